@@ -25,7 +25,7 @@ type averager struct {
 	candidates []PeerCandidate // of some of them
 	t          int
 	settings   Settings
-	fits       []float64 // of each voice, by likenesses; with weights likeness alone
+	fits       []float64 // of each voice, by similarity; with weights similarity alone
 }
 
 // averager is that of a round that has closed with an own candidate.

@@ -23,7 +23,7 @@ const candidateTTL = 7 * 24 * time.Hour
 
 // deadlineOf is how long after its own candidate an agent waits for those of others.
 func deadlineOf(settings Settings) time.Duration {
-	return time.Duration(settings.Deadline) * time.Second
+	return time.Duration(settings.RoundTimeout) * time.Second
 }
 
 // candidateExchange is what both exchanges do: make, publish and understand candidates.

@@ -8,7 +8,7 @@
 // in step wait for each other up to a deadline, or one that never waits.
 // The weights are uniform, those of a leader, or those of Metropolis: weights.go has
 // their equations. Or they follow from how well each candidate fits what the agent has
-// seen, likeness.go, which the second paper leaves open; these do not depend on the round.
+// seen, similarity.go, which the second paper leaves open; these do not depend on the round.
 //
 // Source: Yue, Liu, Berahas, Johnson and Al Kontar, "Collaborative and Distributed
 // Bayesian Optimization via Consensus" (2023) and Al Kontar, "Collaborative and
@@ -36,7 +36,7 @@
 //     outcome. One whose budget ends leaves; from round T+1 on an agent goes alone.
 //
 // Where all see the same agents present and have their candidates, the weights
-// form a symmetric, doubly stochastic matrix, but for weights by likeness.
+// form a symmetric, doubly stochastic matrix, but for weights by similarity.
 //
 // # Influence
 //
@@ -44,7 +44,7 @@
 // design of another agent by its weight: with uniform weights and those of Metropolis no
 // more than 1/K. With a leader one that claims the largest response leads for as long as it
 // speaks, and weighs (T-t+K)/(TK) in round t, but no more than 1/(K-1). All of it
-// decays with t to at most 1/T. With weights by likeness a peer weighs no more than the own
+// decays with t to at most 1/T. With weights by similarity a peer weighs no more than the own
 // candidate, so at most 1/2, which it has when it alone fits, and nothing decays before
 // round T+1 but by the agent's own results. Silence costs 1 + log2 T deadlines in T rounds, from each
 // name that the peer has; many names, present and silent, leave the others little

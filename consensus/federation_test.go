@@ -119,7 +119,7 @@ func checkRound(t *testing.T, when string, definition *task.Task, all []*witness
 // Agents whose evaluations take hours remain in one round.
 func TestHoursOfEvaluationStayInStep(t *testing.T) {
 	const agents, evaluations = 2, 3
-	s := federation(t, "type: consensus, initial_designs: 1, deadline: 3600", agents, evaluations)
+	s := federation(t, "type: consensus, initial_designs: 1, round_timeout: 3600", agents, evaluations)
 	for i := range s.Members {
 		s.Members[i].Duration = 65*time.Minute + time.Duration(i)*10*time.Minute
 	}
@@ -161,7 +161,7 @@ func TestSeveralEvaluatorsStayInStep(t *testing.T) {
 // than a few deadlines.
 func TestAnAgentThatIsAlwaysLateCostsFewDeadlines(t *testing.T) {
 	const rounds, deadline = 24, 30 * time.Second
-	s := federation(t, fmt.Sprintf("type: consensus, rounds: %d, deadline: %d", rounds, int(deadline.Seconds())), 2, 3+rounds)
+	s := federation(t, fmt.Sprintf("type: consensus, rounds: %d, round_timeout: %d", rounds, int(deadline.Seconds())), 2, 3+rounds)
 	s.Members[0].Duration = evaluation + deadline + time.Second
 	s.Members[1].Start = 3 * (deadline + time.Second) // both come to round 1 together
 	trials := play(t, s).Members[1].Trials

@@ -29,7 +29,7 @@ func describe(t *task.Task) string {
 	c := settingsOf(t)
 	rounds := fmt.Sprintf("asynchronous, over %s", sanitize.Count(c.Rounds, "round"))
 	if c.Mode == modeRounds {
-		rounds = fmt.Sprintf("in %s, each waiting up to %d s", sanitize.Count(c.Rounds, "round"), c.Deadline)
+		rounds = fmt.Sprintf("in %s, each waiting up to %d s", sanitize.Count(c.Rounds, "round"), c.RoundTimeout)
 	}
 	response := ""
 	switch c.Response {

@@ -158,7 +158,7 @@ func (r *network) sync(a, b *member) {
 // started brings two agents to where the first one waits for the second in round 1.
 func started(t *testing.T) (r *network, waits, works *member) {
 	t.Helper()
-	r = newNetwork(t, parse(t, "type: consensus, rounds: 5, initial_designs: 2, deadline: 60"), 2)
+	r = newNetwork(t, parse(t, "type: consensus, rounds: 5, initial_designs: 2, round_timeout: 60"), 2)
 	r.pass(30 * time.Second)
 	for i := range 2 {
 		for j, g := range r.members {

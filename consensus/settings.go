@@ -14,7 +14,7 @@ const (
 	weightsUniform    = "uniform"
 	weightsLeader     = "leader"
 	weightsMetropolis = "metropolis"
-	weightsSimilarity = "likeness"
+	weightsSimilarity = "similarity"
 
 	averageMean    = "mean"
 	averageMedian  = "median"
@@ -30,11 +30,11 @@ const (
 )
 
 const (
-	defaultRounds    = 50
-	maxRounds        = 100000
-	defaultDeadline  = 60
-	maxDeadline      = 86400
-	maxResponseNoise = 1e100
+	defaultRounds       = 50
+	maxRounds           = 100000
+	defaultRoundTimeout = 60
+	maxRoundTimeout     = 86400
+	maxResponseNoise    = 1e100
 )
 
 // Settings are the keys of a task file for strategy consensus.
@@ -43,7 +43,7 @@ type Settings struct {
 	Acquisition string
 	// Weights says how candidates are weighed: "uniform", decaying to the own one
 	// alone, "leader" (the node of best response weighs most), "metropolis" (for
-	// nodes that do not see everybody) or "likeness" (a peer's weighs by how well it fits
+	// nodes that do not see everybody) or "similarity" (a peer's weighs by how well it fits
 	// what the node has seen).
 	Weights string
 	// Average says what is made of the candidates: their "mean", or, of which one liar
@@ -55,9 +55,9 @@ type Settings struct {
 	Mode string
 	// Rounds is T, after which a node goes on alone: 1 to 100000.
 	Rounds int
-	// Deadline is how many seconds a round waits for candidates, 1 to 86400; 0 in
+	// RoundTimeout is how many seconds a round waits for candidates, 1 to 86400; 0 in
 	// mode asynchronous.
-	Deadline int
+	RoundTimeout int
 	// Response says how the best response is exchanged with weights leader: "value"
 	// or "noisy"; empty otherwise.
 	Response string
@@ -79,17 +79,17 @@ func readSettings(s *task.Section) task.StrategySettings {
 	}
 	switch c.Mode {
 	case modeRounds:
-		c.Deadline = s.Whole("deadline", defaultDeadline, 1, maxDeadline)
+		c.RoundTimeout = s.Whole("round_timeout", defaultRoundTimeout, 1, maxRoundTimeout)
 	case "": // a wrong word, reported; the key may belong to the right one
-		s.Accept("deadline")
+		s.Accept("round_timeout")
 	default:
-		s.Refuse("deadline", "mode: "+modeRounds)
+		s.Refuse("round_timeout", "mode: "+modeRounds)
 	}
 	if c.Weights == weightsLeader && c.Mode == modeAsynchronous {
 		s.Errorf("weights", "weights %s applies only with mode: %s", weightsLeader, modeRounds)
 	}
 	if c.Weights == weightsLeader && c.robust() {
-		s.Errorf("average", "average %s does not go with weights: leader: whoever claims the best response leads, and weighs most; accepted weights: uniform, metropolis, likeness", c.Average)
+		s.Errorf("average", "average %s does not go with weights: leader: whoever claims the best response leads, and weighs most; accepted weights: uniform, metropolis, similarity", c.Average)
 	}
 	switch c.Weights {
 	case weightsLeader:
@@ -125,7 +125,7 @@ func (c Settings) Keys() map[string]any {
 		keys["average"] = c.Average
 	}
 	if c.Mode == modeRounds {
-		keys["deadline"] = c.Deadline
+		keys["round_timeout"] = c.RoundTimeout
 	}
 	if c.Weights == weightsLeader {
 		keys["response"] = c.Response

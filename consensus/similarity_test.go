@@ -31,7 +31,7 @@ func (p pair) Mean() []float64 { return []float64{0, p.mean} }
 func (p pair) Covariance() *mat.SymDense { return mat.NewSymDense(2, []float64{1, 0, 0, p.sd * p.sd}) }
 
 // By hand: the gain halfway is normal with deviation √(1+sd²).
-func TestLikenessByHand(t *testing.T) {
+func TestSimilarityByHand(t *testing.T) {
 	space := newTask(t, "").Space
 	own, candidates := at(0.2, 0.05, 0).Point.Encoded(space), []PeerCandidate{{Peer: members(2)[1], Candidate: at(0.8, 0.05, 0)}}
 	for _, c := range []struct {
@@ -55,7 +55,7 @@ func TestLikenessByHand(t *testing.T) {
 // observed is the view of an agent that has measured f at these places of x.
 func observed(t *testing.T, f func(x float64) float64, places ...float64) strategy.View {
 	t.Helper()
-	definition := newTask(t, ", weights: likeness")
+	definition := newTask(t, ", weights: similarity")
 	model, err := surrogate.New(definition)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +111,7 @@ func TestAValleyBetweenCandidatesIsSeen(t *testing.T) {
 }
 
 // The own candidate weighs no less than any other, and so at least 1/K, whatever is said and seen.
-func TestLikenessIsBounded(t *testing.T) {
+func TestSimilarityIsBounded(t *testing.T) {
 	views := []strategy.View{observed(t, hills, 0.2), observed(t, hills, 0, 0.3, 0.5, 0.9), observed(t, func(x float64) float64 { return -x }, 0.1, 0.8)}
 	rapid.Check(t, func(t *rapid.T) {
 		view := rapid.SampledFrom(views).Draw(t, "view")

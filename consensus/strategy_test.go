@@ -60,8 +60,8 @@ func play(t testing.TB, s sim.Scenario) sim.Result {
 func modes() []string {
 	return []string{
 		"weights: uniform", "weights: leader", "weights: metropolis",
-		"average: median", "average: trimmed", "weights: likeness", "weights: likeness, average: median",
-		"mode: asynchronous", "mode: asynchronous, weights: metropolis", "mode: asynchronous, average: median", "mode: asynchronous, weights: likeness",
+		"average: median", "average: trimmed", "weights: similarity", "weights: similarity, average: median",
+		"mode: asynchronous", "mode: asynchronous, weights: metropolis", "mode: asynchronous, average: median", "mode: asynchronous, weights: similarity",
 	}
 }
 
@@ -192,10 +192,10 @@ func checkFaults(t *testing.T, modes []string) {
 
 // Deadlines bound what one silent agent costs the others: it is waited for once.
 func TestASlowAgentIsWaitedForOnce(t *testing.T) {
-	s := federation(t, "type: consensus, rounds: 20, deadline: 30", 3, 12)
+	s := federation(t, "type: consensus, rounds: 20, round_timeout: 30", 3, 12)
 	s.Members[0].Duration *= 100
 	s.Members[0].Evaluations = 5
-	fast := federation(t, "type: consensus, rounds: 20, deadline: 30", 2, 12)
+	fast := federation(t, "type: consensus, rounds: 20, round_timeout: 30", 2, 12)
 	took := func(r sim.Result, member int) time.Duration {
 		trials := r.Members[member].Trials
 		return trials[len(trials)-1].Started.Sub(trials[0].Started)

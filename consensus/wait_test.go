@@ -12,7 +12,7 @@ import (
 // While its round is open an agent waits, longer than the round lasts by its own
 // deadline. When the agent has waited in vain all the same, it chooses alone.
 func TestAnOpenRoundIsWaitedForInBounds(t *testing.T) {
-	spec := parse(t, "type: consensus, initial_designs: 2, deadline: 300")
+	spec := parse(t, "type: consensus, initial_designs: 2, round_timeout: 300")
 	view := strategytest.View(spec, [][]float64{{0.1, 0.2}, {0.7, 0.6}}, func(x []float64) float64 { return -0.3 - 0.5*(x[0]-0.1)/0.6 })
 	strategytest.Fit(t, &view, seed.Stream("fit", 2))
 	view.Results = map[string]any{consensus.Kind: consensus.Round{Number: 1, Open: true}}

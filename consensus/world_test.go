@@ -158,7 +158,7 @@ func (w *world) result(m *member, round Round) {
 	if round.Open {
 		return
 	}
-	if deadline := time.Duration(settingsOf(w.task).Deadline) * time.Second; w.now-m.spoke > deadline {
+	if deadline := time.Duration(settingsOf(w.task).RoundTimeout) * time.Second; w.now-m.spoke > deadline {
 		w.t.Fatalf("%s: round %d closes %v after the own candidate", m.id, round.Number, w.now-m.spoke)
 	}
 	for i, voice := range round.Candidates {
@@ -192,7 +192,7 @@ func (w *world) result(m *member, round Round) {
 func TestRoundsSurviveAnyNetwork(t *testing.T) {
 	tasks := map[string]*task.Task{}
 	for _, weights := range []string{"uniform", "metropolis"} {
-		tasks[weights] = newTask(t, ", deadline: 30, weights: "+weights)
+		tasks[weights] = newTask(t, ", round_timeout: 30, weights: "+weights)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{

@@ -18,7 +18,9 @@ const (
 	defaultCommittee = 7
 )
 
-func aggregateKeys() []string { return []string{"roster", "contributors", "committee", "colluding"} }
+func aggregateKeys() []string {
+	return []string{"roster", "min_contributors", "committee", "max_colluding"}
+}
 
 // aggregate returns who sums. By default committees are of 7, fewer than a third of
 // whom may collude, and a quarter of the roster may be absent.
@@ -39,18 +41,18 @@ func (m *Section) aggregate(t *Task) *Aggregate {
 	if a.Committee > nodes {
 		m.Errorf("committee", "committee %d must be at most the %d nodes of the roster", a.Committee, nodes)
 	}
-	a.Colluding = m.Whole("colluding", max(1, (a.Committee-1)/3), 1, maxCommittee-1)
+	a.MaxColluding = m.Whole("max_colluding", max(1, (a.Committee-1)/3), 1, maxCommittee-1)
 	// Two sets of more than (C+t)/2 voters share one that does not collude; a
 	// committee has so many as long as t < C.
-	if len(m.d.errors) == before && a.Colluding >= a.Committee {
-		m.Errorf("colluding", "colluding %d must be less than the %d nodes of the committee, or no quorum is left", a.Colluding, a.Committee)
+	if len(m.d.errors) == before && a.MaxColluding >= a.Committee {
+		m.Errorf("max_colluding", "max_colluding %d must be less than the %d nodes of the committee, or no quorum is left", a.MaxColluding, a.Committee)
 	}
-	a.Contributors = m.Whole("contributors", min(nodes, max(a.Colluding+1, nodes-nodes/4)), 2, maxRoster)
+	a.MinContributors = m.Whole("min_contributors", min(nodes, max(a.MaxColluding+1, nodes-nodes/4)), 2, maxRoster)
 	switch {
-	case a.Contributors > nodes:
-		m.Errorf("contributors", "contributors %d must be at most the %d nodes of the roster", a.Contributors, nodes)
-	case len(m.d.errors) == before && a.Contributors <= a.Colluding:
-		m.Errorf("contributors", "contributors %d must be more than the %d that may collude, whose noise protects nobody", a.Contributors, a.Colluding)
+	case a.MinContributors > nodes:
+		m.Errorf("min_contributors", "min_contributors %d must be at most the %d nodes of the roster", a.MinContributors, nodes)
+	case len(m.d.errors) == before && a.MinContributors <= a.MaxColluding:
+		m.Errorf("min_contributors", "min_contributors %d must be more than max_colluding, %d, whose noise protects nobody", a.MinContributors, a.MaxColluding)
 	}
 	return a
 }
@@ -153,5 +155,5 @@ func canonicalAggregate(form map[string]any, a *Aggregate) {
 	for i, id := range a.Roster {
 		names[i] = id.String()
 	}
-	form["roster"], form["contributors"], form["committee"], form["colluding"] = names, a.Contributors, a.Committee, a.Colluding
+	form["roster"], form["min_contributors"], form["committee"], form["max_colluding"] = names, a.MinContributors, a.Committee, a.MaxColluding
 }

@@ -81,10 +81,10 @@ func TestAggregateDefaults(t *testing.T) {
 		{"committee: 20, ", 20, 20, 6, 15},
 		{"committee: 64, ", 100, 64, 21, 75},
 		{"committee: 2, ", 100, 2, 1, 75},
-		{"colluding: 6, ", 7, 7, 6, 7}, // more than three quarters of the roster
-		{"colluding: 63, committee: 64, ", 64, 64, 63, 64},
-		{"contributors: 3, ", 20, 7, 2, 3},
-		{"contributors: 20, committee: 5, colluding: 4, ", 20, 5, 4, 20},
+		{"max_colluding: 6, ", 7, 7, 6, 7}, // more than three quarters of the roster
+		{"max_colluding: 63, committee: 64, ", 64, 64, 63, 64},
+		{"min_contributors: 3, ", 20, 7, 2, 3},
+		{"min_contributors: 20, committee: 5, max_colluding: 4, ", 20, 5, 4, 20},
 	} {
 		got, err := parse("", []byte(summing("", c.keys, c.nodes)))
 		if err != nil {
@@ -95,9 +95,9 @@ func TestAggregateDefaults(t *testing.T) {
 		if a == nil || p.Mechanism != "aggregate" || p.Epsilon != 4 || p.Delta != 1e-5 || p.Releases != 10 || p.Adjacency != "replace-one" {
 			t.Fatalf("privacy %+v", p)
 		}
-		if a.Committee != c.committee || a.Colluding != c.colluding || a.Contributors != c.contributors {
+		if a.Committee != c.committee || a.MaxColluding != c.colluding || a.MinContributors != c.contributors {
 			t.Errorf("%s%d nodes: committee %d, colluding %d, contributors %d, want %d, %d, %d",
-				c.keys, c.nodes, a.Committee, a.Colluding, a.Contributors, c.committee, c.colluding, c.contributors)
+				c.keys, c.nodes, a.Committee, a.MaxColluding, a.MinContributors, c.committee, c.colluding, c.contributors)
 		}
 		if len(a.Roster) != c.nodes || !slices.IsSorted(a.Roster) {
 			t.Errorf("a roster of %d, sorted %t, want %d", len(a.Roster), slices.IsSorted(a.Roster), c.nodes)
@@ -117,26 +117,26 @@ func TestCommitteeErrors(t *testing.T) {
 		{"committee: 2.5, ", 20, `6:56: privacy: committee 2.5 must be a whole number from 2 to 64`},
 		{"committee: all, ", 20, `6:56: privacy: committee must be a number, not the text "all"`},
 		{"committee: 5, ", 4, `6:56: privacy: committee 5 must be at most the 4 nodes of the roster`},
-		{"colluding: 0, ", 20, `6:56: privacy: colluding 0 must be a whole number from 1 to 63`},
-		{"colluding: 64, ", 100, `6:56: privacy: colluding 64 must be a whole number from 1 to 63`},
-		{"colluding: 7, ", 20, `6:56: privacy: colluding 7 must be less than the 7 nodes of the committee, or no quorum is left`},
-		{"colluding: 2, ", 2, `6:56: privacy: colluding 2 must be less than the 2 nodes of the committee, or no quorum is left`},
-		{"colluding: 9, committee: 5, ", 20, `6:56: privacy: colluding 9 must be less than the 5 nodes of the committee, or no quorum is left`},
-		{"contributors: 1, ", 20, `6:59: privacy: contributors 1 must be a whole number from 2 to 1024`},
-		{"contributors: 1025, ", 20, `6:59: privacy: contributors 1025 must be a whole number from 2 to 1024`},
-		{"contributors: 2, ", 20, `6:59: privacy: contributors 2 must be more than the 2 that may collude, whose noise protects nobody`},
-		{"contributors: 5, colluding: 6, ", 20, `6:59: privacy: contributors 5 must be more than the 6 that may collude, whose noise protects nobody`},
-		{"contributors: 21, ", 20, `6:59: privacy: contributors 21 must be at most the 20 nodes of the roster`},
+		{"max_colluding: 0, ", 20, `6:60: privacy: max_colluding 0 must be a whole number from 1 to 63`},
+		{"max_colluding: 64, ", 100, `6:60: privacy: max_colluding 64 must be a whole number from 1 to 63`},
+		{"max_colluding: 7, ", 20, `6:60: privacy: max_colluding 7 must be less than the 7 nodes of the committee, or no quorum is left`},
+		{"max_colluding: 2, ", 2, `6:60: privacy: max_colluding 2 must be less than the 2 nodes of the committee, or no quorum is left`},
+		{"max_colluding: 9, committee: 5, ", 20, `6:60: privacy: max_colluding 9 must be less than the 5 nodes of the committee, or no quorum is left`},
+		{"min_contributors: 1, ", 20, `6:63: privacy: min_contributors 1 must be a whole number from 2 to 1024`},
+		{"min_contributors: 1025, ", 20, `6:63: privacy: min_contributors 1025 must be a whole number from 2 to 1024`},
+		{"min_contributors: 2, ", 20, `6:63: privacy: min_contributors 2 must be more than max_colluding, 2, whose noise protects nobody`},
+		{"min_contributors: 5, max_colluding: 6, ", 20, `6:63: privacy: min_contributors 5 must be more than max_colluding, 6, whose noise protects nobody`},
+		{"min_contributors: 21, ", 20, `6:63: privacy: min_contributors 21 must be at most the 20 nodes of the roster`},
 		// what follows from another error is not said
-		{"committee: 70, colluding: 20, ", 100, `6:56: privacy: committee 70 must be a whole number from 2 to 64`},
-		{"committee: 30, colluding: 20, contributors: 9, ", 20, `6:56: privacy: committee 30 must be at most the 20 nodes of the roster`},
-		{"committee: 5, colluding: five, contributors: 2, ", 20, `6:70: privacy: colluding must be a number, not the text "five"`},
-		{"committee: 5, colluding: 5, ", 5, `6:70: privacy: colluding 5 must be less than the 5 nodes of the committee, or no quorum is left`},
+		{"committee: 70, max_colluding: 20, ", 100, `6:56: privacy: committee 70 must be a whole number from 2 to 64`},
+		{"committee: 30, max_colluding: 20, min_contributors: 9, ", 20, `6:56: privacy: committee 30 must be at most the 20 nodes of the roster`},
+		{"committee: 5, max_colluding: five, min_contributors: 2, ", 20, `6:74: privacy: max_colluding must be a number, not the text "five"`},
+		{"committee: 5, max_colluding: 5, ", 5, `6:74: privacy: max_colluding 5 must be less than the 5 nodes of the committee, or no quorum is left`},
 		// what does not, is
-		{"committee: 0, colluding: x, contributors: 30, rounds: 3, ", 20, `6:56: privacy: committee 0 must be a whole number from 2 to 64
-6:70: privacy: colluding must be a number, not the text "x"
-6:87: privacy: contributors 30 must be at most the 20 nodes of the roster
-6:91: privacy: unknown key "rounds"; accepted: mechanism, epsilon, delta, clip, releases, adjacency, roster, committee, colluding, contributors`},
+		{"committee: 0, max_colluding: x, min_contributors: 30, rounds: 3, ", 20, `6:56: privacy: committee 0 must be a whole number from 2 to 64
+6:74: privacy: max_colluding must be a number, not the text "x"
+6:95: privacy: min_contributors 30 must be at most the 20 nodes of the roster
+6:99: privacy: unknown key "rounds"; accepted: mechanism, epsilon, delta, clip, releases, adjacency, roster, committee, max_colluding, min_contributors`},
 		{"releases: 0, committee: 30, ", 20, `6:55: privacy: releases 0 must be a whole number from 1 to 1000
 6:69: privacy: committee 30 must be at most the 20 nodes of the roster`},
 	} {
@@ -195,7 +195,7 @@ func TestRosterErrors(t *testing.T) {
 		{roster("@1", peer.ToCid(nodeID(1)).String()), `11:5: privacy: roster: entry 2 repeats entry 1, @1`},
 		// what depends on the roster is not said, unknown keys are
 		{roster("@1", "@1") + "  committee: 9\n  size: 2\n", `11:5: privacy: roster: entry 2 repeats entry 1, @1
-13:3: privacy: unknown key "size"; accepted: mechanism, epsilon, delta, clip, releases, adjacency, roster, contributors, committee, colluding`},
+13:3: privacy: unknown key "size"; accepted: mechanism, epsilon, delta, clip, releases, adjacency, roster, min_contributors, committee, max_colluding`},
 	})
 }
 
@@ -257,11 +257,11 @@ func TestAcceptedCommitteesAreSafe(t *testing.T) {
 		if !ok {
 			committee = min(7, nodes)
 		}
-		colluding, ok := setting("colluding", 80)
+		colluding, ok := setting("max_colluding", 80)
 		if !ok {
 			colluding = max(1, (committee-1)/3)
 		}
-		contributors, ok := setting("contributors", 100)
+		contributors, ok := setting("min_contributors", 100)
 		if !ok {
 			contributors = nodes // by default fewer, but never too few
 		}
@@ -284,11 +284,11 @@ func TestAcceptedCommitteesAreSafe(t *testing.T) {
 		if !good {
 			t.Fatalf("%s%d nodes: accepted is %+v", keys, nodes, a)
 		}
-		q := (a.Committee+a.Colluding)/2 + 1
-		if a.Committee < 2 || a.Committee > min(64, nodes) || a.Colluding < 1 || 2*q <= a.Committee+a.Colluding || q > a.Committee {
+		q := (a.Committee+a.MaxColluding)/2 + 1
+		if a.Committee < 2 || a.Committee > min(64, nodes) || a.MaxColluding < 1 || 2*q <= a.Committee+a.MaxColluding || q > a.Committee {
 			t.Fatalf("%s%d nodes: %+v", keys, nodes, a)
 		}
-		if a.Contributors <= a.Colluding || a.Contributors > nodes {
+		if a.MinContributors <= a.MaxColluding || a.MinContributors > nodes {
 			t.Fatalf("%s%d nodes: %+v", keys, nodes, a)
 		}
 	})

@@ -45,14 +45,14 @@ func TestGoldenIDs(t *testing.T) {
 			"bagaaierabxejsbhsem5ccmwnt6h6uyjo4axup2yl3fd7rgqrh4rs5sdgpi4a"},
 		{one + "strategy: {type: constrained-gp, threshold: private}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"strategy":{"comparisons":60,"confidence":2,"initial_designs":3,"threshold":"private","type":"constrained-gp"},` +
+				`"strategy":{"comparisons_per_hour":60,"confidence":2,"initial_designs":3,"threshold":"private","type":"constrained-gp"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaierauc6ij7lrpnasyvpfy5xnjns6wb6ccrwbmjy3nhduc6y4wte4psoq"},
+			"bagaaieravjpus2coqc5ndwapyr6j5dyf6ni76qjd2g6kvfvtzewhsqfe3hgq"},
 		{one + "strategy: {type: consensus, share: exact}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"strategy":{"acquisition":"logei","deadline":60,"initial_designs":3,"mode":"rounds","rounds":50,"type":"consensus","weights":"uniform"},` +
+				`"strategy":{"acquisition":"logei","initial_designs":3,"mode":"rounds","round_timeout":60,"rounds":50,"type":"consensus","weights":"uniform"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaieragkohwa4eax5wvg23eilg5vur4ylxdfjz55djge24fsm6jtyqy66q"},
+			"bagaaieratz7bmid34tox3zwpnu6sav22agn6sgwxhwbjqb7grcc7cw6yursa"},
 		{`
 name: wearable-lr
 goal: minimize
@@ -122,19 +122,19 @@ strategy: {share: exact}
 			"bagaaierafogaypx7t5ysesonxgekelsrfefog6ijdchjl225caknu2whyhtq"},
 		{one + "strategy: {type: consensus}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"strategy":{"acquisition":"logei","deadline":60,"initial_designs":3,"mode":"rounds","rounds":50,"type":"consensus","weights":"uniform"},` +
+				`"strategy":{"acquisition":"logei","initial_designs":3,"mode":"rounds","round_timeout":60,"rounds":50,"type":"consensus","weights":"uniform"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaieragkohwa4eax5wvg23eilg5vur4ylxdfjz55djge24fsm6jtyqy66q"},
+			"bagaaieratz7bmid34tox3zwpnu6sav22agn6sgwxhwbjqb7grcc7cw6yursa"},
 		{one + "strategy: {type: consensus, average: median}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"strategy":{"acquisition":"logei","average":"median","deadline":60,"initial_designs":3,"mode":"rounds","rounds":50,"type":"consensus","weights":"uniform"},` +
+				`"strategy":{"acquisition":"logei","average":"median","initial_designs":3,"mode":"rounds","round_timeout":60,"rounds":50,"type":"consensus","weights":"uniform"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaieracy724mkj7yvt7qajhxky3pve7t3qdxy77bv5jd6aao3srqgou5zq"},
-		{one + "strategy: {type: consensus, weights: likeness}",
+			"bagaaieraslt3tt2dwnhalbcvsypy472dhzbtx5ddpgbbxqbzbf35a36ppena"},
+		{one + "strategy: {type: consensus, weights: similarity}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"strategy":{"acquisition":"logei","deadline":60,"initial_designs":3,"mode":"rounds","rounds":50,"type":"consensus","weights":"likeness"},` +
+				`"strategy":{"acquisition":"logei","initial_designs":3,"mode":"rounds","round_timeout":60,"rounds":50,"type":"consensus","weights":"similarity"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaierajnkikpulo7vkp27frfbiu5vlwhqvr4f7ifyz6qp6fkzkpq44qf4a"},
+			"bagaaierak5cc7hw54ct2uhxo4ffszz3prkzuqf5qxcbdbxygjxavqszyaz6q"},
 		{one + "strategy: {type: consensus, mode: asynchronous, weights: metropolis, acquisition: ts}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"acquisition":"ts","initial_designs":3,"mode":"asynchronous","rounds":50,"type":"consensus","weights":"metropolis"},` +
@@ -142,9 +142,9 @@ strategy: {share: exact}
 			"bagaaiera3qw7laqlrf5txtfhfuarcl3ass4tacz4avp4xtqqqg7icggmr5na"},
 		{one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: .50}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"strategy":{"acquisition":"logei","deadline":60,"initial_designs":3,"mode":"rounds","response":"noisy","response_noise":0.5,"rounds":50,"type":"consensus","weights":"leader"},` +
+				`"strategy":{"acquisition":"logei","initial_designs":3,"mode":"rounds","response":"noisy","response_noise":0.5,"round_timeout":60,"rounds":50,"type":"consensus","weights":"leader"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaieradomsbcymwigtgpkn4kjwye47t6hdjkrcs3item6m7wcpq6nhyeca"},
+			"bagaaieragr47vib3dmvj4yveq77itmortjw7wbnuxf6xctram4bz7rwf7xba"},
 		{one + "strategy: {type: constrained-gp}",
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
 				`"strategy":{"confidence":2,"initial_designs":3,"threshold":"none","type":"constrained-gp"},` +
@@ -170,20 +170,20 @@ strategy: {share: exact}
 strategy: {type: fts-de, cells: 4}
 privacy: {mechanism: aggregate, epsilon: 4, roster: [12D3KooWMo5gRbZQ4vRn2bkAA8T5BG1XXwF2pTsedRDBCuBhJQN2, 12D3KooWGxP1yRrtBDFYZ2uzxEhAxew8C2zUcLhdBGYZp93fJ7Tm, 12D3KooWMMCTprdAZocxAYQ4y7gduJSWvK3gxppEk8upnhVdw1An]}`,
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"privacy":{"adjacency":"replace-one","clip":8,"colluding":1,"committee":3,"contributors":3,"delta":0.00001,"epsilon":4,"mechanism":"aggregate","releases":10,` +
+				`"privacy":{"adjacency":"replace-one","clip":8,"committee":3,"delta":0.00001,"epsilon":4,"max_colluding":1,"mechanism":"aggregate","min_contributors":3,"releases":10,` +
 				`"roster":["12D3KooWGxP1yRrtBDFYZ2uzxEhAxew8C2zUcLhdBGYZp93fJ7Tm","12D3KooWMMCTprdAZocxAYQ4y7gduJSWvK3gxppEk8upnhVdw1An","12D3KooWMo5gRbZQ4vRn2bkAA8T5BG1XXwF2pTsedRDBCuBhJQN2"]},` +
-				`"strategy":{"cells":4,"initial_designs":3,"listen":"judged","share":"mean","share_every":1,"type":"fts-de"},` +
+				`"strategy":{"cells":4,"initial_designs":3,"share":"mean","share_every":1,"type":"fts-de","weights":"evidence"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaierazf7agqopuucosu5w6gbcwdktlpayf4ykjzjagjfwaazs4ybh4bpa"},
+			"bagaaieraepi7ez46fpx6a44n5mskfrp2djfrkcdyohlyqauicquxgote4lfa"},
 		{one + `
-strategy: {type: fts-de, listen: schedule, schedule: constant, own_probability: .50, share: sample}
-privacy: {mechanism: aggregate, epsilon: 1, colluding: 2, roster: [12D3KooWMo5gRbZQ4vRn2bkAA8T5BG1XXwF2pTsedRDBCuBhJQN2, 12D3KooWGxP1yRrtBDFYZ2uzxEhAxew8C2zUcLhdBGYZp93fJ7Tm, 12D3KooWMMCTprdAZocxAYQ4y7gduJSWvK3gxppEk8upnhVdw1An]}`,
+strategy: {type: fts-de, weights: schedule, schedule: constant, own_probability: .50, share: sample}
+privacy: {mechanism: aggregate, epsilon: 1, max_colluding: 2, roster: [12D3KooWMo5gRbZQ4vRn2bkAA8T5BG1XXwF2pTsedRDBCuBhJQN2, 12D3KooWGxP1yRrtBDFYZ2uzxEhAxew8C2zUcLhdBGYZp93fJ7Tm, 12D3KooWMMCTprdAZocxAYQ4y7gduJSWvK3gxppEk8upnhVdw1An]}`,
 			`{"fbo":1,"goal":"minimize","name":"a","parameters":[{"high":1,"low":0,"name":"x","scale":"linear","type":"float"}],` +
-				`"privacy":{"adjacency":"replace-one","clip":16,"colluding":2,"committee":3,"contributors":3,"delta":0.00001,"epsilon":1,"mechanism":"aggregate","releases":10,` +
+				`"privacy":{"adjacency":"replace-one","clip":16,"committee":3,"delta":0.00001,"epsilon":1,"max_colluding":2,"mechanism":"aggregate","min_contributors":3,"releases":10,` +
 				`"roster":["12D3KooWGxP1yRrtBDFYZ2uzxEhAxew8C2zUcLhdBGYZp93fJ7Tm","12D3KooWMMCTprdAZocxAYQ4y7gduJSWvK3gxppEk8upnhVdw1An","12D3KooWMo5gRbZQ4vRn2bkAA8T5BG1XXwF2pTsedRDBCuBhJQN2"]},` +
-				`"strategy":{"cells":1,"initial_designs":3,"listen":"schedule","own_probability":0.5,"schedule":"constant","share":"sample","share_every":1,"type":"fts-de"},` +
+				`"strategy":{"cells":1,"initial_designs":3,"own_probability":0.5,"schedule":"constant","share":"sample","share_every":1,"type":"fts-de","weights":"schedule"},` +
 				`"surrogate":{"basis":"quasi","category_lengthscale":1,"features":256,"kernel":"matern52","lengthscale":0.1,"type":"exact"}}`,
-			"bagaaieraylfhbu4o4q3igvmb3xd6f2asc7lpu5rgdoblhpsjjfkxerfadxna"},
+			"bagaaierazgnytkd5edl33mftnngtfjlj6e2p47kooiskkdnsc5vqxzubecpa"},
 	} {
 		got, err := parse("", []byte(c.text))
 		if err != nil {
@@ -240,9 +240,9 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "strategy: {type: consensus, acquisition: ts}",
 		one + "strategy: {type: consensus, mode: asynchronous}",
 		one + "strategy: {type: consensus, rounds: 51}",
-		one + "strategy: {type: consensus, deadline: 61}",
+		one + "strategy: {type: consensus, round_timeout: 61}",
 		one + "strategy: {type: consensus, weights: metropolis}",
-		one + "strategy: {type: consensus, weights: likeness}",
+		one + "strategy: {type: consensus, weights: similarity}",
 		one + "strategy: {type: consensus, average: median}",
 		one + "strategy: {type: consensus, average: trimmed}",
 		one + "strategy: {type: consensus, weights: leader}",
@@ -254,7 +254,7 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		one + "strategy: {type: constrained-gp, share: coarse, confidence: 3}",
 		one + "strategy: {type: constrained-gp, threshold: open}",
 		one + "strategy: {type: constrained-gp, threshold: private}",
-		one + "strategy: {type: constrained-gp, threshold: private, comparisons: 20}",
+		one + "strategy: {type: constrained-gp, threshold: private, comparisons_per_hour: 20}",
 		one + "strategy: {type: constrained-gp, confidence: 3}",
 		one + "strategy: {type: density}",
 		one + "strategy: {type: density, share: coarse}",
@@ -270,9 +270,9 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		summing("", "", 9),
 		strings.Replace(summing("", "", 8), nodeID(8).String(), nodeID(9).String(), 1),
 		summing("", "committee: 6, ", 8),
-		summing("", "committee: 6, colluding: 2, ", 8),
-		summing("", "colluding: 3, ", 8),
-		summing("", "contributors: 7, ", 8),
+		summing("", "committee: 6, max_colluding: 2, ", 8),
+		summing("", "max_colluding: 3, ", 8),
+		summing("", "min_contributors: 7, ", 8),
 		strings.Replace(summing("", "", 8), "epsilon: 4", "epsilon: 5", 1),
 		summing("", "delta: 1e-6, ", 8),
 		summing("", "clip: 7, ", 8),
@@ -283,10 +283,10 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		summing("share: sample", "clip: 8, ", 8),
 		summing("share_every: 2", "", 8),
 		summing("initial_designs: 4", "", 8),
-		summing("listen: schedule", "", 8),
-		summing("listen: schedule, schedule: inverse-sqrt", "", 8),
-		summing("listen: schedule, schedule: constant, own_probability: 0", "", 8),
-		summing("listen: schedule, schedule: constant, own_probability: 1", "", 8),
+		summing("weights: schedule", "", 8),
+		summing("weights: schedule, schedule: inverse-sqrt", "", 8),
+		summing("weights: schedule, schedule: constant, own_probability: 0", "", 8),
+		summing("weights: schedule, schedule: constant, own_probability: 1", "", 8),
 		head + "  - {name: x, type: categorical, choices: [a, b]}",
 		head + "  - {name: x, type: categorical, choices: [b, a]}",
 		head + "  - {name: x, type: categorical, choices: [1, 2]}",
@@ -318,12 +318,12 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 func TestWrittenDefaultsOfSharedDesigns(t *testing.T) {
 	for short, long := range map[string]string{
 		"{type: ucb}":                                "{type: ucb, initial_designs: 3}",
-		"{type: consensus}":                          "{type: consensus, acquisition: logei, weights: uniform, mode: rounds, rounds: 5e1, deadline: 60.0, average: mean}",
-		"{type: consensus, weights: leader}":         "{response: value, weights: leader, deadline: 60, type: consensus}",
+		"{type: consensus}":                          "{type: consensus, acquisition: logei, weights: uniform, mode: rounds, rounds: 5e1, round_timeout: 60.0, average: mean}",
+		"{type: consensus, weights: leader}":         "{response: value, weights: leader, round_timeout: 60, type: consensus}",
 		"{type: peer-prior}":                         "{share: coarse}",
 		"{type: consensus, rounds: 9}":               "{type: consensus, rounds: 9, share: exact}",
 		"{type: constrained-gp}":                     "{confidence: 2.0, threshold: none, type: constrained-gp, share: best}",
-		"{type: constrained-gp, threshold: private}": "{comparisons: 60, confidence: 2, threshold: private, type: constrained-gp}",
+		"{type: constrained-gp, threshold: private}": "{comparisons_per_hour: 60, confidence: 2, threshold: private, type: constrained-gp}",
 		"{share: coarse, type: density}":             "{type: density, share: coarse, beta: 5, spread: 0.2}",
 		"{type: density}":                            "{type: density, beta: 5, components: 1, spread: 2e-1, share: best}",
 		"{type: density, components: 2}":             "{components: 2, beta: +5, type: density}",
@@ -341,8 +341,8 @@ func TestWrittenDefaultsOfSharedDesigns(t *testing.T) {
 
 func TestWrittenDefaultsOfSums(t *testing.T) {
 	for _, c := range []struct{ short, long string }{
-		{summing("", "", 20), summing("cells: 1, listen: judged, share: mean, share_every: 1.0, initial_designs: 3", "delta: 1e-5, clip: 8, releases: 10, adjacency: replace-one, contributors: 15, committee: 7, colluding: 2, ", 20)},
-		{summing("listen: schedule, share: sample", "", 2), summing("schedule: inverse, share: sample, listen: schedule", "clip: 16, contributors: 2, colluding: 1, committee: 2, ", 2)},
+		{summing("", "", 20), summing("cells: 1, weights: evidence, share: mean, share_every: 1.0, initial_designs: 3", "delta: 1e-5, clip: 8, releases: 10, adjacency: replace-one, min_contributors: 15, committee: 7, max_colluding: 2, ", 20)},
+		{summing("weights: schedule, share: sample", "", 2), summing("schedule: inverse, share: sample, weights: schedule", "clip: 16, min_contributors: 2, max_colluding: 1, committee: 2, ", 2)},
 	} {
 		first, err := parse("", []byte(c.short))
 		if err != nil {
@@ -366,7 +366,7 @@ func TestCanonicalIsATaskFile(t *testing.T) {
 		one + "strategy: {type: consensus, mode: asynchronous}",
 		one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 1e100}",
 		one + "strategy: {type: constrained-gp, threshold: open, confidence: 1e-7}",
-		one + "strategy: {type: constrained-gp, threshold: private, comparisons: 3600}",
+		one + "strategy: {type: constrained-gp, threshold: private, comparisons_per_hour: 3600}",
 		one + "strategy: {share: exact}",
 		one + "strategy: {share: coarse}",
 		one + "strategy: {type: constrained-gp, share: coarse, confidence: 0}",
@@ -378,8 +378,8 @@ func TestCanonicalIsATaskFile(t *testing.T) {
 		one + "  - {name: b, type: bool}\n  - {name: n, type: categorical, choices: [1e21, -1e-7, 0.1]}\n  - {name: s, type: float, low: 1e-7, high: 1e-6, step: 3e-8}\n",
 		summing("", "", 2),
 		summing("cells: 16, share: sample, share_every: 3", "", 20),
-		summing("listen: schedule", "delta: 1e-7, clip: 1e-3, adjacency: zero-out, ", 3),
-		summing("listen: schedule, schedule: constant, own_probability: 1e-7", "committee: 5, colluding: 4, contributors: 6, ", 7),
+		summing("weights: schedule", "delta: 1e-7, clip: 1e-3, adjacency: zero-out, ", 3),
+		summing("weights: schedule, schedule: constant, own_probability: 1e-7", "committee: 5, max_colluding: 4, min_contributors: 6, ", 7),
 		summing("", "committee: 64, ", 1024),
 	} {
 		first, err := parse("", []byte(text))

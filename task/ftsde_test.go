@@ -14,18 +14,18 @@ func TestParseFTSDE(t *testing.T) {
 		keys string
 		want task.Strategy
 	}{
-		{"", task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 1, Listen: "judged", Share: "mean", ShareEvery: 1}}},
-		{"listen: judged, cells: 16, share: sample, share_every: 1e4, initial_designs: 5",
-			task.Strategy{InitialDesigns: 5, Settings: ftsde.Settings{Cells: 16, Listen: "judged", Share: "sample", ShareEvery: 10000}}},
-		{"listen: schedule", task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 1, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "inverse"}}}},
-		{"cells: 2, listen: schedule, schedule: inverse-square",
-			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 2, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "inverse-square"}}}},
-		{"cells: 4, listen: schedule, schedule: constant, own_probability: 0.25",
-			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 4, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "constant", OwnProbability: 0.25}}}},
-		{"cells: 2, listen: schedule, schedule: inverse-sqrt",
-			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 2, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "inverse-sqrt"}}}},
-		{"cells: 8, listen: schedule, schedule: own-only",
-			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 8, Listen: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "own-only"}}}},
+		{"", task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 1, Weights: "evidence", Share: "mean", ShareEvery: 1}}},
+		{"weights: evidence, cells: 16, share: sample, share_every: 1e4, initial_designs: 5",
+			task.Strategy{InitialDesigns: 5, Settings: ftsde.Settings{Cells: 16, Weights: "evidence", Share: "sample", ShareEvery: 10000}}},
+		{"weights: schedule", task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 1, Weights: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "inverse"}}}},
+		{"cells: 2, weights: schedule, schedule: inverse-square",
+			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 2, Weights: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "inverse-square"}}}},
+		{"cells: 4, weights: schedule, schedule: constant, own_probability: 0.25",
+			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 4, Weights: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "constant", OwnProbability: 0.25}}}},
+		{"cells: 2, weights: schedule, schedule: inverse-sqrt",
+			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 2, Weights: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "inverse-sqrt"}}}},
+		{"cells: 8, weights: schedule, schedule: own-only",
+			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 8, Weights: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "own-only"}}}},
 	} {
 		got, err := parse("", []byte(summing(c.keys, "", 2)))
 		if err != nil {
@@ -42,9 +42,9 @@ func TestParseFTSDE(t *testing.T) {
 func TestFTSDEErrors(t *testing.T) {
 	var cases []errorCase
 	for _, c := range []struct{ keys, want string }{
-		{"foo: 1", `5:26: strategy: unknown key "foo"; accepted: type, cells, listen, share, share_every, initial_designs`},
-		{"mode: one-shot, share_after: 2", `5:26: strategy: unknown key "mode"; accepted: type, cells, listen, share, share_every, initial_designs
-5:42: strategy: unknown key "share_after"; accepted: type, cells, listen, share, share_every, initial_designs`},
+		{"foo: 1", `5:26: strategy: unknown key "foo"; accepted: type, cells, weights, share, share_every, initial_designs`},
+		{"mode: one-shot, share_after: 2", `5:26: strategy: unknown key "mode"; accepted: type, cells, weights, share, share_every, initial_designs
+5:42: strategy: unknown key "share_after"; accepted: type, cells, weights, share, share_every, initial_designs`},
 		{"cells: 0", `5:33: strategy: cells 0 must be a whole number from 1 to 16`},
 		{"cells: 17", `5:33: strategy: cells 17 must be a whole number from 1 to 16`},
 		{"cells: 32", `5:33: strategy: cells 32 must be a whole number from 1 to 16`},
@@ -57,17 +57,17 @@ func TestFTSDEErrors(t *testing.T) {
 		{"share_every: 10001, initial_designs: 0", `5:39: strategy: share_every 10001 must be a whole number from 1 to 10000
 5:63: strategy: initial_designs 0 must be a whole number from 1 to 1000`},
 		// schedules
-		{"schedule: own-only", `5:26: strategy: schedule applies only with listen: schedule`},
-		{"listen: judged, schedule: constant, own_probability: 1", `5:42: strategy: schedule applies only with listen: schedule
-5:62: strategy: own_probability applies only with listen: schedule and schedule: constant`},
-		{"own_probability: 1", `5:26: strategy: own_probability applies only with listen: schedule and schedule: constant`},
-		{"listen: schedule, own_probability: 1", `5:44: strategy: own_probability applies only with schedule: constant`},
-		{"listen: schedule, schedule: own-only, own_probability: 1", `5:64: strategy: own_probability applies only with schedule: constant`},
-		{"listen: schedule, schedule: constant", `5:11: strategy: missing key "own_probability"`},
-		{"listen: schedule, schedule: constant, own_probability: -0.1", `5:81: strategy: own_probability -0.1 must be from 0 to 1`},
-		{"listen: schedule, schedule: linear, own_probability: 1", `5:54: strategy: schedule must be one of inverse-sqrt, inverse-square, inverse, constant, own-only, not the text "linear"`},
-		{"listen: scheduled, schedule: constant, own_probability: 1, x: 1", `5:34: strategy: listen must be one of judged, schedule, not the text "scheduled"
-5:85: strategy: unknown key "x"; accepted: type, cells, listen, share, share_every, schedule, own_probability, initial_designs`},
+		{"schedule: own-only", `5:26: strategy: schedule applies only with weights: schedule`},
+		{"weights: evidence, schedule: constant, own_probability: 1", `5:45: strategy: schedule applies only with weights: schedule
+5:65: strategy: own_probability applies only with weights: schedule and schedule: constant`},
+		{"own_probability: 1", `5:26: strategy: own_probability applies only with weights: schedule and schedule: constant`},
+		{"weights: schedule, own_probability: 1", `5:45: strategy: own_probability applies only with schedule: constant`},
+		{"weights: schedule, schedule: own-only, own_probability: 1", `5:65: strategy: own_probability applies only with schedule: constant`},
+		{"weights: schedule, schedule: constant", `5:11: strategy: missing key "own_probability"`},
+		{"weights: schedule, schedule: constant, own_probability: -0.1", `5:82: strategy: own_probability -0.1 must be from 0 to 1`},
+		{"weights: schedule, schedule: linear, own_probability: 1", `5:55: strategy: schedule must be one of inverse-sqrt, inverse-square, inverse, constant, own-only, not the text "linear"`},
+		{"weights: scheduled, schedule: constant, own_probability: 1, x: 1", `5:35: strategy: weights must be one of evidence, schedule, not the text "scheduled"
+5:86: strategy: unknown key "x"; accepted: type, cells, weights, share, share_every, schedule, own_probability, initial_designs`},
 	} {
 		cases = append(cases, errorCase{summing(c.keys, "", 2), c.want})
 	}

@@ -14,14 +14,14 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(head + "- name: n\n  type: int\n  low: 1e0\n  high: 1_0\n- {name: c, type: categorical, choices: ['a', \"b\\n\"]}\n"))
 	f.Add([]byte(fixedText))
 	f.Add([]byte(one + "surrogate: {type: rff, features: 64}\nstrategy:\n  type: fts\n  mode: one-shot\n  schedule: constant\n  own_probability: 0.5\n"))
-	f.Add([]byte(one + "strategy: {type: consensus, acquisition: ts, weights: leader, mode: rounds, rounds: 7, deadline: 5, response: noisy, response_noise: 0.5}\n"))
+	f.Add([]byte(one + "strategy: {type: consensus, acquisition: ts, weights: leader, mode: rounds, rounds: 7, round_timeout: 5, response: noisy, response_noise: 0.5}\n"))
 	f.Add([]byte(head + "  - {name: a, type: bool}\n  - {name: b, type: float, low: 0, high: 1, step: 0.3}\n  - {name: c, type: int, choices: [1, 2e0]}\n  - {name: d, type: categorical, choices: [.5, -1]}\n"))
 	f.Add([]byte(one + "strategy: {type: consensus, mode: asynchronous, weights: metropolis}\n"))
 	f.Add([]byte(one + "strategy: {type: constrained-gp, threshold: open, confidence: 1.5}\n"))
 	f.Add([]byte(one + "strategy: {type: density, beta: 2, components: 1, spread: 0.1}\n"))
 	f.Add([]byte(one + "strategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 4, delta: 1e-6, clip: 8, releases: 20, adjacency: zero-out}\n"))
 	f.Add([]byte(summing("", "", 2)))
-	f.Add([]byte(summing("cells: 4, listen: schedule, schedule: constant, own_probability: 0.5, share: sample, share_every: 2", "committee: 3, colluding: 2, contributors: 4, ", 5)))
+	f.Add([]byte(summing("cells: 4, weights: schedule, schedule: constant, own_probability: 0.5, share: sample, share_every: 2", "committee: 3, max_colluding: 2, min_contributors: 4, ", 5)))
 	f.Add([]byte(`{"fbo":1,"name":"a","goal":"maximize","parameters":[{"name":"x","type":"float","low":1e-3,"high":1,"scale":"log"}]}`))
 	f.Add([]byte("name: |\n  a\n  b\n? [x]\n: &a *b\n<<: !t {}\n---\n...\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -47,7 +47,7 @@ func FuzzParse(f *testing.F) {
 		}
 		if p := parsed.Privacy; p != nil && p.Aggregate != nil {
 			a := p.Aggregate
-			if len(a.Roster) < a.Contributors || a.Contributors <= a.Colluding || a.Colluding >= a.Committee || a.Committee > len(a.Roster) || a.Colluding < 1 {
+			if len(a.Roster) < a.MinContributors || a.MinContributors <= a.MaxColluding || a.MaxColluding >= a.Committee || a.Committee > len(a.Roster) || a.MaxColluding < 1 {
 				t.Fatalf("%+v", a)
 			}
 		}

@@ -88,22 +88,22 @@ func TestParseSharedDesigns(t *testing.T) {
 		{"{type: ucb, c1: 0.08, c2: 5}", task.Strategy{Type: "ucb", InitialDesigns: 3, Settings: alone.UCBSettings{C1: 0.08, C2: 5}}},
 		{"{type: ucb, c1: 0, c2: 1e-6}", task.Strategy{Type: "ucb", InitialDesigns: 3, Settings: alone.UCBSettings{C2: 1e-6}}},
 		{"{type: consensus}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
-			Acquisition: "logei", Weights: "uniform", Average: "mean", Mode: "rounds", Rounds: 50, Deadline: 60}}},
-		{"{type: consensus, acquisition: ts, weights: metropolis, rounds: 7, deadline: 5, initial_designs: 4}", task.Strategy{Type: "consensus", InitialDesigns: 4, Settings: consensus.Settings{
-			Acquisition: "ts", Weights: "metropolis", Average: "mean", Mode: "rounds", Rounds: 7, Deadline: 5}}},
+			Acquisition: "logei", Weights: "uniform", Average: "mean", Mode: "rounds", Rounds: 50, RoundTimeout: 60}}},
+		{"{type: consensus, acquisition: ts, weights: metropolis, rounds: 7, round_timeout: 5, initial_designs: 4}", task.Strategy{Type: "consensus", InitialDesigns: 4, Settings: consensus.Settings{
+			Acquisition: "ts", Weights: "metropolis", Average: "mean", Mode: "rounds", Rounds: 7, RoundTimeout: 5}}},
 		{"{type: consensus, acquisition: ucb, mode: asynchronous, rounds: 1e5}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
 			Acquisition: "ucb", Weights: "uniform", Average: "mean", Mode: "asynchronous", Rounds: 100000}}},
-		{"{type: consensus, weights: leader, deadline: 86400}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
-			Acquisition: "logei", Weights: "leader", Average: "mean", Mode: "rounds", Rounds: 50, Deadline: 86400, Response: "value"}}},
+		{"{type: consensus, weights: leader, round_timeout: 86400}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
+			Acquisition: "logei", Weights: "leader", Average: "mean", Mode: "rounds", Rounds: 50, RoundTimeout: 86400, Response: "value"}}},
 		{"{type: consensus, weights: leader, response: noisy, response_noise: 0.5}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
-			Acquisition: "logei", Weights: "leader", Average: "mean", Mode: "rounds", Rounds: 50, Deadline: 60, Response: "noisy", ResponseNoise: 0.5}}},
-		{"{type: consensus, weights: likeness, mode: asynchronous, average: median}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
-			Acquisition: "logei", Weights: "likeness", Average: "median", Mode: "asynchronous", Rounds: 50}}},
+			Acquisition: "logei", Weights: "leader", Average: "mean", Mode: "rounds", Rounds: 50, RoundTimeout: 60, Response: "noisy", ResponseNoise: 0.5}}},
+		{"{type: consensus, weights: similarity, mode: asynchronous, average: median}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
+			Acquisition: "logei", Weights: "similarity", Average: "median", Mode: "asynchronous", Rounds: 50}}},
 		{"{type: consensus, average: trimmed}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
-			Acquisition: "logei", Weights: "uniform", Average: "trimmed", Mode: "rounds", Rounds: 50, Deadline: 60}}},
+			Acquisition: "logei", Weights: "uniform", Average: "trimmed", Mode: "rounds", Rounds: 50, RoundTimeout: 60}}},
 		{"{type: constrained-gp}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Share: "best", Threshold: "none", Confidence: 2, ShareEvery: 1}}},
 		{"{type: constrained-gp, threshold: open, confidence: 0}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Share: "best", Threshold: "open", ShareEvery: 1}}},
-		{"{type: constrained-gp, threshold: private, comparisons: 7}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Share: "best", Threshold: "private", Confidence: 2, ShareEvery: 1, Comparisons: 7}}},
+		{"{type: constrained-gp, threshold: private, comparisons_per_hour: 7}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Share: "best", Threshold: "private", Confidence: 2, ShareEvery: 1, ComparisonsPerHour: 7}}},
 		{"{type: density}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Beta: 5, Components: 1, Spread: 0.2, ShareEvery: 1}}},
 		{"{type: density, beta: 0, spread: 1e-3}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Components: 1, Spread: 0.001, ShareEvery: 1}}},
 		{"{type: density, components: 16, beta: 1000}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Beta: 1000, Components: 16, ShareEvery: 1}}},

@@ -190,19 +190,19 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: ucb, c1: much, c2: .nan}\n", `5:27: strategy: c1 must be a number, not the text "much"
 5:37: strategy: c2 must be a finite number, not .nan`},
 		{one + "strategy: {type: consensus, acquisition: ei, weights: even, mode: sync}\n", `5:42: strategy: acquisition must be one of logei, ucb, ts, not the text "ei"
-5:55: strategy: weights must be one of uniform, leader, metropolis, likeness, not the text "even"
+5:55: strategy: weights must be one of uniform, leader, metropolis, similarity, not the text "even"
 5:67: strategy: mode must be one of rounds, asynchronous, not the text "sync"`},
-		{one + "strategy: {type: consensus, weights: 1, response: 2, response_noise: x}\n", `5:38: strategy: weights must be one of uniform, leader, metropolis, likeness, not the number 1`},
-		{one + "strategy: {type: consensus, mode: sync, deadline: x}\n", `5:35: strategy: mode must be one of rounds, asynchronous, not the text "sync"`},
-		{one + "strategy: {type: consensus, rounds: 0, deadline: 86401}\n", `5:37: strategy: rounds 0 must be a whole number from 1 to 100000
-5:50: strategy: deadline 86401 must be a whole number from 1 to 86400`},
-		{one + "strategy: {type: consensus, rounds: 100001, deadline: 0}\n", `5:37: strategy: rounds 100001 must be a whole number from 1 to 100000
-5:55: strategy: deadline 0 must be a whole number from 1 to 86400`},
-		{one + "strategy: {type: consensus, rounds: 2.5, deadline: 10 s}\n", `5:37: strategy: rounds 2.5 must be a whole number from 1 to 100000
-5:52: strategy: deadline must be a number, not the text "10 s"`},
-		{one + "strategy: {type: consensus, rounds: .inf, deadline: .nan}\n", `5:37: strategy: rounds must be a finite number, not .inf
-5:53: strategy: deadline must be a finite number, not .nan`},
-		{one + "strategy: {type: consensus, mode: asynchronous, deadline: 5}\n", `5:49: strategy: deadline applies only with mode: rounds`},
+		{one + "strategy: {type: consensus, weights: 1, response: 2, response_noise: x}\n", `5:38: strategy: weights must be one of uniform, leader, metropolis, similarity, not the number 1`},
+		{one + "strategy: {type: consensus, mode: sync, round_timeout: x}\n", `5:35: strategy: mode must be one of rounds, asynchronous, not the text "sync"`},
+		{one + "strategy: {type: consensus, rounds: 0, round_timeout: 86401}\n", `5:37: strategy: rounds 0 must be a whole number from 1 to 100000
+5:55: strategy: round_timeout 86401 must be a whole number from 1 to 86400`},
+		{one + "strategy: {type: consensus, rounds: 100001, round_timeout: 0}\n", `5:37: strategy: rounds 100001 must be a whole number from 1 to 100000
+5:60: strategy: round_timeout 0 must be a whole number from 1 to 86400`},
+		{one + "strategy: {type: consensus, rounds: 2.5, round_timeout: 10 s}\n", `5:37: strategy: rounds 2.5 must be a whole number from 1 to 100000
+5:57: strategy: round_timeout must be a number, not the text "10 s"`},
+		{one + "strategy: {type: consensus, rounds: .inf, round_timeout: .nan}\n", `5:37: strategy: rounds must be a finite number, not .inf
+5:58: strategy: round_timeout must be a finite number, not .nan`},
+		{one + "strategy: {type: consensus, mode: asynchronous, round_timeout: 5}\n", `5:49: strategy: round_timeout applies only with mode: rounds`},
 		{one + "strategy: {type: consensus, mode: asynchronous, weights: leader}\n", `5:58: strategy: weights leader applies only with mode: rounds`},
 		{one + "strategy: {type: consensus, response: value, response_noise: 1}\n", `5:29: strategy: response applies only with weights: leader
 5:46: strategy: response_noise applies only with weights: leader and response: noisy`},
@@ -212,21 +212,21 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: consensus, weights: leader, response: noisy}\n", `5:11: strategy: missing key "response_noise"`},
 		{one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: -1}\n", `5:79: strategy: response_noise -1 must be from 0 to 1e+100`},
 		{one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 1e101}\n", `5:79: strategy: response_noise 1e+101 must be from 0 to 1e+100`},
-		{one + "strategy: {type: consensus, weights: likeness, response: value}\n", `5:48: strategy: response applies only with weights: leader`},
+		{one + "strategy: {type: consensus, weights: similarity, response: value}\n", `5:50: strategy: response applies only with weights: leader`},
 		{one + "strategy: {type: consensus, average: middle}\n", `5:38: strategy: average must be one of mean, median, trimmed, not the text "middle"`},
-		{one + "strategy: {type: consensus, average: median, weights: leader}\n", `5:38: strategy: average median does not go with weights: leader: whoever claims the best response leads, and weighs most; accepted weights: uniform, metropolis, likeness`},
-		{one + "strategy: {type: consensus, beta: 1}\n", `5:29: strategy: unknown key "beta"; accepted: type, share, acquisition, weights, average, mode, rounds, deadline, initial_designs`},
+		{one + "strategy: {type: consensus, average: median, weights: leader}\n", `5:38: strategy: average median does not go with weights: leader: whoever claims the best response leads, and weighs most; accepted weights: uniform, metropolis, similarity`},
+		{one + "strategy: {type: consensus, beta: 1}\n", `5:29: strategy: unknown key "beta"; accepted: type, share, acquisition, weights, average, mode, rounds, round_timeout, initial_designs`},
 		{one + "strategy: {type: constrained-gp, threshold: closed, confidence: -1}\n", `5:45: strategy: threshold must be one of none, open, private, not the text "closed"
 5:65: strategy: confidence -1 must be from 0 to 100`},
 		{one + "strategy: {type: constrained-gp, threshold: 0.5, confidence: 100.5}\n", `5:45: strategy: threshold must be one of none, open, private, not the number 0.5
 5:62: strategy: confidence 100.5 must be from 0 to 100`},
 		{one + "strategy: {type: constrained-gp, confidence: high, spread: 1}\n", `5:46: strategy: confidence must be a number, not the text "high"
 5:52: strategy: unknown key "spread"; accepted: type, share, share_every, threshold, confidence, initial_designs`},
-		{one + "strategy: {type: constrained-gp, threshold: private, comparisons: 0}\n", `5:67: strategy: comparisons 0 must be a whole number from 1 to 3600`},
-		{one + "strategy: {type: constrained-gp, threshold: private, comparisons: 3601}\n", `5:67: strategy: comparisons 3601 must be a whole number from 1 to 3600`},
-		{one + "strategy: {type: constrained-gp, threshold: open, comparisons: 9}\n", `5:51: strategy: comparisons applies only with threshold: private`},
+		{one + "strategy: {type: constrained-gp, threshold: private, comparisons_per_hour: 0}\n", `5:76: strategy: comparisons_per_hour 0 must be a whole number from 1 to 3600`},
+		{one + "strategy: {type: constrained-gp, threshold: private, comparisons_per_hour: 3601}\n", `5:76: strategy: comparisons_per_hour 3601 must be a whole number from 1 to 3600`},
+		{one + "strategy: {type: constrained-gp, threshold: open, comparisons_per_hour: 9}\n", `5:51: strategy: comparisons_per_hour applies only with threshold: private`},
 		{one + "strategy: {type: constrained-gp, threshold: private, share_every: 2}\n", `5:54: strategy: share_every applies only with threshold: none or open`},
-		{one + "strategy: {type: constrained-gp, share: coarse, comparisons: 9}\n", `5:49: strategy: comparisons applies only with threshold: private`},
+		{one + "strategy: {type: constrained-gp, share: coarse, comparisons_per_hour: 9}\n", `5:49: strategy: comparisons_per_hour applies only with threshold: private`},
 		{one + "strategy: {type: density, beta: -1, components: 0, spread: 0}\n", `5:33: strategy: beta -1 must be from 0 to 1000
 5:49: strategy: components 0 must be a whole number from 1 to 16
 5:60: strategy: spread 0 must be from 0.001 to 10`},

@@ -64,7 +64,7 @@ func TestPrivacyErrors(t *testing.T) {
 	checkErrors(t, []errorCase{
 		{one + "privacy:\n", `5:10: privacy must be a mapping (key: value), not empty; expected privacy: {epsilon: 4}`},
 		{one + "privacy: {mechanism: global, epsilon: x, roster: 3, foo: 1}\n", `5:22: privacy: mechanism must be one of none, local, aggregate, not the text "global"
-5:53: privacy: unknown key "foo"; accepted: mechanism, epsilon, delta, clip, releases, adjacency, roster, contributors, committee, colluding`},
+5:53: privacy: unknown key "foo"; accepted: mechanism, epsilon, delta, clip, releases, adjacency, roster, min_contributors, committee, max_colluding`},
 		{one + "privacy: {foo: 1}\n", `5:11: privacy: unknown key "foo"; accepted: mechanism`},
 		// a promise without a mechanism
 		{one + "privacy: {epsilon: 4, delta: 1e-5, clip: 1, releases: 3, adjacency: zero-out}\n", `5:11: privacy: epsilon applies only with mechanism: local or aggregate
@@ -72,10 +72,10 @@ func TestPrivacyErrors(t *testing.T) {
 5:36: privacy: clip applies only with mechanism: local or aggregate
 5:45: privacy: releases applies only with mechanism: local or aggregate
 5:58: privacy: adjacency applies only with mechanism: local or aggregate`},
-		{one + "privacy: {mechanism: none, roster: [], contributors: 2, committee: 2, colluding: 1}\n", `5:28: privacy: roster applies only with mechanism: aggregate
-5:40: privacy: contributors applies only with mechanism: aggregate
-5:57: privacy: committee applies only with mechanism: aggregate
-5:71: privacy: colluding applies only with mechanism: aggregate`},
+		{one + "privacy: {mechanism: none, roster: [], min_contributors: 2, committee: 2, max_colluding: 1}\n", `5:28: privacy: roster applies only with mechanism: aggregate
+5:40: privacy: min_contributors applies only with mechanism: aggregate
+5:61: privacy: committee applies only with mechanism: aggregate
+5:75: privacy: max_colluding applies only with mechanism: aggregate`},
 		// local
 		{fts + "privacy: {mechanism: local}\n", `6:10: privacy: missing key "epsilon"`},
 		{fts + "privacy: {mechanism: local, epsilon: 0, delta: 0, clip: 0, releases: 0, adjacency: none}\n", `6:38: privacy: epsilon 0 must be from 0.01 to 100
@@ -90,10 +90,10 @@ func TestPrivacyErrors(t *testing.T) {
 6:93: privacy: adjacency must be one of replace-one, zero-out, not the number 1`},
 		{fts + "privacy: {mechanism: local, epsilon: .inf, foo: 1}\n", `6:38: privacy: epsilon must be a finite number, not .inf
 6:44: privacy: unknown key "foo"; accepted: mechanism, epsilon, delta, clip, releases, adjacency`},
-		{fts + "privacy: {mechanism: local, epsilon: 4, roster: [], contributors: 2, committee: 2, colluding: 1}\n", `6:41: privacy: roster applies only with mechanism: aggregate
-6:53: privacy: contributors applies only with mechanism: aggregate
-6:70: privacy: committee applies only with mechanism: aggregate
-6:84: privacy: colluding applies only with mechanism: aggregate`},
+		{fts + "privacy: {mechanism: local, epsilon: 4, roster: [], min_contributors: 2, committee: 2, max_colluding: 1}\n", `6:41: privacy: roster applies only with mechanism: aggregate
+6:53: privacy: min_contributors applies only with mechanism: aggregate
+6:74: privacy: committee applies only with mechanism: aggregate
+6:88: privacy: max_colluding applies only with mechanism: aggregate`},
 		{one + "privacy: {mechanism: local, epsilon: 4}\n", `5:22: privacy: mechanism local applies only with strategy type fts or constrained-gp or density: noise is added to weights and designs, and strategy peer-prior shares something else or nothing at all`},
 		{one + "strategy: {type: ts}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:22: privacy: mechanism local applies only with strategy type fts or constrained-gp or density: noise is added to weights and designs, and strategy ts shares something else or nothing at all`},
 		{one + "strategy: {type: density, components: 2}\nprivacy: {mechanism: local, epsilon: 4}\n", `6:22: privacy: mechanism local with strategy type density needs components: 1: for what is shared otherwise there is no noise that keeps a promise`},
@@ -125,7 +125,7 @@ func TestStrategyAndMechanismGoTogether(t *testing.T) {
 		{ftsde + "privacy: {mechanism: local, epsilon: 4, roster: [@1, @2], committee: 2}\n", `6:22: ` + needs + `local`},
 		{ftsde + "privacy: {mechanism: sum, epsilon: 4, roster: [@1, @2]}\n", `6:22: privacy: mechanism must be one of none, local, aggregate, not the text "sum"`},
 		{ftsde + "privacy: {epsilon: 4, rooster: [@1, @2]}\n", `6:10: ` + needs + `none
-6:23: privacy: unknown key "rooster"; accepted: mechanism, epsilon, delta, clip, releases, adjacency, roster, contributors, committee, colluding`},
+6:23: privacy: unknown key "rooster"; accepted: mechanism, epsilon, delta, clip, releases, adjacency, roster, min_contributors, committee, max_colluding`},
 		{one + aggregate, `5:22: ` + sums + `peer-prior nothing is summed`},
 		{one + "strategy: {type: fts-d}\n" + aggregate, `5:18: strategy: type must be one of @types, not the text "fts-d"`},
 	}

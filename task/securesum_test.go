@@ -27,10 +27,10 @@ func TestSumsOfATaskAreAccepted(t *testing.T) {
 		{nodes: 1024, strategy: ", cells: 2", section: "surrogate: {features: 4096}\n"},
 		{nodes: 100, keys: "committee: 64, "},
 		{nodes: 100, keys: "committee: 2, "},
-		{nodes: 64, keys: "committee: 64, colluding: 63, "},
-		{nodes: 9, keys: "committee: 5, colluding: 4, contributors: 5, releases: 1000, "},
-		{nodes: 9, keys: "colluding: 6, "},
-		{nodes: 9, keys: "contributors: 9, "},
+		{nodes: 64, keys: "committee: 64, max_colluding: 63, "},
+		{nodes: 9, keys: "committee: 5, max_colluding: 4, min_contributors: 5, releases: 1000, "},
+		{nodes: 9, keys: "max_colluding: 6, "},
+		{nodes: 9, keys: "min_contributors: 9, "},
 	} {
 		roster := make([]string, c.nodes)
 		for i := range roster {
@@ -44,13 +44,13 @@ func TestSumsOfATaskAreAccepted(t *testing.T) {
 			continue
 		}
 		a := got.Privacy.Aggregate
-		committee, err := securesum.NewCommittee(a.Committee, a.Colluding)
+		committee, err := securesum.NewCommittee(a.Committee, a.MaxColluding)
 		if err != nil {
 			t.Errorf("%+v: %v", c, err)
 			continue
 		}
 		_, err = securesum.New(securesum.Config{
-			Task: got.ID(), Self: a.Roster[0], Roster: a.Roster, Committee: committee, MinContributors: a.Contributors,
+			Task: got.ID(), Self: a.Roster[0], Roster: a.Roster, Committee: committee, MinContributors: a.MinContributors,
 			Dimension: got.Strategy.Settings.(ftsde.Settings).Cells * got.Surrogate.Features, Rounds: uint64(got.Privacy.Releases),
 			Random: rand.Reader, Verify: securesum.Verify, Sign: func([]byte) ([]byte, error) { return make([]byte, 64), nil },
 		})

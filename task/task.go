@@ -79,14 +79,14 @@ type Aggregate struct {
 	// Roster is everybody who may take part, sorted, at most 1024: peer IDs with
 	// Ed25519 keys.
 	Roster []peer.ID
-	// Contributors is the least number of nodes in a sum, more than Colluding and at
-	// most the roster. The promise holds with the noise of so many less Colluding.
-	Contributors int
+	// MinContributors is the minimum number of nodes in a sum, more than MaxColluding and at
+	// most the roster. The promise holds with the noise of so many less MaxColluding.
+	MinContributors int
 	// Committee is how many nodes serve in a round: 2 to 64, at most the roster.
 	Committee int
-	// Colluding is how many nodes may pool what they see, 1 to less than Committee,
+	// MaxColluding is how many nodes may pool what they see, 1 to less than Committee,
 	// and so few that a quorum is left.
-	Colluding int
+	MaxColluding int
 }
 
 // Surrogate says which model of the objective a node keeps and which features

@@ -89,10 +89,10 @@ func drawSumming(t *rapid.T) (task.Strategy, *task.Privacy) {
 	}
 	slices.Sort(a.Roster)
 	a.Committee = rapid.IntRange(2, len(a.Roster)).Draw(t, "committee")
-	a.Colluding = rapid.IntRange(1, a.Committee-1).Draw(t, "colluding")
-	a.Contributors = rapid.IntRange(a.Colluding+1, len(a.Roster)).Draw(t, "contributors")
+	a.MaxColluding = rapid.IntRange(1, a.Committee-1).Draw(t, "max_colluding")
+	a.MinContributors = rapid.IntRange(a.MaxColluding+1, len(a.Roster)).Draw(t, "min_contributors")
 	return task.Strategy{Type: "fts-de", InitialDesigns: 3, Settings: ftsde.Settings{
-			Cells: 1 << rapid.IntRange(0, 4).Draw(t, "cells"), Listen: "schedule", Share: "sample", ShareEvery: 7,
+			Cells: 1 << rapid.IntRange(0, 4).Draw(t, "cells"), Weights: "schedule", Share: "sample", ShareEvery: 7,
 			Schedule: tsampling.Schedule{Name: "constant", OwnProbability: rapid.Float64Range(0, 1).Draw(t, "p")}}},
 		&task.Privacy{Mechanism: "aggregate", Epsilon: rapid.Float64Range(0.01, 100).Draw(t, "epsilon"), Delta: rapid.Float64Range(1e-12, 0.1).Draw(t, "delta"),
 			Clip: rapid.Float64Range(1e-3, 1e4).Draw(t, "clip"), Releases: rapid.IntRange(1, 1000).Draw(t, "releases"), Adjacency: "zero-out", Aggregate: a}
@@ -142,7 +142,7 @@ func TestIDIsIndependentOfWriting(t *testing.T) {
 		}
 		switch rapid.IntRange(0, 5).Draw(t, "shared designs or sums") {
 		case 0:
-			definition.Strategy = task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{Acquisition: "ucb", Weights: "leader", Mode: "rounds", Rounds: 9, Deadline: 8, Response: "noisy", ResponseNoise: rapid.Float64Range(0, 1e100).Draw(t, "noise")}}
+			definition.Strategy = task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{Acquisition: "ucb", Weights: "leader", Mode: "rounds", Rounds: 9, RoundTimeout: 8, Response: "noisy", ResponseNoise: rapid.Float64Range(0, 1e100).Draw(t, "noise")}}
 		case 1:
 			definition.Strategy = task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Threshold: "open", Confidence: rapid.Float64Range(0, 100).Draw(t, "confidence")}}
 		case 2:

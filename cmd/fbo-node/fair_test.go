@@ -40,11 +40,11 @@ func TestFairTasksAreDescribed(t *testing.T) {
 			"chosen by the mediator " + partyA + ": who has gained least",
 			"The mediator " + partyA + " sees all designs and raw results of this node; the other parties see neither, but learn by how much",
 		},
-		", rho: 1":                    {"the largest sum for all, with no regard to who has gained least"},
-		", weights: linear, rho: 3":   {"weights linear with rho 3"},
-		", batch: ifu, deadline: 1":   {"the order of the gains deciding who gets the best", "waits up to 1 second for"},
-		", batch: two-step, c1: 0.2":  {"the largest sum, dealt out so that who has gained least gets the best, exploration varying"},
-		", exploration: fixed, c2: 4": {"exploration fixed"},
+		", rho: 1":                       {"the largest sum for all, with no regard to who has gained least"},
+		", weights: linear, rho: 3":      {"weights linear with rho 3"},
+		", batch: ifu, round_timeout: 1": {"the order of the gains deciding who gets the best", "waits up to 1 second for"},
+		", batch: two-step, c1: 0.2":     {"the largest sum, dealt out so that who has gained least gets the best, exploration varying"},
+		", exploration: fixed, c2: 4":    {"exploration fixed"},
 	} {
 		parsed, err := all.Strategies().Parse("task.yaml", []byte(fairTask([]string{partyA, partyB}, keys)))
 		if err != nil {
@@ -86,7 +86,7 @@ func TestMistakesInFairTasks(t *testing.T) {
 		{both, ", batch: fiar", `strategy: batch must be one of fair, ifu, two-step, not the text "fiar"`},
 		{both, ", batch: fiar, rho: 0.5", `strategy: batch must be one of fair, ifu, two-step, not the text "fiar"`},
 		{both, ", batch: two-step, rho: 0.5", "strategy: rho applies only with batch: fair or ifu"},
-		{both, ", deadline: 0", "strategy: deadline 0 must be a whole number from 1 to 604800"},
+		{both, ", round_timeout: 0", "strategy: round_timeout 0 must be a whole number from 1 to 604800"},
 		{both, ", roster: []", `strategy: key "roster" is repeated`},
 		{both[:1], "", "strategy: roster must name 2 to 64 nodes, not 1"},
 		{[]string{partyA, partyA}, "", "strategy: roster: entry 2 repeats entry 1, " + partyA},

@@ -29,12 +29,12 @@ const (
 )
 
 // newFairFleet makes the parties of a task: with a mediator, the first of them, or without.
-// Nobody waits longer than deadline for a party.
-func newFairFleet(t *testing.T, mediator bool, deadline time.Duration) *fleet {
+// A round waits for a party for at most timeout.
+func newFairFleet(t *testing.T, mediator bool, timeout time.Duration) *fleet {
 	t.Helper()
 	f := &fleet{evals: fairEvals, script: writeFile(t, "objective.sh", commonObjective), flags: []string{"--keep-after"}}
 	roster := f.enrol(t, fairParties)
-	keys := fmt.Sprintf(", deadline: %g", deadline.Seconds())
+	keys := fmt.Sprintf(", round_timeout: %g", timeout.Seconds())
 	if mediator {
 		keys += ", mediator: " + roster[0]
 	}
@@ -76,7 +76,7 @@ func TestFairRunTellsGains(t *testing.T) {
 	t.Parallel()
 	f := newFairFleet(t, false, patient)
 	two := f.nodes[:2]
-	f.read(t, fairTask([]string{two[0].id.String(), two[1].id.String()}, ", initial_designs: 2, deadline: 120"))
+	f.read(t, fairTask([]string{two[0].id.String(), two[1].id.String()}, ", initial_designs: 2, round_timeout: 120"))
 	other := start(t, join(runLine(f.file, two[1].dir, "--json"), objective("steady"))...)
 	command := nodeCommand(join(runLine(f.file, two[0].dir, "--evals", "12", "--peer", other.address(t)), objective("steady"))...)
 	e := finish(t, command)

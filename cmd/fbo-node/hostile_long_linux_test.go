@@ -64,7 +64,7 @@ parameters:
   - {name: y, type: float, low: -2, high: 2}
 surrogate: {features: 16}
 strategy: {type: fts-de, initial_designs: 2}
-privacy: {mechanism: aggregate, epsilon: 8, releases: 2, contributors: 3, committee: 3, colluding: 1, roster: [ROSTER]}
+privacy: {mechanism: aggregate, epsilon: 8, releases: 2, min_contributors: 3, committee: 3, max_colluding: 1, roster: [ROSTER]}
 `
 
 // companyRow is a line of the table: an attack, and on whom.

@@ -41,14 +41,14 @@ type average struct {
 
 func newSumReport(t *task.Task, terms ledger.Terms) (*sumReport, error) {
 	a, f := terms.Aggregate, t.Strategy.Settings.(ftsde.Settings)
-	committee, err := securesum.NewCommittee(a.Committee, a.Colluding)
+	committee, err := securesum.NewCommittee(a.Committee, a.MaxColluding)
 	if err != nil {
 		return nil, err
 	}
 	s := &sumReport{
-		Roster: len(a.Roster), MinContributors: a.Contributors,
-		Committee: a.Committee, Quorum: committee.Quorum, MaxColluding: a.Colluding,
-		Cells: f.Cells, EvidenceWeighted: f.Listen == "judged",
+		Roster: len(a.Roster), MinContributors: a.MinContributors,
+		Committee: a.Committee, Quorum: committee.Quorum, MaxColluding: a.MaxColluding,
+		Cells: f.Cells, EvidenceWeighted: f.Weights == "evidence",
 	}
 	p := planned{terms: terms, cells: float64(f.Cells), initial: t.Strategy.InitialDesigns, every: f.ShareEvery}
 	s.All, s.Minimum = p.average(s.Roster, terms.Sigma), p.average(s.MinContributors, terms.Sigma)

@@ -117,7 +117,7 @@ func TestToldNumberOfNodesWouldDo(t *testing.T) {
 		{10, 5, 2, 256, ""},
 		{8, 6, 1, 32, ", cells: 4"},
 		{8, 6, 1, 32, ", cells: 4, share_every: 6"},
-		{20, 20, 6, 64, ", listen: schedule"},
+		{20, 20, 6, 64, ", weights: schedule"},
 	} {
 		with := func(nodes, contributors int) *sumReport {
 			keys := fmt.Sprintf(", contributors: %d, colluding: %d", contributors, c.colluding)
@@ -180,7 +180,7 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 		},
 		{
 			// From 40 observations on all nodes tell of all cells, four times as much.
-			name: "cells that come together", nodes: 40, features: 32, strategyKeys: ", cells: 4, share_every: 20, listen: schedule", privacyKeys: ", releases: 4",
+			name: "cells that come together", nodes: 40, features: 32, strategyKeys: ", cells: 4, share_every: 20, weights: schedule", privacyKeys: ", releases: 4",
 			want: []string{"tell of their own cells alone, and 1.2 times in the last, or 1.1\nwarning: the noise drowns the signal."},
 			not:  []string{"so far"},
 		},
@@ -189,12 +189,12 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 			want: []string{"warning: 8 cells are more than the nodes that a sum may be of"},
 		},
 		{
-			name: "nobody may be absent", nodes: 3, features: 16, strategyKeys: ", listen: schedule", privacyKeys: ", releases: 1, adjacency: zero-out, colluding: 2",
+			name: "nobody may be absent", nodes: 3, features: 16, strategyKeys: ", weights: schedule", privacyKeys: ", releases: 1, adjacency: zero-out, max_colluding: 2",
 			want: []string{"a sum is of all of them, so that none may be absent", "All of it must be up in a round", "over its 1 contribution to sums", "or none shows", "no 2 members"},
 			not:  []string{"the least", "so far"},
 		},
 		{
-			name: "never enough", nodes: 3, features: 4096, strategyKeys: ", listen: schedule", privacyKeys: ", releases: 1000, delta: 1e-12",
+			name: "never enough", nodes: 3, features: 4096, strategyKeys: ", weights: schedule", privacyKeys: ", releases: 1000, delta: 1e-12",
 			want: []string{"Even with 1024 nodes"},
 		},
 	} {

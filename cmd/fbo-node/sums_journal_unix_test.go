@@ -172,7 +172,7 @@ func (f *fleet) checkSum(t *testing.T, round int, s ftsde.Sum, terms ledger.Term
 	for _, n := range f.nodes {
 		dealt += n.journal(t).dealt[round]
 	}
-	if least := f.task.Privacy.Aggregate.Contributors; s.Contributors < least || s.Contributors > dealt {
+	if least := f.task.Privacy.Aggregate.MinContributors; s.Contributors < least || s.Contributors > dealt {
 		t.Errorf("round %d: a sum of %d nodes, %d are needed and %d have contributed", round, s.Contributors, least, dealt)
 	}
 	if f.task.Strategy.Settings.(ftsde.Settings).Cells > 1 {

@@ -21,8 +21,8 @@ import (
 func TestLongSumsOutliveKilledNodes(t *testing.T) {
 	t.Parallel()
 	const rounds = 6
-	f := newFleet(t, 12, 10, "listen: schedule, schedule: constant, own_probability: 0",
-		"epsilon: 8, releases: 6, contributors: 8, committee: 7, colluding: 2")
+	f := newFleet(t, 12, 10, "weights: schedule, schedule: constant, own_probability: 0",
+		"epsilon: 8, releases: 6, min_contributors: 8, committee: 7, max_colluding: 2")
 	f.startAll(t)
 	before := trafficOf(t, f.alive())
 	play := func(round int, survivors []*fleetNode, meanwhile func()) {
@@ -102,7 +102,7 @@ func TestLongSumsWithoutQuorumEndWithoutSum(t *testing.T) {
 		{
 			// One member more is down than the committee bears.
 			name: "no quorum", nodes: 9, evals: 8,
-			privacy: "epsilon: 8, releases: 4, contributors: 6, committee: 7, colluding: 2",
+			privacy: "epsilon: 8, releases: 4, min_contributors: 6, committee: 7, max_colluding: 2",
 			before:  func(f *fleet) []*fleetNode { return []*fleetNode{f.committee(2)[0], f.committee(2)[3]} },
 			amid:    func(f *fleet) []*fleetNode { return []*fleetNode{f.committee(2)[5]} },
 			reason:  "quorum", // of votes, or of contributions if the kills are known by then
@@ -110,7 +110,7 @@ func TestLongSumsWithoutQuorumEndWithoutSum(t *testing.T) {
 		{
 			// There is a quorum, but too little noise.
 			name: "too few contributors", nodes: 5, evals: 8,
-			privacy: "epsilon: 8, releases: 4, contributors: 4, committee: 4, colluding: 1",
+			privacy: "epsilon: 8, releases: 4, min_contributors: 4, committee: 4, max_colluding: 1",
 			before: func(f *fleet) []*fleetNode {
 				members := f.committee(2)
 				return []*fleetNode{members[0], f.outside(members...)}
@@ -121,7 +121,7 @@ func TestLongSumsWithoutQuorumEndWithoutSum(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			f := newFleet(t, c.nodes, c.evals, "listen: schedule, schedule: constant, own_probability: 0", c.privacy)
+			f := newFleet(t, c.nodes, c.evals, "weights: schedule, schedule: constant, own_probability: 0", c.privacy)
 			before, amid := c.before(f), c.amid(f)
 			lost := append(slices.Clone(before), amid...)
 			f.startAll(t)
@@ -184,7 +184,7 @@ func (f *fleet) goOn(t *testing.T, survivors []*fleetNode) {
 // which takes half a minute.
 func TestLongSumsReachANodeThatComesBack(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 2, 1, "share_every: 1", "epsilon: 8, releases: 1, committee: 2, colluding: 1")
+	f := newFleet(t, 2, 1, "share_every: 1", "epsilon: 8, releases: 1, committee: 2, max_colluding: 1")
 	f.listen = f.listen[:1] // QUIC alone; by TCP the end shows at once
 	f.startAll(t)
 	stays, leaves := f.nodes[0], f.nodes[1]
@@ -204,7 +204,7 @@ func TestLongSumsReachANodeThatComesBack(t *testing.T) {
 // to more, and never contributes again; it goes on with the sums of the others.
 func TestLongSumsOutliveTheJournal(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 4, 9, "share_every: 1", "epsilon: 8, releases: 4, contributors: 3, committee: 4, colluding: 1")
+	f := newFleet(t, 4, 9, "share_every: 1", "epsilon: 8, releases: 4, min_contributors: 3, committee: 4, max_colluding: 1")
 	restored, others := f.nodes[3], f.nodes[:3]
 	restored.moves = true
 	for _, n := range others {

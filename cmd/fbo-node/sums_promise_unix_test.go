@@ -18,7 +18,7 @@ import (
 // part of the space the average of the clipped means of those that explore it.
 func TestSumsAreRight(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, 8, 9, "cells: 2, initial_designs: 6", "epsilon: 100, clip: 0.5, adjacency: zero-out, releases: 1, contributors: 7, committee: 4, colluding: 1")
+	f := newFleet(t, 8, 9, "cells: 2, initial_designs: 6", "epsilon: 100, clip: 0.5, adjacency: zero-out, releases: 1, min_contributors: 7, committee: 4, max_colluding: 1")
 	f.flags = []string{"--seed", "7"} // so that those of a cell know the same, and the average is long
 	for _, n := range f.nodes {
 		n.shift = 0

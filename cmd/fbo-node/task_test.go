@@ -102,8 +102,8 @@ func TestPrivateSumsAreDescribed(t *testing.T) {
 		"": "then Thompson sampling around private sums, as far as own results bear them out; a sum of the nodes' means after every observation (fts-de)\n",
 		", cells: 4, share: sample, share_every: 5": "bear them out; 4 cells, each explored by its own nodes at the start; " +
 			"a sum of samples, one of each node, after every 5 observations (fts-de)\n",
-		", listen: schedule": "federated Thompson sampling with private sums, schedule inverse; a sum of",
-		", listen: schedule, schedule: constant, own_probability: 0.5": "private sums, schedule constant 0.5; a sum of",
+		", weights: schedule": "federated Thompson sampling with private sums, schedule inverse; a sum of",
+		", weights: schedule, schedule: constant, own_probability: 0.5": "private sums, schedule constant 0.5; a sum of",
 	} {
 		var out bytes.Buffer
 		describeTask(&out, summingTask(t, 4, 16, keys, ""))

@@ -83,7 +83,7 @@ var _ strategy.Exchange = (*Private)(nil)
 
 // NewPrivate returns the exchange. random is crypto/rand.Reader if nil.
 func NewPrivate(t *task.Task, random io.Reader) (*Private, error) {
-	budget, err := compare.NewBudget(settingsOf(t).Comparisons)
+	budget, err := compare.NewBudget(settingsOf(t).ComparisonsPerHour)
 	if err != nil {
 		return nil, err
 	}

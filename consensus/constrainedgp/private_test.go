@@ -45,7 +45,7 @@ func hallOf(t testing.TB, count, comparisons int) *hall {
 	t.Helper()
 	l := newLab(t, "maximize", plane, "exact", private)
 	s := settingsOf(l.task)
-	s.Comparisons = comparisons
+	s.ComparisonsPerHour = comparisons
 	spec := *l.task
 	spec.Strategy.Settings = s
 	l.task = &spec

@@ -19,8 +19,8 @@ const (
 	defaultConfidence = 2
 	maxConfidence     = 100
 
-	defaultComparisons = 60
-	maxComparisons     = 3600
+	defaultComparisonsPerHour = 60
+	maxComparisonsPerHour     = 3600
 )
 
 // Settings are the keys of a task file for strategy constrained-gp.
@@ -39,15 +39,15 @@ type Settings struct {
 	// ShareEvery is how many observations lie between two shares: 1 to
 	// labels.MaxShareEvery, and 1 where Share is not labels.Best or Threshold is "private".
 	ShareEvery int
-	// Comparisons is how many comparisons of each peer a node answers within an hour, 1
+	// ComparisonsPerHour is how many comparisons of each peer a node answers within an hour, 1
 	// to 3600; 0 unless Threshold is "private".
-	Comparisons int
+	ComparisonsPerHour int
 }
 
 var _ task.Releaser = Settings{}
 
 func readSettings(s *task.Section) task.StrategySettings {
-	d := Settings{Share: feasibility.ReadShare(s, "threshold", "confidence", "comparisons")}
+	d := Settings{Share: feasibility.ReadShare(s, "threshold", "confidence", "comparisons_per_hour")}
 	d.ShareEvery = feasibility.ReadShareEvery(s, d.Share)
 	if d.Share == feasibility.Feasibility {
 		return d
@@ -62,9 +62,9 @@ func readSettings(s *task.Section) task.StrategySettings {
 	if d.Threshold == private {
 		s.Refuse("share_every", "threshold: "+none+" or "+open) // a design is compared with what a peer has now
 		d.ShareEvery = 1
-		d.Comparisons = s.Whole("comparisons", defaultComparisons, 1, maxComparisons)
+		d.ComparisonsPerHour = s.Whole("comparisons_per_hour", defaultComparisonsPerHour, 1, maxComparisonsPerHour)
 	} else {
-		s.Refuse("comparisons", "threshold: "+private)
+		s.Refuse("comparisons_per_hour", "threshold: "+private)
 	}
 	return d
 }
@@ -79,7 +79,7 @@ func (s Settings) Keys() map[string]any {
 	}
 	keys := map[string]any{"threshold": s.Threshold, "confidence": s.Confidence}
 	if s.Threshold == private {
-		keys["comparisons"] = s.Comparisons
+		keys["comparisons_per_hour"] = s.ComparisonsPerHour
 	}
 	if s.ShareEvery > 1 {
 		keys["share_every"] = s.ShareEvery
@@ -139,7 +139,7 @@ func Register() strategy.Registration {
 			}
 			if s.Threshold == private {
 				return fmt.Sprintf("expected improvement given that peers' designs are good; the design whose lower bound, at %g deviations, is best goes to those whose best this bound exceeds, by a private comparison, %s of a peer within an hour at most",
-					s.Confidence, sanitize.Count(s.Comparisons, "comparison"))
+					s.Confidence, sanitize.Count(s.ComparisonsPerHour, "comparison"))
 			}
 			holds := fmt.Sprintf("the design whose lower bound, at %g deviations, is best", s.Confidence)
 			if t.Privacy != nil {

@@ -149,7 +149,7 @@ parameters:
   - {name: x, type: float, low: 0, high: 1, step: 0.125}
   - {name: y, type: float, low: 0, high: 1, step: 0.125}
 surrogate: {features: 32, %s}
-strategy: {type: fair, initial_designs: 2, deadline: 100, roster: [%s]%s}`, process, strings.Join(names, ", "), keys)
+strategy: {type: fair, initial_designs: 2, round_timeout: 100, roster: [%s]%s}`, process, strings.Join(names, ", "), keys)
 }
 
 // A statement counts for its author, whoever passes it on, and to repeat what somebody has

@@ -35,7 +35,7 @@ parameters:
   - {name: x, type: float, low: 0, high: 1, step: 0.125}
   - {name: y, type: float, low: 0, high: 1, step: 0.125}
 surrogate: {features: 32, hyperparameters: fixed, lengthscales: [0.4, 0.4], mean: 6, signal_std: 4, noise_std: 0.1}
-strategy: {type: fair, initial_designs: 2, deadline: 100, roster: [%s]%s}`, strings.Join(names, ", "), keys)
+strategy: {type: fair, initial_designs: 2, round_timeout: 100, roster: [%s]%s}`, strings.Join(names, ", "), keys)
 }
 
 // listedTask is a cheaper one still: its designs are a list.

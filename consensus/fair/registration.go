@@ -53,7 +53,7 @@ func describe(t *task.Task) string {
 		by = "by the mediator " + c.Mediator.String()
 	}
 	return fmt.Sprintf("in each round a batch with a design for each of %s, chosen %s: %s%s, exploration %s; a round waits up to %s for late results",
-		parties(len(c.Roster)), by, goal, weights, c.Exploration, sanitize.Count(c.Deadline, "second"))
+		parties(len(c.Roster)), by, goal, weights, c.Exploration, sanitize.Count(c.RoundTimeout, "second"))
 }
 
 func reveals(t *task.Task) string {

@@ -59,7 +59,7 @@ func (e *Exchange) advance(view strategy.View) {
 	if len(e.barrier.Waits(expected, e.spoken)) > 0 {
 		if !e.counting && len(e.readyParties()) > 0 {
 			e.counting = true
-			e.emit(strategy.SetTimer{Name: deadlineTimer + " " + strconv.Itoa(e.barrier.Number()), After: time.Duration(e.settings.Deadline) * time.Second})
+			e.emit(strategy.SetTimer{Name: deadlineTimer + " " + strconv.Itoa(e.barrier.Number()), After: time.Duration(e.settings.RoundTimeout) * time.Second})
 		}
 		return
 	}

@@ -33,8 +33,8 @@ const (
 	minC2     = 1e-6
 	maxC      = 1e6
 
-	defaultDeadline = 300
-	maxDeadline     = 604800
+	defaultRoundTimeout = 300
+	maxRoundTimeout     = 604800
 )
 
 // Settings are the keys of a task file for strategy fair.
@@ -58,9 +58,9 @@ type Settings struct {
 	// C1 and C2 are those of α_t = C1·d·Σw²·ln(C2·t), in the units of standardised outputs:
 	// C1 0 to 1e6, C2 1e-6 to 1e6.
 	C1, C2 float64
-	// Deadline is how many seconds a round waits for further results after its first one:
+	// RoundTimeout is how many seconds a round waits for further results after its first one:
 	// 1 to 604800.
-	Deadline int
+	RoundTimeout int
 }
 
 func readSettings(s *task.Section) task.StrategySettings {
@@ -87,7 +87,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 	c.Exploration = s.Word("exploration", explorationVarying, explorationVarying, explorationFixed)
 	c.C1 = s.Within("c1", defaultC1, 0, maxC)
 	c.C2 = s.Within("c2", defaultC2, minC2, maxC)
-	c.Deadline = s.Whole("deadline", defaultDeadline, 1, maxDeadline)
+	c.RoundTimeout = s.Whole("round_timeout", defaultRoundTimeout, 1, maxRoundTimeout)
 	return c
 }
 
@@ -112,7 +112,7 @@ func (c Settings) Keys() map[string]any {
 	for i, id := range c.Roster {
 		names[i] = id.String()
 	}
-	keys := map[string]any{"roster": names, "batch": c.Batch, "exploration": c.Exploration, "c1": c.C1, "c2": c.C2, "deadline": c.Deadline}
+	keys := map[string]any{"roster": names, "batch": c.Batch, "exploration": c.Exploration, "c1": c.C1, "c2": c.C2, "round_timeout": c.RoundTimeout}
 	if c.Mediator != "" {
 		keys["mediator"] = c.Mediator.String()
 	}

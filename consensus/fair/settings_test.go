@@ -38,25 +38,25 @@ func TestParseFairSettings(t *testing.T) {
 		ids = append(ids, idOf(key))
 	}
 	for keys, change := range map[string]func(*Settings){
-		", roster: [@1, @2, @3]":                                       func(*Settings) {},
-		", roster: [@3, @1, @2]":                                       func(*Settings) {},
-		", roster: [@1, @2]":                                           func(c *Settings) { c.Roster = ids[:2] },
-		", roster: [@1, @2, @3], mediator: @2":                         func(c *Settings) { c.Mediator = ids[1] },
-		", roster: [@1, @2, @3], batch: fair":                          func(*Settings) {},
-		", roster: [@1, @2, @3], batch: ifu":                           func(c *Settings) { c.Batch = "ifu" },
-		", roster: [@1, @2, @3], batch: two-step":                      func(c *Settings) { c.Batch, c.Rho = "two-step", 1 },
-		", roster: [@1, @2, @3], rho: 0.001":                           func(c *Settings) { c.Rho = 0.001 },
-		", roster: [@1, @2, @3], rho: 1":                               func(c *Settings) { c.Rho = 1 },
-		", roster: [@1, @2, @3], weights: linear":                      func(c *Settings) { c.Weights, c.Rho = "linear", 2 },
-		", roster: [@1, @2, @3], weights: linear, rho: 1e6":            func(c *Settings) { c.Weights, c.Rho = "linear", 1e6 },
-		", roster: [@1, @2, @3], exploration: fixed":                   func(c *Settings) { c.Exploration = "fixed" },
-		", roster: [@1, @2, @3], exploration: varying":                 func(*Settings) {},
-		", roster: [@1, @2, @3], c1: 0, c2: 1e-6":                      func(c *Settings) { c.C1, c.C2 = 0, 1e-6 },
-		", roster: [@1, @2, @3], c1: 1e6, c2: 1e6":                     func(c *Settings) { c.C1, c.C2 = 1e6, 1e6 },
-		", roster: [@1, @2, @3], deadline: 1":                          func(c *Settings) { c.Deadline = 1 },
-		", roster: [@1, @2, @3], deadline: 604800, initial_designs: 3": func(c *Settings) { c.Deadline = 604800 },
+		", roster: [@1, @2, @3]":                                            func(*Settings) {},
+		", roster: [@3, @1, @2]":                                            func(*Settings) {},
+		", roster: [@1, @2]":                                                func(c *Settings) { c.Roster = ids[:2] },
+		", roster: [@1, @2, @3], mediator: @2":                              func(c *Settings) { c.Mediator = ids[1] },
+		", roster: [@1, @2, @3], batch: fair":                               func(*Settings) {},
+		", roster: [@1, @2, @3], batch: ifu":                                func(c *Settings) { c.Batch = "ifu" },
+		", roster: [@1, @2, @3], batch: two-step":                           func(c *Settings) { c.Batch, c.Rho = "two-step", 1 },
+		", roster: [@1, @2, @3], rho: 0.001":                                func(c *Settings) { c.Rho = 0.001 },
+		", roster: [@1, @2, @3], rho: 1":                                    func(c *Settings) { c.Rho = 1 },
+		", roster: [@1, @2, @3], weights: linear":                           func(c *Settings) { c.Weights, c.Rho = "linear", 2 },
+		", roster: [@1, @2, @3], weights: linear, rho: 1e6":                 func(c *Settings) { c.Weights, c.Rho = "linear", 1e6 },
+		", roster: [@1, @2, @3], exploration: fixed":                        func(c *Settings) { c.Exploration = "fixed" },
+		", roster: [@1, @2, @3], exploration: varying":                      func(*Settings) {},
+		", roster: [@1, @2, @3], c1: 0, c2: 1e-6":                           func(c *Settings) { c.C1, c.C2 = 0, 1e-6 },
+		", roster: [@1, @2, @3], c1: 1e6, c2: 1e6":                          func(c *Settings) { c.C1, c.C2 = 1e6, 1e6 },
+		", roster: [@1, @2, @3], round_timeout: 1":                          func(c *Settings) { c.RoundTimeout = 1 },
+		", roster: [@1, @2, @3], round_timeout: 604800, initial_designs: 3": func(c *Settings) { c.RoundTimeout = 604800 },
 	} {
-		want := Settings{Roster: ids, Batch: "fair", Weights: "exponential", Rho: 0.8, Exploration: "varying", C1: 0.1, C2: 5, Deadline: 300}
+		want := Settings{Roster: ids, Batch: "fair", Weights: "exponential", Rho: 0.8, Exploration: "varying", C1: 0.1, C2: 5, RoundTimeout: 300}
 		change(&want)
 		parsed, err := parse(keys)
 		if err != nil {
@@ -97,10 +97,10 @@ func TestSettingsErrors(t *testing.T) {
 task:4:208: strategy: c2 0 must be from 0.000001 to 1000000`,
 		roster + ", c1: 2e6, c2: 2e6": `task:4:200: strategy: c1 2000000 must be from 0 to 1000000
 task:4:209: strategy: c2 2000000 must be from 0.000001 to 1000000`,
-		roster + ", deadline: 0":      "task:4:206: strategy: deadline 0 must be a whole number from 1 to 604800",
-		roster + ", deadline: 1.5":    "task:4:206: strategy: deadline 1.5 must be a whole number from 1 to 604800",
-		roster + ", deadline: 604801": "task:4:206: strategy: deadline 604801 must be a whole number from 1 to 604800",
-		roster + ", rounds: 3":        `task:4:196: strategy: unknown key "rounds"; accepted: type, roster, mediator, batch, weights, rho, exploration, c1, c2, deadline, initial_designs`,
+		roster + ", round_timeout: 0":      "task:4:211: strategy: round_timeout 0 must be a whole number from 1 to 604800",
+		roster + ", round_timeout: 1.5":    "task:4:211: strategy: round_timeout 1.5 must be a whole number from 1 to 604800",
+		roster + ", round_timeout: 604801": "task:4:211: strategy: round_timeout 604801 must be a whole number from 1 to 604800",
+		roster + ", rounds: 3":             `task:4:196: strategy: unknown key "rounds"; accepted: type, roster, mediator, batch, weights, rho, exploration, c1, c2, round_timeout, initial_designs`,
 	} {
 		_, err := parse(keys)
 		if err == nil {
@@ -134,7 +134,7 @@ func TestSettingsAndIDs(t *testing.T) {
 	plain := id(roster)
 	for _, same := range []string{
 		", roster: [@2, @3, @1]",
-		roster + ", batch: fair, weights: exponential, rho: 0.8, exploration: varying, c1: 0.1, c2: 5, deadline: 300",
+		roster + ", batch: fair, weights: exponential, rho: 0.8, exploration: varying, c1: 0.1, c2: 5, round_timeout: 300",
 	} {
 		if id(same) != plain {
 			t.Errorf("%s has another ID than without", same)
@@ -144,7 +144,7 @@ func TestSettingsAndIDs(t *testing.T) {
 	for _, other := range []string{
 		", roster: [@1, @2]", ", roster: [@1, @2, @4]",
 		", mediator: @1", ", mediator: @2", ", batch: ifu", ", batch: two-step", ", weights: linear", ", rho: 0.7", ", weights: linear, rho: 3",
-		", exploration: fixed", ", c1: 0.2", ", c2: 4", ", deadline: 299",
+		", exploration: fixed", ", c1: 0.2", ", c2: 4", ", round_timeout: 299",
 	} {
 		if !strings.Contains(other, "roster") {
 			other = roster + other
@@ -166,7 +166,7 @@ func TestRegistrationTexts(t *testing.T) {
 			"in each round a batch with a design for each of 3 parties, chosen by one of them in turn, the others checking: who has gained least being served first, weights exponential with rho 0.8, exploration varying; a round waits up to 300 seconds for late results",
 			"Every one of the 3 parties sees all designs and raw results of every party, this node's among them.",
 		},
-		", roster: [@1, @2], rho: 1, deadline: 1": {
+		", roster: [@1, @2], rho: 1, round_timeout: 1": {
 			"in each round a batch with a design for each of 2 parties, chosen by one of them in turn, the others checking: the largest sum for all, with no regard to who has gained least, weights exponential with rho 1, exploration varying; a round waits up to 1 second for late results",
 			"Every one of the 2 parties sees all designs and raw results of every party, this node's among them.",
 		},
@@ -178,7 +178,7 @@ func TestRegistrationTexts(t *testing.T) {
 			"in each round a batch with a design for each of 3 parties, chosen by one of them in turn, the others checking: the largest sum, dealt out so that who has gained least gets the best, exploration fixed; a round waits up to 300 seconds for late results",
 			"Every one of the 3 parties sees all designs and raw results of every party, this node's among them.",
 		},
-		roster + ", weights: linear, rho: 1, deadline: 60": {
+		roster + ", weights: linear, rho: 1, round_timeout: 60": {
 			"in each round a batch with a design for each of 3 parties, chosen by one of them in turn, the others checking: who has gained least being served first, weights linear with rho 1, exploration varying; a round waits up to 60 seconds for late results",
 			"Every one of the 3 parties sees all designs and raw results of every party, this node's among them.",
 		},

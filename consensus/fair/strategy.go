@@ -100,7 +100,7 @@ func (s Strategy) patience(round Round) time.Duration {
 	if round.Alone {
 		return missing
 	}
-	return 2*time.Duration(s.settings.Deadline)*time.Second + choosing
+	return 2*time.Duration(s.settings.RoundTimeout)*time.Second + choosing
 }
 
 // taken tells whether the design of a round has a trial.

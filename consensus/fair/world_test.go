@@ -64,7 +64,7 @@ parameters:
   - {name: x, type: float, low: 0, high: 1}
   - {name: y, type: float, low: 0, high: 1}
 surrogate: {features: 32}
-strategy: {type: fair, initial_designs: 2, deadline: 100, roster: [%s]%s}`, strings.Join(names, ", "), keys)
+strategy: {type: fair, initial_designs: 2, round_timeout: 100, roster: [%s]%s}`, strings.Join(names, ", "), keys)
 }
 
 // hill is what all parties evaluate.

@@ -28,7 +28,7 @@ import (
 var readers = map[string]string{
 	tsampling.Kind:     "type: fts, initial_designs: 2",
 	peerprior.Kind:     "type: peer-prior, share: exact, initial_designs: 2",
-	consensus.Kind:     "type: consensus, initial_designs: 2, weights: leader, rounds: 4, deadline: 1",
+	consensus.Kind:     "type: consensus, initial_designs: 2, weights: leader, rounds: 4, round_timeout: 1",
 	constrainedgp.Kind: "type: constrained-gp, initial_designs: 2, threshold: open",
 	optprior.Kind:      "type: density, initial_designs: 2",
 }

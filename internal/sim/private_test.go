@@ -19,7 +19,7 @@ func valleys(t *testing.T, members, comparisons int) sim.Scenario {
 	spec, err := all.Strategies().NewTask(task.Spec{
 		Name: "valleys", Goal: task.Minimize,
 		Parameters: []task.Parameter{{Name: "x", Kind: task.Float, High: 1}, {Name: "y", Kind: task.Float, High: 1}},
-		Strategy:   task.Strategy{Type: "constrained-gp", Settings: task.Settings{"threshold": "private", "comparisons": comparisons}},
+		Strategy:   task.Strategy{Type: "constrained-gp", Settings: task.Settings{"threshold": "private", "comparisons_per_hour": comparisons}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func promised(t *task.Task) (float64, error) {
 		return 0, err
 	}
 	if a := t.Privacy.Aggregate; a != nil {
-		return terms.Sigma * math.Sqrt(float64(a.Contributors-a.Colluding)), nil
+		return terms.Sigma * math.Sqrt(float64(a.MinContributors-a.MaxColluding)), nil
 	}
 	return terms.Sigma, nil
 }

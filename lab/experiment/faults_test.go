@@ -28,7 +28,7 @@ func TestEveryAgentFinishesAmongFaults(t *testing.T) {
 	p := tiny(t, func(p *Plan) {
 		faulty(p)
 		p.Strategies = specsOf(t, "ts,logei,ucb,mes,fts,peer-prior,pooled,random,density,constrained-gp,constrained-gp:threshold=open,"+
-			"consensus,consensus:weights=leader,consensus:weights=metropolis,consensus:weights=likeness,consensus:mode=asynchronous")
+			"consensus,consensus:weights=leader,consensus:weights=metropolis,consensus:weights=similarity,consensus:mode=asynchronous")
 	})
 	f := drawn(t, p)
 	for name, r := range playAll(t, p, f) {

@@ -68,10 +68,10 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		{func(p *Plan) { p.Network.Jitter = math.MaxInt64 }, "accepted is 0s to 1h0m0s"},
 		{func(p *Plan) { p.Initial = 7 }, "--initial 7: accepted are 1 to --evals 6"},
 		{func(p *Plan) { p.MinEvaluations = 2 }, "--least-evals 2: accepted are --initial 3 to --evals 6, and 0 for all"},
-		{set("fts-de:epsilon=4,contributors=3,peers=own-cluster"), "peers=own-cluster: all must hear the whole roster, accepted is peers=all"},
+		{set("fts-de:epsilon=4,min_contributors=3,peers=own-cluster"), "peers=own-cluster: all must hear the whole roster, accepted is peers=all"},
 		{func(p *Plan) {
-			p.Family, p.Strategies = familyOf(t, "gp:others=forged"), specsOf(t, "fts-de:epsilon=4,contributors=3")
-		}, "contributors=3: --family gp:others=forged forges what agents share"},
+			p.Family, p.Strategies = familyOf(t, "gp:others=forged"), specsOf(t, "fts-de:epsilon=4,min_contributors=3")
+		}, "min_contributors=3: --family gp:others=forged forges what agents share"},
 		{func(p *Plan) { p.Network.Degree = -1 }, "--degree -1: accepted is 0 and more"},
 		{func(p *Plan) { p.Slow = 0.5 }, "--slow 0.5: accepted is 1 to 1000"},
 		{func(p *Plan) { p.Slow = -1 }, "--slow -1: accepted is 1 to 1000"},

@@ -122,7 +122,7 @@ func TestOwnSettingsWithNamesOfThePrivacySection(t *testing.T) {
 // Sums come about in a simulation, are listened to, and take the bytes of the
 // messages; without signal they are as many.
 func TestSumsAreSimulated(t *testing.T) {
-	p, err := privatePlan(t, "ts,fts-de:epsilon=100,listen=schedule,schedule=constant,own_probability=0,fts-de:epsilon=100,signal=none,listen=schedule,schedule=constant,own_probability=0", 5).Complete()
+	p, err := privatePlan(t, "ts,fts-de:epsilon=100,weights=schedule,schedule=constant,own_probability=0,fts-de:epsilon=100,signal=none,weights=schedule,schedule=constant,own_probability=0", 5).Complete()
 	if err != nil {
 		t.Fatal(err)
 	}

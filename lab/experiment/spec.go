@@ -142,7 +142,7 @@ func (x Setting) value() any {
 // privateKeys are the keys of the section privacy that can be settings of a strategy. The
 // roster is that of the federation.
 func privateKeys() []string {
-	return []string{"mechanism", "epsilon", "delta", "clip", "releases", "adjacency", "contributors", "committee", "colluding"}
+	return []string{"mechanism", "epsilon", "delta", "clip", "releases", "adjacency", "min_contributors", "committee", "max_colluding"}
 }
 
 // isPrivate tells whether a setting of a strategy belongs to the section privacy. That is

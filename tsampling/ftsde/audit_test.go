@@ -36,7 +36,7 @@ const auditRounds = 3
 
 func auditTask(t testing.TB, keys string) *task.Task {
 	return newTask(t, setting{epsilon: strategytest.Guarantee().Epsilon, strategy: "share_every: 1", privacy: fmt.Sprintf(
-		"contributors: 4, committee: 4, colluding: 2, clip: 1, delta: %g, releases: %d%s", strategytest.Guarantee().Delta, auditRounds, keys)})
+		"min_contributors: 4, committee: 4, max_colluding: 2, clip: 1, delta: %g, releases: %d%s", strategytest.Guarantee().Delta, auditRounds, keys)})
 }
 
 // given returns the total contribution of one node to all rounds: alternately this number and its

@@ -98,7 +98,7 @@ func NewExchange(t *task.Task, key crypto.PrivKey, entropy io.Reader) (*Exchange
 	if !slices.Contains(a.Roster, self) {
 		return nil, fmt.Errorf("this node, %s, is not on the task's roster: only those that are can take part in its sums", self)
 	}
-	committee, err := securesum.NewCommittee(a.Committee, a.Colluding)
+	committee, err := securesum.NewCommittee(a.Committee, a.MaxColluding)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func NewExchange(t *task.Task, key crypto.PrivKey, entropy io.Reader) (*Exchange
 		Self:            self,
 		Roster:          a.Roster,
 		Committee:       committee,
-		MinContributors: a.Contributors,
+		MinContributors: a.MinContributors,
 		Dimension:       newPlan(t).numbers(),
 		Rounds:          uint64(t.Privacy.Releases),
 		Random:          entropy,
@@ -130,7 +130,7 @@ func newExchangeOf(t *task.Task, self peer.ID, sum summer, entropy io.Reader) (*
 		plan:   newPlan(t),
 		roster: t.Privacy.Aggregate.Roster,
 		self:   self,
-		least:  t.Privacy.Aggregate.Contributors,
+		least:  t.Privacy.Aggregate.MinContributors,
 		rounds: t.Privacy.Releases,
 		ledger: ledger,
 		sum:    sum,

@@ -34,7 +34,7 @@ func TestWhenARoundIsBegun(t *testing.T) {
 		"nobody has told":           {2, 6, 0, false},
 		"those who told are absent": {2, 1, 5, false},
 	} {
-		definition := newTask(t, setting{nodes: 6, privacy: "contributors: 4, committee: 4"})
+		definition := newTask(t, setting{nodes: 6, privacy: "min_contributors: 4, committee: 4"})
 		n := newNode(t, definition, 1)
 		n.present(definition.Privacy.Aggregate.Roster[:c.present]...)
 		n.step(strategy.Start{})
@@ -48,7 +48,7 @@ func TestWhenARoundIsBegun(t *testing.T) {
 
 // Whatever is missing, the round is begun once it is there.
 func TestARoundIsBegunByWhateverComesLast(t *testing.T) {
-	definition := newTask(t, setting{nodes: 6, privacy: "contributors: 4, committee: 4"})
+	definition := newTask(t, setting{nodes: 6, privacy: "min_contributors: 4, committee: 4"})
 	roster := definition.Privacy.Aggregate.Roster
 	deeds := map[string]func(n *node){
 		"observed": func(n *node) { n.observe(2) },
@@ -77,7 +77,7 @@ func TestARoundIsBegunByWhateverComesLast(t *testing.T) {
 // Who is not on the roster contributes to nothing: that one is present is no help,
 // and neither does it count that one has told nothing, or that one says so.
 func TestStrangersNeitherHelpNorHinder(t *testing.T) {
-	definition := newTask(t, setting{nodes: 6, privacy: "contributors: 4, committee: 4"})
+	definition := newTask(t, setting{nodes: 6, privacy: "min_contributors: 4, committee: 4"})
 	roster := definition.Privacy.Aggregate.Roster
 	var strangers []peer.ID
 	for _, name := range []string{"p", "q", "r", "s", "t", "u", "v"} {

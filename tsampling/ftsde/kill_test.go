@@ -14,7 +14,7 @@ import (
 
 // Four members, of whom one may be absent.
 func crashTask(t testing.TB, rounds int) *task.Task {
-	return newTask(t, setting{strategy: "share_every: 1", privacy: fmt.Sprintf("releases: %d, contributors: 3, committee: 4, colluding: 1", rounds)})
+	return newTask(t, setting{strategy: "share_every: 1", privacy: fmt.Sprintf("releases: %d, min_contributors: 3, committee: 4, max_colluding: 1", rounds)})
 }
 
 // playOn lets three rounds become due. When member 0 is down it comes back after a pause of so

@@ -39,12 +39,12 @@ func alone(t testing.TB, definition *task.Task) float64 {
 // The parts of those who do not collude make up the noise of one, to a millionth.
 func TestThePartsMakeUpTheNoise(t *testing.T) {
 	for _, keys := range []string{
-		"contributors: 4, committee: 4, colluding: 1",
-		"contributors: 5, committee: 4, colluding: 3",
-		"contributors: 2, committee: 4, colluding: 1",
-		"contributors: 8, committee: 8, colluding: 2, adjacency: zero-out",
-		"contributors: 8, committee: 8, colluding: 7, releases: 1",
-		"contributors: 6, committee: 4, colluding: 1, clip: 3, delta: 1e-3, releases: 40",
+		"min_contributors: 4, committee: 4, max_colluding: 1",
+		"min_contributors: 5, committee: 4, max_colluding: 3",
+		"min_contributors: 2, committee: 4, max_colluding: 1",
+		"min_contributors: 8, committee: 8, max_colluding: 2, adjacency: zero-out",
+		"min_contributors: 8, committee: 8, max_colluding: 7, releases: 1",
+		"min_contributors: 6, committee: 4, max_colluding: 1, clip: 3, delta: 1e-3, releases: 40",
 	} {
 		definition := newTask(t, setting{nodes: 8, features: 8, strategy: "cells: 2", privacy: keys})
 		terms, err := ledger.NewTerms(definition)
@@ -52,7 +52,7 @@ func TestThePartsMakeUpTheNoise(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := definition.Privacy.Aggregate
-		honest := float64(a.Contributors - a.Colluding)
+		honest := float64(a.MinContributors - a.MaxColluding)
 		part := terms.Sigma / definition.Privacy.Clip * (1 << 30)
 		if ratio := part * math.Sqrt(honest) / alone(t, definition); !near(ratio, 1, 1e-6) {
 			t.Errorf("%s: the noise of %g parts is %.9g of what is due", keys, honest, ratio)
@@ -71,7 +71,7 @@ func TestWhatColludersCannotSubtract(t *testing.T) {
 	const features, rounds = 100, 20
 	definition := newTask(t, setting{
 		nodes: 5, features: features, strategy: "share_every: 1",
-		privacy: fmt.Sprintf("contributors: 5, committee: 5, colluding: 2, releases: %d", rounds),
+		privacy: fmt.Sprintf("min_contributors: 5, committee: 5, max_colluding: 2, releases: %d", rounds),
 	})
 	w := newWorld(t, definition)
 	heard := overhear(w)
@@ -140,7 +140,7 @@ func correlation(a, b []int64) float64 {
 // With fewer contributors than planned the noise would not suffice: whoever is
 // missing, and whenever it went, there is no sum.
 func TestNoSumOfTooFew(t *testing.T) {
-	definition := newTask(t, setting{nodes: 5, strategy: "share_every: 1", privacy: "contributors: 4, committee: 5, colluding: 1, releases: 3"})
+	definition := newTask(t, setting{nodes: 5, strategy: "share_every: 1", privacy: "min_contributors: 4, committee: 5, max_colluding: 1, releases: 3"})
 	for name, leave := range map[string]func(w *world, at int){
 		"two never came": func(w *world, at int) {
 			if at == 0 {

@@ -55,7 +55,7 @@ func checkBounded(t interface {
 // Whatever one contributor gives, the others get a sum that is no longer than honest
 // ones, and go on.
 func TestAPoisonedSumIsBounded(t *testing.T) {
-	definition := newTask(t, setting{features: 4, strategy: "cells: 2, share_every: 1", privacy: "releases: 2, contributors: 4"})
+	definition := newTask(t, setting{features: 4, strategy: "cells: 2, share_every: 1", privacy: "releases: 2, min_contributors: 4"})
 	w := newWorld(t, definition)
 	w.members[2].exchange.sum = liar{w.members[2].exchange.sum, securesum.MaxSum / 4}
 	w.play(2)
@@ -139,13 +139,13 @@ func (c crooked) Contribute(round uint64, vector []int64) ([]strategy.Output, er
 // contribution, and all of them name it.
 func TestADealerOfWrongPartsIsNamed(t *testing.T) {
 	const insider, rounds = 2, 3
-	definition := newTask(t, setting{nodes: 6, features: 4, strategy: "share_every: 1", privacy: "releases: 3, contributors: 4, committee: 6, colluding: 1"})
+	definition := newTask(t, setting{nodes: 6, features: 4, strategy: "share_every: 1", privacy: "releases: 3, min_contributors: 4, committee: 6, max_colluding: 1"})
 	w := newWorld(t, definition)
 	m := w.members[insider]
 	a := definition.Privacy.Aggregate
 	m.exchange.sum = crooked{m.exchange.sum, w.keys[insider], insider, func(round uint64) []peer.ID {
 		return securesum.Elect(definition.ID(), round, a.Roster, a.Committee)
-	}, a.Colluding}
+	}, a.MaxColluding}
 	w.play(rounds)
 	for _, m := range w.members {
 		if m.index == insider {
@@ -255,7 +255,7 @@ func TestPoisonCostsLittle(t *testing.T) {
 // By the schedule a poisoned sum is followed as often as a true one; its designs are
 // in the space, and a design that was tried is not tried again.
 func TestPoisonOnSchedule(t *testing.T) {
-	definition := newTask(t, setting{features: 8, parameters: plane + ", " + colours, strategy: "cells: 4, listen: schedule, schedule: constant, own_probability: 0"})
+	definition := newTask(t, setting{features: 8, parameters: plane + ", " + colours, strategy: "cells: 4, weights: schedule, schedule: constant, own_probability: 0"})
 	s := newStrategy(t, definition)
 	view := trained(t, definition, definition.Privacy.Aggregate.Roster[0], 3, wave)
 	sum := Sum{Round: 1, Contributors: 4, Weights: noiseOf(4, 8, []float64{1e9, 1e-9, 0, 1}, 1), Noise: []float64{1, 1, 1, 1}}

@@ -30,7 +30,7 @@ func Register() strategy.Registration {
 		Describe: describe,
 		Reveals: func(t *task.Task) string {
 			return fmt.Sprintf("Peers get sums over %d nodes or more, never what this one gives to them, with noise that promises (ε = %g, δ = %g) over %s.",
-				t.Privacy.Aggregate.Contributors, t.Privacy.Epsilon, t.Privacy.Delta, sanitize.Count(t.Privacy.Releases, "sum"))
+				t.Privacy.Aggregate.MinContributors, t.Privacy.Epsilon, t.Privacy.Delta, sanitize.Count(t.Privacy.Releases, "sum"))
 		},
 		Outdated: func(*task.Task) string {
 			return "strategy fts-de tells its sums only to nodes that are there when they are made"
@@ -47,7 +47,7 @@ func Register() strategy.Registration {
 func describe(t *task.Task) string {
 	f := settingsOf(t)
 	text := "Thompson sampling around private sums, as far as own results bear them out"
-	if f.Listen == listenSchedule {
+	if f.Weights == weightsSchedule {
 		text = "federated Thompson sampling with private sums, schedule " + f.Schedule.String()
 	}
 	if f.Cells > 1 {

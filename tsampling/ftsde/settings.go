@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	listenJudged   = "judged"
-	listenSchedule = "schedule"
+	weightsEvidence = "evidence"
+	weightsSchedule = "schedule"
 
 	shareMean   = "mean"
 	shareSample = "sample"
@@ -24,12 +24,12 @@ type Settings struct {
 	// Cells is P, the number of parts of equal size of the space, each explored at
 	// the start by its own nodes: a power of 2, 1 to 16.
 	Cells int
-	// Listen says when a node follows a sum: "judged" (as far as its own observations
-	// bear it out) or "schedule" (with probability 1-p_t, as published).
-	Listen string
+	// Weights says when a node follows a sum: "evidence" (by how well it predicts the
+	// node's own observations) or "schedule" (with probability 1-p_t, as published).
+	Weights string
 	// Share says what is summed: "mean" (of a node's posterior) or "sample".
 	Share string
-	// Schedule gives p_t; empty with listen judged.
+	// Schedule gives p_t; empty with weights evidence.
 	Schedule tsampling.Schedule
 	// ShareEvery is how many trials lie between two sums, 1 to tsampling.MaxShareTrials.
 	ShareEvery int
@@ -43,15 +43,15 @@ func readSettings(s *task.Section) task.StrategySettings {
 	if bits.OnesCount(uint(f.Cells)) != 1 {
 		s.Errorf("cells", "cells must be a power of 2, so that they have equal size, not %d", f.Cells)
 	}
-	f.Listen = s.Word("listen", listenJudged, listenJudged, listenSchedule)
+	f.Weights = s.Word("weights", weightsEvidence, weightsEvidence, weightsSchedule)
 	f.Share = s.Word("share", shareMean, shareMean, shareSample)
 	f.ShareEvery = s.Whole("share_every", 1, 1, tsampling.MaxShareTrials)
-	switch f.Listen {
-	case listenSchedule:
+	switch f.Weights {
+	case weightsSchedule:
 		f.Schedule = tsampling.ReadSchedule(s, tsampling.Inverse)
-	case listenJudged:
-		s.Refuse("schedule", "listen: "+listenSchedule)
-		s.Refuse("own_probability", "listen: "+listenSchedule+" and schedule: "+tsampling.Constant)
+	case weightsEvidence:
+		s.Refuse("schedule", "weights: "+weightsSchedule)
+		s.Refuse("own_probability", "weights: "+weightsSchedule+" and schedule: "+tsampling.Constant)
 	default: // a wrong word, reported; the keys may belong to the right one
 		s.Accept("schedule", "own_probability")
 	}
@@ -60,8 +60,8 @@ func readSettings(s *task.Section) task.StrategySettings {
 
 // Keys implements task.StrategySettings.
 func (f Settings) Keys() map[string]any {
-	keys := map[string]any{"cells": f.Cells, "listen": f.Listen, "share": f.Share, "share_every": f.ShareEvery}
-	if f.Listen == listenSchedule {
+	keys := map[string]any{"cells": f.Cells, "weights": f.Weights, "share": f.Share, "share_every": f.ShareEvery}
+	if f.Weights == weightsSchedule {
 		f.Schedule.AddKeys(keys)
 	}
 	return keys

@@ -38,7 +38,7 @@ goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}]
 surrogate: {type: rff, features: 16}
 strategy: {type: fts-de, initial_designs: 2, share_every: 2, cells: 2}
-privacy: {mechanism: aggregate, epsilon: 8, releases: %d, contributors: 4, committee: 5, colluding: 1, roster: [%s]}`,
+privacy: {mechanism: aggregate, epsilon: 8, releases: %d, min_contributors: 4, committee: 5, max_colluding: 1, roster: [%s]}`,
 		releases, strings.Join(names, ", ")))
 	if err != nil {
 		t.Fatal(err)

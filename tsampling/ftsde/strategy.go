@@ -21,7 +21,7 @@ type Strategy struct {
 	search   search.Search
 	features *rff.Map
 	alone    tsampling.TS
-	judged   *peerprior.Strategy // nil with listen: schedule
+	experts  *peerprior.Strategy // nil with weights: schedule
 	points   [][]float64         // at which the strength of sums is measured
 	gains    []float64           // of each cell: how noise on its weights makes their values vary
 }
@@ -52,7 +52,7 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 		features: features,
 		alone:    tsampling.NewTS(t),
 	}
-	if settingsOf(t).Listen != listenJudged {
+	if settingsOf(t).Weights != weightsEvidence {
 		return s, nil
 	}
 	rng := random.SeedOf(0).Stream("measuring points", 0)
@@ -61,7 +61,7 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 	}
 	s.gains = gains(s.cells, features, s.points)
 	var err error
-	s.judged, err = peerprior.NewFrom(t, features, s.statements)
+	s.experts, err = peerprior.NewFrom(t, features, s.statements)
 	return s, err
 }
 
@@ -77,10 +77,10 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 	if len(sums) == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
-	if s.judged == nil {
+	if s.experts == nil {
 		return s.published(ctx, view, trial, seed, sums[len(sums)-1])
 	}
-	suggestion, err := s.judged.Suggest(ctx, view, trial, seed)
+	suggestion, err := s.experts.Suggest(ctx, view, trial, seed)
 	if why := &suggestion.Why; why.PeerCount > 0 {
 		why.PeerCount = sums[len(sums)-1].Contributors
 		if why.Source == peerprior.Source {
@@ -118,8 +118,8 @@ func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint
 
 // Recommend implements strategy.Recommender.
 func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
-	if s.judged != nil && len(sumsOf(view)) > 0 {
-		return s.judged.Recommend(ctx, view, seed)
+	if s.experts != nil && len(sumsOf(view)) > 0 {
+		return s.experts.Recommend(ctx, view, seed)
 	}
 	return s.search.Recommend(ctx, view, seed)
 }

@@ -96,7 +96,7 @@ func wave(x []float64) float64 { return math.Sin(7*x[0]) + x[len(x)-1] }
 
 // With one cell and no sum, query for query.
 func TestWithoutSumsItIsThompsonSampling(t *testing.T) {
-	for _, keys := range []string{"", "listen: schedule", "listen: schedule, schedule: constant, own_probability: 0"} {
+	for _, keys := range []string{"", "weights: schedule", "weights: schedule, schedule: constant, own_probability: 0"} {
 		definition := newTask(t, setting{parameters: plane, features: 16, strategy: keys})
 		s := newStrategy(t, definition)
 		view := strategy.View{Task: definition, Self: definition.Privacy.Aggregate.Roster[1]}
@@ -149,7 +149,7 @@ func TestTheScheduleIsFollowed(t *testing.T) {
 		{"schedule: inverse-sqrt", 6, 0.5},
 		{"schedule: constant, own_probability: 0.3", 9, 0.3},
 	} {
-		definition := newTask(t, setting{features: 8, strategy: "listen: schedule, " + c.keys})
+		definition := newTask(t, setting{features: 8, strategy: "weights: schedule, " + c.keys})
 		s := newStrategy(t, definition)
 		view := trained(t, definition, definition.Privacy.Aggregate.Roster[0], 3, wave)
 		view = heard(view, s.sumOf(t, 1, peak(0.2)), s.sumOf(t, 2, peak(0.7)))
@@ -180,7 +180,7 @@ func TestTheScheduleIsFollowed(t *testing.T) {
 // At the ends of a schedule chance has no say.
 func TestTheEndsOfASchedule(t *testing.T) {
 	for keys, want := range map[string]strategy.Source{"schedule: inverse": "sum", "schedule: own-only": strategy.Own} {
-		definition := newTask(t, setting{features: 8, strategy: "listen: schedule, " + keys})
+		definition := newTask(t, setting{features: 8, strategy: "weights: schedule, " + keys})
 		s := newStrategy(t, definition)
 		view := heard(trained(t, definition, definition.Privacy.Aggregate.Roster[0], 3, wave), s.sumOf(t, 1, peak(0.2)))
 		for seed := range uint64(20) {
@@ -197,7 +197,7 @@ func TestTheEndsOfASchedule(t *testing.T) {
 // What is followed is the newest sum, in each cell the one of that cell.
 func TestTheNewestSumIsMaximised(t *testing.T) {
 	for _, cells := range []int{1, 2, 4} {
-		definition := newTask(t, setting{features: 32, strategy: fmt.Sprintf("cells: %d, listen: schedule, schedule: constant, own_probability: 0", cells)})
+		definition := newTask(t, setting{features: 32, strategy: fmt.Sprintf("cells: %d, weights: schedule, schedule: constant, own_probability: 0", cells)})
 		s := newStrategy(t, definition)
 		view := trained(t, definition, definition.Privacy.Aggregate.Roster[0], 3, wave)
 		newest := s.sumOf(t, 3, peak(0.8))
@@ -226,8 +226,8 @@ func TestTheNewestSumIsMaximised(t *testing.T) {
 
 // A sum that agrees with what the node has seen is believed, one that its own observations
 // contradict is not.
-func TestJudgedSums(t *testing.T) {
-	definition := newTask(t, setting{features: 32})
+func TestEvidenceWeightsOfSums(t *testing.T) {
+	definition := newTask(t, setting{features: 64})
 	s := newStrategy(t, definition)
 	view := trained(t, definition, definition.Privacy.Aggregate.Roster[0], 6, peak(0.7))
 	believed := map[string]float64{}

@@ -44,7 +44,7 @@ func TestASumIsTheContributorsMean(t *testing.T) {
 	for name, absent := range map[string][]int{"all": nil, "one is absent": {2}, "a cell is absent": {1, 5}} {
 		definition := newTask(t, setting{
 			nodes: nodes, features: features, parameters: plane,
-			strategy: "cells: 4, share_every: 20", privacy: "contributors: 4, committee: 6, colluding: 1, releases: 3, clip: 3",
+			strategy: "cells: 4, share_every: 20", privacy: "min_contributors: 4, committee: 6, max_colluding: 1, releases: 3, clip: 3",
 		})
 		w := newWorld(t, definition, absent...)
 		for i, m := range w.members {
@@ -132,7 +132,7 @@ func expected(w *world, heard []overheard, round uint64, absent []int) (mean, no
 // The noise that a sum claims to have is what Terms say for its contributors, in
 // the unit of the average.
 func TestASumKnowsItsNoise(t *testing.T) {
-	definition := newTask(t, setting{nodes: 7, features: 2, strategy: "cells: 2, share_every: 30", privacy: "contributors: 4, releases: 2"})
+	definition := newTask(t, setting{nodes: 7, features: 2, strategy: "cells: 2, share_every: 30", privacy: "min_contributors: 4, releases: 2"})
 	w := newWorld(t, definition, 1)
 	w.play(2)
 	terms := w.members[0].exchange.ledger.Terms
@@ -184,7 +184,7 @@ func TestHonestSumsAreNotShortened(t *testing.T) {
 // A member that was away has no say in a round, and no trace of it is left; it comes
 // back for the next one.
 func TestAMemberComesBack(t *testing.T) {
-	definition := newTask(t, setting{nodes: 5, privacy: "contributors: 4, committee: 4", strategy: "share_every: 2"})
+	definition := newTask(t, setting{nodes: 5, privacy: "min_contributors: 4, committee: 4", strategy: "share_every: 2"})
 	w := newWorld(t, definition)
 	w.play(1)
 	w.crash(3)

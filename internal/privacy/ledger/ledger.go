@@ -43,7 +43,7 @@ func NewTerms(t *task.Task) (Terms, error) {
 		Parties:   1,
 	}}
 	if a := t.Privacy.Aggregate; a != nil {
-		terms.plan.Parties = a.Contributors - a.Colluding
+		terms.plan.Parties = a.MinContributors - a.MaxColluding
 	}
 	if t.Privacy.Adjacency == privacy.ZeroOut.String() {
 		terms.plan.Adjacency = privacy.ZeroOut

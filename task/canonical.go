@@ -28,7 +28,7 @@ func (t *Task) Canonical() []byte {
 		"goal":       t.Goal,
 		"parameters": canonicalParameters(t.Space),
 	}
-	if designs := canonicalDesigns(t.Space.Whole().listing, t.Steps); designs != nil {
+	if designs := canonicalDesigns(t.Space.Whole().listing, t.MaxMoves); designs != nil {
 		form["designs"] = designs
 	}
 	if len(t.Constraints) > 0 {

@@ -17,19 +17,19 @@ const (
 )
 
 // Listing is the designs of a [Space] that is a list, numbered from 0 in the order of the
-// list, and perhaps a graph of which are neighbours. It is immutable and safe for
+// list, and perhaps a graph of which are neighbors. It is immutable and safe for
 // concurrent use.
 //
 // A task that was read without its table has a listing that is [Listing.Absent]: how many
 // designs there are and the digest of the table are known, the designs are not.
 type Listing struct {
-	space      *Space
-	rows       [][]Value // nil when absent
-	encoded    []float64 // row after row
-	neighbours [][]int   // ascending; nil without a graph
-	count      int
-	digest     string // of rows and neighbours
-	file       string
+	space     *Space
+	rows      [][]Value // nil when absent
+	encoded   []float64 // row after row
+	neighbors [][]int   // ascending; nil without a graph
+	count     int
+	digest    string // of rows and neighbors
+	file      string
 
 	byPlace map[string]int // the bytes of an encoded design -> its number
 	closest func(u []float64) int
@@ -39,19 +39,19 @@ type Listing struct {
 // to 100,000, with a value per parameter in each, no two of them alike. Times the
 // coordinates of an encoded design they may be 4,194,304.
 //
-// neighbours has for each design the numbers, from 0, of those beside it; nil is no
-// graph. Every design has a neighbour, none is its own, and whoever names another is
+// neighbors has for each design the numbers, from 0, of those beside it; nil is no
+// graph. Every design has a neighbor, none is its own, and whoever names another is
 // named by it. An error joins what is wrong.
-func NewListed(parameters []Parameter, rows [][]Value, neighbours [][]int) (*Space, error) {
+func NewListed(parameters []Parameter, rows [][]Value, neighbors [][]int) (*Space, error) {
 	s, err := NewSpace(parameters)
 	if err != nil {
 		return nil, err
 	}
-	if neighbours != nil && len(neighbours) != len(rows) {
-		return nil, fmt.Errorf("task: neighbours of %d designs given; there are %d", len(neighbours), len(rows))
+	if neighbors != nil && len(neighbors) != len(rows) {
+		return nil, fmt.Errorf("task: neighbors of %d designs given; there are %d", len(neighbors), len(rows))
 	}
 	var faults faults
-	l := s.list(rows, neighbours, &faults)
+	l := s.list(rows, neighbors, &faults)
 	if l == nil {
 		return nil, faults.join()
 	}
@@ -95,7 +95,7 @@ func (s *Space) Whole() *Space {
 }
 
 // list checks designs and graph and numbers them; nil after a fault. It keeps the slices.
-func (s *Space) list(rows [][]Value, neighbours [][]int, f *faults) *Listing {
+func (s *Space) list(rows [][]Value, neighbors [][]int, f *faults) *Listing {
 	if n := len(rows); n < 1 || n > maxListed {
 		f.add(whole, "%d designs; accepted: 1 to %d", n, maxListed)
 		return nil
@@ -123,12 +123,12 @@ func (s *Space) list(rows [][]Value, neighbours [][]int, f *faults) *Listing {
 		}
 		l.rows[i], l.encoded = design.values, append(l.encoded, u...)
 	}
-	if neighbours != nil {
-		l.neighbours = make([][]int, len(rows))
-		for i, named := range neighbours {
-			l.neighbours[i] = slices.Sorted(slices.Values(named))
+	if neighbors != nil {
+		l.neighbors = make([][]int, len(rows))
+		for i, named := range neighbors {
+			l.neighbors[i] = slices.Sorted(slices.Values(named))
 		}
-		checkGraph(l.neighbours, f)
+		checkGraph(l.neighbors, f)
 	}
 	if len(f.all) > 0 {
 		return nil
@@ -138,22 +138,22 @@ func (s *Space) list(rows [][]Value, neighbours [][]int, f *faults) *Listing {
 	return l
 }
 
-// checkGraph reports what is wrong with lists of neighbours in ascending order.
-func checkGraph(neighbours [][]int, f *faults) {
-	for i, named := range neighbours {
+// checkGraph reports what is wrong with lists of neighbors in ascending order.
+func checkGraph(neighbors [][]int, f *faults) {
+	for i, named := range neighbors {
 		if len(named) == 0 {
-			f.add(i, "there is no neighbour, so nobody can come here or leave")
+			f.add(i, "there is no neighbor, so nobody can come here or leave")
 		}
 		for k, j := range named {
 			switch {
-			case j < 0 || j >= len(neighbours):
-				f.add(i, "neighbour %d is not there; accepted: the rows 1 to %d", j+1, len(neighbours))
+			case j < 0 || j >= len(neighbors):
+				f.add(i, "neighbor %d is not there; accepted: the rows 1 to %d", j+1, len(neighbors))
 			case j == i:
-				f.add(i, "row %d is named as its own neighbour", j+1)
+				f.add(i, "row %d is named as its own neighbor", j+1)
 			case k > 0 && named[k-1] == j:
-				f.add(i, "neighbour %d is named twice", j+1)
-			case !hasNumber(neighbours[j], i):
-				f.add(i, "neighbour %d does not name row %d as its neighbour", j+1, i+1)
+				f.add(i, "neighbor %d is named twice", j+1)
+			case !hasNumber(neighbors[j], i):
+				f.add(i, "neighbor %d does not name row %d as its neighbor", j+1, i+1)
 			}
 		}
 	}
@@ -225,22 +225,22 @@ func (l *Listing) index(values []Value) (i int, ok bool) {
 	return i, ok && slices.Equal(l.rows[i], values)
 }
 
-// Graph tells whether there is a graph of neighbours.
-func (l *Listing) Graph() bool { return l.neighbours != nil }
+// Graph tells whether there is a graph of neighbors.
+func (l *Listing) Graph() bool { return l.neighbors != nil }
 
-// Neighbours returns the numbers of the designs beside one, ascending; nil without a
+// Neighbors returns the numbers of the designs beside one, ascending; nil without a
 // graph. It must not be altered.
-func (l *Listing) Neighbours(i int) []int {
-	if l.neighbours == nil {
+func (l *Listing) Neighbors(i int) []int {
+	if l.neighbors == nil {
 		return nil
 	}
-	return l.neighbours[i]
+	return l.neighbors[i]
 }
 
 // Within returns the numbers of the designs that lie 1 to steps moves from design i to a
-// neighbour away, ascending; i itself is not among them. Nil without a graph.
+// neighbor away, ascending; i itself is not among them. Nil without a graph.
 func (l *Listing) Within(i, steps int) []int {
-	if l.neighbours == nil {
+	if l.neighbors == nil {
 		return nil
 	}
 	reached, last := map[int]bool{i: true}, []int{i}
@@ -248,7 +248,7 @@ func (l *Listing) Within(i, steps int) []int {
 	for range steps {
 		var next []int
 		for _, from := range last {
-			for _, to := range l.neighbours[from] {
+			for _, to := range l.neighbors[from] {
 				if !reached[to] {
 					reached[to] = true
 					next = append(next, to)
@@ -281,7 +281,7 @@ func placeOf(b []byte, u []float64) []byte {
 }
 
 // sum returns the digest: the SHA-256 of a JSON list of the values of each design, with
-// the list of its neighbours' numbers from 1 behind it where there is a graph, and a line
+// the list of its neighbors' numbers from 1 behind it where there is a graph, and a line
 // end after each.
 func (l *Listing) sum() string {
 	h := sha256.New()
@@ -290,9 +290,9 @@ func (l *Listing) sum() string {
 		for k, v := range row {
 			form[k] = v
 		}
-		if l.neighbours != nil {
-			numbers := make([]int, len(l.neighbours[i]))
-			for k, j := range l.neighbours[i] {
+		if l.neighbors != nil {
+			numbers := make([]int, len(l.neighbors[i]))
+			for k, j := range l.neighbors[i] {
 				numbers[k] = j + 1
 			}
 			form = append(form, numbers)

@@ -30,7 +30,7 @@ designs:
 `
 
 // roadTable is a path of three designs.
-const roadTable = "x,c,neighbours\n1,a,2\n3,a,1;3\n3,\"b, c\",2\n"
+const roadTable = "x,c,neighbors\n1,a,2\n3,a,1;3\n3,\"b, c\",2\n"
 
 func beside(table string) fstest.MapFS {
 	return fstest.MapFS{"roads.csv": {Data: []byte(table)}, "sub/roads.csv": {Data: []byte(table)}}
@@ -47,15 +47,15 @@ func parseListed(t testing.TB, text, table string) *task.Task {
 
 // The exact text matters: it is what a user sees.
 func TestTableErrors(t *testing.T) {
-	steps := roads + "  steps: 1\n"
+	steps := roads + "  max_moves: 1\n"
 	for _, c := range []struct{ text, table, want string }{
 		// the section
-		{roads + "  steps: 3\n", roadTable, "dir/task.yaml:8:10: designs: steps 3 must be a whole number from 1 to 2"},
-		{roads + "  step: 1\n", roadTable, `dir/task.yaml:8:3: designs: unknown key "step"; accepted: steps, file`},
+		{roads + "  max_moves: 3\n", roadTable, "dir/task.yaml:8:14: designs: max_moves 3 must be a whole number from 1 to 2"},
+		{roads + "  step: 1\n", roadTable, `dir/task.yaml:8:3: designs: unknown key "step"; accepted: max_moves, file`},
 		{strings.Replace(roads, "roads.csv", "no.csv", 1), "", `dir/task.yaml:7:9: designs: file "no.csv": file does not exist`},
 		{strings.Replace(roads, "roads.csv", "../roads.csv", 1), "", `dir/task.yaml:7:9: designs: file "../roads.csv": must be the path of a table in the folder of the task file or below it, with / between folders`},
 		{strings.Replace(roads, "roads.csv", "/roads.csv", 1), "", `dir/task.yaml:7:9: designs: file "/roads.csv": must be the path of a table in the folder of the task file or below it, with / between folders`},
-		{strings.Replace(roads, "file: roads.csv", "steps: 1", 1), "", `dir/task.yaml:7:3: designs: missing key "file"`},
+		{strings.Replace(roads, "file: roads.csv", "max_moves: 1", 1), "", `dir/task.yaml:7:3: designs: missing key "file"`},
 		{strings.Replace(roads, "\n  file: roads.csv", " roads.csv", 1), "", `dir/task.yaml:6:10: designs must be a mapping (key: value), not the text "roads.csv"; expected designs: {file: roads.csv}`},
 		{roads + "  sha256: 00\n  count: 0\n", "", `dir/task.yaml:7:3: designs: file applies only with a task file that does not say count and sha256, which stand for the table
 dir/task.yaml:8:11: designs: sha256 must be a text, not the number 00; write it in quotes
@@ -65,9 +65,9 @@ dir/task.yaml:9:10: designs: count 0 must be a whole number from 1 to 100000`},
 		{roads, "x,c\n", "dir/roads.csv:1:1: 0 designs; accepted: 1 to 100000"},
 		{roads, "x,c,x\n1,a,1\n", `dir/roads.csv:1:5: column "x" is repeated`},
 		{roads, "x\n1\n", `dir/roads.csv:1:1: missing column "c"; each parameter has one`},
-		{roads, "x,c,neighbors\n1,a,1\n", `dir/roads.csv:1:5: unknown column "neighbors"; accepted: x, c, neighbours`},
-		{steps, "x,c\n1,a\n", "dir/roads.csv:1:1: steps need a column neighbours, which the table has not"},
-		{strings.ReplaceAll(roads, "name: x", "name: neighbours"), "neighbours,c\n1,a\n", "dir/roads.csv:1:1: no parameter can be called neighbours, which is the column of the graph"},
+		{roads, "x,c,neighbours\n1,a,1\n", `dir/roads.csv:1:5: unknown column "neighbours"; accepted: x, c, neighbors`},
+		{steps, "x,c\n1,a\n", "dir/roads.csv:1:1: max_moves needs a column neighbors, which the table does not have"},
+		{strings.ReplaceAll(roads, "name: x", "name: neighbors"), "neighbors,c\n1,a\n", "dir/roads.csv:1:1: no parameter can be called neighbors, which is the column of the graph"},
 		// cells
 		{roads, "x,c\n1,a\n10,a\n", `dir/roads.csv:3:1: parameter "x": 10 is not accepted; it takes a whole number from 0 to 9`},
 		{roads, "x,c\n1,a\n1.5,a\n", `dir/roads.csv:3:1: parameter "x": 1.5 is not accepted; it takes a whole number from 0 to 9`},
@@ -79,17 +79,17 @@ dir/task.yaml:9:10: designs: count 0 must be a whole number from 1 to 100000`},
 		// designs
 		{roads, "x,c\n1,a\n2,a\n\n1,a\n", "dir/roads.csv:5:1: the design is that of row 1"},
 		// the graph
-		{steps, "x,c,neighbours\n1,a,two\n", `dir/roads.csv:2:5: neighbours must be numbers of rows, from 1, with ; between them, not "two"`},
-		{steps, "x,c,neighbours\n1,a,2;\n2,a,1\n", `dir/roads.csv:2:5: neighbours must be numbers of rows, from 1, with ; between them, not "2;"`},
-		{steps, "x,c,neighbours\n1,a,2\n2,a,1;4\n3,a,\n", `dir/roads.csv:3:1: neighbour 4 is not there; accepted: the rows 1 to 3
-dir/roads.csv:4:1: there is no neighbour, so nobody can come here or leave`},
-		{steps, "x,c,neighbours\n1,a,0;2\n2,a,1\n", "dir/roads.csv:2:1: neighbour 0 is not there; accepted: the rows 1 to 2"},
-		{steps, "x,c,neighbours\n1,a,1;2\n2,a,1\n", "dir/roads.csv:2:1: row 1 is named as its own neighbour"},
-		{steps, "x,c,neighbours\n1,a,2;2\n2,a,1\n", "dir/roads.csv:2:1: neighbour 2 is named twice"},
-		{steps, "x,c,neighbours\n1,a,2;3\n2,a,1;3\n3,a,2\n", "dir/roads.csv:2:1: neighbour 3 does not name row 1 as its neighbour"},
-		{roads, "x,c,neighbours\n1,a,2;3\n2,a,1;3\n3,a,2\n", "dir/roads.csv:2:1: neighbour 3 does not name row 1 as its neighbour"},
+		{steps, "x,c,neighbors\n1,a,two\n", `dir/roads.csv:2:5: neighbors must be numbers of rows, from 1, with ; between them, not "two"`},
+		{steps, "x,c,neighbors\n1,a,2;\n2,a,1\n", `dir/roads.csv:2:5: neighbors must be numbers of rows, from 1, with ; between them, not "2;"`},
+		{steps, "x,c,neighbors\n1,a,2\n2,a,1;4\n3,a,\n", `dir/roads.csv:3:1: neighbor 4 is not there; accepted: the rows 1 to 3
+dir/roads.csv:4:1: there is no neighbor, so nobody can come here or leave`},
+		{steps, "x,c,neighbors\n1,a,0;2\n2,a,1\n", "dir/roads.csv:2:1: neighbor 0 is not there; accepted: the rows 1 to 2"},
+		{steps, "x,c,neighbors\n1,a,1;2\n2,a,1\n", "dir/roads.csv:2:1: row 1 is named as its own neighbor"},
+		{steps, "x,c,neighbors\n1,a,2;2\n2,a,1\n", "dir/roads.csv:2:1: neighbor 2 is named twice"},
+		{steps, "x,c,neighbors\n1,a,2;3\n2,a,1;3\n3,a,2\n", "dir/roads.csv:2:1: neighbor 3 does not name row 1 as its neighbor"},
+		{roads, "x,c,neighbors\n1,a,2;3\n2,a,1;3\n3,a,2\n", "dir/roads.csv:2:1: neighbor 3 does not name row 1 as its neighbor"},
 		// strategies
-		{steps + "strategy: {type: jump}\n", roadTable, "dir/task.yaml:9:18: strategy: type jump goes to any design at once, and nodes of this task move along a graph (designs: steps); those that do: walk"},
+		{steps + "strategy: {type: jump}\n", roadTable, "dir/task.yaml:9:18: strategy: type jump goes to any design at once, and nodes of this task move along a graph (designs: max_moves); those that do: walk"},
 	} {
 		_, err := task.ParseBeside(beside(c.table), "dir/task.yaml", []byte(c.text), movers())
 		var parsed *task.ParseError
@@ -150,7 +150,7 @@ func TestListingIsBounded(t *testing.T) {
 }
 
 func TestManyFaultsAreCounted(t *testing.T) {
-	_, err := task.ParseBeside(beside("x,c,neighbours\n"+strings.Repeat("1,a,1\n", 50)), "task.yaml", []byte(roads), movers())
+	_, err := task.ParseBeside(beside("x,c,neighbors\n"+strings.Repeat("1,a,1\n", 50)), "task.yaml", []byte(roads), movers())
 	var parsed *task.ParseError
 	// 49 repeat the first; each names row 1, which names nobody else, and the first itself.
 	if !errors.As(err, &parsed) || len(parsed.Errors) != 20 || parsed.Omitted != 49+50-20 {
@@ -186,11 +186,11 @@ func TestTablesNeedAFolder(t *testing.T) {
 
 // The digest is that of the three lines [1,"a",[2]], [3,"a",[1,3]] and [3,"b, c",[2]].
 func TestGoldenIDOfListedDesigns(t *testing.T) {
-	got := parseListed(t, roads+"  steps: 2\n", roadTable)
-	if want := `"designs":{"count":3,"sha256":"44dcca83c0c1254b03300cd8673c514e3b8c808deefef7fc7322de98173d335e","steps":2},`; !strings.Contains(string(got.Canonical()), want) {
+	got := parseListed(t, roads+"  max_moves: 2\n", roadTable)
+	if want := `"designs":{"count":3,"max_moves":2,"sha256":"44dcca83c0c1254b03300cd8673c514e3b8c808deefef7fc7322de98173d335e"},`; !strings.Contains(string(got.Canonical()), want) {
 		t.Errorf("%s has not %s", got.Canonical(), want)
 	}
-	if want := "bagaaierasb7etafddetiqfwwj73gywllt54yxtpftwrhhs643wzmmx4x7i6q"; got.ID().String() != want {
+	if want := "bagaaieratbyinajcvdmvvopka4jghyajbesyhwz3lnehujs22x3wedt45elq"; got.ID().String() != want {
 		t.Errorf("ID %s, want %s", got.ID(), want)
 	}
 }
@@ -200,10 +200,10 @@ func TestWhatTheIDOfATableDependsOn(t *testing.T) {
 	for name, table := range map[string]string{
 		"line ends":      strings.ReplaceAll(roadTable, "\n", "\r\n"),
 		"mark":           "\ufeff" + roadTable,
-		"quotes":         "\"x\",c,neighbours\n\"1\",\"a\",\"2\"\n3,a,1;3\n3,\"b, c\",2\n",
-		"spelling":       "x,c,neighbours\n1.0,a, 2\n3e0,a,3; 1\n 3 ,\"b, c\",2\n",
-		"columns":        "neighbours,c,x\n2,a,1\n1;3,a,3\n2,\"b, c\",3\n",
-		"empty lines":    "x,c,neighbours\n1,a,2\n\n3,a,1;3\n3,\"b, c\",2\n\n",
+		"quotes":         "\"x\",c,neighbors\n\"1\",\"a\",\"2\"\n3,a,1;3\n3,\"b, c\",2\n",
+		"spelling":       "x,c,neighbors\n1.0,a, 2\n3e0,a,3; 1\n 3 ,\"b, c\",2\n",
+		"columns":        "neighbors,c,x\n2,a,1\n1;3,a,3\n2,\"b, c\",3\n",
+		"empty lines":    "x,c,neighbors\n1,a,2\n\n3,a,1;3\n3,\"b, c\",2\n\n",
 		"without an end": strings.TrimSuffix(roadTable, "\n"),
 	} {
 		if got := parseListed(t, roads, table); got.ID() != golden {
@@ -215,11 +215,11 @@ func TestWhatTheIDOfATableDependsOn(t *testing.T) {
 	} else if got.Space.Listing().File() != "sub/roads.csv" {
 		t.Errorf("the table is %q", got.Space.Listing().File())
 	}
-	seen := map[string]string{golden.String(): "the table", parseListed(t, roads+"  steps: 1\n", roadTable).ID().String(): "steps"}
+	seen := map[string]string{golden.String(): "the table", parseListed(t, roads+"  max_moves: 1\n", roadTable).ID().String(): "max_moves"}
 	for name, table := range map[string]string{
-		"rows":        "x,c,neighbours\n3,a,2;3\n1,a,1\n3,\"b, c\",1\n",
-		"a value":     "x,c,neighbours\n2,a,2\n3,a,1;3\n3,\"b, c\",2\n",
-		"an edge":     "x,c,neighbours\n1,a,2;3\n3,a,1;3\n3,\"b, c\",1;2\n",
+		"rows":        "x,c,neighbors\n3,a,2;3\n1,a,1\n3,\"b, c\",1\n",
+		"a value":     "x,c,neighbors\n2,a,2\n3,a,1;3\n3,\"b, c\",2\n",
+		"an edge":     "x,c,neighbors\n1,a,2;3\n3,a,1;3\n3,\"b, c\",1;2\n",
 		"no graph":    "x,c\n1,a\n3,a\n3,\"b, c\"\n",
 		"less":        "x,c\n1,a\n3,a\n",
 		"every value": "x,c\n0,a\n",
@@ -234,13 +234,13 @@ func TestWhatTheIDOfATableDependsOn(t *testing.T) {
 
 // A canonical form is the same task, whose designs are not known.
 func TestCanonicalFormIsWithoutTheTable(t *testing.T) {
-	known := parseListed(t, roads+"  steps: 1\n", roadTable)
+	known := parseListed(t, roads+"  max_moves: 1\n", roadTable)
 	absent, err := task.Parse("journal", known.Canonical(), movers())
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := absent.Space.Listing()
-	if absent.ID() != known.ID() || absent.Steps != 1 || !l.Absent() || l.Len() != 3 || known.Space.Listing().Absent() {
+	if absent.ID() != known.ID() || absent.MaxMoves != 1 || !l.Absent() || l.Len() != 3 || known.Space.Listing().Absent() {
 		t.Errorf("%s: %+v", absent.Canonical(), l)
 	}
 	if count, ok := absent.Space.Finite(); count != 3 || !ok {
@@ -262,14 +262,14 @@ func TestCanonicalFormIsWithoutTheTable(t *testing.T) {
 }
 
 func TestNewTakesAListing(t *testing.T) {
-	parsed := parseListed(t, roads+"  steps: 1\n", roadTable)
-	spec := task.Spec{Name: "a", Goal: task.Maximize, Parameters: parsed.Space.Parameters(), Listing: parsed.Space.Listing(), Steps: 1}
+	parsed := parseListed(t, roads+"  max_moves: 1\n", roadTable)
+	spec := task.Spec{Name: "a", Goal: task.Maximize, Parameters: parsed.Space.Parameters(), Listing: parsed.Space.Listing(), MaxMoves: 1}
 	made, err := task.New(spec, movers())
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := made.Space.Listing()
-	if made.ID() != parsed.ID() || l.Absent() || made.Steps != 1 || made.Strategy.Type != "walk" {
+	if made.ID() != parsed.ID() || l.Absent() || made.MaxMoves != 1 || made.Strategy.Type != "walk" {
 		t.Errorf("%s, want %s", made.Canonical(), parsed.Canonical())
 	}
 	for i := range l.Len() {
@@ -279,9 +279,9 @@ func TestNewTakesAListing(t *testing.T) {
 	}
 	for want, change := range map[string]func(*task.Spec){
 		"task: Spec.Listing is of a space with other parameters than Spec.Parameters": func(s *task.Spec) { s.Parameters[0].High = 8 },
-		"task: Spec.Steps is 1 without a Spec.Listing, accepted is 0":                 func(s *task.Spec) { s.Listing = nil },
-		"task: designs: steps 3 must be a whole number from 1 to 2":                   func(s *task.Spec) { s.Steps = 3 },
-		"task: Spec.Steps is 1, and Spec.Listing has no graph": func(s *task.Spec) {
+		"task: Spec.MaxMoves is 1 without a Spec.Listing, accepted is 0":              func(s *task.Spec) { s.Listing = nil },
+		"task: designs: max_moves 3 must be a whole number from 1 to 2":               func(s *task.Spec) { s.MaxMoves = 3 },
+		"task: Spec.MaxMoves is 1, and Spec.Listing has no graph": func(s *task.Spec) {
 			s.Listing = parseListed(t, roads, "x,c\n1,a\n").Space.Listing()
 		},
 	} {
@@ -294,17 +294,17 @@ func TestNewTakesAListing(t *testing.T) {
 	}
 }
 
-// The default of a task with steps is a strategy that moves; without one the file is
+// The default of a task with max_moves is a strategy that moves; without one the file is
 // refused.
 func TestStrategiesThatMove(t *testing.T) {
-	if got := parseListed(t, roads, roadTable); got.Strategy.Type != "jump" || got.Steps != 0 {
+	if got := parseListed(t, roads, roadTable); got.Strategy.Type != "jump" || got.MaxMoves != 0 {
 		t.Errorf("%s", got.Canonical())
 	}
-	if got := parseListed(t, roads+"  steps: 1\n", roadTable); got.Strategy.Type != "walk" || got.Steps != 1 {
+	if got := parseListed(t, roads+"  max_moves: 1\n", roadTable); got.Strategy.Type != "walk" || got.MaxMoves != 1 {
 		t.Errorf("%s", got.Canonical())
 	}
-	_, err := task.ParseBeside(beside(roadTable), "task.yaml", []byte(roads+"  steps: 1\n"), movers()[:1])
-	if want := "task.yaml:1:1: strategy: type jump goes to any design at once, and nodes of this task move along a graph (designs: steps); no known type does"; err == nil || err.Error() != want {
+	_, err := task.ParseBeside(beside(roadTable), "task.yaml", []byte(roads+"  max_moves: 1\n"), movers()[:1])
+	if want := "task.yaml:1:1: strategy: type jump goes to any design at once, and nodes of this task move along a graph (designs: max_moves); no known type does"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -319,8 +319,8 @@ func TestListingOfTable(t *testing.T) {
 		t.Errorf("design 2 is %s", got)
 	}
 	for i, want := range [][]int{{1}, {0, 2}, {1}} {
-		if got := l.Neighbours(i); !slices.Equal(got, want) || !l.Graph() {
-			t.Errorf("neighbours of %d: %v", i, got)
+		if got := l.Neighbors(i); !slices.Equal(got, want) || !l.Graph() {
+			t.Errorf("neighbors of %d: %v", i, got)
 		}
 	}
 	for _, values := range []map[string]any{{"x": 1, "c": "b, c"}, {"x": 2, "c": "a"}} {
@@ -339,7 +339,7 @@ func TestListingOfTable(t *testing.T) {
 		t.Error("no design is listed")
 	}
 	without := parseListed(t, roads, "x,c\n1,a\n").Space.Listing()
-	if without.Graph() || without.Neighbours(0) != nil || without.Within(0, 2) != nil {
+	if without.Graph() || without.Neighbors(0) != nil || without.Within(0, 2) != nil {
 		t.Error("there is a graph without one")
 	}
 	if plain := other.Listing(); plain != nil || plain.Absent() {
@@ -360,7 +360,7 @@ func drawListed(t *rapid.T) (*task.Space, [][]int) {
 			rows = append(rows, d.Values())
 		}
 	}
-	var neighbours [][]int
+	var neighbors [][]int
 	if n := len(rows); n > 1 {
 		edges := make([][]bool, n)
 		for i := range edges {
@@ -373,20 +373,20 @@ func drawListed(t *rapid.T) (*task.Space, [][]int) {
 				edges[i][k], edges[k][i] = true, true
 			}
 		}
-		neighbours = make([][]int, n)
+		neighbors = make([][]int, n)
 		for i := range edges {
 			for j, on := range edges[i] {
 				if on {
-					neighbours[i] = append([]int{j}, neighbours[i]...) // not in order
+					neighbors[i] = append([]int{j}, neighbors[i]...) // not in order
 				}
 			}
 		}
 	}
-	space, err := task.NewListed(box.Parameters(), rows, neighbours)
+	space, err := task.NewListed(box.Parameters(), rows, neighbors)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return space, neighbours
+	return space, neighbors
 }
 
 // Decode gives the nearest design, the first of equals, as a search of all does.
@@ -454,9 +454,9 @@ func TestDecodeFindsTheNearest(t *testing.T) {
 // Within is what a walk over all ways finds.
 func TestListingWithinEqualsSearch(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		space, neighbours := drawListed(t)
+		space, neighbors := drawListed(t)
 		l := space.Listing()
-		if neighbours == nil {
+		if neighbors == nil {
 			return
 		}
 		steps := rapid.IntRange(0, 4).Draw(t, "steps")
@@ -466,7 +466,7 @@ func TestListingWithinEqualsSearch(t *testing.T) {
 		walk = func(i, left int) {
 			reached[i] = true
 			if left > 0 {
-				for _, j := range neighbours[i] {
+				for _, j := range neighbors[i] {
 					walk(j, left-1)
 				}
 			}
@@ -505,8 +505,8 @@ func TestListingCanonicalRoundTrip(t *testing.T) {
 func FuzzTable(f *testing.F) {
 	f.Add([]byte(roadTable))
 	f.Add([]byte("c,x\n\"b, c\",1e0\na,3\n"))
-	f.Add([]byte("x,c,neighbours\n1,a,2; 3\n2,a,1;3\r\n3,a,2;1\n"))
-	f.Add([]byte("\ufeffx,c,neighbours\n1,a,-9223372036854775808\n"))
+	f.Add([]byte("x,c,neighbors\n1,a,2; 3\n2,a,1;3\r\n3,a,2;1\n"))
+	f.Add([]byte("\ufeffx,c,neighbors\n1,a,-9223372036854775808\n"))
 	f.Add([]byte("x,c\n1,\"a\n\n,,\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		parsed, err := task.ParseBeside(beside(string(data)), "task.yaml", []byte(roads), movers())
@@ -527,13 +527,13 @@ func FuzzTable(f *testing.F) {
 			if k, ok := l.Index(l.Design(i)); k != i || !ok {
 				t.Fatalf("design %d has number %d", i, k)
 			}
-			for _, j := range l.Neighbours(i) {
-				if j == i || !slices.Contains(l.Neighbours(j), i) {
-					t.Fatalf("%d is a neighbour of %d", j, i)
+			for _, j := range l.Neighbors(i) {
+				if j == i || !slices.Contains(l.Neighbors(j), i) {
+					t.Fatalf("%d is a neighbor of %d", j, i)
 				}
 			}
-			if l.Graph() && len(l.Neighbours(i)) == 0 {
-				t.Fatalf("%d has no neighbour", i)
+			if l.Graph() && len(l.Neighbors(i)) == 0 {
+				t.Fatalf("%d has no neighbor", i)
 			}
 		}
 		again, err := task.Parse("canonical", parsed.Canonical(), movers())

@@ -13,9 +13,9 @@ type Spec struct {
 	Parameters []Parameter
 
 	// Listing is that of a space with these parameters (NewListed): the task's designs
-	// are those listed. Nil means every combination. Steps is Task.Steps.
-	Listing *Listing
-	Steps   int
+	// are those listed. Nil means every combination. MaxMoves is Task.MaxMoves.
+	Listing  *Listing
+	MaxMoves int
 
 	// Constraints are at most 16, in any order.
 	Constraints []Constraint
@@ -77,13 +77,13 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	switch {
 	case spec.Listing != nil && !sameParameters(spec.Listing.space, space):
 		return nil, errors.New("task: Spec.Listing is of a space with other parameters than Spec.Parameters")
-	case spec.Listing == nil && spec.Steps != 0:
-		return nil, fmt.Errorf("task: Spec.Steps is %d without a Spec.Listing, accepted is 0", spec.Steps)
-	case spec.Listing != nil && spec.Steps != 0 && !spec.Listing.Graph() && !spec.Listing.Absent():
-		return nil, fmt.Errorf("task: Spec.Steps is %d, and Spec.Listing has no graph", spec.Steps)
+	case spec.Listing == nil && spec.MaxMoves != 0:
+		return nil, fmt.Errorf("task: Spec.MaxMoves is %d without a Spec.Listing, accepted is 0", spec.MaxMoves)
+	case spec.Listing != nil && spec.MaxMoves != 0 && !spec.Listing.Graph() && !spec.Listing.Absent():
+		return nil, fmt.Errorf("task: Spec.MaxMoves is %d, and Spec.Listing has no graph", spec.MaxMoves)
 	}
 	if spec.Listing != nil {
-		form["designs"] = canonicalDesigns(spec.Listing, spec.Steps)
+		form["designs"] = canonicalDesigns(spec.Listing, spec.MaxMoves)
 	}
 	if len(spec.Constraints) > 0 {
 		form["constraints"] = canonicalConstraints(spec.Constraints)

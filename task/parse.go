@@ -38,7 +38,7 @@ func sections() []section {
 //	  - {name: nesterov, type: bool}
 //	  - {name: momentum, type: float, low: 0, high: 0.95, step: 0.05}
 //	  - {name: hidden_units, type: int, choices: [16, 32, 64, 256]}
-//	designs: {file: roads.csv, steps: 1} # only these, see ParseBeside
+//	designs: {file: roads.csv, max_moves: 1} # only these, see ParseBeside
 //	constraints:
 //	  - {name: latency_ms, high: 10}   # low, high or both
 //	  - {name: converged, type: bool}
@@ -67,7 +67,7 @@ func Parse(file string, data []byte, strategies []StrategyType) (*Task, error) {
 
 // ParseBeside is Parse of a task file in a folder, from which the table is read that the
 // key designs may name. The table is CSV of at most 64 MiB, with a header, a column for
-// each parameter, and with a graph the column neighbours: the numbers of rows, from 1,
+// each parameter, and with a graph the column neighbors: the numbers of rows, from 1,
 // with ; between them.
 //
 // Errors in the table have the table's name, line and column. With the key designs as

@@ -107,8 +107,8 @@ func parseStrategy(m *Section, t *Task) {
 		if t.Constrained() && !known.Constraints {
 			m.Errorf("type", "type %s takes no constraints, which the task has%s; those that do: %s", known.Name, t.whichBound(), strings.Join(m.d.takingConstraints(), ", "))
 		}
-		if t.Steps > 0 && !known.Moves {
-			m.Errorf("type", "type %s goes to any design at once, and nodes of this task move along a graph (designs: steps); %s", known.Name, m.d.moving())
+		if t.MaxMoves > 0 && !known.Moves {
+			m.Errorf("type", "type %s goes to any design at once, and nodes of this task move along a graph (designs: max_moves); %s", known.Name, m.d.moving())
 		}
 		if known.Exact && t.Surrogate.Type != exact && t.Surrogate.Type != "" { // a wrong word is reported
 			m.Errorf("type", "type %s needs surrogate type %s, not %s", known.Name, exact, t.Surrogate.Type)
@@ -137,7 +137,7 @@ func (t *Task) whichBound() string {
 func (d *decoder) defaultStrategy(t *Task) string {
 	name := ""
 	for _, s := range d.strategies {
-		takes := (s.Constraints || !t.Constrained()) && (s.Moves || t.Steps == 0)
+		takes := (s.Constraints || !t.Constrained()) && (s.Moves || t.MaxMoves == 0)
 		if takes && (name == "" || t.Constrained() && s.ForConstraints) {
 			name = s.Name
 		}
@@ -145,7 +145,7 @@ func (d *decoder) defaultStrategy(t *Task) string {
 	return cmp.Or(name, d.strategies[0].Name)
 }
 
-// moving names the types that take tasks with steps.
+// moving names the types that take tasks with max_moves.
 func (d *decoder) moving() string {
 	var names []string
 	for _, s := range d.strategies {

@@ -16,12 +16,12 @@ import (
 const (
 	maxTableBytes = 64 << 20
 
-	// neighboursColumn has the graph.
-	neighboursColumn = "neighbours"
+	// neighborsColumn has the graph.
+	neighborsColumn = "neighbors"
 )
 
-// maxSteps is the largest number of moves to a neighbour between two designs of a node.
-const maxSteps = 2
+// movesLimit is the largest value of the key max_moves.
+const movesLimit = 2
 
 // designs reads the section designs, which may be missing, of a task whose parameters
 // have been read.
@@ -34,12 +34,12 @@ func (m *Section) designs(t *Task) {
 	if part == nil {
 		return
 	}
-	t.Steps = part.Whole("steps", 0, 1, maxSteps)
+	t.MaxMoves = part.Whole("max_moves", 0, 1, movesLimit)
 	var l *Listing
 	if _, written := part.entries["sha256"]; written {
 		l = part.writtenListing(t.Space)
 	} else if name, ok := part.text("file"); ok && t.Space != nil {
-		l = part.table(name, t.Space, t.Steps)
+		l = part.table(name, t.Space, t.MaxMoves)
 	}
 	part.finish()
 	if l != nil {
@@ -68,7 +68,7 @@ func (m *Section) writtenListing(s *Space) *Listing {
 }
 
 // table reads the table with this name; nil after an error.
-func (m *Section) table(name string, s *Space, steps int) *Listing {
+func (m *Section) table(name string, s *Space, maxMoves int) *Listing {
 	data, message := m.d.read(name)
 	if message != "" {
 		m.Errorf("file", "file %s: %s", quote(name), message)
@@ -76,15 +76,15 @@ func (m *Section) table(name string, s *Space, steps int) *Listing {
 	}
 	shown := filepath.Join(filepath.Dir(m.d.file), name)
 	rows, problem := readTable(data, s)
-	if problem == nil && steps > 0 && rows.neighbours == nil {
-		problem = &tableError{1, 1, "steps need a column " + neighboursColumn + ", which the table has not"}
+	if problem == nil && maxMoves > 0 && rows.neighbors == nil {
+		problem = &tableError{1, 1, "max_moves needs a column " + neighborsColumn + ", which the table does not have"}
 	}
 	if problem != nil {
 		m.d.errors = append(m.d.errors, &Error{File: shown, Line: problem.line, Column: problem.column, Message: problem.message})
 		return nil
 	}
 	var f faults
-	l := s.list(rows.values, rows.neighbours, &f)
+	l := s.list(rows.values, rows.neighbors, &f)
 	for _, one := range f.all {
 		line := 1
 		if one.row != whole {
@@ -126,9 +126,9 @@ func (d *decoder) read(name string) (data []byte, message string) {
 
 // table is a parsed table. Its rows are not checked against each other.
 type table struct {
-	values     [][]Value // by row, in the order of the space's parameters
-	neighbours [][]int   // from 0; nil without the column
-	lines      []int     // of each row in the file
+	values    [][]Value // by row, in the order of the space's parameters
+	neighbors [][]int   // from 0; nil without the column
+	lines     []int     // of each row in the file
 }
 
 // tableError is the first thing that is wrong with the cells of a table. Columns count
@@ -139,7 +139,7 @@ type tableError struct {
 }
 
 // readTable reads CSV with a header: a column for each parameter, in any order, and with
-// a graph the column neighbours, the numbers of rows from 1 with ; between them.
+// a graph the column neighbors, the numbers of rows from 1 with ; between them.
 func readTable(data []byte, s *Space) (table, *tableError) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !utf8.Valid(data) {
@@ -182,16 +182,16 @@ func readTable(data []byte, s *Space) (table, *tableError) {
 			if message != "" {
 				return table{}, cellError(r, graph, message)
 			}
-			t.neighbours = append(t.neighbours, named)
+			t.neighbors = append(t.neighbors, named)
 		}
 	}
 }
 
 // columns returns where each parameter's column is, and that of the graph or -1.
 func (s *Space) columns(header []string, r *csv.Reader) (at []int, graph int, problem *tableError) {
-	accepted := s.names() + ", " + neighboursColumn
-	if _, taken := s.index[neighboursColumn]; taken {
-		return nil, 0, &tableError{1, 1, "no parameter can be called " + neighboursColumn + ", which is the column of the graph"}
+	accepted := s.names() + ", " + neighborsColumn
+	if _, taken := s.index[neighborsColumn]; taken {
+		return nil, 0, &tableError{1, 1, "no parameter can be called " + neighborsColumn + ", which is the column of the graph"}
 	}
 	at, graph = make([]int, len(s.parameters)), -1
 	seen := map[string]bool{}
@@ -203,7 +203,7 @@ func (s *Space) columns(header []string, r *csv.Reader) (at []int, graph int, pr
 			return nil, 0, cellError(r, column, "column "+quote(name)+" is repeated")
 		case known:
 			at[i] = column
-		case name == neighboursColumn:
+		case name == neighborsColumn:
 			graph = column
 		default:
 			return nil, 0, cellError(r, column, "unknown column "+quote(name)+"; accepted: "+accepted)
@@ -218,7 +218,7 @@ func (s *Space) columns(header []string, r *csv.Reader) (at []int, graph int, pr
 	return at, graph, nil
 }
 
-// numbers reads a cell of the column neighbours.
+// numbers reads a cell of the column neighbors.
 func numbers(cell string) (all []int, message string) {
 	if strings.TrimSpace(cell) == "" {
 		return nil, ""
@@ -226,7 +226,7 @@ func numbers(cell string) (all []int, message string) {
 	for text := range strings.SplitSeq(cell, ";") {
 		n, err := strconv.Atoi(strings.TrimSpace(text))
 		if err != nil {
-			return nil, "neighbours must be numbers of rows, from 1, with ; between them, not " + quote(cell)
+			return nil, "neighbors must be numbers of rows, from 1, with ; between them, not " + quote(cell)
 		}
 		all = append(all, n-1)
 	}
@@ -251,13 +251,13 @@ func csvError(err error) *tableError {
 }
 
 // canonicalDesigns is nil when every combination of values is a design.
-func canonicalDesigns(l *Listing, steps int) map[string]any {
+func canonicalDesigns(l *Listing, maxMoves int) map[string]any {
 	if l == nil {
 		return nil
 	}
 	form := map[string]any{"count": l.count, "sha256": l.digest}
-	if steps != 0 {
-		form["steps"] = steps
+	if maxMoves != 0 {
+		form["max_moves"] = maxMoves
 	}
 	return form
 }

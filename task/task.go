@@ -30,9 +30,9 @@ type Task struct {
 	Strategy  Strategy
 	Privacy   *Privacy // nil when nothing is promised
 
-	// Steps is at most how many times a node moves to a neighbour, in the graph of the
-	// listing, from one design to its next: 1 or 2. 0 means that it goes to any design.
-	Steps int
+	// MaxMoves is the maximum number of moves to a neighbor, in the graph of the listing,
+	// from one design of a node to its next: 1 or 2. 0 means that it goes to any design.
+	MaxMoves int
 
 	// Constraints are on outputs other than the objective: at most 16, by name.
 	Constraints []Constraint

@@ -50,7 +50,7 @@ func TestWithinIsAPartOfTheSameTask(t *testing.T) {
 
 func TestWithinRefuses(t *testing.T) {
 	list := parseListed(t, roads, "x,c\n1,a\n3,a\n").Space
-	graph := parseListed(t, roads+"  steps: 1\n", roadTable).Space
+	graph := parseListed(t, roads+"  max_moves: 1\n", roadTable).Space
 	here := []task.Value{task.IntValue(1), task.ChoiceValue("a")}
 	for _, c := range []struct {
 		space *task.Space

@@ -29,7 +29,7 @@ strategy: {type: logei}
 
 func circle() string {
 	var b strings.Builder
-	b.WriteString("x,y,neighbours\n")
+	b.WriteString("x,y,neighbors\n")
 	for i := range 12 {
 		fmt.Fprintf(&b, "%g,%g,%d;%d\n", float64(i%4)/2-0.7, float64(i/4)/2-0.3, (i+11)%12+1, (i+1)%12+1)
 	}
@@ -93,8 +93,8 @@ func TestListedDesignsErrors(t *testing.T) {
 	}{
 		{[]string{"task", "check", writeFile(t, "task.yaml", listedTask)}, `.*task.yaml:7:9: designs: file "tables/roads.csv": no such file or directory`},
 		{[]string{"task", "id", writeListed(t, listedTask, "x,y\n0,0\n0,3\n")}, `.*tables/roads.csv:3:3: parameter "y": 3 is not accepted; .*`},
-		{[]string{"task", "id", writeListed(t, listedTask, "x,y,neighbours\n0,0,2\n0,1,\n")}, ".*tables/roads.csv:2:1: neighbour 2 does not name row 1 as its neighbour\n.*tables/roads.csv:3:1: there is no neighbour, so nobody can come here or leave"},
-		{[]string{"task", "id", writeListed(t, strings.Replace(listedTask, "  file", "  steps: 1\n  file", 1), circle())}, ".*task.yaml:10:18: strategy: type logei goes to any design at once, .*"},
+		{[]string{"task", "id", writeListed(t, listedTask, "x,y,neighbors\n0,0,2\n0,1,\n")}, ".*tables/roads.csv:2:1: neighbor 2 does not name row 1 as its neighbor\n.*tables/roads.csv:3:1: there is no neighbor, so nobody can come here or leave"},
+		{[]string{"task", "id", writeListed(t, strings.Replace(listedTask, "  file", "  max_moves: 1\n  file", 1), circle())}, ".*task.yaml:10:18: strategy: type logei goes to any design at once, .*"},
 		{[]string{"run", canonical, "--", os.Args[0]}, ".*canonical.json: it has the digest of a table of 12 designs and not the table, which a node needs to choose: take the task file that names it"},
 		{append(runLine(good, shortTempDir(t), "--enqueue", outside), "--", os.Args[0]), `enqueue: .*first.csv: line 2: .*x=0 y=0 is none of the 12 listed designs`},
 	} {
@@ -116,14 +116,14 @@ func TestStepsAreDescribed(t *testing.T) {
 	walk := strategy.Registration{StrategyType: task.StrategyType{Name: "walk", Moves: true}}
 	walk.New = func(*task.Task) (strategy.Strategy, error) { return nil, nil }
 	walk.Describe = func(*task.Task) string { return "a walk" }
-	text := strings.Replace(strings.Replace(listedTask, "logei", "walk", 1), "  file", "  steps: 2\n  file", 1)
+	text := strings.Replace(strings.Replace(listedTask, "logei", "walk", 1), "  file", "  max_moves: 2\n  file", 1)
 	folder := os.DirFS(filepath.Dir(writeListed(t, text, circle())))
 	parsed, err := strategy.Set{walk}.ParseBeside(folder, "task.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := describeListing(parsed.Space.Listing(), parsed.Steps)
-	if want := "12 designs of tables/roads.csv, of which a node goes to one at most 2 steps away"; got != want {
+	got := describeListing(parsed.Space.Listing(), parsed.MaxMoves)
+	if want := "12 designs of tables/roads.csv, of which a node goes to one at most 2 moves away"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -138,7 +138,7 @@ func describeTask(out io.Writer, t *task.Task) {
 		fmt.Fprintf(out, "parameter   %s\n", describeParameter(p))
 	}
 	if l := t.Space.Listing(); l != nil {
-		fmt.Fprintf(out, "designs     %s\n", describeListing(l, t.Steps))
+		fmt.Fprintf(out, "designs     %s\n", describeListing(l, t.MaxMoves))
 	}
 	for _, c := range t.Constraints {
 		fmt.Fprintf(out, "constraint  %s\n", describeConstraint(c))
@@ -188,15 +188,15 @@ func describeParameter(p task.Parameter) string {
 	return fmt.Sprintf("%s: %s from %v to %v, %s scale", p.Name, p.Kind, p.Low, p.High, p.Scale)
 }
 
-func describeListing(l *task.Listing, steps int) string {
+func describeListing(l *task.Listing, maxMoves int) string {
 	text := sanitize.Count(l.Len(), "design")
 	if l.Absent() {
 		text += " of a table that is not here: shares can be kept and passed on, no design can be chosen"
 	} else {
 		text += " of " + sanitize.Text(l.File(), 200)
 	}
-	if steps > 0 {
-		text += fmt.Sprintf(", of which a node goes to one at most %s away", sanitize.Count(steps, "step"))
+	if maxMoves > 0 {
+		text += fmt.Sprintf(", of which a node goes to one at most %s away", sanitize.Count(maxMoves, "move"))
 	}
 	return text
 }

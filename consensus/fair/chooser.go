@@ -121,7 +121,7 @@ func (c chooser) offers(b *book, a protocol.Assigned) bool {
 	if !slices.Equal(protocol.PointOf(c.task.Space, design).Encoded(c.task.Space), x) {
 		return false
 	}
-	if c.task.Steps == 0 {
+	if c.task.MaxMoves == 0 {
 		return true
 	}
 	i, _ := c.task.Space.Listing().Index(design)

@@ -28,7 +28,7 @@ func (c chooser) choices(b *book, parties []int) [][][]float64 {
 	switch space := c.task.Space; {
 	case space.Listing() == nil:
 		return nil
-	case c.task.Steps == 0:
+	case c.task.MaxMoves == 0:
 		return slices.Repeat([][][]float64{encodings(space, moves(c.task, nil))}, len(parties))
 	default:
 		all := make([][][]float64, len(parties))
@@ -46,7 +46,7 @@ func (c chooser) choices(b *book, parties []int) [][][]float64 {
 // reached was visited, to any of these again (S21, appendix C.1).
 func moves(t *task.Task, visits []visit) []int {
 	listing := t.Space.Listing()
-	if t.Steps == 0 || len(visits) == 0 {
+	if t.MaxMoves == 0 || len(visits) == 0 {
 		all := make([]int, listing.Len())
 		for i := range all {
 			all[i] = i
@@ -55,7 +55,7 @@ func moves(t *task.Task, visits []visit) []int {
 	}
 	at := standing(t, visits)
 	var reached []int
-	for steps := t.Steps; ; steps++ {
+	for steps := t.MaxMoves; ; steps++ {
 		within := listing.Within(at, steps)
 		fresh := slices.DeleteFunc(slices.Clone(within), func(i int) bool {
 			return slices.ContainsFunc(visits, func(v visit) bool { return v.design == i })

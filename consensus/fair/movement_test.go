@@ -11,17 +11,17 @@ import (
 func path(t *testing.T, steps, initial int) *task.Task {
 	t.Helper()
 	var rows [][]task.Value
-	var neighbours [][]int
+	var neighbors [][]int
 	for i := range 8 {
 		rows = append(rows, []task.Value{task.IntValue(int64(i))})
 		beside := []int{i - 1, i + 1}
-		neighbours = append(neighbours, slices.DeleteFunc(beside, func(j int) bool { return j < 0 || j > 7 }))
+		neighbors = append(neighbors, slices.DeleteFunc(beside, func(j int) bool { return j < 0 || j > 7 }))
 	}
-	space, err := task.NewListed([]task.Parameter{{Name: "n", Kind: task.Int, Low: 0, High: 7}}, rows, neighbours)
+	space, err := task.NewListed([]task.Parameter{{Name: "n", Kind: task.Int, Low: 0, High: 7}}, rows, neighbors)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &task.Task{Space: space, Steps: steps, Strategy: task.Strategy{InitialDesigns: initial}}
+	return &task.Task{Space: space, MaxMoves: steps, Strategy: task.Strategy{InitialDesigns: initial}}
 }
 
 func TestMovesReachNeighboursWithinSteps(t *testing.T) {

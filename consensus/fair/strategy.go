@@ -69,7 +69,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 
 // alone chooses by this node's own results.
 func (s Strategy) alone(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
-	if s.task.Steps == 0 {
+	if s.task.MaxMoves == 0 {
 		return s.own.Suggest(ctx, view, trial, seed)
 	}
 	var visits []visit

@@ -56,7 +56,7 @@ func (a *Agent) choose(ctx context.Context, view strategy.View, id uint64, seed 
 // fallbacks are what chooses when the task's strategy has failed, in this order. Where
 // designs are reached in steps only that strategy knows them.
 func (a *Agent) fallbacks() []strategy.Strategy {
-	if a.cfg.Task.Steps > 0 {
+	if a.cfg.Task.MaxMoves > 0 {
 		return []strategy.Strategy{a.strategy}
 	}
 	return []strategy.Strategy{a.strategy, alone.NewEngine(a.cfg.Task), atRandom{search.New(a.cfg.Task)}}

@@ -151,8 +151,8 @@ func (p Plan) checkBaseline(s Spec) error {
 	if len(p.Family.Constraints) > 0 && !m.limits {
 		return fmt.Errorf("the baseline %s takes no constraints, which --family %s has; of the baselines random does", s.Name, p.Family.Name)
 	}
-	if p.Family.Steps > 0 {
-		return fmt.Errorf("the baseline %s moves along no graph, as --family %s asks for; accepted: the family with steps=0, or a strategy that moves", s.Name, p.Family.Name)
+	if p.Family.MaxMoves > 0 {
+		return fmt.Errorf("the baseline %s moves along no graph, as --family %s asks for; accepted: the family with max_moves=0, or a strategy that moves", s.Name, p.Family.Name)
 	}
 	if !m.alone && p.sharesHyperparameters() {
 		return fmt.Errorf("the baseline %s accepts --surrogate with hyperparameters=learned or fixed only, not %s", s.Name, p.Surrogate)

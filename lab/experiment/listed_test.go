@@ -15,12 +15,12 @@ import (
 func ring(t *testing.T, text string) family.Family {
 	t.Helper()
 	var rows [][]task.Value
-	var neighbours [][]int
+	var neighbors [][]int
 	for i := range 30 {
 		rows = append(rows, []task.Value{task.IntValue(int64(i * i))})
-		neighbours = append(neighbours, []int{(i + 29) % 30, (i + 1) % 30})
+		neighbors = append(neighbors, []int{(i + 29) % 30, (i + 1) % 30})
 	}
-	space, err := task.NewListed([]task.Parameter{{Name: "n", Kind: task.Int, Low: 0, High: 900}}, rows, neighbours)
+	space, err := task.NewListed([]task.Parameter{{Name: "n", Kind: task.Int, Low: 0, High: 900}}, rows, neighbors)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func ring(t *testing.T, text string) family.Family {
 		return -math.Abs(root - 17)
 	}
 	kind := family.Kind{
-		Info: family.Info{Name: "ring", About: "a circle", Keys: []family.Key{{Name: "steps", Type: family.Whole, Default: "1", High: 2, Meaning: "steps"}}},
+		Info: family.Info{Name: "ring", About: "a circle", Keys: []family.Key{{Name: "max_moves", Type: family.Whole, Default: "1", High: 2, Meaning: "moves"}}},
 		Build: func(family.Values) (*task.Space, family.DrawFunc, error) {
 			return space, func(_ random.Seed, agents int) (family.Federation, error) {
 				f := family.Federation{Space: space, Goal: task.Maximize}
@@ -42,7 +42,7 @@ func ring(t *testing.T, text string) family.Family {
 				return f, nil
 			}, nil
 		},
-		Steps: func(v family.Values) int { return v.Whole("steps") },
+		MaxMoves: func(v family.Values) int { return v.Whole("max_moves") },
 	}
 	f, err := family.Catalogue{kind}.Parse(text)
 	if err != nil {
@@ -55,7 +55,7 @@ func ring(t *testing.T, text string) family.Family {
 // After 20 of 30 evaluations all but random search have found the best one.
 func TestListedFamiliesArePlayed(t *testing.T) {
 	p := tiny(t, func(p *Plan) {
-		p.Family, p.Evaluations = ring(t, "ring:steps=0"), 20
+		p.Family, p.Evaluations = ring(t, "ring:max_moves=0"), 20
 		p.Strategies = specsOf(t, "ts,fts,consensus,random,rgpe,pooled")
 	})
 	f, err := p.draw(0)
@@ -71,12 +71,12 @@ func TestListedFamiliesArePlayed(t *testing.T) {
 	}
 }
 
-// Steps are part of the task, and refused by whoever does not move.
+// The key max_moves is part of the task, and refused by whoever does not move.
 func TestStepsOfAFamily(t *testing.T) {
 	p := Plan{Agents: 3, Evaluations: 6, Repeats: 2, Seed: 1, Family: ring(t, "ring")}
 	for strategies, want := range map[string]string{
 		"ts":     "--strategy ts: strategy: type ts goes to any design at once, and nodes of this task move along a graph",
-		"random": "--strategy random: the baseline random moves along no graph, as --family ring asks for; accepted: the family with steps=0, or a strategy that moves",
+		"random": "--strategy random: the baseline random moves along no graph, as --family ring asks for; accepted: the family with max_moves=0, or a strategy that moves",
 	} {
 		p.Strategies = specsOf(t, strategies)
 		if _, err := p.Complete(); err == nil || !strings.Contains(err.Error(), want) {
@@ -84,12 +84,12 @@ func TestStepsOfAFamily(t *testing.T) {
 		}
 	}
 	drawn, err := p.Family.Draw(random.SeedOf(1), 2)
-	if err != nil || drawn.Steps != 1 {
+	if err != nil || drawn.MaxMoves != 1 {
 		t.Errorf("%+v, %v", drawn, err)
 	}
 	_, err = Plan{Initial: 1, Surrogate: Spec{Name: "exact"}}.taskOf("ring", drawn, Spec{Name: "ts"}, nil)
 	if err == nil || !strings.Contains(err.Error(), "goes to any design at once") {
-		t.Errorf("the task is without steps: %v", err)
+		t.Errorf("the task is without max_moves: %v", err)
 	}
 }
 

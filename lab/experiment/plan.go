@@ -185,7 +185,7 @@ func (p Plan) checkSections() error {
 
 // modelled is a task with the plan's surrogate, whatever its strategies are.
 func (p Plan) modelled() (*task.Task, error) {
-	p.Family.Steps = 0 // ts moves along no graph
+	p.Family.MaxMoves = 0 // ts moves along no graph
 	return p.template(Spec{Name: "ts"})
 }
 
@@ -195,7 +195,7 @@ func (p Plan) template(s Spec) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	drawn := family.Federation{Space: p.Family.Space, Goal: task.Maximize, Constraints: p.Family.Constraints, Steps: p.Family.Steps}
+	drawn := family.Federation{Space: p.Family.Space, Goal: task.Maximize, Constraints: p.Family.Constraints, MaxMoves: p.Family.MaxMoves}
 	t, err := p.taskOf("template", drawn, asTask(s), roster)
 	if err != nil {
 		return nil, messages(err)

@@ -31,8 +31,8 @@ type Kind struct {
 	// Floor is Family.Floor.
 	Floor float64
 
-	// Steps, when not nil, returns those of the federations with these values.
-	Steps func(v Values) int
+	// MaxMoves, when not nil, returns those of the federations with these values.
+	MaxMoves func(v Values) int
 
 	// Content, when not nil, returns a digest of what Build reads beside the values.
 	Content func(v Values) (string, error)
@@ -86,8 +86,8 @@ func (c Catalogue) Parse(spec string) (Family, error) {
 	if kind.Constraints != nil {
 		family.Constraints = kind.Constraints(values)
 	}
-	if kind.Steps != nil {
-		family.Steps = kind.Steps(values)
+	if kind.MaxMoves != nil {
+		family.MaxMoves = kind.MaxMoves(values)
 	}
 	if kind.Content != nil {
 		if family.Content, err = kind.Content(values); err != nil {

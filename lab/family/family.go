@@ -80,8 +80,8 @@ type Federation struct {
 	// Constraints are the limits of the task that all members work on.
 	Constraints []task.Constraint
 
-	// Steps is that of the task, 0 unless the space has a graph.
-	Steps int
+	// MaxMoves is that of the task, 0 unless the space has a graph.
+	MaxMoves int
 
 	// Infeasible says that no design keeps the constraints of a member that counts, so
 	// that there are no optima.
@@ -109,8 +109,8 @@ type Family struct {
 	// Constraints are those of all its federations, none for most kinds.
 	Constraints []task.Constraint
 
-	// Steps is that of all its federations, 0 for most kinds.
-	Steps int
+	// MaxMoves is that of all its federations, 0 for most kinds.
+	MaxMoves int
 
 	// Floor is the part of the objective's standard deviation below which a regret
 	// counts as none in ratios; 0 leaves that to the judge.
@@ -136,7 +136,7 @@ func (f Family) Draw(seed random.Seed, agents int) (Federation, error) {
 		return Federation{}, fmt.Errorf("family %q: %d agents; accepted: 1 to %d", f.Name, agents, MaxAgents)
 	}
 	drawn, err := f.draw(seed, agents)
-	drawn.Steps = f.Steps
+	drawn.MaxMoves = f.MaxMoves
 	return drawn, err
 }
 

@@ -98,8 +98,8 @@ func taskOfTable(v family.Values) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.Steps > 0 {
-		return nil, fmt.Errorf("key task: %s: nodes move along a graph there (steps: %d), and members of a table go anywhere; accepted: a task without steps", path, t.Steps)
+	if t.MaxMoves > 0 {
+		return nil, fmt.Errorf("key task: %s: nodes move along a graph there (max_moves: %d), and members of a table go anywhere; accepted: a task without max_moves", path, t.MaxMoves)
 	}
 	return t, nil
 }

@@ -25,14 +25,14 @@ func trafficKind() family.Kind {
 			About: "logarithm of one more than the demand for rides in a region of a city, from a table, to be maximised by all members",
 			Keys: []family.Key{
 				{Name: "file", Type: family.Text, Meaning: "CSV with columns node, x1, x2, log1p_demand: a row for each region; required"},
-				{Name: "roads", Type: family.Text, Meaning: "CSV with columns node, neighbours_0based_semicolon: which nodes can be reached from which; required"},
-				{Name: "steps", Type: family.Whole, Default: "1", Low: 0, High: 2, Meaning: "regions from one evaluation of a member to its next, at most; 0: any region"},
+				{Name: "roads", Type: family.Text, Meaning: "CSV with columns node, neighbors_0based_semicolon: which nodes can be reached from which; required"},
+				{Name: "max_moves", Type: family.Whole, Default: "1", Low: 0, High: 2, Meaning: "regions from one evaluation of a member to its next, at most; 0: any region"},
 				noiseKey(), newcomerKey(),
 			},
 		},
-		Build:   buildTraffic,
-		Steps:   func(v family.Values) int { return v.Whole("steps") },
-		Content: contentOfTraffic,
+		Build:    buildTraffic,
+		MaxMoves: func(v family.Values) int { return v.Whole("max_moves") },
+		Content:  contentOfTraffic,
 	}
 }
 
@@ -88,7 +88,7 @@ func readCity(regionFile, roadFile string) (*city, error) {
 	if err != nil {
 		return nil, err
 	}
-	roads, err := readFile("roads", roadFile, "columns node, neighbours_0based_semicolon", readRoads)
+	roads, err := readFile("roads", roadFile, "columns node, neighbors_0based_semicolon", readRoads)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func newCity(regions map[int]region, roads map[int][]int) (*city, error) {
 		{Name: "x2", Kind: task.Int, Low: math.Inf(1), High: math.Inf(-1)},
 	}
 	var rows [][]task.Value
-	var neighbours [][]int
+	var neighbors [][]int
 	for _, node := range nodes {
 		r := regions[node]
 		c.demand = append(c.demand, r.demand)
@@ -169,13 +169,13 @@ func newCity(regions map[int]region, roads map[int][]int) (*city, error) {
 		for other := range beside[node] {
 			all = append(all, number[other])
 		}
-		neighbours = append(neighbours, all)
+		neighbors = append(neighbors, all)
 	}
 	if len(nodes) == 0 {
 		return nil, errors.New("no two regions are joined by a road")
 	}
 	var err error
-	c.space, err = task.NewListed(parameters, rows, neighbours)
+	c.space, err = task.NewListed(parameters, rows, neighbors)
 	return c, err
 }
 
@@ -205,7 +205,7 @@ func readRegions(r io.Reader) (map[int]region, error) {
 
 func readRoads(r io.Reader) (map[int][]int, error) {
 	all := map[int][]int{}
-	err := eachRow(r, []string{"node", "neighbours_0based_semicolon"}, func(cells []string) error {
+	err := eachRow(r, []string{"node", "neighbors_0based_semicolon"}, func(cells []string) error {
 		node, err := strconv.Atoi(cells[0])
 		if err != nil {
 			return fmt.Errorf("node %q is no whole number", cells[0])
@@ -214,11 +214,11 @@ func readRoads(r io.Reader) (map[int][]int, error) {
 			return nil
 		}
 		for text := range strings.SplitSeq(cells[1], ";") {
-			neighbour, err := strconv.Atoi(text)
+			neighbor, err := strconv.Atoi(text)
 			if err != nil {
-				return fmt.Errorf("neighbour %q is no whole number", text)
+				return fmt.Errorf("neighbor %q is no whole number", text)
 			}
-			all[node] = append(all[node], neighbour)
+			all[node] = append(all[node], neighbor)
 		}
 		return nil
 	})

@@ -14,7 +14,7 @@ import (
 // at one end, and 11 names itself.
 const (
 	regions = "node,x1,x2,log1p_demand,degree\n10,0,3,0,1\n11,0,4,0.5,2\n12,1,4,2.5,2\n13,2,5,1,1\n14,9,9,7,0\n"
-	roadMap = "node,degree,neighbours_0based_semicolon\n10,1,11\n11,3,10;11;12\n12,3,10;11;13\n13,1,12\n14,0,\n"
+	roadMap = "node,degree,neighbors_0based_semicolon\n10,1,11\n11,3,10;11;12\n12,3,10;11;13\n13,1,12\n14,0,\n"
 )
 
 func townFiles(t *testing.T, regions, roads string) (spec string) {
@@ -32,22 +32,22 @@ func TestTrafficFamily(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Name != spec || f.Steps != 1 {
-		t.Errorf("%q with %d steps is called %q", spec, f.Steps, f.Name)
+	if f.Name != spec || f.MaxMoves != 1 {
+		t.Errorf("%q with max_moves %d is called %q", spec, f.MaxMoves, f.Name)
 	}
-	drawn := mustDraw(t, spec+",steps=2", 1, 3)
+	drawn := mustDraw(t, spec+",max_moves=2", 1, 3)
 	l := drawn.Space.Listing()
-	if l.Len() != 4 || drawn.Steps != 2 || drawn.Goal != task.Maximize || len(drawn.Members) != 3 {
+	if l.Len() != 4 || drawn.MaxMoves != 2 || drawn.Goal != task.Maximize || len(drawn.Members) != 3 {
 		t.Fatalf("%d regions, %+v", l.Len(), drawn)
 	}
 	for i, want := range []struct {
-		x1, x2     int64
-		demand     float64
-		neighbours []int
+		x1, x2    int64
+		demand    float64
+		neighbors []int
 	}{{0, 3, 0, []int{1, 2}}, {0, 4, 0.5, []int{0, 2}}, {1, 4, 2.5, []int{0, 1, 3}}, {2, 5, 1, []int{2}}} {
 		d := l.Design(i)
-		if d.Int("x1") != want.x1 || d.Int("x2") != want.x2 || !slices.Equal(l.Neighbours(i), want.neighbours) {
-			t.Errorf("region %d: %v, neighbours %v", i, d, l.Neighbours(i))
+		if d.Int("x1") != want.x1 || d.Int("x2") != want.x2 || !slices.Equal(l.Neighbors(i), want.neighbors) {
+			t.Errorf("region %d: %v, neighbors %v", i, d, l.Neighbors(i))
 		}
 		for k, m := range drawn.Members {
 			if got := m.Objective.Value(d); got != want.demand || m.Objective.Optimum != 2.5 || m.Objective.Noise != 0 || !m.Counts {
@@ -89,11 +89,11 @@ func TestTrafficRefuses(t *testing.T) {
 		"twice":           {regions + "10,5,5,0,0\n", roadMap, "line 7: node 10 is there twice"},
 		"two in a place":  {strings.Replace(regions, "0,4,", "0,3,", 1), roadMap, "keys file and roads: task: design 2: the design is that of row 1"},
 		"ragged":          {regions + "1,2\n", roadMap, "wrong number of fields"},
-		"no roads":        {regions, "node,neighbours_0based_semicolon\n", "no two regions are joined"},
+		"no roads":        {regions, "node,neighbors_0based_semicolon\n", "no two regions are joined"},
 		"nowhere":         {regions, roadMap + "15,1,10\n", "node 15 is on a road and is no region"},
 		"odd node":        {regions, roadMap + "a,1,10\n", `line 7: node "a"`},
-		"odd neighbour":   {regions, roadMap + "15,1,10; 11\n", `line 7: neighbour " 11"`},
-		"no road columns": {regions, regions, "there is no column neighbours_0based_semicolon"},
+		"odd neighbor":    {regions, roadMap + "15,1,10; 11\n", `line 7: neighbor " 11"`},
+		"no road columns": {regions, regions, "there is no column neighbors_0based_semicolon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Kinds().Parse(townFiles(t, test.regions, test.roads))
@@ -120,7 +120,7 @@ func TestTrafficData(t *testing.T) {
 	if _, err := os.Stat(folder); err != nil {
 		t.Skipf("without the published data: %v", err)
 	}
-	city, err := readCity(filepath.Join(folder, "traffic_demand.csv"), filepath.Join(folder, "neighbours.csv"))
+	city, err := readCity(filepath.Join(folder, "traffic_demand.csv"), filepath.Join(folder, "neighbors.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestTrafficData(t *testing.T) {
 		if demand == 0 {
 			zero++
 		}
-		edges, most = edges+len(l.Neighbours(i)), max(most, len(l.Within(i, 2)))
+		edges, most = edges+len(l.Neighbors(i)), max(most, len(l.Within(i, 2)))
 	}
 	if l.Len() != 2506 || zero != 1130 || slices.Max(city.demand) != 4.564348299 || edges != 2*4634 || most != 21 {
 		t.Errorf("%d regions, %d without demand, at most %g, %d ends of roads, at most %d regions within two steps", l.Len(), zero, slices.Max(city.demand), edges, most)

@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// newListedTask has 40 designs: 39 that lie within a neighbourhood of each other in one
+// newListedTask has 40 designs: 39 that lie within a neighborhood of each other in one
 // corner, and one in the opposite corner.
 func newListedTask(t *testing.T) *task.Task {
 	t.Helper()
@@ -72,7 +72,7 @@ func TestStartingDesignsWithinAPartOfAList(t *testing.T) {
 }
 
 // What is suggested is listed, and new until the list is used up, although nearly all of
-// it lies in one neighbourhood. Then the best is taken again.
+// it lies in one neighborhood. Then the best is taken again.
 func TestListsAreUsedUp(t *testing.T) {
 	definition := newListedTask(t)
 	s, space := search.New(definition), definition.Space

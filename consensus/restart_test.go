@@ -42,7 +42,7 @@ func newNetwork(t testing.TB, definition *task.Task, members int) *network {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.members = append(r.members, &member{cfg: agent.Config{Task: definition, Key: key, Seed: random.SeedOf(i)}})
+		r.members = append(r.members, &member{cfg: agent.Config{Task: definition, Strategies: strategy.Set{consensus.Register()}, Key: key, Seed: random.SeedOf(i)}})
 	}
 	for _, g := range r.members {
 		r.start(g)

@@ -63,14 +63,8 @@ func firstLine(text string) string {
 	return line
 }
 
-// plainText leaves out the names of packages, which mean nothing to a client.
-func plainText(err error) string {
-	text := err.Error()
-	for _, name := range []string{"agent: ", "task: ", "desk: ", "node: "} {
-		text = strings.TrimPrefix(text, name)
-	}
-	return text
-}
+// plainText leaves out the word task, which the location of the problem says.
+func plainText(err error) string { return strings.TrimPrefix(err.Error(), "task: ") }
 
 // unknownPaths makes problems of what the mux answers by itself.
 func unknownPaths(mux *http.ServeMux) http.Handler {

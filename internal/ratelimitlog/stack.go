@@ -30,9 +30,11 @@ func lines(stack string) string {
 	var frames []string
 	all := strings.Split(strings.TrimSpace(stack), "\n")
 	for i := 1; i+1 < len(all); i += 2 { // behind the line of the goroutine
-		function, _, _ := strings.Cut(all[i], "(0x")
-		function = strings.TrimSuffix(strings.TrimSuffix(function, "(...)"), "()")
-		if function == "panic" || strings.HasPrefix(function, "panic(") {
+		function := all[i]
+		if strings.HasSuffix(function, ")") {
+			function = function[:strings.LastIndexByte(function, '(')] // without the arguments
+		}
+		if function == "panic" {
 			frames = nil // those before have recovered from it
 			continue
 		}

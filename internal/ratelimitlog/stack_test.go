@@ -49,8 +49,8 @@ func TestHandlerWritesStacksAsLines(t *testing.T) {
 		!strings.Contains(frames[1], "stack_test.go:") || strings.Contains(message, "debug.Stack") || strings.Contains(message, "0x") {
 		t.Errorf("message\n%s\nexpected a line for each frame from culprit on", message)
 	}
-	slog.New(New(plain)).Error("panic", "stack", "goroutine 1\nf\x1b[2J(...)\n\t/a.go:1 +0x1\n")
-	if message != "panic\n    at f\\x1b[2J /a.go:1" {
-		t.Errorf("message %q, expected escaped control characters", message)
+	slog.New(New(plain)).Error("panic", "stack", "goroutine 1\na.(*T).f\x1b[2J({0x1, 0x2}, ...)\n\t/a.go:1 +0x1\ncreated by a.(*T).g in goroutine 7\n\t/b.go:2\n")
+	if message != "panic\n    at a.(*T).f\\x1b[2J /a.go:1\n    at created by a.(*T).g in goroutine 7 /b.go:2" {
+		t.Errorf("message %q, expected functions without arguments and escaped control characters", message)
 	}
 }

@@ -49,7 +49,7 @@ func TestCommandRefuses(t *testing.T) {
 		"task=" + written(t, "t.yaml", "name: x\n") + ",run=" + program: "key task: ",
 		task: "keys run and worker: accepted: one of them",
 		task + ",run=" + program + ",worker=" + program: "keys run and worker: accepted: one of them",
-		task + ",run=./nonesuch":                        `keys run and worker: evaluator: there is no command "./nonesuch"`,
+		task + ",run=./nonesuch":                        `keys run and worker: there is no command "./nonesuch"`,
 		task + ",run=" + program + " {y}":               "{y} is no parameter of the task (they are: x, method)",
 		task + ",worker=" + program + " {x}":            "{x} has no value, since a worker is started once",
 		task + ",search=15,run=" + program:              "16 to 1e+06, whole",

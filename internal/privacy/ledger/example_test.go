@@ -48,5 +48,5 @@ privacy: {mechanism: local, epsilon: 4, releases: 2}
 	// 16 weights in release 1 <nil>
 	// release 2 <nil>
 	// at most epsilon is spent: true <nil>
-	// false ledger: no releases are left
+	// false no releases are left
 }

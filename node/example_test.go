@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/fbo-node/fbo/internal/agent"
-	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -88,7 +86,7 @@ parameters:
 	if err != nil {
 		log.Fatal(err)
 	}
-	text := invitation.New(t.ID()).Text() // once, on one machine
+	text := node.NewInvitation(t.ID()).Text() // once, on one machine
 
 	ctx := context.Background()
 	var sessions []*node.Session
@@ -99,7 +97,7 @@ parameters:
 			log.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		invited, err := invitation.Parse(text)
+		invited, err := node.ParseInvitation(text)
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -190,7 +188,7 @@ parameters: [{name: speed, type: float, low: 0, high: 1}]
 		fmt.Printf("trial %d is %s: %s\n", trial.ID, trial.State, trial.Why)
 	}
 	err = session.Tell(ctx, 2, 0.5)
-	fmt.Println(err, errors.Is(err, agent.ErrFinished))
+	fmt.Println(err, errors.Is(err, node.ErrFinished))
 	// Output:
 	// trial 1 is done: random start
 	// trial 2 failed: the pump ran dry

@@ -120,7 +120,7 @@ func TestToldNumberOfNodesWouldDo(t *testing.T) {
 		{20, 20, 6, 64, ", weights: schedule"},
 	} {
 		with := func(nodes, contributors int) *sumReport {
-			keys := fmt.Sprintf(", contributors: %d, colluding: %d", contributors, c.colluding)
+			keys := fmt.Sprintf(", min_contributors: %d, max_colluding: %d", contributors, c.colluding)
 			return sumReportOf(t, summingTask(t, nodes, c.features, c.strategyKeys, keys)).Sums
 		}
 		disclosed := with(c.nodes, c.contributors)

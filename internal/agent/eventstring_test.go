@@ -20,7 +20,7 @@ func TestEventStringIsOneLine(t *testing.T) {
 		{Event{Type: ShareSent, Kind: "weights", Bytes: 412}, "share sent: weights, 412 bytes"},
 		{Event{Type: ShareReceived, Kind: "weights", Bytes: 412, Peer: "p"}, "share received: weights, 412 bytes, of peer " + strategy.ShortID("p")},
 		{Event{Type: LeaseEnded, Trial: &strategy.Trial{ID: 3, State: strategy.Waiting}}, "lease ended: trial 3 waiting: (no design)"},
-		{Event{Type: WaitEnded, Seconds: 1.5, Authors: 2}, "waited 1.5s for peers: shares of 2 nodes"},
+		{Event{Type: WaitEnded, Seconds: 1.5, Authors: 2}, "wait ended 1.5s for peers: shares of 2 nodes"},
 		{Event{Type: Warning, Message: "a\nb\x1b"}, `warning: a b\x1b`},
 		{Event{}, ""},
 	} {

@@ -172,7 +172,7 @@ func (s *Scenario) validate() error {
 func (n *Network) validate() error {
 	switch {
 	case n.Delay < 0 || n.Jitter < 0 || n.Resync < 0 || n.Degree < 0:
-		return errors.New("Delay, Jitter, Resync and Degree of a Network must be 0 or more")
+		return errors.New("Network.Delay, Jitter, Resync and Degree must be 0 or more")
 	case !(n.Loss >= 0 && n.Loss < 1):
 		return fmt.Errorf("Network.Loss is %g, accepted is 0 to below 1", n.Loss)
 	}

@@ -101,7 +101,7 @@ func (c *Config) validate() error {
 	case c.Rounds < 1 || c.Rounds > MaxRounds:
 		return fmt.Errorf("%d rounds, accepted are 1 to %d", c.Rounds, MaxRounds)
 	case c.Random == nil || c.Sign == nil || c.Verify == nil:
-		return errors.New("Random, Sign and Verify are needed")
+		return errors.New("Config.Random, Sign and Verify are needed")
 	}
 	return c.validateTimes()
 }

@@ -19,7 +19,7 @@ import (
 // made is a report with these ratios after 4, 8 and 20 evaluations; each has bounds of a
 // tenth to either side.
 func made(family string, ratios map[string][3]float64) experiment.Report {
-	r := experiment.Report{Family: family, Control: "best-alone", Checkpoints: []int{4, 8, 20}, Seed: 1, Arithmetic: 7}
+	r := experiment.Report{Family: family, Control: "best-alone", Checkpoints: []int{4, 8, 20}, Seed: 1, ResultsVersion: 7}
 	for _, name := range []string{"ts", "taf", "fts", "rgpe"} {
 		at, ok := ratios[name]
 		if !ok {
@@ -148,7 +148,7 @@ func TestAStrategyAsTheControlHasNoRow(t *testing.T) {
 func TestCommandPrintsWarningsOfResults(t *testing.T) {
 	all := three()
 	all[1].Warnings = []string{"something is odd"}
-	all[2].Arithmetic = 8
+	all[2].ResultsVersion = 8
 	got := output(t, arguments(t, all...))
 	want := "\n- b: something is odd\n- c is of results version 8, a of 7\n"
 	if !strings.HasSuffix(got, want) {

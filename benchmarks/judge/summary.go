@@ -188,8 +188,8 @@ func (s summary) printWarnings(out io.Writer) {
 		for _, w := range r.Warnings {
 			warnings = append(warnings, r.name+": "+w)
 		}
-		if r.Arithmetic != first.Arithmetic {
-			warnings = append(warnings, fmt.Sprintf("%s is of results version %d, %s of %d", r.name, r.Arithmetic, first.name, first.Arithmetic))
+		if r.ResultsVersion != first.ResultsVersion {
+			warnings = append(warnings, fmt.Sprintf("%s is of results version %d, %s of %d", r.name, r.ResultsVersion, first.name, first.ResultsVersion))
 		}
 	}
 	if len(warnings) == 0 {

@@ -86,7 +86,7 @@ func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
 	flags.Uint64Var(&o.plan.Seed, "seed", 1, "seed of everything random")
 	flags.StringVar(&o.surrogate, "surrogate", "exact", "exact, rff or shared-latent, and settings as in the task file's section, lists with semicolons: exact:kernel=se")
 	flags.IntVar(&o.features, "features", 0, "number of shared features (default: the task file's)")
-	flags.IntVar(&o.plan.Initial, "initial", 3, "random designs at an agent's start")
+	flags.IntVar(&o.plan.Initial, "initial-designs", 3, "random designs at an agent's start")
 	flags.StringVar(&o.plan.Control, "control", "", "the strategy that the others are compared with, or best-alone: whichever of ts and logei is better at each checkpoint (default: the first of type ts, else the first)")
 	flags.StringSliceVar(&o.points, "checkpoints", nil, "numbers of evaluations that the table shows (default 10,15,25,50); the last one is added")
 	flags.DurationVar(&o.plan.Network.Delay, "delay", 50*time.Millisecond, "time that a share takes to reach a peer; an evaluation takes "+experiment.EvaluationTime.String())
@@ -94,9 +94,9 @@ func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
 	flags.Float64Var(&o.plan.Network.Loss, "loss", 0, "the chance that a delivery fails and is tried again within 30s, below 1")
 	flags.IntVar(&o.plan.Network.Degree, "degree", 0, "how many others an agent hears; 0: all")
 	flags.DurationVar(&o.plan.JoinWithin, "join-within", experiment.EvaluationTime, "agents join at random within this span")
-	flags.IntVar(&o.plan.MinEvaluations, "least-evals", 0, "agents have budgets of their own, at random from this to --evals; 0: all have --evals")
-	flags.Float64Var(&o.plan.Speeds, "speeds", 1, "agents take up to this many times as long per evaluation, at random; 1 to "+strconv.Itoa(experiment.MaxSlow))
-	flags.Float64Var(&o.plan.Slow, "slow", 1, "the last agent takes this many times as long per evaluation, 1 to "+strconv.Itoa(experiment.MaxSlow))
+	flags.IntVar(&o.plan.MinEvaluations, "min-evals", 0, "agents have budgets of their own, at random from this to --evals; 0: all have --evals")
+	flags.Float64Var(&o.plan.MaxSlowdown, "max-slowdown", 1, "agents take up to this many times as long per evaluation, at random; 1 to "+strconv.Itoa(experiment.MaxSlow))
+	flags.Float64Var(&o.plan.Straggler, "straggler", 1, "the last agent takes this many times as long per evaluation, 1 to "+strconv.Itoa(experiment.MaxSlow))
 	flags.IntVar(&o.plan.Parallel, "parallel", 1, fmt.Sprintf("evaluations that each agent makes at a time, 1 to %d: it asks for so many designs at once, and for further ones when all have ended", experiment.MaxParallel))
 	flags.BoolVar(&o.plan.Asynchronous, "asynchronous", false, "with --parallel: agents ask for a design as soon as an evaluation has ended, and evaluations last from nothing to twice as long as on average, at random")
 	flags.Float64Var(&o.plan.Churn, "churn", 0, fmt.Sprintf("the part of the time that each agent is away, a minute at a time on average; up to %g", experiment.MaxChurn))
@@ -127,7 +127,7 @@ settings, as in fts:mode=one-shot,share_after=10, and the baselines
 ` + strings.Join(experiment.Baselines(), ", ") + `.
 Those with a roster (fair) have the agents on it, mediator=first makes the first of them the
 mediator, and understate=X lets it tell values that are worse by X. Those that share, without
-a roster, can have liars=N beside the agents; lie=KIND says what these tell: ` + strings.Join(experiment.Attacks(), ", ") + `.
+a roster, can have adversaries=N beside the agents; attack=KIND says what these share: ` + strings.Join(experiment.Attacks(), ", ") + `.
 
 The families limits and gramacy have constraints, and table and command those of their
 task file. Strategies that take none are refused there; those that do: ` + strings.Join(takingConstraints(), ", ") + `
@@ -279,16 +279,16 @@ func (o *simulateOptions) complete(programs *trained.Programs) (experiment.Plan,
 		p.Surrogate = p.Surrogate.With("features", strconv.Itoa(o.features))
 	}
 	if o.plan.Initial == 0 {
-		return p, errors.New("--initial 0: accepted are 1 and more")
+		return p, errors.New("--initial-designs 0: accepted are 1 and more")
 	}
 	// What 0 means in a plan is the default here.
 	switch {
-	case o.plan.Speeds == 0:
-		return p, fmt.Errorf("--speeds 0: accepted is 1 to %d", experiment.MaxSlow)
+	case o.plan.MaxSlowdown == 0:
+		return p, fmt.Errorf("--max-slowdown 0: accepted is 1 to %d", experiment.MaxSlow)
 	case o.plan.Parallel == 0:
 		return p, fmt.Errorf("--parallel 0: accepted are 1 to %d", experiment.MaxParallel)
-	case o.plan.Slow == 0:
-		return p, fmt.Errorf("--slow 0: accepted is 1 to %d", experiment.MaxSlow)
+	case o.plan.Straggler == 0:
+		return p, fmt.Errorf("--straggler 0: accepted is 1 to %d", experiment.MaxSlow)
 	case o.plan.JoinWithin == 0:
 		return p, fmt.Errorf("--join-within 0s: accepted is more than 0s, up to %v", experiment.MaxJoinWithin)
 	}

@@ -100,7 +100,7 @@ func TestSimulateAndRunsOfOtherBuilds(t *testing.T) {
 // One line says beforehand that runs of other builds are made anew.
 func TestSimulateSaysThatRunsAreMadeAnew(t *testing.T) {
 	o := simulateOptions{family: "gp:d=1", strategies: []string{"ts"}, surrogate: "exact", features: 32, dir: t.TempDir()}
-	o.plan = experiment.Plan{Agents: 1, Evaluations: 4, Repeats: 2, Seed: 1, Initial: 3, Schedule: experiment.Schedule{JoinWithin: time.Second, Speeds: 1, Slow: 1, Parallel: 1}}
+	o.plan = experiment.Plan{Agents: 1, Evaluations: 4, Repeats: 2, Seed: 1, Initial: 3, Schedule: experiment.Schedule{JoinWithin: time.Second, MaxSlowdown: 1, Straggler: 1, Parallel: 1}}
 	plan, err := o.complete(noPrograms())
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestSimulateWithConstraints(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatal(err)
 	}
-	if len(report.Constraints) != 2 || report.Strategies[2].Feasibility == nil || len(report.Strategies[2].Feasibility.Nothing) != 6 {
+	if len(report.Constraints) != 2 || report.Strategies[2].Feasibility == nil || len(report.Strategies[2].Feasibility.NoFeasibleDesign) != 6 {
 		t.Errorf("%+v", report)
 	}
 	if again, err := simulate(t.Context(), args...); err != nil || again != table {
@@ -203,14 +203,14 @@ func TestSimulateWithFaults(t *testing.T) {
 	dir := t.TempDir()
 	for i, c := range []struct{ flags, caption string }{
 		{"", "delay 50ms, loss 0 %.\n"},
-		{"--slow 1", "delay 50ms, loss 0 %.\n"},
-		{"--slow 2.5", "delay 50ms, loss 0 %, the last agent 2.5 times as slow.\n"},
+		{"--straggler 1", "delay 50ms, loss 0 %.\n"},
+		{"--straggler 2.5", "delay 50ms, loss 0 %, the last agent 2.5 times as slow.\n"},
 		{"--partition 10s-1m", "delay 50ms, loss 0 %, cut in halves from 10s to 1m0s.\n"},
 		{"--join-within 1m0s --churn 0.2", "delay 50ms, loss 0 %, all join within 1m0s, each away 20 % of the time.\n"},
-		{"--least-evals 4 --speeds 3", "delay 50ms, loss 0 %, agents up to 3 times as slow as others.\n"},
+		{"--min-evals 4 --max-slowdown 3", "delay 50ms, loss 0 %, agents up to 3 times as slow as others.\n"},
 		{"--parallel 2", "delay 50ms, loss 0 %, each evaluates 2 designs at a time.\n"},
 		{"--parallel 2 --asynchronous=true", "delay 50ms, loss 0 %, each evaluates 2 designs at a time, asynchronously.\n"},
-		{"--loss 0.3 --slow 2 --partition 0s-20s", "delay 50ms, loss 30 %, the last agent 2 times as slow, cut in halves from 0s to 20s.\n"},
+		{"--loss 0.3 --straggler 2 --partition 0s-20s", "delay 50ms, loss 30 %, the last agent 2 times as slow, cut in halves from 0s to 20s.\n"},
 	} {
 		out, err := simulate(t.Context(), tinySimulation(dir, strings.Fields(c.flags)...)...)
 		if err != nil {
@@ -257,7 +257,7 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"--family gp --strategy ts --evals 0", "--evals 0: accepted are 1 to 10000"},
 		{"--family gp --strategy ts --repeats -1", "--repeats -1: accepted are 1 to 100000"},
 		{"--family gp --strategy ts --seed -1", "--seed -1: accepted are whole numbers from 0"},
-		{"--family gp --strategy ts --initial 0", "--initial 0: accepted are 1 and more"},
+		{"--family gp --strategy ts --initial-designs 0", "--initial-designs 0: accepted are 1 and more"},
 		{"--family gp --strategy ts --surrogate tree", "--surrogate tree: surrogate: type must be one of exact, rff, shared-latent"},
 		{"--family gp --strategy ts --surrogate exact,rff", `--surrogate exact,rff: "exact,rff" names 2, accepted is one`},
 		{"--family gp --strategy ts --features 3", "--surrogate exact:features=3: surrogate: features 3 must be even"},
@@ -271,16 +271,16 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"--family gp --strategy ts --delay x", "--delay x: accepted are times such as"},
 		{"--family gp --strategy ts --jitter -1s", "--jitter -1s: accepted is 0s to 1h0m0s"},
 		{"--family gp --strategy ts --degree -1", "--degree -1: accepted is 0 and more"},
-		{"--family gp --strategy ts --slow 0", "--slow 0: accepted is 1 to 1000"},
-		{"--family gp --strategy ts --slow 0.5", "--slow 0.5: accepted is 1 to 1000"},
-		{"--family gp --strategy ts --slow NaN", "--slow NaN: accepted is 1 to 1000"},
-		{"--family gp --strategy ts --slow x", "--slow x: accepted are numbers"},
+		{"--family gp --strategy ts --straggler 0", "--straggler 0: accepted is 1 to 1000"},
+		{"--family gp --strategy ts --straggler 0.5", "--straggler 0.5: accepted is 1 to 1000"},
+		{"--family gp --strategy ts --straggler NaN", "--straggler NaN: accepted is 1 to 1000"},
+		{"--family gp --strategy ts --straggler x", "--straggler x: accepted are numbers"},
 		{"--family gp --strategy ts --parallel 0", "--parallel 0: accepted are 1 to 1000"},
 		{"--family gp --strategy ts --parallel 1001", "--parallel 1001: accepted are 1 to 1000"},
 		{"--family gp --strategy ts --asynchronous", "--asynchronous with --parallel 1: accepted is --parallel of 2 and more"},
-		{"--family gp --strategy ts --speeds 0", "--speeds 0: accepted is 1 to 1000"},
+		{"--family gp --strategy ts --max-slowdown 0", "--max-slowdown 0: accepted is 1 to 1000"},
 		{"--family gp --strategy ts --join-within 0s", "--join-within 0s: accepted is more than 0s, up to 24h0m0s"},
-		{"--family gp --strategy ts --least-evals 51", "--least-evals 51: accepted are --initial 3 to --evals 50, and 0 for all"},
+		{"--family gp --strategy ts --min-evals 51", "--min-evals 51: accepted are --initial-designs 3 to --evals 50, and 0 for all"},
 		{"--family gp --strategy ts --churn 1", "--churn 1: accepted is 0 to 0.9"},
 		{"--family gp --strategy ts --partition 100s", "--partition 100s: accepted is FROM-UNTIL, two times such as in 100s-200s"},
 		{"--family gp --strategy ts --partition 100-200", "--partition 100-200: accepted is FROM-UNTIL, two times such as in 100s-200s"},

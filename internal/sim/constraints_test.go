@@ -48,7 +48,7 @@ func TestConstraintsAmongPeers(t *testing.T) {
 				if best == nil || best.Outcome.Value > optimum+0.02 {
 					t.Errorf("member %d: best %+v, optimum %g", i, best, optimum)
 				}
-				if listens := chosen.Type == "density" || chosen.Type == "constrained-gp"; listens && m.PeerQueries == 0 {
+				if listens := chosen.Type == "density" || chosen.Type == "constrained-gp"; listens && m.PeerInformedTrials == 0 {
 					t.Errorf("member %d listened to nobody", i)
 				}
 				for _, trial := range m.Trials {

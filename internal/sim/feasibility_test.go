@@ -107,7 +107,7 @@ func TestLabelsShowNewcomersTheWay(t *testing.T) {
 			s.Members = append(s.Members, newcomer)
 			m := run(t, s).Members[3]
 			total[cut] += firstFeasible(p.spec, m.Trials)
-			if cut && m.PeerQueries > 0 {
+			if cut && m.PeerInformedTrials > 0 {
 				t.Errorf("federation %d: a member that hears nobody has listened", repeat)
 			}
 		}

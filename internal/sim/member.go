@@ -324,7 +324,7 @@ func (m *member) summary() MemberResult {
 	m.result.Trials = m.agent.Trials()
 	for _, trial := range m.result.Trials {
 		if trial.Why.FromPeers() {
-			m.result.PeerQueries++
+			m.result.PeerInformedTrials++
 		}
 	}
 	return m.result

@@ -102,8 +102,8 @@ func TestEveryTrialIsEvaluatedOnce(t *testing.T) {
 		t.Errorf("%d calls for 21 trials", calls.Load())
 	}
 	for i, m := range result.Members {
-		if len(m.Trials) != 7 || m.PeerQueries != 0 || m.Shares != 0 {
-			t.Errorf("member %d: %d trials, %d from peers, %d shares", i, len(m.Trials), m.PeerQueries, m.Shares)
+		if len(m.Trials) != 7 || m.PeerInformedTrials != 0 || m.Shares != 0 {
+			t.Errorf("member %d: %d trials, %d from peers, %d shares", i, len(m.Trials), m.PeerInformedTrials, m.Shares)
 		}
 		for _, trial := range m.Trials {
 			if trial.State != strategy.Done || trial.Outcome.Value < float64(trial.ID) {

@@ -14,16 +14,16 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// liarsKey is the setting of a task file's strategies that says how many liars join the
-// agents of the federation, and attackKey that which says what they tell. They are about the
-// experiment and not in the task: honest agents are the same as without liars.
+// adversariesKey is the setting of a task file's strategies that says how many adversaries join the
+// agents of the federation, and attackKey that which says what they share. They are about the
+// experiment and not in the task: honest agents are the same as without adversaries.
 const (
-	liarsKey  = "liars"
-	attackKey = "lie"
-	maxLiars  = 100
+	adversariesKey = "adversaries"
+	attackKey      = "attack"
+	maxAdversaries = 100
 )
 
-// What liars tell. With the first three their shares are forged. With the others they play
+// What adversaries share. With the first three their shares are forged. With the others they play
 // the strategy as honest agents do, with an objective made of an honest one's.
 const (
 	attackRandom   = "random"   // weights of the prior, random designs
@@ -34,42 +34,42 @@ const (
 	attackDecoy    = "decoy"    // all is true, but that one of the worst places is the best
 )
 
-// Attacks returns what liars can tell.
+// Attacks returns the values of the key attack.
 func Attacks() []string {
 	return []string{attackRandom, attackCorner, attackExtreme, attackReversed, attackShifted, attackDecoy}
 }
 
 func attackOf(s Spec) string { return cmp.Or(s.setting(attackKey), attackRandom) }
 
-// liarsOf is how many liars there are.
-func liarsOf(s Spec) int {
-	n, _ := strconv.Atoi(s.setting(liarsKey)) // checkLiars has read it
+// adversariesOf returns the number of adversaries.
+func adversariesOf(s Spec) int {
+	n, _ := strconv.Atoi(s.setting(adversariesKey)) // checkAdversaries has read it
 	return n
 }
 
-func (p Plan) checkLiars(s Spec) error {
-	text := s.setting(liarsKey)
+func (p Plan) checkAdversaries(s Spec) error {
+	text := s.setting(adversariesKey)
 	switch n, err := strconv.Atoi(text); {
 	case text == "" && !s.has(attackKey):
 		return nil
 	case text == "":
-		return fmt.Errorf("%s says what liars tell, and there are none; accepted with it: %s=1 to %d", attackKey, liarsKey, maxLiars)
-	case err != nil || n < 1 || n > maxLiars:
-		return fmt.Errorf("%s must be a whole number from 1 to %d, not %q", liarsKey, maxLiars, text)
+		return fmt.Errorf("%s says what adversaries share, and there are none; accepted with it: %s=1 to %d", attackKey, adversariesKey, maxAdversaries)
+	case err != nil || n < 1 || n > maxAdversaries:
+		return fmt.Errorf("%s must be a whole number from 1 to %d, not %q", adversariesKey, maxAdversaries, text)
 	case !slices.Contains(Attacks(), attackOf(s)):
 		return fmt.Errorf("%s must be one of %s, not %q", attackKey, strings.Join(Attacks(), ", "), attackOf(s))
 	case p.needsRoster(s):
-		return fmt.Errorf("%s join the agents of a federation, and who is on a roster is fixed; accepted are strategies without one", liarsKey)
+		return fmt.Errorf("%s join the agents of a federation, and who is on a roster is fixed; accepted are strategies without one", adversariesKey)
 	case p.alone(s):
-		return fmt.Errorf("%s are heard by nobody with a strategy that does not listen", liarsKey)
+		return fmt.Errorf("%s have no effect on a strategy that uses no shares of peers", adversariesKey)
 	}
 	return nil
 }
 
-// withLiars returns the federation with the liars of a spec behind its members. Each lies
-// about the objective of one of those that count, in turn.
-func (f *federation) withLiars(s Spec) *federation {
-	n := liarsOf(s)
+// withAdversaries returns the federation with the adversaries of a spec behind its members. Each attacks
+// with the objective of one of those that count, in turn.
+func (f *federation) withAdversaries(s Spec) *federation {
+	n := adversariesOf(s)
 	if n == 0 {
 		return f
 	}
@@ -83,12 +83,12 @@ func (f *federation) withLiars(s Spec) *federation {
 	joined.Members = slices.Clone(f.Members)
 	for k := range n {
 		victim := victims[k%len(victims)]
-		joined.Members = append(joined.Members, f.liar(attackOf(s), victim))
+		joined.Members = append(joined.Members, f.adversary(attackOf(s), victim))
 	}
 	return &joined
 }
 
-func (f *federation) liar(attack string, victim int) family.Member {
+func (f *federation) adversary(attack string, victim int) family.Member {
 	m := f.Members[victim]
 	m.Counts, m.Late, m.Name = false, false, ""
 	space, honest := cmp.Or(m.Space, f.Space), m.Objective.Value
@@ -123,7 +123,7 @@ func shifted(space *task.Space, d task.Design) task.Design {
 
 // decoy is the objective with a hill, or a valley, around the worst of some random designs:
 // there it is better than at all of them by half of the range of their values. The width is
-// that of the hills of others=lying in package family.
+// that of the hills of others=deceptive in package family.
 func decoy(space *task.Space, goal task.Goal, honest func(task.Design) float64, seed random.Seed) func(task.Design) float64 {
 	rng := seed.Stream("designs", 0)
 	best, worst := math.Inf(-1), math.Inf(1)

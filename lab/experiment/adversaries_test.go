@@ -14,18 +14,18 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-func TestPlansOfLiarsAreChecked(t *testing.T) {
+func TestPlansOfAdversariesAreChecked(t *testing.T) {
 	for strategies, want := range map[string]string{
-		"peer-prior:liars=0":                               `liars must be a whole number from 1 to 100, not "0"`,
-		"peer-prior:liars=1.5":                             `not "1.5"`,
-		"peer-prior:liars=101":                             `not "101"`,
-		"peer-prior:lie=random":                            "there are none",
-		"peer-prior:liars=2,lie=white":                     `not "white"`,
-		"together:liars=2":                                 "who is on a roster is fixed",
-		"logei:liars=2":                                    "does not listen",
-		"random:liars=2":                                   "the baseline random accepts no settings",
-		"peer-prior:liars=2,peer-prior:liars=2,lie=random": "it is the same as",
-		"peer-prior:liars=2,lie=decoy,peer-prior:lie=decoy,liars=2": "it is the same as",
+		"peer-prior:adversaries=0":                                        `adversaries must be a whole number from 1 to 100, not "0"`,
+		"peer-prior:adversaries=1.5":                                      `not "1.5"`,
+		"peer-prior:adversaries=101":                                      `not "101"`,
+		"peer-prior:attack=random":                                        "there are none",
+		"peer-prior:adversaries=2,attack=white":                           `not "white"`,
+		"together:adversaries=2":                                          "who is on a roster is fixed",
+		"logei:adversaries=2":                                             "uses no shares of peers",
+		"random:adversaries=2":                                            "the baseline random accepts no settings",
+		"peer-prior:adversaries=2,peer-prior:adversaries=2,attack=random": "it is the same as",
+		"peer-prior:adversaries=2,attack=decoy,peer-prior:attack=decoy,adversaries=2": "it is the same as",
 	} {
 		p := Plan{Agents: 3, Evaluations: 6, Repeats: 1, Own: ownStrategies(), Family: familyOf(t, "gp:d=1"), Strategies: specsOf(t, strategies)}
 		if _, err := p.Complete(); err == nil || !strings.Contains(err.Error(), want) {
@@ -34,12 +34,12 @@ func TestPlansOfLiarsAreChecked(t *testing.T) {
 	}
 }
 
-// Liars of every kind are heard, do not count, and leave the honest agents their objectives,
+// Adversaries of every kind are heard, do not count, and leave the honest agents their objectives,
 // noise and starting designs; those that the plan counts are evaluated, no more.
-func TestLiarsJoinTheHonest(t *testing.T) { checkLiars(t, "peer-prior") }
+func TestAdversariesJoinTheHonest(t *testing.T) { checkAdversaries(t, "peer-prior") }
 
-// checkLiars runs each strategy without liars, and with four liars of each kind.
-func checkLiars(t *testing.T, strategies ...string) {
+// checkAdversaries runs each strategy without adversaries, and with four adversaries of each kind.
+func checkAdversaries(t *testing.T, strategies ...string) {
 	for _, name := range strategies {
 		text := name
 		separator := ":"
@@ -47,7 +47,7 @@ func checkLiars(t *testing.T, strategies ...string) {
 			separator = ","
 		}
 		for _, attack := range Attacks() {
-			text += "," + name + separator + "liars=4,lie=" + attack
+			text += "," + name + separator + "adversaries=4,attack=" + attack
 		}
 		p := tiny(t, func(p *Plan) { p.Strategies = specsOf(t, text) })
 		f := drawn(t, p)
@@ -64,7 +64,7 @@ func checkLiars(t *testing.T, strategies ...string) {
 			same := true
 			for i, m := range r.Members {
 				if !slices.Equal(m.Regret[:1], honest.Members[i].Regret[:1]) {
-					t.Errorf("%s: agent %d starts with regret %v, without liars %v", s, i, m.Regret[0], honest.Members[i].Regret[0])
+					t.Errorf("%s: agent %d starts with regret %v, without adversaries %v", s, i, m.Regret[0], honest.Members[i].Regret[0])
 				}
 				same = same && slices.Equal(m.Regret, honest.Members[i].Regret)
 			}
@@ -112,7 +112,7 @@ func TestWhatIsShiftedIsElsewhere(t *testing.T) {
 func TestDecoyIsTheBestOfTheWorst(t *testing.T) {
 	p := tiny(t, func(p *Plan) { p.Family = familyOf(t, "gp:d=2") })
 	f := drawn(t, p)
-	honest, liar := f.Members[1].Objective, f.liar(attackDecoy, 1).Objective
+	honest, liar := f.Members[1].Objective, f.adversary(attackDecoy, 1).Objective
 	rng := random.SeedOf(1).Stream("designs", 0)
 	best, told, there, untouched := math.Inf(-1), math.Inf(-1), 0.0, 0
 	var values []float64
@@ -131,14 +131,14 @@ func TestDecoyIsTheBestOfTheWorst(t *testing.T) {
 	}
 }
 
-func TestReversedAndForgedLiars(t *testing.T) {
+func TestReversedAndForgedAdversaries(t *testing.T) {
 	f := drawn(t, tiny(t, nil))
 	d := f.Space.Decode([]float64{0.3})
-	if got, want := f.liar(attackReversed, 0).Objective.Value(d), -f.Members[0].Objective.Value(d); got != want {
+	if got, want := f.adversary(attackReversed, 0).Objective.Value(d), -f.Members[0].Objective.Value(d); got != want {
 		t.Errorf("told is %g, want %g", got, want)
 	}
 	for attack, want := range map[string][3]bool{attackRandom: {true, false, false}, attackCorner: {true, true, false}, attackExtreme: {true, false, true}, attackShifted: {}} {
-		if m := f.liar(attack, 0); [3]bool{m.Forged, m.Corner, m.Extreme} != want || m.Counts {
+		if m := f.adversary(attack, 0); [3]bool{m.Forged, m.Corner, m.Extreme} != want || m.Counts {
 			t.Errorf("%s: %+v", attack, m)
 		}
 	}

@@ -126,7 +126,7 @@ func asTask(s Spec) Spec {
 		return Spec{Name: "ts"}
 	}
 	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(x Setting) bool {
-		return slices.Contains([]string{peersKey, signalKey, understateKey, liarsKey, attackKey}, x.Key)
+		return slices.Contains([]string{peersKey, signalKey, understateKey, adversariesKey, attackKey}, x.Key)
 	})
 	return s
 }

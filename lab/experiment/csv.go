@@ -15,7 +15,7 @@ func (r Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	header := []string{"family", "strategy", "evaluation"}
 	for _, series := range []string{"simple_regret", "cumulative_regret", "gap"} {
-		for _, statistic := range []string{"mean", "se", "median", "member_q1", "member_median", "member_q3"} {
+		for _, statistic := range []string{"mean", "se", "median", "agent_q1", "agent_median", "agent_q3"} {
 			header = append(header, series+"_"+statistic)
 		}
 	}
@@ -25,7 +25,7 @@ func (r Report) WriteCSV(w io.Writer) error {
 	}
 	constrained := r.Strategies[0].Feasibility != nil
 	if constrained {
-		header = append(header, "nothing_feasible", "mistaken")
+		header = append(header, "no_feasible_design", "infeasible_reported")
 	}
 	if err := out.Write(header); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (r Report) WriteCSV(w io.Writer) error {
 		for k := range r.Evaluations {
 			row := []string{r.Family, s.Strategy, strconv.Itoa(k + 1)}
 			for _, x := range []Series{s.Simple, s.Cumulative, s.Gap} {
-				for _, n := range []Number{x.Mean[k], x.SE[k], x.Median[k], x.MemberQ1[k], x.MemberMedian[k], x.MemberQ3[k]} {
+				for _, n := range []Number{x.Mean[k], x.SE[k], x.Median[k], x.AgentQ1[k], x.AgentMedian[k], x.AgentQ3[k]} {
 					row = append(row, exact(n))
 				}
 			}
@@ -44,7 +44,7 @@ func (r Report) WriteCSV(w io.Writer) error {
 				}
 			}
 			if constrained {
-				row = append(row, exact(s.Feasibility.Nothing[k]), exact(s.Feasibility.Mistaken[k]))
+				row = append(row, exact(s.Feasibility.NoFeasibleDesign[k]), exact(s.Feasibility.InfeasibleReported[k]))
 			}
 			if err := out.Write(row); err != nil {
 				return err

@@ -78,10 +78,10 @@ type AgentRegret struct {
 type Frontier struct {
 	Cumulative []Number `json:"cumulative_regret"`
 	Simple     []Number `json:"simple_regret"`
-	// Steps is the share of evaluations after which the simple regret is no larger than
+	// DominatedShare is the share of evaluations after which the simple regret is no larger than
 	// the control's for no larger a sum of regrets, among those at whose sum the control
 	// is known. Null for the control, and where there are none.
-	Steps Number `json:"steps"`
+	DominatedShare Number `json:"dominated_share"`
 }
 
 // Rationality says whether agents are better off than by the control, which should be a
@@ -98,9 +98,9 @@ type Rationality struct {
 	// wide rather than narrow: a share of agents varies no more than a coin.
 	LowerLow  Number `json:"lower_low"`
 	LowerHigh Number `json:"lower_high"`
-	// Steps is Frontier.Steps of each agent beside itself by the control, on average over
+	// DominatedShare is Frontier.DominatedShare of each agent beside itself by the control, on average over
 	// those for whom there is one.
-	Steps Number `json:"steps"`
+	DominatedShare Number `json:"dominated_share"`
 }
 
 // BestAlone says how many agents do better than alone, whatever they would have chosen.
@@ -122,8 +122,8 @@ type Understated struct {
 	Honest string   `json:"honest,omitempty"`
 	Agent  Estimate `json:"agent"`
 	Others Estimate `json:"others"`
-	// Noticed is the share of federations in which an agent warned of another.
-	Noticed Number `json:"noticed"`
+	// Detected is the share of federations in which an agent warned of another.
+	Detected Number `json:"detected"`
 }
 
 // judgeWeights are for n agents, with sum 1; the first is for who has gained least.
@@ -292,7 +292,7 @@ func ofOthers(agent int) func(j fairnessInput) float64 {
 
 // frontier summarises the agents of a federation, and then the federations.
 func frontier(all []fairnessInput, agents, federations func([]float64) float64) Frontier {
-	f := Frontier{Steps: Number(math.NaN())}
+	f := Frontier{DominatedShare: Number(math.NaN())}
 	over := func(k int, curves func(j fairnessInput) [][]float64) Number {
 		return Number(federations(each(all, func(j fairnessInput) float64 { return agents(column(curves(j), k)) })))
 	}
@@ -304,7 +304,7 @@ func frontier(all []fairnessInput, agents, federations func([]float64) float64) 
 }
 
 func (f *Frontier) compare(control Frontier) {
-	f.Steps = Number(steps(floats(f.Cumulative), floats(f.Simple), floats(control.Cumulative), floats(control.Simple)))
+	f.DominatedShare = Number(dominatedShare(floats(f.Cumulative), floats(f.Simple), floats(control.Cumulative), floats(control.Simple)))
 }
 
 func floats(numbers []Number) []float64 {
@@ -327,10 +327,10 @@ func reached(cumulative, simple []float64, most float64) float64 {
 	return best
 }
 
-// steps is the share of evaluations after which the simple regret is no larger than the
+// dominatedShare is the share of evaluations after which the simple regret is no larger than the
 // other's for no larger a sum, among those whose sum the other has reached and not left
 // behind; NaN without any.
-func steps(cumulative, simple, others, theirs []float64) float64 {
+func dominatedShare(cumulative, simple, others, theirs []float64) float64 {
 	kept, known := 0, 0
 	for k, sum := range cumulative {
 		if sum < others[0] || sum > others[len(others)-1] {
@@ -360,7 +360,7 @@ func rationality(all, control []fairnessInput) *Rationality {
 			case mine == theirs:
 				equal[i] += 1 / n
 			}
-			if share := steps(j.cumulative[k], j.simple[k], c.cumulative[k], c.simple[k]); !math.IsNaN(share) {
+			if share := dominatedShare(j.cumulative[k], j.simple[k], c.cumulative[k], c.simple[k]); !math.IsNaN(share) {
 				shares = append(shares, share)
 			}
 		}
@@ -368,7 +368,7 @@ func rationality(all, control []fairnessInput) *Rationality {
 	low, high := wilson(mean(lower), len(lower))
 	return &Rationality{
 		Lower: Number(mean(lower)), Equal: Number(mean(equal)), LowerLow: Number(low), LowerHigh: Number(high),
-		Steps: Number(mean(shares)),
+		DominatedShare: Number(mean(shares)),
 	}
 }
 
@@ -391,14 +391,14 @@ func bestAlone(all []fairnessInput, names []string, alone [][]fairnessInput) *Be
 // understatedOf compares who understates with the same without; honest is nil when that
 // was not played.
 func understatedOf(by float64, name string, records []Record, all, honest []fairnessInput) *Understated {
-	noticed := 0
+	detected := 0
 	for _, r := range records {
-		noticed += min(r.Warnings, 1)
+		detected += min(r.Warnings, 1)
 	}
 	return &Understated{
 		By: Number(by), Honest: name,
 		Agent: estimateOf(all, honest, ofAgent(0)), Others: estimateOf(all, honest, ofOthers(0)),
-		Noticed: Number(noticed) / Number(len(records)),
+		Detected: Number(detected) / Number(len(records)),
 	}
 }
 

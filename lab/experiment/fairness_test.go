@@ -124,9 +124,9 @@ func TestRationalityByHand(t *testing.T) {
 	near(t, "lower bound", float64(r.LowerLow), (0.5+z*z/4-z*math.Sqrt(1./8+z*z/16))/(1+z*z/2))
 	near(t, "upper bound", float64(r.LowerHigh), (0.5+z*z/4+z*math.Sqrt(1./8+z*z/16))/(1+z*z/2))
 	// bad against good: the sum 4 alone is one that good has not left behind.
-	near(t, "steps", float64(r.Steps), 1)
-	near(t, "steps of a loser", steps([]float64{4, 5}, []float64{4, 3}, []float64{4, 5, 6}, []float64{4, 1, 1}), 0.5)
-	if got := steps([]float64{1}, []float64{1}, []float64{4}, []float64{4}); !math.IsNaN(got) {
+	near(t, "dominated share", float64(r.DominatedShare), 1)
+	near(t, "dominated share of a loser", dominatedShare([]float64{4, 5}, []float64{4, 3}, []float64{4, 5, 6}, []float64{4, 1, 1}), 0.5)
+	if got := dominatedShare([]float64{1}, []float64{1}, []float64{4}, []float64{4}); !math.IsNaN(got) {
 		t.Errorf("nothing to compare gives %g", got)
 	}
 	if got := reached([]float64{4, 5}, []float64{4, 3}, 3); !math.IsInf(got, 1) {
@@ -219,7 +219,7 @@ func TestFairnessOfAReport(t *testing.T) {
 	if u == nil || u.Honest != "together" || u.By != 2 {
 		t.Fatalf("%+v", u)
 	}
-	near(t, "noticed", float64(u.Noticed), 0.5)
+	near(t, "detected", float64(u.Detected), 0.5)
 	near(t, "agent 0", float64(u.Agent.Mean), 8.5+1+1)
 	near(t, "agent 0 by lying", float64(u.Agent.Difference), -1)
 	near(t, "others", float64(u.Others.Mean), (12.5+15)/2)
@@ -245,9 +245,9 @@ func TestJSONOfFairnessHasThePromisedFields(t *testing.T) {
 	}
 	for _, path := range []string{
 		"regret_per_party.mean", "regret_per_party.se", "regret_per_party.difference", "regret_per_party.difference_low",
-		"regret_per_party.difference_high", "unfairness.mean", "fair_regret.mean", "worst.steps", "median.steps",
-		"rationality.lower", "rationality.equal", "rationality.lower_low", "rationality.lower_high", "rationality.steps",
-		"observed.regret.mean", "observed.information", "observed.bound", "observed.within", "understated.by", "understated.noticed", "understated.agent.difference", "understated.others.difference",
+		"regret_per_party.difference_high", "unfairness.mean", "fair_regret.mean", "worst.dominated_share", "median.dominated_share",
+		"rationality.lower", "rationality.equal", "rationality.lower_low", "rationality.lower_high", "rationality.dominated_share",
+		"observed.regret.mean", "observed.information", "observed.bound", "observed.within", "understated.by", "understated.detected", "understated.agent.difference", "understated.others.difference",
 	} {
 		var at any = form
 		for _, key := range strings.Split(path, ".") {

@@ -11,7 +11,7 @@ func (r Report) writeFairness(w io.Writer) {
 	if r.Strategies[0].Fairness == nil {
 		return
 	}
-	fmt.Fprintln(w, "\nfairness\t\tregret per party\tunfairness\tfair regret\tbetter off\tsteps\tworst\tmedian")
+	fmt.Fprintln(w, "\nfairness\t\tregret per party\tunfairness\tfair regret\tbetter off\tdominated\tworst\tmedian")
 	for _, s := range r.Strategies {
 		f := s.Fairness
 		fmt.Fprintf(w, "%s\tmean ± se\t%s\t%s\t%s\t%s\n", s.marked(),
@@ -36,7 +36,7 @@ func (r Report) writeFairness(w io.Writer) {
 					fmt.Fprintf(w, "\t%s − honest\t%s\t\t\t\t\t\t\n", who.name, who.differenceText())
 				}
 			}
-			fmt.Fprintf(w, "\tnoticed\t%s\t\t\t\t\t\t\n", share(u.Noticed))
+			fmt.Fprintf(w, "\tdetected\t%s\t\t\t\t\t\t\n", share(u.Detected))
 		}
 	}
 }
@@ -47,11 +47,11 @@ func (r Report) explainFairness(w io.Writer) {
 	}
 	fmt.Fprintf(w, `regret per party: R_T/n, the sum of an agent's regrets, starting designs included. unfairness: mean over t of U_t/n - g_t;
 fair regret: S_T; weights of both %g^(i-1), with sum 1. better off: agents whose simple regret is lower than %s's at the
-largest sum of regrets that both have reached, with Wilson's bounds over federations; equal ones in brackets. steps:
+largest sum of regrets that both have reached, with Wilson's bounds over federations; equal ones in brackets. dominated:
 evaluations after which it is no larger than %s's for no larger a sum, agent by agent; worst and median: of the curves of
 the worst and the median agent. difference: from %s, federation by federation; − honest: from the same strategy
 without understate. beats all alone: agents whose simple regret in the end is lower than by each strategy here that listens
-to nobody. noticed: federations in which agents warned of each other. observed: S'_T, of what was told and with
+to nobody. detected: federations in which agents warned of each other. observed: S'_T, of what was told and with
 the strategy's own weights; in brackets its bound where the hyperparameters are fixed (Theorem 1, with the information of what was
 observed).
 `, judgeRho, r.Reference, r.Reference, r.Reference)
@@ -80,5 +80,5 @@ func (f *Fairness) rationalityText() string {
 		return "\t\t\t"
 	}
 	return fmt.Sprintf("%s [%s, %s] (%s)\t%s\t%s\t%s", share(r.Lower), share(r.LowerLow), share(r.LowerHigh), share(r.Equal),
-		share(r.Steps), share(f.Worst.Steps), share(f.Median.Steps))
+		share(r.DominatedShare), share(f.Worst.DominatedShare), share(f.Median.DominatedShare))
 }

@@ -19,7 +19,7 @@ import (
 // failing.
 func faulty(p *Plan) {
 	p.Agents = 4
-	p.Schedule = Schedule{JoinWithin: 40 * time.Second, Speeds: 2, Slow: 3, MinEvaluations: 3, Churn: 0.4}
+	p.Schedule = Schedule{JoinWithin: 40 * time.Second, MaxSlowdown: 2, Straggler: 3, MinEvaluations: 3, Churn: 0.4}
 	p.Network = sim.Network{Delay: 50 * time.Millisecond, Jitter: time.Second, Loss: 0.3, Partitions: cut(15, 45)}
 }
 
@@ -56,10 +56,10 @@ func TestFaultsConcernWhoeverListens(t *testing.T) {
 	f := drawn(t, whole)
 	want := playAll(t, whole, f)
 	for name, change := range map[string]func(p *Plan){
-		"slow": func(p *Plan) { p.Slow = 3 },
+		"slow": func(p *Plan) { p.Straggler = 3 },
 		"cut":  func(p *Plan) { p.Network.Partitions = cut(0, 1000) },
 		"late": func(p *Plan) { p.JoinWithin = 40 * time.Second },
-		"pace": func(p *Plan) { p.Speeds = 5 },
+		"pace": func(p *Plan) { p.MaxSlowdown = 5 },
 		"away": func(p *Plan) { p.Churn = 0.9 },
 	} {
 		got := playAll(t, tiny(t, func(p *Plan) { strategies(p); change(p) }), f)
@@ -74,7 +74,7 @@ func TestFaultsConcernWhoeverListens(t *testing.T) {
 }
 
 func TestTheLastAgentIsTheSlowOne(t *testing.T) {
-	p := tiny(t, func(p *Plan) { p.Slow, p.Family = 2.5, familyOf(t, "gp:d=1,newcomer=true") })
+	p := tiny(t, func(p *Plan) { p.Straggler, p.Family = 2.5, familyOf(t, "gp:d=1,newcomer=true") })
 	f := drawn(t, p)
 	own, err := p.template(p.Strategies[0])
 	if err != nil {
@@ -93,7 +93,7 @@ func TestTheLastAgentIsTheSlowOne(t *testing.T) {
 func TestAgentsDifferAsTheScheduleSays(t *testing.T) {
 	p := tiny(t, func(p *Plan) {
 		p.Agents, p.Evaluations = 300, 40
-		p.Schedule = Schedule{JoinWithin: 5 * time.Minute, Speeds: 8, MinEvaluations: 10, Churn: 0.25}
+		p.Schedule = Schedule{JoinWithin: 5 * time.Minute, MaxSlowdown: 8, MinEvaluations: 10, Churn: 0.25}
 	})
 	seed := random.SeedOf(3)
 	var starts, logs, budgets, away []float64
@@ -139,7 +139,7 @@ func TestAgentsDifferAsTheScheduleSays(t *testing.T) {
 func TestNewcomersComeLastWhateverTheSchedule(t *testing.T) {
 	p := tiny(t, func(p *Plan) {
 		p.Family = familyOf(t, "gp:d=1,newcomer=true")
-		p.Agents, p.Schedule = 20, Schedule{JoinWithin: time.Minute, Speeds: 4, Slow: 2, MinEvaluations: 3}
+		p.Agents, p.Schedule = 20, Schedule{JoinWithin: time.Minute, MaxSlowdown: 4, Straggler: 2, MinEvaluations: 3}
 	})
 	f := drawn(t, p)
 	latest := time.Duration(0)
@@ -181,7 +181,7 @@ func TestReportTellsOfFaults(t *testing.T) {
 		}
 	}
 	text, err := json.Marshal(r.Network)
-	want := `{"delay_seconds":0.05,"jitter_seconds":1,"loss":0.3,"degree":0,"join_within_seconds":40,"speeds":2,"slow":3,"least_evaluations":3,"churn":0.4,"partitions":[{"from_seconds":15,"until_seconds":45,"parts":2}]}`
+	want := `{"delay_seconds":0.05,"jitter_seconds":1,"loss":0.3,"degree":0,"join_within_seconds":40,"speeds":2,"slow":3,"min_evaluations":3,"churn":0.4,"partitions":[{"from_seconds":15,"until_seconds":45,"parts":2}]}`
 	if err != nil || string(text) != want {
 		t.Errorf("%v, JSON %s, want %s", err, text, want)
 	}

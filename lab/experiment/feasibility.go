@@ -36,7 +36,7 @@ func (s *sample) feasibility() *Feasibility {
 	}
 	none := Number(math.NaN())
 	f := &Feasibility{
-		Nothing: means(s.nothing), Mistaken: means(s.mistaken), Recommended: means(s.infeasible),
+		NoFeasibleDesign: means(s.nothing), InfeasibleReported: means(s.mistaken), Recommended: means(s.infeasible),
 		FirstRatio: none, FirstLow: none, FirstHigh: none,
 	}
 	for i := range f.First {

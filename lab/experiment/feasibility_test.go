@@ -77,11 +77,11 @@ func TestFeasibilityByHand(t *testing.T) {
 		// mistaken 4, 4, 1, 8.
 		{"logei, simple", logei.Simple.Mean, []float64{8, (2 + 5) / 2., (2 + 5) / 2., (1 + 4.5) / 2}},
 		{"ts, simple", ts.Simple.Mean, []float64{(8 + 6) / 2., (4 + 3) / 2., (2 + 1.5) / 2, (2 + 4.5) / 2}},
-		{"ts, cumulative", ts.Cumulative.MemberMedian, []float64{8, 12, 14, 21.5}},
-		{"ts, gap", ts.Gap.MemberQ1, []float64{0, 0, 0, 0}}, // after three; atOnce, second and mistaken gain 0, .5 and less than nothing
-		{"logei, nothing", logei.Feasibility.Nothing, []float64{1, 0.25, 0.25, 0.25}},
-		{"ts, nothing", ts.Feasibility.Nothing, []float64{0.25, 0, 0, 0.25}},
-		{"ts, mistaken", ts.Feasibility.Mistaken, []float64{0, 0, 0, 0.25}},
+		{"ts, cumulative", ts.Cumulative.AgentMedian, []float64{8, 12, 14, 21.5}},
+		{"ts, gap", ts.Gap.AgentQ1, []float64{0, 0, 0, 0}}, // after three; atOnce, second and mistaken gain 0, .5 and less than nothing
+		{"logei, nothing", logei.Feasibility.NoFeasibleDesign, []float64{1, 0.25, 0.25, 0.25}},
+		{"ts, nothing", ts.Feasibility.NoFeasibleDesign, []float64{0.25, 0, 0, 0.25}},
+		{"ts, mistaken", ts.Feasibility.InfeasibleReported, []float64{0, 0, 0, 0.25}},
 		{"logei, recommended", logei.Recommended.Mean, []float64{math.NaN(), (1 + 4.5) / 2}},
 		{"ts, recommended", ts.Recommended.Mean, []float64{math.NaN(), (2 + 4.5) / 2}},
 		{"ts, recommended infeasible", ts.Feasibility.Recommended, []float64{math.NaN(), 0.25}},
@@ -122,7 +122,7 @@ func TestCSVHasWhoReportsNothingFeasible(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for row, want := range map[int][]string{0: {"nothing_feasible", "mistaken"}, 1: {"1", "0"}, 4: {"0.25", "0"}, 5: {"0.25", "0"}, 8: {"0.25", "0.25"}} {
+	for row, want := range map[int][]string{0: {"no_feasible_design", "infeasible_reported"}, 1: {"1", "0"}, 4: {"0.25", "0"}, 5: {"0.25", "0"}, 8: {"0.25", "0.25"}} {
 		if got := rows[row][21:]; !slices.Equal(got, want) {
 			t.Errorf("row %d ends with %v, want %v", row, got, want)
 		}

@@ -74,10 +74,10 @@ func TestForgedSharesHaveOtherDesignsAndNothingElseChanged(t *testing.T) {
 	}
 }
 
-// With forging=corner every share has the same design, in which all numbers are largest, and
+// With attack=corner every share has the same design, in which all numbers are largest, and
 // the rest of it is the honest one's.
 func TestForgersInTheCorner(t *testing.T) {
-	p := tiny(t, func(p *Plan) { p.Family = familyOf(t, "gp:d=1,others=forged,forging=corner") })
+	p := tiny(t, func(p *Plan) { p.Family = familyOf(t, "gp:d=1,others=forged,attack=corner") })
 	for _, spec := range specsOf(t, "consensus,constrained-gp,density") {
 		own, err := p.template(spec)
 		if err != nil {

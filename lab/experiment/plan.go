@@ -98,7 +98,7 @@ func (p Plan) Complete() (Plan, error) {
 		}
 	}
 	if p.Initial > p.Evaluations {
-		return p, fmt.Errorf("--initial %d: accepted are 1 to --evals %d", p.Initial, p.Evaluations)
+		return p, fmt.Errorf("--initial-designs %d: accepted are 1 to --evals %d", p.Initial, p.Evaluations)
 	}
 	var err error
 	if p.Schedule, err = p.Schedule.complete(p.Initial, p.Evaluations); err != nil {
@@ -112,7 +112,7 @@ func (p Plan) Complete() (Plan, error) {
 	}
 	for _, s := range p.Strategies {
 		if s.has("initial_designs") {
-			return p, fmt.Errorf("--strategy %s: initial_designs must be the same for all strategies: use --initial", s)
+			return p, fmt.Errorf("--strategy %s: initial_designs must be the same for all strategies: use --initial-designs", s)
 		}
 	}
 	if err := p.checkSections(); err != nil {
@@ -165,7 +165,7 @@ func (p Plan) checkSections() error {
 		if err := p.checkUnderstate(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, err)
 		}
-		if err := p.checkLiars(s); err != nil {
+		if err := p.checkAdversaries(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, err)
 		}
 		if err := p.checkRoster(s); err != nil {
@@ -237,8 +237,8 @@ func (p Plan) key(s Spec) string {
 	if by := understated(s, 0); by > 0 {
 		key += fmt.Sprintf(" %s=%v", understateKey, by)
 	}
-	if n := liarsOf(s); n > 0 {
-		key += fmt.Sprintf(" %s=%d %s=%s", liarsKey, n, attackKey, attackOf(s))
+	if n := adversariesOf(s); n > 0 {
+		key += fmt.Sprintf(" %s=%d %s=%s", adversariesKey, n, attackKey, attackOf(s))
 	}
 	return key
 }

@@ -82,13 +82,13 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	if err != nil {
 		return Record{}, messages(err)
 	}
-	f = f.withLiars(s)
+	f = f.withAdversaries(s)
 	scenario := p.scenario(s, t, f, workers)
 	var forgers []*forger
 	for i := range f.Members {
 		count := evaluated
 		if i >= p.Agents {
-			count = func() {} // liars are no agents of the plan
+			count = func() {} // adversaries are no agents of the plan
 		}
 		m, forger := p.member(i, s, t, f, count)
 		scenario.Members = append(scenario.Members, m)
@@ -233,7 +233,7 @@ func noiseOf(f *federation, member int) float64 {
 }
 
 func (p Plan) memberRecord(i int, f *federation, t *task.Task, m sim.MemberResult) MemberRecord {
-	one := MemberRecord{Member: i, PeerQueries: m.PeerQueries}
+	one := MemberRecord{Member: i, PeerInformedTrials: m.PeerInformedTrials}
 	if name := f.Members[i].Name; name != "" {
 		one.Name, one.Deviation, one.Noise = name, f.deviations[i], noiseOf(f, i)
 	}

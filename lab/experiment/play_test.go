@@ -83,7 +83,7 @@ func TestNewcomerComesWhenTheOthersHaveEnded(t *testing.T) {
 		t.Fatalf("counting are %+v", r.Members)
 	}
 	// The others share after their last evaluations; each has one share to follow.
-	if got := r.Members[0].PeerQueries; got != 2 {
+	if got := r.Members[0].PeerInformedTrials; got != 2 {
 		t.Errorf("%d designs came from peers, want 2", got)
 	}
 }

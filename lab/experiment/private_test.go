@@ -140,8 +140,8 @@ func TestSumsAreSimulated(t *testing.T) {
 	}
 	alone, summed, silent := records[0], records[1], records[2]
 	for i := range summed.Members {
-		if summed.Members[i].PeerQueries < 3 || alone.Members[i].PeerQueries > 0 {
-			t.Errorf("member %d followed %d sums, and %d alone", i, summed.Members[i].PeerQueries, alone.Members[i].PeerQueries)
+		if summed.Members[i].PeerInformedTrials < 3 || alone.Members[i].PeerInformedTrials > 0 {
+			t.Errorf("member %d followed %d sums, and %d alone", i, summed.Members[i].PeerInformedTrials, alone.Members[i].PeerInformedTrials)
 		}
 	}
 	if least := float64(8 * 16 * 5); summed.Bytes < least || alone.Bytes > 0 {

@@ -47,10 +47,10 @@ type Record struct {
 // more, in the units of its objective, and NaN for designs that are infeasible
 // without noise.
 type MemberRecord struct {
-	Member      int      `json:"member"`
-	Regret      []Number `json:"regret"`      // of each evaluated design, in order
-	Recommended []Number `json:"recommended"` // of the recommended design, per checkpoint, at the end of the budget if that comes first; NaN when there is none
-	PeerQueries int      `json:"peer_queries"`
+	Member             int      `json:"member"`
+	Regret             []Number `json:"regret"`      // of each evaluated design, in order
+	Recommended        []Number `json:"recommended"` // of the recommended design, per checkpoint, at the end of the budget if that comes first; NaN when there is none
+	PeerInformedTrials int      `json:"peer_queries"`
 
 	// Name is family.Member.Name. With it go the standard deviation of its own objective
 	// over the space, without noise, and that of its evaluations' noise.

@@ -41,7 +41,7 @@ type Report struct {
 	Initial           int      `json:"initial_designs"`
 	Network           Network  `json:"network"`
 	EvaluationSeconds float64  `json:"evaluation_seconds"` // on the virtual clock
-	Arithmetic        int      `json:"arithmetic"`
+	ResultsVersion    int      `json:"results_version"`
 	Builds            []string `json:"builds"` // of this program, that made the runs
 	Command           string   `json:"command"`
 
@@ -94,9 +94,9 @@ type Network struct {
 	Degree        int     `json:"degree"` // 0: everybody hears everybody
 
 	JoinWithinSeconds float64 `json:"join_within_seconds"`
-	Speeds            float64 `json:"speeds"` // how many times EvaluationSeconds an evaluation lasts at most, agent by agent
-	Slow              float64 `json:"slow"`   // how many times as long as that the last agent's last
-	MinEvaluations    int     `json:"least_evaluations"`
+	MaxSlowdown       float64 `json:"max_slowdown"` // how many times EvaluationSeconds an evaluation lasts at most, agent by agent
+	Straggler         float64 `json:"straggler"`    // how many times as long as that the last agent's last
+	MinEvaluations    int     `json:"min_evaluations"`
 	Churn             float64 `json:"churn"` // part of the time that an agent is away
 
 	Parallel     int  `json:"parallel,omitempty"` // evaluations at a time; left out where it is 1
@@ -123,8 +123,8 @@ func networkOf(p Plan) Network {
 		Degree:        p.Network.Degree,
 
 		JoinWithinSeconds: p.JoinWithin.Seconds(),
-		Speeds:            p.Speeds,
-		Slow:              p.Slow,
+		MaxSlowdown:       p.MaxSlowdown,
+		Straggler:         p.Straggler,
 		MinEvaluations:    p.MinEvaluations,
 		Churn:             p.Churn,
 		Asynchronous:      p.Asynchronous,
@@ -152,10 +152,10 @@ type StrategyReport struct {
 	// before their end, and 1 from there on where they had no regret.
 	Gap Series `json:"gap"`
 
-	PeerQueries   Number `json:"peer_queries"`    // per counting agent
-	BytesPerAgent Number `json:"bytes_per_agent"` // sent, on average over all agents
-	Seconds       Number `json:"seconds"`         // real, of all its runs together
-	CoreSeconds   Number `json:"core_seconds"`
+	PeerInformedTrials Number `json:"peer_informed_trials"` // per counting agent
+	BytesPerAgent      Number `json:"bytes_per_agent"`      // sent, on average over all agents
+	Seconds            Number `json:"seconds"`              // real, of all its runs together
+	CoreSeconds        Number `json:"core_seconds"`
 
 	// Hit is after how many evaluations the mean regret is first at most what the
 	// reference's is in the end; nil when never.
@@ -180,10 +180,10 @@ type StrategyReport struct {
 // Feasibility says how soon feasible designs were found. A design is feasible here if
 // it is without noise. Shares, 0 to 1, are of all counting members of all federations.
 type Feasibility struct {
-	// Nothing is the share that reports no feasible design, after each evaluation, and
-	// Mistaken the part of it that reports an infeasible one.
-	Nothing  []Number `json:"nothing"`
-	Mistaken []Number `json:"mistaken"`
+	// NoFeasibleDesign is the share that reports no feasible design, after each evaluation,
+	// and InfeasibleReported the part of it that reports an infeasible one.
+	NoFeasibleDesign   []Number `json:"no_feasible_design"`
+	InfeasibleReported []Number `json:"infeasible_reported"`
 
 	// Recommended is the share whose recommended design is infeasible, per checkpoint.
 	Recommended []Number `json:"recommended_infeasible"`
@@ -211,9 +211,9 @@ type Series struct {
 	SE     []Number `json:"se"`
 	Median []Number `json:"median"`
 
-	MemberQ1     []Number `json:"member_q1"`
-	MemberMedian []Number `json:"member_median"`
-	MemberQ3     []Number `json:"member_q3"`
+	AgentQ1     []Number `json:"agent_q1"`
+	AgentMedian []Number `json:"agent_median"`
+	AgentQ3     []Number `json:"agent_q3"`
 }
 
 // Comparison sets a strategy's simple regret beside the control's, unit by unit of the
@@ -375,7 +375,7 @@ func (p Plan) report(samples []sample) Report {
 		Initial:           p.Initial,
 		Network:           networkOf(p),
 		EvaluationSeconds: EvaluationTime.Seconds(),
-		Arithmetic:        resultsVersion,
+		ResultsVersion:    resultsVersion,
 		Control:           p.Control,
 		Added:             p.added,
 		Checkpoints:       p.Checkpoints,

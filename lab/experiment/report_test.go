@@ -31,10 +31,10 @@ func byHand(t *testing.T) Report {
 		}
 		for i, end := range last {
 			r.Members = append(r.Members, MemberRecord{
-				Member:      i,
-				Regret:      []Number{8, 10, Number(2 * end), 9, Number(end), 7},
-				Recommended: []Number{Number(math.NaN()), Number(end)},
-				PeerQueries: queries,
+				Member:             i,
+				Regret:             []Number{8, 10, Number(2 * end), 9, Number(end), 7},
+				Recommended:        []Number{Number(math.NaN()), Number(end)},
+				PeerInformedTrials: queries,
 			})
 		}
 		if err := store.add(r); err != nil {
@@ -58,7 +58,7 @@ func TestReportByHand(t *testing.T) {
 	r := byHand(t)
 	ts, fts, pooled := r.Strategies[0], r.Strategies[1], r.Strategies[2]
 	series := func(s Series, k int) []Number {
-		return []Number{s.Mean[k], s.SE[k], s.Median[k], s.MemberQ1[k], s.MemberMedian[k], s.MemberQ3[k]}
+		return []Number{s.Mean[k], s.SE[k], s.Median[k], s.AgentQ1[k], s.AgentMedian[k], s.AgentQ3[k]}
 	}
 	for _, c := range []struct {
 		what string
@@ -77,7 +77,7 @@ func TestReportByHand(t *testing.T) {
 		{"gap at the start", series(ts.Gap, 2), []float64{0, 0, 0, 0, 0, 0}},
 		{"gap halfway", []Number{fts.Gap.Mean[3], fts.Gap.Mean[4], pooled.Gap.Mean[5]}, []float64{0, 0.5, 0.5}},
 		{"never recommended", series(ts.Recommended, 0)[:1], []float64{math.NaN()}},
-		{"queries", []Number{ts.PeerQueries, fts.PeerQueries}, []float64{0, 2.5}},
+		{"queries", []Number{ts.PeerInformedTrials, fts.PeerInformedTrials}, []float64{0, 2.5}},
 		{"bytes", []Number{ts.BytesPerAgent, fts.BytesPerAgent}, []float64{50, 300}},
 		{"costs", []Number{ts.Seconds, ts.CoreSeconds, r.CoreSeconds, r.DrawingCoreSeconds}, []float64{60, 40, 126, 6}},
 		{"floor", []Number{r.Deviation, r.RatioFloor, r.Counting}, []float64{2, 2e-6, 3}},
@@ -156,13 +156,13 @@ func TestJSONHasThePromisedFields(t *testing.T) {
 	}
 	for _, s := range form.Strategies {
 		for _, name := range []string{"simple_regret", "cumulative_regret", "gap"} {
-			for _, statistic := range []string{"mean", "se", "median", "member_q1", "member_median", "member_q3"} {
+			for _, statistic := range []string{"mean", "se", "median", "agent_q1", "agent_median", "agent_q3"} {
 				if curve, ok := s[name].(map[string]any)[statistic].([]any); !ok || len(curve) != 6 {
 					t.Errorf("%v: %s.%s is %v", s["strategy"], name, statistic, curve)
 				}
 			}
 		}
-		for _, name := range []string{"peer_queries", "bytes_per_agent", "seconds", "core_seconds", "hit"} {
+		for _, name := range []string{"peer_informed_trials", "bytes_per_agent", "seconds", "core_seconds", "hit"} {
 			if _, ok := s[name].(float64); !ok {
 				t.Errorf("%v: %s is %v", s["strategy"], name, s[name])
 			}
@@ -193,7 +193,7 @@ func TestCSVHasARowPerStrategyAndEvaluation(t *testing.T) {
 	if !slices.Equal(rows[6][:15], want) {
 		t.Errorf("row %q, want %q", rows[6], want)
 	}
-	for k, want := range []string{"gap_mean", "gap_se", "gap_median", "gap_member_q1", "gap_member_median", "gap_member_q3"} {
+	for k, want := range []string{"gap_mean", "gap_se", "gap_median", "gap_agent_q1", "gap_agent_median", "gap_agent_q3"} {
 		if got := rows[0][15+k]; got != want {
 			t.Errorf("column %q, want %q", got, want)
 		}

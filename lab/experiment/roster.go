@@ -113,7 +113,7 @@ func (p Plan) checkRoster(s Spec) error {
 	case p.Network.Degree != 0 && p.Network.Degree < p.Agents-1:
 		return refuse("all must hear the whole roster, accepted are --agents 2 to %d without --degree", MaxMesh)
 	case lists && p.MinEvaluations != p.Evaluations:
-		return refuse("all agents of a roster evaluate equally many designs, accepted is no --least-evals")
+		return refuse("all agents of a roster evaluate equally many designs, accepted is no --min-evals")
 	case lists && s.has(rosterKey):
 		return refuse("%s is the agents of the federation; accepted is to leave it out", rosterKey)
 	case lists && s.has(mediatorKey) && mediator != firstMediator && mediator != noMediator:

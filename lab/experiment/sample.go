@@ -62,14 +62,14 @@ func (s *sample) report() StrategyReport {
 	for _, record := range s.records {
 		total := 0
 		for _, m := range record.Members {
-			total += m.PeerQueries
+			total += m.PeerInformedTrials
 		}
 		queries = append(queries, float64(total)/float64(len(record.Members)))
 		sent = append(sent, record.Bytes)
 		r.Seconds += Number(record.Seconds)
 		r.CoreSeconds += Number(record.Core)
 	}
-	r.PeerQueries, r.BytesPerAgent = Number(mean(queries)), Number(mean(sent))
+	r.PeerInformedTrials, r.BytesPerAgent = Number(mean(queries)), Number(mean(sent))
 	r.Feasibility = s.feasibility()
 	return r
 }
@@ -81,9 +81,9 @@ func (s *sample) series(rows, members [][]float64) Series {
 		all.Mean = append(all.Mean, Number(mean(x)))
 		all.SE = append(all.SE, Number(standardError(x)))
 		all.Median = append(all.Median, Number(median(x)))
-		all.MemberQ1 = append(all.MemberQ1, Number(quantile(m, 0.25)))
-		all.MemberMedian = append(all.MemberMedian, Number(median(m)))
-		all.MemberQ3 = append(all.MemberQ3, Number(quantile(m, 0.75)))
+		all.AgentQ1 = append(all.AgentQ1, Number(quantile(m, 0.25)))
+		all.AgentMedian = append(all.AgentMedian, Number(median(m)))
+		all.AgentQ3 = append(all.AgentQ3, Number(quantile(m, 0.75)))
 	}
 	return all
 }

@@ -30,14 +30,14 @@ type Schedule struct {
 	// MaxJoinWithin; 0 means EvaluationTime.
 	JoinWithin time.Duration `json:",omitempty"`
 
-	// Speeds is how many times EvaluationTime an agent's evaluations last at most, 1
+	// MaxSlowdown is how many times EvaluationTime an agent's evaluations last at most, 1
 	// to MaxSlow: each has a number of its own from 1 to this, its logarithm uniform.
 	// 0 means 1.
-	Speeds float64 `json:",omitempty"`
+	MaxSlowdown float64 `json:",omitempty"`
 
-	// Slow is how many times as long the evaluations of the last agent last beside
-	// that, 1 to MaxSlow by itself and times Speeds; 0 means 1.
-	Slow float64 `json:",omitempty"`
+	// Straggler is how many times as long the evaluations of the last agent last beside
+	// that, 1 to MaxSlow by itself and times MaxSlowdown; 0 means 1.
+	Straggler float64 `json:",omitempty"`
 
 	// MinEvaluations is the smallest budget, Plan.Initial to Plan.Evaluations: each
 	// agent's is uniform from this to that. A newcomer has all. 0 means that all do.
@@ -61,20 +61,20 @@ type Schedule struct {
 // complete is for plans of so many evaluations, of which so many are random.
 func (s Schedule) complete(initial, evaluations int) (Schedule, error) {
 	s.JoinWithin = cmp.Or(s.JoinWithin, EvaluationTime)
-	s.Speeds, s.Slow = cmp.Or(s.Speeds, 1), cmp.Or(s.Slow, 1)
+	s.MaxSlowdown, s.Straggler = cmp.Or(s.MaxSlowdown, 1), cmp.Or(s.Straggler, 1)
 	s.MinEvaluations = cmp.Or(s.MinEvaluations, evaluations)
 	s.Parallel = cmp.Or(s.Parallel, 1)
 	switch {
 	case s.JoinWithin < 0 || s.JoinWithin > MaxJoinWithin:
 		return s, fmt.Errorf("--join-within %v: accepted is more than 0s, up to %v", s.JoinWithin, MaxJoinWithin)
-	case !(s.Speeds >= 1 && s.Speeds <= MaxSlow):
-		return s, fmt.Errorf("--speeds %g: accepted is 1 to %d", s.Speeds, MaxSlow)
-	case !(s.Slow >= 1 && s.Slow <= MaxSlow):
-		return s, fmt.Errorf("--slow %g: accepted is 1 to %d", s.Slow, MaxSlow)
-	case s.Speeds*s.Slow > MaxSlow:
-		return s, fmt.Errorf("--slow %g with --speeds %g: accepted is a product of at most %d", s.Slow, s.Speeds, MaxSlow)
+	case !(s.MaxSlowdown >= 1 && s.MaxSlowdown <= MaxSlow):
+		return s, fmt.Errorf("--max-slowdown %g: accepted is 1 to %d", s.MaxSlowdown, MaxSlow)
+	case !(s.Straggler >= 1 && s.Straggler <= MaxSlow):
+		return s, fmt.Errorf("--straggler %g: accepted is 1 to %d", s.Straggler, MaxSlow)
+	case s.MaxSlowdown*s.Straggler > MaxSlow:
+		return s, fmt.Errorf("--straggler %g with --max-slowdown %g: accepted is a product of at most %d", s.Straggler, s.MaxSlowdown, MaxSlow)
 	case s.MinEvaluations < initial || s.MinEvaluations > evaluations:
-		return s, fmt.Errorf("--least-evals %d: accepted are --initial %d to --evals %d, and 0 for all", s.MinEvaluations, initial, evaluations)
+		return s, fmt.Errorf("--min-evals %d: accepted are --initial-designs %d to --evals %d, and 0 for all", s.MinEvaluations, initial, evaluations)
 	case s.Parallel < 1 || s.Parallel > MaxParallel:
 		return s, fmt.Errorf("--parallel %d: accepted are 1 to %d", s.Parallel, MaxParallel)
 	case s.Asynchronous && s.Parallel == 1:
@@ -91,11 +91,11 @@ func (s Schedule) distinct(evaluations int) Schedule {
 	if s.JoinWithin == EvaluationTime {
 		s.JoinWithin = 0
 	}
-	if s.Speeds == 1 {
-		s.Speeds = 0
+	if s.MaxSlowdown == 1 {
+		s.MaxSlowdown = 0
 	}
-	if s.Slow == 1 {
-		s.Slow = 0
+	if s.Straggler == 1 {
+		s.Straggler = 0
 	}
 	if s.Parallel == 1 {
 		s.Parallel = 0
@@ -114,7 +114,7 @@ func (p Plan) start(i int, m family.Member, seed random.Seed) time.Duration {
 		start = start.Truncate(startGrid)
 	}
 	if m.Late {
-		longest := float64(p.Evaluations) * p.Speeds
+		longest := float64(p.Evaluations) * p.MaxSlowdown
 		if p.Asynchronous {
 			longest *= slowest
 		}
@@ -127,9 +127,9 @@ func (p Plan) start(i int, m family.Member, seed random.Seed) time.Duration {
 // duration is how long an evaluation of member i lasts. A late member is the last
 // one, so that its slowness never makes it come before the others have ended.
 func (p Plan) duration(i int, seed random.Seed) time.Duration {
-	times := math.Pow(p.Speeds, seed.Stream("speed", uint64(i)).Float64())
+	times := math.Pow(p.MaxSlowdown, seed.Stream("speed", uint64(i)).Float64())
 	if i == p.Agents-1 {
-		times *= p.Slow
+		times *= p.Straggler
 	}
 	return time.Duration(times * float64(EvaluationTime))
 }
@@ -164,7 +164,7 @@ func (p Plan) offline(i int, seed random.Seed) []sim.Span {
 		return nil
 	}
 	rng := seed.Stream("churn", uint64(i))
-	last := time.Duration(float64(p.Evaluations) * p.Speeds * (1 + p.Slow) * float64(EvaluationTime))
+	last := time.Duration(float64(p.Evaluations) * p.MaxSlowdown * (1 + p.Straggler) * float64(EvaluationTime))
 	end := 2 * (2*p.JoinWithin + 2*EvaluationTime + last)
 	lasting := func(mean time.Duration) time.Duration { return time.Duration(rng.ExpFloat64() * float64(mean)) }
 	present := time.Duration(float64(spell) * (1 - p.Churn) / p.Churn)

@@ -89,11 +89,11 @@ func (n Network) text() string {
 	if within := seconds(n.JoinWithinSeconds); within != EvaluationTime {
 		text += fmt.Sprintf(", all join within %s", within)
 	}
-	if n.Speeds != 1 {
-		text += fmt.Sprintf(", agents up to %g times as slow as others", n.Speeds)
+	if n.MaxSlowdown != 1 {
+		text += fmt.Sprintf(", agents up to %g times as slow as others", n.MaxSlowdown)
 	}
-	if n.Slow != 1 {
-		text += fmt.Sprintf(", the last agent %g times as slow", n.Slow)
+	if n.Straggler != 1 {
+		text += fmt.Sprintf(", the last agent %g times as slow", n.Straggler)
 	}
 	if n.Parallel > 1 {
 		text += fmt.Sprintf(", each evaluates %d designs at a time", n.Parallel)
@@ -123,7 +123,7 @@ func (r Report) writeRegrets(w io.Writer) {
 	for _, t := range r.Checkpoints {
 		fmt.Fprintf(w, "\tt = %d", t)
 	}
-	fmt.Fprint(w, "\thit\tpeer queries\tbytes\tcore-s")
+	fmt.Fprint(w, "\thit\tpeer-informed\tbytes\tcore-s")
 	if r.Strategies[0].Feasibility != nil {
 		fmt.Fprintf(w, "\tfirst feasible\tof %s's", cmp.Or(r.FirstControl, r.Control))
 	}
@@ -131,7 +131,7 @@ func (r Report) writeRegrets(w io.Writer) {
 	for _, s := range r.Strategies {
 		simple := func(cell func(Series, int) string) []string { return r.cells(s.Simple, cell) }
 		r.row(w, s.marked(), "mean ± se", simple(meanAndError), append([]string{
-			hitText(s.Hit, s.HitHigh), short(s.PeerQueries), short(s.BytesPerAgent), short(s.CoreSeconds),
+			hitText(s.Hit, s.HitHigh), short(s.PeerInformedTrials), short(s.BytesPerAgent), short(s.CoreSeconds),
 		}, s.Feasibility.firstTexts()...)...)
 		r.row(w, "", "median", simple(func(x Series, k int) string { return short(x.Median[k]) }))
 		r.row(w, "", "agents' quartiles", simple(memberQuartiles))
@@ -143,7 +143,7 @@ func (r Report) writeRegrets(w io.Writer) {
 		r.row(w, "", "gap", r.cells(s.Gap, meanAndError))
 		if f := s.Feasibility; f != nil {
 			r.row(w, "", "nothing feasible", r.each(func(_, t int) string {
-				return share(f.Nothing[t-1]) + " (" + share(f.Mistaken[t-1]) + ")"
+				return share(f.NoFeasibleDesign[t-1]) + " (" + share(f.InfeasibleReported[t-1]) + ")"
 			}))
 			r.row(w, "", "recommended infeasible", r.each(func(k, _ int) string { return share(f.Recommended[k]) }))
 		}
@@ -221,7 +221,7 @@ func meanAndError(s Series, k int) string {
 }
 
 func memberQuartiles(s Series, k int) string {
-	return short(s.MemberQ1[k]) + ", " + short(s.MemberMedian[k]) + ", " + short(s.MemberQ3[k])
+	return short(s.AgentQ1[k]) + ", " + short(s.AgentMedian[k]) + ", " + short(s.AgentQ3[k])
 }
 
 func hitText(hit, high *int) string {
@@ -281,8 +281,9 @@ func (r Report) writeCost(w io.Writer) {
 	fmt.Fprintf(w, `
 mean ± se, median: of the %ss' mean regrets. agents' quartiles: of all agents that count. recommended: of the
 design that the model takes for best. gap: the part, 0 to 1, of an agent's regret at t = %d that has been made good. hit:
-evaluations until the mean is what %s's is at t = %d, with a bound if there is one. peer queries: per agent that counts.
-bytes: sent per agent. ratio: geometric mean over %ss, regrets below %s counting as that.
+evaluations until the mean is what %s's is at t = %d, with a bound if there is one. peer-informed: designs that
+rest on shares of peers, per agent that counts. bytes: sent per agent. ratio: geometric mean over %ss, regrets below %s
+counting as that.
 Bounds are one-sided, %s each, and not corrected for being many.
 `, r.Unit, r.Initial, r.Reference, r.Evaluations, r.Unit, floor, percent(float64(r.Confidence)))
 	if r.Unit == memberUnit {

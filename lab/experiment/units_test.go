@@ -60,7 +60,7 @@ func TestMembersWithNamesAreTheUnits(t *testing.T) {
 	near(t, "regret", float64(r.Strategies[0].Simple.Mean[2]), mean(regrets))
 	near(t, "its error", float64(r.Strategies[0].Simple.SE[2]), standardError(regrets))
 	near(t, "its median", float64(r.Strategies[0].Simple.Median[2]), 1)
-	near(t, "agents' median", float64(r.Strategies[0].Simple.MemberMedian[2]), 1.5)
+	near(t, "agents' median", float64(r.Strategies[0].Simple.AgentMedian[2]), 1.5)
 	near(t, "the least floor", float64(r.RatioFloors[0]), 0.01)
 	near(t, "the largest floor", float64(r.RatioFloors[1]), 0.1)
 	if r.Unit != "member" || r.Units != 3 {

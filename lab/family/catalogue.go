@@ -74,12 +74,12 @@ func (c Catalogue) Parse(spec string) (Family, error) {
 	if err != nil {
 		return Family{}, fmt.Errorf("family %q: %w", spec, err)
 	}
-	forgers := values.given[forgersKey] // of kinds without the key, and specs, none
+	adversaries := values.given[adversariesKey] // of kinds without the key, and specs, none
 	family := Family{
 		Name:   name + values.canonical(),
 		About:  kind.About,
 		Space:  space,
-		Forges: values.given[othersKey] == forged || forgers != "" && forgers != "0",
+		Forges: values.given[othersKey] == forged || adversaries != "" && adversaries != "0",
 		Floor:  kind.Floor,
 		draw:   draw,
 	}

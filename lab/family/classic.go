@@ -70,7 +70,7 @@ func (b base) build(v Values) (*task.Space, DrawFunc, error) {
 	unit := f.Deviation
 	if v.Choice(unitsKey) == inOwn {
 		switch others := v.Choice(othersKey); others {
-		case lying, constant, noisy:
+		case deceptive, constant, noisy:
 			return nil, nil, fmt.Errorf("keys %s=%s and %s=%s: what such members say is stated in deviations; accepted: %s=%s", unitsKey, inOwn, othersKey, others, unitsKey, inDeviations)
 		}
 		unit = 1

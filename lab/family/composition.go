@@ -38,9 +38,9 @@ type source struct {
 }
 
 const (
-	othersKey  = "others"
-	forgersKey = "forgers"
-	forgingKey = "forging"
+	othersKey      = "others"
+	adversariesKey = "adversaries"
+	attackKey      = "attack"
 )
 
 // What forged shares say.
@@ -51,11 +51,11 @@ const (
 
 // The kinds of company.
 const (
-	similar     = "alike"
-	unlike      = "unlike"
+	similar     = "similar"
+	dissimilar  = "dissimilar"
 	negated     = "negated"
 	halfNegated = "half-negated"
-	lying       = "lying"
+	deceptive   = "deceptive"
 	constant    = "constant"
 	noisy       = "noise"
 	forged      = "forged"
@@ -63,38 +63,38 @@ const (
 
 func compositionKeys() []Key {
 	return []Key{
-		{Name: othersKey, Type: Choice, Default: similar, Choices: []string{similar, unlike, negated, halfNegated, lying, constant, noisy, forged},
-			Meaning: "what all but one member are; unless they are alike, that one alone is honest and counts"},
+		{Name: othersKey, Type: Choice, Default: similar, Choices: []string{similar, dissimilar, negated, halfNegated, deceptive, constant, noisy, forged},
+			Meaning: "what all but one member are; unless they are similar, that one alone is honest and counts"},
 		{Name: "clusters", Type: Whole, Default: "1", Low: 1, High: 100,
-			Meaning: "members are alike within so many clusters, dealt out in turn, and unlike across"},
+			Meaning: "members are similar within so many clusters, dealt out in turn, and dissimilar across"},
 		{Name: "newcomer", Type: Switch, Default: "false",
 			Meaning: "the last member starts when the others have ended, and alone counts"},
-		{Name: forgersKey, Type: Whole, Default: "0", Low: 0, High: 100,
+		{Name: adversariesKey, Type: Whole, Default: "0", Low: 0, High: 100,
 			Meaning: "so many of the last members share what is forged, and do not count"},
-		{Name: forgingKey, Type: Choice, Default: atRandom, Choices: []string{atRandom, inCorner},
+		{Name: attackKey, Type: Choice, Default: atRandom, Choices: []string{atRandom, inCorner},
 			Meaning: "forged designs are random, each anew, or always the same: the corner where all numbers are largest"},
 	}
 }
 
 // composition says who keeps whom company.
 type composition struct {
-	others   string
-	clusters int
-	newcomer bool
-	forgers  int
-	corner   bool // forged designs are one, in a corner
+	others      string
+	clusters    int
+	newcomer    bool
+	adversaries int
+	corner      bool // forged designs are one, in a corner
 }
 
 func compositionOf(v Values) (composition, error) {
-	c := composition{v.Choice(othersKey), v.Whole("clusters"), v.Switch("newcomer"), v.Whole(forgersKey), v.Choice(forgingKey) == inCorner}
+	c := composition{v.Choice(othersKey), v.Whole("clusters"), v.Switch("newcomer"), v.Whole(adversariesKey), v.Choice(attackKey) == inCorner}
 	if c.others != similar && c.clusters > 1 {
-		return c, errors.New("clusters is for others=alike")
+		return c, errors.New("clusters is for others=similar")
 	}
-	if c.forgers > 0 && (c.others != similar || c.newcomer) {
-		return c, errors.New("forgers is for others=alike, without a newcomer")
+	if c.adversaries > 0 && (c.others != similar || c.newcomer) {
+		return c, errors.New("adversaries is for others=similar, without a newcomer")
 	}
-	if c.corner && c.forgers == 0 && c.others != forged {
-		return c, errors.New("forging=corner is for forgers or others=forged")
+	if c.corner && c.adversaries == 0 && c.others != forged {
+		return c, errors.New("attack=corner is for adversaries or others=forged")
 	}
 	return c, nil
 }
@@ -115,8 +115,8 @@ func build(v Values, space *task.Space, from func(random.Seed) (source, error)) 
 }
 
 func (c composition) gather(s source, seed random.Seed, agents int) (Federation, error) {
-	if c.forgers >= agents {
-		return Federation{}, fmt.Errorf("forgers=%d of %d agents: at least one must be honest", c.forgers, agents)
+	if c.adversaries >= agents {
+		return Federation{}, fmt.Errorf("adversaries=%d of %d agents: at least one must be honest", c.adversaries, agents)
 	}
 	f := Federation{Space: s.space, Goal: s.goal, Members: make([]Member, agents), Constraints: s.constraints, Infeasible: s.infeasible}
 	honest := 0 // the one who alone is honest, or alone counts
@@ -137,7 +137,7 @@ func (c composition) gather(s source, seed random.Seed, agents int) (Federation,
 		case c.others == similar:
 			cluster := k % c.clusters
 			g := s.member(cluster, k)
-			forges := k >= agents-c.forgers
+			forges := k >= agents-c.adversaries
 			f.Members[k] = s.playing(g, Member{Counts: !forges && (!c.newcomer || k == honest), Forged: forges, Cluster: cluster})
 			counting[k] = g
 		case k == honest:

@@ -52,11 +52,11 @@ func median(values []float64) float64 {
 }
 
 var companySpecs = []string{
-	"gp:d=1", "gp:d=1,clusters=2", "gp:newcomer=true", "gp:d=1,others=unlike", "gp:d=1,others=negated", "gp:d=1,others=half-negated",
-	"gp:d=1,others=lying", "gp:others=constant", "gp:d=1,others=noise", "gp:d=1,others=forged", "gp:d=1,others=lying,newcomer=true",
-	"gp:d=1,d_n=0.3", "branin:clusters=2,rotate=10,warp=0.1,scale=0.2,offset=0.3", "hartmann6:others=unlike", "levy:d=2,others=lying",
-	"corner:d=2,ints=1,choices=1,clusters=2", "corner:decoy=0.3,others=lying",
-	"limits:c=2,border=yes,clusters=2", "limits:d=1,others=lying", "limits:d=1,others=unlike,newcomer=true", "limits:others=noise", "gramacy:others=constant",
+	"gp:d=1", "gp:d=1,clusters=2", "gp:newcomer=true", "gp:d=1,others=dissimilar", "gp:d=1,others=negated", "gp:d=1,others=half-negated",
+	"gp:d=1,others=deceptive", "gp:others=constant", "gp:d=1,others=noise", "gp:d=1,others=forged", "gp:d=1,others=deceptive,newcomer=true",
+	"gp:d=1,d_n=0.3", "branin:clusters=2,rotate=10,warp=0.1,scale=0.2,offset=0.3", "hartmann6:others=dissimilar", "levy:d=2,others=deceptive",
+	"corner:d=2,ints=1,choices=1,clusters=2", "corner:decoy=0.3,others=deceptive",
+	"limits:c=2,border=yes,clusters=2", "limits:d=1,others=deceptive", "limits:d=1,others=dissimilar,newcomer=true", "limits:others=noise", "gramacy:others=constant",
 }
 
 func TestSameSeedSameFederation(t *testing.T) {
@@ -142,32 +142,32 @@ func TestCompanyLeavesTheHonestMember(t *testing.T) {
 }
 
 // Forgers are the last members; nothing else about anybody's function changes.
-func TestForgersAreTheLastMembers(t *testing.T) {
-	honest, f := mustDraw(t, "gp:clusters=2", 5, 6), mustDraw(t, "gp:clusters=2,forgers=2", 5, 6)
+func TestAdversariesAreTheLastMembers(t *testing.T) {
+	honest, f := mustDraw(t, "gp:clusters=2", 5, 6), mustDraw(t, "gp:clusters=2,adversaries=2", 5, 6)
 	at := designs(f.Space, 30, 1)
 	for k, m := range f.Members {
 		if forges := k >= 4; m.Forged != forges || m.Counts == forges || m.Cluster != k%2 || !slices.Equal(valuesAt(m.Objective, at), valuesAt(honest.Members[k].Objective, at)) {
 			t.Errorf("member %d is %+v", k, m)
 		}
 	}
-	for spec, want := range map[string]bool{"gp:forgers=2": false, "gp:forgers=2,forging=random": false, "gp:forgers=2,forging=corner": true, "gp:others=forged,forging=corner": true} {
+	for spec, want := range map[string]bool{"gp:adversaries=2": false, "gp:adversaries=2,attack=random": false, "gp:adversaries=2,attack=corner": true, "gp:others=forged,attack=corner": true} {
 		for k, m := range mustDraw(t, spec, 5, 6).Members {
 			if m.Corner != (want && m.Forged) {
 				t.Errorf("%s: member %d is %+v", spec, k, m)
 			}
 		}
 	}
-	for spec, want := range map[string]bool{"gp": false, "gp:forgers=0": false, "gp:forgers=1": true, "gp:others=forged": true} {
+	for spec, want := range map[string]bool{"gp": false, "gp:adversaries=0": false, "gp:adversaries=1": true, "gp:others=forged": true} {
 		parsed, err := Kinds().Parse(spec)
 		if err != nil || parsed.Forges != want {
 			t.Errorf("%s forges: %v, error %v", spec, parsed.Forges, err)
 		}
 	}
-	parsed, err := Kinds().Parse("gp:forgers=3")
+	parsed, err := Kinds().Parse("gp:adversaries=3")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := parsed.Draw(random.SeedOf(1), 3); err == nil || !strings.Contains(err.Error(), "forgers=3 of 3 agents: at least one must be honest") {
+	if _, err := parsed.Draw(random.SeedOf(1), 3); err == nil || !strings.Contains(err.Error(), "adversaries=3 of 3 agents: at least one must be honest") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -186,10 +186,10 @@ func TestDissimilarMembersCorrelate(t *testing.T) {
 		clusters  []int
 		forged    bool
 	}{
-		{unlike, always(-0.7), always(0.7), []int{0, 2, 3, 4, 5, 6}, false},
+		{dissimilar, always(-0.7), always(0.7), []int{0, 2, 3, 4, 5, 6}, false},
 		{negated, always(-1), always(-0.9), []int{0, 1, 1, 1, 1, 1}, false},
 		{halfNegated, func(p int) float64 { return []float64{-1, 0.9}[p%2] }, func(p int) float64 { return []float64{-0.9, 1}[p%2] }, []int{0, 1, 0, 1, 0, 1}, false},
-		{lying, always(0), always(0.95), []int{0, 1, 1, 1, 1, 1}, false},
+		{deceptive, always(0), always(0.95), []int{0, 1, 1, 1, 1, 1}, false},
 		{noisy, always(-0.25), always(0.25), []int{0, 2, 3, 4, 5, 6}, false},
 		{forged, always(0.9), always(1), []int{0, 0, 0, 0, 0, 0}, true},
 	} {
@@ -246,7 +246,7 @@ func TestNoiseMembersAreStandardNormal(t *testing.T) {
 // All liars agree where the peak is; it is as high and wide as said, and where the
 // honest member has a worse value than at most designs.
 func TestLiarsShareAPeak(t *testing.T) {
-	for spec, better := range map[string]float64{"gp:e=0,others=lying": 1, "branin:shift=0,others=lying": -1} {
+	for spec, better := range map[string]float64{"gp:e=0,others=deceptive": 1, "branin:shift=0,others=deceptive": -1} {
 		for seed := range uint64(5) {
 			f := mustDraw(t, spec, seed, 4)
 			at := designs(f.Space, 2000, 1)

@@ -29,21 +29,21 @@
 // # Company
 //
 // The keys clusters, newcomer and others say who keeps whom company. With others
-// that are not alike one member is honest and counts, the first or the newcomer.
+// that are not similar one member is honest and counts, the first or the newcomer.
 // All others then are
 //
-//   - unlike: independent functions of the kind
-//   - negated: what they would be if they were alike, constraints too, times -1;
+//   - dissimilar: independent functions of the kind
+//   - negated: what they would be if they were similar, constraints too, times -1;
 //     half-negated: every second of them
-//   - lying: alike, plus a bell-shaped peak (a hole where the goal is to minimise)
+//   - deceptive: similar, plus a bell-shaped peak (a hole where the goal is to minimise)
 //     of height 3 and width 0.1·sqrt(d) at one place for all, where the honest
 //     member's function is worse than at most designs; constraints have a hole of the
 //     same depth there
 //   - constant: the same value, better by 3 than 0, and noise; constraints are kept by
 //     as much everywhere
 //   - noise: a standard normal number for every design, and of every constraint
-//   - forged: alike, but what they share is to be replaced by random weights or designs, or
-//     with forging=corner by one design, the corner where all numbers are largest
+//   - forged: similar, but what they share is to be replaced by random weights or designs, or
+//     with attack=corner by one design, the corner where all numbers are largest
 //
 // where a standard deviation of the objective is 1.
 //

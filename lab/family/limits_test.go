@@ -233,10 +233,10 @@ func TestOtherMembersConstraints(t *testing.T) {
 		return f, at, measuredAt(f.Members[0].Constraints[0], at), measuredAt(f.Members[1].Constraints[0], at)
 	}
 	for others, want := range map[string]func(r float64) bool{
-		unlike:  func(r float64) bool { return math.Abs(r) < 0.7 },
-		negated: func(r float64) bool { return r < -0.98 },
-		noisy:   func(r float64) bool { return math.Abs(r) < 0.25 },
-		forged:  func(r float64) bool { return r > 0.98 },
+		dissimilar: func(r float64) bool { return math.Abs(r) < 0.7 },
+		negated:    func(r float64) bool { return r < -0.98 },
+		noisy:      func(r float64) bool { return math.Abs(r) < 0.25 },
+		forged:     func(r float64) bool { return r > 0.98 },
 	} {
 		if _, _, mine, theirs := draw(others); !want(correlation(mine, theirs)) {
 			t.Errorf("others=%s: correlation %.3f", others, correlation(mine, theirs))
@@ -250,17 +250,17 @@ func TestOtherMembersConstraints(t *testing.T) {
 	}
 	// Where liars raise their objective they lower their constraint, by as much.
 	honest, _, _, before := draw(forged)
-	lied, _, _, after := draw(lying)
+	lied, _, _, after := draw(deceptive)
 	raised := false
 	for i, d := range at {
 		rise := lied.Members[1].Objective.Value(d) - honest.Members[1].Objective.Value(d)
 		if math.Abs(rise-(before[i]-after[i])) > 1e-9 {
-			t.Errorf("others=lying: the objective rises by %g and the constraint falls by %g", rise, before[i]-after[i])
+			t.Errorf("others=deceptive: the objective rises by %g and the constraint falls by %g", rise, before[i]-after[i])
 		}
 		raised = raised || rise > 1
 	}
 	if !raised {
-		t.Error("others=lying: no peak")
+		t.Error("others=deceptive: no peak")
 	}
 }
 

@@ -24,7 +24,7 @@ type odds struct {
 func (o *odds) member(others string, k, place int) Member {
 	same := func() function { return o.source.member(0, k) }
 	switch others {
-	case unlike:
+	case dissimilar:
 		return o.playing(o.source.member(1+k, k), Member{Cluster: 1 + k})
 	case halfNegated:
 		if place%2 == 1 {
@@ -33,7 +33,7 @@ func (o *odds) member(others string, k, place int) Member {
 		return o.playing(negative(same()), Member{Cluster: 1})
 	case negated:
 		return o.playing(negative(same()), Member{Cluster: 1})
-	case lying:
+	case deceptive:
 		return o.playing(o.withPeak(same()), Member{Cluster: 1})
 	case constant:
 		return o.playing(o.flat(), Member{Cluster: 1})

@@ -85,7 +85,7 @@ privacy: {mechanism: aggregate, epsilon: 8, releases: %d, min_contributors: 4, c
 	}
 	fromSums := 0
 	for _, m := range result.Members {
-		fromSums += m.PeerQueries
+		fromSums += m.PeerInformedTrials
 	}
 	t.Logf("%d sums, %d designs rest on them", len(seen), fromSums)
 	if len(seen) < 3 {

@@ -181,7 +181,7 @@ func TestReportTellsOfFaults(t *testing.T) {
 		}
 	}
 	text, err := json.Marshal(r.Network)
-	want := `{"delay_seconds":0.05,"jitter_seconds":1,"loss":0.3,"degree":0,"join_within_seconds":40,"speeds":2,"slow":3,"min_evaluations":3,"churn":0.4,"partitions":[{"from_seconds":15,"until_seconds":45,"parts":2}]}`
+	want := `{"delay_seconds":0.05,"jitter_seconds":1,"loss":0.3,"degree":0,"join_within_seconds":40,"max_slowdown":2,"straggler":3,"min_evaluations":3,"churn":0.4,"partitions":[{"from_seconds":15,"until_seconds":45,"parts":2}]}`
 	if err != nil || string(text) != want {
 		t.Errorf("%v, JSON %s, want %s", err, text, want)
 	}

@@ -91,7 +91,7 @@ func (p Plan) Complete() (Plan, error) {
 		{"agents", p.Agents, MaxAgents},
 		{"evals", p.Evaluations, MaxEvaluations},
 		{"repeats", p.Repeats, MaxRepeats},
-		{"initial", p.Initial, MaxInitial},
+		{"initial-designs", p.Initial, MaxInitial},
 	} {
 		if bound.value < 1 || bound.value > bound.most {
 			return p, fmt.Errorf("--%s %d: accepted are 1 to %d", bound.flag, bound.value, bound.most)

@@ -62,11 +62,11 @@ type Grid struct {
 func New(key crypto.PrivKey, space *task.Space) (*Grid, error) {
 	raw, err := key.Raw()
 	if err != nil {
-		return nil, fmt.Errorf("coarsen: the key of the node: %w", err)
+		return nil, fmt.Errorf("the key of the node: %w", err)
 	}
 	derived, err := hkdf.Key(sha256.New, raw, nil, "fbo guarded shares 2", len(random.Seed{}))
 	if err != nil {
-		return nil, fmt.Errorf("coarsen: %w", err)
+		return nil, err
 	}
 	secret := random.Seed(derived)
 	g := &Grid{blocks: space.Blocks()}

@@ -67,7 +67,7 @@ func TestPartiesShareTheNoise(t *testing.T) {
 		nodes := rapid.IntRange(2, 20).Draw(rt, "nodes")
 		colluding := rapid.IntRange(1, nodes-1).Draw(rt, "colluding")
 		contributors := rapid.IntRange(colluding+1, nodes).Draw(rt, "contributors")
-		many, err := NewTerms(parseSum(t, nodes, fmt.Sprintf("epsilon: 4, releases: 3, committee: %d, colluding: %d, contributors: %d", nodes, colluding, contributors)))
+		many, err := NewTerms(parseSum(t, nodes, fmt.Sprintf("epsilon: 4, releases: 3, committee: %d, max_colluding: %d, min_contributors: %d", nodes, colluding, contributors)))
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -51,9 +51,9 @@ func (c averager) weights() []float64 {
 	case weightsMetropolis:
 		degrees := make([]int, len(c.candidates))
 		for i, voice := range c.candidates {
-			degrees[i] = voice.Candidate.Neighbours
+			degrees[i] = voice.Candidate.VisiblePeers
 		}
-		weights, _ = metropolisRow(c.own.Neighbours, degrees, c.t, c.settings.Rounds)
+		weights, _ = metropolisRow(c.own.VisiblePeers, degrees, c.t, c.settings.Rounds)
 	default:
 		row := c.row()
 		for i, voice := range c.candidates {

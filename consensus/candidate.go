@@ -74,10 +74,10 @@ func (t candidateExchange) work(round int) strategy.Work {
 			return nil, err
 		}
 		return protocol.Candidate{
-			Round:      round,
-			Point:      protocol.PointOf(t.task.Space, suggestion.Design),
-			Response:   t.response(view, seed.Stream("response", trial)),
-			Neighbours: len(presence.Of(view).Present) - 1,
+			Round:        round,
+			Point:        protocol.PointOf(t.task.Space, suggestion.Design),
+			Response:     t.response(view, seed.Stream("response", trial)),
+			VisiblePeers: len(presence.Of(view).Present) - 1,
 		}, nil
 	}}
 }

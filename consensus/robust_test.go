@@ -36,7 +36,7 @@ func TestMedianAndTrimmedMeanByHand(t *testing.T) {
 
 // at is a candidate of the space of newTask.
 func at(x, n float64, choice int) protocol.Candidate {
-	return protocol.Candidate{Round: 1, Neighbours: 1, Point: protocol.Point{Coordinates: []float64{x, n}, Choices: []int{choice}}}
+	return protocol.Candidate{Round: 1, VisiblePeers: 1, Point: protocol.Point{Coordinates: []float64{x, n}, Choices: []int{choice}}}
 }
 
 // drawnCouncil is of so many agents, of which the last ones lie; the own candidate is
@@ -48,13 +48,13 @@ func drawnCouncil(t *rapid.T, average, weights string, agents, liars int) (c ave
 	high = draw("high", low, 1)
 	c = averager{self: all[0], own: at(draw("own", low, high), 0.05, 0), present: all, t: rapid.IntRange(1, 10).Draw(t, "round"),
 		settings: Settings{Weights: weights, Average: average, Rounds: 10}}
-	c.own.Neighbours = agents - 1
+	c.own.VisiblePeers = agents - 1
 	for i, id := range all[1:] {
 		candidate := at(draw("honest", low, high), 0.05, 0)
 		if i+1 >= agents-liars {
 			candidate = at(draw("lie", 0, 1), 0.95, 1)
 		}
-		candidate.Neighbours = agents - 1
+		candidate.VisiblePeers = agents - 1
 		c.candidates = append(c.candidates, PeerCandidate{Peer: id, Candidate: candidate})
 	}
 	return c, low, high
@@ -99,10 +99,10 @@ func TestAveragesOfSymmetricCandidatesAgree(t *testing.T) {
 			for i, x := range []float64{0.1, 0.3, 0.7, 0.9} {
 				id := []peer.ID{members(5)[0], members(5)[1], members(5)[3], members(5)[4]}[i]
 				candidate := at(x, 0.05, 1)
-				candidate.Neighbours = 4
+				candidate.VisiblePeers = 4
 				c.candidates = append(c.candidates, PeerCandidate{Peer: id, Candidate: candidate})
 			}
-			c.own.Neighbours = 4
+			c.own.VisiblePeers = 4
 			want := c.average(space)
 			for _, average := range []string{averageMedian, averageTrimmed} {
 				c.settings.Average = average

@@ -109,7 +109,7 @@ func (s Strategy) withLatest(ctx context.Context, view strategy.View, trial uint
 	}
 	c := averager{
 		self:       view.Self,
-		own:        protocol.Candidate{Round: round, Point: protocol.PointOf(s.task.Space, own.Design), Neighbours: len(present.Present) - 1},
+		own:        protocol.Candidate{Round: round, Point: protocol.PointOf(s.task.Space, own.Design), VisiblePeers: len(present.Present) - 1},
 		present:    present.Present,
 		candidates: candidates,
 		t:          round,

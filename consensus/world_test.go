@@ -118,7 +118,7 @@ func (w *world) publishCandidate(m *member, number int) {
 		return
 	}
 	point := protocol.Point{Coordinates: []float64{w.rng.Float64(), w.rng.Float64()}, Choices: []int{w.rng.IntN(3)}}
-	w.step(m, strategy.WorkDone{Result: protocol.Candidate{Round: number, Point: point, Neighbours: len(w.agents) - 1}})
+	w.step(m, strategy.WorkDone{Result: protocol.Candidate{Round: number, Point: point, VisiblePeers: len(w.agents) - 1}})
 }
 
 func (w *world) send(m *member, p strategy.Publish) {

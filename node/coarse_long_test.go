@@ -173,7 +173,7 @@ func coarseShare(t *testing.T, author, peer *node.Node, name string, axes []coar
 	})
 	widths := coarsen.Widths(sharing.Task().Space)
 	for i, a := range axes {
-		u := shared.Components[0].Centre.Coordinates[i]
+		u := shared.Components[0].Center.Coordinates[i]
 		low, high := max(u-widths[i]/2, 0), min(u+widths[i]/2, 1)
 		cells = append(cells, [2]float64{a.low + low*(a.high-a.low), a.low + high*(a.high-a.low)})
 	}

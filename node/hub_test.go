@@ -242,7 +242,7 @@ func TestMisconductAtAHub(t *testing.T) {
 			t.Fatal(err)
 		}
 		eventually(t, name+" being disconnected", func() bool {
-			if stream, err := h.NewStream(network.WithNoDial(t.Context(), "test"), info[0].ID, "/fbo/meet/1"); err == nil {
+			if stream, err := h.NewStream(network.WithNoDial(t.Context(), "test"), info[0].ID, "/fbo/rendezvous/1"); err == nil {
 				_, _ = stream.Write(data)
 				_ = stream.CloseWrite()
 				_, _ = stream.Read(make([]byte, 1))

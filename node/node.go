@@ -267,7 +267,7 @@ func (n *Node) openJournal() error {
 
 func (n *Node) openHost() (err error) {
 	n.conduct, n.checked = newPeerPolicy(n.named.has), newValidationCache()
-	n.syncing, n.naming = newSyncLimiter(), newSmallStreamLimiter("fbo.namesake", taskNameTimeout)
+	n.syncing, n.naming = newSyncLimiter(), newSmallStreamLimiter("fbo.task-mismatch", taskNameTimeout)
 	if n.Host != nil {
 		n.host = n.Host
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {

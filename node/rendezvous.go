@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	rendezvousProtocol = "/fbo/meet/1"
+	rendezvousProtocol = "/fbo/rendezvous/1"
 	rendezvousTimeout  = 10 * time.Second
 	rendezvousPause    = 2 * time.Second // at most, for a node that lacks company and learns of new nodes
 	rendezvousRenewal  = 2 * time.Minute // for a node that has company enough

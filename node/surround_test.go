@@ -197,7 +197,7 @@ func (a *siege) tell(ctx context.Context, index int, h host.Host, id peer.ID, sy
 
 // register makes an attacker known at a hub.
 func (a *siege) register(ctx context.Context, index int, h host.Host, hub peer.ID) {
-	s, err := h.NewStream(network.WithNoDial(ctx, "siege"), hub, "/fbo/meet/1")
+	s, err := h.NewStream(network.WithNoDial(ctx, "siege"), hub, "/fbo/rendezvous/1")
 	if err != nil {
 		return
 	}

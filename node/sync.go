@@ -53,9 +53,9 @@ func (t *topic) fetchOnce(from peer.ID) {
 func (t *topic) fetchShares(ctx context.Context, from peer.ID) error {
 	request := protocol.SyncRequest{Records: t.memberRecords()}
 	if err := t.session.do(ctx, func(time.Time) {
-		request.Held = t.session.agent.Digest()
+		request.Have = t.session.agent.Digest()
 		for _, c := range t.session.agent.EquivocationProofs() {
-			request.Contradictions = append(request.Contradictions, protocol.SealedEquivocationProof{First: c.First.Envelope, Second: c.Second.Envelope})
+			request.Equivocations = append(request.Equivocations, protocol.SealedEquivocationProof{First: c.First.Envelope, Second: c.Second.Envelope})
 		}
 	}); err != nil {
 		return err
@@ -173,13 +173,13 @@ func (t *topic) answer(stream network.Stream) error {
 			return t.reportMalformed(stream, err)
 		}
 	}
-	for _, c := range request.Contradictions {
+	for _, c := range request.Equivocations {
 		if err := t.contradicted(t.ctx, c.First, c.Second); err != nil {
 			return t.reportMalformed(stream, err)
 		}
 	}
 	var items []protocol.SyncItem
-	if err := t.session.do(t.ctx, func(now time.Time) { items = t.session.agent.Since(now, request.Held) }); err != nil {
+	if err := t.session.do(t.ctx, func(now time.Time) { items = t.session.agent.Since(now, request.Have) }); err != nil {
 		return err
 	}
 	for _, sealed := range t.memberRecords() {

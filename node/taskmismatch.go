@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	taskNameProtocol = "/fbo/namesake/1"
+	taskNameProtocol = "/fbo/task-mismatch/1"
 	taskNameTimeout  = 5 * time.Second
 	taskNamePause    = 2 * time.Second  // between looks at who is connected, with jitter
 	taskNameRetry    = 30 * time.Second // after a question without an answer
@@ -58,14 +58,14 @@ func (n *Node) answerTaskNames(stream network.Stream) error {
 		return err
 	}
 	defer leave()
-	asked, err := protocol.ReadTaskNameRequest(stream)
+	asked, err := protocol.ReadTaskMismatchRequest(stream)
 	if errors.Is(err, protocol.ErrMalformed) {
 		n.reportViolation(from, 1, err)
 	}
 	if err != nil {
 		return err
 	}
-	if err := protocol.WriteTaskNameResponse(stream, n.tasksNamed(from, asked)); err != nil {
+	if err := protocol.WriteTaskMismatchResponse(stream, n.tasksNamed(from, asked)); err != nil {
 		return err
 	}
 	return stream.CloseWrite()
@@ -119,13 +119,13 @@ func exchangeTaskNames(ctx context.Context, stream network.Stream, nameHash [sha
 			return nil, err
 		}
 	}
-	if err := protocol.WriteTaskNameRequest(stream, nameHash); err != nil {
+	if err := protocol.WriteTaskMismatchRequest(stream, nameHash); err != nil {
 		return nil, err
 	}
 	if err := stream.CloseWrite(); err != nil {
 		return nil, err
 	}
-	return protocol.ReadTaskNameResponse(stream)
+	return protocol.ReadTaskMismatchResponse(stream)
 }
 
 // nameSummary is what a peer says it takes part in.

@@ -49,7 +49,7 @@ func warned(t *testing.T, peers ...string) (*node.Node, *warnings) {
 	return n, w
 }
 
-func namesakesOf(t *testing.T, s *node.Session) []node.TaskMismatch {
+func mismatchesOf(t *testing.T, s *node.Session) []node.TaskMismatch {
 	t.Helper()
 	status, err := s.Status(t.Context())
 	if err != nil {
@@ -67,20 +67,20 @@ func TestTaskMismatchWarnsOnce(t *testing.T) {
 	second, _ := warned(t, first.Addresses()[0])
 	join(t, second, strings.Replace(bowl, "name: bowl", "name: cup", 1), 1)
 	other := join(t, second, strings.Replace(bowl, "high: 2", "high: 3", 1), 1)
-	eventually(t, "the namesake", func() bool { return len(namesakesOf(t, s)) > 0 })
-	if got := namesakesOf(t, s); len(got) != 1 || got[0].Peer != second.ID() || got[0].Task != other.Task().ID().String() {
+	eventually(t, "the namesake", func() bool { return len(mismatchesOf(t, s)) > 0 })
+	if got := mismatchesOf(t, s); len(got) != 1 || got[0].Peer != second.ID() || got[0].Task != other.Task().ID().String() {
 		t.Errorf("got %v", got)
 	}
-	eventually(t, "the other's namesake", func() bool { return len(namesakesOf(t, other)) == 1 })
+	eventually(t, "the other's namesake", func() bool { return len(mismatchesOf(t, other)) == 1 })
 	join(t, second, bowl, 1)
-	eventually(t, "that all is well", func() bool { return len(namesakesOf(t, s)) == 0 })
+	eventually(t, "that all is well", func() bool { return len(mismatchesOf(t, s)) == 0 })
 	if count := said.about("same name"); count != 1 {
 		t.Errorf("%d warnings", count)
 	}
 }
 
 // A node on both tasks of a name, as a hub that keeps them, knows that there are two.
-func TestNamesakesThatTheNodeWorksOn(t *testing.T) {
+func TestTaskMismatchesWithServedTasks(t *testing.T) {
 	t.Parallel()
 	wide := strings.Replace(bowl, "high: 2", "high: 3", 1)
 	both, said := warned(t)
@@ -89,8 +89,8 @@ func TestNamesakesThatTheNodeWorksOn(t *testing.T) {
 	peer, _ := warned(t, both.Addresses()[0])
 	join(t, peer, wide, 1)
 	wider := join(t, peer, strings.Replace(bowl, "high: 2", "high: 4", 1), 1)
-	eventually(t, "the namesake", func() bool { return len(namesakesOf(t, s)) > 0 })
-	if got := namesakesOf(t, s); len(got) != 1 || got[0].Task != wider.Task().ID().String() {
+	eventually(t, "the namesake", func() bool { return len(mismatchesOf(t, s)) > 0 })
+	if got := mismatchesOf(t, s); len(got) != 1 || got[0].Task != wider.Task().ID().String() {
 		t.Errorf("got %v", got)
 	}
 	if said.about("its id "+wider.Task().ID().String()+",") == 0 {
@@ -98,8 +98,8 @@ func TestNamesakesThatTheNodeWorksOn(t *testing.T) {
 	}
 }
 
-// TestNamesakeAnswersOnlyWhoKnowsTheName, and whoever may take part.
-func TestNamesakeAnswersOnlyWhoKnowsTheName(t *testing.T) {
+// TestTaskMismatchAnswersOnlyWhoKnowsTheName, and whoever may take part.
+func TestTaskMismatchAnswersOnlyWhoKnowsTheName(t *testing.T) {
 	t.Parallel()
 	n, asking := loopback(t), loopback(t)
 	s := join(t, n, bowl, 1)
@@ -108,7 +108,7 @@ func TestNamesakeAnswersOnlyWhoKnowsTheName(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(hash [32]byte) ([]cid.Cid, error) {
-		stream, err := asking.Network().NewStream(t.Context(), n.ID(), "/fbo/namesake/1")
+		stream, err := asking.Network().NewStream(t.Context(), n.ID(), "/fbo/task-mismatch/1")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,10 +117,10 @@ func TestNamesakeAnswersOnlyWhoKnowsTheName(t *testing.T) {
 			t.Fatal(err)
 		}
 		// A refusal may arrive before the question is written.
-		if err := protocol.WriteTaskNameRequest(stream, hash); err != nil {
+		if err := protocol.WriteTaskMismatchRequest(stream, hash); err != nil {
 			return nil, err
 		}
-		return protocol.ReadTaskNameResponse(stream)
+		return protocol.ReadTaskMismatchResponse(stream)
 	}
 	for name, c := range map[string]struct {
 		hash [32]byte
@@ -159,12 +159,12 @@ func TestTaskMismatchFromFalseAnswers(t *testing.T) {
 		join(t, l, strings.Replace(bowl, "name: bowl", "name: cup", 1), 1)
 	}
 	asked := make(chan struct{}, 100)
-	liar.Network().SetStreamHandler("/fbo/namesake/1", func(stream network.Stream) {
-		_ = protocol.WriteTaskNameResponse(stream, []cid.Cid{parse(t, strings.Replace(bowl, "high: 2", "high: 9", 1)).ID(), s.Task().ID()})
+	liar.Network().SetStreamHandler("/fbo/task-mismatch/1", func(stream network.Stream) {
+		_ = protocol.WriteTaskMismatchResponse(stream, []cid.Cid{parse(t, strings.Replace(bowl, "high: 2", "high: 9", 1)).ID(), s.Task().ID()})
 		_ = stream.Close()
 		asked <- struct{}{}
 	})
-	babbler.Network().SetStreamHandler("/fbo/namesake/1", func(stream network.Stream) {
+	babbler.Network().SetStreamHandler("/fbo/task-mismatch/1", func(stream network.Stream) {
 		_, _ = stream.Write([]byte{3, 0xff, 0xff, 0xff})
 		_ = stream.Close()
 		asked <- struct{}{}
@@ -188,15 +188,15 @@ func TestTaskMismatchFromFalseAnswers(t *testing.T) {
 	if err := connect(t.Context(), honest, n); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the honest namesake", func() bool { return len(namesakesOf(t, s)) > 0 })
-	if got := namesakesOf(t, s); len(got) != 1 || got[0].Peer != honest.ID() || said.about("same name") != 1 {
+	eventually(t, "the honest namesake", func() bool { return len(mismatchesOf(t, s)) > 0 })
+	if got := mismatchesOf(t, s); len(got) != 1 || got[0].Peer != honest.ID() || said.about("same name") != 1 {
 		t.Errorf("namesakes %v, warnings %q", got, said.all)
 	}
 
 	// Garbage as a question: the third time ends the connection.
 	for range 3 {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		stream, err := babbler.Network().NewStream(ctx, n.ID(), "/fbo/namesake/1")
+		stream, err := babbler.Network().NewStream(ctx, n.ID(), "/fbo/task-mismatch/1")
 		if err == nil {
 			_, _ = stream.Write([]byte{3, 0xff, 0xff, 0xff})
 			_ = stream.CloseWrite()

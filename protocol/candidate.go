@@ -13,10 +13,10 @@ import (
 // Candidate is the design that its author would evaluate in a round if it were
 // alone.
 type Candidate struct {
-	Round      int // 1 to the rounds of the task
-	Point      Point
-	Response   *float64 // the author's best response so far, larger being better, where the task exchanges it
-	Neighbours int      // how many others the author sees
+	Round        int // 1 to the rounds of the task
+	Point        Point
+	Response     *float64 // the author's best response so far, larger being better, where the task exchanges it
+	VisiblePeers int      // how many others the author sees
 }
 
 // maxNeighbours bounds what a candidate may claim.
@@ -28,10 +28,10 @@ func (c Candidate) Encode(space *task.Space, rounds int) ([]byte, error) {
 		return nil, err
 	}
 	return proto.Marshal(&pb.Candidate{
-		Round:      uint32(c.Round),
-		Point:      c.Point.message(),
-		Response:   c.Response,
-		Neighbours: uint32(c.Neighbours),
+		Round:        uint32(c.Round),
+		Point:        c.Point.message(),
+		Response:     c.Response,
+		VisiblePeers: uint32(c.VisiblePeers),
 	})
 }
 
@@ -45,10 +45,10 @@ func DecodeCandidate(payload []byte, space *task.Space, rounds int) (Candidate, 
 		return Candidate{}, fmt.Errorf("%w: candidate: %w", ErrMalformed, err)
 	}
 	c := Candidate{
-		Round:      int(min(m.Round, math.MaxInt32)),
-		Point:      pointFrom(m.Point),
-		Response:   m.Response,
-		Neighbours: int(min(m.Neighbours, math.MaxInt32)),
+		Round:        int(min(m.Round, math.MaxInt32)),
+		Point:        pointFrom(m.Point),
+		Response:     m.Response,
+		VisiblePeers: int(min(m.VisiblePeers, math.MaxInt32)),
 	}
 	if err := c.validate(space, rounds); err != nil {
 		return Candidate{}, fmt.Errorf("%w: %w", ErrMalformed, err)
@@ -60,8 +60,8 @@ func (c Candidate) validate(space *task.Space, rounds int) error {
 	switch {
 	case c.Round < 1 || c.Round > rounds:
 		return fmt.Errorf("a candidate of round %d, the task has rounds 1 to %d", c.Round, rounds)
-	case c.Neighbours < 0 || c.Neighbours > maxNeighbours:
-		return fmt.Errorf("a candidate that claims %d neighbours, accepted are up to %d", c.Neighbours, maxNeighbours)
+	case c.VisiblePeers < 0 || c.VisiblePeers > maxNeighbours:
+		return fmt.Errorf("a candidate that claims %d neighbours, accepted are up to %d", c.VisiblePeers, maxNeighbours)
 	}
 	if err := checkUnit("response", c.Response); err != nil {
 		return err

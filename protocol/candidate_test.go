@@ -16,7 +16,7 @@ const exampleRounds = 50
 
 func exampleCandidate() Candidate {
 	response := -3.5e7
-	return Candidate{Round: 7, Point: mixedPoint(), Response: &response, Neighbours: 3}
+	return Candidate{Round: 7, Point: mixedPoint(), Response: &response, VisiblePeers: 3}
 }
 
 func candidates(space *task.Space, rounds int) codec[Candidate] {
@@ -35,10 +35,10 @@ func TestCandidatesSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		space, rounds := drawSpace(t), rapid.IntRange(1, 100000).Draw(t, "rounds")
 		candidates(space, rounds).survives(t, Candidate{
-			Round:      rapid.IntRange(1, rounds).Draw(t, "round"),
-			Point:      PointOf(space, drawDesign(t, space)),
-			Response:   drawUnit(t, "response"),
-			Neighbours: rapid.IntRange(0, maxNeighbours).Draw(t, "neighbours"),
+			Round:        rapid.IntRange(1, rounds).Draw(t, "round"),
+			Point:        PointOf(space, drawDesign(t, space)),
+			Response:     drawUnit(t, "response"),
+			VisiblePeers: rapid.IntRange(0, maxNeighbours).Draw(t, "neighbours"),
 		})
 	})
 }
@@ -56,7 +56,7 @@ func TestNoResponseIsNotZero(t *testing.T) {
 func TestCandidatesThatAreRefused(t *testing.T) {
 	space := mixedSpace(t)
 	good := func() *pb.Candidate {
-		return &pb.Candidate{Round: 7, Point: mixedPoint().message(), Response: proto.Float64(-3.5e7), Neighbours: 3}
+		return &pb.Candidate{Round: 7, Point: mixedPoint().message(), Response: proto.Float64(-3.5e7), VisiblePeers: 3}
 	}
 	codec := candidates(space, exampleRounds)
 	for name, change := range map[string]func(*pb.Candidate){
@@ -64,8 +64,8 @@ func TestCandidatesThatAreRefused(t *testing.T) {
 		"beyond the rounds":     func(m *pb.Candidate) { m.Round = exampleRounds + 1 },
 		"a round beyond int32":  func(m *pb.Candidate) { m.Round = 1 << 31 },
 		"the largest round":     func(m *pb.Candidate) { m.Round = math.MaxUint32 },
-		"too many neighbours":   func(m *pb.Candidate) { m.Neighbours = maxNeighbours + 1 },
-		"the most neighbours":   func(m *pb.Candidate) { m.Neighbours = math.MaxUint32 },
+		"too many neighbours":   func(m *pb.Candidate) { m.VisiblePeers = maxNeighbours + 1 },
+		"the most neighbours":   func(m *pb.Candidate) { m.VisiblePeers = math.MaxUint32 },
 		"NaN response":          func(m *pb.Candidate) { m.Response = proto.Float64(math.NaN()) },
 		"infinite response":     func(m *pb.Candidate) { m.Response = proto.Float64(math.Inf(1)) },
 		"minus infinite":        func(m *pb.Candidate) { m.Response = proto.Float64(math.Inf(-1)) },
@@ -74,11 +74,11 @@ func TestCandidatesThatAreRefused(t *testing.T) {
 	} {
 		m := good()
 		change(m)
-		codec.judges(t, name, m, Candidate{Round: int(m.Round), Point: mixedPoint(), Response: m.Response, Neighbours: int(m.Neighbours)}, false)
+		codec.judges(t, name, m, Candidate{Round: int(m.Round), Point: mixedPoint(), Response: m.Response, VisiblePeers: int(m.VisiblePeers)}, false)
 	}
 	for name, c := range map[string]Candidate{
 		"negative round":      {Round: -1, Point: mixedPoint()},
-		"negative neighbours": {Round: 1, Point: mixedPoint(), Neighbours: -1},
+		"negative neighbours": {Round: 1, Point: mixedPoint(), VisiblePeers: -1},
 	} {
 		codec.unsendable(t, name, c)
 	}

@@ -30,8 +30,8 @@ type Density struct {
 // Component of a density is a normal, truncated to the unit cube.
 type Component struct {
 	Weight float64 // positive; all together 1
-	Spread float64 // standard deviation of each coordinate in the unit cube
-	Centre Point
+	Std    float64 // standard deviation of each coordinate in the unit cube
+	Center Point
 }
 
 // Encode returns the payload. It refuses what Decode would.
@@ -41,7 +41,7 @@ func (d Density) Encode(space *task.Space) ([]byte, error) {
 	}
 	m := &pb.Density{Observations: uint32(d.Observations), Release: uint32(d.Release)}
 	for _, c := range d.Components {
-		m.Components = append(m.Components, &pb.Component{Weight: float32(c.Weight), Spread: float32(c.Spread), Centre: c.Centre.message()})
+		m.Components = append(m.Components, &pb.Component{Weight: float32(c.Weight), Std: float32(c.Std), Center: c.Center.message()})
 	}
 	return proto.Marshal(m)
 }
@@ -57,7 +57,7 @@ func DecodeDensity(payload []byte, space *task.Space) (Density, error) {
 	}
 	d := Density{Observations: int(m.Observations), Release: int(m.Release)}
 	for _, c := range m.Components {
-		d.Components = append(d.Components, Component{Weight: float64(c.Weight), Spread: float64(c.Spread), Centre: pointFrom(c.Centre)})
+		d.Components = append(d.Components, Component{Weight: float64(c.Weight), Std: float64(c.Std), Center: pointFrom(c.Center)})
 	}
 	if err := d.validate(space); err != nil {
 		return Density{}, fmt.Errorf("%w: %w", ErrMalformed, err)
@@ -81,10 +81,10 @@ func (d Density) validate(space *task.Space) error {
 		switch {
 		case !(weight > 0 && weight <= 1+weightsOff):
 			return fmt.Errorf("component %d of a density has weight %g, accepted is more than 0 and up to 1", i, c.Weight)
-		case !(float32(c.Spread) >= MinSpread && float32(c.Spread) <= MaxSpread):
-			return fmt.Errorf("component %d of a density has spread %g, accepted is %g to %g", i, c.Spread, MinSpread, MaxSpread)
+		case !(float32(c.Std) >= MinSpread && float32(c.Std) <= MaxSpread):
+			return fmt.Errorf("component %d of a density has std %g, accepted is %g to %g", i, c.Std, MinSpread, MaxSpread)
 		}
-		if err := c.Centre.check(space); err != nil {
+		if err := c.Center.check(space); err != nil {
 			return fmt.Errorf("component %d of a density: %w", i, err)
 		}
 		sum += weight

@@ -17,8 +17,8 @@ import (
 // exampleDensity has numbers that are exact as float32.
 func exampleDensity() Density {
 	return Density{Observations: 12, Components: []Component{
-		{Weight: 0.75, Spread: 0.125, Centre: mixedPoint()},
-		{Weight: 0.25, Spread: 2, Centre: Point{[]float64{0, 0.5}, []int{0, 1}}},
+		{Weight: 0.75, Std: 0.125, Center: mixedPoint()},
+		{Weight: 0.25, Std: 2, Center: Point{[]float64{0, 0.5}, []int{0, 1}}},
 	}}
 }
 
@@ -36,8 +36,8 @@ func drawDensity(t *rapid.T, space *task.Space) Density {
 	for _, w := range weights {
 		d.Components = append(d.Components, Component{
 			Weight: w / sum,
-			Spread: rapid.Float64Range(MinSpread, MaxSpread).Draw(t, "spread"),
-			Centre: PointOf(space, drawDesign(t, space)),
+			Std:    rapid.Float64Range(MinSpread, MaxSpread).Draw(t, "spread"),
+			Center: PointOf(space, drawDesign(t, space)),
 		})
 	}
 	return d
@@ -53,7 +53,7 @@ func TestDensitiesSurviveTheWireAsFloat32(t *testing.T) {
 		}
 		for i := range want.Components {
 			c := &want.Components[i]
-			c.Weight, c.Spread = float64(float32(c.Weight)), float64(float32(c.Spread))
+			c.Weight, c.Std = float64(float32(c.Weight)), float64(float32(c.Std))
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("%+v, want %+v", got, want)
@@ -67,7 +67,7 @@ func TestSpreadsAtTheBounds(t *testing.T) {
 	space := mixedSpace(t)
 	for _, spread := range []float64{MinSpread, MaxSpread} {
 		d := Density{Observations: 1, Components: []Component{{1, spread, mixedPoint()}}}
-		if got, err := DecodeDensity(densities(space).encoded(t, d), space); err != nil || math.Abs(got.Components[0].Spread/spread-1) > 1e-7 {
+		if got, err := DecodeDensity(densities(space).encoded(t, d), space); err != nil || math.Abs(got.Components[0].Std/spread-1) > 1e-7 {
 			t.Errorf("spread %g: %+v, %v", spread, got, err)
 		}
 	}
@@ -99,7 +99,7 @@ func TestDensitiesThatAreRefused(t *testing.T) {
 	space := mixedSpace(t)
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	component := func(weight, spread float32) *pb.Component {
-		return &pb.Component{Weight: weight, Spread: spread, Centre: mixedPoint().message()}
+		return &pb.Component{Weight: weight, Std: spread, Center: mixedPoint().message()}
 	}
 	codec := densities(space)
 	even := func(count int) []*pb.Component {
@@ -143,12 +143,12 @@ func TestDensitiesThatAreRefused(t *testing.T) {
 	} {
 		d := Density{Observations: int(c.observations)}
 		for _, m := range c.components {
-			d.Components = append(d.Components, Component{float64(m.Weight), float64(m.Spread), pointFrom(m.Centre)})
+			d.Components = append(d.Components, Component{float64(m.Weight), float64(m.Std), pointFrom(m.Center)})
 		}
 		codec.judges(t, c.name, &pb.Density{Observations: c.observations, Components: c.components}, d, c.ok)
 	}
 	codec.refusesDamage(t, exampleDensity(), MaxComponents*(pointBytes(space)+24)+payloadOverhead, func(p *pb.Point) proto.Message {
-		return &pb.Density{Observations: 1, Components: []*pb.Component{component(0.5, 0.5), {Weight: 0.5, Spread: 0.5, Centre: p}}}
+		return &pb.Density{Observations: 1, Components: []*pb.Component{component(0.5, 0.5), {Weight: 0.5, Std: 0.5, Center: p}}}
 	})
 	payload := codec.encoded(t, exampleDensity())
 	for end := range payload { // a density that lacks a component lacks its weight
@@ -164,7 +164,7 @@ func TestReleasesOfDensities(t *testing.T) {
 		d.Release = int(release) // where an int has 32 bits the last is negative, and refused as well
 		m := &pb.Density{Observations: 12, Release: uint32(release)}
 		for _, c := range d.Components {
-			m.Components = append(m.Components, &pb.Component{Weight: float32(c.Weight), Spread: float32(c.Spread), Centre: c.Centre.message()})
+			m.Components = append(m.Components, &pb.Component{Weight: float32(c.Weight), Std: float32(c.Std), Center: c.Center.message()})
 		}
 		densities(space).judges(t, fmt.Sprintf("release %d", release), m, d, ok)
 	}
@@ -179,7 +179,7 @@ func FuzzDecodeDensity(f *testing.F) {
 	}
 	codec.fuzz(f, exampleDensity(), func(_ *testing.T, d *Density) {
 		for _, c := range d.Components {
-			space.Decode(c.Centre.Encoded(space))
+			space.Decode(c.Center.Encoded(space))
 		}
 	}, releases...)
 }

@@ -29,11 +29,11 @@ func batchBytes(space *task.Space, parties int) int {
 
 // Evaluation is what a party has evaluated.
 type Evaluation struct {
-	Number int // of its author's, from 1
-	Round  int // in which the design was assigned; 0: in none
-	Point  Point
-	Value  *float64 // larger being better; nil when the evaluation has failed
-	Past   bool     // made before or elsewhere
+	Number   int // of its author's, from 1
+	Round    int // in which the design was assigned; 0: in none
+	Point    Point
+	Value    *float64 // larger being better; nil when the evaluation has failed
+	Imported bool     // made before or elsewhere
 }
 
 // Encode returns the payload. It refuses what Decode would.
@@ -41,7 +41,7 @@ func (e Evaluation) Encode(space *task.Space) ([]byte, error) {
 	if err := e.validate(space); err != nil {
 		return nil, err
 	}
-	return proto.Marshal(&pb.Evaluation{Number: uint32(e.Number), Round: uint32(e.Round), Point: e.Point.message(), Value: e.Value, Past: e.Past})
+	return proto.Marshal(&pb.Evaluation{Number: uint32(e.Number), Round: uint32(e.Round), Point: e.Point.message(), Value: e.Value, Imported: e.Imported})
 }
 
 // DecodeEvaluation accepts a point of the space.
@@ -53,7 +53,7 @@ func DecodeEvaluation(payload []byte, space *task.Space) (Evaluation, error) {
 	if err := proto.Unmarshal(payload, &m); err != nil {
 		return Evaluation{}, fmt.Errorf("%w: evaluation: %w", ErrMalformed, err)
 	}
-	e := Evaluation{Number: whole(m.Number), Round: whole(m.Round), Point: pointFrom(m.Point), Value: m.Value, Past: m.Past}
+	e := Evaluation{Number: whole(m.Number), Round: whole(m.Round), Point: pointFrom(m.Point), Value: m.Value, Imported: m.Imported}
 	if err := e.validate(space); err != nil {
 		return Evaluation{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
@@ -162,11 +162,11 @@ func (b Batch) validate(space *task.Space, parties int) error {
 
 // Assignment is what a mediator has one party evaluate.
 type Assignment struct {
-	Round   int
-	Party   peer.ID
-	Point   Point
-	Parties int     // that evaluate in this round, 1 to MaxParties
-	Gain    float64 // how much more the party has got than the average party, in the objective's units
+	Round            int
+	Party            peer.ID
+	Point            Point
+	Parties          int     // that evaluate in this round, 1 to MaxParties
+	RewardDifference float64 // how much more the party has got than the average party, in the objective's units
 }
 
 // Encode returns the payload. It refuses what Decode would.
@@ -174,7 +174,7 @@ func (a Assignment) Encode(space *task.Space) ([]byte, error) {
 	if err := a.validate(space); err != nil {
 		return nil, err
 	}
-	return proto.Marshal(&pb.Assignment{Round: uint32(a.Round), Party: []byte(a.Party), Point: a.Point.message(), Parties: uint32(a.Parties), Gain: a.Gain})
+	return proto.Marshal(&pb.Assignment{Round: uint32(a.Round), Party: []byte(a.Party), Point: a.Point.message(), Parties: uint32(a.Parties), RewardDifference: a.RewardDifference})
 }
 
 // DecodeAssignment accepts a point of the space.
@@ -186,7 +186,7 @@ func DecodeAssignment(payload []byte, space *task.Space) (Assignment, error) {
 	if err := proto.Unmarshal(payload, &m); err != nil {
 		return Assignment{}, fmt.Errorf("%w: assignment: %w", ErrMalformed, err)
 	}
-	a := Assignment{Round: whole(m.Round), Party: peer.ID(m.Party), Point: pointFrom(m.Point), Parties: whole(m.Parties), Gain: m.Gain}
+	a := Assignment{Round: whole(m.Round), Party: peer.ID(m.Party), Point: pointFrom(m.Point), Parties: whole(m.Parties), RewardDifference: m.RewardDifference}
 	if err := a.validate(space); err != nil {
 		return Assignment{}, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
@@ -203,7 +203,7 @@ func (a Assignment) validate(space *task.Space) error {
 	if a.Parties < 1 || a.Parties > MaxParties {
 		return fmt.Errorf("an assignment of a round with %d parties, accepted are 1 to %d", a.Parties, MaxParties)
 	}
-	if err := checkUnit("gain", &a.Gain); err != nil {
+	if err := checkUnit("gain", &a.RewardDifference); err != nil {
 		return err
 	}
 	return a.Point.check(space)
@@ -211,13 +211,13 @@ func (a Assignment) validate(space *task.Space) error {
 
 // FairMessage is what nodes of a task with fair batches say to each other directly.
 type FairMessage struct {
-	Statements [][]byte // envelopes of shares
-	Holding    *Holding // nil: the sender does not say
-	Notices    []Notice
+	Shares   [][]byte  // envelopes of shares
+	Progress *Progress // nil: the sender does not say
+	Notices  []Notice
 }
 
-// Holding says what the sender has.
-type Holding struct {
+// Progress says what the sender has.
+type Progress struct {
 	Round   int   // the latest that it has a batch of, or an assignment
 	Counts  []int // of each party's evaluations, in order of the roster
 	Waiting bool  // for the next round
@@ -230,10 +230,10 @@ type Notice struct{ Party, Reason int }
 // Encode returns the message. It refuses what Decode would.
 func (f FairMessage) Encode() ([]byte, error) {
 	parties := 0
-	m := &pb.FairMessage{Statements: f.Statements}
-	if f.Holding != nil {
-		parties = len(f.Holding.Counts)
-		m.Holding = &pb.Holding{Round: uint32(f.Holding.Round), Counts: unsigned(f.Holding.Counts), Waiting: f.Holding.Waiting}
+	m := &pb.FairMessage{Shares: f.Shares}
+	if f.Progress != nil {
+		parties = len(f.Progress.Counts)
+		m.Progress = &pb.Progress{Round: uint32(f.Progress.Round), Counts: unsigned(f.Progress.Counts), Waiting: f.Progress.Waiting}
 	}
 	for _, n := range f.Notices {
 		parties = max(parties, n.Party+1)
@@ -257,9 +257,9 @@ func DecodeFairMessage(data []byte, parties int) (FairMessage, error) {
 	if err := proto.Unmarshal(data, &m); err != nil {
 		return FairMessage{}, fmt.Errorf("%w: message: %w", ErrMalformed, err)
 	}
-	f := FairMessage{Statements: m.Statements}
-	if h := m.Holding; h != nil {
-		f.Holding = &Holding{Round: whole(h.Round), Counts: wholes(h.Counts), Waiting: h.Waiting}
+	f := FairMessage{Shares: m.Shares}
+	if h := m.Progress; h != nil {
+		f.Progress = &Progress{Round: whole(h.Round), Counts: wholes(h.Counts), Waiting: h.Waiting}
 	}
 	for _, n := range m.Notices {
 		f.Notices = append(f.Notices, Notice{Party: whole(n.Party), Reason: whole(n.Reason)})
@@ -271,13 +271,13 @@ func DecodeFairMessage(data []byte, parties int) (FairMessage, error) {
 }
 
 func (f FairMessage) validate(parties int) error {
-	if n := len(f.Statements); n > maxStatements {
+	if n := len(f.Shares); n > maxStatements {
 		return fmt.Errorf("a message of %d statements, accepted are up to %d", n, maxStatements)
 	}
 	if parties > MaxParties {
 		return fmt.Errorf("a message among %d parties, accepted are up to %d", parties, MaxParties)
 	}
-	if h := f.Holding; h != nil {
+	if h := f.Progress; h != nil {
 		if len(h.Counts) != parties {
 			return fmt.Errorf("a message with %d counts, the roster has %d parties", len(h.Counts), parties)
 		}

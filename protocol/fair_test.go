@@ -39,14 +39,14 @@ func exampleBatch() Batch {
 }
 
 func exampleAssignment(t testing.TB) Assignment {
-	return Assignment{Round: 4, Party: idsOf(t, 1)[0], Point: mixedPoint(), Parties: 3, Gain: -0.75}
+	return Assignment{Round: 4, Party: idsOf(t, 1)[0], Point: mixedPoint(), Parties: 3, RewardDifference: -0.75}
 }
 
 func exampleFairMessage() FairMessage {
 	return FairMessage{
-		Statements: [][]byte{[]byte("one"), []byte("three")},
-		Holding:    &Holding{Round: 4, Counts: []int{5, 0, 300}, Waiting: true},
-		Notices:    []Notice{{Party: 2, Reason: 3}},
+		Shares:   [][]byte{[]byte("one"), []byte("three")},
+		Progress: &Progress{Round: 4, Counts: []int{5, 0, 300}, Waiting: true},
+		Notices:  []Notice{{Party: 2, Reason: 3}},
 	}
 }
 
@@ -82,11 +82,11 @@ func TestEvaluationsSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		space := drawSpace(t)
 		evaluations(space).survives(t, Evaluation{
-			Number: drawNumber(t, "number", 1),
-			Round:  drawNumber(t, "round", 0),
-			Point:  PointOf(space, drawDesign(t, space)),
-			Value:  drawUnit(t, "value"),
-			Past:   rapid.Bool().Draw(t, "past"),
+			Number:   drawNumber(t, "number", 1),
+			Round:    drawNumber(t, "round", 0),
+			Point:    PointOf(space, drawDesign(t, space)),
+			Value:    drawUnit(t, "value"),
+			Imported: rapid.Bool().Draw(t, "past"),
 		})
 	})
 }
@@ -235,11 +235,11 @@ func TestAssignmentsSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		space := drawSpace(t)
 		assignments(space).survives(t, Assignment{
-			Round:   drawNumber(t, "round", 1),
-			Party:   rapid.SampledFrom(ids).Draw(t, "party"),
-			Point:   PointOf(space, drawDesign(t, space)),
-			Parties: rapid.IntRange(1, MaxParties).Draw(t, "parties"),
-			Gain:    rapid.Float64Range(-MaxUnit, MaxUnit).Draw(t, "gain"),
+			Round:            drawNumber(t, "round", 1),
+			Party:            rapid.SampledFrom(ids).Draw(t, "party"),
+			Point:            PointOf(space, drawDesign(t, space)),
+			Parties:          rapid.IntRange(1, MaxParties).Draw(t, "parties"),
+			RewardDifference: rapid.Float64Range(-MaxUnit, MaxUnit).Draw(t, "gain"),
 		})
 	})
 }
@@ -247,7 +247,7 @@ func TestAssignmentsSurviveTheWire(t *testing.T) {
 func TestAssignmentsThatAreRefused(t *testing.T) {
 	space, id := mixedSpace(t), idsOf(t, 1)[0]
 	good := func() *pb.Assignment {
-		return &pb.Assignment{Round: 4, Party: []byte(id), Point: mixedPoint().message(), Parties: 3, Gain: -0.75}
+		return &pb.Assignment{Round: 4, Party: []byte(id), Point: mixedPoint().message(), Parties: 3, RewardDifference: -0.75}
 	}
 	codec := assignments(space)
 	for name, change := range map[string]func(*pb.Assignment){
@@ -261,14 +261,14 @@ func TestAssignmentsThatAreRefused(t *testing.T) {
 		"no parties":          func(m *pb.Assignment) { m.Parties = 0 },
 		"too many parties":    func(m *pb.Assignment) { m.Parties = MaxParties + 1 },
 		"the most parties":    func(m *pb.Assignment) { m.Parties = math.MaxUint32 },
-		"gain NaN":            func(m *pb.Assignment) { m.Gain = math.NaN() },
-		"infinite gain":       func(m *pb.Assignment) { m.Gain = math.Inf(1) },
-		"minus infinite gain": func(m *pb.Assignment) { m.Gain = math.Inf(-1) },
-		"huge gain":           func(m *pb.Assignment) { m.Gain = 1.001 * MaxUnit },
+		"gain NaN":            func(m *pb.Assignment) { m.RewardDifference = math.NaN() },
+		"infinite gain":       func(m *pb.Assignment) { m.RewardDifference = math.Inf(1) },
+		"minus infinite gain": func(m *pb.Assignment) { m.RewardDifference = math.Inf(-1) },
+		"huge gain":           func(m *pb.Assignment) { m.RewardDifference = 1.001 * MaxUnit },
 	} {
 		m := good()
 		change(m)
-		a := Assignment{Round: int(m.Round), Party: peer.ID(m.Party), Point: mixedPoint(), Parties: int(m.Parties), Gain: m.Gain}
+		a := Assignment{Round: int(m.Round), Party: peer.ID(m.Party), Point: mixedPoint(), Parties: int(m.Parties), RewardDifference: m.RewardDifference}
 		codec.judges(t, name, m, a, false)
 	}
 	codec.refusesDamage(t, exampleAssignment(t), pointBytes(space)+2*payloadOverhead, func(p *pb.Point) proto.Message {
@@ -281,9 +281,9 @@ func TestAssignmentsThatAreRefused(t *testing.T) {
 func TestFairMessagesSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parties := rapid.IntRange(1, MaxParties).Draw(t, "parties")
-		want := FairMessage{Statements: rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 1, 300), 1, 20).Draw(t, "statements")}
+		want := FairMessage{Shares: rapid.SliceOfN(rapid.SliceOfN(rapid.Byte(), 1, 300), 1, 20).Draw(t, "statements")}
 		if rapid.Bool().Draw(t, "holding") {
-			want.Holding = &Holding{Round: drawNumber(t, "round", 0), Counts: drawCounts(t, parties), Waiting: rapid.Bool().Draw(t, "waiting")}
+			want.Progress = &Progress{Round: drawNumber(t, "round", 0), Counts: drawCounts(t, parties), Waiting: rapid.Bool().Draw(t, "waiting")}
 		}
 		for range rapid.IntRange(0, MaxParties).Draw(t, "notices") {
 			want.Notices = append(want.Notices, Notice{
@@ -298,21 +298,21 @@ func TestFairMessagesSurviveTheWire(t *testing.T) {
 func TestFairMessagesThatAreRefused(t *testing.T) {
 	good := func() *pb.FairMessage {
 		return &pb.FairMessage{
-			Statements: [][]byte{[]byte("one")},
-			Holding:    &pb.Holding{Round: 4, Counts: []uint32{5, 0, 300}},
-			Notices:    []*pb.Notice{{Party: 2, Reason: 3}},
+			Shares:   [][]byte{[]byte("one")},
+			Progress: &pb.Progress{Round: 4, Counts: []uint32{5, 0, 300}},
+			Notices:  []*pb.Notice{{Party: 2, Reason: 3}},
 		}
 	}
 	codec := fairMessages(exampleParties)
 	for name, change := range map[string]func(*pb.FairMessage){
-		"too many statements":    func(m *pb.FairMessage) { m.Statements = make([][]byte, maxStatements+1) },
-		"a round too large":      func(m *pb.FairMessage) { m.Holding.Round = maxNumber + 1 },
-		"the largest round":      func(m *pb.FairMessage) { m.Holding.Round = math.MaxUint32 },
-		"no counts":              func(m *pb.FairMessage) { m.Holding.Counts = nil },
-		"a count less":           func(m *pb.FairMessage) { m.Holding.Counts = m.Holding.Counts[1:] },
-		"a count more":           func(m *pb.FairMessage) { m.Holding.Counts = append(m.Holding.Counts, 0) },
-		"a count too large":      func(m *pb.FairMessage) { m.Holding.Counts[0] = maxNumber + 1 },
-		"the largest count":      func(m *pb.FairMessage) { m.Holding.Counts[0] = math.MaxUint32 },
+		"too many statements":    func(m *pb.FairMessage) { m.Shares = make([][]byte, maxStatements+1) },
+		"a round too large":      func(m *pb.FairMessage) { m.Progress.Round = maxNumber + 1 },
+		"the largest round":      func(m *pb.FairMessage) { m.Progress.Round = math.MaxUint32 },
+		"no counts":              func(m *pb.FairMessage) { m.Progress.Counts = nil },
+		"a count less":           func(m *pb.FairMessage) { m.Progress.Counts = m.Progress.Counts[1:] },
+		"a count more":           func(m *pb.FairMessage) { m.Progress.Counts = append(m.Progress.Counts, 0) },
+		"a count too large":      func(m *pb.FairMessage) { m.Progress.Counts[0] = maxNumber + 1 },
+		"the largest count":      func(m *pb.FairMessage) { m.Progress.Counts[0] = math.MaxUint32 },
 		"a notice about nobody":  func(m *pb.FairMessage) { m.Notices[0].Party = exampleParties },
 		"about the largest":      func(m *pb.FairMessage) { m.Notices[0].Party = math.MaxUint32 },
 		"for no reason":          func(m *pb.FairMessage) { m.Notices[0].Reason = 0 },
@@ -333,16 +333,16 @@ func TestFairMessagesThatAreRefused(t *testing.T) {
 	}
 	// An author knows the roster by its counts alone.
 	for name, change := range map[string]func(*FairMessage){
-		"too many statements": func(m *FairMessage) { m.Statements = make([][]byte, maxStatements+1) },
-		"too many bytes":      func(m *FairMessage) { m.Statements = [][]byte{make([]byte, MaxDirectBytes)} },
-		"too many parties":    func(m *FairMessage) { m.Holding.Counts = make([]int, MaxParties+1) },
-		"a negative round":    func(m *FairMessage) { m.Holding.Round = -1 },
-		"a round too large":   func(m *FairMessage) { m.Holding.Round = maxNumber + 1 },
-		"a negative count":    func(m *FairMessage) { m.Holding.Counts[1] = -1 },
-		"a count too large":   func(m *FairMessage) { m.Holding.Counts[1] = maxNumber + 1 },
+		"too many statements": func(m *FairMessage) { m.Shares = make([][]byte, maxStatements+1) },
+		"too many bytes":      func(m *FairMessage) { m.Shares = [][]byte{make([]byte, MaxDirectBytes)} },
+		"too many parties":    func(m *FairMessage) { m.Progress.Counts = make([]int, MaxParties+1) },
+		"a negative round":    func(m *FairMessage) { m.Progress.Round = -1 },
+		"a round too large":   func(m *FairMessage) { m.Progress.Round = maxNumber + 1 },
+		"a negative count":    func(m *FairMessage) { m.Progress.Counts[1] = -1 },
+		"a count too large":   func(m *FairMessage) { m.Progress.Counts[1] = maxNumber + 1 },
 		"about a negative":    func(m *FairMessage) { m.Notices[0].Party = -1 },
 		"about nobody":        func(m *FairMessage) { m.Notices[0].Party = exampleParties },
-		"about one of many":   func(m *FairMessage) { m.Holding = nil; m.Notices[0].Party = MaxParties },
+		"about one of many":   func(m *FairMessage) { m.Progress = nil; m.Notices[0].Party = MaxParties },
 		"for no reason":       func(m *FairMessage) { m.Notices[0].Reason = 0 },
 		"a negative reason":   func(m *FairMessage) { m.Notices[0].Reason = -1 },
 		"too large a reason":  func(m *FairMessage) { m.Notices[0].Reason = maxReason + 1 },

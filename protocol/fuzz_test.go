@@ -55,7 +55,7 @@ func FuzzReadSyncRequest(f *testing.F) {
 	var wire bytes.Buffer
 	author := idsOf(f, 1)[0]
 	if err := WriteSyncRequest(&wire, SyncRequest{
-		Held:    []Held{{Key: Key{author, "weights", 0}, Stamp: Stamp{1, 2}}, {Key{author, "presence", 1}, Stamp{1, 3}, [DigestBytes]byte{1}}},
+		Have:    []ShareID{{Key: Key{author, "weights", 0}, Stamp: Stamp{1, 2}}, {Key{author, "presence", 1}, Stamp{1, 3}, [DigestBytes]byte{1}}},
 		Records: [][]byte{[]byte("a record")},
 	}); err != nil {
 		f.Fatal(err)
@@ -66,10 +66,10 @@ func FuzzReadSyncRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(request.Held) > MaxHeld || len(request.Records) > MaxRecords {
-			t.Fatalf("accepted %d shares and %d records", len(request.Held), len(request.Records))
+		if len(request.Have) > MaxHeld || len(request.Records) > MaxRecords {
+			t.Fatalf("accepted %d shares and %d records", len(request.Have), len(request.Records))
 		}
-		for _, h := range request.Held {
+		for _, h := range request.Have {
 			if err := h.Author.Validate(); err != nil {
 				t.Fatal(err)
 			}

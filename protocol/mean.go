@@ -22,13 +22,13 @@ const MaxUnit = 1e100
 
 // Mean is the mean of its author's posterior over the task's shared features.
 type Mean struct {
-	Observations int       // that the posterior rests on, at least 1
-	Explained    float64   // the part of the prior variance that these take away, on average over the space; 0 to 1
-	Level        float64   // of the objective where the author knows nothing, in its own units with larger being better
-	Scale        float64   // of Values in these units; positive
-	Lengthscales []float64 // that the author has learned, one per parameter of the task; nil when its surrogate learns none
-	Values       []float64 // one per shared feature; travels as float32
-	Known        []float64 // of the part explained at each point, less Explained; like Values
+	Observations     int       // that the posterior rests on, at least 1
+	Explained        float64   // the part of the prior variance that these take away, on average over the space; 0 to 1
+	Level            float64   // of the objective where the author knows nothing, in its own units with larger being better
+	Scale            float64   // of Values in these units; positive
+	Lengthscales     []float64 // that the author has learned, one per parameter of the task; nil when its surrogate learns none
+	Values           []float64 // one per shared feature; travels as float32
+	ExplainedWeights []float64 // of the part explained at each point, less Explained; like Values
 }
 
 // Encode returns the payload: 4 bytes per number and a few more. It refuses
@@ -38,13 +38,13 @@ func (m Mean) Encode() ([]byte, error) {
 		return nil, err
 	}
 	return proto.Marshal(&pb.Mean{
-		Observations: uint32(m.Observations),
-		Explained:    float32(m.Explained),
-		Level:        m.Level,
-		Scale:        m.Scale,
-		Lengthscales: toFloat32(m.Lengthscales),
-		Values:       toFloat32(m.Values),
-		Known:        toFloat32(m.Known),
+		Observations:     uint32(m.Observations),
+		Explained:        float32(m.Explained),
+		Level:            m.Level,
+		Scale:            m.Scale,
+		Lengthscales:     toFloat32(m.Lengthscales),
+		Values:           toFloat32(m.Values),
+		ExplainedWeights: toFloat32(m.ExplainedWeights),
 	})
 }
 
@@ -59,13 +59,13 @@ func DecodeMean(payload []byte, features, parameters int) (Mean, error) {
 		return Mean{}, fmt.Errorf("%w: mean: %w", ErrMalformed, err)
 	}
 	m := Mean{
-		Observations: int(message.Observations),
-		Explained:    float64(message.Explained),
-		Level:        message.Level,
-		Scale:        message.Scale,
-		Lengthscales: toFloat64(message.Lengthscales),
-		Values:       toFloat64(message.Values),
-		Known:        toFloat64(message.Known),
+		Observations:     int(message.Observations),
+		Explained:        float64(message.Explained),
+		Level:            message.Level,
+		Scale:            message.Scale,
+		Lengthscales:     toFloat64(message.Lengthscales),
+		Values:           toFloat64(message.Values),
+		ExplainedWeights: toFloat64(message.ExplainedWeights),
 	}
 	if err := m.validate(features, parameters); err != nil {
 		return Mean{}, fmt.Errorf("%w: %w", ErrMalformed, err)
@@ -85,12 +85,12 @@ func (m Mean) validate(features, parameters int) error {
 		return fmt.Errorf("a mean of scale %g, accepted are positive numbers up to %g", m.Scale, MaxUnit)
 	case len(m.Values) != features:
 		return fmt.Errorf("a mean of %d weights, the task has %d features", len(m.Values), features)
-	case len(m.Known) != features:
-		return fmt.Errorf("what a mean knows has %d weights, the task has %d features", len(m.Known), features)
+	case len(m.ExplainedWeights) != features:
+		return fmt.Errorf("explained_weights of a mean has %d weights, the task has %d features", len(m.ExplainedWeights), features)
 	case len(m.Lengthscales) != 0 && len(m.Lengthscales) != parameters:
 		return fmt.Errorf("a mean with %d lengthscales, the task has %d parameters", len(m.Lengthscales), parameters)
 	}
-	for i, v := range slices.Concat(m.Values, m.Known) {
+	for i, v := range slices.Concat(m.Values, m.ExplainedWeights) {
 		if math.IsNaN(v) || math.Abs(v) > MaxWeight {
 			return fmt.Errorf("weight %d of a mean is %g, accepted are numbers up to %g in size", i, v, MaxWeight)
 		}

@@ -8,13 +8,13 @@ import (
 
 func exampleMean() Mean {
 	return Mean{
-		Observations: 7,
-		Explained:    0.25,
-		Level:        -3.5e7,
-		Scale:        1e-3,
-		Lengthscales: []float64{0.5, 2},
-		Values:       []float64{1, -2, 0.5, 0},
-		Known:        []float64{0.125, 0, -0.25, 1},
+		Observations:     7,
+		Explained:        0.25,
+		Level:            -3.5e7,
+		Scale:            1e-3,
+		Lengthscales:     []float64{0.5, 2},
+		Values:           []float64{1, -2, 0.5, 0},
+		ExplainedWeights: []float64{0.125, 0, -0.25, 1},
 	}
 }
 
@@ -52,9 +52,9 @@ func TestMeansThatAreRefused(t *testing.T) {
 		"huge level":           func(m *Mean) { m.Level = 2 * MaxUnit },
 		"NaN level":            func(m *Mean) { m.Level = math.NaN() },
 		"too few values":       func(m *Mean) { m.Values = m.Values[1:] },
-		"too much known":       func(m *Mean) { m.Known = append(m.Known, 0) },
+		"too much known":       func(m *Mean) { m.ExplainedWeights = append(m.ExplainedWeights, 0) },
 		"NaN value":            func(m *Mean) { m.Values[3] = math.NaN() },
-		"huge known":           func(m *Mean) { m.Known[0] = -2 * MaxWeight },
+		"huge known":           func(m *Mean) { m.ExplainedWeights[0] = -2 * MaxWeight },
 		"one lengthscale less": func(m *Mean) { m.Lengthscales = m.Lengthscales[:1] },
 		"zero lengthscale":     func(m *Mean) { m.Lengthscales[1] = 0 },
 		"infinite lengthscale": func(m *Mean) { m.Lengthscales[0] = math.Inf(1) },

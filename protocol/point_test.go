@@ -297,7 +297,7 @@ func eachLargestPoint(t *testing.T, check func(t *testing.T, space *task.Space, 
 func TestLargestPointsFit(t *testing.T) {
 	eachLargestPoint(t, func(t *testing.T, space *task.Space, point Point) {
 		response := -math.Pi
-		candidates(space, math.MaxInt32).survives(t, Candidate{Round: math.MaxInt32, Point: point, Response: &response, Neighbours: maxNeighbours})
+		candidates(space, math.MaxInt32).survives(t, Candidate{Round: math.MaxInt32, Point: point, Response: &response, VisiblePeers: maxNeighbours})
 		nearOptimals(space).survives(t, NearOptimal{Observations: math.MaxInt32, Point: point, Bound: &response})
 		density := Density{Observations: math.MaxInt32}
 		for range MaxComponents {

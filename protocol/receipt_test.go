@@ -129,7 +129,7 @@ func TestEquivocationProofs(t *testing.T) {
 
 // Whoever hears several contradictions ends with the same one, in whatever order: that
 // which knows of most releases.
-func TestContradictionsAreOrdered(t *testing.T) {
+func TestEquivocationProofsAreOrdered(t *testing.T) {
 	pairs := [][2]string{{"ax", "ay"}, {"axx", "ay"}, {"axxx", "ay"}, {"ax", "ayy"}}
 	var all []EquivocationProof
 	for i, pair := range pairs {
@@ -151,17 +151,17 @@ func TestContradictionsAreOrdered(t *testing.T) {
 	}
 }
 
-func TestRequestsCarryContradictions(t *testing.T) {
+func TestRequestsCarryEquivocationProofs(t *testing.T) {
 	want := []SealedEquivocationProof{{[]byte("a"), []byte("b")}, {[]byte("c"), []byte("d")}}
 	var wire bytes.Buffer
-	if err := WriteSyncRequest(&wire, SyncRequest{Contradictions: append(slices.Clone(want), SealedEquivocationProof{})}); err != nil {
+	if err := WriteSyncRequest(&wire, SyncRequest{Equivocations: append(slices.Clone(want), SealedEquivocationProof{})}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadSyncRequest(&wire)
-	if err != nil || len(got.Contradictions) != MaxEquivocationProofs {
+	if err != nil || len(got.Equivocations) != MaxEquivocationProofs {
 		t.Fatalf("%v, %v", got, err)
 	}
-	for i, c := range got.Contradictions {
+	for i, c := range got.Equivocations {
 		if !bytes.Equal(c.First, want[i].First) || !bytes.Equal(c.Second, want[i].Second) {
 			t.Errorf("%d: %q", i, c)
 		}
@@ -189,7 +189,7 @@ func FuzzDecodeReceipt(f *testing.F) {
 	})
 }
 
-func FuzzOpenContradiction(f *testing.F) {
+func FuzzOpenEquivocationProof(f *testing.F) {
 	a, b := sealReceipt(f, 1, Stamp{1, 2}, "abx"), sealReceipt(f, 1, Stamp{1, 3}, "aby")
 	f.Add(a.Envelope, b.Envelope)
 	f.Add(a.Envelope, a.Envelope)

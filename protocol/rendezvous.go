@@ -26,14 +26,14 @@ type RendezvousRequest struct {
 
 // WriteRendezvousRequest sends a request.
 func WriteRendezvousRequest(w io.Writer, request RendezvousRequest) error {
-	_, err := protodelim.MarshalTo(w, &pb.MeetRequest{Task: request.Task.Bytes(), Record: request.Record})
+	_, err := protodelim.MarshalTo(w, &pb.RendezvousRequest{Task: request.Task.Bytes(), PeerRecord: request.Record})
 	return err
 }
 
 // ReadRendezvousRequest reads what WriteRendezvousRequest wrote. The record is for
 // OpenRecord to verify.
 func ReadRendezvousRequest(r io.Reader) (RendezvousRequest, error) {
-	var m pb.MeetRequest
+	var m pb.RendezvousRequest
 	if err := unmarshal(bufio.NewReader(r), &m, maxRendezvousRequestBytes); err != nil {
 		return RendezvousRequest{}, fmt.Errorf("meet request: %w", err)
 	}
@@ -41,7 +41,7 @@ func ReadRendezvousRequest(r io.Reader) (RendezvousRequest, error) {
 	if err != nil {
 		return RendezvousRequest{}, fmt.Errorf("meet request: %w", err)
 	}
-	return RendezvousRequest{Task: task, Record: m.Record}, nil
+	return RendezvousRequest{Task: task, Record: m.PeerRecord}, nil
 }
 
 // taskText reads the binary CID of a task.
@@ -58,15 +58,15 @@ func taskText(raw []byte) (cid.Cid, error) {
 
 // WriteRendezvousResponse sends at most the first MaxRecords records.
 func WriteRendezvousResponse(w io.Writer, records [][]byte) error {
-	_, err := protodelim.MarshalTo(w, &pb.MeetResponse{Records: records[:min(len(records), MaxRecords)]})
+	_, err := protodelim.MarshalTo(w, &pb.RendezvousResponse{PeerRecords: records[:min(len(records), MaxRecords)]})
 	return err
 }
 
 // ReadRendezvousResponse reads what WriteRendezvousResponse wrote.
 func ReadRendezvousResponse(r io.Reader) ([][]byte, error) {
-	var m pb.MeetResponse
+	var m pb.RendezvousResponse
 	if err := unmarshalCounted(r, &m, maxRendezvousResponseBytes, MaxRecords); err != nil {
 		return nil, fmt.Errorf("meet response: %w", err)
 	}
-	return m.Records, nil
+	return m.PeerRecords, nil
 }

@@ -40,9 +40,9 @@ func TestMeetRequest(t *testing.T) {
 	}{
 		"empty stream":   {nil, false},
 		"cut":            {whole[:len(whole)/2], false},
-		"no task":        {delimited(t, &pb.MeetRequest{Record: []byte("r")}), true},
-		"task is no CID": {delimited(t, &pb.MeetRequest{Task: []byte("bowl")}), true},
-		"long task":      {delimited(t, &pb.MeetRequest{Task: make([]byte, maxTaskBytes+1)}), true},
+		"no task":        {delimited(t, &pb.RendezvousRequest{PeerRecord: []byte("r")}), true},
+		"task is no CID": {delimited(t, &pb.RendezvousRequest{Task: []byte("bowl")}), true},
+		"long task":      {delimited(t, &pb.RendezvousRequest{Task: make([]byte, maxTaskBytes+1)}), true},
 		"no message":     {[]byte{3, 0xff, 0xff, 0xff}, true},
 		"too large":      {protowire.AppendVarint(nil, maxRendezvousRequestBytes+1), true},
 	} {
@@ -68,7 +68,7 @@ func TestMeetResponse(t *testing.T) {
 		}
 	}
 	for name, data := range map[string][]byte{
-		"too many":  delimited(t, &pb.MeetResponse{Records: make([][]byte, MaxRecords+1)}),
+		"too many":  delimited(t, &pb.RendezvousResponse{PeerRecords: make([][]byte, MaxRecords+1)}),
 		"too large": protowire.AppendVarint(nil, maxRendezvousResponseBytes+1),
 	} {
 		if got, err := ReadRendezvousResponse(bytes.NewReader(data)); !errors.Is(err, ErrMalformed) {

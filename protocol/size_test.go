@@ -58,9 +58,9 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		encode         func() ([]byte, error)
 		payload, share int // bytes
 	}{
-		{"candidate", "candidate", 50, func() ([]byte, error) { return Candidate{Round: 50, Point: point, Neighbours: 9}.Encode(space, 50) }, 32, 216},
+		{"candidate", "candidate", 50, func() ([]byte, error) { return Candidate{Round: 50, Point: point, VisiblePeers: 9}.Encode(space, 50) }, 32, 216},
 		{"candidate with response", "candidate", 50, func() ([]byte, error) {
-			return Candidate{Round: 50, Point: point, Response: &value, Neighbours: 9}.Encode(space, 50)
+			return Candidate{Round: 50, Point: point, Response: &value, VisiblePeers: 9}.Encode(space, 50)
 		}, 41, 225},
 		{"design", "design", 0, func() ([]byte, error) { return NearOptimal{Observations: 50, Point: point}.Encode(space) }, 30, 209},
 		{"design of a private release", "design", 0, func() ([]byte, error) {
@@ -87,7 +87,7 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 			return Evaluation{Number: 52, Round: 50, Point: point, Value: &value}.Encode(space)
 		}, 41, 226},
 		{"assignment", "assignment", 50, func() ([]byte, error) {
-			return Assignment{Round: 50, Party: party, Point: point, Parties: 8, Gain: 0.5}.Encode(space)
+			return Assignment{Round: 50, Party: party, Point: point, Parties: 8, RewardDifference: 0.5}.Encode(space)
 		}, 81, 267},
 		{"batch of 3 parties", "batch", 50, func() ([]byte, error) { return batch(3).Encode(space) }, 212, 394},
 		{"batch of 8 parties", "batch", 50, func() ([]byte, error) { return batch(8).Encode(space) }, 458, 640},

@@ -31,12 +31,12 @@ const (
 // DigestBytes is the length of the digests by which requests tell shares apart.
 const DigestBytes = 16
 
-// equivocationKind is the kind by which requests name a Contradiction; the slot is its
+// equivocationKind is the kind by which requests name an EquivocationProof; the slot is its
 // Conflict. No share has it.
-const equivocationKind = "contradiction"
+const equivocationKind = "equivocation"
 
-// Held names a share that a node already has, or a Contradiction.
-type Held struct {
+// ShareID names a share that a node already has, or an EquivocationProof.
+type ShareID struct {
 	Key
 	Stamp
 	Digest [DigestBytes]byte // of its content; see HeldOf
@@ -44,8 +44,8 @@ type Held struct {
 
 // HeldOf names a share. The digest of a receipt is that of its payload, since it says
 // the same under every stamp.
-func HeldOf(s Share) Held {
-	h := Held{Key: s.Key, Stamp: s.Stamp, Digest: [DigestBytes]byte(s.Digest[:])}
+func HeldOf(s Share) ShareID {
+	h := ShareID{Key: s.Key, Stamp: s.Stamp, Digest: [DigestBytes]byte(s.Digest[:])}
 	if s.Kind == ReceiptKind {
 		sum := sha256.Sum256(s.Payload)
 		h.Digest = [DigestBytes]byte(sum[:])
@@ -53,20 +53,20 @@ func HeldOf(s Share) Held {
 	return h
 }
 
-// HeldProof names a contradiction.
-func HeldProof(c EquivocationProof) Held {
-	return Held{Key: Key{Author: c.First.Author, Kind: equivocationKind, Slot: uint64(c.Conflict)}, Digest: c.Digest()}
+// HeldProof names a proof of equivocation.
+func HeldProof(c EquivocationProof) ShareID {
+	return ShareID{Key: Key{Author: c.First.Author, Kind: equivocationKind, Slot: uint64(c.Conflict)}, Digest: c.Digest()}
 }
 
-// SyncRequest asks for the shares that Held does not name, and introduces the
+// SyncRequest asks for the shares that Have does not name, and introduces the
 // asking node and others that it knows.
 type SyncRequest struct {
-	Held    []Held
+	Have    []ShareID
 	Records [][]byte // sealed, as OpenRecord takes them
 
 	// Contradictions of the asking node itself. Where two nodes have one key, the
 	// asked one could reach the other when it asks back.
-	Contradictions []SealedEquivocationProof
+	Equivocations []SealedEquivocationProof
 }
 
 // SealedEquivocationProof is what OpenEquivocationProof takes.
@@ -82,7 +82,7 @@ type SyncItem struct {
 	Contradicts []byte // with Envelope: another one, of a Contradiction
 }
 
-// ProofItem returns the item that passes a contradiction on.
+// ProofItem returns the item that passes on a proof of equivocation.
 func ProofItem(c EquivocationProof) SyncItem {
 	return SyncItem{Envelope: c.First.Envelope, Contradicts: c.Second.Envelope, Age: MaxTTL}
 }
@@ -90,14 +90,14 @@ func ProofItem(c EquivocationProof) SyncItem {
 // WriteSyncRequest names at most the first MaxHeld shares and sends at most the
 // first MaxRecords records.
 func WriteSyncRequest(w io.Writer, request SyncRequest) error {
-	m := &pb.SyncRequest{Records: request.Records[:min(len(request.Records), MaxRecords)]}
-	for _, h := range request.Held[:min(len(request.Held), MaxHeld)] {
-		m.Held = append(m.Held, &pb.Held{
+	m := &pb.SyncRequest{PeerRecords: request.Records[:min(len(request.Records), MaxRecords)]}
+	for _, h := range request.Have[:min(len(request.Have), MaxHeld)] {
+		m.Have = append(m.Have, &pb.ShareID{
 			Author: []byte(h.Author), Kind: h.Kind, Slot: h.Slot, Epoch: h.Epoch, Sequence: h.Sequence, Digest: h.Digest[:],
 		})
 	}
-	for _, c := range request.Contradictions[:min(len(request.Contradictions), MaxEquivocationProofs)] {
-		m.Contradictions = append(m.Contradictions, &pb.Contradiction{First: c.First, Second: c.Second})
+	for _, c := range request.Equivocations[:min(len(request.Equivocations), MaxEquivocationProofs)] {
+		m.Equivocations = append(m.Equivocations, &pb.EquivocationProof{First: c.First, Second: c.Second})
 	}
 	_, err := protodelim.MarshalTo(w, m)
 	return err
@@ -109,12 +109,12 @@ func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 	if err := unmarshalCounted(r, &m, MaxSyncRequestBytes, MaxHeld+MaxRecords+MaxEquivocationProofs); err != nil {
 		return SyncRequest{}, fmt.Errorf("sync request: %w", err)
 	}
-	if len(m.Held) > MaxHeld || len(m.Records) > MaxRecords || len(m.Contradictions) > MaxEquivocationProofs {
-		return SyncRequest{}, fmt.Errorf("sync request: %w: %d shares, %d records and %d contradictions, the limits are %d, %d and %d",
-			ErrMalformed, len(m.Held), len(m.Records), len(m.Contradictions), MaxHeld, MaxRecords, MaxEquivocationProofs)
+	if len(m.Have) > MaxHeld || len(m.PeerRecords) > MaxRecords || len(m.Equivocations) > MaxEquivocationProofs {
+		return SyncRequest{}, fmt.Errorf("sync request: %w: %d shares, %d records and %d proofs, the limits are %d, %d and %d",
+			ErrMalformed, len(m.Have), len(m.PeerRecords), len(m.Equivocations), MaxHeld, MaxRecords, MaxEquivocationProofs)
 	}
-	request := SyncRequest{Held: make([]Held, len(m.Held)), Records: m.Records}
-	for i, h := range m.Held {
+	request := SyncRequest{Have: make([]ShareID, len(m.Have)), Records: m.PeerRecords}
+	for i, h := range m.Have {
 		author, err := peer.IDFromBytes(h.Author)
 		if err != nil {
 			return SyncRequest{}, fmt.Errorf("sync request: %w: author: %w", ErrMalformed, err)
@@ -122,10 +122,10 @@ func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 		if len(h.Digest) != DigestBytes {
 			return SyncRequest{}, fmt.Errorf("sync request: %w: digest of %d bytes, expected %d", ErrMalformed, len(h.Digest), DigestBytes)
 		}
-		request.Held[i] = Held{Key: Key{author, h.Kind, h.Slot}, Stamp: Stamp{h.Epoch, h.Sequence}, Digest: [DigestBytes]byte(h.Digest)}
+		request.Have[i] = ShareID{Key: Key{author, h.Kind, h.Slot}, Stamp: Stamp{h.Epoch, h.Sequence}, Digest: [DigestBytes]byte(h.Digest)}
 	}
-	for _, c := range m.Contradictions {
-		request.Contradictions = append(request.Contradictions, SealedEquivocationProof{First: c.First, Second: c.Second})
+	for _, c := range m.Equivocations {
+		request.Equivocations = append(request.Equivocations, SealedEquivocationProof{First: c.First, Second: c.Second})
 	}
 	return request, nil
 }
@@ -186,9 +186,9 @@ func WriteSyncItem(w io.Writer, item SyncItem) error {
 	_, err := protodelim.MarshalTo(w, &pb.SyncItem{
 		Envelope:   item.Envelope,
 		AgeSeconds: uint32(min(max(item.Age, 0), MaxTTL) / time.Second),
-		Record:     item.Record,
+		PeerRecord: item.Record,
 
-		Contradicts: item.Contradicts,
+		ConflictingEnvelope: item.Contradicts,
 	})
 	return err
 }
@@ -206,7 +206,7 @@ func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 		if err != nil {
 			return fmt.Errorf("sync response: %w", err)
 		}
-		item := SyncItem{Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second, Record: m.Record, Contradicts: m.Contradicts}
+		item := SyncItem{Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second, Record: m.PeerRecord, Contradicts: m.ConflictingEnvelope}
 		if err := accept(item); err != nil {
 			return err
 		}

@@ -20,19 +20,19 @@ import (
 func TestSyncRequestRoundTrip(t *testing.T) {
 	ids := idsOf(t, 3)
 	rapid.Check(t, func(t *rapid.T) {
-		held := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Held {
-			return Held{
+		held := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) ShareID {
+			return ShareID{
 				Key{rapid.SampledFrom(ids).Draw(t, "author"), rapid.StringN(1, 8, MaxKindBytes).Draw(t, "kind"), rapid.Uint64().Draw(t, "slot")},
 				Stamp{rapid.Uint64().Draw(t, "epoch"), rapid.Uint64().Draw(t, "sequence")},
 				[DigestBytes]byte(rapid.SliceOfN(rapid.Byte(), DigestBytes, DigestBytes).Draw(t, "digest")),
 			}
 		}), 0, 20).Draw(t, "held")
 		var wire bytes.Buffer
-		if err := WriteSyncRequest(&wire, SyncRequest{Held: held}); err != nil {
+		if err := WriteSyncRequest(&wire, SyncRequest{Have: held}); err != nil {
 			t.Fatal(err)
 		}
 		got, err := ReadSyncRequest(&wire)
-		if err != nil || !slices.Equal(got.Held, held) {
+		if err != nil || !slices.Equal(got.Have, held) {
 			t.Fatalf("%v became %v, %v", held, got, err)
 		}
 	})
@@ -41,19 +41,19 @@ func TestSyncRequestRoundTrip(t *testing.T) {
 // The largest request that is written can be read.
 func TestSyncRequestIsBounded(t *testing.T) {
 	author := idsOf(t, 1)[0]
-	held := make([]Held, MaxHeld+5)
+	held := make([]ShareID, MaxHeld+5)
 	for i := range held {
 		kind := fmt.Sprintf("%0*d", MaxKindBytes, i)
-		held[i] = Held{Key{author, kind, 1<<64 - 1}, Stamp{1<<64 - 1, 1<<64 - 1}, [DigestBytes]byte{1}}
+		held[i] = ShareID{Key{author, kind, 1<<64 - 1}, Stamp{1<<64 - 1, 1<<64 - 1}, [DigestBytes]byte{1}}
 	}
 	var wire bytes.Buffer
-	if err := WriteSyncRequest(&wire, SyncRequest{Held: held}); err != nil {
+	if err := WriteSyncRequest(&wire, SyncRequest{Have: held}); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d shares named in %d bytes", MaxHeld, wire.Len())
 	got, err := ReadSyncRequest(&wire)
-	if err != nil || !slices.Equal(got.Held, held[:MaxHeld]) {
-		t.Fatalf("%d shares, %v", len(got.Held), err)
+	if err != nil || !slices.Equal(got.Have, held[:MaxHeld]) {
+		t.Fatalf("%d shares, %v", len(got.Have), err)
 	}
 }
 
@@ -67,22 +67,22 @@ func TestSyncRequestThatIsRefused(t *testing.T) {
 	}
 	many := &pb.SyncRequest{}
 	for range MaxHeld + 1 {
-		many.Held = append(many.Held, &pb.Held{Author: []byte(idsOf(t, 1)[0])})
+		many.Have = append(many.Have, &pb.ShareID{Author: []byte(idsOf(t, 1)[0])})
 	}
-	whole := encode(&pb.SyncRequest{Held: many.Held[:2]})
+	whole := encode(&pb.SyncRequest{Have: many.Have[:2]})
 	for name, data := range map[string][]byte{
 		"empty stream":          {},
-		"author is no peer ID":  encode(&pb.SyncRequest{Held: []*pb.Held{{Author: []byte("you")}}}),
-		"no author":             encode(&pb.SyncRequest{Held: []*pb.Held{{}}}),
+		"author is no peer ID":  encode(&pb.SyncRequest{Have: []*pb.ShareID{{Author: []byte("you")}}}),
+		"no author":             encode(&pb.SyncRequest{Have: []*pb.ShareID{{}}}),
 		"too many":              encode(many),
-		"too many records":      encode(&pb.SyncRequest{Records: make([][]byte, MaxRecords+1)}),
+		"too many records":      encode(&pb.SyncRequest{PeerRecords: make([][]byte, MaxRecords+1)}),
 		"too large":             protowire.AppendVarint(nil, MaxSyncRequestBytes+1),
 		"endless length":        bytes.Repeat([]byte{0xff}, 20),
 		"cut in the middle":     whole[:len(whole)/2],
 		"cut behind its length": whole[:1],
 	} {
 		if got, err := ReadSyncRequest(bytes.NewReader(data)); err == nil {
-			t.Errorf("%s: %d shares and no error", name, len(got.Held))
+			t.Errorf("%s: %d shares and no error", name, len(got.Have))
 		}
 	}
 }

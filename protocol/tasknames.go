@@ -33,27 +33,27 @@ func NameHash(asking, answering peer.ID, name string) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// WriteTaskNameRequest sends a question.
-func WriteTaskNameRequest(w io.Writer, nameHash [sha256.Size]byte) error {
-	_, err := protodelim.MarshalTo(w, &pb.NamesakeRequest{NameHash: nameHash[:]})
+// WriteTaskMismatchRequest sends a question.
+func WriteTaskMismatchRequest(w io.Writer, nameHash [sha256.Size]byte) error {
+	_, err := protodelim.MarshalTo(w, &pb.TaskMismatchRequest{NameHash: nameHash[:]})
 	return err
 }
 
-// ReadTaskNameRequest reads what WriteTaskNameRequest wrote.
-func ReadTaskNameRequest(r io.Reader) (nameHash [sha256.Size]byte, err error) {
-	var m pb.NamesakeRequest
+// ReadTaskMismatchRequest reads what WriteTaskMismatchRequest wrote.
+func ReadTaskMismatchRequest(r io.Reader) (nameHash [sha256.Size]byte, err error) {
+	var m pb.TaskMismatchRequest
 	if err := unmarshal(bufio.NewReader(r), &m, maxTaskNameRequestBytes); err != nil {
-		return nameHash, fmt.Errorf("namesake request: %w", err)
+		return nameHash, fmt.Errorf("task mismatch request: %w", err)
 	}
 	if len(m.NameHash) != len(nameHash) {
-		return nameHash, fmt.Errorf("namesake request: %w: hash of %d bytes, want %d", ErrMalformed, len(m.NameHash), len(nameHash))
+		return nameHash, fmt.Errorf("task mismatch request: %w: hash of %d bytes, want %d", ErrMalformed, len(m.NameHash), len(nameHash))
 	}
 	return [sha256.Size]byte(m.NameHash), nil
 }
 
-// WriteTaskNameResponse sends at most the first MaxTaskNames tasks.
-func WriteTaskNameResponse(w io.Writer, tasks []cid.Cid) error {
-	var m pb.NamesakeResponse
+// WriteTaskMismatchResponse sends at most the first MaxTaskNames tasks.
+func WriteTaskMismatchResponse(w io.Writer, tasks []cid.Cid) error {
+	var m pb.TaskMismatchResponse
 	for _, task := range tasks[:min(len(tasks), MaxTaskNames)] {
 		m.Tasks = append(m.Tasks, task.Bytes())
 	}
@@ -61,17 +61,17 @@ func WriteTaskNameResponse(w io.Writer, tasks []cid.Cid) error {
 	return err
 }
 
-// ReadTaskNameResponse reads what WriteTaskNameResponse wrote.
-func ReadTaskNameResponse(r io.Reader) ([]cid.Cid, error) {
-	var m pb.NamesakeResponse
+// ReadTaskMismatchResponse reads what WriteTaskMismatchResponse wrote.
+func ReadTaskMismatchResponse(r io.Reader) ([]cid.Cid, error) {
+	var m pb.TaskMismatchResponse
 	if err := unmarshalCounted(r, &m, maxTaskNameResponseBytes, MaxTaskNames); err != nil {
-		return nil, fmt.Errorf("namesake response: %w", err)
+		return nil, fmt.Errorf("task mismatch response: %w", err)
 	}
 	var tasks []cid.Cid
 	for _, raw := range m.Tasks {
 		task, err := taskText(raw)
 		if err != nil {
-			return nil, fmt.Errorf("namesake response: %w", err)
+			return nil, fmt.Errorf("task mismatch response: %w", err)
 		}
 		tasks = append(tasks, task)
 	}

@@ -126,10 +126,10 @@ func TestStrangerAndInvitation(t *testing.T) {
 	}
 	// The names of tasks: the stranger knows that of this one.
 	var question bytes.Buffer
-	if err := protocol.WriteTaskNameRequest(&question, protocol.NameHash(stranger.host.ID(), targets[ids[1]], "bowl")); err != nil {
+	if err := protocol.WriteTaskMismatchRequest(&question, protocol.NameHash(stranger.host.ID(), targets[ids[1]], "bowl")); err != nil {
 		t.Fatal(err)
 	}
-	if named, err := protocol.ReadTaskNameResponse(bytes.NewReader(stranger.printLine(targets[ids[1]], "/fbo/namesake/1", question.Bytes()))); err != nil || len(named) != 0 {
+	if named, err := protocol.ReadTaskMismatchResponse(bytes.NewReader(stranger.printLine(targets[ids[1]], "/fbo/task-mismatch/1", question.Bytes()))); err != nil || len(named) != 0 {
 		t.Errorf("tasks of the name: %v, %v", named, err)
 	}
 	// The hub: asked by whatever the stranger has learned.

@@ -215,7 +215,7 @@ func (o *outsider) meet(hub peer.ID, asked cid.Cid, record []byte) int {
 	if err := protocol.WriteRendezvousRequest(&request, protocol.RendezvousRequest{Task: asked, Record: record}); err != nil {
 		o.t.Fatal(err)
 	}
-	records, err := protocol.ReadRendezvousResponse(bytes.NewReader(o.printLine(hub, "/fbo/meet/1", request.Bytes())))
+	records, err := protocol.ReadRendezvousResponse(bytes.NewReader(o.printLine(hub, "/fbo/rendezvous/1", request.Bytes())))
 	if err != nil {
 		o.t.Fatal(err)
 	}

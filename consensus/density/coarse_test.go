@@ -48,8 +48,8 @@ func TestCoarseIsCoarselyTheSame(t *testing.T) {
 			coarse := want
 			coarse.Components = []protocol.Component{{
 				Weight: 1,
-				Spread: float64(float32(math.Hypot(0.125, grid.Deviation()))),
-				Centre: grid.Coarse(want.Components[0].Centre),
+				Std:    float64(float32(math.Hypot(0.125, grid.Deviation()))),
+				Center: grid.Coarse(want.Components[0].Center),
 			}}
 			if !reflect.DeepEqual(got[0], coarse) {
 				t.Errorf("node %d shares %+v, want %+v", n, got[0], coarse)

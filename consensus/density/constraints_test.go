@@ -57,7 +57,7 @@ func TestDensitiesAreOfFeasibleDesigns(t *testing.T) {
 				t.Fatalf("%s, from %g: %+v, %v", keys, c.low, d, err)
 			}
 			for _, component := range d.Components {
-				if got := component.Centre.Coordinates[0]; got < c.from {
+				if got := component.Center.Coordinates[0]; got < c.from {
 					t.Errorf("%s, from %g: centre at %g", keys, c.low, got)
 				}
 			}

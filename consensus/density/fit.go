@@ -31,8 +31,8 @@ func fit(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) []pro
 		centre := middle(l, members)
 		components = append(components, protocol.Component{
 			Weight: float64(len(members)) / float64(len(points)),
-			Spread: likeliestSpread(l, members, centre),
-			Centre: pointAt(l, centre),
+			Std:    likeliestSpread(l, members, centre),
+			Center: pointAt(l, centre),
 		})
 	}
 	return components

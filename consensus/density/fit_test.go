@@ -62,8 +62,8 @@ func TestFitFindsTwoModes(t *testing.T) {
 			weight, x, y float64
 		}{{10. / 32, 0.2, 0.3}, {22. / 32, 0.8, 0.7}} {
 			c := got[i]
-			off := math.Max(math.Abs(c.Centre.Coordinates[0]-want.x), math.Abs(c.Centre.Coordinates[1]-want.y))
-			if c.Weight != want.weight || off > 0.07 || c.Spread < minFitSpread || c.Spread > 0.08 {
+			off := math.Max(math.Abs(c.Center.Coordinates[0]-want.x), math.Abs(c.Center.Coordinates[1]-want.y))
+			if c.Weight != want.weight || off > 0.07 || c.Std < minFitSpread || c.Std > 0.08 {
 				t.Errorf("seed %d: component %d is %+v, want weight %g around %g, %g", seed, i, c, want.weight, want.x, want.y)
 			}
 		}
@@ -77,7 +77,7 @@ func TestFitFindsTwoChoices(t *testing.T) {
 	points := scattered(spec, 16, []float64{0.5, 0.5, 0.5, 1, 0, 0}, 0.05, 0, rng)
 	points = append(points, scattered(spec, 16, []float64{0.5, 0.5, 0.5, 0, 0, 1}, 0.05, 0, rng)...)
 	got := components(spec, points, 2, 1)
-	if len(got) != 2 || got[0].Weight != 0.5 || got[0].Centre.Choices[0]+got[1].Centre.Choices[0] != 2 || got[0].Centre.Choices[0] == 1 {
+	if len(got) != 2 || got[0].Weight != 0.5 || got[0].Center.Choices[0]+got[1].Center.Choices[0] != 2 || got[0].Center.Choices[0] == 1 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -106,7 +106,7 @@ func TestFittedSpread(t *testing.T) {
 	choices := newTask(t, "{name: c, type: categorical, choices: [a, b, c]}", "exact", "")
 	narrow := scattered(choices, 100, []float64{1, 0, 0}, 0, 0, random.SeedOf(1).Stream("points", 0))
 	wide := scattered(choices, 100, []float64{1, 0, 0}, 0, 0.6, random.SeedOf(1).Stream("points", 0))
-	if a, b := components(choices, narrow, 1, 1)[0].Spread, components(choices, wide, 1, 1)[0].Spread; a != minFitSpread || b < 2*a {
+	if a, b := components(choices, narrow, 1, 1)[0].Std, components(choices, wide, 1, 1)[0].Std; a != minFitSpread || b < 2*a {
 		t.Errorf("one choice has spread %g, many have %g", a, b)
 	}
 }
@@ -115,7 +115,7 @@ func TestFitOfEqualPoints(t *testing.T) {
 	spec := newTask(t, mixed, "exact", "")
 	x := []float64{0.25, 0.75, 0.5, 0, 1, 0}
 	got := components(spec, [][]float64{x, x, x, x}, 5, 1)
-	if len(got) != 1 || got[0].Weight != 1 || got[0].Spread != minFitSpread || !slices.Equal(got[0].Centre.Encoded(spec.Space), x) {
+	if len(got) != 1 || got[0].Weight != 1 || got[0].Std != minFitSpread || !slices.Equal(got[0].Center.Encoded(spec.Space), x) {
 		t.Errorf("%+v", got)
 	}
 }

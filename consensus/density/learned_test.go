@@ -209,7 +209,7 @@ func TestGradientOfLearnedDensities(t *testing.T) {
 		p := &pool{weight: 0.7, learned: learnedOf(t, spec, randomLabels(spec, rng), randomLabels(spec, rng))}
 		d := randomDensity(spec, rng)
 		for i := range d.Components {
-			d.Components[i].Spread = max(d.Components[i].Spread, 0.05)
+			d.Components[i].Std = max(d.Components[i].Std, 0.05)
 		}
 		p.densities = append(p.densities, mixtureOf(spec, d))
 		x := acquisition.Sample(spec.Space, rng)

@@ -37,11 +37,11 @@ var _ acquisition.Function = (*optimaDensity)(nil)
 // the task. There is one at least.
 func newOptimaDensity(l *optprior.Layout, t *task.Task, told []protocol.Density) *optimaDensity {
 	spread := settingsOf(t).Spread
-	c := &optimaDensity{layout: l, spread: told[0].Components[0].Spread}
+	c := &optimaDensity{layout: l, spread: told[0].Components[0].Std}
 	n := float64(len(told))
 	c.power = min(n, c.spread*c.spread/(spread*spread)) / n
 	for _, d := range told {
-		c.centres = append(c.centres, d.Components[0].Centre.Encoded(t.Space))
+		c.centres = append(c.centres, d.Components[0].Center.Encoded(t.Space))
 	}
 	sigma := math.Sqrt(max(c.spread*c.spread-spread*spread, 0))
 	for _, block := range l.Categories {

@@ -22,7 +22,7 @@ func toldOf(spec *task.Task, x []float64, sigma float64, peers int, rng *rand.Ra
 		for k := range noisy.Coordinates {
 			noisy.Coordinates[k] = min(max(noisy.Coordinates[k]+sigma*rng.NormFloat64(), 0), 1)
 		}
-		all[i] = protocol.Density{Observations: 1, Components: []protocol.Component{{Weight: 1, Spread: math.Hypot(settingsOf(spec).Spread, sigma), Centre: noisy}}}
+		all[i] = protocol.Density{Observations: 1, Components: []protocol.Component{{Weight: 1, Std: math.Hypot(settingsOf(spec).Spread, sigma), Center: noisy}}}
 	}
 	return all
 }
@@ -60,7 +60,7 @@ func TestACrowdIsNoSurerThanOneWithoutNoise(t *testing.T) {
 	layout := optprior.NewLayout(spec.Space)
 	all := make([]protocol.Density, 500)
 	for i := range all {
-		all[i] = protocol.Density{Observations: 1, Components: []protocol.Component{{Weight: 1, Spread: 0.4, Centre: protocol.Point{Coordinates: []float64{0.5}}}}}
+		all[i] = protocol.Density{Observations: 1, Components: []protocol.Component{{Weight: 1, Std: 0.4, Center: protocol.Point{Coordinates: []float64{0.5}}}}}
 	}
 	one := around(spec, 0.2, []float64{0.5})
 	exact := mixtureOf(spec, one)

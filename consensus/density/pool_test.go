@@ -62,7 +62,7 @@ func TestGradientOfThePool(t *testing.T) {
 		for range 1 + rng.IntN(4) {
 			d := randomDensity(spec, rng)
 			for i := range d.Components {
-				d.Components[i].Spread = max(d.Components[i].Spread, 0.05)
+				d.Components[i].Std = max(d.Components[i].Std, 0.05)
 			}
 			all = append(all, d)
 		}
@@ -98,7 +98,7 @@ func TestInfluenceOfOnePeerIsBounded(t *testing.T) {
 		with, without := poolOf(spec, weight, append(others, hostile)...), poolOf(spec, weight, others...)
 		a, b := acquisition.Sample(spec.Space, rng), acquisition.Sample(spec.Space, rng)
 		if rapid.Bool().Draw(rt, "at a centre") {
-			a = hostile.Components[0].Centre.Encoded(spec.Space)
+			a = hostile.Components[0].Center.Encoded(spec.Space)
 		}
 		slack := 1e-9 * (1 + exponent)
 		moved := with.Value(a) - without.Value(a)

@@ -55,7 +55,7 @@ func checkAudit(t *testing.T, runs int, power float64, parameters string, kept m
 			ends = [2]protocol.Point{{Choices: []int{0}}, {Choices: []int{1}}}
 		}
 		shown := strategytest.Guarantee().Shown(runs, func(world int) int {
-			centre := strategytest.Released[protocol.Density](t, mustRelease(t, spec, source), designvector.Vector(spec.Space, ends[world])).Components[0].Centre
+			centre := strategytest.Released[protocol.Density](t, mustRelease(t, spec, source), designvector.Vector(spec.Space, ends[world])).Components[0].Center
 			if len(centre.Choices) > 0 && centre.Choices[0] == 1 || len(centre.Coordinates) > 0 && centre.Coordinates[0] > 0.5 {
 				return 1
 			}
@@ -85,11 +85,11 @@ func TestWidthOfReleases(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := strategytest.Released[protocol.Density](t, mustRelease(t, spec, rand.NewChaCha8([32]byte{2})), nil)
-	if want := math.Hypot(0.2, terms.Sigma); math.Abs(d.Components[0].Spread/want-1) > 1e-6 {
-		t.Errorf("a spread of %g with noise of %g", d.Components[0].Spread, terms.Sigma)
+	if want := math.Hypot(0.2, terms.Sigma); math.Abs(d.Components[0].Std/want-1) > 1e-6 {
+		t.Errorf("a spread of %g with noise of %g", d.Components[0].Std, terms.Sigma)
 	}
 	for name, change := range map[string]func(*protocol.Density){
-		"a narrow one":       func(d *protocol.Density) { d.Components[0].Spread = 0.2 },
+		"a narrow one":       func(d *protocol.Density) { d.Components[0].Std = 0.2 },
 		"no release":         func(d *protocol.Density) { d.Release = 0 },
 		"a release too many": func(d *protocol.Density) { d.Release = 4 },
 		"two": func(d *protocol.Density) {
@@ -127,8 +127,8 @@ func TestSpreadIsThatOfTheNoise(t *testing.T) {
 	const runs = 2000
 	for range runs {
 		c := strategytest.Released[protocol.Density](t, mustRelease(t, spec, source), nil).Components[0]
-		claimed = c.Spread
-		square += (c.Centre.Coordinates[0] - 0.5) * (c.Centre.Coordinates[0] - 0.5) / runs
+		claimed = c.Std
+		square += (c.Center.Coordinates[0] - 0.5) * (c.Center.Coordinates[0] - 0.5) / runs
 	}
 	if got := math.Sqrt(square); math.Abs(got/claimed-1) > 5/math.Sqrt(2*runs) {
 		t.Errorf("a deviation of %g, claimed is %g", got, claimed)
@@ -153,9 +153,9 @@ func TestReleasedVectorIsTheBelievedPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			vector := got.([]float64)
-			for i, v := range designvector.Vector(spec.Space, want.Components[0].Centre) {
+			for i, v := range designvector.Vector(spec.Space, want.Components[0].Center) {
 				if vector[i] != v {
-					t.Errorf("%v, want the place %v", vector, want.Components[0].Centre)
+					t.Errorf("%v, want the place %v", vector, want.Components[0].Center)
 				}
 			}
 			blind := view

@@ -62,7 +62,7 @@ func bowl(spec *task.Task, at float64) func(x []float64) float64 {
 // around is a density of one component.
 func around(spec *task.Task, spread float64, x []float64) protocol.Density {
 	return protocol.Density{Observations: 7, Components: []protocol.Component{
-		{Weight: 1, Spread: spread, Centre: protocol.PointOf(spec.Space, spec.Space.Decode(x))},
+		{Weight: 1, Std: spread, Center: protocol.PointOf(spec.Space, spec.Space.Decode(x))},
 	}}
 }
 
@@ -96,8 +96,8 @@ func randomDensity(spec *task.Task, rng *rand.Rand) protocol.Density {
 	for range n {
 		d.Components = append(d.Components, protocol.Component{
 			Weight: 1 / float64(n),
-			Spread: protocol.MinSpread * math.Pow(protocol.MaxSpread/protocol.MinSpread, rng.Float64()),
-			Centre: protocol.PointOf(spec.Space, spec.Space.Decode(acquisition.Sample(spec.Space, rng))),
+			Std:    protocol.MinSpread * math.Pow(protocol.MaxSpread/protocol.MinSpread, rng.Float64()),
+			Center: protocol.PointOf(spec.Space, spec.Space.Decode(acquisition.Sample(spec.Space, rng))),
 		})
 	}
 	return d

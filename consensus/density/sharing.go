@@ -72,7 +72,7 @@ func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 				if err != nil {
 					return nil, err
 				}
-				if len(d.Components) != 1 || d.Components[0].Spread != wide {
+				if len(d.Components) != 1 || d.Components[0].Std != wide {
 					return nil, fmt.Errorf("%w: a density of %d components, accepted is one of spread %g", protocol.ErrMalformed, len(d.Components), wide)
 				}
 				return d, nil
@@ -89,11 +89,11 @@ func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 				if err != nil || len(d.Components) == 0 {
 					return nil, err
 				}
-				return designvector.Vector(t.Space, d.Components[0].Centre), nil
+				return designvector.Vector(t.Space, d.Components[0].Center), nil
 			},
 			Payload: func(noisy []float64, release int) ([]byte, error) {
 				return protocol.Density{Observations: due(release), Release: release, Components: []protocol.Component{
-					{Weight: 1, Spread: wide, Centre: designvector.Point(t.Space, noisy)},
+					{Weight: 1, Std: wide, Center: designvector.Point(t.Space, noisy)},
 				}}.Encode(t.Space)
 			},
 		}
@@ -136,7 +136,7 @@ func sampleOptimum(ctx context.Context, t *task.Task, view strategy.View, seed s
 		if !search.LikelyFeasible(view, t.Space.Encode(best)) {
 			return d, nil
 		}
-		d.Components = []protocol.Component{{Weight: 1, Spread: settings.Spread, Centre: protocol.PointOf(t.Space, best)}}
+		d.Components = []protocol.Component{{Weight: 1, Std: settings.Spread, Center: protocol.PointOf(t.Space, best)}}
 		return d, nil
 	}
 	find.Maximizer.Candidates, find.Maximizer.Searches = sampleCandidates, sampleSearches

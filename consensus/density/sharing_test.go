@@ -134,15 +134,15 @@ func TestShareOfOneComponentIsCentredAtTheOptimum(t *testing.T) {
 		spec := newTask(t, plane, model, ", spread: 0.125")
 		view := viewOf(t, spec, points(spec, 25), bowl(spec, 0.3))
 		d := mustBelieve(t, spec, view, random.SeedOf(1))
-		if len(d.Components) != 1 || d.Components[0].Spread != 0.125 || d.Components[0].Weight != 1 || d.Observations != 25 {
+		if len(d.Components) != 1 || d.Components[0].Std != 0.125 || d.Components[0].Weight != 1 || d.Observations != 25 {
 			t.Fatalf("%s: %+v", model, d)
 		}
-		for _, v := range d.Components[0].Centre.Coordinates {
+		for _, v := range d.Components[0].Center.Coordinates {
 			if math.Abs(v-0.3) > 0.1 {
-				t.Errorf("%s: the centre is %v", model, d.Components[0].Centre)
+				t.Errorf("%s: the centre is %v", model, d.Components[0].Center)
 			}
 		}
-		centre := d.Components[0].Centre.Encoded(spec.Space)
+		centre := d.Components[0].Center.Encoded(spec.Space)
 		at, _ := view.Posterior.Predict(centre)
 		for _, x := range designs(spec, 500, random.SeedOf(2).Stream("designs", 0)) {
 			if mean, _ := view.Posterior.Predict(x); mean > at+1e-6 {

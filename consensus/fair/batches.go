@@ -198,7 +198,7 @@ func (e *Exchange) assign(b protocol.Batch) {
 	var sent []int
 	for _, a := range b.Assigned {
 		gain := min(max(gains[a.Party], -protocol.MaxUnit), protocol.MaxUnit) // one party's result must not leave all without a design
-		payload, err := protocol.Assignment{Round: b.Round, Party: e.roster[a.Party], Point: a.Point, Parties: len(b.Assigned), Gain: gain}.Encode(e.task.Space)
+		payload, err := protocol.Assignment{Round: b.Round, Party: e.roster[a.Party], Point: a.Point, Parties: len(b.Assigned), RewardDifference: gain}.Encode(e.task.Space)
 		if err != nil {
 			e.warn("round %d: %v", b.Round, err)
 			e.resting = true
@@ -215,7 +215,7 @@ func (e *Exchange) assign(b protocol.Batch) {
 	}
 	e.settle(b)
 	for _, party := range sent {
-		e.send(party, protocol.FairMessage{Statements: [][]byte{e.queued[party]}})
+		e.send(party, protocol.FairMessage{Shares: [][]byte{e.queued[party]}})
 	}
 }
 

@@ -97,7 +97,7 @@ func (c chooser) pool(b *book) (p pool) {
 			p.X = append(p.X, e.Point.Encoded(c.task.Space))
 			p.Y = append(p.Y, *e.Value)
 			p.party = append(p.party, party)
-			p.past = append(p.past, e.Past)
+			p.past = append(p.past, e.Imported)
 		}
 	}
 	return p
@@ -266,7 +266,7 @@ func evaluations(b *book) (most int) {
 	for _, list := range b.entries {
 		count := 0
 		for _, e := range list {
-			if !e.Past {
+			if !e.Imported {
 				count++
 			}
 		}

@@ -37,7 +37,7 @@ func bookWith(t rapid.TB, definition *task.Task, results [][]result, rng *rand.R
 	for party, list := range results {
 		for i, r := range list {
 			design := definition.Space.Decode([]float64{rng.Float64(), rng.Float64()})
-			e := protocol.Evaluation{Number: i + 1, Round: i, Point: protocol.PointOf(definition.Space, design), Past: r.past}
+			e := protocol.Evaluation{Number: i + 1, Round: i, Point: protocol.PointOf(definition.Space, design), Imported: r.past}
 			if !r.failed {
 				e.Value = &r.value
 			}

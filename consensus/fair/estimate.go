@@ -189,14 +189,14 @@ func (g game) play(ctx context.Context, entries []entry, evaluations int) (sum, 
 // its starting designs.
 func (g game) beginning(entries []entry) (trials []strategy.Trial) {
 	for i, entry := range entries {
-		if i >= g.task.Strategy.InitialDesigns && !entry.Past {
+		if i >= g.task.Strategy.InitialDesigns && !entry.Imported {
 			continue
 		}
 		trial := strategy.Trial{
 			ID: uint64(len(trials) + 1), State: strategy.Failed,
 			Design: g.task.Space.Decode(entry.Point.Encoded(g.task.Space)), Why: strategy.Why{Source: strategy.Initial},
 		}
-		if entry.Past {
+		if entry.Imported {
 			trial.Why.Source = strategy.Imported
 		}
 		if entry.Value != nil {

@@ -250,7 +250,7 @@ func TestWhatAPartyBeginsWith(t *testing.T) {
 	}
 	var list []entry
 	for i, past := range []bool{false, false, false, true} {
-		e := entry{Evaluation: protocol.Evaluation{Number: i + 1, Past: past, Point: protocol.PointOf(definition.Space, definition.Space.Decode([]float64{0.5, float64(i) / 4}))}}
+		e := entry{Evaluation: protocol.Evaluation{Number: i + 1, Imported: past, Point: protocol.PointOf(definition.Space, definition.Space.Decode([]float64{0.5, float64(i) / 4}))}}
 		if i != 1 {
 			e.Value = new(float64(-1 - i))
 		}

@@ -20,7 +20,7 @@ type entry struct {
 
 // isGain tells whether the entry is a result that counts as its party's: no failure, and not
 // from before or elsewhere.
-func (e entry) isGain() bool { return e.Value != nil && !e.Past }
+func (e entry) isGain() bool { return e.Value != nil && !e.Imported }
 
 // head stands for a chain of evaluations.
 type head [protocol.HeadBytes]byte

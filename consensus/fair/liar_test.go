@@ -83,26 +83,26 @@ func checkNonsense(t *testing.T, modes ...string) {
 		for name, say := range map[string]func(w *world, liar *member) []byte{
 			"no message": func(*world, *member) []byte { return []byte{0xff, 0xff} },
 			"no envelope": func(w *world, _ *member) []byte {
-				data, _ := protocol.FairMessage{Statements: [][]byte{[]byte("signed")}}.Encode()
+				data, _ := protocol.FairMessage{Shares: [][]byte{[]byte("signed")}}.Encode()
 				return data
 			},
 			"another roster": func(*world, *member) []byte {
-				data, _ := protocol.FairMessage{Holding: &protocol.Holding{Counts: make([]int, 9)}}.Encode()
+				data, _ := protocol.FairMessage{Progress: &protocol.Progress{Counts: make([]int, 9)}}.Encode()
 				return data
 			},
 			"an evaluation in the slot of another": func(w *world, liar *member) []byte {
 				payload, err := protocol.Evaluation{Number: 1, Point: w.point(0.5, 0.5)}.Encode(w.task.Space)
-				data, _ := protocol.FairMessage{Statements: [][]byte{w.sign(liar, evaluationKind, 2, payload, err)}}.Encode()
+				data, _ := protocol.FairMessage{Shares: [][]byte{w.sign(liar, evaluationKind, 2, payload, err)}}.Encode()
 				return data
 			},
 			"an evaluation of nothing": func(w *world, liar *member) []byte {
-				data, _ := protocol.FairMessage{Statements: [][]byte{w.sign(liar, evaluationKind, 1, []byte{1, 2, 3}, nil)}}.Encode()
+				data, _ := protocol.FairMessage{Shares: [][]byte{w.sign(liar, evaluationKind, 1, []byte{1, 2, 3}, nil)}}.Encode()
 				return data
 			},
 			"a result that the process refuses": func(w *world, liar *member) []byte {
 				far := -protocol.MaxUnit
 				e := protocol.Evaluation{Number: 1, Point: w.point(0.5, 0.5), Value: &far}
-				data, _ := protocol.FairMessage{Statements: [][]byte{w.evaluation(liar, e)}}.Encode()
+				data, _ := protocol.FairMessage{Shares: [][]byte{w.evaluation(liar, e)}}.Encode()
 				return data
 			},
 		} {
@@ -172,7 +172,7 @@ func TestRepeatedStatements(t *testing.T) {
 			if liar.exchange.latest != nil {
 				heard = append(heard, liar.exchange.latest)
 			}
-			m.Statements = append(m.Statements, heard[max(0, len(heard)-300):]...)
+			m.Shares = append(m.Shares, heard[max(0, len(heard)-300):]...)
 			if send.Data, err = m.Encode(); err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +203,7 @@ func TestManyResultsOfOneEvaluation(t *testing.T) {
 	}
 	count := 0
 	for _, e := range all {
-		n, _ := sends(w.tell(liar, victim, protocol.FairMessage{Statements: [][]byte{e.envelope}}))
+		n, _ := sends(w.tell(liar, victim, protocol.FairMessage{Shares: [][]byte{e.envelope}}))
 		count += n
 	}
 	if count > 0 {
@@ -213,7 +213,7 @@ func TestManyResultsOfOneEvaluation(t *testing.T) {
 		t.Errorf("%d messages with %d bytes at a tick", count, bytes)
 	}
 	// The largest hash is heard by another, which learns of the smallest.
-	w.tell(liar, w.members[1], protocol.FairMessage{Statements: [][]byte{all[0].envelope}})
+	w.tell(liar, w.members[1], protocol.FairMessage{Shares: [][]byte{all[0].envelope}})
 	for _, m := range w.members[:2] {
 		for range 3 {
 			w.step(m, strategy.Timer{Name: tickTimer})
@@ -233,7 +233,7 @@ func TestTrafficForHoldingIsBounded(t *testing.T) {
 		w.bootAll()
 		w.play(time.Hour)
 		liar, victim := w.members[3], w.members[0] // the mediator, where there is one
-		for _, h := range []protocol.Holding{
+		for _, h := range []protocol.Progress{
 			{Counts: make([]int, 4)},
 			{Counts: slices.Repeat([]int{1 << 24}, 4)},
 			{Round: 1 << 24, Counts: make([]int, 4), Waiting: true},
@@ -242,7 +242,7 @@ func TestTrafficForHoldingIsBounded(t *testing.T) {
 			victim.exchange.Step(w.view(victim), strategy.Timer{Name: tickTimer})
 			count, size := 0, 0
 			for range 50 {
-				n, bytes := sends(w.tell(liar, victim, protocol.FairMessage{Holding: &h}))
+				n, bytes := sends(w.tell(liar, victim, protocol.FairMessage{Progress: &h}))
 				count, size = count+n, size+bytes
 			}
 			if count > 1 || size > maxSent+2000 {
@@ -267,7 +267,7 @@ func TestBatchesOfFarRounds(t *testing.T) {
 		if colluding {
 			e := protocol.Evaluation{Number: len(friend.exchange.book.entries[2]) + 1, Round: round - 1, Point: w.point(0.5, 0.5)}
 			for _, m := range []*member{w.members[0], w.members[1], liar} {
-				w.step(m, strategy.Direct{From: friend.id, Data: encode(t, protocol.FairMessage{Statements: [][]byte{w.evaluation(friend, e)}})})
+				w.step(m, strategy.Direct{From: friend.id, Data: encode(t, protocol.FairMessage{Shares: [][]byte{w.evaluation(friend, e)}})})
 			}
 			friend.alive = false
 		}
@@ -277,7 +277,7 @@ func TestBatchesOfFarRounds(t *testing.T) {
 			b.Assigned = append(b.Assigned, protocol.Assigned{Party: party, Point: w.point(0.5, 0.5)})
 		}
 		payload, err := b.Encode(w.task.Space)
-		data := encode(t, protocol.FairMessage{Statements: [][]byte{w.sign(liar, batchKind, round, payload, err)}})
+		data := encode(t, protocol.FairMessage{Shares: [][]byte{w.sign(liar, batchKind, round, payload, err)}})
 		liar.alive = false
 		for _, m := range w.members[:2] {
 			w.step(m, strategy.Direct{From: liar.id, Data: data})
@@ -315,7 +315,7 @@ func (w *world) forge(liar *member, alter func(b *protocol.Batch)) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		for i, envelope := range m.Statements {
+		for i, envelope := range m.Shares {
 			share, _, _ := liar.exchange.open(envelope)
 			if share.Kind != batchKind || share.Author != liar.id {
 				continue
@@ -326,7 +326,7 @@ func (w *world) forge(liar *member, alter func(b *protocol.Batch)) {
 			}
 			alter(&b)
 			payload, err := b.Encode(w.task.Space)
-			m.Statements[i] = w.sign(liar, batchKind, b.Round, payload, err)
+			m.Shares[i] = w.sign(liar, batchKind, b.Round, payload, err)
 		}
 		if send.Data, err = m.Encode(); err != nil {
 			w.t.Fatal(err)
@@ -415,8 +415,8 @@ func FuzzExchange(f *testing.F) {
 	w.bootAll()
 	w.play(time.Minute)
 	for _, message := range []protocol.FairMessage{
-		{Statements: [][]byte{w.members[1].exchange.latest}},
-		{Holding: &protocol.Holding{Counts: []int{1, 2, 3}}, Notices: []protocol.Notice{{Party: 1, Reason: 3}}},
+		{Shares: [][]byte{w.members[1].exchange.latest}},
+		{Progress: &protocol.Progress{Counts: []int{1, 2, 3}}, Notices: []protocol.Notice{{Party: 1, Reason: 3}}},
 	} {
 		data := encode(f, message)
 		f.Add(append([]byte{0, 1, byte(min(len(data), 255))}, data...))
@@ -457,7 +457,7 @@ func FuzzExchange(f *testing.F) {
 					kind := []string{evaluationKind, batchKind, assignmentKind}[what-5]
 					slot := max(1, int(slotOf(text)))
 					if share, ok := who.exchange.seal(kind, slot, text); ok {
-						message := protocol.FairMessage{Statements: [][]byte{share.Envelope}}
+						message := protocol.FairMessage{Shares: [][]byte{share.Envelope}}
 						w.step(m, strategy.Direct{From: w.members[(who.index+size)%3].id, Data: encode(t, message)})
 					}
 				case 8:

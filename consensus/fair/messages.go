@@ -77,7 +77,7 @@ func (e *Exchange) recall(a protocol.Assignment, share protocol.Share) {
 	e.current.Number, e.current.Parties = a.Round, a.Parties
 	e.give(party, a.Round, a.Point)
 	if party == e.self {
-		e.against = a.Gain
+		e.against = a.RewardDifference
 	}
 }
 
@@ -118,10 +118,10 @@ func (e *Exchange) enter(view strategy.View) {
 			continue
 		}
 		evaluation := protocol.Evaluation{
-			Number: len(e.book.entries[e.self]) + 1,
-			Round:  trial.Why.Round,
-			Point:  protocol.PointOf(e.task.Space, trial.Design),
-			Past:   trial.Why.Source == strategy.Imported,
+			Number:   len(e.book.entries[e.self]) + 1,
+			Round:    trial.Why.Round,
+			Point:    protocol.PointOf(e.task.Space, trial.Design),
+			Imported: trial.Why.Source == strategy.Imported,
 		}
 		if trial.State == strategy.Done {
 			value := min(max(e.task.Goal.Sign()*trial.Outcome.Value, -protocol.MaxUnit), protocol.MaxUnit)
@@ -160,7 +160,7 @@ func (e *Exchange) tell(envelopes ...[]byte) {
 			first++
 		}
 		for _, party := range e.listeners() {
-			e.send(party, protocol.FairMessage{Statements: envelopes[:first]})
+			e.send(party, protocol.FairMessage{Shares: envelopes[:first]})
 		}
 		envelopes = envelopes[first:]
 	}
@@ -190,7 +190,7 @@ func (e *Exchange) send(party int, m protocol.FairMessage) {
 
 // holding is what this node says of itself to a party: of others' evaluations nothing where
 // there is a mediator.
-func (e *Exchange) holding(to int) *protocol.Holding {
+func (e *Exchange) holding(to int) *protocol.Progress {
 	counts := e.book.counts()
 	if e.mediator >= 0 {
 		about := e.self
@@ -201,7 +201,7 @@ func (e *Exchange) holding(to int) *protocol.Holding {
 		only[about] = counts[about]
 		counts = only
 	}
-	return &protocol.Holding{Round: e.current.Number, Counts: counts, Waiting: e.waits()}
+	return &protocol.Progress{Round: e.current.Number, Counts: counts, Waiting: e.waits()}
 }
 
 // waits tells whether this node has nothing to evaluate of the latest round.
@@ -210,7 +210,7 @@ func (e *Exchange) waits() bool { return e.book.reported(e.self, e.assigned[e.se
 // greet tells all counterparts what this node has, so that they send what it lacks.
 func (e *Exchange) greet() {
 	for _, party := range e.listeners() {
-		e.send(party, protocol.FairMessage{Holding: e.holding(party)})
+		e.send(party, protocol.FairMessage{Progress: e.holding(party)})
 	}
 }
 
@@ -223,7 +223,7 @@ func (e *Exchange) ask() {
 	}
 	if e.mediator >= 0 {
 		if e.waits() || e.acked < len(e.book.entries[e.self]) {
-			e.send(e.mediator, protocol.FairMessage{Holding: e.holding(e.mediator)})
+			e.send(e.mediator, protocol.FairMessage{Progress: e.holding(e.mediator)})
 		}
 		return
 	}
@@ -240,7 +240,7 @@ func (e *Exchange) ask() {
 	asked[e.ticks%len(e.roster)] = true
 	for party := range e.roster {
 		if asked[party] {
-			e.send(party, protocol.FairMessage{Holding: e.holding(party)})
+			e.send(party, protocol.FairMessage{Progress: e.holding(party)})
 		}
 	}
 }
@@ -256,11 +256,11 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 		e.name(sender, nonsense)
 		return
 	}
-	for _, envelope := range m.Statements {
+	for _, envelope := range m.Shares {
 		e.hear(sender, envelope)
 	}
-	if m.Holding != nil {
-		e.answer(sender, *m.Holding)
+	if m.Progress != nil {
+		e.answer(sender, *m.Progress)
 	}
 	if sender == e.mediator {
 		for _, n := range m.Notices {
@@ -277,14 +277,14 @@ func (e *Exchange) evidence(party, count int) (m protocol.FairMessage) {
 		if bytes += len(entry.envelope); bytes > maxSent {
 			break
 		}
-		m.Statements = append(m.Statements, entry.envelope)
+		m.Shares = append(m.Shares, entry.envelope)
 	}
 	return m
 }
 
 // answer sends a party what it lacks, and says so when this node lacks something: once
 // between two ticks.
-func (e *Exchange) answer(sender int, h protocol.Holding) {
+func (e *Exchange) answer(sender int, h protocol.Progress) {
 	if e.mediator >= 0 && e.self != e.mediator {
 		e.acked = h.Counts[e.self]
 	}
@@ -294,33 +294,33 @@ func (e *Exchange) answer(sender int, h protocol.Holding) {
 	m := protocol.FairMessage{}
 	switch {
 	case e.mediator < 0:
-		m.Statements = e.book.lacking(h.Counts, maxSent)
+		m.Shares = e.book.lacking(h.Counts, maxSent)
 		if h.Round < e.current.Number && e.latest != nil {
-			m.Statements = append(m.Statements, e.latest)
+			m.Shares = append(m.Shares, e.latest)
 		}
 		if letter := e.queued[sender]; letter != nil && h.Waiting && !e.ready(sender) {
-			m.Statements = append(m.Statements, letter)
+			m.Shares = append(m.Shares, letter)
 		}
 	case e.self == e.mediator:
 		if letter := e.queued[sender]; letter != nil && h.Round < e.assigned[sender] {
-			m.Statements = append(m.Statements, letter)
+			m.Shares = append(m.Shares, letter)
 		}
 	default:
 		counts := slices.Repeat([]int{math.MaxInt32}, len(e.roster))
 		counts[e.self] = h.Counts[e.self]
-		m.Statements = e.book.lacking(counts, maxSent)
+		m.Shares = e.book.lacking(counts, maxSent)
 	}
 	if e.lacks(sender, h) || e.self == e.mediator {
-		m.Holding = e.holding(sender)
+		m.Progress = e.holding(sender)
 	}
-	if len(m.Statements) > 0 || m.Holding != nil {
+	if len(m.Shares) > 0 || m.Progress != nil {
 		e.answered[sender] = true
 		e.send(sender, m)
 	}
 }
 
 // lacks tells whether the sender has something that this node does not have.
-func (e *Exchange) lacks(sender int, h protocol.Holding) bool {
+func (e *Exchange) lacks(sender int, h protocol.Progress) bool {
 	if e.mediator >= 0 {
 		return false
 	}
@@ -417,7 +417,7 @@ func (e *Exchange) handleBatch(author int, share protocol.Share) {
 	}
 	e.offers[author] = offer{b, share}
 	if !e.book.has(b.Counts) {
-		e.send(author, protocol.FairMessage{Holding: e.holding(author)})
+		e.send(author, protocol.FairMessage{Progress: e.holding(author)})
 	}
 }
 

@@ -144,14 +144,14 @@ func (w *world) lies(liar *member, kind string, alter func(payload []byte) (slot
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		for i, envelope := range m.Statements {
+		for i, envelope := range m.Shares {
 			share, _, _ := liar.exchange.open(envelope)
 			if share.Kind != kind || share.Author != liar.id {
 				continue
 			}
 			slot, changed := alter(share.Payload)
 			forged, _ := liar.exchange.seal(kind, slot, changed)
-			m.Statements[i] = forged.Envelope
+			m.Shares[i] = forged.Envelope
 		}
 		if send.Data, err = m.Encode(); err != nil {
 			w.t.Fatal(err)

@@ -250,7 +250,7 @@ func register(ctx context.Context, f *Field, p *Peer, hub peer.AddrInfo) error {
 	if err != nil {
 		return err
 	}
-	s, err := p.Open(ctx, hub, "/fbo/meet/1")
+	s, err := p.Open(ctx, hub, "/fbo/rendezvous/1")
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func extremeMean(ctx context.Context, f *Field) error {
 		lengthscales[i] = 0.3
 	}
 	payload, err := protocol.Mean{
-		Observations: 1000, Explained: 1, Level: protocol.MaxUnit, Scale: protocol.MaxUnit, Lengthscales: lengthscales, Values: values, Known: known,
+		Observations: 1000, Explained: 1, Level: protocol.MaxUnit, Scale: protocol.MaxUnit, Lengthscales: lengthscales, Values: values, ExplainedWeights: known,
 	}.Encode()
 	if err != nil {
 		return err

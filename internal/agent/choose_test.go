@@ -130,7 +130,7 @@ func TestAHugeMeanBesideTinyOutcomes(t *testing.T) {
 			for i := range values {
 				values[i] = protocol.MaxWeight
 			}
-			payload, err := protocol.Mean{Observations: 5, Explained: 1, Level: level, Scale: scale, Values: values, Known: values}.Encode()
+			payload, err := protocol.Mean{Observations: 5, Explained: 1, Level: level, Scale: scale, Values: values, ExplainedWeights: values}.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -146,7 +146,7 @@ func (t *evidence) keys() []equivocation {
 
 // digest lists what is held, but for the own receipt: that one the agent wants to be
 // told, since whoever tells it knows how far its account has come.
-func (t *evidence) digest() (digest []protocol.Held) {
+func (t *evidence) digest() (digest []protocol.ShareID) {
 	for _, author := range t.authors() {
 		if author != t.self {
 			digest = append(digest, protocol.HeldOf(t.receipts[author].share))
@@ -160,12 +160,12 @@ func (t *evidence) digest() (digest []protocol.Held) {
 
 // since lists what somebody who holds known lacks. A receipt that differs is told even if
 // it is the shorter one: the other may be of another journal.
-func (t *evidence) since(known []protocol.Held, now time.Time) (items []protocol.SyncItem) {
+func (t *evidence) since(known []protocol.ShareID, now time.Time) (items []protocol.SyncItem) {
 	held := make(map[protocol.Key][protocol.DigestBytes]byte, len(known))
 	for _, h := range known {
 		held[h.Key] = h.Digest
 	}
-	lacks := func(h protocol.Held) bool { return held[h.Key] != h.Digest }
+	lacks := func(h protocol.ShareID) bool { return held[h.Key] != h.Digest }
 	for _, author := range t.authors() {
 		if r := t.receipts[author]; lacks(protocol.HeldOf(r.share)) {
 			items = append(items, protocol.SyncItem{Envelope: r.share.Envelope, Age: max(0, now.Sub(r.received))})

@@ -63,7 +63,7 @@ func drawPayload(rt *rapid.T, spec *task.Task, kind string) (payload []byte, err
 	case peerprior.Kind:
 		m := protocol.Mean{
 			Observations: observations, Explained: of([]float64{0.011, 0.5, 1}, "explained"),
-			Level: unit, Scale: of(extremeScales, "scale"), Values: weights("value"), Known: weights("known"),
+			Level: unit, Scale: of(extremeScales, "scale"), Values: weights("value"), ExplainedWeights: weights("known"),
 		}
 		if rapid.Bool().Draw(rt, "lengthscales") {
 			l := of([]float64{protocol.MinLengthscale, 1, protocol.MaxLengthscale}, "lengthscale")
@@ -71,7 +71,7 @@ func drawPayload(rt *rapid.T, spec *task.Task, kind string) (payload []byte, err
 		}
 		return m.Encode()
 	case consensus.Kind:
-		return protocol.Candidate{Round: rapid.IntRange(1, maxSlots).Draw(rt, "round"), Point: point, Response: &unit, Neighbours: 1}.Encode(spec.Space, spec.Strategy.Settings.(consensus.Settings).Rounds)
+		return protocol.Candidate{Round: rapid.IntRange(1, maxSlots).Draw(rt, "round"), Point: point, Response: &unit, VisiblePeers: 1}.Encode(spec.Space, spec.Strategy.Settings.(consensus.Settings).Rounds)
 	case constrainedgp.Kind:
 		return protocol.NearOptimal{Observations: observations, Point: point, Bound: &unit}.Encode(spec.Space)
 	case hyper.Kind:
@@ -87,7 +87,7 @@ func drawPayload(rt *rapid.T, spec *task.Task, kind string) (payload []byte, err
 		return h.Encode()
 	}
 	spread := of([]float64{protocol.MinSpread, 0.1, protocol.MaxSpread}, "spread")
-	return protocol.Density{Observations: observations, Components: []protocol.Component{{Weight: 1, Spread: spread, Centre: point}}}.Encode(spec.Space)
+	return protocol.Density{Observations: observations, Components: []protocol.Component{{Weight: 1, Std: spread, Center: point}}}.Encode(spec.Space)
 }
 
 // Every strategy keeps suggesting designs of the space, whatever numbers within the decoders'

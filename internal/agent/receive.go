@@ -135,13 +135,13 @@ func (a *Agent) CaughtUp(now time.Time, peer peer.ID) {
 
 // Digest lists the shares that the agent holds, its own among them, and what it keeps of
 // authors for good.
-func (a *Agent) Digest() []protocol.Held {
+func (a *Agent) Digest() []protocol.ShareID {
 	return append(a.shares.digest(a.withholdsRelease), a.evidence.digest()...)
 }
 
 // Since lists what somebody who holds known lacks, first what is kept for good: it says
 // more of what happened to an author than a single share does.
-func (a *Agent) Since(now time.Time, known []protocol.Held) []protocol.SyncItem {
+func (a *Agent) Since(now time.Time, known []protocol.ShareID) []protocol.SyncItem {
 	return append(a.evidence.since(known, now), a.shares.since(known, now, a.withholdsRelease)...)
 }
 

@@ -276,8 +276,8 @@ func (s *shares) valid(now time.Time) []*strategy.Share {
 // that has run out is listed when an older one of its key is known: an author
 // that has lost its journal learns from it which stamps it has used. One that differs
 // from what is known under its stamp is listed too, so that this is noticed.
-func (s *shares) since(known []protocol.Held, now time.Time, withholds func(protocol.Share) bool) []protocol.SyncItem {
-	byKey := make(map[protocol.Key]protocol.Held, len(known))
+func (s *shares) since(known []protocol.ShareID, now time.Time, withholds func(protocol.Share) bool) []protocol.SyncItem {
+	byKey := make(map[protocol.Key]protocol.ShareID, len(known))
 	for _, h := range known {
 		byKey[h.Key] = h
 	}
@@ -295,8 +295,8 @@ func (s *shares) since(known []protocol.Held, now time.Time, withholds func(prot
 }
 
 // digest lists what is held.
-func (s *shares) digest(withholds func(protocol.Share) bool) []protocol.Held {
-	var digest []protocol.Held
+func (s *shares) digest(withholds func(protocol.Share) bool) []protocol.ShareID {
+	var digest []protocol.ShareID
 	for _, share := range s.order {
 		if !withholds(share.Share.Share) {
 			digest = append(digest, protocol.HeldOf(share.Share.Share))

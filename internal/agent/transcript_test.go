@@ -337,10 +337,10 @@ func (s *stage) message(data []byte) string {
 		s.t.Fatal(err)
 	}
 	var parts []string
-	for _, envelope := range m.Statements {
+	for _, envelope := range m.Shares {
 		parts = append(parts, s.statement(envelope))
 	}
-	if h := m.Holding; h != nil {
+	if h := m.Progress; h != nil {
 		text := fmt.Sprintf("has round %d and %v evaluations", h.Round, s.inOrder(h.Counts))
 		if h.Waiting {
 			text += ", waits"

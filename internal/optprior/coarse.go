@@ -56,7 +56,7 @@ func newExchange(t *task.Task, spread float64, told func(best protocol.Point) pr
 			if d.Release > 0 {
 				return nil, fmt.Errorf("%w: a density of private release %d, the task plans none", protocol.ErrMalformed, d.Release)
 			}
-			if len(d.Components) != 1 || d.Components[0].Spread != wide {
+			if len(d.Components) != 1 || d.Components[0].Std != wide {
 				return nil, fmt.Errorf("%w: a density of %d components, accepted is one of spread %g", protocol.ErrMalformed, len(d.Components), wide)
 			}
 			return d, nil
@@ -76,8 +76,8 @@ func newExchange(t *task.Task, spread float64, told func(best protocol.Point) pr
 				Observations: view.Observations,
 				Components: []protocol.Component{{
 					Weight: 1,
-					Spread: wide,
-					Centre: told(protocol.PointOf(t.Space, best)),
+					Std:    wide,
+					Center: told(protocol.PointOf(t.Space, best)),
 				}},
 			}.Encode(t.Space)
 		},
@@ -91,7 +91,7 @@ func Forge(t *task.Task, payload []byte, lie strategy.Forgery) ([]byte, error) {
 		return nil, err
 	}
 	for i := range d.Components {
-		d.Components[i].Centre = protocol.PointOf(t.Space, lie.Design(t.Space))
+		d.Components[i].Center = protocol.PointOf(t.Space, lie.Design(t.Space))
 	}
 	if lie.Extreme {
 		d.Observations = math.MaxInt32

@@ -115,8 +115,8 @@ func TestCoarseShare(t *testing.T) {
 			}
 			want := protocol.Density{Observations: 8 + int(n), Components: []protocol.Component{{
 				Weight: 1,
-				Spread: float64(float32(math.Hypot(spread, grid.Deviation()))),
-				Centre: grid.Coarse(protocol.PointOf(spec.Space, best)),
+				Std:    float64(float32(math.Hypot(spread, grid.Deviation()))),
+				Center: grid.Coarse(protocol.PointOf(spec.Space, best)),
 			}}}
 			got, err := protocol.DecodeDensity(published[0], spec.Space)
 			if err != nil {
@@ -222,14 +222,14 @@ func TestCoarseDecodeRefuses(t *testing.T) {
 	}
 	c := d.Components[0]
 	exact, wider, half := c, c, c
-	exact.Spread, wider.Spread, half.Weight = spread, float64(math.Nextafter32(float32(c.Spread), 1)), 0.5
+	exact.Std, wider.Std, half.Weight = spread, float64(math.Nextafter32(float32(c.Std), 1)), 0.5
 	for name, payload := range map[string][]byte{
 		"that of the exact form":   with(exact),
 		"a spread a little wider":  with(wider),
 		"two components":           with(half, half),
 		"half a payload":           published[0][:len(published[0])/2],
 		"nothing":                  nil,
-		"of a task of other kinds": mustEncode(t, newTask(t, plane), c.Spread),
+		"of a task of other kinds": mustEncode(t, newTask(t, plane), c.Std),
 	} {
 		if value, err := e.Decode(payload); !errors.Is(err, protocol.ErrMalformed) {
 			t.Errorf("%s: %+v, %v", name, value, err)
@@ -290,11 +290,11 @@ func FuzzCoarseDecode(f *testing.F) {
 			return
 		}
 		d := value.(protocol.Density)
-		if len(d.Components) != 1 || d.Components[0].Spread != wide {
+		if len(d.Components) != 1 || d.Components[0].Std != wide {
 			t.Fatalf("accepted %+v", d)
 		}
 		m := NewMixture(NewLayout(spec.Space), spec.Space, d)
-		if v := LogPrior([]*Mixture{m}, 0.9, 5).Value(d.Components[0].Centre.Encoded(spec.Space)); !(v > 0) {
+		if v := LogPrior([]*Mixture{m}, 0.9, 5).Value(d.Components[0].Center.Encoded(spec.Space)); !(v > 0) {
 			t.Fatalf("%g at the centre of %+v", v, d)
 		}
 	})

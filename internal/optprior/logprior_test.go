@@ -67,7 +67,7 @@ func TestGradientOfWhere(t *testing.T) {
 		for range 1 + i%4 {
 			d := randomDensity(spec, rng)
 			for j := range d.Components {
-				d.Components[j].Spread = max(d.Components[j].Spread, 0.05)
+				d.Components[j].Std = max(d.Components[j].Std, 0.05)
 			}
 			densities = append(densities, mixtureOf(spec, d))
 		}

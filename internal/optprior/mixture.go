@@ -113,7 +113,7 @@ type Mixture struct {
 func NewMixture(l *Layout, space *task.Space, d protocol.Density) *Mixture {
 	m := &Mixture{layout: l}
 	for _, c := range d.Components {
-		m.components = append(m.components, NewNormal(l, c.Weight, c.Spread, c.Centre.Encoded(space)))
+		m.components = append(m.components, NewNormal(l, c.Weight, c.Std, c.Center.Encoded(space)))
 	}
 	return m
 }

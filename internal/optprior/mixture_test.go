@@ -69,7 +69,7 @@ func TestDensitiesIntegrateToOne(t *testing.T) {
 		for range 5 {
 			d := randomDensity(spec, rng)
 			for i := range d.Components {
-				d.Components[i].Spread = max(d.Components[i].Spread, c.least)
+				d.Components[i].Std = max(d.Components[i].Std, c.least)
 			}
 			if got := integral(mixtureOf(spec, d), c.steps); math.Abs(got-1) > 0.01 {
 				t.Errorf("%s: %v integrates to %v", c.parameters, d, got)
@@ -120,7 +120,7 @@ func TestGradientOfTheLogarithm(t *testing.T) {
 	for range 200 {
 		d := randomDensity(spec, rng)
 		for i := range d.Components {
-			d.Components[i].Spread = max(d.Components[i].Spread, 0.05)
+			d.Components[i].Std = max(d.Components[i].Std, 0.05)
 		}
 		m := mixtureOf(spec, d)
 		x := acquisition.Sample(spec.Space, rng)

@@ -182,16 +182,16 @@ func (x *Weights) GetRelease() uint32 {
 // Mean is the payload of kind "mean": the mean of the author's posterior over
 // the task's shared features, and how much it says.
 type Mean struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Observations  uint32                 `protobuf:"varint,1,opt,name=observations,proto3" json:"observations,omitempty"`         // how many observations the posterior rests on
-	Explained     float32                `protobuf:"fixed32,2,opt,name=explained,proto3" json:"explained,omitempty"`              // the part of the prior variance that they take away, on average over the space
-	Lengthscales  []float32              `protobuf:"fixed32,3,rep,packed,name=lengthscales,proto3" json:"lengthscales,omitempty"` // that the author has learned, one per parameter; none when it learns none
-	Values        []float32              `protobuf:"fixed32,4,rep,packed,name=values,proto3" json:"values,omitempty"`
-	Level         float64                `protobuf:"fixed64,6,opt,name=level,proto3" json:"level,omitempty"`        // of the objective where the author knows nothing, in its own units, larger being better
-	Scale         float64                `protobuf:"fixed64,7,opt,name=scale,proto3" json:"scale,omitempty"`        // of the values, in these units
-	Known         []float32              `protobuf:"fixed32,5,rep,packed,name=known,proto3" json:"known,omitempty"` // where the author knows how much: that part of the variance at each point, less its average, over the same features
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Observations     uint32                 `protobuf:"varint,1,opt,name=observations,proto3" json:"observations,omitempty"`         // how many observations the posterior rests on
+	Explained        float32                `protobuf:"fixed32,2,opt,name=explained,proto3" json:"explained,omitempty"`              // the part of the prior variance that they take away, on average over the space
+	Lengthscales     []float32              `protobuf:"fixed32,3,rep,packed,name=lengthscales,proto3" json:"lengthscales,omitempty"` // that the author has learned, one per parameter; none when it learns none
+	Values           []float32              `protobuf:"fixed32,4,rep,packed,name=values,proto3" json:"values,omitempty"`
+	Level            float64                `protobuf:"fixed64,6,opt,name=level,proto3" json:"level,omitempty"`                                                      // of the objective where the author knows nothing, in its own units, larger being better
+	Scale            float64                `protobuf:"fixed64,7,opt,name=scale,proto3" json:"scale,omitempty"`                                                      // of the values, in these units
+	ExplainedWeights []float32              `protobuf:"fixed32,5,rep,packed,name=explained_weights,json=explainedWeights,proto3" json:"explained_weights,omitempty"` // the weights behind explained: that part of the variance at each point, less its average, over the same features
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Mean) Reset() {
@@ -266,9 +266,9 @@ func (x *Mean) GetScale() float64 {
 	return 0
 }
 
-func (x *Mean) GetKnown() []float32 {
+func (x *Mean) GetExplainedWeights() []float32 {
 	if x != nil {
-		return x.Known
+		return x.ExplainedWeights
 	}
 	return nil
 }
@@ -333,8 +333,8 @@ type Candidate struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Round         uint32                 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"` // the same as the slot where rounds are kept
 	Point         *Point                 `protobuf:"bytes,2,opt,name=point,proto3" json:"point,omitempty"`
-	Response      *float64               `protobuf:"fixed64,3,opt,name=response,proto3,oneof" json:"response,omitempty"` // the author's best response so far, larger being better; when the task exchanges it
-	Neighbours    uint32                 `protobuf:"varint,4,opt,name=neighbours,proto3" json:"neighbours,omitempty"`    // how many others the author sees
+	Response      *float64               `protobuf:"fixed64,3,opt,name=response,proto3,oneof" json:"response,omitempty"`                      // the author's best response so far, larger being better; when the task exchanges it
+	VisiblePeers  uint32                 `protobuf:"varint,4,opt,name=visible_peers,json=visiblePeers,proto3" json:"visible_peers,omitempty"` // how many peers the author sees
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -390,9 +390,9 @@ func (x *Candidate) GetResponse() float64 {
 	return 0
 }
 
-func (x *Candidate) GetNeighbours() uint32 {
+func (x *Candidate) GetVisiblePeers() uint32 {
 	if x != nil {
-		return x.Neighbours
+		return x.VisiblePeers
 	}
 	return 0
 }
@@ -532,8 +532,8 @@ func (x *Density) GetRelease() uint32 {
 type Component struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Weight        float32                `protobuf:"fixed32,1,opt,name=weight,proto3" json:"weight,omitempty"` // of the component; all together 1
-	Spread        float32                `protobuf:"fixed32,2,opt,name=spread,proto3" json:"spread,omitempty"` // standard deviation of each coordinate, in the unit cube
-	Centre        *Point                 `protobuf:"bytes,3,opt,name=centre,proto3" json:"centre,omitempty"`
+	Std           float32                `protobuf:"fixed32,2,opt,name=std,proto3" json:"std,omitempty"`       // standard deviation of each coordinate, in the unit cube
+	Center        *Point                 `protobuf:"bytes,3,opt,name=center,proto3" json:"center,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -575,16 +575,16 @@ func (x *Component) GetWeight() float32 {
 	return 0
 }
 
-func (x *Component) GetSpread() float32 {
+func (x *Component) GetStd() float32 {
 	if x != nil {
-		return x.Spread
+		return x.Std
 	}
 	return 0
 }
 
-func (x *Component) GetCentre() *Point {
+func (x *Component) GetCenter() *Point {
 	if x != nil {
-		return x.Centre
+		return x.Center
 	}
 	return nil
 }
@@ -827,7 +827,7 @@ type Evaluation struct {
 	Round         uint32                 `protobuf:"varint,2,opt,name=round,proto3" json:"round,omitempty"`   // in which the design was assigned; 0: in none
 	Point         *Point                 `protobuf:"bytes,3,opt,name=point,proto3" json:"point,omitempty"`
 	Value         *float64               `protobuf:"fixed64,4,opt,name=value,proto3,oneof" json:"value,omitempty"` // larger being better; none when the evaluation has failed
-	Past          bool                   `protobuf:"varint,5,opt,name=past,proto3" json:"past,omitempty"`          // made before or elsewhere
+	Imported      bool                   `protobuf:"varint,5,opt,name=imported,proto3" json:"imported,omitempty"`  // made before or elsewhere
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -890,9 +890,9 @@ func (x *Evaluation) GetValue() float64 {
 	return 0
 }
 
-func (x *Evaluation) GetPast() bool {
+func (x *Evaluation) GetImported() bool {
 	if x != nil {
-		return x.Past
+		return x.Imported
 	}
 	return false
 }
@@ -1046,14 +1046,14 @@ func (x *Assigned) GetPoint() *Point {
 // Assignment is the payload of kind "assignment": what a mediator has one party
 // evaluate. It goes to that party by a direct message.
 type Assignment struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Round         uint32                 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"` // the same as the slot
-	Party         []byte                 `protobuf:"bytes,2,opt,name=party,proto3" json:"party,omitempty"`  // peer ID
-	Point         *Point                 `protobuf:"bytes,3,opt,name=point,proto3" json:"point,omitempty"`
-	Parties       uint32                 `protobuf:"varint,4,opt,name=parties,proto3" json:"parties,omitempty"` // that evaluate in this round
-	Gain          float64                `protobuf:"fixed64,5,opt,name=gain,proto3" json:"gain,omitempty"`      // how much more the party has got than the average party, in the objective's units
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state            protoimpl.MessageState `protogen:"open.v1"`
+	Round            uint32                 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"` // the same as the slot
+	Party            []byte                 `protobuf:"bytes,2,opt,name=party,proto3" json:"party,omitempty"`  // peer ID
+	Point            *Point                 `protobuf:"bytes,3,opt,name=point,proto3" json:"point,omitempty"`
+	Parties          uint32                 `protobuf:"varint,4,opt,name=parties,proto3" json:"parties,omitempty"`                                            // that evaluate in this round
+	RewardDifference float64                `protobuf:"fixed64,5,opt,name=reward_difference,json=rewardDifference,proto3" json:"reward_difference,omitempty"` // by how much the reward of the party exceeds that of the average party, in the objective's units
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Assignment) Reset() {
@@ -1114,18 +1114,18 @@ func (x *Assignment) GetParties() uint32 {
 	return 0
 }
 
-func (x *Assignment) GetGain() float64 {
+func (x *Assignment) GetRewardDifference() float64 {
 	if x != nil {
-		return x.Gain
+		return x.RewardDifference
 	}
 	return 0
 }
 
-// FairMessage is what nodes of a task with fair batches say to each other directly.
+// FairMessage is what nodes of a task with fair batches send to each other directly.
 type FairMessage struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Statements    [][]byte               `protobuf:"bytes,1,rep,name=statements,proto3" json:"statements,omitempty"` // signed shares of the kinds above
-	Holding       *Holding               `protobuf:"bytes,2,opt,name=holding,proto3" json:"holding,omitempty"`
+	Shares        [][]byte               `protobuf:"bytes,1,rep,name=shares,proto3" json:"shares,omitempty"` // signed, of the kinds above
+	Progress      *Progress              `protobuf:"bytes,2,opt,name=progress,proto3" json:"progress,omitempty"`
 	Notices       []*Notice              `protobuf:"bytes,3,rep,name=notices,proto3" json:"notices,omitempty"` // of a mediator
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1161,16 +1161,16 @@ func (*FairMessage) Descriptor() ([]byte, []int) {
 	return file_fbo_proto_rawDescGZIP(), []int{16}
 }
 
-func (x *FairMessage) GetStatements() [][]byte {
+func (x *FairMessage) GetShares() [][]byte {
 	if x != nil {
-		return x.Statements
+		return x.Shares
 	}
 	return nil
 }
 
-func (x *FairMessage) GetHolding() *Holding {
+func (x *FairMessage) GetProgress() *Progress {
 	if x != nil {
-		return x.Holding
+		return x.Progress
 	}
 	return nil
 }
@@ -1182,8 +1182,8 @@ func (x *FairMessage) GetNotices() []*Notice {
 	return nil
 }
 
-// Holding says what the sender has.
-type Holding struct {
+// Progress states which rounds and evaluations the sender has.
+type Progress struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Round         uint32                 `protobuf:"varint,1,opt,name=round,proto3" json:"round,omitempty"`          // the latest that it has a batch of, or an assignment
 	Counts        []uint32               `protobuf:"varint,2,rep,packed,name=counts,proto3" json:"counts,omitempty"` // of each party's evaluations, in order of the roster
@@ -1192,20 +1192,20 @@ type Holding struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Holding) Reset() {
-	*x = Holding{}
+func (x *Progress) Reset() {
+	*x = Progress{}
 	mi := &file_fbo_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Holding) String() string {
+func (x *Progress) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Holding) ProtoMessage() {}
+func (*Progress) ProtoMessage() {}
 
-func (x *Holding) ProtoReflect() protoreflect.Message {
+func (x *Progress) ProtoReflect() protoreflect.Message {
 	mi := &file_fbo_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1217,26 +1217,26 @@ func (x *Holding) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Holding.ProtoReflect.Descriptor instead.
-func (*Holding) Descriptor() ([]byte, []int) {
+// Deprecated: Use Progress.ProtoReflect.Descriptor instead.
+func (*Progress) Descriptor() ([]byte, []int) {
 	return file_fbo_proto_rawDescGZIP(), []int{17}
 }
 
-func (x *Holding) GetRound() uint32 {
+func (x *Progress) GetRound() uint32 {
 	if x != nil {
 		return x.Round
 	}
 	return 0
 }
 
-func (x *Holding) GetCounts() []uint32 {
+func (x *Progress) GetCounts() []uint32 {
 	if x != nil {
 		return x.Counts
 	}
 	return nil
 }
 
-func (x *Holding) GetWaiting() bool {
+func (x *Progress) GetWaiting() bool {
 	if x != nil {
 		return x.Waiting
 	}
@@ -1626,8 +1626,8 @@ func (x *Presence) GetLeaving() bool {
 	return false
 }
 
-// Held names one share that a node has; the request of the sync stream lists them.
-type Held struct {
+// ShareID names one share that a node has; the request of the sync stream lists them.
+type ShareID struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Author        []byte                 `protobuf:"bytes,1,opt,name=author,proto3" json:"author,omitempty"`
 	Kind          string                 `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
@@ -1639,20 +1639,20 @@ type Held struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Held) Reset() {
-	*x = Held{}
+func (x *ShareID) Reset() {
+	*x = ShareID{}
 	mi := &file_fbo_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Held) String() string {
+func (x *ShareID) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Held) ProtoMessage() {}
+func (*ShareID) ProtoMessage() {}
 
-func (x *Held) ProtoReflect() protoreflect.Message {
+func (x *ShareID) ProtoReflect() protoreflect.Message {
 	mi := &file_fbo_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1664,55 +1664,55 @@ func (x *Held) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Held.ProtoReflect.Descriptor instead.
-func (*Held) Descriptor() ([]byte, []int) {
+// Deprecated: Use ShareID.ProtoReflect.Descriptor instead.
+func (*ShareID) Descriptor() ([]byte, []int) {
 	return file_fbo_proto_rawDescGZIP(), []int{24}
 }
 
-func (x *Held) GetAuthor() []byte {
+func (x *ShareID) GetAuthor() []byte {
 	if x != nil {
 		return x.Author
 	}
 	return nil
 }
 
-func (x *Held) GetKind() string {
+func (x *ShareID) GetKind() string {
 	if x != nil {
 		return x.Kind
 	}
 	return ""
 }
 
-func (x *Held) GetSlot() uint64 {
+func (x *ShareID) GetSlot() uint64 {
 	if x != nil {
 		return x.Slot
 	}
 	return 0
 }
 
-func (x *Held) GetEpoch() uint64 {
+func (x *ShareID) GetEpoch() uint64 {
 	if x != nil {
 		return x.Epoch
 	}
 	return 0
 }
 
-func (x *Held) GetSequence() uint64 {
+func (x *ShareID) GetSequence() uint64 {
 	if x != nil {
 		return x.Sequence
 	}
 	return 0
 }
 
-func (x *Held) GetDigest() []byte {
+func (x *ShareID) GetDigest() []byte {
 	if x != nil {
 		return x.Digest
 	}
 	return nil
 }
 
-// Contradiction is two shares of one author that no author with one journal signs.
-type Contradiction struct {
+// EquivocationProof is two shares of one author that no author with one journal signs.
+type EquivocationProof struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	First         []byte                 `protobuf:"bytes,1,opt,name=first,proto3" json:"first,omitempty"` // envelope
 	Second        []byte                 `protobuf:"bytes,2,opt,name=second,proto3" json:"second,omitempty"`
@@ -1720,20 +1720,20 @@ type Contradiction struct {
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *Contradiction) Reset() {
-	*x = Contradiction{}
+func (x *EquivocationProof) Reset() {
+	*x = EquivocationProof{}
 	mi := &file_fbo_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *Contradiction) String() string {
+func (x *EquivocationProof) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*Contradiction) ProtoMessage() {}
+func (*EquivocationProof) ProtoMessage() {}
 
-func (x *Contradiction) ProtoReflect() protoreflect.Message {
+func (x *EquivocationProof) ProtoReflect() protoreflect.Message {
 	mi := &file_fbo_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1745,19 +1745,19 @@ func (x *Contradiction) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use Contradiction.ProtoReflect.Descriptor instead.
-func (*Contradiction) Descriptor() ([]byte, []int) {
+// Deprecated: Use EquivocationProof.ProtoReflect.Descriptor instead.
+func (*EquivocationProof) Descriptor() ([]byte, []int) {
 	return file_fbo_proto_rawDescGZIP(), []int{25}
 }
 
-func (x *Contradiction) GetFirst() []byte {
+func (x *EquivocationProof) GetFirst() []byte {
 	if x != nil {
 		return x.First
 	}
 	return nil
 }
 
-func (x *Contradiction) GetSecond() []byte {
+func (x *EquivocationProof) GetSecond() []byte {
 	if x != nil {
 		return x.Second
 	}
@@ -1765,12 +1765,12 @@ func (x *Contradiction) GetSecond() []byte {
 }
 
 type SyncRequest struct {
-	state          protoimpl.MessageState `protogen:"open.v1"`
-	Held           []*Held                `protobuf:"bytes,1,rep,name=held,proto3" json:"held,omitempty"`
-	Records        [][]byte               `protobuf:"bytes,2,rep,name=records,proto3" json:"records,omitempty"`               // peer records that the asking node knows, its own first
-	Contradictions []*Contradiction       `protobuf:"bytes,3,rep,name=contradictions,proto3" json:"contradictions,omitempty"` // of the asking node itself
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Have          []*ShareID             `protobuf:"bytes,1,rep,name=have,proto3" json:"have,omitempty"`
+	PeerRecords   [][]byte               `protobuf:"bytes,2,rep,name=peer_records,json=peerRecords,proto3" json:"peer_records,omitempty"` // peer records that the asking node knows, its own first
+	Equivocations []*EquivocationProof   `protobuf:"bytes,3,rep,name=equivocations,proto3" json:"equivocations,omitempty"`                // of the asking node itself
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SyncRequest) Reset() {
@@ -1803,23 +1803,23 @@ func (*SyncRequest) Descriptor() ([]byte, []int) {
 	return file_fbo_proto_rawDescGZIP(), []int{26}
 }
 
-func (x *SyncRequest) GetHeld() []*Held {
+func (x *SyncRequest) GetHave() []*ShareID {
 	if x != nil {
-		return x.Held
+		return x.Have
 	}
 	return nil
 }
 
-func (x *SyncRequest) GetRecords() [][]byte {
+func (x *SyncRequest) GetPeerRecords() [][]byte {
 	if x != nil {
-		return x.Records
+		return x.PeerRecords
 	}
 	return nil
 }
 
-func (x *SyncRequest) GetContradictions() []*Contradiction {
+func (x *SyncRequest) GetEquivocations() []*EquivocationProof {
 	if x != nil {
-		return x.Contradictions
+		return x.Equivocations
 	}
 	return nil
 }
@@ -1827,13 +1827,13 @@ func (x *SyncRequest) GetContradictions() []*Contradiction {
 // SyncItem is one share that the asking node lacked, or one peer record; a
 // response is a sequence of them.
 type SyncItem struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Envelope      []byte                 `protobuf:"bytes,1,opt,name=envelope,proto3" json:"envelope,omitempty"`
-	AgeSeconds    uint32                 `protobuf:"varint,2,opt,name=age_seconds,json=ageSeconds,proto3" json:"age_seconds,omitempty"` // since the answering node accepted it
-	Record        []byte                 `protobuf:"bytes,3,opt,name=record,proto3" json:"record,omitempty"`
-	Contradicts   []byte                 `protobuf:"bytes,4,opt,name=contradicts,proto3" json:"contradicts,omitempty"` // another envelope, which the first one contradicts; then the age is that of shares that have run out
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state               protoimpl.MessageState `protogen:"open.v1"`
+	Envelope            []byte                 `protobuf:"bytes,1,opt,name=envelope,proto3" json:"envelope,omitempty"`
+	AgeSeconds          uint32                 `protobuf:"varint,2,opt,name=age_seconds,json=ageSeconds,proto3" json:"age_seconds,omitempty"` // since the answering node accepted it
+	PeerRecord          []byte                 `protobuf:"bytes,3,opt,name=peer_record,json=peerRecord,proto3" json:"peer_record,omitempty"`
+	ConflictingEnvelope []byte                 `protobuf:"bytes,4,opt,name=conflicting_envelope,json=conflictingEnvelope,proto3" json:"conflicting_envelope,omitempty"` // another envelope, which proves equivocation with the first one; then the age is that of shares that have run out
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *SyncItem) Reset() {
@@ -1880,43 +1880,43 @@ func (x *SyncItem) GetAgeSeconds() uint32 {
 	return 0
 }
 
-func (x *SyncItem) GetRecord() []byte {
+func (x *SyncItem) GetPeerRecord() []byte {
 	if x != nil {
-		return x.Record
+		return x.PeerRecord
 	}
 	return nil
 }
 
-func (x *SyncItem) GetContradicts() []byte {
+func (x *SyncItem) GetConflictingEnvelope() []byte {
 	if x != nil {
-		return x.Contradicts
+		return x.ConflictingEnvelope
 	}
 	return nil
 }
 
-// MeetRequest is what a node says to a hub about one of its tasks.
-type MeetRequest struct {
+// RendezvousRequest is what a node sends to a hub about one of its tasks.
+type RendezvousRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Task          []byte                 `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`     // binary CID of the task
-	Record        []byte                 `protobuf:"bytes,2,opt,name=record,proto3" json:"record,omitempty"` // the node's own peer record
+	Task          []byte                 `protobuf:"bytes,1,opt,name=task,proto3" json:"task,omitempty"`                               // binary CID of the task
+	PeerRecord    []byte                 `protobuf:"bytes,2,opt,name=peer_record,json=peerRecord,proto3" json:"peer_record,omitempty"` // the node's own peer record
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *MeetRequest) Reset() {
-	*x = MeetRequest{}
+func (x *RendezvousRequest) Reset() {
+	*x = RendezvousRequest{}
 	mi := &file_fbo_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *MeetRequest) String() string {
+func (x *RendezvousRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*MeetRequest) ProtoMessage() {}
+func (*RendezvousRequest) ProtoMessage() {}
 
-func (x *MeetRequest) ProtoReflect() protoreflect.Message {
+func (x *RendezvousRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_fbo_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1928,47 +1928,47 @@ func (x *MeetRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use MeetRequest.ProtoReflect.Descriptor instead.
-func (*MeetRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use RendezvousRequest.ProtoReflect.Descriptor instead.
+func (*RendezvousRequest) Descriptor() ([]byte, []int) {
 	return file_fbo_proto_rawDescGZIP(), []int{28}
 }
 
-func (x *MeetRequest) GetTask() []byte {
+func (x *RendezvousRequest) GetTask() []byte {
 	if x != nil {
 		return x.Task
 	}
 	return nil
 }
 
-func (x *MeetRequest) GetRecord() []byte {
+func (x *RendezvousRequest) GetPeerRecord() []byte {
 	if x != nil {
-		return x.Record
+		return x.PeerRecord
 	}
 	return nil
 }
 
-// MeetResponse is what the hub answers.
-type MeetResponse struct {
+// RendezvousResponse is the answer of the hub.
+type RendezvousResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Records       [][]byte               `protobuf:"bytes,1,rep,name=records,proto3" json:"records,omitempty"` // of other nodes that work on the task
+	PeerRecords   [][]byte               `protobuf:"bytes,1,rep,name=peer_records,json=peerRecords,proto3" json:"peer_records,omitempty"` // of other nodes that work on the task
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *MeetResponse) Reset() {
-	*x = MeetResponse{}
+func (x *RendezvousResponse) Reset() {
+	*x = RendezvousResponse{}
 	mi := &file_fbo_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *MeetResponse) String() string {
+func (x *RendezvousResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*MeetResponse) ProtoMessage() {}
+func (*RendezvousResponse) ProtoMessage() {}
 
-func (x *MeetResponse) ProtoReflect() protoreflect.Message {
+func (x *RendezvousResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_fbo_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -1980,40 +1980,40 @@ func (x *MeetResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use MeetResponse.ProtoReflect.Descriptor instead.
-func (*MeetResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use RendezvousResponse.ProtoReflect.Descriptor instead.
+func (*RendezvousResponse) Descriptor() ([]byte, []int) {
 	return file_fbo_proto_rawDescGZIP(), []int{29}
 }
 
-func (x *MeetResponse) GetRecords() [][]byte {
+func (x *RendezvousResponse) GetPeerRecords() [][]byte {
 	if x != nil {
-		return x.Records
+		return x.PeerRecords
 	}
 	return nil
 }
 
-// NamesakeRequest asks a node whether it works on a task of a certain name.
-type NamesakeRequest struct {
+// TaskMismatchRequest asks a node whether it works on a task of a certain name.
+type TaskMismatchRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	NameHash      []byte                 `protobuf:"bytes,1,opt,name=name_hash,json=nameHash,proto3" json:"name_hash,omitempty"` // SHA-256, as NameHash makes it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *NamesakeRequest) Reset() {
-	*x = NamesakeRequest{}
+func (x *TaskMismatchRequest) Reset() {
+	*x = TaskMismatchRequest{}
 	mi := &file_fbo_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *NamesakeRequest) String() string {
+func (x *TaskMismatchRequest) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*NamesakeRequest) ProtoMessage() {}
+func (*TaskMismatchRequest) ProtoMessage() {}
 
-func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
+func (x *TaskMismatchRequest) ProtoReflect() protoreflect.Message {
 	mi := &file_fbo_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2025,40 +2025,40 @@ func (x *NamesakeRequest) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use NamesakeRequest.ProtoReflect.Descriptor instead.
-func (*NamesakeRequest) Descriptor() ([]byte, []int) {
+// Deprecated: Use TaskMismatchRequest.ProtoReflect.Descriptor instead.
+func (*TaskMismatchRequest) Descriptor() ([]byte, []int) {
 	return file_fbo_proto_rawDescGZIP(), []int{30}
 }
 
-func (x *NamesakeRequest) GetNameHash() []byte {
+func (x *TaskMismatchRequest) GetNameHash() []byte {
 	if x != nil {
 		return x.NameHash
 	}
 	return nil
 }
 
-// NamesakeResponse is what the node answers.
-type NamesakeResponse struct {
+// TaskMismatchResponse is the answer of the node.
+type TaskMismatchResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Tasks         [][]byte               `protobuf:"bytes,1,rep,name=tasks,proto3" json:"tasks,omitempty"` // binary CIDs of its tasks of that name
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
-func (x *NamesakeResponse) Reset() {
-	*x = NamesakeResponse{}
+func (x *TaskMismatchResponse) Reset() {
+	*x = TaskMismatchResponse{}
 	mi := &file_fbo_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
 
-func (x *NamesakeResponse) String() string {
+func (x *TaskMismatchResponse) String() string {
 	return protoimpl.X.MessageStringOf(x)
 }
 
-func (*NamesakeResponse) ProtoMessage() {}
+func (*TaskMismatchResponse) ProtoMessage() {}
 
-func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
+func (x *TaskMismatchResponse) ProtoReflect() protoreflect.Message {
 	mi := &file_fbo_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
@@ -2070,12 +2070,12 @@ func (x *NamesakeResponse) ProtoReflect() protoreflect.Message {
 	return mi.MessageOf(x)
 }
 
-// Deprecated: Use NamesakeResponse.ProtoReflect.Descriptor instead.
-func (*NamesakeResponse) Descriptor() ([]byte, []int) {
+// Deprecated: Use TaskMismatchResponse.ProtoReflect.Descriptor instead.
+func (*TaskMismatchResponse) Descriptor() ([]byte, []int) {
 	return file_fbo_proto_rawDescGZIP(), []int{31}
 }
 
-func (x *NamesakeResponse) GetTasks() [][]byte {
+func (x *TaskMismatchResponse) GetTasks() [][]byte {
 	if x != nil {
 		return x.Tasks
 	}
@@ -2099,25 +2099,23 @@ const file_fbo_proto_rawDesc = "" +
 	"\aWeights\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12\x16\n" +
 	"\x06values\x18\x02 \x03(\x02R\x06values\x12\x18\n" +
-	"\arelease\x18\x03 \x01(\rR\arelease\"\xc6\x01\n" +
+	"\arelease\x18\x03 \x01(\rR\arelease\"\xdd\x01\n" +
 	"\x04Mean\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12\x1c\n" +
 	"\texplained\x18\x02 \x01(\x02R\texplained\x12\"\n" +
 	"\flengthscales\x18\x03 \x03(\x02R\flengthscales\x12\x16\n" +
 	"\x06values\x18\x04 \x03(\x02R\x06values\x12\x14\n" +
 	"\x05level\x18\x06 \x01(\x01R\x05level\x12\x14\n" +
-	"\x05scale\x18\a \x01(\x01R\x05scale\x12\x14\n" +
-	"\x05known\x18\x05 \x03(\x02R\x05known\"C\n" +
+	"\x05scale\x18\a \x01(\x01R\x05scale\x12+\n" +
+	"\x11explained_weights\x18\x05 \x03(\x02R\x10explainedWeights\"C\n" +
 	"\x05Point\x12 \n" +
 	"\vcoordinates\x18\x01 \x03(\x02R\vcoordinates\x12\x18\n" +
-	"\achoices\x18\x02 \x03(\rR\achoices\"\x94\x01\n" +
+	"\achoices\x18\x02 \x03(\rR\achoices\"\x99\x01\n" +
 	"\tCandidate\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\rR\x05round\x12#\n" +
 	"\x05point\x18\x02 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x1f\n" +
-	"\bresponse\x18\x03 \x01(\x01H\x00R\bresponse\x88\x01\x01\x12\x1e\n" +
-	"\n" +
-	"neighbours\x18\x04 \x01(\rR\n" +
-	"neighboursB\v\n" +
+	"\bresponse\x18\x03 \x01(\x01H\x00R\bresponse\x88\x01\x01\x12#\n" +
+	"\rvisible_peers\x18\x04 \x01(\rR\fvisiblePeersB\v\n" +
 	"\t_response\"\x95\x01\n" +
 	"\vNearOptimal\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12#\n" +
@@ -2130,11 +2128,11 @@ const file_fbo_proto_rawDesc = "" +
 	"\n" +
 	"components\x18\x02 \x03(\v2\x11.fbo.v1.ComponentR\n" +
 	"components\x12\x18\n" +
-	"\arelease\x18\x03 \x01(\rR\arelease\"b\n" +
+	"\arelease\x18\x03 \x01(\rR\arelease\"\\\n" +
 	"\tComponent\x12\x16\n" +
-	"\x06weight\x18\x01 \x01(\x02R\x06weight\x12\x16\n" +
-	"\x06spread\x18\x02 \x01(\x02R\x06spread\x12%\n" +
-	"\x06centre\x18\x03 \x01(\v2\r.fbo.v1.PointR\x06centre\"X\n" +
+	"\x06weight\x18\x01 \x01(\x02R\x06weight\x12\x10\n" +
+	"\x03std\x18\x02 \x01(\x02R\x03std\x12%\n" +
+	"\x06center\x18\x03 \x01(\v2\r.fbo.v1.PointR\x06center\"X\n" +
 	"\vFeasibility\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12%\n" +
 	"\x06labels\x18\x02 \x03(\v2\r.fbo.v1.LabelR\x06labels\"H\n" +
@@ -2150,14 +2148,14 @@ const file_fbo_proto_rawDesc = "" +
 	"\x05means\x18\x01 \x03(\x02R\x05means\x12\x1e\n" +
 	"\n" +
 	"precisions\x18\x02 \x03(\x02R\n" +
-	"precisions\"\x98\x01\n" +
+	"precisions\"\xa0\x01\n" +
 	"\n" +
 	"Evaluation\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\rR\x06number\x12\x14\n" +
 	"\x05round\x18\x02 \x01(\rR\x05round\x12#\n" +
 	"\x05point\x18\x03 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x19\n" +
-	"\x05value\x18\x04 \x01(\x01H\x00R\x05value\x88\x01\x01\x12\x12\n" +
-	"\x04past\x18\x05 \x01(\bR\x04pastB\b\n" +
+	"\x05value\x18\x04 \x01(\x01H\x00R\x05value\x88\x01\x01\x12\x1a\n" +
+	"\bimported\x18\x05 \x01(\bR\bimportedB\b\n" +
 	"\x06_value\"\xc7\x01\n" +
 	"\x05Batch\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\rR\x05round\x12\x12\n" +
@@ -2169,21 +2167,19 @@ const file_fbo_proto_rawDesc = "" +
 	"\bassigned\x18\a \x03(\v2\x10.fbo.v1.AssignedR\bassigned\"E\n" +
 	"\bAssigned\x12\x14\n" +
 	"\x05party\x18\x01 \x01(\rR\x05party\x12#\n" +
-	"\x05point\x18\x02 \x01(\v2\r.fbo.v1.PointR\x05point\"\x8b\x01\n" +
+	"\x05point\x18\x02 \x01(\v2\r.fbo.v1.PointR\x05point\"\xa4\x01\n" +
 	"\n" +
 	"Assignment\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\rR\x05round\x12\x14\n" +
 	"\x05party\x18\x02 \x01(\fR\x05party\x12#\n" +
 	"\x05point\x18\x03 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x18\n" +
-	"\aparties\x18\x04 \x01(\rR\aparties\x12\x12\n" +
-	"\x04gain\x18\x05 \x01(\x01R\x04gain\"\x82\x01\n" +
-	"\vFairMessage\x12\x1e\n" +
-	"\n" +
-	"statements\x18\x01 \x03(\fR\n" +
-	"statements\x12)\n" +
-	"\aholding\x18\x02 \x01(\v2\x0f.fbo.v1.HoldingR\aholding\x12(\n" +
-	"\anotices\x18\x03 \x03(\v2\x0e.fbo.v1.NoticeR\anotices\"Q\n" +
-	"\aHolding\x12\x14\n" +
+	"\aparties\x18\x04 \x01(\rR\aparties\x12+\n" +
+	"\x11reward_difference\x18\x05 \x01(\x01R\x10rewardDifference\"}\n" +
+	"\vFairMessage\x12\x16\n" +
+	"\x06shares\x18\x01 \x03(\fR\x06shares\x12,\n" +
+	"\bprogress\x18\x02 \x01(\v2\x10.fbo.v1.ProgressR\bprogress\x12(\n" +
+	"\anotices\x18\x03 \x03(\v2\x0e.fbo.v1.NoticeR\anotices\"R\n" +
+	"\bProgress\x12\x14\n" +
 	"\x05round\x18\x01 \x01(\rR\x05round\x12\x16\n" +
 	"\x06counts\x18\x02 \x03(\rR\x06counts\x12\x18\n" +
 	"\awaiting\x18\x03 \x01(\bR\awaiting\"6\n" +
@@ -2208,35 +2204,37 @@ const file_fbo_proto_rawDesc = "" +
 	"\bPresence\x12!\n" +
 	"\fmembers_hash\x18\x01 \x01(\fR\vmembersHash\x12\x18\n" +
 	"\amembers\x18\x02 \x01(\rR\amembers\x12\x18\n" +
-	"\aleaving\x18\x03 \x01(\bR\aleaving\"\x90\x01\n" +
-	"\x04Held\x12\x16\n" +
+	"\aleaving\x18\x03 \x01(\bR\aleaving\"\x93\x01\n" +
+	"\aShareID\x12\x16\n" +
 	"\x06author\x18\x01 \x01(\fR\x06author\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04slot\x18\x03 \x01(\x04R\x04slot\x12\x14\n" +
 	"\x05epoch\x18\x04 \x01(\x04R\x05epoch\x12\x1a\n" +
 	"\bsequence\x18\x05 \x01(\x04R\bsequence\x12\x16\n" +
-	"\x06digest\x18\x06 \x01(\fR\x06digest\"=\n" +
-	"\rContradiction\x12\x14\n" +
+	"\x06digest\x18\x06 \x01(\fR\x06digest\"A\n" +
+	"\x11EquivocationProof\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\fR\x05first\x12\x16\n" +
-	"\x06second\x18\x02 \x01(\fR\x06second\"\x88\x01\n" +
-	"\vSyncRequest\x12 \n" +
-	"\x04held\x18\x01 \x03(\v2\f.fbo.v1.HeldR\x04held\x12\x18\n" +
-	"\arecords\x18\x02 \x03(\fR\arecords\x12=\n" +
-	"\x0econtradictions\x18\x03 \x03(\v2\x15.fbo.v1.ContradictionR\x0econtradictions\"\x81\x01\n" +
+	"\x06second\x18\x02 \x01(\fR\x06second\"\x96\x01\n" +
+	"\vSyncRequest\x12#\n" +
+	"\x04have\x18\x01 \x03(\v2\x0f.fbo.v1.ShareIDR\x04have\x12!\n" +
+	"\fpeer_records\x18\x02 \x03(\fR\vpeerRecords\x12?\n" +
+	"\requivocations\x18\x03 \x03(\v2\x19.fbo.v1.EquivocationProofR\requivocations\"\x9b\x01\n" +
 	"\bSyncItem\x12\x1a\n" +
 	"\benvelope\x18\x01 \x01(\fR\benvelope\x12\x1f\n" +
 	"\vage_seconds\x18\x02 \x01(\rR\n" +
-	"ageSeconds\x12\x16\n" +
-	"\x06record\x18\x03 \x01(\fR\x06record\x12 \n" +
-	"\vcontradicts\x18\x04 \x01(\fR\vcontradicts\"9\n" +
-	"\vMeetRequest\x12\x12\n" +
-	"\x04task\x18\x01 \x01(\fR\x04task\x12\x16\n" +
-	"\x06record\x18\x02 \x01(\fR\x06record\"(\n" +
-	"\fMeetResponse\x12\x18\n" +
-	"\arecords\x18\x01 \x03(\fR\arecords\".\n" +
-	"\x0fNamesakeRequest\x12\x1b\n" +
-	"\tname_hash\x18\x01 \x01(\fR\bnameHash\"(\n" +
-	"\x10NamesakeResponse\x12\x14\n" +
+	"ageSeconds\x12\x1f\n" +
+	"\vpeer_record\x18\x03 \x01(\fR\n" +
+	"peerRecord\x121\n" +
+	"\x14conflicting_envelope\x18\x04 \x01(\fR\x13conflictingEnvelope\"H\n" +
+	"\x11RendezvousRequest\x12\x12\n" +
+	"\x04task\x18\x01 \x01(\fR\x04task\x12\x1f\n" +
+	"\vpeer_record\x18\x02 \x01(\fR\n" +
+	"peerRecord\"7\n" +
+	"\x12RendezvousResponse\x12!\n" +
+	"\fpeer_records\x18\x01 \x03(\fR\vpeerRecords\"2\n" +
+	"\x13TaskMismatchRequest\x12\x1b\n" +
+	"\tname_hash\x18\x01 \x01(\fR\bnameHash\",\n" +
+	"\x14TaskMismatchResponse\x12\x14\n" +
 	"\x05tasks\x18\x01 \x03(\fR\x05tasksB%Z#github.com/fbo-node/fbo/internal/pbb\x06proto3"
 
 var (
@@ -2253,55 +2251,55 @@ func file_fbo_proto_rawDescGZIP() []byte {
 
 var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_fbo_proto_goTypes = []any{
-	(*Share)(nil),            // 0: fbo.v1.Share
-	(*Weights)(nil),          // 1: fbo.v1.Weights
-	(*Mean)(nil),             // 2: fbo.v1.Mean
-	(*Point)(nil),            // 3: fbo.v1.Point
-	(*Candidate)(nil),        // 4: fbo.v1.Candidate
-	(*NearOptimal)(nil),      // 5: fbo.v1.NearOptimal
-	(*Density)(nil),          // 6: fbo.v1.Density
-	(*Component)(nil),        // 7: fbo.v1.Component
-	(*Feasibility)(nil),      // 8: fbo.v1.Feasibility
-	(*Label)(nil),            // 9: fbo.v1.Label
-	(*Latent)(nil),           // 10: fbo.v1.Latent
-	(*Hyperparameters)(nil),  // 11: fbo.v1.Hyperparameters
-	(*Evaluation)(nil),       // 12: fbo.v1.Evaluation
-	(*Batch)(nil),            // 13: fbo.v1.Batch
-	(*Assigned)(nil),         // 14: fbo.v1.Assigned
-	(*Assignment)(nil),       // 15: fbo.v1.Assignment
-	(*FairMessage)(nil),      // 16: fbo.v1.FairMessage
-	(*Holding)(nil),          // 17: fbo.v1.Holding
-	(*Notice)(nil),           // 18: fbo.v1.Notice
-	(*Comparison)(nil),       // 19: fbo.v1.Comparison
-	(*Verdict)(nil),          // 20: fbo.v1.Verdict
-	(*Contribution)(nil),     // 21: fbo.v1.Contribution
-	(*Receipt)(nil),          // 22: fbo.v1.Receipt
-	(*Presence)(nil),         // 23: fbo.v1.Presence
-	(*Held)(nil),             // 24: fbo.v1.Held
-	(*Contradiction)(nil),    // 25: fbo.v1.Contradiction
-	(*SyncRequest)(nil),      // 26: fbo.v1.SyncRequest
-	(*SyncItem)(nil),         // 27: fbo.v1.SyncItem
-	(*MeetRequest)(nil),      // 28: fbo.v1.MeetRequest
-	(*MeetResponse)(nil),     // 29: fbo.v1.MeetResponse
-	(*NamesakeRequest)(nil),  // 30: fbo.v1.NamesakeRequest
-	(*NamesakeResponse)(nil), // 31: fbo.v1.NamesakeResponse
+	(*Share)(nil),                // 0: fbo.v1.Share
+	(*Weights)(nil),              // 1: fbo.v1.Weights
+	(*Mean)(nil),                 // 2: fbo.v1.Mean
+	(*Point)(nil),                // 3: fbo.v1.Point
+	(*Candidate)(nil),            // 4: fbo.v1.Candidate
+	(*NearOptimal)(nil),          // 5: fbo.v1.NearOptimal
+	(*Density)(nil),              // 6: fbo.v1.Density
+	(*Component)(nil),            // 7: fbo.v1.Component
+	(*Feasibility)(nil),          // 8: fbo.v1.Feasibility
+	(*Label)(nil),                // 9: fbo.v1.Label
+	(*Latent)(nil),               // 10: fbo.v1.Latent
+	(*Hyperparameters)(nil),      // 11: fbo.v1.Hyperparameters
+	(*Evaluation)(nil),           // 12: fbo.v1.Evaluation
+	(*Batch)(nil),                // 13: fbo.v1.Batch
+	(*Assigned)(nil),             // 14: fbo.v1.Assigned
+	(*Assignment)(nil),           // 15: fbo.v1.Assignment
+	(*FairMessage)(nil),          // 16: fbo.v1.FairMessage
+	(*Progress)(nil),             // 17: fbo.v1.Progress
+	(*Notice)(nil),               // 18: fbo.v1.Notice
+	(*Comparison)(nil),           // 19: fbo.v1.Comparison
+	(*Verdict)(nil),              // 20: fbo.v1.Verdict
+	(*Contribution)(nil),         // 21: fbo.v1.Contribution
+	(*Receipt)(nil),              // 22: fbo.v1.Receipt
+	(*Presence)(nil),             // 23: fbo.v1.Presence
+	(*ShareID)(nil),              // 24: fbo.v1.ShareID
+	(*EquivocationProof)(nil),    // 25: fbo.v1.EquivocationProof
+	(*SyncRequest)(nil),          // 26: fbo.v1.SyncRequest
+	(*SyncItem)(nil),             // 27: fbo.v1.SyncItem
+	(*RendezvousRequest)(nil),    // 28: fbo.v1.RendezvousRequest
+	(*RendezvousResponse)(nil),   // 29: fbo.v1.RendezvousResponse
+	(*TaskMismatchRequest)(nil),  // 30: fbo.v1.TaskMismatchRequest
+	(*TaskMismatchResponse)(nil), // 31: fbo.v1.TaskMismatchResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
 	3,  // 1: fbo.v1.NearOptimal.point:type_name -> fbo.v1.Point
 	7,  // 2: fbo.v1.Density.components:type_name -> fbo.v1.Component
-	3,  // 3: fbo.v1.Component.centre:type_name -> fbo.v1.Point
+	3,  // 3: fbo.v1.Component.center:type_name -> fbo.v1.Point
 	9,  // 4: fbo.v1.Feasibility.labels:type_name -> fbo.v1.Label
 	3,  // 5: fbo.v1.Label.point:type_name -> fbo.v1.Point
 	3,  // 6: fbo.v1.Evaluation.point:type_name -> fbo.v1.Point
 	14, // 7: fbo.v1.Batch.assigned:type_name -> fbo.v1.Assigned
 	3,  // 8: fbo.v1.Assigned.point:type_name -> fbo.v1.Point
 	3,  // 9: fbo.v1.Assignment.point:type_name -> fbo.v1.Point
-	17, // 10: fbo.v1.FairMessage.holding:type_name -> fbo.v1.Holding
+	17, // 10: fbo.v1.FairMessage.progress:type_name -> fbo.v1.Progress
 	18, // 11: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
 	20, // 12: fbo.v1.Comparison.verdict:type_name -> fbo.v1.Verdict
-	24, // 13: fbo.v1.SyncRequest.held:type_name -> fbo.v1.Held
-	25, // 14: fbo.v1.SyncRequest.contradictions:type_name -> fbo.v1.Contradiction
+	24, // 13: fbo.v1.SyncRequest.have:type_name -> fbo.v1.ShareID
+	25, // 14: fbo.v1.SyncRequest.equivocations:type_name -> fbo.v1.EquivocationProof
 	15, // [15:15] is the sub-list for method output_type
 	15, // [15:15] is the sub-list for method input_type
 	15, // [15:15] is the sub-list for extension type_name

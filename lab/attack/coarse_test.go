@@ -25,7 +25,7 @@ func coarseLife(t *task.Task, x []float64, seed random.Seed) Disclosure {
 		panic(err) // the key is whole
 	}
 	told := grid.Coarse(protocol.Point{Coordinates: x})
-	d := protocol.Density{Observations: 3, Components: []protocol.Component{{Weight: 1, Spread: 0.2, Centre: told}}}
+	d := protocol.Density{Observations: 3, Components: []protocol.Component{{Weight: 1, Std: 0.2, Center: told}}}
 	return Disclosure{Task: t, Shares: []Share{{Kind: optprior.Kind, Observations: 3, Value: d, Payload: []byte{seed[0]}}}}
 }
 

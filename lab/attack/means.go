@@ -155,14 +155,14 @@ func (r *reader) start(m protocol.Mean, known [][]float64, fresh, trial int, rng
 	noise := r.noise + noiseMoves[trial%len(noiseMoves)]
 	x, u := slices.Clone(known), []float64(nil)
 	for range fresh {
-		more := r.features.Function(m.Known)
+		more := r.features.Function(m.ExplainedWeights)
 		if len(x) > 0 {
 			posterior, err := r.condition(m, x, nil, noise)
 			if err != nil {
 				return nil, err
 			}
 			_, weights := posterior.Explained()
-			more = r.features.Function(minus(m.Known, weights))
+			more = r.features.Function(minus(m.ExplainedWeights, weights))
 		}
 		places := peaks(r.task, more.Value, placesToTry, apart, rng)
 		for range placesToTry {
@@ -209,7 +209,7 @@ func (r *reader) misfit(m protocol.Mean, x [][]float64, logNoise float64) ([]flo
 		return nil, err
 	}
 	average, known := posterior.Explained()
-	return append(minus(known, m.Known), 10*(average-m.Explained)), nil
+	return append(minus(known, m.ExplainedWeights), 10*(average-m.Explained)), nil
 }
 
 // values are what the author must have measured at the designs to share this mean, level and
@@ -257,9 +257,9 @@ func meanDifferences(_ context.Context, seen *Seen, rng *rand.Rand) (Guess, erro
 	var g Guess
 	before, count := make([]float64, features.Features()), 0
 	for _, m := range shares {
-		more := features.Function(minus(m.Known, before))
+		more := features.Function(minus(m.ExplainedWeights, before))
 		g.X = append(g.X, peaks(seen.Task, more.Value, m.Observations-count, apart, rng)...)
-		before, count = m.Known, m.Observations
+		before, count = m.ExplainedWeights, m.Observations
 	}
 	last := shares[len(shares)-1]
 	says := features.Function(last.Values)

@@ -48,7 +48,7 @@ func placesOf(t *task.Task, value any) (places [][]float64) {
 	switch v := value.(type) {
 	case protocol.Density:
 		for _, c := range v.Components {
-			places = append(places, c.Centre.Encoded(t.Space))
+			places = append(places, c.Center.Encoded(t.Space))
 		}
 	case protocol.NearOptimal:
 		places = append(places, v.Point.Encoded(t.Space))

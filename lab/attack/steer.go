@@ -69,7 +69,7 @@ func plant(t *task.Task, kind string, payload []byte, x []float64) ([]byte, erro
 		if v.Values, err = towards(); err != nil {
 			return nil, err
 		}
-		clear(v.Known)
+		clear(v.ExplainedWeights)
 		v.Explained = 0.95
 		return v.Encode()
 	case protocol.Weights:
@@ -78,7 +78,7 @@ func plant(t *task.Task, kind string, payload []byte, x []float64) ([]byte, erro
 		}
 		return v.Encode()
 	case protocol.Density:
-		v.Components = []protocol.Component{{Weight: 1, Spread: v.Components[0].Spread, Centre: point}}
+		v.Components = []protocol.Component{{Weight: 1, Std: v.Components[0].Std, Center: point}}
 		return v.Encode(t.Space)
 	case protocol.NearOptimal:
 		v.Point = point

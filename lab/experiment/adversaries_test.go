@@ -167,7 +167,7 @@ func TestExtremeShares(t *testing.T) {
 	exact := specsOf(t, "peer-prior:share=exact")[0]
 	own, payload := forged(exact, "mean", func(own *task.Task) ([]byte, error) {
 		zeros := make([]float64, own.Surrogate.Features)
-		return protocol.Mean{Observations: 3, Scale: 1, Values: zeros, Known: zeros}.Encode()
+		return protocol.Mean{Observations: 3, Scale: 1, Values: zeros, ExplainedWeights: zeros}.Encode()
 	})
 	mean, err := protocol.DecodeMean(payload, own.Surrogate.Features, own.Space.Len())
 	if err != nil || mean.Level != protocol.MaxUnit || mean.Scale != protocol.MaxUnit || mean.Explained != 1 || math.Abs(mean.Values[0]) != protocol.MaxWeight {
@@ -175,10 +175,10 @@ func TestExtremeShares(t *testing.T) {
 	}
 	own, payload = forged(exact, optprior.Kind, func(own *task.Task) ([]byte, error) {
 		centre := protocol.PointOf(own.Space, own.Space.Decode([]float64{0.5}))
-		return protocol.Density{Observations: 3, Components: []protocol.Component{{Weight: 1, Spread: 0.2, Centre: centre}}}.Encode(own.Space)
+		return protocol.Density{Observations: 3, Components: []protocol.Component{{Weight: 1, Std: 0.2, Center: centre}}}.Encode(own.Space)
 	})
 	density, err := protocol.DecodeDensity(payload, own.Space)
-	if err != nil || density.Observations != math.MaxInt32 || density.Components[0].Centre.Coordinates[0] != 1 {
+	if err != nil || density.Observations != math.MaxInt32 || density.Components[0].Center.Coordinates[0] != 1 {
 		t.Errorf("%+v, %v", density, err)
 	}
 	own, payload = forged(Spec{Name: "fts"}, "draw", func(own *task.Task) ([]byte, error) {

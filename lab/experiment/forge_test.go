@@ -37,7 +37,7 @@ func decodeDesigns(t *testing.T, own *task.Task, payload []byte) (points []float
 		share, err = protocol.DecodeDensity(payload, own.Space)
 		for i := range share.Components {
 			c := &share.Components[i]
-			points, c.Centre = append(points, c.Centre.Coordinates...), protocol.Point{}
+			points, c.Center = append(points, c.Center.Coordinates...), protocol.Point{}
 		}
 		rest = share
 	}
@@ -114,7 +114,7 @@ strategy: {type: density}`))
 	}
 	f := newForger(definition, Plan{}.registrationOf(Spec{Name: "density"}), random.SeedOf(1), 0, strategy.Forgery{})
 	honest, err := protocol.Density{Observations: 3, Components: []protocol.Component{
-		{Weight: 1, Spread: 0.2, Centre: protocol.PointOf(definition.Space, definition.Space.Decode(make([]float64, definition.Space.Dim())))},
+		{Weight: 1, Std: 0.2, Center: protocol.PointOf(definition.Space, definition.Space.Decode(make([]float64, definition.Space.Dim())))},
 	}}.Encode(definition.Space)
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ strategy: {type: density}`))
 		if err != nil || f.err != nil {
 			t.Fatal(err, f.err)
 		}
-		design := definition.Space.Decode(forged.Components[0].Centre.Encoded(definition.Space))
+		design := definition.Space.Decode(forged.Components[0].Center.Encoded(definition.Space))
 		x := design.Float("x")
 		sum, squares = sum+x, squares+x*x
 		seen[design.Choice("kind")]++

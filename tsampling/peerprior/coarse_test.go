@@ -51,7 +51,7 @@ func (l *lab) place(at float64, observations int) protocol.Density {
 		}
 	}
 	return protocol.Density{Observations: observations, Components: []protocol.Component{
-		{Weight: 1, Spread: wide, Centre: protocol.PointOf(l.task.Space, l.task.Space.Decode(x))},
+		{Weight: 1, Std: wide, Center: protocol.PointOf(l.task.Space, l.task.Space.Decode(x))},
 	}}
 }
 

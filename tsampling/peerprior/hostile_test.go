@@ -26,7 +26,7 @@ func (l *lab) hostile() map[string]protocol.Mean {
 		}
 		return values
 	}
-	base := protocol.Mean{Observations: 20, Explained: 0.5, Scale: 1, Values: make1(0.2, 1), Known: make1(0.02, 2)}
+	base := protocol.Mean{Observations: 20, Explained: 0.5, Scale: 1, Values: make1(0.2, 1), ExplainedWeights: make1(0.02, 2)}
 	if l.task.Surrogate.Type == "exact" {
 		base.Lengthscales = slices.Repeat([]float64{0.3}, parameters)
 	}
@@ -48,11 +48,11 @@ func (l *lab) hostile() map[string]protocol.Mean {
 	add("large scale", func(m *protocol.Mean) { m.Scale = 1e10 })
 	add("tiny scale", func(m *protocol.Mean) { m.Scale = 1e-300 })
 	add("everything huge", func(m *protocol.Mean) {
-		m.Values, m.Known = make1(protocol.MaxWeight, 3), make1(protocol.MaxWeight, 4)
+		m.Values, m.ExplainedWeights = make1(protocol.MaxWeight, 3), make1(protocol.MaxWeight, 4)
 		m.Level, m.Scale, m.Observations, m.Explained = protocol.MaxUnit, protocol.MaxUnit, math.MaxInt32, 1
 	})
-	add("knows all, and absurdly", func(m *protocol.Mean) { m.Explained, m.Known = 1, make1(protocol.MaxWeight, 5) })
-	add("knows nothing, and absurdly", func(m *protocol.Mean) { m.Explained, m.Known = 0.011, make1(-protocol.MaxWeight, 5) })
+	add("knows all, and absurdly", func(m *protocol.Mean) { m.Explained, m.ExplainedWeights = 1, make1(protocol.MaxWeight, 5) })
+	add("knows nothing, and absurdly", func(m *protocol.Mean) { m.Explained, m.ExplainedWeights = 0.011, make1(-protocol.MaxWeight, 5) })
 	if l.task.Surrogate.Type == "exact" {
 		add("short lengthscales", func(m *protocol.Mean) {
 			m.Lengthscales, m.Observations = slices.Repeat([]float64{protocol.MinLengthscale}, parameters), math.MaxInt32

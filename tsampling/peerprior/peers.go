@@ -52,7 +52,7 @@ func peerMeans(view strategy.View, trial uint64, seed strategy.Seed) []*share {
 // read returns what a share says, nil where it says nothing.
 func (s *Strategy) read(said *share, own [][]float64) *peerSignal {
 	said.once.Do(func() {
-		said.mean, said.known = s.atReference(said.Values), s.atReference(said.Known)
+		said.mean, said.known = s.atReference(said.Values), s.atReference(said.ExplainedWeights)
 		for i, beyond := range said.known {
 			said.known[i] = min(max(said.Explained+beyond, 0), maxKnown)
 		}

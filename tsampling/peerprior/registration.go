@@ -93,7 +93,7 @@ func forge(t *task.Task, kind string, payload []byte, lie strategy.Forgery) ([]b
 	for i := range mean.Values {
 		mean.Values[i] = lie.Rand.NormFloat64()
 		if lie.Extreme {
-			mean.Values[i], mean.Known[i] = math.Copysign(protocol.MaxWeight, mean.Values[i]), protocol.MaxWeight
+			mean.Values[i], mean.ExplainedWeights[i] = math.Copysign(protocol.MaxWeight, mean.Values[i]), protocol.MaxWeight
 		}
 	}
 	if lie.Extreme {

@@ -60,7 +60,7 @@ func meanOf(t *task.Task, view strategy.View) (mean protocol.Mean, ok bool, err 
 		Scale:        units.Scale,
 		Values:       weights,
 	}
-	mean.Explained, mean.Known = view.Posterior.Explained()
+	mean.Explained, mean.ExplainedWeights = view.Posterior.Explained()
 	if t.Surrogate.Type == "rff" {
 		return mean, true, nil // the mean is over the shared features, at the task's lengthscales
 	}

@@ -205,12 +205,14 @@ func TestDecodeRejects(t *testing.T) {
 	good := l.peersOf(1, 5, bump(0.3), 1)[0]
 	s := NewSharing(l.task)
 	for name, change := range map[string]func(m *protocol.Mean){
-		"too few features":      func(m *protocol.Mean) { m.Values, m.Known = m.Values[1:], m.Known[1:] },
-		"too many features":     func(m *protocol.Mean) { m.Values, m.Known = append(m.Values, 0), append(m.Known, 0) },
+		"too few features": func(m *protocol.Mean) { m.Values, m.ExplainedWeights = m.Values[1:], m.ExplainedWeights[1:] },
+		"too many features": func(m *protocol.Mean) {
+			m.Values, m.ExplainedWeights = append(m.Values, 0), append(m.ExplainedWeights, 0)
+		},
 		"too many lengthscales": func(m *protocol.Mean) { m.Lengthscales = append(m.Lengthscales, 1) },
 	} {
 		m := good
-		m.Values, m.Known = append([]float64(nil), good.Values...), append([]float64(nil), good.Known...)
+		m.Values, m.ExplainedWeights = append([]float64(nil), good.Values...), append([]float64(nil), good.ExplainedWeights...)
 		change(&m)
 		payload, err := m.Encode()
 		if err != nil {

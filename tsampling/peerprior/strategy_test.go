@@ -110,7 +110,7 @@ func TestPlacesDrawAsFarAsTheyAreBelieved(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	at := []float64{0.5, 0.35}
 	said := protocol.Density{Observations: 20, Components: []protocol.Component{
-		{Weight: 1, Spread: nearby, Centre: protocol.PointOf(l.task.Space, l.task.Space.Decode(at))},
+		{Weight: 1, Std: nearby, Center: protocol.PointOf(l.task.Space, l.task.Space.Decode(at))},
 	}}
 	gain := func(peers func([]float64) float64) float64 {
 		means := l.peersOf(4, 25, peers, 1)

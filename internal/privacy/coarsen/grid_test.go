@@ -232,7 +232,7 @@ func TestCoarsePointsAreOfTheSpace(t *testing.T) {
 		g := newGrid(t, i, spec)
 		for j, p := range pointsOf(spec, 20, uint64(i)) {
 			coarse := g.Coarse(p)
-			payload, err := protocol.Density{Observations: 1, Components: []protocol.Component{{Weight: 1, Spread: 0.5, Centre: coarse}}}.Encode(spec.Space)
+			payload, err := protocol.Density{Observations: 1, Components: []protocol.Component{{Weight: 1, Std: 0.5, Center: coarse}}}.Encode(spec.Space)
 			if err != nil {
 				t.Fatalf("%v: %v", parameters, err)
 			}
@@ -240,7 +240,7 @@ func TestCoarsePointsAreOfTheSpace(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %v", parameters, err)
 			}
-			if got := d.Components[0].Centre; !reflect.DeepEqual(got, coarse) {
+			if got := d.Components[0].Center; !reflect.DeepEqual(got, coarse) {
 				t.Fatalf("%v: %v arrives as %v", parameters, coarse, got)
 			}
 			if again := pointsOf(spec, 20, uint64(i))[j]; !reflect.DeepEqual(again, p) {

@@ -92,11 +92,11 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 		if item.Record != nil {
 			return t.learn(item.Record, stream.Conn())
 		}
-		if !conduct.allowItem(from, group, len(item.Envelope)+len(item.Contradicts)) {
+		if !conduct.allowItem(from, group, len(item.Envelope)+len(item.ConflictingEnvelope)) {
 			return errEnough
 		}
-		if item.Contradicts != nil {
-			return t.contradicted(ctx, item.Envelope, item.Contradicts)
+		if item.ConflictingEnvelope != nil {
+			return t.contradicted(ctx, item.Envelope, item.ConflictingEnvelope)
 		}
 		share, err := protocol.Open(item.Envelope)
 		if err != nil {

@@ -66,7 +66,7 @@ func FuzzReadSyncRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(request.Have) > MaxHeld || len(request.Records) > MaxRecords {
+		if len(request.Have) > MaxShareIDs || len(request.Records) > MaxRecords {
 			t.Fatalf("accepted %d shares and %d records", len(request.Have), len(request.Records))
 		}
 		for _, h := range request.Have {
@@ -88,7 +88,7 @@ func FuzzReadSyncItems(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		count := 0
 		_ = ReadSyncItems(bytes.NewReader(data), func(item SyncItem) error {
-			if count++; count > MaxHeld+MaxRecords || item.Age < 0 || len(item.Envelope) > maxItemBytes {
+			if count++; count > MaxShareIDs+MaxRecords || item.Age < 0 || len(item.Envelope) > maxItemBytes {
 				t.Fatalf("item %d: %d bytes, age %v", count, len(item.Envelope), item.Age)
 			}
 			return nil
@@ -109,7 +109,7 @@ func FuzzOpenRecord(f *testing.F) {
 	})
 }
 
-func FuzzReadMeetRequest(f *testing.F) {
+func FuzzReadRendezvousRequest(f *testing.F) {
 	var wire bytes.Buffer
 	if err := WriteRendezvousRequest(&wire, RendezvousRequest{Task: exampleShare(f).Task, Record: []byte("a record")}); err != nil {
 		f.Fatal(err)
@@ -126,7 +126,7 @@ func FuzzReadMeetRequest(f *testing.F) {
 	})
 }
 
-func FuzzReadMeetResponse(f *testing.F) {
+func FuzzReadRendezvousResponse(f *testing.F) {
 	var wire bytes.Buffer
 	if err := WriteRendezvousResponse(&wire, [][]byte{[]byte("one"), {}}); err != nil {
 		f.Fatal(err)

@@ -22,7 +22,7 @@ func delimited(t testing.TB, m proto.Message) []byte {
 	return wire.Bytes()
 }
 
-func TestMeetRequest(t *testing.T) {
+func TestRendezvousRequest(t *testing.T) {
 	task := exampleShare(t).Task
 	largest := make([]byte, MaxRecordBytes)
 	var wire bytes.Buffer
@@ -52,7 +52,7 @@ func TestMeetRequest(t *testing.T) {
 	}
 }
 
-func TestMeetResponse(t *testing.T) {
+func TestRendezvousResponse(t *testing.T) {
 	records := make([][]byte, MaxRecords+3)
 	for i := range records {
 		records[i] = bytes.Repeat([]byte{byte(i)}, MaxRecordBytes)

@@ -18,7 +18,7 @@ import (
 
 // Limits of one sync exchange.
 const (
-	MaxHeld               = 8192 // shares named by one request
+	MaxShareIDs           = 8192 // shares named by one request
 	MaxRecords            = 32   // peer records in one request or response
 	MaxEquivocationProofs = 2    // of the asking node itself, one for each Conflict
 	MaxSyncRequestBytes   = 1<<20 + MaxRecords*(MaxRecordBytes+8) + MaxEquivocationProofs*(MaxEquivocationProofBytes+16)
@@ -39,12 +39,12 @@ const equivocationKind = "equivocation"
 type ShareID struct {
 	Key
 	Stamp
-	Digest [DigestBytes]byte // of its content; see HeldOf
+	Digest [DigestBytes]byte // of its content; see ShareIDOf
 }
 
-// HeldOf names a share. The digest of a receipt is that of its payload, since it says
+// ShareIDOf names a share. The digest of a receipt is that of its payload, since it says
 // the same under every stamp.
-func HeldOf(s Share) ShareID {
+func ShareIDOf(s Share) ShareID {
 	h := ShareID{Key: s.Key, Stamp: s.Stamp, Digest: [DigestBytes]byte(s.Digest[:])}
 	if s.Kind == ReceiptKind {
 		sum := sha256.Sum256(s.Payload)
@@ -53,8 +53,8 @@ func HeldOf(s Share) ShareID {
 	return h
 }
 
-// HeldProof names a proof of equivocation.
-func HeldProof(c EquivocationProof) ShareID {
+// ProofID names a proof of equivocation.
+func ProofID(c EquivocationProof) ShareID {
 	return ShareID{Key: Key{Author: c.First.Author, Kind: equivocationKind, Slot: uint64(c.Conflict)}, Digest: c.Digest()}
 }
 
@@ -76,22 +76,22 @@ type SealedEquivocationProof struct{ First, Second []byte }
 // it opens every other envelope. Or it is a peer record, for OpenRecord, or two
 // envelopes, for OpenEquivocationProof.
 type SyncItem struct {
-	Envelope    []byte
-	Age         time.Duration // since the sender of the item accepted it, whole seconds
-	Record      []byte
-	Contradicts []byte // with Envelope: another one, of a Contradiction
+	Envelope            []byte
+	Age                 time.Duration // since the sender of the item accepted it, whole seconds
+	Record              []byte
+	ConflictingEnvelope []byte // with Envelope: another one, of an EquivocationProof
 }
 
 // ProofItem returns the item that passes on a proof of equivocation.
 func ProofItem(c EquivocationProof) SyncItem {
-	return SyncItem{Envelope: c.First.Envelope, Contradicts: c.Second.Envelope, Age: MaxTTL}
+	return SyncItem{Envelope: c.First.Envelope, ConflictingEnvelope: c.Second.Envelope, Age: MaxTTL}
 }
 
-// WriteSyncRequest names at most the first MaxHeld shares and sends at most the
+// WriteSyncRequest names at most the first MaxShareIDs shares and sends at most the
 // first MaxRecords records.
 func WriteSyncRequest(w io.Writer, request SyncRequest) error {
 	m := &pb.SyncRequest{PeerRecords: request.Records[:min(len(request.Records), MaxRecords)]}
-	for _, h := range request.Have[:min(len(request.Have), MaxHeld)] {
+	for _, h := range request.Have[:min(len(request.Have), MaxShareIDs)] {
 		m.Have = append(m.Have, &pb.ShareID{
 			Author: []byte(h.Author), Kind: h.Kind, Slot: h.Slot, Epoch: h.Epoch, Sequence: h.Sequence, Digest: h.Digest[:],
 		})
@@ -106,12 +106,12 @@ func WriteSyncRequest(w io.Writer, request SyncRequest) error {
 // ReadSyncRequest reads what WriteSyncRequest wrote.
 func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 	var m pb.SyncRequest
-	if err := unmarshalCounted(r, &m, MaxSyncRequestBytes, MaxHeld+MaxRecords+MaxEquivocationProofs); err != nil {
+	if err := unmarshalCounted(r, &m, MaxSyncRequestBytes, MaxShareIDs+MaxRecords+MaxEquivocationProofs); err != nil {
 		return SyncRequest{}, fmt.Errorf("sync request: %w", err)
 	}
-	if len(m.Have) > MaxHeld || len(m.PeerRecords) > MaxRecords || len(m.Equivocations) > MaxEquivocationProofs {
+	if len(m.Have) > MaxShareIDs || len(m.PeerRecords) > MaxRecords || len(m.Equivocations) > MaxEquivocationProofs {
 		return SyncRequest{}, fmt.Errorf("sync request: %w: %d shares, %d records and %d proofs, the limits are %d, %d and %d",
-			ErrMalformed, len(m.Have), len(m.PeerRecords), len(m.Equivocations), MaxHeld, MaxRecords, MaxEquivocationProofs)
+			ErrMalformed, len(m.Have), len(m.PeerRecords), len(m.Equivocations), MaxShareIDs, MaxRecords, MaxEquivocationProofs)
 	}
 	request := SyncRequest{Have: make([]ShareID, len(m.Have)), Records: m.PeerRecords}
 	for i, h := range m.Have {
@@ -188,16 +188,16 @@ func WriteSyncItem(w io.Writer, item SyncItem) error {
 		AgeSeconds: uint32(min(max(item.Age, 0), MaxTTL) / time.Second),
 		PeerRecord: item.Record,
 
-		ConflictingEnvelope: item.Contradicts,
+		ConflictingEnvelope: item.ConflictingEnvelope,
 	})
 	return err
 }
 
 // ReadSyncItems calls accept for each item of a response, until its end or the
-// limit of MaxHeld shares and MaxRecords records; more than 64 MiB are an error.
+// limit of MaxShareIDs shares and MaxRecords records; more than 64 MiB are an error.
 func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 	buffered := bufio.NewReader(io.LimitReader(r, maxResponseBytes))
-	for range MaxHeld + MaxRecords {
+	for range MaxShareIDs + MaxRecords {
 		var m pb.SyncItem
 		err := unmarshal(buffered, &m, maxItemBytes)
 		if errors.Is(err, io.EOF) {
@@ -206,7 +206,7 @@ func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 		if err != nil {
 			return fmt.Errorf("sync response: %w", err)
 		}
-		item := SyncItem{Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second, Record: m.PeerRecord, Contradicts: m.ConflictingEnvelope}
+		item := SyncItem{Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second, Record: m.PeerRecord, ConflictingEnvelope: m.ConflictingEnvelope}
 		if err := accept(item); err != nil {
 			return err
 		}

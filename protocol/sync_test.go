@@ -41,7 +41,7 @@ func TestSyncRequestRoundTrip(t *testing.T) {
 // The largest request that is written can be read.
 func TestSyncRequestIsBounded(t *testing.T) {
 	author := idsOf(t, 1)[0]
-	held := make([]ShareID, MaxHeld+5)
+	held := make([]ShareID, MaxShareIDs+5)
 	for i := range held {
 		kind := fmt.Sprintf("%0*d", MaxKindBytes, i)
 		held[i] = ShareID{Key{author, kind, 1<<64 - 1}, Stamp{1<<64 - 1, 1<<64 - 1}, [DigestBytes]byte{1}}
@@ -50,9 +50,9 @@ func TestSyncRequestIsBounded(t *testing.T) {
 	if err := WriteSyncRequest(&wire, SyncRequest{Have: held}); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d shares named in %d bytes", MaxHeld, wire.Len())
+	t.Logf("%d shares named in %d bytes", MaxShareIDs, wire.Len())
 	got, err := ReadSyncRequest(&wire)
-	if err != nil || !slices.Equal(got.Have, held[:MaxHeld]) {
+	if err != nil || !slices.Equal(got.Have, held[:MaxShareIDs]) {
 		t.Fatalf("%d shares, %v", len(got.Have), err)
 	}
 }
@@ -66,7 +66,7 @@ func TestSyncRequestThatIsRefused(t *testing.T) {
 		return wire.Bytes()
 	}
 	many := &pb.SyncRequest{}
-	for range MaxHeld + 1 {
+	for range MaxShareIDs + 1 {
 		many.Have = append(many.Have, &pb.ShareID{Author: []byte(idsOf(t, 1)[0])})
 	}
 	whole := encode(&pb.SyncRequest{Have: many.Have[:2]})
@@ -125,13 +125,13 @@ func TestSyncItemsRoundTrip(t *testing.T) {
 
 func TestSyncItemsAreBounded(t *testing.T) {
 	var wire bytes.Buffer
-	for range MaxHeld + MaxRecords + 10 {
+	for range MaxShareIDs + MaxRecords + 10 {
 		if err := WriteSyncItem(&wire, SyncItem{Envelope: []byte("x")}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	count := 0
-	if err := ReadSyncItems(&wire, func(SyncItem) error { count++; return nil }); err != nil || count != MaxHeld+MaxRecords {
+	if err := ReadSyncItems(&wire, func(SyncItem) error { count++; return nil }); err != nil || count != MaxShareIDs+MaxRecords {
 		t.Errorf("%d items, error %v", count, err)
 	}
 	for name, data := range map[string][]byte{

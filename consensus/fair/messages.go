@@ -188,9 +188,9 @@ func (e *Exchange) send(party int, m protocol.FairMessage) {
 	e.emit(strategy.Send{To: e.roster[party], Data: data})
 }
 
-// holding is what this node says of itself to a party: of others' evaluations nothing where
+// progress is what this node says of itself to a party: of others' evaluations nothing where
 // there is a mediator.
-func (e *Exchange) holding(to int) *protocol.Progress {
+func (e *Exchange) progress(to int) *protocol.Progress {
 	counts := e.book.counts()
 	if e.mediator >= 0 {
 		about := e.self
@@ -210,7 +210,7 @@ func (e *Exchange) waits() bool { return e.book.reported(e.self, e.assigned[e.se
 // greet tells all counterparts what this node has, so that they send what it lacks.
 func (e *Exchange) greet() {
 	for _, party := range e.listeners() {
-		e.send(party, protocol.FairMessage{Progress: e.holding(party)})
+		e.send(party, protocol.FairMessage{Progress: e.progress(party)})
 	}
 }
 
@@ -223,7 +223,7 @@ func (e *Exchange) ask() {
 	}
 	if e.mediator >= 0 {
 		if e.waits() || e.acked < len(e.book.entries[e.self]) {
-			e.send(e.mediator, protocol.FairMessage{Progress: e.holding(e.mediator)})
+			e.send(e.mediator, protocol.FairMessage{Progress: e.progress(e.mediator)})
 		}
 		return
 	}
@@ -240,7 +240,7 @@ func (e *Exchange) ask() {
 	asked[e.ticks%len(e.roster)] = true
 	for party := range e.roster {
 		if asked[party] {
-			e.send(party, protocol.FairMessage{Progress: e.holding(party)})
+			e.send(party, protocol.FairMessage{Progress: e.progress(party)})
 		}
 	}
 }
@@ -311,7 +311,7 @@ func (e *Exchange) answer(sender int, h protocol.Progress) {
 		m.Shares = e.book.lacking(counts, maxSent)
 	}
 	if e.lacks(sender, h) || e.self == e.mediator {
-		m.Progress = e.holding(sender)
+		m.Progress = e.progress(sender)
 	}
 	if len(m.Shares) > 0 || m.Progress != nil {
 		e.answered[sender] = true
@@ -417,7 +417,7 @@ func (e *Exchange) handleBatch(author int, share protocol.Share) {
 	}
 	e.offers[author] = offer{b, share}
 	if !e.book.has(b.Counts) {
-		e.send(author, protocol.FairMessage{Progress: e.holding(author)})
+		e.send(author, protocol.FairMessage{Progress: e.progress(author)})
 	}
 }
 

@@ -149,11 +149,11 @@ func (t *evidence) keys() []equivocation {
 func (t *evidence) digest() (digest []protocol.ShareID) {
 	for _, author := range t.authors() {
 		if author != t.self {
-			digest = append(digest, protocol.HeldOf(t.receipts[author].share))
+			digest = append(digest, protocol.ShareIDOf(t.receipts[author].share))
 		}
 	}
 	for _, key := range t.keys() {
-		digest = append(digest, protocol.HeldProof(t.proofs[key]))
+		digest = append(digest, protocol.ProofID(t.proofs[key]))
 	}
 	return digest
 }
@@ -167,12 +167,12 @@ func (t *evidence) since(known []protocol.ShareID, now time.Time) (items []proto
 	}
 	lacks := func(h protocol.ShareID) bool { return held[h.Key] != h.Digest }
 	for _, author := range t.authors() {
-		if r := t.receipts[author]; lacks(protocol.HeldOf(r.share)) {
+		if r := t.receipts[author]; lacks(protocol.ShareIDOf(r.share)) {
 			items = append(items, protocol.SyncItem{Envelope: r.share.Envelope, Age: max(0, now.Sub(r.received))})
 		}
 	}
 	for _, key := range t.keys() {
-		if c := t.proofs[key]; lacks(protocol.HeldProof(c)) {
+		if c := t.proofs[key]; lacks(protocol.ProofID(c)) {
 			items = append(items, protocol.ProofItem(c))
 		}
 	}
@@ -239,7 +239,7 @@ func (a *Agent) proveEquivocation(now time.Time, one, other protocol.Share) {
 	}
 }
 
-// Equivocators takes a contradiction that protocol.OpenContradiction has verified, and
+// Equivocators takes a contradiction that protocol.OpenEquivocationProof has verified, and
 // tells whether it is news.
 func (a *Agent) Equivocators(now time.Time, c protocol.EquivocationProof) bool {
 	news := c.First.Task == a.id && a.addProof(now, c)

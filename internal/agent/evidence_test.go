@@ -37,8 +37,8 @@ func fetch(to, from *driver) int {
 	}
 	items := from.agent.Since(from.now, to.agent.Digest())
 	for _, item := range items {
-		if item.Contradicts != nil {
-			c, err := protocol.OpenEquivocationProof(item.Envelope, item.Contradicts)
+		if item.ConflictingEnvelope != nil {
+			c, err := protocol.OpenEquivocationProof(item.Envelope, item.ConflictingEnvelope)
 			if err != nil {
 				to.t.Fatal(err)
 			}
@@ -228,7 +228,7 @@ func TestEvidenceReachesBothCopies(t *testing.T) {
 		}
 	}
 	for _, item := range peers[0].agent.Since(bystander.now, bystander.agent.Digest()) {
-		if c, err := protocol.OpenEquivocationProof(item.Envelope, item.Contradicts); err == nil && c.Conflict == protocol.ForkedReceipts {
+		if c, err := protocol.OpenEquivocationProof(item.Envelope, item.ConflictingEnvelope); err == nil && c.Conflict == protocol.ForkedReceipts {
 			t.Error("evidence is told to whoever holds it")
 		}
 	}

@@ -284,7 +284,7 @@ func (s *shares) since(known []protocol.ShareID, now time.Time, withholds func(p
 	var items []protocol.SyncItem
 	for _, share := range s.order {
 		theirs, known := byKey[share.Key]
-		mine := protocol.HeldOf(share.Share.Share)
+		mine := protocol.ShareIDOf(share.Share.Share)
 		newer := share.Stamp.Compare(theirs.Stamp) > 0 && (known || share.expires.After(now))
 		differs := known && share.Stamp == theirs.Stamp && theirs.Digest != mine.Digest
 		if (newer || differs) && !withholds(share.Share.Share) && s.relays(share.Author) {
@@ -299,7 +299,7 @@ func (s *shares) digest(withholds func(protocol.Share) bool) []protocol.ShareID 
 	var digest []protocol.ShareID
 	for _, share := range s.order {
 		if !withholds(share.Share.Share) {
-			digest = append(digest, protocol.HeldOf(share.Share.Share))
+			digest = append(digest, protocol.ShareIDOf(share.Share.Share))
 		}
 	}
 	return digest

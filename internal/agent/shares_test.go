@@ -273,8 +273,8 @@ func TestEquivocation(t *testing.T) {
 
 // A whole digest fits one request.
 func TestDigestFitsOneRequest(t *testing.T) {
-	if most := (maxAuthors+1)*2*maxSlots + maxAuthors + maxContradicted + 2; most > protocol.MaxHeld {
-		t.Errorf("up to %d shares are held, a request names %d", most, protocol.MaxHeld)
+	if most := (maxAuthors+1)*2*maxSlots + maxAuthors + maxContradicted + 2; most > protocol.MaxShareIDs {
+		t.Errorf("up to %d shares are held, a request names %d", most, protocol.MaxShareIDs)
 	}
 }
 

@@ -198,11 +198,11 @@ type Result struct {
 
 // MemberResult is one member's part.
 type MemberResult struct {
-	Trials      []strategy.Trial    // in order of ID
-	Recommended map[int]task.Design // by the number of evaluations
+	Trials             []strategy.Trial    // in order of ID
+	Recommended        map[int]task.Design // by the number of evaluations
 	PeerInformedTrials int                 // trials whose design rests on what peers shared
-	Shares      int                 // sent, without presence
-	Bytes       int64               // of these shares, each counted once however many hear it
+	Shares             int                 // sent, without presence
+	Bytes              int64               // of these shares, each counted once however many hear it
 
 	Direct      int   // messages to one other, sent
 	DirectBytes int64 // of their data, each counted once however often it was tried

@@ -229,7 +229,7 @@ func TestMisconductAtAHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	var request bytes.Buffer
-	if err := wire.WriteRendezvousRequest(&request, wire.RendezvousRequest{Task: parse(t, bowl).ID(), Record: foreign}); err != nil {
+	if err := wire.WriteRendezvousRequest(&request, wire.RendezvousRequest{Task: parse(t, bowl).ID(), PeerRecord: foreign}); err != nil {
 		t.Fatal(err)
 	}
 	for name, data := range map[string][]byte{"garbage": {3, 0xff, 0xff, 0xff}, "a record of another": request.Bytes()} {

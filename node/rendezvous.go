@@ -42,7 +42,7 @@ func (h *Hub) introduce(stream network.Stream) error {
 	defer leave()
 	request, err := protocol.ReadRendezvousRequest(stream)
 	if err == nil {
-		err = isOwnRecord(request.Record, asking)
+		err = isOwnRecord(request.PeerRecord, asking)
 	}
 	if errors.Is(err, protocol.ErrMalformed) {
 		h.reportViolation(asking, 1, err)
@@ -50,9 +50,9 @@ func (h *Hub) introduce(stream network.Stream) error {
 	if err != nil {
 		return err
 	}
-	request.Record = h.shown(request.Record, stream.Conn())
+	request.PeerRecord = h.shown(request.PeerRecord, stream.Conn())
 	task, now := request.Task.KeyString(), time.Now()
-	if !h.registry.register(task, asking, groupOf(h.host.Network(), asking), request.Record, now) {
+	if !h.registry.register(task, asking, groupOf(h.host.Network(), asking), request.PeerRecord, now) {
 		h.log.Info("a node on many tasks is not made known on another", "peer", asking, "task", request.Task)
 	}
 	if err := protocol.WriteRendezvousResponse(stream, h.registry.others(task, asking, protocol.MaxRecords, now)); err != nil {
@@ -205,7 +205,7 @@ func (t *topic) exchangeRegistration(ctx context.Context, stream network.Stream,
 			return nil, err
 		}
 	}
-	if err := protocol.WriteRendezvousRequest(stream, protocol.RendezvousRequest{Task: t.session.rendezvous, Record: record}); err != nil {
+	if err := protocol.WriteRendezvousRequest(stream, protocol.RendezvousRequest{Task: t.session.rendezvous, PeerRecord: record}); err != nil {
 		return nil, err
 	}
 	if err := stream.CloseWrite(); err != nil {

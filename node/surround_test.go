@@ -144,7 +144,7 @@ func (a *siege) begin(ctx context.Context, index int, h host.Host) {
 			return
 		}
 		for _, sealed := range a.some(index) {
-			_ = protocol.WriteSyncItem(s, protocol.SyncItem{Record: sealed})
+			_ = protocol.WriteSyncItem(s, protocol.SyncItem{PeerRecord: sealed})
 		}
 	})
 	go func() {
@@ -189,7 +189,7 @@ func (a *siege) tell(ctx context.Context, index int, h host.Host, id peer.ID, sy
 		return
 	}
 	_ = s.SetDeadline(time.Now().Add(10 * time.Second))
-	_ = protocol.WriteSyncRequest(s, protocol.SyncRequest{Records: a.some(index)})
+	_ = protocol.WriteSyncRequest(s, protocol.SyncRequest{PeerRecords: a.some(index)})
 	_ = s.CloseWrite()
 	_ = protocol.ReadSyncItems(s, func(protocol.SyncItem) error { return nil })
 	_ = s.Close()
@@ -202,7 +202,7 @@ func (a *siege) register(ctx context.Context, index int, h host.Host, hub peer.I
 		return
 	}
 	_ = s.SetDeadline(time.Now().Add(10 * time.Second))
-	_ = protocol.WriteRendezvousRequest(s, protocol.RendezvousRequest{Task: a.fleet.task.ID(), Record: a.records[index]})
+	_ = protocol.WriteRendezvousRequest(s, protocol.RendezvousRequest{Task: a.fleet.task.ID(), PeerRecord: a.records[index]})
 	_ = s.CloseWrite()
 	_, _ = protocol.ReadRendezvousResponse(s)
 	_ = s.Close()

@@ -51,7 +51,7 @@ func (t *topic) fetchOnce(from peer.ID) {
 }
 
 func (t *topic) fetchShares(ctx context.Context, from peer.ID) error {
-	request := protocol.SyncRequest{Records: t.memberRecords()}
+	request := protocol.SyncRequest{PeerRecords: t.memberRecords()}
 	if err := t.session.do(ctx, func(time.Time) {
 		request.Have = t.session.agent.Digest()
 		for _, c := range t.session.agent.EquivocationProofs() {
@@ -89,8 +89,8 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 	conduct, from := t.session.node.conduct, stream.Conn().RemotePeer()
 	_, group := groupOfAddress(stream.Conn().RemoteMultiaddr())
 	return t.reportMalformed(stream, protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
-		if item.Record != nil {
-			return t.learn(item.Record, stream.Conn())
+		if item.PeerRecord != nil {
+			return t.learn(item.PeerRecord, stream.Conn())
 		}
 		if !conduct.allowItem(from, group, len(item.Envelope)+len(item.ConflictingEnvelope)) {
 			return errEnough
@@ -168,7 +168,7 @@ func (t *topic) answer(stream network.Stream) error {
 	if err != nil {
 		return t.reportMalformed(stream, err)
 	}
-	for _, sealed := range request.Records {
+	for _, sealed := range request.PeerRecords {
 		if err := t.learn(sealed, stream.Conn()); err != nil {
 			return t.reportMalformed(stream, err)
 		}
@@ -183,7 +183,7 @@ func (t *topic) answer(stream network.Stream) error {
 		return err
 	}
 	for _, sealed := range t.memberRecords() {
-		items = append(items, protocol.SyncItem{Record: sealed})
+		items = append(items, protocol.SyncItem{PeerRecord: sealed})
 	}
 	for _, item := range items {
 		if err := protocol.WriteSyncItem(stream, item); err != nil {

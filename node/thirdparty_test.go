@@ -114,15 +114,15 @@ func (f *fleet) converse(h host.Host, n *simulated, records [][]byte) (sentTo []
 		f.t.Fatal(err)
 	}
 	defer s.Close()
-	if err := protocol.WriteSyncRequest(s, protocol.SyncRequest{Records: records}); err != nil {
+	if err := protocol.WriteSyncRequest(s, protocol.SyncRequest{PeerRecords: records}); err != nil {
 		f.t.Fatal(err)
 	}
 	_ = s.CloseWrite()
 	if err := protocol.ReadSyncItems(s, func(item protocol.SyncItem) error {
-		if item.Record == nil {
+		if item.PeerRecord == nil {
 			return nil
 		}
-		r, err := protocol.OpenRecord(item.Record)
+		r, err := protocol.OpenRecord(item.PeerRecord)
 		sentTo = append(sentTo, r)
 		return err
 	}); err != nil {

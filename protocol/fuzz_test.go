@@ -55,8 +55,8 @@ func FuzzReadSyncRequest(f *testing.F) {
 	var wire bytes.Buffer
 	author := idsOf(f, 1)[0]
 	if err := WriteSyncRequest(&wire, SyncRequest{
-		Have:    []ShareID{{Key: Key{author, "weights", 0}, Stamp: Stamp{1, 2}}, {Key{author, "presence", 1}, Stamp{1, 3}, [DigestBytes]byte{1}}},
-		Records: [][]byte{[]byte("a record")},
+		Have:        []ShareID{{Key: Key{author, "weights", 0}, Stamp: Stamp{1, 2}}, {Key{author, "presence", 1}, Stamp{1, 3}, [DigestBytes]byte{1}}},
+		PeerRecords: [][]byte{[]byte("a record")},
 	}); err != nil {
 		f.Fatal(err)
 	}
@@ -66,8 +66,8 @@ func FuzzReadSyncRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(request.Have) > MaxShareIDs || len(request.Records) > MaxRecords {
-			t.Fatalf("accepted %d shares and %d records", len(request.Have), len(request.Records))
+		if len(request.Have) > MaxShareIDs || len(request.PeerRecords) > MaxRecords {
+			t.Fatalf("accepted %d shares and %d records", len(request.Have), len(request.PeerRecords))
 		}
 		for _, h := range request.Have {
 			if err := h.Author.Validate(); err != nil {
@@ -79,7 +79,7 @@ func FuzzReadSyncRequest(f *testing.F) {
 
 func FuzzReadSyncItems(f *testing.F) {
 	var wire bytes.Buffer
-	for _, item := range []SyncItem{{Envelope: []byte("one"), Age: time.Second}, {}, {Record: []byte("two")}, {Envelope: []byte("three"), Age: MaxTTL}} {
+	for _, item := range []SyncItem{{Envelope: []byte("one"), Age: time.Second}, {}, {PeerRecord: []byte("two")}, {Envelope: []byte("three"), Age: MaxTTL}} {
 		if err := WriteSyncItem(&wire, item); err != nil {
 			f.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func FuzzOpenRecord(f *testing.F) {
 
 func FuzzReadRendezvousRequest(f *testing.F) {
 	var wire bytes.Buffer
-	if err := WriteRendezvousRequest(&wire, RendezvousRequest{Task: exampleShare(f).Task, Record: []byte("a record")}); err != nil {
+	if err := WriteRendezvousRequest(&wire, RendezvousRequest{Task: exampleShare(f).Task, PeerRecord: []byte("a record")}); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(wire.Bytes())
@@ -120,8 +120,8 @@ func FuzzReadRendezvousRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !request.Task.Defined() || len(request.Task.Bytes()) > maxTaskBytes || len(request.Record) > maxRendezvousRequestBytes {
-			t.Fatalf("accepted task %v and %d bytes of record", request.Task, len(request.Record))
+		if !request.Task.Defined() || len(request.Task.Bytes()) > maxTaskBytes || len(request.PeerRecord) > maxRendezvousRequestBytes {
+			t.Fatalf("accepted task %v and %d bytes of record", request.Task, len(request.PeerRecord))
 		}
 	})
 }

@@ -20,13 +20,13 @@ const (
 
 // RendezvousRequest registers a node for a task at a hub, and asks for others.
 type RendezvousRequest struct {
-	Task   cid.Cid
-	Record []byte // the asking node's own, sealed, as OpenRecord takes it
+	Task       cid.Cid
+	PeerRecord []byte // the asking node's own, sealed, as OpenRecord takes it
 }
 
 // WriteRendezvousRequest sends a request.
 func WriteRendezvousRequest(w io.Writer, request RendezvousRequest) error {
-	_, err := protodelim.MarshalTo(w, &pb.RendezvousRequest{Task: request.Task.Bytes(), PeerRecord: request.Record})
+	_, err := protodelim.MarshalTo(w, &pb.RendezvousRequest{Task: request.Task.Bytes(), PeerRecord: request.PeerRecord})
 	return err
 }
 
@@ -41,7 +41,7 @@ func ReadRendezvousRequest(r io.Reader) (RendezvousRequest, error) {
 	if err != nil {
 		return RendezvousRequest{}, fmt.Errorf("meet request: %w", err)
 	}
-	return RendezvousRequest{Task: task, Record: m.PeerRecord}, nil
+	return RendezvousRequest{Task: task, PeerRecord: m.PeerRecord}, nil
 }
 
 // taskText reads the binary CID of a task.

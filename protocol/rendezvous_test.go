@@ -31,7 +31,7 @@ func TestRendezvousRequest(t *testing.T) {
 	}
 	whole := bytes.Clone(wire.Bytes())
 	got, err := ReadRendezvousRequest(&wire)
-	if err != nil || !got.Task.Equals(task) || !bytes.Equal(got.Record, largest) {
+	if err != nil || !got.Task.Equals(task) || !bytes.Equal(got.PeerRecord, largest) {
 		t.Errorf("%v, %v", got.Task, err)
 	}
 	for name, c := range map[string]struct {

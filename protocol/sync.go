@@ -61,8 +61,8 @@ func ProofID(c EquivocationProof) ShareID {
 // SyncRequest asks for the shares that Have does not name, and introduces the
 // asking node and others that it knows.
 type SyncRequest struct {
-	Have    []ShareID
-	Records [][]byte // sealed, as OpenRecord takes them
+	Have        []ShareID
+	PeerRecords [][]byte // sealed, as OpenRecord takes them
 
 	// Contradictions of the asking node itself. Where two nodes have one key, the
 	// asked one could reach the other when it asks back.
@@ -78,7 +78,7 @@ type SealedEquivocationProof struct{ First, Second []byte }
 type SyncItem struct {
 	Envelope            []byte
 	Age                 time.Duration // since the sender of the item accepted it, whole seconds
-	Record              []byte
+	PeerRecord          []byte
 	ConflictingEnvelope []byte // with Envelope: another one, of an EquivocationProof
 }
 
@@ -90,7 +90,7 @@ func ProofItem(c EquivocationProof) SyncItem {
 // WriteSyncRequest names at most the first MaxShareIDs shares and sends at most the
 // first MaxRecords records.
 func WriteSyncRequest(w io.Writer, request SyncRequest) error {
-	m := &pb.SyncRequest{PeerRecords: request.Records[:min(len(request.Records), MaxRecords)]}
+	m := &pb.SyncRequest{PeerRecords: request.PeerRecords[:min(len(request.PeerRecords), MaxRecords)]}
 	for _, h := range request.Have[:min(len(request.Have), MaxShareIDs)] {
 		m.Have = append(m.Have, &pb.ShareID{
 			Author: []byte(h.Author), Kind: h.Kind, Slot: h.Slot, Epoch: h.Epoch, Sequence: h.Sequence, Digest: h.Digest[:],
@@ -113,7 +113,7 @@ func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 		return SyncRequest{}, fmt.Errorf("sync request: %w: %d shares, %d records and %d proofs, the limits are %d, %d and %d",
 			ErrMalformed, len(m.Have), len(m.PeerRecords), len(m.Equivocations), MaxShareIDs, MaxRecords, MaxEquivocationProofs)
 	}
-	request := SyncRequest{Have: make([]ShareID, len(m.Have)), Records: m.PeerRecords}
+	request := SyncRequest{Have: make([]ShareID, len(m.Have)), PeerRecords: m.PeerRecords}
 	for i, h := range m.Have {
 		author, err := peer.IDFromBytes(h.Author)
 		if err != nil {
@@ -186,7 +186,7 @@ func WriteSyncItem(w io.Writer, item SyncItem) error {
 	_, err := protodelim.MarshalTo(w, &pb.SyncItem{
 		Envelope:   item.Envelope,
 		AgeSeconds: uint32(min(max(item.Age, 0), MaxTTL) / time.Second),
-		PeerRecord: item.Record,
+		PeerRecord: item.PeerRecord,
 
 		ConflictingEnvelope: item.ConflictingEnvelope,
 	})
@@ -206,7 +206,7 @@ func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 		if err != nil {
 			return fmt.Errorf("sync response: %w", err)
 		}
-		item := SyncItem{Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second, Record: m.PeerRecord, ConflictingEnvelope: m.ConflictingEnvelope}
+		item := SyncItem{Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second, PeerRecord: m.PeerRecord, ConflictingEnvelope: m.ConflictingEnvelope}
 		if err := accept(item); err != nil {
 			return err
 		}

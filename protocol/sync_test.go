@@ -90,7 +90,7 @@ func TestSyncRequestThatIsRefused(t *testing.T) {
 func TestSyncItemsRoundTrip(t *testing.T) {
 	items := []SyncItem{
 		{Envelope: []byte("first")},
-		{Record: []byte("whose")},
+		{PeerRecord: []byte("whose")},
 		{Envelope: []byte("second"), Age: 90 * time.Second},
 		{Envelope: bytes.Repeat([]byte{1}, MaxEnvelopeBytes), Age: MaxTTL},
 	}
@@ -106,7 +106,7 @@ func TestSyncItemsRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.EqualFunc(got, items, func(a, b SyncItem) bool {
-		return bytes.Equal(a.Envelope, b.Envelope) && a.Age == b.Age && bytes.Equal(a.Record, b.Record)
+		return bytes.Equal(a.Envelope, b.Envelope) && a.Age == b.Age && bytes.Equal(a.PeerRecord, b.PeerRecord)
 	}) {
 		t.Errorf("%d items came back, want %d", len(got), len(items))
 	}

@@ -212,7 +212,7 @@ func recordOf(t *testing.T, h host.Host) []byte {
 func (o *outsider) meet(hub peer.ID, asked cid.Cid, record []byte) int {
 	o.t.Helper()
 	var request bytes.Buffer
-	if err := protocol.WriteRendezvousRequest(&request, protocol.RendezvousRequest{Task: asked, Record: record}); err != nil {
+	if err := protocol.WriteRendezvousRequest(&request, protocol.RendezvousRequest{Task: asked, PeerRecord: record}); err != nil {
 		o.t.Fatal(err)
 	}
 	records, err := protocol.ReadRendezvousResponse(bytes.NewReader(o.printLine(hub, "/fbo/rendezvous/1", request.Bytes())))

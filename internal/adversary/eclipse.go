@@ -87,7 +87,7 @@ func surround(ctx context.Context, f *Field) error {
 // introductions are as many records of others as an answer has room for.
 func introductions(records [][]byte, but int) (items []protocol.SyncItem) {
 	for k := range min(protocol.MaxRecords, len(records)-1) {
-		items = append(items, protocol.SyncItem{Record: records[(but+1+k)%len(records)]})
+		items = append(items, protocol.SyncItem{PeerRecord: records[(but+1+k)%len(records)]})
 	}
 	return items
 }
@@ -124,7 +124,7 @@ func foreignAddresses(ctx context.Context, f *Field) error {
 	defer p.Close()
 	p.AnswerSync(func() (items []protocol.SyncItem) {
 		for _, sealed := range recordsAt(address) {
-			items = append(items, protocol.SyncItem{Record: sealed})
+			items = append(items, protocol.SyncItem{PeerRecord: sealed})
 		}
 		return items
 	})
@@ -142,7 +142,7 @@ func foreignAddresses(ctx context.Context, f *Field) error {
 				defer s.Reset()
 				f.Count("records", protocol.MaxRecords)
 				_ = s.SetDeadline(time.Now().Add(dialTimeout))
-				if err := protocol.WriteSyncRequest(s, protocol.SyncRequest{Records: recordsAt(address)}); err != nil {
+				if err := protocol.WriteSyncRequest(s, protocol.SyncRequest{PeerRecords: recordsAt(address)}); err != nil {
 					return true
 				}
 				_ = s.CloseWrite()
@@ -256,7 +256,7 @@ func register(ctx context.Context, f *Field, p *Peer, hub peer.AddrInfo) error {
 	}
 	defer s.Reset()
 	_ = s.SetDeadline(time.Now().Add(dialTimeout))
-	if err := protocol.WriteRendezvousRequest(s, protocol.RendezvousRequest{Task: f.Task.ID(), Record: record}); err != nil {
+	if err := protocol.WriteRendezvousRequest(s, protocol.RendezvousRequest{Task: f.Task.ID(), PeerRecord: record}); err != nil {
 		return err
 	}
 	if err := s.CloseWrite(); err != nil {

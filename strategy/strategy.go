@@ -14,14 +14,14 @@ import (
 type View struct {
 	Task            *task.Task
 	Self            peer.ID
-	Trials          []Trial             // own, in order of ID, but for those set aside
-	SetAside        int                 // own trials before these, which failed in earlier runs before any had an outcome
-	Observations    int                 // how many of them have an outcome
-	Posterior       Posterior // of the objective, nil until there is an observation
-	Shares          []*Share            // of peers, valid now, in order of author, kind and slot
-	Results         map[string]any      // the latest Result of each exchange, by its name
-	MaxObservations int                 // observations that an exact model learns from at most; 0: DefaultMaxObservations
-	PriorDesigns    []task.Design       // that the user expects to be near-optimal
+	Trials          []Trial        // own, in order of ID, but for those set aside
+	SetAside        int            // own trials before these, which failed in earlier runs before any had an outcome
+	Observations    int            // how many of them have an outcome
+	Posterior       Posterior      // of the objective, nil until there is an observation
+	Shares          []*Share       // of peers, valid now, in order of author, kind and slot
+	Results         map[string]any // the latest Result of each exchange, by its name
+	MaxObservations int            // observations that an exact model learns from at most; 0: DefaultMaxObservations
+	PriorDesigns    []task.Design  // that the user expects to be near-optimal
 
 	// Constraints are the posteriors of the task's constraints, in the order of
 	// Task.Bounds, but for those without an observation.

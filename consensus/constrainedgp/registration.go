@@ -176,8 +176,8 @@ func Register() strategy.Registration {
 			return ""
 		},
 		PriorDesigns: true,
-		Debit:       debit,
-		Forge:       forge,
+		Debit:        debit,
+		Forge:        forge,
 	}
 }
 

@@ -149,8 +149,8 @@ func Register() strategy.Registration {
 			return "Peers get designs of this node, which show where it looks and what it holds for good, never its results; that is not privacy."
 		},
 		PriorDesigns: true,
-		Debit:       debit,
-		Forge:       forge,
+		Debit:        debit,
+		Forge:        forge,
 	}
 }
 

@@ -184,7 +184,7 @@ func TestErrors(t *testing.T) {
 		want      string
 	}{
 		{[]string{"--functions", "branin,nothing"}, `function "nothing" is not known; accepted: [branin`},
-		{[]string{"--methods", "guess"}, `method "guess" is not known; accepted: random, quasi`},
+		{[]string{"--methods", "guess"}, `method "guess" is not known; expected random, quasi`},
 		{[]string{"--methods", "ts-exact+features"}, `setting "features" must be KEY=VALUE`},
 		{[]string{"--seeds", "0"}, "--seeds 0"},
 		{[]string{"--evals", "0"}, "--evals 0"},

@@ -67,11 +67,11 @@ func TestTaskMismatchWarnsOnce(t *testing.T) {
 	second, _ := warned(t, first.Addresses()[0])
 	join(t, second, strings.Replace(bowl, "name: bowl", "name: cup", 1), 1)
 	other := join(t, second, strings.Replace(bowl, "high: 2", "high: 3", 1), 1)
-	eventually(t, "the namesake", func() bool { return len(mismatchesOf(t, s)) > 0 })
+	eventually(t, "the task mismatch", func() bool { return len(mismatchesOf(t, s)) > 0 })
 	if got := mismatchesOf(t, s); len(got) != 1 || got[0].Peer != second.ID() || got[0].Task != other.Task().ID().String() {
 		t.Errorf("got %v", got)
 	}
-	eventually(t, "the other's namesake", func() bool { return len(mismatchesOf(t, other)) == 1 })
+	eventually(t, "the mismatch at the other node", func() bool { return len(mismatchesOf(t, other)) == 1 })
 	join(t, second, bowl, 1)
 	eventually(t, "that all is well", func() bool { return len(mismatchesOf(t, s)) == 0 })
 	if count := said.about("same name"); count != 1 {
@@ -89,7 +89,7 @@ func TestTaskMismatchesWithServedTasks(t *testing.T) {
 	peer, _ := warned(t, both.Addresses()[0])
 	join(t, peer, wide, 1)
 	wider := join(t, peer, strings.Replace(bowl, "high: 2", "high: 4", 1), 1)
-	eventually(t, "the namesake", func() bool { return len(mismatchesOf(t, s)) > 0 })
+	eventually(t, "the task mismatch", func() bool { return len(mismatchesOf(t, s)) > 0 })
 	if got := mismatchesOf(t, s); len(got) != 1 || got[0].Task != wider.Task().ID().String() {
 		t.Errorf("got %v", got)
 	}
@@ -182,15 +182,15 @@ func TestTaskMismatchFromFalseAnswers(t *testing.T) {
 			t.Fatal("not asked")
 		}
 	}
-	// A namesake that is asked later shows that both answers have been taken in.
+	// A mismatch that is found later shows that both answers have been taken in.
 	honest := loopback(t)
 	join(t, honest, strings.Replace(bowl, "high: 2", "high: 3", 1), 1)
 	if err := connect(t.Context(), honest, n); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the honest namesake", func() bool { return len(mismatchesOf(t, s)) > 0 })
+	eventually(t, "the mismatch of the honest peer", func() bool { return len(mismatchesOf(t, s)) > 0 })
 	if got := mismatchesOf(t, s); len(got) != 1 || got[0].Peer != honest.ID() || said.about("same name") != 1 {
-		t.Errorf("namesakes %v, warnings %q", got, said.all)
+		t.Errorf("task mismatches %v, warnings %q", got, said.all)
 	}
 
 	// Garbage as a question: the third time ends the connection.

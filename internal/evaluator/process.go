@@ -69,8 +69,8 @@ func (l launch) start() (*process, error) {
 }
 
 // connectSupervisor makes the supervisor's pipes and returns its ends of them.
-func (p *process) connectSupervisor(guarded bool) (theirs []*os.File, err error) {
-	if !guarded {
+func (p *process) connectSupervisor(supervised bool) (theirs []*os.File, err error) {
+	if !supervised {
 		return nil, nil
 	}
 	var watched, told *os.File

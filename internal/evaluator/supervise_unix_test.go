@@ -128,7 +128,7 @@ func TestSupervisorByHand(t *testing.T) {
 
 // What a supervisor costs per trial.
 func BenchmarkEvaluate(b *testing.B) {
-	for name, supervisor := range map[string][]string{"alone": nil, "guarded": supervisorLine()} {
+	for name, supervisor := range map[string][]string{"alone": nil, "supervised": supervisorLine()} {
 		b.Run(name, func(b *testing.B) {
 			command, design := helper(b, "print", "1")
 			command.Supervisor = supervisor

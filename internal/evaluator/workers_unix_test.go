@@ -60,7 +60,7 @@ func (w testWorkers) processes(t testing.TB, trials uint64) (pids []string) {
 // TestWorkerStays: one process evaluates all, whatever else it prints.
 func TestWorkerStays(t *testing.T) {
 	for _, manner := range []string{"plain", "noisy", "twice"} {
-		for name, supervisor := range map[string][]string{"": nil, " guarded": supervisorLine()} {
+		for name, supervisor := range map[string][]string{"": nil, " supervised": supervisorLine()} {
 			t.Run(manner+name, func(t *testing.T) {
 				t.Parallel()
 				w := newTestWorkers(t, manner)
@@ -141,7 +141,7 @@ func TestWorkerEnds(t *testing.T) {
 
 // TestWorkerLeavesNothing: what a worker that ends in a trial has started ends too.
 func TestWorkerLeavesNothing(t *testing.T) {
-	for name, supervisor := range map[string][]string{"alone": nil, "guarded": supervisorLine()} {
+	for name, supervisor := range map[string][]string{"alone": nil, "supervised": supervisorLine()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newTestWorkers(t, "leaves-child")

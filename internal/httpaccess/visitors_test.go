@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// guardedPort is a port that answers those who have the token.
-func guardedPort(t *testing.T) (address string) {
+// authenticatedPort is a port that answers those who have the token.
+func authenticatedPort(t *testing.T) (address string) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -47,7 +47,7 @@ func askWithToken(t *testing.T, client *http.Client, address string) {
 // Strangers hold 1,100 connections, silent ones and ones that have been refused, and open them again when they
 // are closed. A client with the token is answered each time, and keeps its connection.
 func TestStrangersDoNotOccupyThePort(t *testing.T) {
-	address := guardedPort(t)
+	address := authenticatedPort(t)
 	const unauthenticated = 1100
 	ended := make(chan struct{})
 	var standing, visiting sync.WaitGroup
@@ -100,7 +100,7 @@ func TestStrangersDoNotOccupyThePort(t *testing.T) {
 
 // A refused stranger's connection is closed, and a public path needs no token.
 func TestRefusedConnectionsAreClosed(t *testing.T) {
-	address := guardedPort(t)
+	address := authenticatedPort(t)
 	for path, want := range map[string]int{"/": http.StatusUnauthorized, "/public": http.StatusOK} {
 		response, err := http.Get("http://" + address + path)
 		if err != nil {

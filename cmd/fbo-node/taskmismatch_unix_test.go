@@ -62,7 +62,7 @@ func TestTypingErrorInATaskFile(t *testing.T) {
 			}
 		}
 		if want := map[*process]int{first: 1, second: 1, third: 0}[p]; count != want {
-			t.Errorf("%d warnings about a namesake, want %d", count, want)
+			t.Errorf("%d warnings about a task mismatch, want %d", count, want)
 		}
 	}
 }

@@ -196,12 +196,12 @@ func (r *rounds) inStep(best protocol.Candidate) bool {
 	return r.before <= best.Round && best.Round <= r.round.Number
 }
 
-// waitWords are the candidates of one peer that are held, in order of round.
-type waitWords []protocol.Candidate
+// publishedCandidates are the candidates of one peer that are held, in order of round.
+type publishedCandidates []protocol.Candidate
 
 // publishedIn lists the candidates in the view by peer.
-func publishedIn(view strategy.View) map[peer.ID]waitWords {
-	said := map[peer.ID]waitWords{}
+func publishedIn(view strategy.View) map[peer.ID]publishedCandidates {
+	said := map[peer.ID]publishedCandidates{}
 	for share, c := range strategy.Shares[inRound](view) {
 		said[share.Author] = append(said[share.Author], c.Candidate)
 	}
@@ -209,7 +209,7 @@ func publishedIn(view strategy.View) map[peer.ID]waitWords {
 }
 
 // choose returns the candidate of the round if there is one, otherwise the newest.
-func (w waitWords) choose(round int) (candidate protocol.Candidate) {
+func (w publishedCandidates) choose(round int) (candidate protocol.Candidate) {
 	for _, candidate = range w {
 		if candidate.Round == round {
 			break

@@ -214,7 +214,7 @@ func (s *activity) longestActive(now time.Time, least time.Duration) []peer.ID {
 // noteDelivery notes who has brought something new: whoever has passed it on, and its author.
 func (t *topic) noteDelivery(now time.Time, from, author peer.ID) {
 	for _, id := range []peer.ID{from, author} {
-		if t.standing.noteDelivery(id, now) {
+		if t.activity.noteDelivery(id, now) {
 			t.members.noteDelivery(id)
 			t.session.node.conduct.noteDelivery(id)
 		}
@@ -231,7 +231,7 @@ func (t *topic) protectPeers(now time.Time, peers []peer.ID, change bool) (diall
 	for id, worth := range connectionValues(now, all) {
 		manager.TagPeer(id, t.name(), worth)
 	}
-	ready, gone := t.standing.protect(now, all, change)
+	ready, gone := t.activity.protect(now, all, change)
 	for _, id := range ready {
 		manager.Protect(id, t.protectionTag())
 	}
@@ -268,18 +268,18 @@ func rosterOf(t *task.Task) map[peer.ID]bool {
 
 // unprotectPeers ends the protection of peers when the session ends.
 func (t *topic) unprotectPeers() {
-	_, gone := t.standing.protect(time.Now(), nil, false)
+	_, gone := t.activity.protect(time.Now(), nil, false)
 	for _, id := range gone {
 		t.session.node.host.ConnManager().Unprotect(id, t.protectionTag())
 	}
 }
 
 func (t *topic) neighbours(peers []peer.ID) []neighbour {
-	t.standing.mu.Lock()
-	defer t.standing.mu.Unlock()
+	t.activity.mu.Lock()
+	defer t.activity.mu.Unlock()
 	var all []neighbour
 	for _, id := range peers {
-		n := neighbour{peerActivity: t.standing.peers[id], id: id, listed: t.session.node.gate.listed[id] || t.roster[id]}
+		n := neighbour{peerActivity: t.activity.peers[id], id: id, listed: t.session.node.gate.listed[id] || t.roster[id]}
 		for _, c := range t.session.node.host.Network().ConnsToPeer(id) {
 			n.outbound = n.outbound || c.Stat().Direction == network.DirOutbound
 			if ip, ok := dialbudget.IP(c.RemoteMultiaddr()); ok {

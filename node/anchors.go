@@ -87,7 +87,7 @@ func (t *topic) recallAnchors() {
 func (t *topic) keepAnchors(now time.Time) {
 	n := t.session.node
 	var anchors []peer.AddrInfo
-	for _, id := range t.standing.longestActive(now, anchorAge) {
+	for _, id := range t.activity.longestActive(now, anchorAge) {
 		if address := n.attempts.LastAnswer(id); address != nil && len(anchors) < maxAnchors {
 			anchors = append(anchors, peer.AddrInfo{ID: id, Addrs: []multiaddr.Multiaddr{address}})
 		}

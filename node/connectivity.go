@@ -59,7 +59,7 @@ func (t *topic) maintainConnections() {
 		if direct.isDue(now) {
 			t.running.Go(func() { t.dialDirectly(peers) })
 		}
-		missing := enoughPeers - t.standing.activeCount(now)
+		missing := enoughPeers - t.activity.activeCount(now)
 		if missing > 0 {
 			if t.dialMembers(missing) {
 				pause, asking = dialPause, connectPause
@@ -74,7 +74,7 @@ func (t *topic) maintainConnections() {
 			continue
 		}
 		if now.After(nextAsk) && len(peers) > 0 && (missing > 0 || len(dialled) < enoughDialled) {
-			t.fetch(t.standing.pick(now, dialled, peers))
+			t.fetch(t.activity.pick(now, dialled, peers))
 			nextAsk = now.Add(asking)
 			asking = min(2*asking, longPause)
 		}

@@ -51,7 +51,7 @@ type member struct {
 	sequence  uint64
 	referrers []peer.ID        // who told of it, none when an earlier run of this node did
 	scope     dialbudget.Scope // the narrowest of theirs
-	standing  int
+	activity  int
 	visited   bool // met, or dialled
 	failures  int  // dials in a row
 	retry     time.Time
@@ -118,7 +118,7 @@ func (m *members) recall(info peer.AddrInfo) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.known[info.ID] = &member{info: info, scope: dialbudget.Global, standing: delivering, dialBacks: minDialBackPause}
+	m.known[info.ID] = &member{info: info, scope: dialbudget.Global, activity: delivering, dialBacks: minDialBackPause}
 }
 
 // bound forgets one member when there are too many: strangers before those that
@@ -150,7 +150,7 @@ func (m *members) bound(newest peer.ID) {
 			continue
 		}
 		other := m.known[worst]
-		if cmp.Or(cmp.Compare(candidate.standing, other.standing), -cmp.Compare(fewest(candidate), fewest(other)), -cmp.Compare(candidate.failures, other.failures)) < 0 {
+		if cmp.Or(cmp.Compare(candidate.activity, other.activity), -cmp.Compare(fewest(candidate), fewest(other)), -cmp.Compare(candidate.failures, other.failures)) < 0 {
 			worst = id
 		}
 	}
@@ -163,11 +163,11 @@ func (m *members) noteMember(id peer.ID) { m.raiseStanding(id, seen) }
 // noteDelivery notes that a peer has brought something new.
 func (m *members) noteDelivery(id peer.ID) { m.raiseStanding(id, delivering) }
 
-func (m *members) raiseStanding(id peer.ID, standing int) {
+func (m *members) raiseStanding(id peer.ID, activity int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if known := m.known[id]; known != nil {
-		known.standing = max(known.standing, standing)
+		known.activity = max(known.activity, activity)
 		known.visited, known.failures, known.retry = true, 0, time.Time{}
 	}
 }
@@ -183,12 +183,12 @@ func (m *members) dialled(id peer.ID, answered bool, now time.Time) {
 		return
 	}
 	known.failures = min(known.failures+1, maxRedialTries)
-	if !answered && known.standing == unmet && known.failures >= maxFailures {
+	if !answered && known.activity == unmet && known.failures >= maxFailures {
 		delete(m.known, id)
 		return
 	}
 	longest := maxRetry
-	if answered && known.standing == unmet {
+	if answered && known.activity == unmet {
 		longest = maxAnsweredRetry
 	}
 	known.retry = now.Add(jittered(min(minRetry<<(known.failures-1), longest)))
@@ -265,7 +265,7 @@ func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool, c
 func (m *members) isExhausted(part func(multiaddr.Multiaddr) netip.Prefix) map[netip.Prefix]int {
 	counts := map[netip.Prefix]int{}
 	for id, known := range m.known {
-		if !known.visited || known.standing == delivering {
+		if !known.visited || known.activity == delivering {
 			continue
 		}
 		if at := part(m.attempts.LastAnswer(id)); at.IsValid() {
@@ -286,7 +286,7 @@ func maxInRanges(info peer.AddrInfo, part func(multiaddr.Multiaddr) netip.Prefix
 
 func goodFirst(m *member) int {
 	switch {
-	case m.standing == delivering:
+	case m.activity == delivering:
 		return 0
 	case !m.visited:
 		return 1
@@ -377,7 +377,7 @@ func (m *members) records(count int) [][]byte {
 	}
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	slices.SortStableFunc(all, func(a, b *member) int {
-		return cmp.Or(-cmp.Compare(a.standing, b.standing), cmp.Compare(a.failures, b.failures))
+		return cmp.Or(-cmp.Compare(a.activity, b.activity), cmp.Compare(a.failures, b.failures))
 	})
 	var records [][]byte
 	for _, known := range all[:min(count, len(all))] {

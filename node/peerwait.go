@@ -37,12 +37,12 @@ func (t *topic) awaitPeers(longest time.Duration) {
 	begun := time.Now()
 	look := time.NewTicker(peerPollInterval)
 	defer look.Stop()
-	company, changed := []peer.ID{}, begun
+	peersBefore, changed := []peer.ID{}, begun
 	for time.Since(begun) < longest {
-		if now := t.hasPeers(); !slices.Equal(now, company) {
-			company, changed = now, time.Now()
+		if now := t.hasPeers(); !slices.Equal(now, peersBefore) {
+			peersBefore, changed = now, time.Now()
 		}
-		if t.gathered(len(company) > 0, time.Since(changed)) {
+		if t.gathered(len(peersBefore) > 0, time.Since(changed)) {
 			break
 		}
 		select {

@@ -172,7 +172,7 @@ func (t *topic) registerAtHubs(h *hub) {
 		if after, _ := t.members.count(); after > before {
 			pause = min(pause, rendezvousPause) // there may be more
 		}
-		if err == nil && t.standing.activeCount(time.Now()) >= enoughPeers {
+		if err == nil && t.activity.activeCount(time.Now()) >= enoughPeers {
 			next = time.Now().Add(jittered(rendezvousRenewal))
 		}
 	}

@@ -302,7 +302,7 @@ func (b besieged) test(t *testing.T) {
 		end()
 		f.hear(t, b.missing)
 		for _, n := range f.nodes {
-			t.Logf("%d connections, %d of them with honest nodes", len(n.host.Network().Peers()), f.company(n))
+			t.Logf("%d connections, %d of them with honest nodes", len(n.host.Network().Peers()), f.peersBefore(n))
 		}
 	})
 }
@@ -319,8 +319,8 @@ func (f *fleet) hear(t *testing.T, most float64) {
 	}
 }
 
-// company counts the honest nodes that one is connected with.
-func (f *fleet) company(n *simulated) (count int) {
+// peersBefore counts the honest nodes that one is connected with.
+func (f *fleet) peersBefore(n *simulated) (count int) {
 	for _, other := range f.nodes {
 		if n.host.Network().Connectedness(other.host.ID()) == network.Connected {
 			count++

@@ -30,7 +30,7 @@ type topic struct {
 	peers      *pubsub.TopicEventHandler
 	inbox      *pubsub.Subscription
 	members    *members
-	standing   *activity
+	activity   *activity
 	roster     map[peer.ID]bool // of the task; empty: there is none
 	dialBacks  chan struct{}    // holds one for each that is under way
 	mismatches *mismatches
@@ -56,7 +56,7 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	t = &topic{
 		session:    s,
 		members:    newMembers(s.node),
-		standing:   newActivity(),
+		activity:   newActivity(),
 		roster:     rosterOf(s.task),
 		dialBacks:  make(chan struct{}, maxDialBacks),
 		mismatches: newMismatches(s.id),
@@ -159,7 +159,7 @@ func (t *topic) follow() {
 			t.here.remove(event.Peer)
 			t.welcomed.remove(event.Peer)
 			t.fetched.remove(event.Peer)
-			t.standing.noteLeave(event.Peer)
+			t.activity.noteLeave(event.Peer)
 			t.running.Go(func() { t.renewals.run(event.Peer, func() { t.reconnectStale(event.Peer) }) })
 			continue
 		}
@@ -179,7 +179,7 @@ func (t *topic) welcome(id peer.ID) {
 	}
 	t.session.logger.Info("peer joined the task", "peer", id)
 	t.noteMember(id)
-	t.standing.noteJoin(id, time.Now())
+	t.activity.noteJoin(id, time.Now())
 	t.direct.retryNow(id)
 	_ = t.session.joined(t.ctx, id) // the session's end is seen by all
 	t.running.Go(func() { t.fetch(id) })

@@ -30,13 +30,13 @@ func derive(spec Spec, rng *rand.Rand) (rows, phases []float64) {
 	normal := &normalSource{rng: rng}
 	switch spec.basis() {
 	case Plain:
-		rows = plainRows(spec.Kernel, count, dim, normal)
+		rows = independentRows(spec.Kernel, count, dim, normal)
 	case Orthogonal:
 		rows = orthogonalRows(spec.Kernel, count, dim, normal)
 	case Quasi:
 		rows = quasiRows(spec.Kernel, count, dim, rng)
 	case RandomPhase:
-		rows = plainRows(spec.Kernel, spec.Features, dim, normal)
+		rows = independentRows(spec.Kernel, spec.Features, dim, normal)
 		phases = make([]float64, spec.Features)
 		for i := range phases {
 			phases[i] = 2 * math.Pi * unit(rng)

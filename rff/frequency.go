@@ -12,9 +12,9 @@ import (
 // processors and are not used; math.Sqrt is correctly rounded on all of them
 // and math.Frexp is exact.
 
-// plainRows returns count rows of dim coordinates, row-major: independent draws
+// independentRows returns count rows of dim coordinates, row-major: independent draws
 // from the spectral density of the kernel with lengthscales 1.
-func plainRows(kernel string, count, dim int, normal *normalSource) []float64 {
+func independentRows(kernel string, count, dim int, normal *normalSource) []float64 {
 	rows := make([]float64, count*dim)
 	for i := range count {
 		row := rows[i*dim : (i+1)*dim]

@@ -31,8 +31,8 @@ type Listing struct {
 	digest    string // of rows and neighbors
 	file      string
 
-	byPlace map[string]int // the bytes of an encoded design -> its number
-	closest func(u []float64) int
+	byDesign map[string]int // the bytes of an encoded design -> its number
+	closest  func(u []float64) int
 }
 
 // NewListed returns the space of the parameters that has these designs and no others: 1
@@ -104,7 +104,7 @@ func (s *Space) list(rows [][]Value, neighbors [][]int, f *faults) *Listing {
 		f.add(whole, "%d designs with %d coordinates each are %d numbers; accepted: up to %d", len(rows), s.dim, n, maxListedCube)
 		return nil
 	}
-	l := &Listing{count: len(rows), rows: make([][]Value, len(rows)), encoded: make([]float64, 0, len(rows)*s.dim), byPlace: make(map[string]int, len(rows))}
+	l := &Listing{count: len(rows), rows: make([][]Value, len(rows)), encoded: make([]float64, 0, len(rows)*s.dim), byDesign: make(map[string]int, len(rows))}
 	var place []byte
 	for i, row := range rows {
 		design, err := s.NewDesign(row...)
@@ -114,12 +114,12 @@ func (s *Space) list(rows [][]Value, neighbors [][]int, f *faults) *Listing {
 		}
 		u := s.Encode(design)
 		place = placeOf(place, u)
-		if first, taken := l.byPlace[string(place)]; taken && slices.Equal(l.rows[first], design.values) {
+		if first, taken := l.byDesign[string(place)]; taken && slices.Equal(l.rows[first], design.values) {
 			f.add(i, "the design is that of row %d", first+1)
 		} else if taken {
 			f.add(i, "the design differs from that of row %d by less than can be told between these bounds", first+1)
 		} else {
-			l.byPlace[string(place)] = i
+			l.byDesign[string(place)] = i
 		}
 		l.rows[i], l.encoded = design.values, append(l.encoded, u...)
 	}
@@ -221,7 +221,7 @@ func (l *Listing) Index(d Design) (i int, ok bool) {
 
 // index takes values that the parameters accept.
 func (l *Listing) index(values []Value) (i int, ok bool) {
-	i, ok = l.byPlace[string(placeOf(nil, l.space.encode(values)))]
+	i, ok = l.byDesign[string(placeOf(nil, l.space.encode(values)))]
 	return i, ok && slices.Equal(l.rows[i], values)
 }
 
@@ -265,7 +265,7 @@ func (l *Listing) Within(i, steps int) []int {
 // first of equals. u is within the cube.
 func (l *Listing) nearest(u []float64) int {
 	var room [16 * 8]byte // of most spaces, without memory of its own
-	if i, ok := l.byPlace[string(placeOf(room[:0], u))]; ok {
+	if i, ok := l.byDesign[string(placeOf(room[:0], u))]; ok {
 		return i
 	}
 	return l.closest(u)

@@ -66,14 +66,14 @@ func (t *Task) Violated(m Measurement) (outputs []Output) {
 // method for genetic algorithms", 2000, section 3). A measurement without the
 // objective is the worst of its violation.
 func (t *Task) Compare(a, b Measurement) int {
-	return cmp.Or(cmp.Compare(t.Violation(b), t.Violation(a)), cmp.Compare(t.merit(a), t.merit(b)))
+	return cmp.Or(cmp.Compare(t.Violation(b), t.Violation(a)), cmp.Compare(t.score(a), t.score(b)))
 }
 
 // Better tells whether a is better than b: see Compare.
 func (t *Task) Better(a, b Measurement) bool { return t.Compare(a, b) > 0 }
 
-// merit is the objective's value, larger being better.
-func (t *Task) merit(m Measurement) float64 {
+// score is the objective's value, larger being better.
+func (t *Task) score(m Measurement) float64 {
 	value, ok := m.Measured(Objective)
 	if !ok {
 		return math.Inf(-1)

@@ -229,7 +229,7 @@ func (e *Exchange) accept(b protocol.Batch, share protocol.Share) {
 // settle ends the round by its batch and begins the next one.
 func (e *Exchange) settle(b protocol.Batch) {
 	if b.Round == e.barrier.Number() {
-		e.barrier.Close(e.expected(), e.spoken)
+		e.barrier.Close(e.expected(), e.hasSent)
 	}
 	e.takeDown(b)
 	e.barrier.Open(b.Round + 1)

@@ -228,7 +228,7 @@ func (e *Exchange) ask() {
 		return
 	}
 	asked := map[int]bool{}
-	if waits := e.barrier.Waits(e.expected(), e.spoken); len(waits) > 0 {
+	if waits := e.barrier.Waits(e.expected(), e.hasSent); len(waits) > 0 {
 		asked[slices.Index(e.roster, waits[e.ticks%len(waits)])] = true
 	}
 	for party := range e.offers {
@@ -257,7 +257,7 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 		return
 	}
 	for _, envelope := range m.Shares {
-		e.hear(sender, envelope)
+		e.receiveEnvelope(sender, envelope)
 	}
 	if m.Progress != nil {
 		e.answer(sender, *m.Progress)
@@ -327,8 +327,8 @@ func (e *Exchange) lacks(sender int, h protocol.Progress) bool {
 	return !e.book.has(h.Counts) || h.Round > e.current.Number
 }
 
-// hear takes a signed statement.
-func (e *Exchange) hear(sender int, envelope []byte) {
+// receiveEnvelope takes a signed statement.
+func (e *Exchange) receiveEnvelope(sender int, envelope []byte) {
 	share, author, ok := e.open(envelope)
 	if !ok {
 		e.name(sender, nonsense)

@@ -53,7 +53,7 @@ func moves(t *task.Task, visits []visit) []int {
 		}
 		return all
 	}
-	at := standing(t, visits)
+	at := position(t, visits)
 	var reached []int
 	for steps := t.MaxMoves; ; steps++ {
 		within := listing.Within(at, steps)
@@ -70,9 +70,9 @@ func moves(t *task.Task, visits []visit) []int {
 	}
 }
 
-// standing is where one is after at least one visit: at the latest design, and after the
+// position is where one is after at least one visit: at the latest design, and after the
 // starting designs at the best of these, the first of equals (S21, appendix C.1).
-func standing(t *task.Task, visits []visit) int {
+func position(t *task.Task, visits []visit) int {
 	best := visit{design: visits[len(visits)-1].design}
 	if len(visits) > t.Strategy.InitialDesigns {
 		return best.design

@@ -25,7 +25,7 @@ func (e *Exchange) expected() (ids []peer.ID) {
 	return ids
 }
 
-func (e *Exchange) spoken(id peer.ID) bool { return e.ready(slices.Index(e.roster, id)) }
+func (e *Exchange) hasSent(id peer.ID) bool { return e.ready(slices.Index(e.roster, id)) }
 
 // ready tells whether a party has evaluated its starting designs and whatever it was
 // assigned, so that it can be given another design.
@@ -56,7 +56,7 @@ func (e *Exchange) advance(view strategy.View) {
 		return
 	}
 	expected := e.expected()
-	if len(e.barrier.Waits(expected, e.spoken)) > 0 {
+	if len(e.barrier.Waits(expected, e.hasSent)) > 0 {
 		if !e.counting && len(e.readyParties()) > 0 {
 			e.counting = true
 			e.emit(strategy.SetTimer{Name: deadlineTimer + " " + strconv.Itoa(e.barrier.Number()), After: time.Duration(e.settings.RoundTimeout) * time.Second})

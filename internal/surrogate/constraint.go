@@ -82,12 +82,12 @@ func (c *Constraint) WithPending(x [][]float64) (*Constraint, error) {
 	if !ok {
 		return nil, fmt.Errorf("a constraint with a posterior of type %T: expected an exact one", c.Posterior)
 	}
-	believed, err := known.believing(x)
+	conditioned, err := known.believing(x)
 	if err != nil {
 		return nil, err
 	}
 	pending := *c
-	pending.Posterior = believed
+	pending.Posterior = conditioned
 	return &pending, nil
 }
 

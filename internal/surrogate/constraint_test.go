@@ -73,7 +73,7 @@ func TestConstraintsAreTold(t *testing.T) {
 		for x := 0.02; x < 1; x += 0.01 {
 			mean, _ := known.Predict([]float64{x})
 			count++
-			if believed := known.Low <= mean && mean <= known.High; believed != constraint.Keeps(c.curve(x)) {
+			if keeps := known.Low <= mean && mean <= known.High; keeps != constraint.Keeps(c.curve(x)) {
 				wrong++
 			}
 		}

@@ -36,11 +36,11 @@ type pendingExact struct {
 }
 
 func (p *exactPosterior) WithPending(x [][]float64) (Pending, error) {
-	believed, err := p.believing(x)
+	conditioned, err := p.believing(x)
 	if err != nil {
 		return nil, err
 	}
-	return &pendingExact{believed, p, linalg.Clone(x)}, nil
+	return &pendingExact{conditioned, p, linalg.Clone(x)}, nil
 }
 
 // believing returns the posterior given its means at x.

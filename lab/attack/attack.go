@@ -78,10 +78,10 @@ type Guess struct {
 
 // Truth is what the attacker would know.
 type Truth struct {
-	X        [][]float64
-	Y        []float64 // larger is better
-	Believed []float64 // where the node believes the optimum to be
-	Noise    float64   // variance of its process's noise, in standardised units
+	X                [][]float64
+	Y                []float64 // larger is better
+	EstimatedOptimum []float64 // where the node believes the optimum to be
+	Noise            float64   // variance of its process's noise, in standardised units
 }
 
 // Attacks lists all.

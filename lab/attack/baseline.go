@@ -31,7 +31,7 @@ func baseline(t *task.Task, truth Truth, rng *rand.Rand) Score {
 		for _, spread := range baselineSpreads {
 			var scores []Score
 			for range baselineDraws {
-				scores = append(scores, score(truth, Guess{X: spreadOut(t, truth.Believed, len(truth.X), part, spread, rng), Best: truth.Believed}))
+				scores = append(scores, score(truth, Guess{X: spreadOut(t, truth.EstimatedOptimum, len(truth.X), part, spread, rng), Best: truth.EstimatedOptimum}))
 			}
 			s := average(scores)
 			best.Found, best.Distance = max(best.Found, s.Found), min(best.Distance, s.Distance)

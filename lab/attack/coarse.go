@@ -32,7 +32,7 @@ func coarseAttacks() []Attack {
 		attack("the side of the cube, where the last cell has one", Listen, func(seen *Seen) [][]float64 {
 			return middles(seen, true)
 		}),
-		attack("the mean of the last five places", Listen, func(seen *Seen) [][]float64 { return meanPlace(seen, 5) }),
+		attack("the mean of the last five places", Listen, func(seen *Seen) [][]float64 { return meanLocation(seen, 5) }),
 		attack("what the last cells of five restarts have in common", Restarts, func(seen *Seen) [][]float64 { return middles(seen, false) }),
 		attack("what the last cells under five names of the task have in common", Renamed, func(seen *Seen) [][]float64 { return middles(seen, false) }),
 	}
@@ -89,9 +89,9 @@ func middles(seen *Seen, sides bool) [][]float64 {
 	return [][]float64{middle}
 }
 
-// meanPlace returns the mean of the last places: a believed optimum on the border of two cells
+// meanLocation returns the mean of the last places: a believed optimum on the border of two cells
 // is told as the one and the other in turn.
-func meanPlace(seen *Seen, most int) [][]float64 {
+func meanLocation(seen *Seen, most int) [][]float64 {
 	places := disclosedIn(seen.Disclosures[0])
 	places = places[max(len(places)-most, 0):]
 	if len(places) == 0 {

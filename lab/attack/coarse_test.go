@@ -68,7 +68,7 @@ func TestPlacesOnASide(t *testing.T) {
 	if inside, side := middles(seen, false)[0][0], middles(seen, true)[0][0]; high != 1 || side != 1 || inside != (low+high)/2 {
 		t.Errorf("told %g: %g within the cube, %g at its side", told[0], inside, side)
 	}
-	if got := meanPlace(seen, 5)[0]; distance(got, told) > 1e-12 {
+	if got := meanLocation(seen, 5)[0]; distance(got, told) > 1e-12 {
 		t.Errorf("the mean of one place %v is %v", told, got)
 	}
 }

@@ -226,7 +226,7 @@ func (e *entry) add(found, baseline Score, note string) {
 func (g *Guess) complete(t *task.Task, truth Truth, seed uint64) {
 	n := len(truth.X)
 	if g.Best == nil && g.Y == nil {
-		g.Best = truth.Believed
+		g.Best = truth.EstimatedOptimum
 	}
 	around := g.best()
 	for _, x := range g.X {

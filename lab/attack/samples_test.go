@@ -40,7 +40,7 @@ func checkSamples(t *testing.T, observations int) {
 		}
 		truth.X, truth.Y = append(truth.X, point), append(truth.Y, math.Sin(5*point[0])+point[1])
 	}
-	truth.Believed = truth.X[argmax(truth.Y)]
+	truth.EstimatedOptimum = truth.X[argmax(truth.Y)]
 	posterior, err := rff.NewPosterior(features, truth.X, truth.Y, 1, 1e-6)
 	if err != nil {
 		t.Fatal(err)

@@ -98,7 +98,7 @@ func play(ctx context.Context, t *task.Task, scene Scene, counts []int, noise fl
 	p.seen.Planted = planter.planted
 	switch scene {
 	case Restarts, Renamed:
-		if p.seen.Disclosures, err = retell(ctx, t, scene == Renamed, last.Trials, seed); err != nil {
+		if p.seen.Disclosures, err = repeatOutcomes(ctx, t, scene == Renamed, last.Trials, seed); err != nil {
 			return nil, err
 		}
 	default:
@@ -114,7 +114,7 @@ func truthOf(ctx context.Context, t *task.Task, view strategy.View, seed random.
 		truth.Noise = view.Posterior.Hyperparameters().Noise
 	}
 	if best := search.New(t).Optimum(ctx, view, seed.Derive("believed", 0)); !best.IsZero() {
-		truth.Believed = t.Space.Encode(best)
+		truth.EstimatedOptimum = t.Space.Encode(best)
 	}
 	return truth
 }
@@ -144,10 +144,10 @@ func (t *Disclosure) add(kind string, payload []byte) {
 	t.Shares = append(t.Shares, Share{Kind: kind, Observations: observations, Payload: payload, Value: value})
 }
 
-// retell lets a node with these trials live several times on its own: each time without a
+// repeatOutcomes lets a node with these trials live several times on its own: each time without a
 // journal, with other random decisions, and perhaps with another name of its task. It takes
 // in one trial after the other, so that each share is of as many observations as before.
-func retell(ctx context.Context, t *task.Task, renamed bool, trials []strategy.Trial, seed random.Seed) ([]Disclosure, error) {
+func repeatOutcomes(ctx context.Context, t *task.Task, renamed bool, trials []strategy.Trial, seed random.Seed) ([]Disclosure, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8(seed.Derive("key of many lives", 0)))
 	if err != nil {
 		return nil, err
@@ -233,13 +233,13 @@ type planter struct {
 
 // each planted place stays for so many shares of its forger, in which the attacked node
 // chooses about as many designs.
-const sharesPerPlace = 2
+const sharesPerLocation = 2
 
 // forgerOf returns what a member sends in place of what it would.
 func (p *planter) forgerOf(int) func(kind string, payload []byte) []byte {
 	sent := 0
 	return func(kind string, payload []byte) []byte {
-		at := sent / sharesPerPlace
+		at := sent / sharesPerLocation
 		sent++
 		for len(p.planted) <= at {
 			x := make([]float64, p.task.Space.Dim())

@@ -29,7 +29,7 @@ func led(_ context.Context, seen *Seen, _ *rand.Rand) (Guess, error) {
 	// Each place stays while the node chooses about two designs, after its starting ones.
 	chosen := max(seen.Observations-seen.Task.Strategy.InitialDesigns, 0)
 	for i := range seen.Planted {
-		if len(g.X) < (chosen+sharesPerPlace-1)/sharesPerPlace {
+		if len(g.X) < (chosen+sharesPerLocation-1)/sharesPerLocation {
 			g.X = append(g.X, seen.Planted[i])
 		}
 	}

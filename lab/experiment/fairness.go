@@ -202,8 +202,8 @@ func (r Record) judge() *fairnessInput {
 	return &j
 }
 
-// judgedAll is nil when one of the records cannot be judged.
-func judgedAll(records []Record) (all []fairnessInput) {
+// fairnessInputs is nil when one of the records cannot be judged.
+func fairnessInputs(records []Record) (all []fairnessInput) {
 	for _, r := range records {
 		j := r.judge()
 		if j == nil {
@@ -415,7 +415,7 @@ func (p Plan) addFairness(r *Report, samples []sample, reference int) {
 	}
 	all := make([][]fairnessInput, len(samples))
 	for i, s := range samples {
-		if all[i] = judgedAll(s.records); all[i] == nil {
+		if all[i] = fairnessInputs(s.records); all[i] == nil {
 			r.warn("fairness is judged where all agents that count evaluate equally many designs and have regrets, which is not so here")
 			return
 		}

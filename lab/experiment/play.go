@@ -84,7 +84,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	}
 	f = f.withAdversaries(s)
 	scenario := p.scenario(s, t, f, workers)
-	var forgers []*forger
+	var adversaries []*forger
 	for i := range f.Members {
 		count := evaluated
 		if i >= p.Agents {
@@ -93,7 +93,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 		m, forger := p.member(i, s, t, f, count)
 		scenario.Members = append(scenario.Members, m)
 		if forger != nil {
-			forgers = append(forgers, forger)
+			adversaries = append(adversaries, forger)
 		}
 	}
 	method, isMethod := methodOf(s)
@@ -110,7 +110,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	if err != nil {
 		return Record{}, err
 	}
-	for _, forger := range forgers {
+	for _, forger := range adversaries {
 		if err := forger.check(result); err != nil {
 			return Record{}, err
 		}

@@ -47,7 +47,7 @@ type layout struct {
 type measurer struct {
 	name          string
 	points        []*point // different designs, in the order of the table
-	byPlace       map[string]*point
+	byDesign      map[string]*point
 	errors, times float64 // sum of the squares of standard errors, and how many there are
 }
 
@@ -90,7 +90,7 @@ func (l layout) read(files []string) ([]*measurer, error) {
 			}
 			m := named[c.member]
 			if m == nil {
-				m = &measurer{name: c.member, byPlace: map[string]*point{}}
+				m = &measurer{name: c.member, byDesign: map[string]*point{}}
 				named[c.member], all = m, append(all, m)
 			}
 			if c.result {
@@ -317,7 +317,7 @@ func (m *measurer) add(c cells, space *task.Space) {
 	p := m.at(u)
 	if p == nil {
 		p = &point{values: design.Values(), u: u, constraints: make([]float64, len(c.constraints))}
-		m.points, m.byPlace[placeOf(u)] = append(m.points, p), p
+		m.points, m.byDesign[placeOf(u)] = append(m.points, p), p
 	}
 	p.times++
 	p.value += (c.value - p.value) / p.times
@@ -328,7 +328,7 @@ func (m *measurer) add(c cells, space *task.Space) {
 }
 
 // at returns the point of an encoded design, nil when it was not measured.
-func (m *measurer) at(u []float64) *point { return m.byPlace[placeOf(u)] }
+func (m *measurer) at(u []float64) *point { return m.byDesign[placeOf(u)] }
 
 func placeOf(u []float64) string {
 	var place strings.Builder

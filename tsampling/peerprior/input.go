@@ -52,7 +52,7 @@ func fromDensities(s *Strategy, view strategy.View, trial uint64, seed strategy.
 		return h
 	}
 	h.densityPeers = s.densities(said)
-	p := s.ownStatement(Statement{Explained: placesExplain, Value: func(x []float64) float64 { return pooled(h.densityPeers, x) }}, own)
+	p := s.ownStatement(Statement{Explained: densityExplained, Value: func(x []float64) float64 { return pooled(h.densityPeers, x) }}, own)
 	if p == nil {
 		return h
 	}

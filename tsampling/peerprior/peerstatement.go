@@ -21,9 +21,9 @@ type Statement struct {
 
 // NewFrom returns the strategy of an agent that listens to statements in place of
 // peers' shares.
-func NewFrom(t *task.Task, features *rff.Map, hear func(view strategy.View) []Statement) (*Strategy, error) {
+func NewFrom(t *task.Task, features *rff.Map, statementsOf func(view strategy.View) []Statement) (*Strategy, error) {
 	inputOf := func(s *Strategy, view strategy.View, _ uint64, _ strategy.Seed, own [][]float64) (h peerInput) {
-		for _, said := range hear(view) {
+		for _, said := range statementsOf(view) {
 			if p := s.ownStatement(said, own); p != nil {
 				h.add(p, said.Observations)
 			}

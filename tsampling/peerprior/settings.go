@@ -11,11 +11,11 @@ const (
 	levelSize  = 2.0 // deviation of the constant in the objective, in sizes
 	peerNoise  = 0.1 // of what a peer knows as a statement about the own objective, in units of the prior variance
 
-	placesExplain = 0.3  // of the variance, by where all peers believe the optimum to be
-	trust         = 0.9  // that the optimum is near one of the peers', if they are believed
-	nearby        = 0.14 // deviation of it from theirs with exact shares, in the unit cube
-	spread        = 0.2  // the same with coarse shares, beside what these hide
-	exponent      = 5.0  // of what is said of it, divided by the own observations, as in strategy density
+	densityExplained = 0.3  // of the variance, by where all peers believe the optimum to be
+	trust            = 0.9  // that the optimum is near one of the peers', if they are believed
+	nearby           = 0.14 // deviation of it from theirs with exact shares, in the unit cube
+	spread           = 0.2  // the same with coarse shares, beside what these hide
+	exponent         = 5.0  // of what is said of it, divided by the own observations, as in strategy density
 )
 
 // What bounds cost and rounding.

@@ -53,7 +53,7 @@ func (s *Strategy) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error
 	}
 	for said, density := range strategy.Shares[protocol.Density](view) {
 		densityPeers := s.densities([]protocol.Density{density})
-		statement := Statement{Explained: placesExplain, Value: func(x []float64) float64 { return pooled(densityPeers, x) }}
+		statement := Statement{Explained: densityExplained, Value: func(x []float64) float64 { return pooled(densityPeers, x) }}
 		if err := add(said.Author, density.Observations, func() *peerSignal { return s.ownStatement(statement, x) }); err != nil {
 			return nil, err
 		}

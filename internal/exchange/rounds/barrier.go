@@ -65,18 +65,18 @@ func (b *Barrier) Late() bool { return b.late }
 // has not spoken in it, and has not let the agent wait too often. After m times in vain a
 // peer is not waited for before 2^(m-1) rounds later. The round waits for nobody once its
 // deadline has passed.
-func (b *Barrier) Waits(expected []peer.ID, spoken func(peer.ID) bool) []peer.ID {
+func (b *Barrier) Waits(expected []peer.ID, hasSent func(peer.ID) bool) []peer.ID {
 	if b.late {
 		return nil
 	}
-	return b.missing(expected, spoken)
+	return b.missing(expected, hasSent)
 }
 
 // Close ends the open round and returns who of the expected it has waited for and who
 // has not spoken, in their order. Where its deadline has passed that was in vain, and they
 // are blamed for it; a round may close before, when there is no need to wait any more.
-func (b *Barrier) Close(expected []peer.ID, spoken func(peer.ID) bool) (missing []peer.ID) {
-	missing = b.missing(expected, spoken)
+func (b *Barrier) Close(expected []peer.ID, hasSent func(peer.ID) bool) (missing []peer.ID) {
+	missing = b.missing(expected, hasSent)
 	if b.late && len(missing) > 0 {
 		if b.lapses == nil {
 			b.lapses = absences{}
@@ -88,11 +88,11 @@ func (b *Barrier) Close(expected []peer.ID, spoken func(peer.ID) bool) (missing 
 }
 
 // missing lists who may be waited for in the open round and has not spoken.
-func (b *Barrier) missing(expected []peer.ID, spoken func(peer.ID) bool) []peer.ID {
+func (b *Barrier) missing(expected []peer.ID, hasSent func(peer.ID) bool) []peer.ID {
 	if !b.open {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(expected), func(id peer.ID) bool {
-		return spoken(id) || !b.lapses.isForgiven(id, b.number)
+		return hasSent(id) || !b.lapses.isForgiven(id, b.number)
 	})
 }

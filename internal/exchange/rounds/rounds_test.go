@@ -152,21 +152,21 @@ func TestWhatSilenceCosts(t *testing.T) {
 			if !slices.Contains(b.Waits(expected, said()), reliable) {
 				t.Fatalf("round %d does not wait for who has always spoken", b.Number())
 			}
-			spoken := said(append(some("silent"), reliable)...)
-			waits := b.Waits(expected, spoken)
+			hasSent := said(append(some("silent"), reliable)...)
+			waits := b.Waits(expected, hasSent)
 			for _, id := range waits {
-				if spoken(id) || !slices.Contains(expected, id) {
+				if hasSent(id) || !slices.Contains(expected, id) {
 					t.Fatalf("round %d waits for %s", b.Number(), id)
 				}
 			}
 			late := rapid.Bool().Draw(t, "late")
 			if late {
 				b.Expire()
-				if waits := b.Waits(expected, spoken); len(waits) > 0 {
+				if waits := b.Waits(expected, hasSent); len(waits) > 0 {
 					t.Fatalf("round %d waits for %v after its deadline", b.Number(), waits)
 				}
 			}
-			if missing := b.Close(expected, spoken); !slices.Equal(missing, waits) {
+			if missing := b.Close(expected, hasSent); !slices.Equal(missing, waits) {
 				t.Fatalf("round %d misses %v and has waited for %v", b.Number(), missing, waits)
 			}
 			if len(b.lapses) > len(all) {

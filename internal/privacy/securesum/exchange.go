@@ -264,7 +264,7 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 		e.judge(sender, m)
 		return
 	}
-	e.hear(sender, m)
+	e.receiveMessage(sender, m)
 	if m.kind == kindCall || m.kind == kindHere {
 		e.answerCall(sender, m)
 		return

@@ -32,9 +32,9 @@ func (e *Exchange) committee(round uint64) []int {
 	return e.elected.members
 }
 
-// hear takes note that a peer speaks of a round. Once it has voted in the round, or knows how
+// receiveMessage takes note that a peer speaks of a round. Once it has voted in the round, or knows how
 // that ended, it takes no contribution more.
-func (e *Exchange) hear(sender int, m message) {
+func (e *Exchange) receiveMessage(sender int, m message) {
 	switch {
 	case m.round < e.lastReports[sender].round:
 	case m.kind == kindCertificate || m.kind == kindSum || m.kind == kindStatus && (m.status.vote != nil || m.status.certified):

@@ -188,6 +188,9 @@ func failureRows() []row {
 	}, {
 		name: failure + "/machines-30%", evals: 60, outcome: 30, space: box(2, 0, 1), value: quadratic,
 		fails: func(_ []float64, rng *rand.Rand) bool { return rng.Float64() < 0.3 },
+	}, {
+		name: failure + "/machines-60%", evals: 60, outcome: 30, space: box(2, 0, 1), value: quadratic,
+		fails: func(_ []float64, rng *rand.Rand) bool { return rng.Float64() < 0.6 },
 	},
 		part("corner", []float64{0.8, 0.75}, 0.0025, func(x []float64) bool { return x[0] > 0.7 && x[1] > 0.7 }),
 		part("disc", []float64{0.3, 0.7}, 0, func(x []float64) bool { return squares(x, 0.5, 0.5) < 0.25*0.25 }),

@@ -66,13 +66,13 @@ func reveals(t *task.Task) string {
 }
 
 // forge replaces a candidate by a design of the lie.
-func forge(t *task.Task, _ string, payload []byte, lie strategy.Forgery) ([]byte, error) {
+func forge(t *task.Task, _ string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	rounds := settingsOf(t).Rounds
 	candidate, err := protocol.DecodeCandidate(payload, t.Space, rounds)
 	if err != nil {
 		return nil, err
 	}
-	candidate.Point = protocol.PointOf(t.Space, lie.Design(t.Space))
+	candidate.Point = protocol.PointOf(t.Space, attack.Design(t.Space))
 	return candidate.Encode(t.Space, rounds)
 }
 

@@ -38,7 +38,7 @@ type member struct {
 	id       peer.ID
 	exchange *rounds
 	trials   []strategy.Trial
-	heard    []*strategy.Share
+	received    []*strategy.Share
 	timers   map[string]time.Duration
 	duration time.Duration
 	gone     bool
@@ -81,7 +81,7 @@ func (w *world) view(m *member) strategy.View {
 		}
 	}
 	return strategy.View{
-		Task: w.task, Self: m.id, Trials: slices.Clone(m.trials), Observations: 1, Shares: m.heard,
+		Task: w.task, Self: m.id, Trials: slices.Clone(m.trials), Observations: 1, Shares: m.received,
 		Results: map[string]any{presence.Kind: seen},
 	}
 }
@@ -137,16 +137,16 @@ func (w *world) send(m *member, p strategy.Publish) {
 
 // deliver keeps the three highest slots of an author, in order, as an agent does.
 func (w *world) deliver(to *member, share strategy.Share) {
-	to.heard = append(slices.Clone(to.heard), &share)
-	slices.SortFunc(to.heard, func(a, b *strategy.Share) int {
+	to.received = append(slices.Clone(to.received), &share)
+	slices.SortFunc(to.received, func(a, b *strategy.Share) int {
 		return cmp.Or(cmp.Compare(a.Author, b.Author), cmp.Compare(a.Slot, b.Slot))
 	})
-	for i, last := 0, 0; i < len(to.heard); i++ {
-		if to.heard[i].Author != to.heard[last].Author {
+	for i, last := 0, 0; i < len(to.received); i++ {
+		if to.received[i].Author != to.received[last].Author {
 			last = i
 		}
 		if i-last == 3 {
-			to.heard = slices.Delete(to.heard, last, last+1)
+			to.received = slices.Delete(to.received, last, last+1)
 			break
 		}
 	}

@@ -43,7 +43,7 @@ type activity struct {
 
 type peerActivity struct {
 	since time.Time
-	heard time.Time // when it last brought something new
+	received time.Time // when it last brought something new
 }
 
 func newActivity() *activity {
@@ -69,13 +69,13 @@ func (s *activity) noteDelivery(id peer.ID, now time.Time) bool {
 	defer s.mu.Unlock()
 	known, ok := s.peers[id]
 	if ok {
-		known.heard = now
+		known.received = now
 		s.peers[id] = known
 	}
 	return ok
 }
 
-func (s peerActivity) isActive(now time.Time) bool { return now.Sub(s.heard) < activeTime }
+func (s peerActivity) isActive(now time.Time) bool { return now.Sub(s.received) < activeTime }
 
 // activeCount counts the peers that say something, and newcomers.
 func (s *activity) activeCount(now time.Time) int {
@@ -216,7 +216,7 @@ func (t *topic) noteDelivery(now time.Time, from, author peer.ID) {
 	for _, id := range []peer.ID{from, author} {
 		if t.activity.noteDelivery(id, now) {
 			t.members.noteDelivery(id)
-			t.session.node.conduct.noteDelivery(id)
+			t.session.node.policy.noteDelivery(id)
 		}
 	}
 }

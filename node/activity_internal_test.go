@@ -16,7 +16,7 @@ var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // its number.
 func neighbourOf(number, of int) neighbour {
 	return neighbour{
-		peerActivity: peerActivity{since: noon.Add(time.Duration(number-1000) * time.Second), heard: noon},
+		peerActivity: peerActivity{since: noon.Add(time.Duration(number-1000) * time.Second), received: noon},
 		id:           peer.ID(fmt.Sprintf("%03d", number)),
 		from:         netip.MustParsePrefix(fmt.Sprintf("203.0.%d.0/24", of)),
 		outbound:     true,
@@ -25,7 +25,7 @@ func neighbourOf(number, of int) neighbour {
 
 func TestWhomToKeepWhenThereIsNoRoom(t *testing.T) {
 	silent, listed := neighbourOf(1, 1), neighbourOf(2, 2)
-	silent.heard, listed.heard, listed.listed = time.Time{}, time.Time{}, true
+	silent.received, listed.received, listed.listed = time.Time{}, time.Time{}, true
 	all := []neighbour{silent, listed}
 	for i := range 20 {
 		all = append(all, neighbourOf(10+i, 9))
@@ -73,7 +73,7 @@ func TestOutboundPeersThatNothingDisplaces(t *testing.T) {
 	for i := range all {
 		switch all[i].id {
 		case "100":
-			all[i].heard = noon.Add(-activeTime)
+			all[i].received = noon.Add(-activeTime)
 		case "101":
 			all[i].outbound = false
 		}

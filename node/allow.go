@@ -121,5 +121,5 @@ func (pubsubBlacklist) Add(peer.ID) bool { return false }
 
 // Contains implements pubsub.Blacklist.
 func (u pubsubBlacklist) Contains(id peer.ID) bool {
-	return u.node.conduct.isBanned(id) || !u.node.gate.mayTakePart(id)
+	return u.node.policy.isBanned(id) || !u.node.gate.mayTakePart(id)
 }

@@ -99,7 +99,7 @@ func listen(t *testing.T, n *node.Node) *member {
 	return m
 }
 
-func (m *member) heard(other *member) int {
+func (m *member) received(other *member) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.got[other.node.ID()]
@@ -153,7 +153,7 @@ func TestAStrangerIsRefused(t *testing.T) {
 	if err := connect(t.Context(), friend.node, closed.node); err != nil {
 		t.Fatal(err)
 	}
-	friend.evaluateUntil(t, "a friend's share", func() bool { return closed.heard(friend) > 0 })
+	friend.evaluateUntil(t, "a friend's share", func() bool { return closed.received(friend) > 0 })
 	if peers := statusOf(t, closed.session).TopicPeers; !slices.Equal(peers, []peer.ID{friend.node.ID()}) {
 		t.Errorf("peers %v", peers)
 	}
@@ -186,19 +186,19 @@ func TestAnUnlistedAuthorIsNotHeardThroughOthers(t *testing.T) {
 	if err := connect(t.Context(), stranger.node, friend.node); err != nil {
 		t.Fatal(err)
 	}
-	stranger.evaluateUntil(t, "the stranger's share at the friend", func() bool { return friend.heard(stranger) > 0 })
+	stranger.evaluateUntil(t, "the stranger's share at the friend", func() bool { return friend.received(stranger) > 0 })
 
 	closed := listen(t, &node.Node{Strategies: all.Strategies(), Allow: []peer.ID{friend.node.ID()}})
 	if err := connect(t.Context(), closed.node, friend.node); err != nil {
 		t.Fatal(err)
 	}
-	friend.evaluateUntil(t, "the friend's share", func() bool { return closed.heard(friend) > 0 })
-	before := friend.heard(stranger)
-	stranger.evaluateUntil(t, "more shares of the stranger at the friend", func() bool { return friend.heard(stranger) > before+3 })
-	again := closed.heard(friend)
-	friend.evaluateUntil(t, "the friend's next share", func() bool { return closed.heard(friend) > again })
-	if heard := closed.heard(stranger); heard > 0 {
-		t.Errorf("%d shares of the stranger were taken", heard)
+	friend.evaluateUntil(t, "the friend's share", func() bool { return closed.received(friend) > 0 })
+	before := friend.received(stranger)
+	stranger.evaluateUntil(t, "more shares of the stranger at the friend", func() bool { return friend.received(stranger) > before+3 })
+	again := closed.received(friend)
+	friend.evaluateUntil(t, "the friend's next share", func() bool { return closed.received(friend) > again })
+	if received := closed.received(stranger); received > 0 {
+		t.Errorf("%d shares of the stranger were taken", received)
 	}
 	eventually(t, "the friend alone taking part", func() bool {
 		present := statusOf(t, closed.session).Present
@@ -229,8 +229,8 @@ func TestAStrangerAtAHostOfTheUsers(t *testing.T) {
 		closed.evaluate(t)
 	}
 	time.Sleep(time.Second)
-	if len(statusOf(t, closed.session).TopicPeers) > 0 || closed.heard(stranger) > 0 || stranger.heard(closed) > 0 {
-		t.Errorf("%+v, heard %d and %d shares", statusOf(t, closed.session), closed.heard(stranger), stranger.heard(closed))
+	if len(statusOf(t, closed.session).TopicPeers) > 0 || closed.received(stranger) > 0 || stranger.received(closed) > 0 {
+		t.Errorf("%+v, heard %d and %d shares", statusOf(t, closed.session), closed.received(stranger), stranger.received(closed))
 	}
 	stream, err := stranger.node.Network().NewStream(t.Context(), closed.node.ID(), protocol.ID("/fbo/sync/1/"+closed.session.Task().ID().String()))
 	if err == nil {

@@ -129,7 +129,7 @@ func (t *topic) dialDirectly(peers []peer.ID) {
 func (t *topic) dialMembers(count int) bool {
 	h := t.session.node.host
 	picked := t.members.pick(count, time.Now(), func(id peer.ID) bool {
-		return h.Network().Connectedness(id) == network.Connected || t.session.node.conduct.isBanned(id)
+		return h.Network().Connectedness(id) == network.Connected || t.session.node.policy.isBanned(id)
 	}, t.rangeCrowding())
 	done := make(chan struct{}, len(picked))
 	for _, c := range picked {

@@ -47,7 +47,7 @@ func (c *directMessenger) receive(stream network.Stream) {
 		reason = rejectedMalformed
 	case errors.Is(err, errThrottled):
 		reason = rejectedThrottled
-		if !n.conduct.allowDirectRefusal(from) {
+		if !n.policy.allowDirectRefusal(from) {
 			n.reportViolation(from, 1, fmt.Errorf("direct messages: %w", err))
 		}
 	}
@@ -57,10 +57,10 @@ func (c *directMessenger) receive(stream network.Stream) {
 
 func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
 	n := c.topic.session.node
-	if !n.gate.mayTakePart(from) || c.roster != nil && !c.roster[from] || n.conduct.isBanned(from) {
+	if !n.gate.mayTakePart(from) || c.roster != nil && !c.roster[from] || n.policy.isBanned(from) {
 		return errNotAllowed
 	}
-	if !n.conduct.allowDirect(from) || !c.acquireSlot(from) {
+	if !n.policy.allowDirect(from) || !c.acquireSlot(from) {
 		return errThrottled
 	}
 	defer c.releaseSlot(from)
@@ -74,7 +74,7 @@ func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
 		if !c.exchanges[exchange] {
 			return fmt.Errorf("%w: the task has no exchange %q", protocol.ErrMalformed, exchange)
 		}
-		if !n.conduct.allowDirectBytes(from, bytes) {
+		if !n.policy.allowDirectBytes(from, bytes) {
 			return errThrottled
 		}
 		return nil

@@ -251,7 +251,7 @@ func (c *directMessenger) longestWaiting() (oldest *directQueue) {
 // connection.
 func (c *directMessenger) deliver(to peer.ID, d protocol.Direct) error {
 	t, n := c.topic, c.topic.session.node
-	if !n.gate.mayTakePart(to) || n.conduct.isBanned(to) {
+	if !n.gate.mayTakePart(to) || n.policy.isBanned(to) {
 		return errNotAllowed
 	}
 	if n.host.Network().Connectedness(to) != network.Connected {

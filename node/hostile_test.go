@@ -53,7 +53,7 @@ func attacks() []attack {
 		}},
 		{name: "presence that is none", turn: func(a *attacker, n uint64) { a.gossip(a.seal(a.task, presence.Kind, n, []byte("?"))) }},
 		{name: "replays under its own name", turn: func(a *attacker, n uint64) {
-			if message := a.heard.Load(); message != nil {
+			if message := a.received.Load(); message != nil {
 				a.gossip(*message)
 			}
 		}},
@@ -82,7 +82,7 @@ type attacker struct {
 	topic     *pubsub.Topic
 	task      *task.Task
 	elsewhere *task.Task
-	heard     atomic.Pointer[[]byte] // an honest node's share
+	received     atomic.Pointer[[]byte] // an honest node's share
 	cancel    context.CancelFunc
 }
 
@@ -135,7 +135,7 @@ func (f *fleet) attackBy(index int, what attack) *attacker {
 			if err != nil {
 				return
 			}
-			a.heard.Store(&message.Data)
+			a.received.Store(&message.Data)
 		}
 	}()
 	go func() {

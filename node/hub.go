@@ -76,7 +76,7 @@ type Hub struct {
 	stopRelaying context.CancelFunc
 	registry     *registry
 	reservations *reservations
-	conduct      *peerPolicy
+	policy      *peerPolicy
 	rendezvous   *streamLimiter
 	named        *named
 	traffic      traffic
@@ -112,7 +112,7 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 	}()
 	h.log = limitedLogger(h.Log)
 	h.named = newNamed(h.Allow...)
-	h.registry, h.reservations, h.conduct = newRegistry(), newReservations(hubReservations), newPeerPolicy(h.named.has)
+	h.registry, h.reservations, h.policy = newRegistry(), newReservations(hubReservations), newPeerPolicy(h.named.has)
 	h.rendezvous = newSmallStreamLimiter("fbo.meet", rendezvousTimeout)
 	if err := h.open(listen); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (h *Hub) open(listen []string) error {
 		return err
 	}
 	gate := newGate(self, h.Allow, nil)
-	gate.shut = h.conduct.isBlocked
+	gate.shut = h.policy.isBlocked
 	h.host, err = newHost(hostConfig{
 		key: key, listen: listen, traffic: &h.traffic, connections: hubConnections * 3 / 4,
 		gate: gate, options: append([]libp2p.Option{libp2p.ResourceManager(resources)}, h.libp2p...),

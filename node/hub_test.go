@@ -93,8 +93,8 @@ func exchange(t *testing.T, a, b *member) time.Duration {
 	began := time.Now()
 	for _, pair := range [][2]*member{{a, b}, {b, a}} {
 		from, to := pair[0], pair[1]
-		before := to.heard(from)
-		from.evaluateUntil(t, "a share", func() bool { return to.heard(from) > before })
+		before := to.received(from)
+		from.evaluateUntil(t, "a share", func() bool { return to.received(from) > before })
 	}
 	return time.Since(began)
 }

@@ -172,7 +172,7 @@ func (t *topic) proven(stream network.Stream, err error) error {
 	id := stream.Conn().RemotePeer()
 	if t.session.node.follows.admit(id, t.name()) {
 		select {
-		case t.letIn <- id:
+		case t.admissions <- id:
 		case <-t.ctx.Done():
 		}
 	}
@@ -192,7 +192,7 @@ func (t *topic) receiveUnadmitted() {
 		select {
 		case <-t.ctx.Done():
 			return
-		case id := <-t.letIn:
+		case id := <-t.admissions:
 			if t.here.has(id) {
 				t.welcome(id)
 			}
@@ -215,7 +215,7 @@ func (t *topic) askProof(id peer.ID) {
 	defer t.asking.remove(id)
 	n := t.session.node
 	for pause := firstProofPause; ; pause = min(2*pause, longestProofPause) {
-		if n.follows.isAdmitted(id, t.name()) || n.conduct.isBanned(id) || !t.here.has(id) {
+		if n.follows.isAdmitted(id, t.name()) || n.policy.isBanned(id) || !t.here.has(id) {
 			return
 		}
 		t.fetch(id)

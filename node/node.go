@@ -122,7 +122,7 @@ type Node struct {
 	repaired   *repairMark // nil: the journal was never repaired
 	copier     journalBackup
 	pubsub     *pubsub.PubSub
-	conduct    *peerPolicy
+	policy    *peerPolicy
 	checked    *validationCache
 	follows    *subscriptions
 	untried    atomic.Int32 // configured peers and hubs that have not been dialled once
@@ -266,7 +266,7 @@ func (n *Node) openJournal() error {
 }
 
 func (n *Node) openHost() (err error) {
-	n.conduct, n.checked = newPeerPolicy(n.named.has), newValidationCache()
+	n.policy, n.checked = newPeerPolicy(n.named.has), newValidationCache()
 	n.syncing, n.naming = newSyncLimiter(), newSmallStreamLimiter("fbo.task-mismatch", taskNameTimeout)
 	if n.Host != nil {
 		n.host = n.Host
@@ -285,7 +285,7 @@ func (n *Node) openHost() (err error) {
 		return fmt.Errorf("identity: %w", err)
 	}
 	n.gate = newGate(self, n.Allow, n.hubs)
-	n.gate.shut, n.gate.notAllowed, n.gate.attempts = n.conduct.isBlocked, n.notAllowed, n.attempts
+	n.gate.shut, n.gate.notAllowed, n.gate.attempts = n.policy.isBlocked, n.notAllowed, n.attempts
 	if n.host, err = n.listen(); err != nil {
 		return err
 	}
@@ -294,7 +294,7 @@ func (n *Node) openHost() (err error) {
 }
 
 func (n *Node) openPubSub(ctx context.Context) (err error) {
-	stop := n.conduct.closeBlocked(n.host.Network())
+	stop := n.policy.closeBlocked(n.host.Network())
 	n.onClose(func() error { stop(); return nil })
 	n.followSubscriptions()
 	options := []pubsub.Option{

@@ -353,7 +353,7 @@ func (n *Node) reportViolation(id peer.ID, weight int, why error) {
 		return
 	}
 	n.log.Info("a peer misbehaves", "peer", id, "error", why)
-	banned, ranges := n.conduct.reportViolation(n.host.Network(), id, weight)
+	banned, ranges := n.policy.reportViolation(n.host.Network(), id, weight)
 	logBan(n.log, id, banned, ranges, why)
 }
 

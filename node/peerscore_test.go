@@ -298,7 +298,7 @@ func TestBannedPeersAreRefusedAtTheHandshake(t *testing.T) {
 	defer n.Close()
 	n.named.add("named")
 	for _, id := range []peer.ID{"a", "b", "c"} {
-		n.conduct.violation(id, maxViolations, netip.MustParsePrefix("203.0.113.7/32"))
+		n.policy.violation(id, maxViolations, netip.MustParsePrefix("203.0.113.7/32"))
 	}
 	for _, c := range []struct {
 		id   peer.ID

@@ -50,7 +50,7 @@ func TestPrivateThresholdsOverRealSockets(t *testing.T) {
 			evaluate(index)
 		}
 	}
-	var heard [3]int
+	var received [3]int
 	var last time.Time
 	eventually(t, "both others listen to the best node", func() bool {
 		if time.Since(last) < time.Second { // so that few evaluations are enough, however fast the machine is
@@ -58,12 +58,12 @@ func TestPrivateThresholdsOverRealSockets(t *testing.T) {
 		}
 		last = time.Now()
 		for index := range sessions {
-			heard[index] += evaluate(index)
+			received[index] += evaluate(index)
 		}
-		return heard[1] > 0 && heard[2] > 0
+		return received[1] > 0 && received[2] > 0
 	})
-	if heard[0] > 0 {
-		t.Errorf("the best node has listened to %d peers", heard[0])
+	if received[0] > 0 {
+		t.Errorf("the best node has listened to %d peers", received[0])
 	}
 	for i, s := range sessions {
 		if status := statusOf(t, s); status.SharesSent != 0 || status.SharesReceived != 0 || status.DirectMessagesSent == 0 || status.DirectMessagesReceived == 0 {

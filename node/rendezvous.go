@@ -35,7 +35,7 @@ func (h *Hub) serveRendezvous(stream network.Stream) {
 
 func (h *Hub) introduce(stream network.Stream) error {
 	asking := stream.Conn().RemotePeer()
-	leave, err := h.rendezvous.admit(stream, h.conduct, h.named.has(asking), h.reportViolation)
+	leave, err := h.rendezvous.admit(stream, h.policy, h.named.has(asking), h.reportViolation)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (h *Hub) introduce(stream network.Stream) error {
 
 // reportViolation notes a fault of a node and breaks with it when there were too many.
 func (h *Hub) reportViolation(id peer.ID, weight int, why error) {
-	banned, ranges := h.conduct.reportViolation(h.host.Network(), id, weight)
+	banned, ranges := h.policy.reportViolation(h.host.Network(), id, weight)
 	logBan(h.log, id, banned, ranges, why)
 }
 
@@ -114,7 +114,7 @@ func (h *Hub) forgetGone(n network.Network, c network.Conn) {
 // AllowReserve implements relay.ACLFilter. Who loses a place to another is disconnected,
 // with which libp2p's relay service takes it back.
 func (h *Hub) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
-	if h.conduct.isBanned(id) {
+	if h.policy.isBanned(id) {
 		return false
 	}
 	loses, ok := h.reservations.take(id, wideRangeOf(from).String())
@@ -129,7 +129,7 @@ func (h *Hub) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
 // the same task. It does not see what they exchange: two hosts that register for a made-up task
 // can use an open hub for anything, at the rate of relayRates. Hub.Allow keeps strangers out.
 func (h *Hub) AllowConnect(from peer.ID, _ multiaddr.Multiaddr, to peer.ID) bool {
-	return !h.conduct.isBanned(from) && h.registry.together(from, to)
+	return !h.policy.isBanned(from) && h.registry.together(from, to)
 }
 
 // registerAtHubs gets to know other nodes on the task from a hub: at once, then ever more

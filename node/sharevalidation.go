@@ -20,7 +20,7 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 		return pubsub.ValidationAccept // published by the loop, which must not wait for itself
 	}
 	author := message.GetFrom()
-	if !n.conduct.allowAuthor(author) {
+	if !n.policy.allowAuthor(author) {
 		return pubsub.ValidationIgnore
 	}
 	// Members do not forward messages that they cannot open, and messages of other peers are

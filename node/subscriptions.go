@@ -176,19 +176,19 @@ func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if err := n.gate.inspect(from); err != nil {
 		return err
 	}
-	if n.conduct.isBanned(from) {
+	if n.policy.isBanned(from) {
 		return fmt.Errorf("%v is not heard for now", from)
 	}
 	if announced := rpc.GetSubscriptions(); len(announced) > 0 {
-		if !n.conduct.allowAnnouncement(from, announcements(announced)) || !n.conduct.allowTopicChurn(from, n.follows.ownMoves(announced)) {
+		if !n.policy.allowAnnouncement(from, announcements(announced)) || !n.policy.allowTopicChurn(from, n.follows.ownMoves(announced)) {
 			n.reportViolation(from, maxViolations, errTooManySubscriptions)
 			return errTooManySubscriptions
 		}
 	}
 	group := groupOf(n.host.Network(), from)
 	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool {
-		return !n.follows.isAdmitted(from, m.GetTopic()) || !n.conduct.allowRelay(from) ||
-			!n.checked.has(m) && !n.conduct.allowSignatureCheck(from, group, peer.ID(m.GetFrom()))
+		return !n.follows.isAdmitted(from, m.GetTopic()) || !n.policy.allowRelay(from) ||
+			!n.checked.has(m) && !n.policy.allowSignatureCheck(from, group, peer.ID(m.GetFrom()))
 	})
 	return nil
 }

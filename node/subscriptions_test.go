@@ -168,8 +168,8 @@ func TestWhoAnnouncesWithoutEndIsBanned(t *testing.T) {
 	for range 10 {
 		err = n.inspect("hostile", many(1000))
 	}
-	if err == nil || !n.conduct.isBanned("hostile") || n.conduct.isBanned("honest") {
-		t.Errorf("%v, banned: %v, the honest one: %v", err, n.conduct.isBanned("hostile"), n.conduct.isBanned("honest"))
+	if err == nil || !n.policy.isBanned("hostile") || n.policy.isBanned("honest") {
+		t.Errorf("%v, banned: %v, the honest one: %v", err, n.policy.isBanned("hostile"), n.policy.isBanned("honest"))
 	}
 	if err := n.inspect("hostile", &pubsub.RPC{}); err == nil {
 		t.Error("a banned peer is heard")
@@ -213,7 +213,7 @@ func TestWhatIsAboveABudgetDoesNotPassForSeen(t *testing.T) {
 			t.Errorf("coming and going, message %d: %v", i+1, err)
 		}
 	}
-	if !n.conduct.isBanned("restless") {
+	if !n.policy.isBanned("restless") {
 		t.Error("who comes and goes without end is not banned")
 	}
 }

@@ -86,13 +86,13 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 	if err := stream.CloseWrite(); err != nil {
 		return err
 	}
-	conduct, from := t.session.node.conduct, stream.Conn().RemotePeer()
+	policy, from := t.session.node.policy, stream.Conn().RemotePeer()
 	_, group := groupOfAddress(stream.Conn().RemoteMultiaddr())
 	return t.reportMalformed(stream, protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
 		if item.PeerRecord != nil {
 			return t.learn(item.PeerRecord, stream.Conn())
 		}
-		if !conduct.allowItem(from, group, len(item.Envelope)+len(item.ConflictingEnvelope)) {
+		if !policy.allowItem(from, group, len(item.Envelope)+len(item.ConflictingEnvelope)) {
 			return errEnough
 		}
 		if item.ConflictingEnvelope != nil {
@@ -156,7 +156,7 @@ func (t *topic) answer(stream network.Stream) error {
 	if !n.gate.mayTakePart(from) {
 		return errors.New("may not take part")
 	}
-	leave, err := n.syncing.admit(stream, n.conduct, n.named.has(from), n.reportViolation)
+	leave, err := n.syncing.admit(stream, n.policy, n.named.has(from), n.reportViolation)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,7 @@ func (n *Node) answerTaskNames(stream network.Stream) error {
 	if !n.gate.mayTakePart(from) {
 		return errNotAllowed
 	}
-	leave, err := n.naming.admit(stream, n.conduct, n.named.has(from), n.reportViolation)
+	leave, err := n.naming.admit(stream, n.policy, n.named.has(from), n.reportViolation)
 	if err != nil {
 		return err
 	}
@@ -271,7 +271,7 @@ func (t *topic) isUnrelated(p nameSummary) bool {
 
 func (t *topic) compareTaskName(id peer.ID, tasks []string) {
 	n, s := t.session.node, t.session
-	if !n.gate.mayTakePart(id) || n.conduct.isBanned(id) {
+	if !n.gate.mayTakePart(id) || n.policy.isBanned(id) {
 		return
 	}
 	if s.keys != nil {

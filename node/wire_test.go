@@ -58,16 +58,16 @@ surrogate: {features: 16}
 strategy: {type: %s, initial_designs: 2}
 `, strategy))
 		f.star(3)
-		heard := &listener{}
+		received := &listener{}
 		var fetched atomic.Int64
 		tap := f.attackBy(0, attack{polite: true, turn: func(a *attacker, n uint64) {
-			if message := a.heard.Load(); message != nil {
-				heard.hear(*message)
+			if message := a.received.Load(); message != nil {
+				received.hear(*message)
 			}
 			if n%10 == 0 {
 				if answer := a.fetchEverything(); len(answer) > 0 {
 					fetched.Add(1)
-					heard.hear(answer)
+					received.hear(answer)
 				}
 			}
 		}})
@@ -97,10 +97,10 @@ strategy: {type: %s, initial_designs: 2}
 		}
 		time.Sleep(2 * time.Second)
 		tap.close()
-		heard.mu.Lock()
-		defer heard.mu.Unlock()
+		received.mu.Lock()
+		defer received.mu.Unlock()
 		size := 0
-		for _, message := range heard.messages {
+		for _, message := range received.messages {
 			size += len(message)
 			for _, secret := range secrets {
 				for form, encoded := range encodings(secret) {
@@ -110,8 +110,8 @@ strategy: {type: %s, initial_designs: 2}
 				}
 			}
 		}
-		t.Logf("%d messages, %d bytes, %d numbers to look for", len(heard.messages), size, len(secrets))
-		if fetched.Load() < 5 || len(heard.messages) < 50 || len(secrets) < 30 {
+		t.Logf("%d messages, %d bytes, %d numbers to look for", len(received.messages), size, len(secrets))
+		if fetched.Load() < 5 || len(received.messages) < 50 || len(secrets) < 30 {
 			t.Error("too little was heard to be a test")
 		}
 	})

@@ -56,7 +56,7 @@ type Registration struct {
 	// Forge returns the payload of a share of a kind, one of those that the Exchanges
 	// send, replaced by a well-formed one that says nothing true: experiments play
 	// liars by it. Nil: they cannot.
-	Forge func(t *task.Task, kind string, payload []byte, lie Forgery) ([]byte, error)
+	Forge func(t *task.Task, kind string, payload []byte, attack Forgery) ([]byte, error)
 }
 
 // Forgery is what a forged share says. Its designs come from Design, all else from Rand.

@@ -16,7 +16,7 @@ type ExchangeAddition struct {
 	Reveals   string // what peers get to know by it, in sentences that stand by themselves
 
 	// Forge is as in [Registration], for shares of this kind.
-	Forge func(t *task.Task, payload []byte, lie Forgery) ([]byte, error)
+	Forge func(t *task.Task, payload []byte, attack Forgery) ([]byte, error)
 }
 
 // WithExchange returns the registration with an addition. What ended nodes have said by it is taken
@@ -49,11 +49,11 @@ func (r Registration) WithExchange(a ExchangeAddition) Registration {
 		return a.Reveals + " By the shares of the strategy: " + r.Reveals(t)
 	}
 	extended.Outdated = nil
-	extended.Forge = func(t *task.Task, kind string, payload []byte, lie Forgery) ([]byte, error) {
+	extended.Forge = func(t *task.Task, kind string, payload []byte, attack Forgery) ([]byte, error) {
 		if kind == a.Kind || r.Forge == nil {
-			return a.Forge(t, payload, lie)
+			return a.Forge(t, payload, attack)
 		}
-		return r.Forge(t, kind, payload, lie)
+		return r.Forge(t, kind, payload, attack)
 	}
 	return extended
 }

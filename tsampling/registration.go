@@ -85,14 +85,14 @@ func debit(exchange string, note []byte) []byte {
 }
 
 // forge replaces the weights of a draw by ones drawn from the prior, or by the largest.
-func forge(t *task.Task, _ string, payload []byte, lie strategy.Forgery) ([]byte, error) {
+func forge(t *task.Task, _ string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	weights, err := protocol.DecodeWeights(payload, t.Surrogate.Features)
 	if err != nil {
 		return nil, err
 	}
 	for i := range weights.Values {
-		weights.Values[i] = lie.Rand.NormFloat64()
-		if lie.Extreme {
+		weights.Values[i] = attack.Rand.NormFloat64()
+		if attack.Extreme {
 			weights.Values[i] = math.Copysign(protocol.MaxWeight, weights.Values[i])
 		}
 	}

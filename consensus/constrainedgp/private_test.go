@@ -211,12 +211,12 @@ func TestDesignsGoToThoseWhomTheyExceed(t *testing.T) {
 	}
 	for i := range 3 {
 		v := h.members[peerID(i)]
-		listened := len(claimsOf(h.task, v.view))
-		if listened != len(v.has()) {
-			t.Errorf("agent %d has %d claims of %d designs", i, listened, len(v.has()))
+		informed := len(claimsOf(h.task, v.view))
+		if informed != len(v.has()) {
+			t.Errorf("agent %d has %d claims of %d designs", i, informed, len(v.has()))
 		}
-		if f, claims := h.considered(v.view, 1); len(claims) != listened || (f != nil) != (listened > 0) {
-			t.Errorf("agent %d considers %d of %d claims", i, len(claims), listened)
+		if f, claims := h.considered(v.view, 1); len(claims) != informed || (f != nil) != (informed > 0) {
+			t.Errorf("agent %d considers %d of %d claims", i, len(claims), informed)
 		}
 	}
 	for range 3 {

@@ -190,15 +190,15 @@ func debit(exchange string, note []byte) []byte {
 }
 
 // forge replaces a design by one of the lie, and labels by others.
-func forge(t *task.Task, kind string, payload []byte, lie strategy.Forgery) ([]byte, error) {
+func forge(t *task.Task, kind string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	if kind == feasibility.Kind {
-		return feasibility.Forge(t, payload, lie)
+		return feasibility.Forge(t, payload, attack)
 	}
 	design, err := protocol.DecodeNearOptimal(payload, t.Space)
 	if err != nil {
 		return nil, err
 	}
-	design.Point = protocol.PointOf(t.Space, lie.Design(t.Space))
+	design.Point = protocol.PointOf(t.Space, attack.Design(t.Space))
 	return design.Encode(t.Space)
 }
 

@@ -143,11 +143,11 @@ func TestDesignsAlreadyTriedLeadToLogEI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lie := x[0]
-	if alone.Design.Equal(l.task.Space.Decode(lie)) {
-		lie = x[3]
+	attack := x[0]
+	if alone.Design.Equal(l.task.Space.Decode(attack)) {
+		attack = x[3]
 	}
-	view = l.with(view, lie)
+	view = l.with(view, attack)
 	f, claims := l.considered(view, 1)
 	if len(claims) != 1 {
 		t.Fatal("the design is not supported, the test is void")
@@ -176,9 +176,9 @@ func TestOpenThreshold(t *testing.T) {
 			t.Fatalf("%s: threshold %g", goal, threshold)
 		}
 		at := l.snapped([]float64{0.9, 0.9})
-		for bound, listened := range map[float64]int{threshold + 0.1: 1, threshold - 0.1: 0, 1e9: 1, -1e9: 0} {
+		for bound, informed := range map[float64]int{threshold + 0.1: 1, threshold - 0.1: 0, 1e9: 1, -1e9: 0} {
 			view.Shares = []*strategy.Share{l.share(0, at, &bound)}
-			if _, claims := l.considered(view, 1); len(claims) != listened {
+			if _, claims := l.considered(view, 1); len(claims) != informed {
 				t.Errorf("%s: bound %g, threshold %g: listens to %d", goal, bound, threshold, len(claims))
 			}
 		}
@@ -287,11 +287,11 @@ func TestAtMostTwentyClaims(t *testing.T) {
 func TestALieIsFoundOut(t *testing.T) {
 	for _, model := range []string{"exact", "rff"} {
 		l := newLab(t, "maximize", plane, model, "none")
-		lie := l.snapped([]float64{1, 1})
+		attack := l.snapped([]float64{1, 1})
 		x := l.designs(4, 2)
 		misled := 0
 		for trial := uint64(5); trial < 15; trial++ {
-			view := l.with(l.view(x, bump(0.2)), lie)
+			view := l.with(l.view(x, bump(0.2)), attack)
 			got := l.suggest(view, trial, 1)
 			if got.Why.Source == "designs" {
 				misled++

@@ -71,9 +71,9 @@ func TestCoarseIsHeard(t *testing.T) {
 		}
 		e, _ := coarseOf(t, spec, byte(seed))
 		said := step(t, e, view, view, strategy.Start{})
-		heard := view
-		heard.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: peer.ID("a"), Kind: optprior.Kind}}, Value: said[0]}}
-		if got := suggest(t, s, heard, 6, random.SeedOf(seed)); got.Why.PeerCount != 1 || got.Why.Observations != 5 || got.Design.Equal(own.Design) {
+		received := view
+		received.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: peer.ID("a"), Kind: optprior.Kind}}, Value: said[0]}}
+		if got := suggest(t, s, received, 6, random.SeedOf(seed)); got.Why.PeerCount != 1 || got.Why.Observations != 5 || got.Design.Equal(own.Design) {
 			t.Errorf("with a peer %+v, without %+v", got, own)
 		}
 	}

@@ -294,9 +294,9 @@ func TestWhichPeersCount(t *testing.T) {
 		for i, f := range c.peers {
 			view.Shares = append(view.Shares, saying(t, spec, fmt.Sprint("peer", i), f))
 		}
-		heard, why := New(spec).listen(view, 6, random.SeedOf(1))
-		if len(heard.learned) != c.want || why.PeerCount != c.want || why.Observations != c.observations {
-			t.Errorf("%d of %d peers: %+v; want %d", len(heard.learned), len(c.peers), why, c.want)
+		received, why := New(spec).listen(view, 6, random.SeedOf(1))
+		if len(received.learned) != c.want || why.PeerCount != c.want || why.Observations != c.observations {
+			t.Errorf("%d of %d peers: %+v; want %d", len(received.learned), len(c.peers), why, c.want)
 		}
 	}
 	var many []*strategy.Share
@@ -304,8 +304,8 @@ func TestWhichPeersCount(t *testing.T) {
 		many = append(many, saying(t, spec, fmt.Sprint("peer", i), some))
 	}
 	view := strategy.View{Task: spec, Shares: many}
-	if heard := labelled(view, 1, random.SeedOf(1)); len(heard) != maxPeers {
-		t.Errorf("%d peers are heard", len(heard))
+	if received := labelled(view, 1, random.SeedOf(1)); len(received) != maxPeers {
+		t.Errorf("%d peers are heard", len(received))
 	}
 }
 

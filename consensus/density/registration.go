@@ -163,11 +163,11 @@ func debit(exchange string, note []byte) []byte {
 }
 
 // forge replaces the centres of a density by designs of the lie, and labels by others.
-func forge(t *task.Task, kind string, payload []byte, lie strategy.Forgery) ([]byte, error) {
+func forge(t *task.Task, kind string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	if kind == feasibility.Kind {
-		return feasibility.Forge(t, payload, lie)
+		return feasibility.Forge(t, payload, attack)
 	}
-	return optprior.Forge(t, payload, lie)
+	return optprior.Forge(t, payload, attack)
 }
 
 func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

@@ -64,19 +64,19 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if s.starting(view, trial) || blind && seed.Stream("blind", trial).IntN(2) == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
-	heard, why := s.listen(view, trial, seed)
+	received, why := s.listen(view, trial, seed)
 	if blind {
-		heard.weight *= float64(max(view.Observations, 1))
+		received.weight *= float64(max(view.Observations, 1))
 	}
-	if heard.len() == 0 || heard.weight == 0 {
+	if received.len() == 0 || received.weight == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	if view.Posterior == nil && len(view.Constraints) == 0 {
 		why.Phrase = "best guess by the densities of " + sanitize.Count(why.PeerCount, "peer")
-		return s.search.Maximise(ctx, view, trial, seed, heard, why)
+		return s.search.Maximise(ctx, view, trial, seed, received, why)
 	}
 	score, _ := s.alone.Score(view)
-	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(score, heard), why)
+	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(score, received), why)
 }
 
 // UsesSharesFromStart implements strategy.Follower.
@@ -112,13 +112,13 @@ func exponent(settings Settings, observations int) float64 {
 // design that the user suggests.
 func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (*pool, strategy.Why) {
 	why := strategy.Why{Source: "density", Phrase: "expected improvement, weighed by the prior designs"}
-	heard := &pool{}
+	received := &pool{}
 	for _, p := range labelled(view, trial, seed) {
 		l, err := learn(s.task, p, s.evenly)
 		if err != nil {
 			continue // a peer must not stop the agent
 		}
-		heard.learned = append(heard.learned, l)
+		received.learned = append(received.learned, l)
 		why.PeerCount++
 		why.Observations = strategy.AddObservations(why.Observations, p.Observations)
 	}
@@ -130,20 +130,20 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (
 		why.PeerCount++
 		why.Observations = strategy.AddObservations(why.Observations, d.Observations)
 		if s.task.Privacy == nil {
-			heard.densities = append(heard.densities, optprior.NewMixture(s.layout, s.task.Space, d))
+			received.densities = append(received.densities, optprior.NewMixture(s.layout, s.task.Space, d))
 		}
 	}
 	if len(told) > 0 && s.task.Privacy != nil {
-		heard.learned = append(heard.learned, newOptimaDensity(s.layout, s.task, told).relative(s.evenly))
+		received.learned = append(received.learned, newOptimaDensity(s.layout, s.task, told).relative(s.evenly))
 	}
 	if len(told) > 0 {
 		why.Phrase = "expected improvement, weighed by the densities of " + sanitize.Count(why.PeerCount, "peer")
 	}
 	for _, design := range view.PriorDesigns {
-		heard.densities = append(heard.densities, optprior.Around(s.layout, s.spread, s.task.Space.Encode(design)))
+		received.densities = append(received.densities, optprior.Around(s.layout, s.spread, s.task.Space.Encode(design)))
 	}
-	heard.weight = exponent(settingsOf(s.task), view.Observations) / float64(max(heard.len(), 1))
-	return heard, why
+	received.weight = exponent(settingsOf(s.task), view.Observations) / float64(max(received.len(), 1))
+	return received, why
 }
 
 // choose lists what the peers believe to whom the agent listens in this trial.

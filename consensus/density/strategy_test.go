@@ -139,12 +139,12 @@ func TestSuggestedDesigns(t *testing.T) {
 		if got.Why.Source != "density" || got.Why.PeerCount != 0 || got.Why.FromPeers() {
 			t.Errorf("%+v", got.Why)
 		}
-		heard, _ := New(spec).listen(view, 4, random.SeedOf(1))
-		if len(heard.densities) != 1 {
-			t.Fatalf("%d densities", len(heard.densities))
+		received, _ := New(spec).listen(view, 4, random.SeedOf(1))
+		if len(received.densities) != 1 {
+			t.Fatalf("%d densities", len(received.densities))
 		}
 		for _, x := range designs(spec, 20, random.SeedOf(3).Stream("designs", 0)) {
-			if got, want := logOf(heard.densities[0], x), logOf(mixtureOf(spec, around(spec, spread, at)), x); math.Abs(got-want) > 1e-3*(1+math.Abs(want)) {
+			if got, want := logOf(received.densities[0], x), logOf(mixtureOf(spec, around(spec, spread, at)), x); math.Abs(got-want) > 1e-3*(1+math.Abs(want)) {
 				t.Errorf("%q: ln π is %g at %v, want %g", keys, got, x, want)
 			}
 		}
@@ -165,8 +165,8 @@ func TestPeersAreAveraged(t *testing.T) {
 		for i, d := range all {
 			view.Shares = append(view.Shares, shareOf(t, spec, fmt.Sprint("peer", i), d))
 		}
-		heard, _ := New(spec).listen(view, 11, random.SeedOf(1))
-		return heard
+		received, _ := New(spec).listen(view, 11, random.SeedOf(1))
+		return received
 	}
 	nothing := around(spec, protocol.MaxSpread, placeOf(spec, 0.6, 0.4))
 	one, many, halved := hear(d), hear(d, d, d, d, d), hear(d, nothing)
@@ -253,7 +253,7 @@ func TestVeryManyPeers(t *testing.T) {
 		d.Observations = 1 + i
 		view.Shares = append(view.Shares, shareOf(t, spec, fmt.Sprint("peer", i), d))
 	}
-	heard := map[int]bool{}
+	received := map[int]bool{}
 	for trial := range uint64(30) {
 		chosen := choose(view, trial, random.SeedOf(1))
 		if len(chosen) != maxPeers {
@@ -264,13 +264,13 @@ func TestVeryManyPeers(t *testing.T) {
 			if twice[d.Observations] {
 				t.Fatalf("one peer is heard twice")
 			}
-			heard[d.Observations], twice[d.Observations] = true, true
+			received[d.Observations], twice[d.Observations] = true, true
 		}
 	}
 	// That one of the 192 is not among 64 in any of 30 trials happens once in 1000
 	// seeds.
-	if len(heard) != 3*maxPeers {
-		t.Errorf("only %d peers are heard", len(heard))
+	if len(received) != 3*maxPeers {
+		t.Errorf("only %d peers are heard", len(received))
 	}
 	if got := suggest(t, New(spec), view, 4, random.SeedOf(1)); got.Why.PeerCount != maxPeers {
 		t.Errorf("listens to %d", got.Why.PeerCount)

@@ -32,10 +32,10 @@ func bookOf(parties int) *book { return newBook(make([]peer.ID, parties)) }
 
 // hearAll adds statements until nothing changes: those that come before an earlier one are
 // told again, as authors do.
-func hearAll(b *book, heard []statement) {
+func hearAll(b *book, received []statement) {
 	for again := true; again; {
 		again = false
-		for _, s := range heard {
+		for _, s := range received {
 			if b.add(s.party, s.entry()) == added {
 				again = true
 			}

@@ -157,7 +157,7 @@ strategy: {type: fair, initial_designs: 2, round_timeout: 100, roster: [%s]%s}`,
 func TestRepeatedStatements(t *testing.T) {
 	w := newWorld(t, cheapTask(t, 3, noMediator), 5)
 	liar := w.members[2]
-	var heard [][]byte
+	var received [][]byte
 	liar.tamper = func(o strategy.Output) []strategy.Output {
 		if send, ok := o.(strategy.Send); ok {
 			m, err := protocol.DecodeFairMessage(send.Data, 3)
@@ -166,13 +166,13 @@ func TestRepeatedStatements(t *testing.T) {
 			}
 			for _, list := range liar.exchange.book.entries {
 				for _, e := range list {
-					heard = append(heard, e.envelope)
+					received = append(received, e.envelope)
 				}
 			}
 			if liar.exchange.latest != nil {
-				heard = append(heard, liar.exchange.latest)
+				received = append(received, liar.exchange.latest)
 			}
-			m.Shares = append(m.Shares, heard[max(0, len(heard)-300):]...)
+			m.Shares = append(m.Shares, received[max(0, len(received)-300):]...)
 			if send.Data, err = m.Encode(); err != nil {
 				t.Fatal(err)
 			}

@@ -174,8 +174,8 @@ func badMessages(ctx context.Context, f *Field) error {
 			for range batch {
 				number++
 				m := proto.CloneOf(garbage)
-				if heard := honest.Load(); heard != nil && number%2 == 0 {
-					m = proto.CloneOf(heard)
+				if received := honest.Load(); received != nil && number%2 == 0 {
+					m = proto.CloneOf(received)
 				}
 				switch number % 8 {
 				case 0, 1: // the author has not signed this number

@@ -172,8 +172,8 @@ func TestSlotsGiveNoSecondVoice(t *testing.T) {
 			}
 			for i, slot := range []uint64{0, 1, 2, 3, 4, 18, math.MaxUint64} {
 				sequence++
-				lie := say(t, d, fbotest.Key(t, 50+i), share.Kind, slot, protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, share.Payload)
-				if result := d.receive(lie); result != Stale && slot != share.Slot {
+				attack := say(t, d, fbotest.Key(t, 50+i), share.Kind, slot, protocol.Stamp{Epoch: 1, Sequence: sequence}, time.Hour, share.Payload)
+				if result := d.receive(attack); result != Stale && slot != share.Slot {
 					t.Errorf("%s: %s of slot %d in slot %d: %v", keys, share.Kind, share.Slot, slot, result)
 				}
 			}

@@ -14,10 +14,10 @@ func TestWithAndWithoutPeers(t *testing.T) {
 	for _, trial := range []struct {
 		value  float64
 		source strategy.Source
-		heard  int
+		received  int
 	}{{1, strategy.Imported, 0}, {9, strategy.Own, 0}, {7, strategy.Own, 2}, {8, strategy.Own, 1}, {6, strategy.Own, 3}} {
 		trials = append(trials, strategy.Trial{
-			State: strategy.Done, Outcome: &strategy.Outcome{Value: trial.value}, Why: strategy.Why{Source: trial.source, PeerCount: trial.heard},
+			State: strategy.Done, Outcome: &strategy.Outcome{Value: trial.value}, Why: strategy.Why{Source: trial.source, PeerCount: trial.received},
 		})
 	}
 	want := "3 designs rested on what peers shared; of these, 2 had the best outcome so far when it came. Of 1 without peers, 1 had. " +

@@ -85,15 +85,15 @@ func newExchange(t *task.Task, spread float64, told func(best protocol.Point) pr
 }
 
 // Forge replaces the centres of a density by designs of the lie.
-func Forge(t *task.Task, payload []byte, lie strategy.Forgery) ([]byte, error) {
+func Forge(t *task.Task, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	d, err := protocol.DecodeDensity(payload, t.Space)
 	if err != nil {
 		return nil, err
 	}
 	for i := range d.Components {
-		d.Components[i].Center = protocol.PointOf(t.Space, lie.Design(t.Space))
+		d.Components[i].Center = protocol.PointOf(t.Space, attack.Design(t.Space))
 	}
-	if lie.Extreme {
+	if attack.Extreme {
 		d.Observations = math.MaxInt32
 	}
 	return d.Encode(t.Space)

@@ -48,9 +48,9 @@ func TestLatentStatementsAreHeard(t *testing.T) {
 			}
 			return mean, statements
 		}
-		shared, heard := regretOf(task.SharedLatent)
-		if heard != 4 {
-			t.Errorf("%s: a member has statements of %d peers, want 4", kind, heard)
+		shared, received := regretOf(task.SharedLatent)
+		if received != 4 {
+			t.Errorf("%s: a member has statements of %d peers, want 4", kind, received)
 		}
 		if kind != "alone" {
 			continue

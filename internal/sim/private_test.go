@@ -54,7 +54,7 @@ func TestPrivateThresholds(t *testing.T) {
 			if m.Shares != 0 || m.Direct == 0 {
 				t.Errorf("%s: member %d published %d shares and sent %d messages", name, i, m.Shares, m.Direct)
 			}
-			if heard := m.PeerInformedTrials > 0; heard != (i > 0) {
+			if received := m.PeerInformedTrials > 0; received != (i > 0) {
 				t.Errorf("%s: member %d has %d designs given those of peers", name, i, m.PeerInformedTrials)
 			}
 			for _, trial := range m.Trials {

@@ -114,7 +114,7 @@ func TestEveryTrialIsEvaluatedOnce(t *testing.T) {
 }
 
 // receptions counts whom a member has shares of, at each of its outcomes.
-func receptions(t *testing.T, s sim.Scenario, member int) (heard []int) {
+func receptions(t *testing.T, s sim.Scenario, member int) (received []int) {
 	t.Helper()
 	s.Watch = func(i int, view strategy.View) {
 		if i != member {
@@ -126,10 +126,10 @@ func receptions(t *testing.T, s sim.Scenario, member int) (heard []int) {
 				authors[share.Author.String()] = true
 			}
 		}
-		heard = append(heard, len(authors))
+		received = append(received, len(authors))
 	}
 	run(t, s)
-	return heard
+	return received
 }
 
 func TestWhoIsHeardWhen(t *testing.T) {
@@ -197,9 +197,9 @@ func TestDecodedSharesAreShared(t *testing.T) {
 func TestLostSharesComeLater(t *testing.T) {
 	s := scenario(t, "fts", 4, 12)
 	s.Network.Loss, s.Network.Resync = 0.8, 5*time.Second
-	heard := receptions(t, s, 0)
-	if heard[3] == 3 || heard[11] != 3 {
-		t.Errorf("with four of five deliveries lost, heard %v", heard)
+	received := receptions(t, s, 0)
+	if received[3] == 3 || received[11] != 3 {
+		t.Errorf("with four of five deliveries lost, heard %v", received)
 	}
 }
 

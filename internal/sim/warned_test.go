@@ -37,15 +37,15 @@ func TestWarningsEndARunUnlessSomebodyHearsThem(t *testing.T) {
 	if err := play(false, nil); err == nil || !strings.Contains(err.Error(), "the agent warns: smoke") {
 		t.Errorf("unheard: %v", err)
 	}
-	heard := 0
+	received := 0
 	err := play(false, func(member int, message string) {
 		if member != 1 || message != "smoke" {
 			t.Errorf("member %d warns of %q", member, message)
 		}
-		heard++
+		received++
 	})
-	if err != nil || heard != 1 {
-		t.Errorf("heard %d times: %v", heard, err)
+	if err != nil || received != 1 {
+		t.Errorf("heard %d times: %v", received, err)
 	}
 	if err := play(true, func(int, string) {}); err == nil || !strings.Contains(err.Error(), "alarmed") {
 		t.Errorf("a panic: %v", err)

@@ -27,12 +27,12 @@ func BenchmarkSuggest(b *testing.B) {
 					}
 					f.suggest(b, s, 0, random.SeedOf(0)) // learns hyperparameters
 					b.ReportAllocs()
-					listened := 0
+					informed := 0
 					for b.Loop() {
 						f.pool.Watch(1, f.views[1])
-						listened = f.suggest(b, s, 0, random.SeedOf(uint64(b.N))).Why.PeerCount
+						informed = f.suggest(b, s, 0, random.SeedOf(uint64(b.N))).Why.PeerCount
 					}
-					b.ReportMetric(float64(listened), "listened")
+					b.ReportMetric(float64(informed), "listened")
 				})
 			}
 		}

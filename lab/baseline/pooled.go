@@ -65,12 +65,12 @@ func (s pooled) Suggest(ctx context.Context, view strategy.View, trial uint64, s
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
-	listened := peerInput{}
+	informed := peerInput{}
 	for _, p := range now.peers(s.self) {
-		listened.to(p)
+		informed.to(p)
 	}
 	path := process.Draw(pathFeatures, seed.Stream("own sample", trial))
-	return s.search.Maximise(ctx, view, trial, seed, newSlice(path, s.block(now)), listened.why())
+	return s.search.Maximise(ctx, view, trial, seed, newSlice(path, s.block(now)), informed.why())
 }
 
 // Recommend implements strategy.Recommender.

@@ -86,7 +86,7 @@ func (s rgpe) ensemble(view strategy.View, seed random.Seed) (*ensemble, error) 
 	weight, weights := rankingWeights(target, losses)
 	e := &ensemble{best: own.best()}
 	e.mixture.add(view.Posterior, weight)
-	listened := peerInput{}
+	informed := peerInput{}
 	for n, p := range peers {
 		if weights[n] == 0 {
 			continue
@@ -96,9 +96,9 @@ func (s rgpe) ensemble(view strategy.View, seed random.Seed) (*ensemble, error) 
 			return nil, fmt.Errorf("the model of member %d: %w", p.member, err)
 		}
 		e.mixture.add(process, weights[n])
-		listened.to(p)
+		informed.to(p)
 	}
-	e.why = listened.why()
+	e.why = informed.why()
 	return e, nil
 }
 

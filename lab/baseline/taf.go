@@ -52,7 +52,7 @@ func (s taf) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 		return strategy.Suggestion{}, err
 	}
 	f := &transfer{own: acquisition.EI(view.Posterior, own.best())}
-	listened := peerInput{}
+	informed := peerInput{}
 	for _, p := range s.pool.now().peers(s.self) {
 		process, err := p.process()
 		if err != nil {
@@ -60,14 +60,14 @@ func (s taf) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 		}
 		if source, ok := newSource(process, own); ok {
 			f.sources = append(f.sources, source)
-			listened.to(p)
+			informed.to(p)
 		}
 	}
 	var function acquisition.Function = f
 	if len(f.sources) == 0 { // the same maximiser, without plateaus
 		function = acquisition.LogEI(view.Posterior, own.best())
 	}
-	return s.search.Maximise(ctx, view, trial, seed, function, listened.why())
+	return s.search.Maximise(ctx, view, trial, seed, function, informed.why())
 }
 
 // source is a peer with a positive weight.

@@ -229,7 +229,7 @@ func TestPeersOfTheOwnCluster(t *testing.T) {
 		p.Strategies = specsOf(t, "fts,fts:peers=own-cluster")
 	})
 	f := drawn(t, p)
-	heard := func(s Spec) map[int]bool {
+	received := func(s Spec) map[int]bool {
 		all := map[int]bool{}
 		task, err := p.taskOf("clusters", f.Federation, asTask(s), nil)
 		if err != nil {
@@ -255,10 +255,10 @@ func TestPeersOfTheOwnCluster(t *testing.T) {
 		}
 		return all
 	}
-	if all := heard(p.Strategies[0]); !all[3] {
+	if all := received(p.Strategies[0]); !all[3] {
 		t.Errorf("with peers=all member 0 never heard 3 others: %v", all)
 	}
-	if own := heard(p.Strategies[1]); !own[1] || own[2] || own[3] {
+	if own := received(p.Strategies[1]); !own[1] || own[2] || own[3] {
 		t.Errorf("with peers=own-cluster member 0 has heard so many others: %v", own)
 	}
 }

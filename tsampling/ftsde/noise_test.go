@@ -74,7 +74,7 @@ func TestWhatColludersCannotSubtract(t *testing.T) {
 		privacy: fmt.Sprintf("min_contributors: 5, committee: 5, max_colluding: 2, releases: %d", rounds),
 	})
 	w := newWorld(t, definition)
-	heard := overhear(w)
+	received := overhear(w)
 	w.play(rounds)
 	colluding := []int{1, 3}
 	square, count := 0.0, 0.0
@@ -83,7 +83,7 @@ func TestWhatColludersCannotSubtract(t *testing.T) {
 		for k, v := range s.Weights[0] {
 			v *= 5 / unit // the average of five
 			for _, i := range colluding {
-				v -= float64(heard[i].given[uint64(s.Round)][k])
+				v -= float64(received[i].given[uint64(s.Round)][k])
 			}
 			square, count = square+v*v, count+1
 		}
@@ -111,10 +111,10 @@ func TestNoTwoPartsShareNoise(t *testing.T) {
 	const features, rounds = 200, 4
 	definition := newTask(t, setting{features: features, strategy: "share_every: 1", privacy: fmt.Sprintf("releases: %d", rounds)})
 	w := newWorld(t, definition)
-	heard := overhear(w)
+	received := overhear(w)
 	w.play(rounds)
 	var parts [][]int64 // zeros and noise, as nobody has a model
-	for _, h := range heard {
+	for _, h := range received {
 		for round := range uint64(rounds) {
 			parts = append(parts, h.given[round+1])
 		}

@@ -153,14 +153,14 @@ func TestTheScheduleIsFollowed(t *testing.T) {
 		s := newStrategy(t, definition)
 		view := trained(t, definition, definition.Privacy.Aggregate.Roster[0], 3, wave)
 		view = heard(view, s.sumOf(t, 1, peak(0.2)), s.sumOf(t, 2, peak(0.7)))
-		listened := 0.0
+		informed := 0.0
 		for seed := range uint64(seeds) {
 			got := suggest(t, s, view, c.trial, random.SeedOf(seed))
 			if chance := got.Why.OwnProbability; chance == nil || *chance != c.own {
 				t.Fatalf("%s: trial %d is %+v", c.keys, c.trial, got.Why)
 			}
 			if got.Why.Source == "sum" {
-				listened++
+				informed++
 				if got.Why.PeerCount != 4 || got.Why.Observations != 3 {
 					t.Errorf("%s: %+v", c.keys, got.Why)
 				}
@@ -171,8 +171,8 @@ func TestTheScheduleIsFollowed(t *testing.T) {
 				t.Errorf("%s: seed %d gives %v, alone it is %v", c.keys, seed, got, want)
 			}
 		}
-		if want := (1 - c.own) * seeds; math.Abs(listened-want) > 4*math.Sqrt(want*c.own) {
-			t.Errorf("%s: trial %d followed the sum %g times of %d, want about %g", c.keys, c.trial, listened, seeds, want)
+		if want := (1 - c.own) * seeds; math.Abs(informed-want) > 4*math.Sqrt(want*c.own) {
+			t.Errorf("%s: trial %d followed the sum %g times of %d, want about %g", c.keys, c.trial, informed, seeds, want)
 		}
 	}
 }

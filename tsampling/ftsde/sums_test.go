@@ -50,10 +50,10 @@ func TestASumIsTheContributorsMean(t *testing.T) {
 		for i, m := range w.members {
 			m.view.Posterior = fixed{mean: weightsOf(i, features)}
 		}
-		heard := overhear(w)
+		received := overhear(w)
 		w.play(rounds)
 		for round := uint64(1); round <= rounds; round++ {
-			want, noise := expected(w, heard, round, absent)
+			want, noise := expected(w, received, round, absent)
 			for i, m := range w.members {
 				if slices.Contains(absent, i) {
 					continue
@@ -93,7 +93,7 @@ func weightsOf(i, features int) []float64 {
 // expected works out, from the formula, what the sum of a round tells without noise,
 // and the noise on it. While exploration is divided, a cell whose members are absent
 // has noise alone.
-func expected(w *world, heard []overheard, round uint64, absent []int) (mean, noise [][]float64) {
+func expected(w *world, received []overheard, round uint64, absent []int) (mean, noise [][]float64) {
 	spec, clip := settingsOf(w.task), w.task.Privacy.Clip
 	features := w.task.Surrogate.Features
 	other := Elsewhere((int(round) - 1) * spec.ShareEvery)
@@ -112,7 +112,7 @@ func expected(w *world, heard []overheard, round uint64, absent []int) (mean, no
 			shorter := min(1, clip/math.Sqrt(float64(spec.Cells))/norm(weights))
 			for k, v := range weights {
 				m[k] += scale * shorter * v
-				gave := float64(heard[i].given[round][cell*features+k]) * clip / (1 << 30)
+				gave := float64(received[i].given[round][cell*features+k]) * clip / (1 << 30)
 				n[k] += gave - scale*shorter*v
 			}
 		}

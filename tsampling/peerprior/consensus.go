@@ -22,8 +22,8 @@ type consensus struct {
 }
 
 // poolPeers forms the consensus of what is heard.
-func (s *Strategy) poolPeers(d *data, heard []*peerSignal) *consensus {
-	mean, left := s.pool(heard)
+func (s *Strategy) poolPeers(d *data, received []*peerSignal) *consensus {
+	mean, left := s.pool(received)
 	level, _ := moments(left)
 	for i := range left {
 		left[i] -= level
@@ -46,11 +46,11 @@ func (s *Strategy) poolPeers(d *data, heard []*peerSignal) *consensus {
 // (1-E)/E there, to which peerNoise is added, since peers are never quite alike. It differs
 // in that it is nowhere surer than the surest, since peers who look at the same places err
 // together.
-func (s *Strategy) pool(heard []*peerSignal) (mean, left []float64) {
+func (s *Strategy) pool(received []*peerSignal) (mean, left []float64) {
 	n := len(s.reference().points)
 	mean, left = make([]float64, n), slices.Repeat([]float64{1}, n)
 	precision := slices.Repeat([]float64{1}, n)
-	for _, p := range heard {
+	for _, p := range received {
 		for i, known := range p.known {
 			weight := p.use / (1 - known + peerNoise*known)
 			precision[i] += weight * known

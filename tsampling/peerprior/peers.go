@@ -87,8 +87,8 @@ func (s *Strategy) atReference(weights []float64) []float64 {
 // weighPeers fills in the probability that each of what is heard is of use: the weight of the
 // experts around its mean alone against that of the same around 0, so that who says nothing
 // gains no credit. Of its knowledge only the average counts here.
-func weighPeers(heard []*peerSignal, d *data) {
-	for _, p := range heard {
+func weighPeers(received []*peerSignal, d *data) {
+	for _, p := range received {
 		deviations := slices.Repeat([]float64{deviationOf(1 - p.explained)}, len(d.x))
 		with, without := experts(useOdds, nil, p.atOwn, deviations), experts(1-useOdds, nil, nil, deviations)
 		weigh(slices.Concat(with, without), d)

@@ -82,21 +82,21 @@ func Register() strategy.Registration {
 
 // forge replaces the weights of a mean by ones drawn from the prior or by the largest, and a
 // place by one of the lie.
-func forge(t *task.Task, kind string, payload []byte, lie strategy.Forgery) ([]byte, error) {
+func forge(t *task.Task, kind string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	if kind == optprior.Kind {
-		return optprior.Forge(t, payload, lie)
+		return optprior.Forge(t, payload, attack)
 	}
 	mean, err := protocol.DecodeMean(payload, t.Surrogate.Features, t.Space.Len())
 	if err != nil {
 		return nil, err
 	}
 	for i := range mean.Values {
-		mean.Values[i] = lie.Rand.NormFloat64()
-		if lie.Extreme {
+		mean.Values[i] = attack.Rand.NormFloat64()
+		if attack.Extreme {
 			mean.Values[i], mean.ExplainedWeights[i] = math.Copysign(protocol.MaxWeight, mean.Values[i]), protocol.MaxWeight
 		}
 	}
-	if lie.Extreme {
+	if attack.Extreme {
 		mean.Observations, mean.Explained, mean.Level, mean.Scale = math.MaxInt32, 1, protocol.MaxUnit, protocol.MaxUnit
 	}
 	return mean.Encode()

@@ -129,14 +129,14 @@ func (p Peer) Limit(t *task.Task) (acquisition.Limit, error) {
 
 // Forge returns a payload with as many labels, of designs of the lie and each feasible or not
 // by the flip of a coin.
-func Forge(t *task.Task, payload []byte, lie strategy.Forgery) ([]byte, error) {
+func Forge(t *task.Task, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	f, err := protocol.DecodeFeasibility(payload, t.Space)
 	if err != nil {
 		return nil, err
 	}
 	for i := range f.Labels {
-		f.Labels[i].Point = protocol.PointOf(t.Space, lie.Design(t.Space))
-		f.Labels[i].Feasible = lie.Rand.IntN(2) == 1
+		f.Labels[i].Point = protocol.PointOf(t.Space, attack.Design(t.Space))
+		f.Labels[i].Feasible = attack.Rand.IntN(2) == 1
 	}
 	return f.Encode(t.Space)
 }

@@ -19,7 +19,7 @@ func Addition() strategy.ExchangeAddition {
 }
 
 // forge says with certainty that hyperparameters are anywhere.
-func forge(t *task.Task, payload []byte, lie strategy.Forgery) ([]byte, error) {
+func forge(t *task.Task, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	said, err := protocol.DecodeHyperparameters(payload, t.Space.Len())
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func forge(t *task.Task, payload []byte, lie strategy.Forgery) ([]byte, error) {
 	}
 	standard := model.(surrogate.PriorFitter).Prior()
 	for i, at := range standard.Location {
-		said.Means[i] = at + surrogate.MaxSpreads*standard.Spread[i]*(2*lie.Rand.Float64()-1)
+		said.Means[i] = at + surrogate.MaxSpreads*standard.Spread[i]*(2*attack.Rand.Float64()-1)
 		said.Precisions[i] = surrogate.MaxPrecision
 	}
 	return said.Encode()

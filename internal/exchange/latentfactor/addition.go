@@ -35,7 +35,7 @@ func Addition() strategy.ExchangeAddition {
 }
 
 // forge states outputs of another latent function at the designs of the author.
-func forge(t *task.Task, payload []byte, lie strategy.Forgery) ([]byte, error) {
+func forge(t *task.Task, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	model, err := surrogate.New(t)
 	if err != nil {
 		return nil, err
@@ -47,10 +47,10 @@ func forge(t *task.Task, payload []byte, lie strategy.Forgery) ([]byte, error) {
 	}
 	values := make([]float64, len(spec.Points))
 	for i := range values {
-		values[i] = lie.Rand.NormFloat64()
+		values[i] = attack.Rand.NormFloat64()
 	}
 	for i, row := range said.Rows {
-		said.Outputs[i] = lie.Rand.NormFloat64()
+		said.Outputs[i] = attack.Rand.NormFloat64()
 		for k, v := range row {
 			said.Outputs[i] += v * values[k]
 		}

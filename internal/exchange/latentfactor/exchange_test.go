@@ -88,7 +88,7 @@ func TestStatementImprovesPredictionsOfNewcomer(t *testing.T) {
 		t.Fatal(err)
 	}
 	view := viewOf(t, on, 4)
-	listened, err := model.(surrogate.FactorConditioner).ConditionOnFactors(t.Context(), strategy.Observed(on, view.Trials, task.Objective), view.Posterior, []latent.Statement{said})
+	informed, err := model.(surrogate.FactorConditioner).ConditionOnFactors(t.Context(), strategy.Observed(on, view.Trials, task.Objective), view.Posterior, []latent.Statement{said})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestStatementImprovesPredictionsOfNewcomer(t *testing.T) {
 		}
 		return sum
 	}
-	own, taught := errorOf(view.Posterior), errorOf(listened)
+	own, taught := errorOf(view.Posterior), errorOf(informed)
 	t.Logf("mean error %.3g alone, %.3g taught", own, taught)
 	if !(taught < own/2) {
 		t.Errorf("the mean error is %.3g by four own observations and %.3g with a statement of 12", own, taught)

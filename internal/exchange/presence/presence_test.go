@@ -25,7 +25,7 @@ type world struct {
 type member struct {
 	id       peer.ID
 	exchange *Exchange
-	heard    map[peer.ID]word
+	received    map[peer.ID]word
 	timers   map[string]time.Time
 	result   Result
 }
@@ -46,7 +46,7 @@ func newWorld(t testing.TB, n int) *world {
 func name(i int) peer.ID { return peer.ID(fmt.Sprintf("agent %02d", i)) }
 
 func (w *world) join(id peer.ID) {
-	m := &member{id: id, exchange: New(), heard: map[peer.ID]word{}, timers: map[string]time.Time{}}
+	m := &member{id: id, exchange: New(), received: map[peer.ID]word{}, timers: map[string]time.Time{}}
 	w.agents[id] = m
 	w.step(m, strategy.Start{})
 }
@@ -64,15 +64,15 @@ func (w *world) ids() []peer.ID {
 func (w *world) view(m *member) strategy.View {
 	v := strategy.View{Self: m.id}
 	var authors []peer.ID
-	for id, heard := range m.heard {
-		if heard.expires.After(w.now) {
+	for id, received := range m.received {
+		if received.expires.After(w.now) {
 			authors = append(authors, id)
 		}
 	}
 	slices.Sort(authors)
 	for _, id := range authors {
 		v.Shares = append(v.Shares, &strategy.Share{
-			Share: protocol.Share{Key: protocol.Key{Author: id, Kind: Kind}}, Value: m.heard[id].value,
+			Share: protocol.Share{Key: protocol.Key{Author: id, Kind: Kind}}, Value: m.received[id].value,
 		})
 	}
 	return v
@@ -97,7 +97,7 @@ func (w *world) step(m *member, in strategy.Input) {
 			}
 			for _, id := range w.ids() {
 				if other := w.agents[id]; id != m.id && !w.lose(m.id, id) {
-					other.heard[m.id] = word{value.(protocol.Presence), w.now.Add(output.TTL)}
+					other.received[m.id] = word{value.(protocol.Presence), w.now.Add(output.TTL)}
 					w.step(other, strategy.Received{})
 				}
 			}
@@ -248,7 +248,7 @@ func TestQuietBringsAgreement(t *testing.T) {
 				m := w.agents[id]
 				own := protocol.MembersOf(m.result.Present)
 				for _, other := range m.result.Present {
-					if m.result.Agreed && other != id && m.heard[other].value.Members != own {
+					if m.result.Agreed && other != id && m.received[other].value.Members != own {
 						rt.Fatalf("%s says that all agree, %s said something else", id, other)
 					}
 				}

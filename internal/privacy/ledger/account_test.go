@@ -129,7 +129,7 @@ func TestNoJournalReleasesPastWhatItIsTold(t *testing.T) {
 			from := rapid.IntRange(0, len(backups)-1).Draw(rt, "backup")
 			r := begin(t, byte(step+1), backups[from])
 			fresh := len(backups[from]) == 0
-			heard, knew := false, map[protocol.ReleaseName]bool{}
+			received, knew := false, map[protocol.ReleaseName]bool{}
 			for _, name := range r.ledger.journal.Releases {
 				knew[name] = true
 			}
@@ -139,7 +139,7 @@ func TestNoJournalReleasesPastWhatItIsTold(t *testing.T) {
 				if ok {
 					unknown := r.ledger.journal.Common(held) < len(held.Releases)
 					r.note(r.ledger.Reconcile(held))
-					heard = true
+					received = true
 					if unknown && r.ledger.State().Refused == "" {
 						rt.Fatalf("told %v, the journal has %v: goes on", held, r.ledger.journal)
 					}
@@ -151,7 +151,7 @@ func TestNoJournalReleasesPastWhatItIsTold(t *testing.T) {
 					if !r.trusts() {
 						continue
 					}
-					if !fresh && !heard {
+					if !fresh && !received {
 						rt.Fatal("a release from a journal for which nobody has vouched")
 					}
 					receipt := r.release()

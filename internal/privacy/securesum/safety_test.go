@@ -36,7 +36,7 @@ type attack struct {
 type flying struct {
 	from, to int
 	data     []byte
-	lie      bool
+	attack      bool
 }
 
 // votes for one set, by rank.
@@ -130,7 +130,7 @@ func (a *attack) run(steps int) {
 			a.agents[i].fuse = a.random.IntN(10)
 		case k < steps/8:
 		case p < 97:
-			a.lie(i)
+			a.attack(i)
 		default:
 			a.forge(i)
 		}
@@ -148,7 +148,7 @@ func (a *attack) fly(cut bool) {
 	k := a.random.IntN(len(a.flight))
 	m := a.flight[k]
 	vote := m.data[1] == kindCertificate || m.data[1] == kindSum || m.data[1] == kindStatus && m.data[headerBytes]&^flagNamed != 0
-	if cut && vote && a.side[m.from] != a.side[m.to] && !m.lie {
+	if cut && vote && a.side[m.from] != a.side[m.to] && !m.attack {
 		return
 	}
 	p := a.random.IntN(100)
@@ -214,8 +214,8 @@ func (a *attack) choice(s set) choice {
 
 func (a *attack) anyone() *Exchange { return &Exchange{shape: a.shape} }
 
-// lie tells one agent of a traitor's vote.
-func (a *attack) lie(to int) {
+// attack tells one agent of a traitor's vote.
+func (a *attack) attack(to int) {
 	rank, target := a.random.IntN(len(a.members)), a.target(to)
 	if !a.traitors.has(rank) || target.count() < a.cfg.MinContributors {
 		return

@@ -456,11 +456,11 @@ func TestOneFalseStatementWorsensPredictions(t *testing.T) {
 			x, y := observe()
 			said = append(said, stated(t, s, s.PriorMode(), x, y))
 		}
-		lie := Statement{Observations: MaxObservations, Latent: s.PriorMode().Latent}
+		attack := Statement{Observations: MaxObservations, Latent: s.PriorMode().Latent}
 		for i := range s.size() {
 			row := make([]float64, s.size())
 			row[i] = MaxEntry
-			lie.Rows, lie.Outputs = append(lie.Rows, row), append(lie.Outputs, MaxEntry*(2*rng.Float64()-1))
+			attack.Rows, attack.Outputs = append(attack.Rows, row), append(attack.Outputs, MaxEntry*(2*rng.Float64()-1))
 		}
 		x, y := observe()
 		errorOf := func(said ...Statement) (square float64) {
@@ -477,7 +477,7 @@ func TestOneFalseStatementWorsensPredictions(t *testing.T) {
 			}
 			return square
 		}
-		own, honest, lied = own+errorOf(), honest+errorOf(said...), lied+errorOf(append(said, lie)...)
+		own, honest, lied = own+errorOf(), honest+errorOf(said...), lied+errorOf(append(said, attack)...)
 	}
 	own, honest, lied = math.Sqrt(own), math.Sqrt(honest), math.Sqrt(lied)
 	t.Logf("error %.3g by own observations, %.3g with four honest peers, %.3g with a liar beside them", own, honest, lied)

@@ -38,7 +38,7 @@ type member struct {
 	id       peer.ID
 	exchange *rounds
 	trials   []strategy.Trial
-	received    []*strategy.Share
+	received []*strategy.Share
 	timers   map[string]time.Duration
 	duration time.Duration
 	gone     bool

@@ -42,7 +42,7 @@ type activity struct {
 }
 
 type peerActivity struct {
-	since time.Time
+	since    time.Time
 	received time.Time // when it last brought something new
 }
 

@@ -82,7 +82,7 @@ type attacker struct {
 	topic     *pubsub.Topic
 	task      *task.Task
 	elsewhere *task.Task
-	received     atomic.Pointer[[]byte] // an honest node's share
+	received  atomic.Pointer[[]byte] // an honest node's share
 	cancel    context.CancelFunc
 }
 
@@ -296,6 +296,15 @@ func testHostile(t *testing.T, honest int) {
 			}
 			if connected := a.connected(); connected > 0 && !a.ignored {
 				t.Errorf("%s: still connected to %d nodes", a.name, connected)
+				for _, connection := range a.host.Network().Conns() {
+					f.mu.Lock()
+					for _, n := range f.nodes {
+						if n.host.ID() == connection.RemotePeer() {
+							t.Logf("%s: connected since %v; its newest share arrived at %v", a.name, connection.Stat().Opened, n.got[a.host.ID()])
+						}
+					}
+					f.mu.Unlock()
+				}
 			}
 		}
 		each := uint64(honest) * 1024

@@ -76,7 +76,7 @@ type Hub struct {
 	stopRelaying context.CancelFunc
 	registry     *registry
 	reservations *reservations
-	policy      *peerPolicy
+	policy       *peerPolicy
 	rendezvous   *streamLimiter
 	named        *named
 	traffic      traffic

@@ -122,7 +122,7 @@ type Node struct {
 	repaired   *repairMark // nil: the journal was never repaired
 	copier     journalBackup
 	pubsub     *pubsub.PubSub
-	policy    *peerPolicy
+	policy     *peerPolicy
 	checked    *validationCache
 	follows    *subscriptions
 	untried    atomic.Int32 // configured peers and hubs that have not been dialled once

@@ -313,7 +313,10 @@ func (c *peerPolicy) isBlocked(id peer.ID, address multiaddr.Multiaddr) bool {
 func (c *peerPolicy) reportViolation(n network.Network, id peer.ID, weight int) (banned bool, ranges []netip.Prefix) {
 	connections := n.ConnsToPeer(id)
 	if len(connections) == 0 {
-		return c.authorViolation(id, weight), nil
+		if banned = c.authorViolation(id, weight); banned {
+			go n.ClosePeer(id) // it may have connected before the ban
+		}
+		return banned, nil
 	}
 	var from []netip.Prefix
 	for _, connection := range connections {

@@ -36,7 +36,7 @@ type topic struct {
 	mismatches *mismatches
 	direct     *directMessenger
 	joined     chan struct{} // a peer has joined
-	admissions      chan peer.ID  // peers that have proven the invitation
+	admissions chan peer.ID  // peers that have proven the invitation
 	here       peerSet       // peers on the topic, before they are spoken to as well
 	asking     peerSet       // those of them that are asked for a proof
 	welcomed   peerSet       // peers on the task
@@ -61,7 +61,7 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 		dialBacks:  make(chan struct{}, maxDialBacks),
 		mismatches: newMismatches(s.id),
 		joined:     make(chan struct{}, 1),
-		admissions:      make(chan peer.ID, outboxSize),
+		admissions: make(chan peer.ID, outboxSize),
 		outbox:     make(chan protocol.Share, outboxSize),
 		drained:    make(chan struct{}),
 	}

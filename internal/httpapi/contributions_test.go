@@ -12,9 +12,9 @@ import (
 func TestWithAndWithoutPeers(t *testing.T) {
 	var trials []strategy.Trial
 	for _, trial := range []struct {
-		value  float64
-		source strategy.Source
-		received  int
+		value    float64
+		source   strategy.Source
+		received int
 	}{{1, strategy.Imported, 0}, {9, strategy.Own, 0}, {7, strategy.Own, 2}, {8, strategy.Own, 1}, {6, strategy.Own, 3}} {
 		trials = append(trials, strategy.Trial{
 			State: strategy.Done, Outcome: &strategy.Outcome{Value: trial.value}, Why: strategy.Why{Source: trial.source, PeerCount: trial.received},

@@ -25,7 +25,7 @@ type world struct {
 type member struct {
 	id       peer.ID
 	exchange *Exchange
-	received    map[peer.ID]word
+	received map[peer.ID]word
 	timers   map[string]time.Time
 	result   Result
 }

@@ -36,7 +36,7 @@ type attack struct {
 type flying struct {
 	from, to int
 	data     []byte
-	attack      bool
+	attack   bool
 }
 
 // votes for one set, by rank.

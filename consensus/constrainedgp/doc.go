@@ -1,4 +1,4 @@
-// Package designs is design sharing with a constrained Gaussian process:
+// Package constrainedgp is design sharing with a constrained Gaussian process:
 // agents tell each other which design they hold for near-optimal, and each
 // chooses by expected improvement under a posterior that takes such designs to be
 // better than all it has found itself.

@@ -60,7 +60,7 @@
 // # Feasible or not
 //
 // With share: feasibility, which needs a task with constraints, a share holds designs that
-// its author has evaluated and whether each was feasible (package labels), so that neither
+// its author has evaluated and whether each was feasible (package feasibility), so that neither
 // the objective nor the numbers behind the constraints are sent. The receiver makes of
 // the labels of peer j a process of what is true or false, with hyperparameters that the
 // peer cannot choose. Its probability P_j(x) of being feasible gives the density

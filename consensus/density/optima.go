@@ -56,7 +56,7 @@ func newOptimaDensity(l *optprior.Layout, t *task.Task, told []protocol.Density)
 	return c
 }
 
-// keepsMaximum is the probability with which package place tells the right one of so many
+// keepsMaximum is the probability with which package designvector tells the right one of so many
 // choices: that 1/√2 plus normal noise of deviation sigma exceeds as many noises less one.
 func keepsMaximum(choices int, sigma float64) float64 {
 	if sigma == 0 {

@@ -1,4 +1,4 @@
-// Package hostile has peers that attack the nodes of a task, over real libp2p hosts. Tests
+// Package adversary has peers that attack the nodes of a task, over real libp2p hosts. Tests
 // import it and nothing else does.
 //
 // An [Attack] is a name and a function that gets a [Field]: whom to attack, on which task,

@@ -1,4 +1,4 @@
-// Package dials bounds what a node does at addresses that it has only heard of, and
+// Package dialbudget bounds what a node does at addresses that it has only heard of, and
 // remembers which have answered. Anybody can sign that it is to be reached at somebody
 // else's address; a node that believed it would attack for him.
 //

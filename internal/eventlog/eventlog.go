@@ -1,4 +1,4 @@
-// Package feed numbers what happens and keeps the newest of it, so that readers can
+// Package eventlog numbers what happens and keeps the newest of it, so that readers can
 // come later, be slow or come again without holding up who writes.
 //
 // A reader asks for what comes after a number. Who was away for too long is told that it

@@ -2,7 +2,7 @@
 // own.
 //
 //   - Who takes part: package presence, an exchange that every task has.
-//   - One share per agent, anew after every observation: package newest. Its Spec says
+//   - One share per agent, anew after every observation: package latest. Its Spec says
 //     what is shared and from when on.
 //   - One thing said per agent and round, for which agents in step wait up to a deadline:
 //     package rounds. Its Barrier knows for whom a round still waits, its Turns whose

@@ -1,4 +1,4 @@
-// Package httpguard decides who may ask a node over HTTP, and how much: a token, the
+// Package httpaccess decides who may ask a node over HTTP, and how much: a token, the
 // Host header, origins, limits on bodies, rate and what is under way at once. It also
 // makes the listeners, of which a Unix socket is the control socket of a node, and counts
 // requests ([Counter]).

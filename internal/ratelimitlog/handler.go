@@ -1,4 +1,4 @@
-// Package peerlog keeps what other peers can cause out of logs: text that does something to
+// Package ratelimitlog keeps what other peers can cause out of logs: text that does something to
 // a terminal or looks like a line of its own, and megabytes of it.
 //
 // A [Handler] makes all text of a record fit to be shown and bounds its length. A record

@@ -1,4 +1,4 @@
-// Package plain makes text that others have written fit to be shown: on a terminal
+// Package sanitize makes text that others have written fit to be shown: on a terminal
 // it cannot move the cursor, change colours or titles, hide what stands beside it,
 // or fill the screen.
 package sanitize

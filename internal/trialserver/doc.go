@@ -1,4 +1,4 @@
-// Package desk is where clients outside of the node's process come for trials: the tasks
+// Package trialserver is where clients outside of the node's process come for trials: the tasks
 // that a node serves, each with its session, and what clients ask of it.
 //
 // A [Desk] knows which tasks to join at the next start; it keeps that in files beside the

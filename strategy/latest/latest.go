@@ -1,4 +1,4 @@
-// Package newest is the exchange of agents that share one thing each, anew after
+// Package latest is the exchange of agents that share one thing each, anew after
 // every observation or few: the newest replaces the one before, and nobody waits.
 //
 // What is shared, and from when on, is for the strategy to say that rests on it,

@@ -1,4 +1,4 @@
-// Package releases is the exchange of agents under a promise of privacy by mechanism
+// Package dprelease is the exchange of agents under a promise of privacy by mechanism
 // local: each releases a vector with noise, at observations that are fixed beforehand, as
 // long as its ledger has releases left, and then shares nothing more.
 //

@@ -1,4 +1,4 @@
-// Package labels lets agents on tasks with constraints share which designs they have
+// Package feasibility lets agents on tasks with constraints share which designs they have
 // evaluated and whether each was feasible, and nothing of what was measured: the exchange
 // [NewSharing] publishes that, [Of] reads what peers say, and [Peer.Limit] is what it
 // tells about other designs.

@@ -1,4 +1,4 @@
-// Package statements is the exchange of nodes whose surrogate is of type shared-latent: after
+// Package latentfactor is the exchange of nodes whose surrogate is of type shared-latent: after
 // each observation a node states what its observations say of the latent function that all
 // have in common, and its own posterior rests on what the others state.
 //

@@ -1,4 +1,4 @@
-// Package place turns designs into vectors that package ledger can add noise to, and the
+// Package designvector turns designs into vectors that package ledger can add noise to, and the
 // noisy vectors back into designs.
 //
 // A number is its coordinate in the unit cube less 1/2. A category of L choices is L

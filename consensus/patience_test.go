@@ -55,8 +55,8 @@ func TestAStartedAgentListensFirst(t *testing.T) {
 		then func(d *table)
 		open bool
 	}{
-		"nobody comes":          {func(d *table) { d.step(strategy.Timer{Name: receivedTimer}) }, false},
-		"somebody comes":        {func(d *table) { see(d, false, all[0], all[1]); d.step(strategy.Timer{Name: receivedTimer}) }, true},
+		"no peer comes":         {func(d *table) { d.step(strategy.Timer{Name: receivedTimer}) }, false},
+		"some peers come":       {func(d *table) { see(d, false, all[0], all[1]); d.step(strategy.Timer{Name: receivedTimer}) }, true},
 		"all have come":         {func(d *table) { see(d, true, all...); see(d, true, all[0]) }, false},
 		"not all have come":     {func(d *table) { see(d, false, all[0], all[1]); see(d, false, all[0]) }, true},
 		"the deadline is short": {func(d *table) { d.step(strategy.Timer{Name: deadlineTimer}) }, false},

@@ -29,7 +29,7 @@ type member struct {
 	agent     *agent.Agent
 	journal   []agent.Record
 	wake      time.Time
-	answers   []strategy.Trial // not told yet
+	answers   []strategy.Trial // not reported yet
 	published int              // candidates published since the start
 	asked     uint64
 }
@@ -192,7 +192,7 @@ func TestRestartInTheMiddleOfARound(t *testing.T) {
 	r.start(waits)
 	r.ask(waits)
 	if waits.published != 1 || len(waits.answers) > 0 {
-		t.Fatalf("after the start it speaks %d times and has %d trials: it does not wait for whom it has not heard yet", waits.published, len(waits.answers))
+		t.Fatalf("after the start it publishes %d times and has %d trials: it does not wait for peers whose candidates it has not received", waits.published, len(waits.answers))
 	}
 	r.sync(waits, works)
 	r.pass(15 * time.Second)

@@ -89,7 +89,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 		s.Errorf("weights", "weights %s applies only with mode: %s", weightsLeader, modeRounds)
 	}
 	if c.Weights == weightsLeader && c.robust() {
-		s.Errorf("average", "average %s does not go with weights: leader: whoever claims the best response leads, and weighs most; accepted weights: uniform, metropolis, similarity", c.Average)
+		s.Errorf("average", "average %s does not go with weights: leader: the node that claims the best response leads, with the largest weight; accepted weights: uniform, metropolis, similarity", c.Average)
 	}
 	switch c.Weights {
 	case weightsLeader:

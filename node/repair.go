@@ -38,7 +38,7 @@ type RepairedTask struct {
 	Outcomes int    `json:"outcomes"`
 	Newer    int    `json:"newer"`              // records from the damaged file that the copy did not have
 	Imported int    `json:"imported,omitempty"` // trials of those that have another number now
-	Dropped  int    `json:"dropped,omitempty"`  // records that say nothing without others that are missing
+	Dropped  int    `json:"dropped,omitempty"`  // records dropped because they depend on missing records
 	Conflict bool   `json:"conflict,omitempty"` // what the damaged file has contradicts the copy, which alone was used
 	Private  bool   `json:"private,omitempty"`  // it releases nothing more
 }

@@ -36,12 +36,12 @@ type Listing struct {
 }
 
 // NewListed returns the space of the parameters that has these designs and no others: 1
-// to 100,000, with a value per parameter in each, no two of them alike. Times the
+// to 100,000, with a value per parameter in each, no two of them equal. Times the
 // coordinates of an encoded design they may be 4,194,304.
 //
-// neighbors has for each design the numbers, from 0, of those beside it; nil is no
-// graph. Every design has a neighbor, none is its own, and whoever names another is
-// named by it. An error joins what is wrong.
+// neighbors holds, for each design, the indices of its neighbors, from 0; nil means no
+// graph. Every design has at least one neighbor, no design is its own neighbor, and the
+// relation is symmetric. The returned error joins all violations.
 func NewListed(parameters []Parameter, rows [][]Value, neighbors [][]int) (*Space, error) {
 	s, err := NewSpace(parameters)
 	if err != nil {
@@ -142,7 +142,7 @@ func (s *Space) list(rows [][]Value, neighbors [][]int, f *faults) *Listing {
 func checkGraph(neighbors [][]int, f *faults) {
 	for i, named := range neighbors {
 		if len(named) == 0 {
-			f.add(i, "there is no neighbor, so nobody can come here or leave")
+			f.add(i, "the design has no neighbor; every design needs at least one")
 		}
 		for k, j := range named {
 			switch {

@@ -82,7 +82,7 @@ dir/task.yaml:9:10: designs: count 0 must be a whole number from 1 to 100000`},
 		{steps, "x,c,neighbors\n1,a,two\n", `dir/roads.csv:2:5: neighbors must be numbers of rows, from 1, with ; between them, not "two"`},
 		{steps, "x,c,neighbors\n1,a,2;\n2,a,1\n", `dir/roads.csv:2:5: neighbors must be numbers of rows, from 1, with ; between them, not "2;"`},
 		{steps, "x,c,neighbors\n1,a,2\n2,a,1;4\n3,a,\n", `dir/roads.csv:3:1: neighbor 4 is not there; accepted: the rows 1 to 3
-dir/roads.csv:4:1: there is no neighbor, so nobody can come here or leave`},
+dir/roads.csv:4:1: the design has no neighbor; every design needs at least one`},
 		{steps, "x,c,neighbors\n1,a,0;2\n2,a,1\n", "dir/roads.csv:2:1: neighbor 0 is not there; accepted: the rows 1 to 2"},
 		{steps, "x,c,neighbors\n1,a,1;2\n2,a,1\n", "dir/roads.csv:2:1: row 1 is named as its own neighbor"},
 		{steps, "x,c,neighbors\n1,a,2;2\n2,a,1\n", "dir/roads.csv:2:1: neighbor 2 is named twice"},

@@ -214,7 +214,7 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: consensus, weights: leader, response: noisy, response_noise: 1e101}\n", `5:79: strategy: response_noise 1e+101 must be from 0 to 1e+100`},
 		{one + "strategy: {type: consensus, weights: similarity, response: value}\n", `5:50: strategy: response applies only with weights: leader`},
 		{one + "strategy: {type: consensus, average: middle}\n", `5:38: strategy: average must be one of mean, median, trimmed, not the text "middle"`},
-		{one + "strategy: {type: consensus, average: median, weights: leader}\n", `5:38: strategy: average median does not go with weights: leader: whoever claims the best response leads, and weighs most; accepted weights: uniform, metropolis, similarity`},
+		{one + "strategy: {type: consensus, average: median, weights: leader}\n", `5:38: strategy: average median does not go with weights: leader: the node that claims the best response leads, with the largest weight; accepted weights: uniform, metropolis, similarity`},
 		{one + "strategy: {type: consensus, beta: 1}\n", `5:29: strategy: unknown key "beta"; accepted: type, share, acquisition, weights, average, mode, rounds, round_timeout, initial_designs`},
 		{one + "strategy: {type: constrained-gp, threshold: closed, confidence: -1}\n", `5:45: strategy: threshold must be one of none, open, private, not the text "closed"
 5:65: strategy: confidence -1 must be from 0 to 100`},

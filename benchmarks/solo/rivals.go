@@ -56,8 +56,8 @@ type begin struct {
 	Parameters []map[string]any `json:"parameters"` // as in a task file
 }
 
-// rival starts with the designs that this project's engine starts with, and lets rivals.py
-// go on, in rounds of so many designs. Random designs complete the first round.
+// rival returns a method that starts with the initial designs of this project's engine. Then
+// rivals.py continues in rounds of atATime designs. Random designs complete the first round.
 func rival(name string, atATime int) method {
 	return func(s search) error {
 		process, err := s.python.Started()

@@ -70,7 +70,7 @@ func taskFinding(t node.RepairedTask) finding {
 		add("%s of these with another number, as imported ones", sanitize.Count(t.Imported, "trial"))
 	}
 	if t.Dropped > 0 {
-		add("%s dropped that say nothing without others that are missing", sanitize.Count(t.Dropped, "record"))
+		add("%s dropped for depending on missing records", sanitize.Count(t.Dropped, "record"))
 	}
 	if t.Conflict {
 		add("the damaged file contradicts the copy, so the copy alone was used")

@@ -28,7 +28,8 @@ func TestSparklineScalesValues(t *testing.T) {
 	}
 }
 
-// TestFooterCountsTrialsFailuresAndTime follows a run of ten outcomes: what it says of trials, failures and time.
+// TestFooterCountsTrialsFailuresAndTime checks the footer's trials, failures and time during a run of ten
+// outcomes.
 func TestFooterCountsTrialsFailuresAndTime(t *testing.T) {
 	begun := time.Unix(0, 0)
 	f := &footer{keys: "Ctrl-C stops", evals: 10, begun: begun}

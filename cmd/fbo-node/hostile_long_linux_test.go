@@ -16,13 +16,13 @@ import (
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 )
 
-// What nodes may use and lose, whatever others do.
+// Limits on what nodes use and lose during an attack.
 const (
 	maxCompanyMB   = 150  // and what the task needs beyond that of the first row
 	maxCompanyCore = 0.25 // of a core, beyond what a node needs without the attack
 	minCompanyPart = 0.95 // of the honest shares
 	longestStop    = 5 * time.Second
-	maxThirdParty  = 20 // connections to somebody who is no member, from three nodes in half a minute
+	maxThirdParty  = 20 // connections to a host that is not a member, from three nodes in 30 s
 	soonDelivered  = 5 * time.Second
 	timeToMeet     = 2 * time.Second // for nodes that start under the attack
 )

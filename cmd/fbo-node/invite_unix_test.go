@@ -119,7 +119,7 @@ func TestStrangerAndInvitation(t *testing.T) {
 			"/fbo/sync/1/" + tag: request.Bytes(), "/fbo/direct/1/" + tag: direct.Bytes(),
 			"/fbo/sync/1/" + id.String(): request.Bytes(), "/fbo/direct/1/" + id.String(): direct.Bytes(),
 		} {
-			if answer := stranger.printLine(targets[target], name, said); len(answer) > 64 {
+			if answer := stranger.request(targets[target], name, said); len(answer) > 64 {
 				t.Errorf("%s: %d bytes, where nonce and proof have 64", name, len(answer))
 			}
 		}
@@ -129,7 +129,7 @@ func TestStrangerAndInvitation(t *testing.T) {
 	if err := protocol.WriteTaskMismatchRequest(&question, protocol.NameHash(stranger.host.ID(), targets[ids[1]], "bowl")); err != nil {
 		t.Fatal(err)
 	}
-	if named, err := protocol.ReadTaskMismatchResponse(bytes.NewReader(stranger.printLine(targets[ids[1]], "/fbo/task-mismatch/1", question.Bytes()))); err != nil || len(named) != 0 {
+	if named, err := protocol.ReadTaskMismatchResponse(bytes.NewReader(stranger.request(targets[ids[1]], "/fbo/task-mismatch/1", question.Bytes()))); err != nil || len(named) != 0 {
 		t.Errorf("tasks of the name: %v, %v", named, err)
 	}
 	// The hub: asked by whatever the stranger has learned.
@@ -188,7 +188,7 @@ func TestStrangerAndInvitation(t *testing.T) {
 	liar := newOutsider(t, addresses, tag, absent, func(s network.Stream) { _ = s.Reset() })
 	for range 3 {
 		for _, target := range ids {
-			if answer := liar.printLine(targets[target], "/fbo/sync/1/"+tag, append(make([]byte, 64), request.Bytes()...)); len(answer) > 64 {
+			if answer := liar.request(targets[target], "/fbo/sync/1/"+tag, append(make([]byte, 64), request.Bytes()...)); len(answer) > 64 {
 				t.Errorf("%d bytes, where nonce and proof have 64", len(answer))
 			}
 		}
@@ -206,7 +206,7 @@ func TestStrangerAndInvitation(t *testing.T) {
 	deadline := time.Now().Add(patienceOfTests)
 	for n := uint64(100); !taken(nodes[0]) || !taken(nodes[1]) || guest.received.Load() == 0; n++ {
 		if time.Now().After(deadline) {
-			t.Fatalf("what the guest sends is not taken, or it hears nothing (%d messages): the test shows nothing", guest.received.Load())
+			t.Fatalf("nodes do not accept the shares of a host with the invitation, or it receives nothing (%d messages): the test proves nothing", guest.received.Load())
 		}
 		_ = guest.topic.Publish(t.Context(), keys.Seal(absentID, shareOf(t, id, absent, n)))
 		time.Sleep(200 * time.Millisecond)

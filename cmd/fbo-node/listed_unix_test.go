@@ -93,7 +93,7 @@ func TestListedDesignsErrors(t *testing.T) {
 	}{
 		{[]string{"task", "check", writeFile(t, "task.yaml", listedTask)}, `.*task.yaml:7:9: designs: file "tables/roads.csv": no such file or directory`},
 		{[]string{"task", "id", writeListed(t, listedTask, "x,y\n0,0\n0,3\n")}, `.*tables/roads.csv:3:3: parameter "y": 3 is not accepted; .*`},
-		{[]string{"task", "id", writeListed(t, listedTask, "x,y,neighbors\n0,0,2\n0,1,\n")}, ".*tables/roads.csv:2:1: neighbor 2 does not name row 1 as its neighbor\n.*tables/roads.csv:3:1: there is no neighbor, so nobody can come here or leave"},
+		{[]string{"task", "id", writeListed(t, listedTask, "x,y,neighbors\n0,0,2\n0,1,\n")}, ".*tables/roads.csv:2:1: neighbor 2 does not name row 1 as its neighbor\n.*tables/roads.csv:3:1: the design has no neighbor; every design needs at least one"},
 		{[]string{"task", "id", writeListed(t, strings.Replace(listedTask, "  file", "  max_moves: 1\n  file", 1), circle())}, ".*task.yaml:10:18: strategy: type logei goes to any design at once, .*"},
 		{[]string{"run", canonical, "--", os.Args[0]}, ".*canonical.json: it has the digest of a table of 12 designs and not the table, which a node needs to choose: take the task file that names it"},
 		{append(runLine(good, shortTempDir(t), "--enqueue", outside), "--", os.Args[0]), `enqueue: .*first.csv: line 2: .*x=0 y=0 is none of the 12 listed designs`},

@@ -17,14 +17,14 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// otherTaskDisclosures is what this node has told about the data of a task under other tasks,
-// as far as the data directory shows: each task has a promise of its own, and what is
-// told about the same data adds up.
+// otherTaskDisclosures lists what this node has disclosed about a task's data under other
+// tasks, as far as the data directory records it. Each task has its own privacy promise, and
+// disclosures about the same data add up.
 type otherTaskDisclosures struct {
 	Tasks []otherTaskDisclosure `json:"tasks"`
 
-	// Of all releases of other tasks that are known and all planned ones of this, when it
-	// has a promise; 0 when one of them has none.
+	// EpsilonTotal covers all known releases of other tasks and all planned releases of this
+	// task, if it has a promise; 0 if one of the tasks has none.
 	EpsilonTotal float64 `json:"epsilon_total,omitempty"`
 	Delta        float64 `json:"delta,omitempty"`
 	Adjacency    string  `json:"adjacency,omitempty"`
@@ -119,9 +119,9 @@ func doneOf(trials []strategy.Trial) (done []agent.Past) {
 	return done
 }
 
-// disclosureOf reports false for a task that has told nothing, or only of other data: it has
-// other parameters and no trial that is among the own ones. Of tasks without a promise
-// only a task with one has something to say.
+// disclosureOf returns what a past task disclosed about the data of t. It reports false if the
+// task disclosed nothing, or only other data: its parameters differ and it shares no trial with
+// own. Disclosures of tasks without a promise count only if t has a promise.
 func disclosureOf(p taskHistory, t *task.Task, own []agent.Past) (otherTaskDisclosure, bool) {
 	disclosed := otherTaskDisclosure{Task: p.task.ID().String(), Name: p.task.Name, DPGuarantee: p.task.Privacy != nil}
 	if p.task.ID() == t.ID() {

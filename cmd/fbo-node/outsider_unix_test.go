@@ -105,8 +105,8 @@ func (o *outsider) announced(id peer.ID) string {
 	return fmt.Sprint(protocols)
 }
 
-// printLine opens a stream, says something and returns what the peer says.
-func (o *outsider) printLine(id peer.ID, name string, printLine []byte) []byte {
+// request opens a stream, sends a message and returns the peer's response.
+func (o *outsider) request(id peer.ID, name string, message []byte) []byte {
 	ctx, cancel := context.WithTimeout(o.t.Context(), patienceOfTests)
 	defer cancel()
 	s, err := o.host.NewStream(ctx, id, libp2pprotocol.ID(name))
@@ -115,7 +115,7 @@ func (o *outsider) printLine(id peer.ID, name string, printLine []byte) []byte {
 	}
 	defer s.Reset()
 	_ = s.SetDeadline(time.Now().Add(patienceOfTests))
-	_, _ = s.Write(printLine)
+	_, _ = s.Write(message)
 	_ = s.CloseWrite()
 	answer, _ := io.ReadAll(s)
 	return answer
@@ -215,7 +215,7 @@ func (o *outsider) meet(hub peer.ID, asked cid.Cid, record []byte) int {
 	if err := protocol.WriteRendezvousRequest(&request, protocol.RendezvousRequest{Task: asked, PeerRecord: record}); err != nil {
 		o.t.Fatal(err)
 	}
-	records, err := protocol.ReadRendezvousResponse(bytes.NewReader(o.printLine(hub, "/fbo/rendezvous/1", request.Bytes())))
+	records, err := protocol.ReadRendezvousResponse(bytes.NewReader(o.request(hub, "/fbo/rendezvous/1", request.Bytes())))
 	if err != nil {
 		o.t.Fatal(err)
 	}

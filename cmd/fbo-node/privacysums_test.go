@@ -107,8 +107,9 @@ func TestToldNoiseIsWhatIsAdded(t *testing.T) {
 	}
 }
 
-// The number of nodes that the hint names is the least that does.
-func TestToldNumberOfNodesWouldDo(t *testing.T) {
+// TestHintedNumberOfNodesSuffices checks that the number of nodes in the hint is the minimum
+// that suffices.
+func TestHintedNumberOfNodesSuffices(t *testing.T) {
 	for _, c := range []struct {
 		nodes, contributors, colluding, features int
 		strategyKeys                             string
@@ -124,13 +125,13 @@ func TestToldNumberOfNodesWouldDo(t *testing.T) {
 			return sumReportOf(t, summingTask(t, nodes, c.features, c.strategyKeys, keys)).Sums
 		}
 		disclosed := with(c.nodes, c.contributors)
-		received := func(nodes int) float64 { return with(nodes, disclosed.least(nodes)).SignalToNoiseUsed }
+		ratio := func(nodes int) float64 { return with(nodes, disclosed.least(nodes)).SignalToNoiseUsed }
 		if disclosed.SignalToNoiseUsed >= 1 || disclosed.enough <= c.nodes {
-			t.Fatalf("%+v: heard %g, %d nodes would do", c, disclosed.SignalToNoiseUsed, disclosed.enough)
+			t.Fatalf("%+v: signal-to-noise ratio %g, %d nodes suffice; expected a ratio below 1 and more nodes", c, disclosed.SignalToNoiseUsed, disclosed.enough)
 		}
 		// The noise is calibrated to a part in a million.
-		if few, enough := received(disclosed.enough-1), received(disclosed.enough); few >= 1+1e-5 || enough < 1-1e-5 {
-			t.Errorf("%+v: %d nodes would do, but with them it is %g, with one less %g", c, disclosed.enough, enough, few)
+		if few, enough := ratio(disclosed.enough-1), ratio(disclosed.enough); few >= 1+1e-5 || enough < 1-1e-5 {
+			t.Errorf("%+v: %d nodes should suffice, but their ratio is %g, with one node fewer %g", c, disclosed.enough, enough, few)
 		}
 	}
 }
@@ -189,7 +190,7 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 			want: []string{"warning: 8 cells are more than the nodes that a sum may be of"},
 		},
 		{
-			name: "nobody may be absent", nodes: 3, features: 16, strategyKeys: ", weights: schedule", privacyKeys: ", releases: 1, adjacency: zero-out, max_colluding: 2",
+			name: "no node may be absent", nodes: 3, features: 16, strategyKeys: ", weights: schedule", privacyKeys: ", releases: 1, adjacency: zero-out, max_colluding: 2",
 			want: []string{"a sum is of all of them, so that none may be absent", "All of it must be up in a round", "over its 1 contribution to sums", "or none shows", "no 2 members"},
 			not:  []string{"the least", "so far"},
 		},

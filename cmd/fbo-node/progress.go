@@ -23,7 +23,7 @@ type progress struct {
 	out       io.Writer
 	task      *task.Task
 	json      bool
-	disclosed *otherTaskDisclosures // what this node has told of the same data under other tasks; nil is nothing
+	disclosed *otherTaskDisclosures // what this node has disclosed about the same data under other tasks; nil: nothing
 	begun     bool                  // what the node works on has been shown, which comes first
 	early     []agent.Event         // happened before
 	ended     int                   // evaluations that ended in this run
@@ -48,8 +48,8 @@ func (p *progress) printLine(object any, format string, args ...any) {
 	}
 }
 
-// printLast is say for the summary, after which say prints nothing: peers and
-// connections may still have something to tell while the node closes.
+// printLast prints the summary like printLine. Afterwards printLine prints nothing, because
+// peers and connections may still cause events while the node closes.
 func (p *progress) printLast(object any, format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -263,15 +263,15 @@ func (p *progress) show(e agent.Event) {
 	}
 }
 
-// shortWait is one that nobody notices.
+// shortWait is the longest wait that is not worth a line.
 const shortWait = 0.5 // seconds
 
 func (p *progress) waited(e agent.Event) {
 	switch {
 	case e.Authors > 0:
-		p.printLine(e, "heard what %s learned, within %.1f s; the first design can rest on it", sanitize.Count(e.Authors, "node"), e.Seconds)
+		p.printLine(e, "received shares from %s within %.1f s; the first design can use them", sanitize.Count(e.Authors, "node"), e.Seconds)
 	case e.Seconds > shortWait:
-		p.printLine(e, "nobody told anything within %.1f s", e.Seconds)
+		p.printLine(e, "received no shares within %.1f s", e.Seconds)
 	default:
 		p.printLine(e, "")
 	}

@@ -154,7 +154,7 @@ func (s summary) text(t *task.Task) string {
 		lines = append(lines, s.help(t))
 	}
 	sent := byteText(s.BytesSent) + " sent on the network in all"
-	if s.Sums == nil && s.Rewards == nil { // else a share says no more than that its sender has contributed, or there are none
+	if s.Sums == nil && s.Rewards == nil { // otherwise shares show only that their senders contributed, or there are none
 		sent = fmt.Sprintf("this run %s; %s", s.exchanged(), sent)
 	}
 	lines = append(lines, sent)

@@ -182,7 +182,7 @@ func TestLongTutorial(t *testing.T) {
 	f.follow(t, block{text: shell[state]})
 
 	fourth := f.begin(t, shell[late]).wait(t)
-	if !strings.Contains(fourth, "heard what 3 nodes learned") || strings.Contains(fourth, "[random start]") {
+	if !strings.Contains(fourth, "received shares from 3 nodes") || strings.Contains(fourth, "[random start]") {
 		t.Errorf("the site that came later printed\n%s", fourth)
 	}
 	f.follow(t, block{text: shell[results]})

@@ -305,7 +305,7 @@ func TestWhichPeersCount(t *testing.T) {
 	}
 	view := strategy.View{Task: spec, Shares: many}
 	if received := labelled(view, 1, random.SeedOf(1)); len(received) != maxPeers {
-		t.Errorf("%d peers are heard", len(received))
+		t.Errorf("the strategy uses %d peers", len(received))
 	}
 }
 

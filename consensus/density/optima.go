@@ -56,8 +56,8 @@ func newOptimaDensity(l *optprior.Layout, t *task.Task, told []protocol.Density)
 	return c
 }
 
-// keepsMaximum is the probability with which package designvector tells the right one of so many
-// choices: that 1/√2 plus normal noise of deviation sigma exceeds as many noises less one.
+// keepsMaximum returns the probability that the noisy choice which package designvector publishes is
+// the right one: that 1/√2 plus normal noise of deviation sigma exceeds choices-1 such noises.
 func keepsMaximum(choices int, sigma float64) float64 {
 	if sigma == 0 {
 		return 1

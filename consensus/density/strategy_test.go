@@ -270,7 +270,7 @@ func TestVeryManyPeers(t *testing.T) {
 	// That one of the 192 is not among 64 in any of 30 trials happens once in 1000
 	// seeds.
 	if len(received) != 3*maxPeers {
-		t.Errorf("only %d peers are heard", len(received))
+		t.Errorf("the strategy uses only %d peers", len(received))
 	}
 	if got := suggest(t, New(spec), view, 4, random.SeedOf(1)); got.Why.PeerCount != maxPeers {
 		t.Errorf("listens to %d", got.Why.PeerCount)

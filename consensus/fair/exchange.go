@@ -46,8 +46,8 @@ const (
 	turnTime = time.Minute
 	// maxSent bounds the statements of a message, in bytes.
 	maxSent = 100 << 10
-	// maxEvaluations is how many a party can make: so many that exact processes have long
-	// become too slow, and few enough that one that makes them up fills no disk.
+	// maxEvaluations is the maximum number of evaluations of a party. Exact processes become
+	// too slow well below it, and a party that fabricates evaluations cannot fill a disk.
 	maxEvaluations = 4096
 )
 
@@ -88,7 +88,7 @@ type Exchange struct {
 	points   []*protocol.Point // and which
 	current  Round
 	latest   []byte            // envelope of the latest batch; without a mediator
-	queued   map[int][]byte    // by party: envelope of what told it its latest design, an assignment of a mediator or a batch
+	queued   map[int][]byte    // by party: envelope with its latest design, a mediator's assignment or a batch
 	against  float64           // how much more this node has got than the average party, as the mediator says
 	offers   map[int]offer     // by party: its newest batch that is not accepted
 	refused  map[[32]byte]bool // digests of those that are wrong, in this round

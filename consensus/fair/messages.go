@@ -188,8 +188,8 @@ func (e *Exchange) send(party int, m protocol.FairMessage) {
 	e.emit(strategy.Send{To: e.roster[party], Data: data})
 }
 
-// progress is what this node says of itself to a party: of others' evaluations nothing where
-// there is a mediator.
+// progress returns the progress message for a party. With a mediator it contains no counts of
+// other parties' evaluations.
 func (e *Exchange) progress(to int) *protocol.Progress {
 	counts := e.book.counts()
 	if e.mediator >= 0 {

@@ -278,7 +278,8 @@ func TestUndefinedRates(t *testing.T) {
 	}
 }
 
-// TestTableFiguresByHand: the figures of the tables, on runs whose figures can be told by looking.
+// TestTableFiguresByHand checks the figures of the tables on runs whose figures are known by
+// inspection.
 func TestTableFiguresByHand(t *testing.T) {
 	python := need(t)
 	output := run(t, "", python, "-B", "-c", `

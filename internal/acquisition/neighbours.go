@@ -33,8 +33,8 @@ func newNeighbours(space *task.Space) *neighbours {
 	return n
 }
 
-// maxSteps is the largest number of neighbours that a number with so many values
-// has.
+// maxSteps returns the maximum number of neighbours of a numeric parameter with this many
+// values.
 func maxSteps(values int64) int {
 	count := 2
 	for step := int64(1); step < values-1; step *= 2 {

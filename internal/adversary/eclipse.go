@@ -187,8 +187,8 @@ func exhaustedHub(ctx context.Context, f *Field) error {
 	return registerMany(ctx, f, func(*Peer) error { return nil })
 }
 
-// muteHub is exhaustedHub where whoever dials one of the identities gets a connection, and
-// no answer.
+// muteHub is like exhaustedHub, but a node that dials one of the identities gets a connection
+// and no answer.
 func muteHub(ctx context.Context, f *Field) error {
 	return registerMany(ctx, f, func(p *Peer) error {
 		addresses := p.Host.Network().ListenAddresses()

@@ -8,8 +8,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// fabricatedTopics subscribes to topics that nobody has heard of, four identities at a time, as
-// fast as the connections take them. Who is cut off comes back under a new name.
+// fabricatedTopics subscribes to topics that no node uses, four identities at a time, as fast as
+// the connections accept subscriptions. A disconnected identity returns under a new name.
 func fabricatedTopics(ctx context.Context, f *Field) error {
 	f.Ready()
 	return f.crowd(ctx, 4, func(ctx context.Context, p *Peer, target peer.AddrInfo) {

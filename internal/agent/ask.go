@@ -29,7 +29,7 @@ func (a *Agent) Cancel(request uint64) {
 	delete(a.claims, request)
 }
 
-// Requeue hands back a running trial that nobody evaluates; the next Ask gets it.
+// Requeue returns a running trial that is no longer evaluated; the next Ask gets it.
 func (a *Agent) Requeue(now time.Time, id uint64) error {
 	trial, err := a.trials.get(id)
 	if err != nil {

@@ -16,9 +16,9 @@ const (
 	maxShareBytes  = 8 << 20 // of authors that are not listed
 )
 
-// byteBudget keeps account of the bytes that are held.
+// byteBudget counts the bytes that are held.
 type byteBudget struct {
-	listed  map[peer.ID]bool // of whom all that is within maxAuthorBytes is held
+	listed  map[peer.ID]bool // authors all of whose shares within maxAuthorBytes are held
 	authors map[peer.ID]int  // bytes of each
 	all     int              // of those that are neither listed nor the agent itself
 }

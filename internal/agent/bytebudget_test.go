@@ -79,12 +79,12 @@ func TestFloodOfBytesEvictsNobodyElse(t *testing.T) {
 		s.join(name, "198.51.100.9/32")
 		s.tell(name, Source{}, size)
 	}
-	s.tell("told", Source{Group: "192.0.2.1/32"}, size)
+	s.tell("referred", Source{Group: "192.0.2.1/32"}, size)
 	for i := range 200 {
 		s.tell(fmt.Sprint("made up ", i), Source{Group: "203.0.113.7/32"}, size)
 	}
 	s.checkBytes(t)
-	if !s.has("listed 0") || !s.has("listed 1") || !s.has("told") || s.group("198.51.100.9/32") != 20 {
+	if !s.has("listed 0") || !s.has("listed 1") || !s.has("referred") || s.group("198.51.100.9/32") != 20 {
 		t.Errorf("of 20 that were met %d are held; the listed: %v, %v", s.group("198.51.100.9/32"), s.has("listed 0"), s.has("listed 1"))
 	}
 	if want := maxShareBytes/size - 21; s.group("203.0.113.7/32") != want {

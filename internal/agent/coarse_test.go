@@ -11,8 +11,9 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// What a node with coarse shares has said it says again after a restart, byte for byte,
-// although its draws are others in another epoch: many restarts tell no more than one.
+// TestCoarseSharesAfterRestarts checks that a node publishes its coarse share again after a
+// restart, byte for byte. Its draws differ in another epoch, but many restarts must disclose no
+// more than one.
 func TestCoarseSharesAfterRestarts(t *testing.T) {
 	s := &stage{t: t, names: map[peer.ID]int{}}
 	play := func(script string) {
@@ -39,7 +40,7 @@ func TestCoarseSharesAfterRestarts(t *testing.T) {
 			t.Fatalf("epoch %d after %d", after.Stamp.Epoch, before.Stamp.Epoch)
 		}
 		if !bytes.Equal(after.Payload, before.Payload) {
-			t.Errorf("said %x, and %x in epoch %d", before.Payload, after.Payload, after.Stamp.Epoch)
+			t.Errorf("published %x, and %x in epoch %d", before.Payload, after.Payload, after.Stamp.Epoch)
 		}
 	}
 }

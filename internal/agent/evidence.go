@@ -13,27 +13,27 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Bounds of the contradictions of others: names cost nothing.
+// Bounds on the proofs against other authors, because identities cost nothing.
 const (
 	maxContradicted      = maxAuthors / 2
 	maxContradictedBytes = 4 << 20
 )
 
-// evidence is what an agent keeps of authors for good, to tell it to all and to the
-// authors themselves: how far their accounts of private releases have come, and what
-// they have signed that contradicts itself.
+// evidence holds what an agent stores permanently about authors and sends to all peers, the
+// authors included: the receipts of their private releases, and proofs that they signed
+// contradictory shares.
 type evidence struct {
 	self     peer.ID
-	releases int // that the task plans; 0: it promises nothing, and has no receipts
+	releases int // planned by the task; 0: the task has no privacy promise and no receipts
 	met      map[peer.ID]bool
-	receipts map[peer.ID]receipt // the longest; the own one once the agent has told it in this run
+	receipts map[peer.ID]receipt // the longest of each author; the agent's own once it is published in this run
 	proofs   map[equivocation]protocol.EquivocationProof
 }
 
 type receipt struct {
 	share      protocol.Share
 	statements protocol.Receipt
-	received   time.Time // when the author said it
+	received   time.Time // when the author sent it
 }
 
 // equivocation names a contradiction; of each author there is one of each conflict.
@@ -72,10 +72,9 @@ func (t *evidence) judge(now time.Time, share protocol.Share, statements protoco
 	return Accepted, nil
 }
 
-// makeRoom tells whether there is a place for an author, and forgets another one for it:
-// one that was never met first, then the one that has been
-// silent the longest, but nobody that was heard of late, nor one that was met for one
-// that was not.
+// makeRoom reports whether there is a place for an author, and may evict another author: first
+// one that was never met, then the one with the oldest receipt. It evicts no author with a
+// receipt younger than protectedTime, and no met author for an unmet one.
 func (t *evidence) makeRoom(now time.Time, author peer.ID) bool {
 	if len(t.receipts) < maxAuthors || author == t.self {
 		return true
@@ -100,8 +99,8 @@ func (t *evidence) evictedBefore(author, other peer.ID, received int) bool {
 	return received < 0 || received == 0 && author < other
 }
 
-// add keeps a contradiction if it says more than the one that is known. When there is
-// no room, those of authors that were never met go for one of an author that was.
+// add stores a proof if it supersedes the stored one. When there is no room, a proof against a
+// met author replaces those against authors that were never met.
 func (t *evidence) add(c protocol.EquivocationProof) bool {
 	author := c.First.Author
 	if c.Conflict == protocol.ForkedReceipts && t.releases == 0 {
@@ -144,8 +143,8 @@ func (t *evidence) keys() []equivocation {
 	})
 }
 
-// digest lists what is held, but for the own receipt: that one the agent wants to be
-// told, since whoever tells it knows how far its account has come.
+// digest lists the stored receipts and proofs, without the agent's own receipt. Peers therefore
+// send that one, which shows how much of the agent's account they have.
 func (t *evidence) digest() (digest []protocol.ShareID) {
 	for _, author := range t.authors() {
 		if author != t.self {
@@ -158,8 +157,8 @@ func (t *evidence) digest() (digest []protocol.ShareID) {
 	return digest
 }
 
-// since lists what somebody who holds known lacks. A receipt that differs is told even if
-// it is the shorter one: the other may be of another journal.
+// since lists the items that a peer which holds known lacks. It includes a receipt that differs
+// even if it is the shorter one, because the peer's may be of another journal.
 func (t *evidence) since(known []protocol.ShareID, now time.Time) (items []protocol.SyncItem) {
 	held := make(map[protocol.Key][protocol.DigestBytes]byte, len(known))
 	for _, h := range known {
@@ -179,7 +178,7 @@ func (t *evidence) since(known []protocol.ShareID, now time.Time) (items []proto
 	return items
 }
 
-// kept lists what the next start needs of others, and what is known against the agent.
+// kept lists what the next start needs about other authors, and the proofs against the agent.
 func (t *evidence) kept() (list []PeerShare) {
 	for _, author := range t.authors() {
 		if r := t.receipts[author]; author != t.self {
@@ -213,15 +212,15 @@ func (a *Agent) acceptReceipt(now time.Time, share protocol.Share, age time.Dura
 	return result, err
 }
 
-// checkReceipt handles what a peer holds of the agent's own account. The exchange
-// that keeps the account compares; where it has told its own receipt, and the two
-// contradict each other, everybody is to know.
+// checkReceipt handles a receipt of the agent's own account that a peer sent. The exchange that
+// keeps the account compares it. If the agent has published its own receipt and the two
+// contradict each other, the agent publishes the proof.
 func (a *Agent) checkReceipt(now time.Time, share protocol.Share) {
 	statements, err := a.evidence.decode(share)
 	if err != nil {
 		return
 	}
-	if a.keeping { // then nobody keeps the account, and it is one like others
+	if a.keeping { // then no exchange keeps the account, and the receipt is treated like any other
 		_, _ = a.acceptReceipt(now, share, 0)
 		return
 	}
@@ -239,8 +238,8 @@ func (a *Agent) proveEquivocation(now time.Time, one, other protocol.Share) {
 	}
 }
 
-// Equivocators takes a contradiction that protocol.OpenEquivocationProof has verified, and
-// tells whether it is news.
+// Equivocators adds a proof that protocol.OpenEquivocationProof has verified, and reports
+// whether it is new.
 func (a *Agent) Equivocators(now time.Time, c protocol.EquivocationProof) bool {
 	news := c.First.Task == a.id && a.addProof(now, c)
 	a.pump(now)
@@ -263,7 +262,7 @@ func (a *Agent) addProof(now time.Time, c protocol.EquivocationProof) bool {
 		a.step(now, name, strategy.EquivocationFound{Proof: c})
 	}
 	if c.Conflict == protocol.SameStamp && epoch >= a.epoch {
-		if a.evidence.releases == 0 { // where releases are counted, the exchange has told it
+		if a.evidence.releases == 0 { // where releases are counted, the exchange has warned
 			a.warn("this node has signed two different shares with stamp %v: was its data directory copied, or restored from a backup? Two nodes with one key harm each other", c.First.Stamp)
 		}
 		if !a.doubled {
@@ -273,7 +272,7 @@ func (a *Agent) addProof(now time.Time, c protocol.EquivocationProof) bool {
 	return true
 }
 
-// EquivocationProofs lists what is known against the agent itself.
+// EquivocationProofs lists the proofs against the agent itself.
 func (a *Agent) EquivocationProofs() (list []protocol.EquivocationProof) {
 	for _, key := range a.evidence.keys() {
 		if key.author == a.self {
@@ -283,8 +282,8 @@ func (a *Agent) EquivocationProofs() (list []protocol.EquivocationProof) {
 	return list
 }
 
-// publishReceipt tells all how far the agent's own account has come. The journal does not keep
-// it: the exchange tells it anew in the next run, once it may.
+// publishReceipt publishes the receipt of the agent's own account. The journal does not store
+// it: the exchange publishes it again in the next run, once it may.
 func (a *Agent) publishReceipt(now time.Time, payload []byte) {
 	a.sequence++
 	share, err := protocol.Seal(protocol.Share{
@@ -306,8 +305,8 @@ func (a *Agent) publishReceipt(now time.Time, payload []byte) {
 	a.ready.Publish = append(a.ready.Publish, share)
 }
 
-// withholdsRelease tells whether an own share may not be told yet. Peers that tell one before
-// the agent does have it of an earlier run.
+// withholdsRelease reports whether an own share must not be published yet. Peers that send it
+// before the agent publishes it have it from an earlier run.
 func (a *Agent) withholdsRelease(share protocol.Share) bool {
 	_, attested := a.evidence.receipts[a.self]
 	return share.Author == a.self && a.evidence.releases > 0 && !attested && !a.keeping && isCached(share)

@@ -172,7 +172,7 @@ func TestAStatementThatNobodyCanUse(t *testing.T) {
 			t.Fatalf("the model knows %d", known)
 		}
 	}
-	if statements := d.warnings(); len(statements) != 1 || !strings.Contains(statements[0], "without what peers say") {
+	if statements := d.warnings(); len(statements) != 1 || !strings.Contains(statements[0], "without peer information") {
 		t.Errorf("warnings %q", statements)
 	}
 	if got, want := show(d.agent.Trials()), show(alone.agent.Trials()); got != want {

@@ -122,9 +122,9 @@ func (a *Agent) Heartbeat(now time.Time, id uint64, client string) (end time.Tim
 	return a.trials.renew(id, now), nil
 }
 
-// RequeueBy is Requeue by a client. It changes nothing while nobody holds the trial, so that
-// a client whose answer was lost can say it again. Errors: ErrUnknownTrial, ErrFinished,
-// ErrNotHeld.
+// RequeueBy is Requeue by a client. It changes nothing while no client holds the trial, so that
+// a client that did not receive the response can repeat the call. Errors: ErrUnknownTrial,
+// ErrFinished, ErrNotHeld.
 func (a *Agent) RequeueBy(now time.Time, id uint64, client string) error {
 	if trial, err := a.trials.get(id); err == nil && trial.State == strategy.Waiting {
 		return nil

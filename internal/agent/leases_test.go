@@ -129,7 +129,7 @@ func TestAnOutcomeAfterTheLeaseCounts(t *testing.T) {
 func TestClientsReturnAndFail(t *testing.T) {
 	d := newBowl(t)
 	first := d.askFor(someClaim)
-	if err := d.agent.RequeueBy(d.now, first.ID, "somebody else"); !errors.Is(err, ErrNotHeld) {
+	if err := d.agent.RequeueBy(d.now, first.ID, "another"); !errors.Is(err, ErrNotHeld) {
 		t.Errorf("another client's return: %v", err)
 	}
 	for range 2 { // the answer to the first was lost

@@ -25,7 +25,7 @@ type model struct {
 	posterior    surrogate.Posterior // nil until there is an observation
 	at           int                 // observations behind the posterior
 	working      bool
-	withoutPeers bool // the user was told that what peers say was left out
+	withoutPeers bool // the user was warned that peer information was left out
 	diverged     bool // the user was warned that an outcome was left out
 
 	own      bool // of the node's failures, where the task has no such constraint
@@ -154,7 +154,7 @@ func (a *Agent) catchUp() {
 				taught, _ := result.(modelled)
 				if taught.withoutPeers != nil && !m.withoutPeers {
 					m.withoutPeers = true
-					a.warnOf(taught.withoutPeers, "the surrogate%s learns from %d observations without what peers say of them (%v); so it does whenever that fails, without another warning", ofOutput(m.output), count, taught.withoutPeers)
+					a.warnOf(taught.withoutPeers, "the surrogate%s learns from %d observations without peer information, with which learning failed (%v); later failures have no further warning", ofOutput(m.output), count, taught.withoutPeers)
 				}
 				if err != nil {
 					a.warnOf(err, "the surrogate%s could not learn from %d observations (%v); the next design follows what it knew before", ofOutput(m.output), count, err)
@@ -169,8 +169,8 @@ func (a *Agent) catchUp() {
 	}
 }
 
-// lesson returns the computation by which the model of an output learns from so many
-// observations, of which it is given those to learn from; nil where there is nothing to learn.
+// lesson returns the computation by which the model of an output learns. count is the number of
+// all observations, observations holds those to learn from; nil if there is nothing to learn.
 func (a *Agent) lesson(m *model, observations surrogate.Observations, count int) func(context.Context) (any, error) {
 	if len(observations.Y) == 0 || m.own && !surrogate.MayCluster(observations) {
 		return nil
@@ -204,10 +204,11 @@ type modelled struct {
 	posterior    surrogate.Posterior
 	clusters     bool  // of failures: they depend on the design
 	followed     bool  // of failures: designs are chosen by their model
-	withoutPeers error // why what peers say is left out; nil when it is not
+	withoutPeers error // why peer information is left out; nil when it is used
 }
 
-// peerInput is what peers say from which a model can learn. It is empty but for the objective.
+// peerInput is the peer information from which a model can learn; empty for all models except
+// the objective's.
 type peerInput struct {
 	priorSource strategy.PriorSource // of hyperparameters; nil without any
 	statements  []latent.Statement   // of a process in common

@@ -12,7 +12,8 @@ import (
 // by one range of addresses, hub or introducer, which are not as cheap. A fixed number for
 // each would shut out fleets behind one address.
 
-// Source is by whom an agent hears of an author. The zero value is somebody unknown.
+// Source describes the peer from which an agent learns of an author. The zero value is an
+// unknown peer.
 type Source struct {
 	Group string // what costs more than a name, such as a range of addresses; "": not known
 	Named bool   // the agent's user trusts the introducer not to make authors up
@@ -25,21 +26,21 @@ const (
 	maxRelayedAuthors = 64
 )
 
-// origin is how an author came to be held.
+// origin holds how the agent learned of an author.
 type origin struct {
 	group  string
-	relays bool // what it says is passed on
+	relays bool // its shares are relayed
 }
 
-// Relays tells whether what an author says shall be passed on to others. What is not is
-// kept all the same.
+// Relays reports whether the agent relays an author's shares to other peers. It stores shares
+// that it does not relay, too.
 func (a *Agent) Relays(author peer.ID) bool { return a.shares.relays(author) }
 
 func (s *shares) relays(author peer.ID) bool {
 	return author == s.self || s.met[author] || s.room.listed[author] || s.origins[author].relays
 }
 
-// noteContact notes from where an author that the agent has met came last.
+// noteContact records the latest group of an author that the agent has met.
 func (s *shares) noteContact(author peer.ID, group string) {
 	s.origins[author] = origin{group: group, relays: true}
 }

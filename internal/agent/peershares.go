@@ -69,8 +69,8 @@ func (a *Agent) PeerShares(now time.Time) PeerShares {
 
 func isCached(s protocol.Share) bool { return s.TTL >= minCachedTTL }
 
-// RestorePeerShare takes back a share that Heard gave an earlier run, age after its author
-// sent it. Like Receive it believes nothing that it has not checked.
+// RestorePeerShare restores a share that PeerShares returned in an earlier run, age after its
+// author sent it. Like Receive it verifies everything.
 func (a *Agent) RestorePeerShare(now time.Time, share protocol.Share, age time.Duration, met bool) (ShareResult, error) {
 	if met && a.peers.note(share.Author) {
 		a.shares.noteContact(share.Author, "met "+string(share.Author)) // whence it comes, it shows when it does
@@ -80,19 +80,19 @@ func (a *Agent) RestorePeerShare(now time.Time, share protocol.Share, age time.D
 	return result, err
 }
 
-// Distrust believes nothing that an author has said up to this epoch, as Heard
-// told of it.
+// Distrust ignores the shares of an author up to this epoch, which PeerShares returned in an
+// earlier run.
 func (a *Agent) Distrust(author peer.ID, epoch uint64) {
 	if epoch > a.shares.void[author] {
 		a.shares.distrust(author, epoch)
 	}
 }
 
-// contacts tells authors that this agent has met from those that others
-// told of.
+// contacts separates the authors that this agent has met from those that it knows only through
+// other peers.
 type contacts struct {
 	met   map[peer.ID]bool
-	unmet []peer.ID // whose shares are kept, in the order in which they were heard of
+	unmet []peer.ID // whose shares are stored, in the order in which the agent learned of them
 }
 
 func newContacts() contacts { return contacts{met: map[peer.ID]bool{}} }

@@ -21,7 +21,7 @@ type Ready struct {
 	Answers    []Answer         // 4. return to those who asked
 	Work       []Work           // 5. run outside, then Done
 	Events     []Event          // 6. show
-	PeerShares bool             // 7. what Heard returns has changed: keep it at leisure
+	PeerShares bool             // 7. the result of PeerShares has changed: store it when idle
 	Wake       time.Time        // 8. call Tick then; zero: never
 }
 

@@ -15,8 +15,8 @@ import (
 // View returns what the agent knows now.
 func (a *Agent) View(now time.Time) strategy.View { return a.view(now) }
 
-// Modelled returns how many outcomes the posterior of the objective rests on, and
-// whether the posteriors know all there are.
+// Modelled returns the number of outcomes behind the posterior of the objective, and whether
+// the posteriors include all outcomes.
 func (a *Agent) Modelled() (observations int, all bool) { return a.objective().at, a.caughtUp() }
 
 // Recommend returns the best supported design in a view of this agent (search.Supported),
@@ -118,8 +118,8 @@ func (a *Agent) RegretBound(ctx context.Context, view strategy.View) (float64, e
 	return bound, err
 }
 
-// RecordStop records that a run ends because the bound of the regret, which rests on all
-// outcomes so far, is below what was small enough.
+// RecordStop records that a run ends because the bound on the regret, computed from all outcomes
+// so far, is at most the requested regret.
 func (a *Agent) RecordStop(now time.Time, bound, regret float64) {
 	a.record(Record{Stop: &StopRecord{Observations: a.trials.done, Bound: bound, Regret: regret, Time: now}})
 }

@@ -47,22 +47,22 @@ func TestEstimatesAreAskedFor(t *testing.T) {
 	}
 }
 
-// told is a result that reports rewards.
-type told func() []strategy.Reward
+// rewarder is a result that reports rewards.
+type rewarder func() []strategy.Reward
 
-func (t told) Rewards() []strategy.Reward { return t() }
+func (r rewarder) Rewards() []strategy.Reward { return r() }
 
 // An agent reports the rewards of one of its exchanges; none where there is no such
 // exchange, and none where that panics.
 func TestAgentReportsRewardsOfItsExchange(t *testing.T) {
-	want := []strategy.Reward{{Party: "somebody", Evaluations: 3, Sum: 4.5}}
+	want := []strategy.Reward{{Party: "party", Evaluations: 3, Sum: 4.5}}
 	for name, c := range map[string]struct {
 		result any
 		want   []strategy.Reward
 	}{
-		"told":    {told(func() []strategy.Reward { return want }), want},
+		"reports": {rewarder(func() []strategy.Reward { return want }), want},
 		"another": {"a text", nil},
-		"panics":  {told(func() []strategy.Reward { panic("boom") }), nil},
+		"panics":  {rewarder(func() []strategy.Reward { panic("boom") }), nil},
 	} {
 		d := withBrittle(t, brittle{step: func(in strategy.Input) []strategy.Output {
 			if _, ok := in.(strategy.Start); ok {

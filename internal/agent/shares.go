@@ -57,11 +57,11 @@ type shares struct {
 	self  peer.ID
 	held  map[protocol.Key]*held
 	order []*held            // the same by author, kind and slot
-	void  map[peer.ID]uint64 // the epoch up to which an author is not believed
+	void  map[peer.ID]uint64 // the epoch up to which an author's shares are ignored
 	met   map[peer.ID]bool   // authors that were connected
 	room  byteBudget
 
-	origins map[peer.ID]origin // of those of whom something is held, and of those that were met
+	origins map[peer.ID]origin // of authors with held shares, and of authors that were met
 
 	soonest time.Time // nothing that is held runs out before
 }

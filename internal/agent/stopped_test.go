@@ -15,7 +15,7 @@ func TestStoppedIsKeptUntilTheNextTrial(t *testing.T) {
 	d := newBowl(t)
 	d.run(4, bowl)
 	if d.agent.StopReason() != nil {
-		t.Errorf("nothing has ended, and it says %+v", d.agent.StopReason())
+		t.Errorf("no run has ended, but the stop reason is %+v", d.agent.StopReason())
 	}
 	d.agent.RecordStop(d.now, 0.25, 0.5)
 	d.carryOut()

@@ -23,9 +23,9 @@ import (
 
 var update = flag.Bool("update", false, "write the answers in testdata anew")
 
-// The files in testdata are conversations: a command per line, below it,
-// indented, what came of it. `go test ./internal/agent -run Transcripts -update` writes
-// the answers anew; read what changed before committing it.
+// TestTranscripts replays the transcripts in testdata: a command per line and, indented below
+// it, its results. `go test ./internal/agent -run Transcripts -update` rewrites the results;
+// review the changes before committing them.
 //
 //	agents N TASK KEYS    N agents; KEYS are those of the task's strategy, with @1 for the
 //	                      name of agent 1 and so on

@@ -91,8 +91,8 @@ func (t *trials) open(id uint64, same func(strategy.Trial) bool) (already bool, 
 	return false, nil
 }
 
-// maxReason is how many characters of why a trial failed are told. A program that evaluates
-// says that, so it is also made fit to be shown wherever it may go.
+// maxReason is the maximum number of characters of a failure reason. An evaluation program
+// writes the reason, so it is also sanitized for display.
 const maxReason = 2000
 
 func checkOutcome(t *task.Task, outcome strategy.Outcome) error {

@@ -8,14 +8,14 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// waiting says how long the strategy has waited for exchanges before it chooses the
+// waiting holds how long the strategy has waited for exchanges before it chooses the
 // next trial, and for which. All its Waits together end with the time limit of the
 // latest, counted from the first, so that no number of Results makes it wait for ever.
 type waiting struct {
 	since    time.Time // of the first Wait; zero before it
 	exchange string    // whose Result the strategy waits for now
 	until    time.Time // set with exchange
-	timedOut string    // the exchange that has let it wait in vain
+	timedOut string    // the exchange for which it waited without a Result
 }
 
 func (w *waiting) begin(now time.Time, wish strategy.Wait) {
@@ -25,8 +25,8 @@ func (w *waiting) begin(now time.Time, wish strategy.Wait) {
 	w.exchange, w.until = wish.Exchange, w.since.Add(wish.For)
 }
 
-// mayWait returns why the strategy may not wait that has waited in vain for an exchange, if
-// that is not empty; nil if it may.
+// mayWait returns why the strategy may not wait, nil if it may. timedOut names the exchange for
+// which it has already waited without a Result; empty: none.
 func (a *Agent) mayWait(wish strategy.Wait, timedOut string) error {
 	_, talks := a.exchanges.byName[wish.Exchange]
 	switch {
@@ -35,7 +35,7 @@ func (a *Agent) mayWait(wish strategy.Wait, timedOut string) error {
 	case wish.For <= 0:
 		return fmt.Errorf("the strategy waits for exchange %q for %v, accepted is more than 0", wish.Exchange, wish.For)
 	case timedOut != "":
-		return fmt.Errorf("the strategy goes on waiting for exchange %q, after it has waited for %q in vain", wish.Exchange, timedOut)
+		return fmt.Errorf("the strategy keeps waiting for exchange %q after its wait for %q ended without a result; expected a design", wish.Exchange, timedOut)
 	}
 	return nil
 }

@@ -29,14 +29,14 @@ type contribution struct {
 	Shares       int       `json:"shares" doc:"That this node holds of it."`
 	Observations int       `json:"observations,omitempty" doc:"Behind what it has shared, where it says so."`
 	LastShare    time.Time `json:"last_share,omitzero"`
-	Designs      []uint64  `json:"designs" nullable:"false" doc:"The trials whose designs rest on this peer alone."`
+	Designs      []uint64  `json:"designs" nullable:"false" doc:"The trials whose designs used shares of this peer only."`
 	Weight       *float64  `json:"weight,omitempty" doc:"The probability that what it shares is of use here; missing where the strategy does not weigh peers one by one."`
 	Explanation  string    `json:"explanation,omitempty" doc:"The same in words."`
 }
 
 type contributionsBody struct {
 	Summary    string         `json:"summary"`
-	Comparison string         `json:"comparison" doc:"What came of designs that rest on peers, beside the others."`
+	Comparison string         `json:"comparison" doc:"The results of designs that used peers' shares, and of the others."`
 	Peers      []contribution `json:"peers" nullable:"false"`
 }
 
@@ -112,7 +112,7 @@ func (a *api) weights(ctx context.Context, name string) (weights []strategy.Peer
 	return weights, view.Observations, problem(err)
 }
 
-// likely is from where on what a peer says is said to fit.
+// likely is the weight from which on the shares of a peer fit.
 const likely = 0.5
 
 func asText(use float64, outcomes int) string {
@@ -121,13 +121,13 @@ func asText(use float64, outcomes int) string {
 	}
 	switch {
 	case use >= 0.9:
-		return "what it says fits the outcomes here"
+		return "its shares fit the outcomes of this node"
 	case use >= likely:
-		return "what it says rather fits the outcomes here"
+		return "its shares mostly fit the outcomes of this node"
 	case use > 0.1:
-		return "what it says hardly fits the outcomes here"
+		return "its shares hardly fit the outcomes of this node"
 	}
-	return "what it says does not fit the outcomes here"
+	return "its shares do not fit the outcomes of this node"
 }
 
 func summarize(peers []contribution, weights []strategy.PeerWeight) string {
@@ -139,11 +139,11 @@ func summarize(peers []contribution, weights []strategy.PeerWeight) string {
 	}
 	switch {
 	case len(peers) == 0:
-		return "no other node has been met on this task"
+		return "no other node has connected on this task"
 	case sharing == 0:
-		return sanitize.Count(len(peers), "peer") + " met; none has shared anything yet"
+		return sanitize.Count(len(peers), "peer") + " known; none has shared anything yet"
 	case len(weights) == 0:
-		return fmt.Sprintf("%s met, of which %d have shared; the strategy does not weigh them one by one", sanitize.Count(len(peers), "peer"), sharing)
+		return fmt.Sprintf("%s known, of which %d have shared; the strategy has no weight for each peer", sanitize.Count(len(peers), "peer"), sharing)
 	}
 	fit := 0
 	for _, b := range weights {
@@ -151,14 +151,10 @@ func summarize(peers []contribution, weights []strategy.PeerWeight) string {
 			fit++
 		}
 	}
-	verb := "say"
-	if fit == 1 {
-		verb = "says"
-	}
-	return fmt.Sprintf("%d of %s %s what fits the outcomes here", fit, sanitize.Count(len(weights), "peer"), verb)
+	return fmt.Sprintf("the shares of %d of %s fit the outcomes of this node", fit, sanitize.Count(len(weights), "peer"))
 }
 
-// compare summarizes the outcomes of designs that rest on peers, and of the others.
+// compare summarizes the outcomes of designs that used peers' shares, and of the others.
 func compare(of *task.Task, trials []strategy.Trial) string {
 	type tally struct{ count, records int }
 	var own, peers tally
@@ -181,12 +177,12 @@ func compare(of *task.Task, trials []strategy.Trial) string {
 		return ""
 	}
 	if peers.count == 0 {
-		return "No design has rested on what peers shared."
+		return "No design has used peers' shares."
 	}
-	text := fmt.Sprintf("%s rested on what peers shared; of these, %d had the best outcome so far when it came. Of %d without peers, %d had.",
+	text := fmt.Sprintf("%s used peers' shares; of these, %d improved the best outcome. Of %d without peers, %d did.",
 		sanitize.Count(peers.count, "design"), peers.records, own.count, own.records)
 	if best != nil && best.Why.FromPeers() {
-		return text + " The best design rests on peers. What this node would have reached alone is not known: that takes a run of its own."
+		return text + " The best design used peers' shares. This run does not show what the node would have reached alone."
 	}
-	return text + " What this node would have reached alone is not known: that takes a run of its own."
+	return text + " This run does not show what the node would have reached alone."
 }

@@ -20,8 +20,8 @@ func TestWithAndWithoutPeers(t *testing.T) {
 			State: strategy.Done, Outcome: &strategy.Outcome{Value: trial.value}, Why: strategy.Why{Source: trial.source, PeerCount: trial.received},
 		})
 	}
-	want := "3 designs rested on what peers shared; of these, 2 had the best outcome so far when it came. Of 1 without peers, 1 had. " +
-		"The best design rests on peers. What this node would have reached alone is not known: that takes a run of its own."
+	want := "3 designs used peers' shares; of these, 2 improved the best outcome. Of 1 without peers, 1 did. " +
+		"The best design used peers' shares. This run does not show what the node would have reached alone."
 	if got := compare(&task.Task{Goal: task.Minimize}, trials); got != want {
 		t.Errorf("%q, wanted %q", got, want)
 	}

@@ -61,7 +61,7 @@ constraints:
 	w.must(422, http.MethodGet, at+"/contour?x=x&y=none", nil)
 
 	contributions := w.must(200, http.MethodGet, at+"/contributions", nil).body
-	same(t, "summary", contributions["summary"], "no other node has been met on this task")
+	same(t, "summary", contributions["summary"], "no other node has connected on this task")
 	same(t, "peers", contributions["peers"], []any{})
 
 	printed := w.must(200, http.MethodGet, at+"/trials/2/output", nil).body
@@ -80,7 +80,7 @@ constraints:
 
 	w.must(200, http.MethodPost, at+"/ask", m{"client": "a"})
 	w.must(200, http.MethodPost, at+"/trials/5/tell", m{"value": 2, "constraints": m{"heat": 1}})
-	same(t, "comparison", w.must(200, http.MethodGet, at+"/contributions", nil).body["comparison"], "No design has rested on what peers shared.")
+	same(t, "comparison", w.must(200, http.MethodGet, at+"/contributions", nil).body["comparison"], "No design has used peers' shares.")
 
 	same(t, "log", w.must(200, http.MethodGet, "/v1/log", nil).body["lines"], []any{m{"id": 1, "time": "1970-01-01T00:00:05Z", "text": "low on disk"}})
 }

@@ -282,7 +282,7 @@ func (r Report) writeCost(w io.Writer) {
 mean ± se, median: of the %ss' mean regrets. agents' quartiles: of all agents that count. recommended: of the
 design that the model takes for best. gap: the part, 0 to 1, of an agent's regret at t = %d that has been made good. hit:
 evaluations until the mean is what %s's is at t = %d, with a bound if there is one. peer-informed: designs that
-rest on shares of peers, per agent that counts. bytes: sent per agent. ratio: geometric mean over %ss, regrets below %s
+used shares of peers, per agent that counts. bytes: sent per agent. ratio: geometric mean over %ss, regrets below %s
 counting as that.
 Bounds are one-sided, %s each, and not corrected for being many.
 `, r.Unit, r.Initial, r.Reference, r.Evaluations, r.Unit, floor, percent(float64(r.Confidence)))

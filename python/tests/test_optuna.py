@@ -120,10 +120,10 @@ def test_all_distributions(node: fbo.Node) -> None:
         assert type(trial.params["int"]) is int and type(trial.params["float"]) is float
         assert type(trial.params["truth"]) is bool
         study.tell(trial, trial.params["float"])
-    told = known(sampler)
-    assert [trial.state for trial in told] == ["done"] * 12
-    assert "single" not in told[0].parameters and "only" not in told[0].parameters
-    for mine, theirs in zip(study.trials, told, strict=True):
+    trials = known(sampler)
+    assert [trial.state for trial in trials] == ["done"] * 12
+    assert "single" not in trials[0].parameters and "only" not in trials[0].parameters
+    for mine, theirs in zip(study.trials, trials, strict=True):
         for name in ("float", "log", "steps", "int", "even", "logint", "texts", "truth", "numbers"):
             assert mine.params[name] == theirs.parameters[name]
         assert theirs.parameters["anything"] == json.dumps(mine.params["anything"])
@@ -189,9 +189,9 @@ def test_failed_pruned_and_not_finite(node: fbo.Node) -> None:
     sampler = Sampler(quick("failures"), node, search_space=X)
     study = optuna.create_study(sampler=sampler)
     study.optimize(objective, n_trials=5, catch=(RuntimeError,))
-    told = known(sampler)
-    assert [trial.state for trial in told] == ["failed"] * 4 + ["done"]
-    reasons = [trial.reason or "" for trial in told[:4]]
+    trials = known(sampler)
+    assert [trial.state for trial in trials] == ["failed"] * 4 + ["done"]
+    reasons = [trial.reason or "" for trial in trials[:4]]
     assert reasons[0].startswith("failed") and reasons[1].startswith("failed")
     assert "inf, which is not finite" in reasons[2] and "pruned at step 4" in reasons[3]
     assert f"(trial 3 of study {study.study_name})" in reasons[3]
@@ -222,13 +222,13 @@ def test_enqueued_trials_are_told_as_evaluated(node: fbo.Node) -> None:
     study.enqueue_trial({"x": 1.5, "n": 2})
     study.enqueue_trial({"x": 2.5})
     study.optimize(objective, n_trials=3)
-    told = {trial.id: trial for trial in known(sampler)}
-    whole, held, partly = told[1], told[2], told[3]
+    trials = {trial.id: trial for trial in known(sampler)}
+    whole, held, partly = trials[1], trials[2], trials[3]
     assert (whole.parameters, whole.value, whole.why["source"]) == ({"x": 1.5, "n": 2}, 4.25, "imported")
     # The second got the rest of a design, which is evaluated by the third as it was meant.
     assert partly.parameters == {"x": 2.5, "n": held.parameters["n"]} == study.trials[1].params
     assert held.state == "done" and held.parameters == study.trials[2].params
-    assert len(told) == 3
+    assert len(trials) == 3
 
 
 @pytest.mark.filterwarnings("ignore::optuna.exceptions.ExperimentalWarning")
@@ -286,15 +286,15 @@ def test_four_threads(node: fbo.Node) -> None:
     sampler = Sampler(quick("threads"), node, search_space=X)
     study = optuna.create_study(sampler=sampler)
     study.optimize(objective, n_trials=12, n_jobs=4)
-    told = {trial.id: trial for trial in known(sampler)}
+    trials = {trial.id: trial for trial in known(sampler)}
     # A thread that asks while another tells may be given one design more, which is handed back.
-    states = [trial.state for trial in told.values()]
+    states = [trial.state for trial in trials.values()]
     assert states.count("done") == 12 and set(states) <= {"done", "waiting"}
     assert len({trial.user_attrs["fbo"]["trial"] for trial in study.trials}) == 12
     for trial in study.trials:
         mark = trial.user_attrs["fbo"]
-        assert told[mark["trial"]].parameters == trial.params
-        assert told[mark["trial"]].value == trial.value
+        assert trials[mark["trial"]].parameters == trial.params
+        assert trials[mark["trial"]].value == trial.value
 
 
 def test_the_space_is_learned_from_the_first_trials(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
@@ -308,11 +308,11 @@ def test_the_space_is_learned_from_the_first_trials(node: fbo.Node, caplog: pyte
         sampler = Sampler(quick("learned"), node, n_startup_trials=3, seed=1)
         study = optuna.create_study(sampler=sampler)
         study.optimize(objective, n_trials=8)
-        told = known(sampler)
+        trials = known(sampler)
         # Those before "late" was seen have its centre; the second task has them all.
-        assert [one.parameters for one in told] == [{"late": 2, **trial.params} for trial in study.trials]
-        assert [trial.why["source"] for trial in told[:5]] == ["imported"] * 5
-        assert [trial.value for trial in told] == [trial.value for trial in study.trials]
+        assert [one.parameters for one in trials] == [{"late": 2, **trial.params} for trial in study.trials]
+        assert [trial.why["source"] for trial in trials[:5]] == ["imported"] * 5
+        assert [trial.value for trial in trials] == [trial.value for trial in study.trials]
         return study
 
     with caplog.at_level(logging.WARNING, "fbo"):
@@ -336,10 +336,10 @@ def test_conditional_parameters_make_one_task(node: fbo.Node) -> None:
     study = optuna.create_study(sampler=sampler)
     study.optimize(branches, n_trials=12)
     assert {trial.params["branch"] for trial in study.trials} == {"a", "b"}
-    told = [trial for trial in known(sampler) if trial.state == "done"]
+    trials = [trial for trial in known(sampler) if trial.state == "done"]
     evaluated = [{"x": 10.0, "n": 4, **trial.params} for trial in study.trials]  # what is not used has its centre
-    assert all(one.parameters in evaluated for one in told)
-    assert all(one in [trial.parameters for trial in told] for one in evaluated)
+    assert all(one.parameters in evaluated for one in trials)
+    assert all(one in [trial.parameters for trial in trials] for one in evaluated)
 
 
 def test_a_design_that_differs_in_unused_parameters_alone_is_not_evaluated_again(node: fbo.Node) -> None:
@@ -406,7 +406,7 @@ def test_a_study_is_resumed_with_its_task(node: fbo.Node, tmp_path: Path) -> Non
     first.optimize(lambda trial: trial.suggest_float("other", 0, 1), n_trials=1)  # which makes the task larger
     first.optimize(quadratic, n_trials=1)
 
-    # A value that could not be told, as when the node is gone, is told when the study goes on.
+    # A value that the node did not receive, as when it is gone, is sent when the study goes on.
     lost = first.ask(X)
     assert before.task is not None
     tell, before.task._http = before.task._http, fbo.Client(socket=tmp_path / "nothing", patience=0)
@@ -417,13 +417,13 @@ def test_a_study_is_resumed_with_its_task(node: fbo.Node, tmp_path: Path) -> Non
     second, after = study()
     second.optimize(quadratic, n_trials=1)
     assert after.task is not None and after.task.id == before.task.id
-    told = known(after)
+    trials = known(after)
     mark = second.trials[lost.number].user_attrs["fbo"]
-    assert told[mark["trial"] - 1].value == 5.0
+    assert trials[mark["trial"] - 1].value == 5.0
     assert mark["task"] == after.task.id and mark["node"] == node.info()["peer_id"]
     assert mark["why"] == {"source": "own"} and mark["chosen"] == "own sample" and mark["from_peers"] is False
-    assert [trial.value for trial in told if trial.state == "done"].count(5.0) == 1
-    assert sum(trial.state == "done" for trial in told) == len(second.trials)
+    assert [trial.value for trial in trials if trial.state == "done"].count(5.0) == 1
+    assert sum(trial.state == "done" for trial in trials) == len(second.trials)
 
 
 def test_a_study_goes_on_at_another_node(node: fbo.Node, binary: str, tmp_path: Path) -> None:
@@ -432,23 +432,23 @@ def test_a_study_goes_on_at_another_node(node: fbo.Node, binary: str, tmp_path: 
     with fbo.Node(tmp_path, binary=binary, flags=LOCAL) as other:
         moved = study.sampler = Sampler(quick("moved"), other, search_space=X)
         study.optimize(quadratic, n_trials=1)
-        told = known(moved)
-    assert [one.why["source"] for one in told[:3]] == ["imported"] * 3
-    assert [(one.parameters, one.value) for one in told] == [(one.params, one.value) for one in study.trials]
+        trials = known(moved)
+    assert [one.why["source"] for one in trials[:3]] == ["imported"] * 3
+    assert [(one.parameters, one.value) for one in trials] == [(one.params, one.value) for one in study.trials]
 
 
 def test_a_trial_that_somebody_else_told_of_is_added(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
     sampler = Sampler(quick("twice"), node, search_space=X)
     study = optuna.create_study(sampler=sampler)
-    told, failed = study.ask(X), study.ask(X)
+    completed, failed = study.ask(X), study.ask(X)
     other = node.find("twice")
     other.tell(1, 9.0)
     other.tell(2, 9.0)
-    study.tell(told, 1.0)
+    study.tell(completed, 1.0)
     study.tell(failed, state=TrialState.FAIL)
     assert "is told otherwise already" in caplog.text and "is no longer held" in caplog.text
     assert [(one.state, one.value) for one in known(sampler)] == [("done", 9), ("done", 9), ("done", 1)]
-    assert known(sampler)[2].parameters == told.params
+    assert known(sampler)[2].parameters == completed.params
     sampler.close()  # exceptions in the log's records refer to it
 
 
@@ -561,7 +561,7 @@ def test_what_no_task_takes_is_refused_by_name(node: fbo.Node) -> None:
         odd = CategoricalDistribution([object(), 1])  # type: ignore[list-item]
     with pytest.raises(fbo.BadInput, match="parameter 'c': .*accepted as choices is what JSON has"):
         optuna.create_study(sampler=Sampler("no", node, search_space={"c": odd})).ask()
-    for wrong in ({"n_startup_trials": 0}, {"pruned": "told"}, {"wait": -1}, {"search_space": X}):
+    for wrong in ({"n_startup_trials": 0}, {"pruned": "reported"}, {"wait": -1}, {"search_space": X}):
         with pytest.raises(fbo.BadInput, match=next(iter(wrong))):
             Sampler(BOWL, node, **wrong)
     with pytest.raises(fbo.BadInput, match="has its node"):
@@ -582,10 +582,10 @@ def test_constraints(node: fbo.Node) -> None:
     sampler = Sampler(task, node, search_space=X)
     study = optuna.create_study(sampler=sampler)
     study.optimize(objective, n_trials=3)
-    told = known(sampler)
-    assert told[0].constraints == {"gap": 0.25, "accuracy": 0.9625, "ok": True}
-    assert told[1].constraints["gap"] == 0.75 and told[2].constraints["ok"] is False
-    assert [trial.violated for trial in told] == [(), ("gap",), ("gap", "ok")]
+    trials = known(sampler)
+    assert trials[0].constraints == {"gap": 0.25, "accuracy": 0.9625, "ok": True}
+    assert trials[1].constraints["gap"] == 0.75 and trials[2].constraints["ok"] is False
+    assert [trial.violated for trial in trials] == [(), ("gap",), ("gap", "ok")]
 
     with pytest.raises(fbo.BadInput, match=r"trial 3 has no value of the task's constraints \['accuracy', 'gap', 'ok'\]"):
         study.optimize(quadratic, n_trials=1)
@@ -616,8 +616,8 @@ def test_no_design_in_time_is_drawn_and_told(node: fbo.Node, caplog: pytest.LogC
     trial = study.ask(X)
     assert "no design within 0 seconds; it is drawn at random" in caplog.text
     study.tell(trial, 1.0)
-    (told,) = (one for one in known(sampler) if one.state == "done")
-    assert told.parameters == trial.params and told.value == 1 and told.why["source"] == "imported"
+    (added,) = (one for one in known(sampler) if one.state == "done")
+    assert added.parameters == trial.params and added.value == 1 and added.why["source"] == "imported"
 
 
 def test_what_the_objective_does_not_use_is_told_as_chosen(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
@@ -637,8 +637,8 @@ def test_what_the_objective_does_not_use_is_told_as_chosen(node: fbo.Node, caplo
     study = optuna.create_study(sampler=sampler)
     study.enqueue_trial({"x": 1.5})
     study.optimize(objective, n_trials=1)
-    asked, told = known(sampler)
-    assert told.value == 5 and told.parameters == {**asked.parameters, "x": 1.5}
+    asked, added = known(sampler)
+    assert added.value == 5 and added.parameters == {**asked.parameters, "x": 1.5}
 
 
 def test_the_page_and_the_example(node: fbo.Node, tmp_path: Path) -> None:
@@ -679,7 +679,7 @@ def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -
         two.optimize(quadratic, n_trials=1)
         task = there.task
         assert task is not None and here.task is not None and task.id == here.task.id
-        wait_until(lambda: task.status()["stored"]["authors"] > 0, "the second node hears nothing of the first")
+        wait_until(lambda: task.status()["stored"]["authors"] > 0, "the second node received no share of the first")
         two.optimize(quadratic, n_trials=3)
     helped = [mark for mark in marks(two) if mark is not None and mark["from_peers"]]
     assert node.info()["peer_id"] in [mark["why"].get("peer") for mark in helped]

@@ -76,9 +76,9 @@ def test_the_example(node: fbo.Node, environment: dict[str, str]) -> None:
         [sys.executable, str(HERE / "examples" / "ray_tune.py"), "8"], env=environment, capture_output=True, text=True, timeout=300
     )
     assert process.returncode == 0, process.stderr[-2000:]
-    told = node.find("valley").trials()
-    assert len(told) == 8 and {trial.state for trial in told} <= {"done", "failed"}
-    values = {trial.value for trial in told if trial.state == "done"}
+    trials = node.find("valley").trials()
+    assert len(trials) == 8 and {trial.state for trial in trials} <= {"done", "failed"}
+    values = {trial.value for trial in trials if trial.state == "done"}
     shown = re.findall(r"^\{.*\} (\S+) \d+$", process.stdout, re.M)
     assert {float(one) for one in shown} == values
     best = re.search(r"best: (\S+) ", process.stdout)
@@ -94,9 +94,9 @@ def test_the_page(node: fbo.Node, environment: dict[str, str]) -> None:
         env=environment, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
     assert process.returncode == 0, process.stderr[-2000:]
-    told = node.find("tutorial").trials()
-    best = min(told, key=lambda trial: trial.value or 0.0)
-    assert [trial.state for trial in told] == ["done"] * 4
+    trials = node.find("tutorial").trials()
+    best = min(trials, key=lambda trial: trial.value or 0.0)
+    assert [trial.state for trial in trials] == ["done"] * 4
     assert process.stdout.rstrip().endswith(str(best.parameters)), process.stdout[-500:]
 
 
@@ -151,9 +151,9 @@ def test_a_killed_experiment_goes_on(
     second = program([*line, "again"], environment)
     said, _ = second.communicate(timeout=300)
     assert second.returncode == 0 and "4 trials" in said, said[-2000:]
-    told = node.find("killed").trials()
-    assert [trial.state for trial in told] == ["done"] * 4
-    assert all(trial.value == float(trial.parameters["x"]) ** 2 for trial in told)
+    trials = node.find("killed").trials()
+    assert [trial.state for trial in trials] == ["done"] * 4
+    assert all(trial.value == float(trial.parameters["x"]) ** 2 for trial in trials)
 
 
 def test_spaces(node: fbo.Node) -> None:
@@ -190,8 +190,8 @@ def test_spaces(node: fbo.Node) -> None:
     ]
 
 
-def test_what_is_told(node: fbo.Node) -> None:
-    task = {"name": "told", "constraints": [{"name": "heat", "high": 1}, {"name": "converged", "type": "bool"}], **QUICK}
+def test_reported_outcomes(node: fbo.Node) -> None:
+    task = {"name": "ends", "constraints": [{"name": "heat", "high": 1}, {"name": "converged", "type": "bool"}], **QUICK}
     search = ready(node, {"x": tune.uniform(0, 1)}, task, mode="max", iterations=3)
     ends: list[tuple[dict[str, Any] | None, bool]] = [
         (result(2.0, 3, heat=0.5, converged=True), False),
@@ -204,16 +204,16 @@ def test_what_is_told(node: fbo.Node) -> None:
     for number, (given, error) in enumerate(ends):
         assert search.suggest(f"t{number}") is not None
         search.on_trial_complete(f"t{number}", given, error)
-    told = node.find("told").trials()
-    assert node.find("told").goal == "maximize"
-    assert (told[0].state, told[0].value, told[0].constraints) == ("done", 2, {"heat": 0.5, "converged": True})
+    trials = node.find("ends").trials()
+    assert node.find("ends").goal == "maximize"
+    assert (trials[0].state, trials[0].value, trials[0].constraints) == ("done", 2, {"heat": 0.5, "converged": True})
     reasons = [
         "stopped at iteration 2 of 3", "reported loss nan", "reported None for the constraint converged", "failed", "ended without",
     ]  # fmt: skip
-    for trial, reason in zip(told[1:], reasons, strict=True):
+    for trial, reason in zip(trials[1:], reasons, strict=True):
         assert trial.state == "failed" and (trial.reason or "").startswith(reason), trial.reason
     search.on_trial_complete("t0", result(3.0))  # Tune may say it twice
-    assert node.find("told").trials()[0].value == 2
+    assert node.find("ends").trials()[0].value == 2
 
 
 def test_a_copy_goes_on_with_what_runs(node: fbo.Node, tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_a_copy_goes_on_with_what_runs(node: fbo.Node, tmp_path: Path) -> None:
     assert copy.suggest("c") == asked_since  # it is held by the same client, and nobody evaluates it
     copy.on_trial_complete("a", result(1.0))
     copy.on_trial_complete("c", result(2.0))
-    told = node.find("search").trials()
-    assert [(one.parameters, one.value) for one in told] == [(design, 1.0), (asked_since, 2.0)]
+    trials = node.find("search").trials()
+    assert [(one.parameters, one.value) for one in trials] == [(design, 1.0), (asked_since, 2.0)]
 
 
 def test_a_value_that_does_not_get_through_is_kept(node: fbo.Node, tmp_path: Path) -> None:

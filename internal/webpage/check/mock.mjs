@@ -39,7 +39,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     address: text(i === 4 || i === 6 ? '' : `/ip4/198.51.100.${i + 4}/udp/4001/quic-v1`), present: i < 4, shares: [4, 7, 2, 0, 3, 5, 1][i],
     observations: [12, 31, 6, 0, 9, 22, 4][i] || undefined, last_share: i === 3 ? undefined : new Date(Date.now() - 40_000 * (i * i + 1)).toISOString(),
     designs: [], weight: [0.93, 0.71, 0.34, undefined, 0.08, 0.55, undefined][i],
-    explanation: text(['what it says fits the outcomes here', 'what it says rather fits the outcomes here', 'what it says hardly fits the outcomes here', '', 'what it says does not fit the outcomes here', 'what it says rather fits the outcomes here', ''][i]) || undefined,
+    explanation: text(['its shares fit the outcomes of this node', 'its shares mostly fit the outcomes of this node', 'its shares hardly fit the outcomes of this node', '', 'its shares do not fit the outcomes of this node', 'its shares mostly fit the outcomes of this node', ''][i]) || undefined,
   }));
   const task = {
     fbo: 3, name: text('wearable-lr'), goal: 'minimize', failures: 'constraint',
@@ -132,7 +132,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     '/privacy': () => ({ dp_guarantee: true, planned: 10, released: 6, epsilon: 4, epsilon_spent: 2.93, delta: 1e-5, refused: hostile ? hostileText : undefined }),
     '/rounds': () => ({ present: [me, ...peers.filter((p) => p.present).map((p) => p.id)], presence_agreed: true, sums: { known: 14, failed: 2, reason: text('2 of 5 members of the committee did not answer in time') },
       rewards: [me, ...peers.slice(0, 3).map((p) => p.id)].map((party, i) => ({ party, evaluations: 20 + i, sum: 5.2 - i * 0.3, best: 0.12 + i * 0.02, relative_to_mean: 0.4 - i * 0.3, alone: i < 2 ? { evaluations: 20, sum: 6.1, best: 0.15, actual_sum: 5.2 - i * 0.3 } : undefined })) }),
-    '/contributions': () => (empty ? { summary: 'no other node has been met on this task', comparison: '', peers: [] } : { summary: text('3 of 5 peers say what fits the outcomes here'), comparison: text('22 designs rested on what peers shared; of these, 4 had the best outcome so far when it came. Of 36 without peers, 5 had. What this node would have reached alone is not known: that takes a run of its own.'), peers }),
+    '/contributions': () => (empty ? { summary: 'no other node has connected on this task', comparison: '', peers: [] } : { summary: text('the shares of 3 of 5 peers fit the outcomes of this node'), comparison: text('22 designs used peers’ shares; of these, 4 improved the best outcome. Of 36 without peers, 5 did. This run does not show what the node would have reached alone.'), peers }),
     '/model': (query) => {
       const b = best();
       if (!b) return { outcomes: 0, trial: 0, design: null, interval: 0.95, slices: [], importance: [], method: "first-order Sobol' indices of the posterior mean" };

@@ -11,11 +11,11 @@ const paths = {
 export function Contributions({ store, contributions, go, now }) {
   const { data, error } = contributions;
   const [marked, mark] = useState(null);
-  if (!data) return html`<section class="empty"><h2>Peer contributions</h2><p>${error ? 'The node does not say: ' + plain(error.message) : 'Asking the node …'}</p></section>`;
+  if (!data) return html`<section class="empty"><h2>Peer contributions</h2><p>${error ? 'The node answered: ' + plain(error.message) : 'Asking the node …'}</p></section>`;
   const peers = data.peers ?? [];
   if (peers.length === 0) {
-    return html`<section class="empty"><h2>Nobody yet</h2><p>${sentence(data.summary)}</p>
-      <p>Every peer will be here as soon as it is met: how it is connected, what it has shared, which designs rest on it, and its weight.</p></section>`;
+    return html`<section class="empty"><h2>No peers yet</h2><p>${sentence(data.summary)}</p>
+      <p>Each peer appears here after its first connection, with its path, its shares, the designs that used them, and its weight.</p></section>`;
   }
   const several = store.trials.filter((t) => t?.why?.peer_count > 0 && !t.why.peer);
   return html`
@@ -26,14 +26,14 @@ export function Contributions({ store, contributions, go, now }) {
         <${Network} peers=${peers} marked=${marked} />
         <ul class="legend" aria-label="Lines">
           ${['direct', 'relayed', 'disconnected', 'banned'].map((path) => html`<li><svg class="key wide" viewBox="0 0 32 16" aria-hidden="true"><line class=${'edge ' + path} x1="1" y1="8" x2="31" y2="8" />${path === 'banned' && html`<path class="edge banned-mark" d="M12 4l8 8M12 12l8-8" />`}</svg> ${path}</li>`)}
-          <li>a wider disc: more designs rest on it</li><li>a fuller and nearer one: a larger weight</li>
+          <li>a wider disc: more designs used its shares</li><li>a fuller and nearer one: a larger weight</li>
         </ul>
       </section>
       <section aria-labelledby="peers">
         <h2 id="peers">Peers</h2>
         <div class="scroll" tabindex="0" role="region" aria-labelledby="peers">
         <table class="list">
-          <thead><tr><th scope="col">peer</th><th scope="col">connected</th><th scope="col" class="n">shares</th><th scope="col" class="n">observations</th><th scope="col">last share</th><th scope="col">designs that rest on it</th><th scope="col">weight</th></tr></thead>
+          <thead><tr><th scope="col">peer</th><th scope="col">connected</th><th scope="col" class="n">shares</th><th scope="col" class="n">observations</th><th scope="col">last share</th><th scope="col">designs that used its shares</th><th scope="col">weight</th></tr></thead>
           <tbody>${peers.map((p) => html`
             <tr key=${p.id} onMouseEnter=${() => mark(p.id)} onMouseLeave=${() => mark(null)}>
               <th scope="row"><span class="mono cut" title=${plain(p.id, 120)}>${plain(p.name, 24)}</span>${p.present && html`<span class="muted small together">takes part</span>`}</th>
@@ -46,7 +46,7 @@ export function Contributions({ store, contributions, go, now }) {
             </tr>`)}
           </tbody>
         </table></div>
-        ${several.length > 0 && html`<p class="muted">${count(several.length, 'design rests', 'designs rest')} on several peers together; <a href=${go('trials') + '?peers=yes'}>the table of trials</a> has them all.</p>`}
+        ${several.length > 0 && html`<p class="muted">${count(several.length, 'design')} used shares of several peers; <a href=${go('trials') + '?peers=yes'}>the table of trials</a> lists them all.</p>`}
       </section>
     </div>`;
 }

@@ -76,7 +76,7 @@ export function clock(time) {
   return (d.toDateString() === new Date().toDateString() ? atTime : onDay).format(d);
 }
 
-// From which sources no design rests on peers.
+// withoutPeers lists the sources of designs that used no peer shares.
 const withoutPeers = new Set(['enqueued', 'initial', 'remaining', 'imported', 'random']);
 export const fromPeers = (why) => Boolean(why) && !withoutPeers.has(why.source) && Boolean(why.peer || why.peer_count > 0);
 

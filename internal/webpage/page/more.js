@@ -113,30 +113,30 @@ export function Rounds({ store, contributions, go }) {
   return html`<div class="columns two"><section aria-labelledby="takepart"><h2 id="takepart">Who takes part</h2>
       <p>${count(present.length, 'node')}, this one among them. ${agreed ? 'All of them see the same set.' : 'Not all of them see the same set yet.'}</p>
       <ul class="plain mono">${present.map((id) => html`<li key=${id} title=${plain(id, 120)}>${short(id)}</li>`)}</ul>
-      <h3>Missing</h3>${missing.length === 0 ? html`<p>Nobody that this node knows of.</p>` : html`<ul class="plain">${missing.map((p) => html`<li key=${p.id}><span class="mono">${short(p.id)}</span> ${plain(p.path, 20)}</li>`)}</ul>`}</section>
+      <h3>Missing</h3>${missing.length === 0 ? html`<p>No peer that this node knows.</p>` : html`<ul class="plain">${missing.map((p) => html`<li key=${p.id}><span class="mono">${short(p.id)}</span> ${plain(p.path, 20)}</li>`)}</ul>`}</section>
     <section aria-labelledby="rounds"><h2 id="rounds">Rounds</h2>
       ${sums && html`<p>In all runs ${count(sums.known ?? 0, 'private sum')} became known. In this run ${count(sums.failed ?? 0, 'round')} ended without one.${sums.reason && ` Why the latest did: ${plain(sums.reason, 500)}`}</p>`}
       ${rounds.length > 0 ? html`<table class="list"><thead><tr><th scope="col" class="n">round</th><th scope="col" class="n">trial</th><th scope="col" class="n">peers used</th><th scope="col">design</th></tr></thead>
         <tbody>${rounds.slice(-30).reverse().map((t) => html`<tr key=${t.id}><td class="n">${t.why.round}</td><td class="n"><a href=${go('trials', t.id)}>${t.id}</a></td><td class="n">${t.why.peer_count ?? 0}</td><td>${plain(t.why.phrase || t.why.source, 120)}</td></tr>`)}</tbody></table>`
-      : !sums && html`<p class="muted">No design of a round yet. Each will be a row here: its round, its trial, and to how many peers it listened.</p>`}
+      : !sums && html`<p class="muted">No design of a round yet. Each will be a row here, with its round, its trial and the number of peers used.</p>`}
     </section></div>`;
 }
 
-// What shares of a strategy tell, as the node's documentation on privacy has it.
-function told(task) {
+// disclosure returns what shares of a task's strategy disclose, as in docs/privacy.md.
+function disclosure(task) {
   const { type, share } = task?.strategy ?? {};
-  if (share === 'coarse') return 'Each share says about where this node believes its optimum to be, how many outcomes that rests on, and when; values are never told.';
+  if (share === 'coarse') return 'Each share contains the approximate location of this node’s estimated optimum, the number of outcomes behind it, and the time. It contains no values.';
   switch (type) {
-    case 'alone': case 'ts': case 'logei': case 'ucb': case 'mes': return 'This strategy shares nothing of this node’s outcomes.';
-    case 'peer-prior': return 'Shares are exact: whoever gets one can compute all of this node’s designs and outcomes.';
-    case 'fts': return 'Each share is a sample of what this node’s model holds possible. Few tell little of single outcomes; several of the same data tell more.';
-    case 'fts-de': return 'Nodes learn sums over many of them, and no node’s own part.';
+    case 'alone': case 'ts': case 'logei': case 'ucb': case 'mes': return 'This strategy shares no outcomes.';
+    case 'peer-prior': return 'Shares are exact: every receiver can compute all of this node’s designs and outcomes.';
+    case 'fts': return 'Each share is a sample of this node’s model. Few samples disclose little about single outcomes; several samples of the same data disclose more.';
+    case 'fts-de': return 'Nodes learn sums over many nodes, and no single node’s part.';
     case 'consensus': return 'Shares are designs that this node would evaluate next.';
-    case 'fair': return task.strategy.mediator ? 'The mediator gets all designs and outcomes; the other parties learn by how much they have got more or less than the average.' : 'Every party of the roster gets all designs and outcomes; others get nothing.';
+    case 'fair': return task.strategy.mediator ? 'The mediator gets all designs and outcomes; the other parties learn by how much their reward differs from the average.' : 'Every party of the roster gets all designs and outcomes; others get nothing.';
     case 'density': case 'constrained-gp':
-      return share === 'feasibility' ? 'Shares are the newest designs and whether each was feasible; outcomes are not told.' : 'Shares are some of this node’s designs, mostly the best.';
+      return share === 'feasibility' ? 'Shares are the newest designs and whether each was feasible. They contain no other outcomes.' : 'Shares are some of this node’s designs, mostly the best.';
   }
-  return 'What shares of this strategy tell is in its documentation.';
+  return 'The documentation of this strategy describes what its shares disclose.';
 }
 
 export function Disclosed({ store }) {
@@ -146,17 +146,17 @@ export function Disclosed({ store }) {
   const s = status.data;
   const p = answer.data;
   const also = [];
-  if (task?.surrogate?.type === 'shared-latent') also.push('Beside that, nodes tell what their results say of a function in common; take it that all designs and outcomes can be computed from that.');
-  if (task?.surrogate?.hyperparameters === 'shared') also.push('Beside that, nodes tell lengthscales and noise, from which designs and outcomes may be computed in part.');
+  if (task?.surrogate?.type === 'shared-latent') also.push('In addition, nodes share information about a common function. Assume that peers can compute all designs and outcomes from it.');
+  if (task?.surrogate?.hyperparameters === 'shared') also.push('In addition, nodes share lengthscales and noise, from which peers may compute designs and outcomes in part.');
   const many = p?.planned ? Math.min(1, (p.released ?? 0) / p.planned) : 0;
   const part = p?.epsilon ? Math.min(1, (p.epsilon_spent ?? 0) / p.epsilon) : 0;
   return html`<div class="columns two">
     <section aria-labelledby="disclosed"><h2 id="disclosed">Disclosed data</h2>
-      <p>${told(task)} ${also.join(' ')}</p>
-      ${task?.privacy && html`<p>${task.privacy.mechanism === 'aggregate' ? 'Noise is in every sum, and no single node’s part is seen by anybody.' : 'Noise is added to each share before it leaves this node.'}</p>`}
+      <p>${disclosure(task)} ${also.join(' ')}</p>
+      ${task?.privacy && html`<p>${task.privacy.mechanism === 'aggregate' ? 'Every sum contains noise, and no node sees a single node’s part.' : 'Noise is added to each share before it leaves this node.'}</p>`}
       ${s ? html`<dl class="facts"><div><dt>shares sent</dt><dd>${s.shares_sent ?? 0}</dd></div><div><dt>shares received</dt><dd>${s.shares_received ?? 0}</dd></div>
         <div><dt>sent</dt><dd>${bytes(s.bytes_sent ?? 0)}</dd></div><div><dt>received</dt><dd>${bytes(s.bytes_received ?? 0)}</dd></div></dl>
-        <p class="muted">Shares since the node’s start; bytes of all that the node says on all its tasks, of which shares are a part.</p>`
+        <p class="muted">Shares are counted since the node’s start. Bytes are those of all messages on all tasks, shares included.</p>`
       : html`<p class="muted">${status.error ? 'The node says: ' + plain(status.error.message) : 'Asking the node …'}</p>`}
     </section>
     <section aria-labelledby="promise"><h2 id="promise">The promise of privacy</h2>

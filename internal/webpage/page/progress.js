@@ -51,7 +51,7 @@ export function Progress({ store, contributions, go, now }) {
       <${Curve} ...${{ store, best, go, way, range: range === 'log' && !positive ? 'all' : range }} />
       <ul class="legend" aria-label="Marks">
         <li><${Key} shape="circle" colour="own" /> own design</li>
-        <li><${Key} shape="diamond" colour="peer" /> rests on peers</li>
+        <li><${Key} shape="diamond" colour="peer" /> used peers’ shares</li>
         ${store.constraints.length > 0 && html`<li><${Key} shape="hollow" colour="own" /> <${Key} shape="hollow-diamond" colour="peer" /> violates a constraint</li>`}
         <li><${Key} shape="cross" colour="bad" /> failed</li>
         <li><${Key} shape="line" colour="text" /> best so far</li>
@@ -78,13 +78,13 @@ export function Progress({ store, contributions, go, now }) {
           <div><dt>running</dt><dd>${integer(counts.running)}</dd></div>
           <div><dt>waiting</dt><dd>${integer(counts.waiting)}</dd></div>
           <div><dt>failed</dt><dd>${counts.failed > 0 ? html`<a href=${go('trials') + '?state=failed'}>${integer(counts.failed)}</a>` : 0}</dd></div>
-          <div><dt>rest on peers</dt><dd>${peers > 0 ? html`<a href=${go('trials') + '?peers=yes'}>${integer(peers)}</a>` : 0}</dd></div>
+          <div><dt>with peers’ shares</dt><dd>${peers > 0 ? html`<a href=${go('trials') + '?peers=yes'}>${integer(peers)}</a>` : 0}</dd></div>
           <div><dt>last ended</dt><dd>${newest ? ago(newest, now) : 'none yet'}</dd></div>
         </dl>
       </section>
       <section aria-labelledby="alone">
         <h2 id="alone">With and without peers</h2>
-        <p>${contributions.data ? plain(contributions.data.comparison, 1000) || 'What peers have brought will be said here after the first outcome.' : contributions.error ? 'The node does not say.' : 'Asking the node …'}</p>
+        <p>${contributions.data ? plain(contributions.data.comparison, 1000) || 'A comparison appears here after the first outcome.' : contributions.error ? 'The node did not answer.' : 'Asking the node …'}</p>
         ${contributions.data && html`<p class="muted">${sentence(contributions.data.summary)} <a href=${go('contributions')}>Peer contributions</a></p>`}
       </section>
     </div>`;

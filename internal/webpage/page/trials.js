@@ -17,7 +17,7 @@ function columnsOf(store, durations) {
     { id: 'outcome', name: 'outcome', n: true, key: (t) => t.outcome?.value ?? null, show: (t) => (t.outcome ? number(t.outcome.value, 5) : '–') },
     ...store.constraints.map((c) => ({ id: 'c ' + c.name, name: c.name, n: true, key: (t) => reading(t, c.name), show: (t) => html`<span class=${t.violated?.includes(c.name) ? 'violated' : ''}>${value(t.outcome?.constraints?.[c.name])}${t.violated?.includes(c.name) ? html`<span class="unseen"> violated</span>` : ''}</span>` })),
     ...store.parameters.map((p) => ({ id: 'p ' + p.name, name: p.name, n: p.type === 'float' || p.type === 'int', key: (t) => t.parameters?.[p.name] ?? null, show: (t) => value(t.parameters?.[p.name]) })),
-    { id: 'why', name: 'why', text: true, key: (t) => because(t.why), show: (t) => html`${fromPeers(t.why) && html`<span class="frompeer" title="rests on peers">◆</span> `}${because(t.why)}` },
+    { id: 'why', name: 'why', text: true, key: (t) => because(t.why), show: (t) => html`${fromPeers(t.why) && html`<span class="frompeer" title="used peers’ shares">◆</span> `}${because(t.why)}` },
     { id: 'duration', name: 'took', n: true, key: seconds, show: (t) => (seconds(t) === null ? '–' : duration(seconds(t))) },
     { id: 'client', name: 'by', key: (t) => t.client ?? '', show: (t) => (t.client ? plain(t.client, 40) : 'this node') },
     { id: 'finished', name: 'ended', key: (t) => t.finished ?? null, show: (t) => (t.finished ? clock(t.finished) : '–') },
@@ -69,7 +69,7 @@ export function Trials({ store, go, chosen, query }) {
       <div class="heading"><h2 id="trials">Trials</h2>
         <div class="controls">
           <label>state <select value=${state} onChange=${(e) => setState(e.target.value)}><option value="">any</option>${states.map((s) => html`<option value=${s}>${s}</option>`)}${store.constraints.length > 0 && html`<option value="infeasible">violates a constraint</option>`}</select></label>
-          <label>rests on peers <select value=${peers} onChange=${(e) => setPeers(e.target.value)}><option value="">either</option><option value="yes">yes</option><option value="no">no</option></select></label>
+          <label>used peers’ shares <select value=${peers} onChange=${(e) => setPeers(e.target.value)}><option value="">either</option><option value="yes">yes</option><option value="no">no</option></select></label>
           <label>text <input type="search" value=${text} placeholder="why, reason, value …" onInput=${(e) => setText(e.target.value)} /></label>
           <span class="buttons"><button type="button" onClick=${() => file('csv')}>CSV</button> <button type="button" onClick=${() => file('json')}>JSON</button></span>
         </div>

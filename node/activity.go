@@ -16,34 +16,33 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Which connections a node keeps when there are more than it has room for.
+// Constants for the choice of connections that a node keeps when it has too many.
 const (
-	maxOutbound  = 8                // of a task, that nothing displaces and the node has made itself
-	newcomerTime = 5 * time.Second  // for so long a peer counts as company that has said nothing
-	activeTime   = 2 * time.Minute  // after that it no longer does
-	changePause  = 10 * time.Minute // between changes of one of the kept
+	maxOutbound  = 8                // outbound connections of a task that are never evicted
+	newcomerTime = 5 * time.Second  // a peer that has delivered nothing counts as active this long after it joins
+	activeTime   = 2 * time.Minute  // a peer counts as active this long after it delivers a new share
+	changePause  = 10 * time.Minute // between replacements of a protected connection
 
 	valueOnTask         = 50 // of a connection manager's tag; above those of others
-	valueActive         = 50 // and as much more when it says something
-	peersPerRange       = 2  // peers from one range of addresses that are not worth less for that
-	crowdedPenalty      = 5  // less for each more
-	maxCrowdedPenalties = 8  // times that
+	valueActive         = 50 // added for an active peer
+	peersPerRange       = 2  // peers from one range of addresses without a penalty
+	crowdedPenalty      = 5  // for each further peer of the range
+	maxCrowdedPenalties = 8  // penalties at most
 
-	valueListed = 1000 // of those on the list of who may take part, or in the task's roster
+	valueListed = 1000 // of peers on the allow list or in the task's roster
 )
 
-// activity is what a session makes of the peers that are on its task now. Whoever is
-// there and says nothing is no company: a node that were content with it could be
-// surrounded by whoever comes first with names enough.
+// activity records which peers on a session's task are active. Silent peers do not count as
+// active; otherwise an attacker with many identities could eclipse the node by connecting first.
 type activity struct {
 	mu    sync.Mutex
 	peers map[peer.ID]peerActivity
-	kept  map[peer.ID]time.Time // outbound ones that nothing displaces, since when
+	kept  map[peer.ID]time.Time // outbound peers that are never evicted, and since when
 }
 
 type peerActivity struct {
 	since    time.Time
-	received time.Time // when it last brought something new
+	received time.Time // when it last delivered a new share
 }
 
 func newActivity() *activity {
@@ -62,8 +61,7 @@ func (s *activity) noteLeave(id peer.ID) {
 	delete(s.peers, id)
 }
 
-// noteDelivery notes that a peer on the task has brought something new; false when it is not
-// there.
+// noteDelivery records that a peer delivered a new share; false if the peer is not on the task.
 func (s *activity) noteDelivery(id peer.ID, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -77,7 +75,7 @@ func (s *activity) noteDelivery(id peer.ID, now time.Time) bool {
 
 func (s peerActivity) isActive(now time.Time) bool { return now.Sub(s.received) < activeTime }
 
-// activeCount counts the peers that say something, and newcomers.
+// activeCount returns the number of active peers, newcomers included.
 func (s *activity) activeCount(now time.Time) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,8 +88,8 @@ func (s *activity) activeCount(now time.Time) int {
 	return count
 }
 
-// pick is one of the preferred peers or, when there are none, of the others, at random,
-// if possible one that says something.
+// pick returns a random peer of preferred or, if that is empty, of others; an active one if there
+// is any.
 func (s *activity) pick(now time.Time, preferred, others []peer.ID) peer.ID {
 	if len(preferred) == 0 {
 		preferred = others
@@ -114,8 +112,8 @@ type neighbour struct {
 	listed   bool
 }
 
-// connectionValues puts a number to each neighbour, larger for those to keep. Of peers in one
-// range the first count most, those that say something and have been there longest.
+// connectionValues returns the value of each neighbour; the node keeps those with larger values.
+// Of peers in one range the active peers that joined first have the largest values.
 func connectionValues(now time.Time, all []neighbour) map[peer.ID]int {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b neighbour) int {
@@ -211,7 +209,7 @@ func (s *activity) longestActive(now time.Time, least time.Duration) []peer.ID {
 	return ids
 }
 
-// noteDelivery notes who has brought something new: whoever has passed it on, and its author.
+// noteDelivery records a new share as a delivery of the peer that relayed it and of its author.
 func (t *topic) noteDelivery(now time.Time, from, author peer.ID) {
 	for _, id := range []peer.ID{from, author} {
 		if t.activity.noteDelivery(id, now) {

@@ -12,8 +12,8 @@ import (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// neighbourOf is an outbound neighbour that says something, the earlier there the smaller
-// its number.
+// neighbourOf returns an active outbound neighbour. Neighbours with smaller numbers joined
+// earlier.
 func neighbourOf(number, of int) neighbour {
 	return neighbour{
 		peerActivity: peerActivity{since: noon.Add(time.Duration(number-1000) * time.Second), received: noon},
@@ -87,13 +87,13 @@ func TestOutboundPeersThatNothingDisplaces(t *testing.T) {
 	}
 }
 
-// Newcomers count as company until they had time to say something.
-func TestSilenceIsNoCompany(t *testing.T) {
+// TestSilentPeersAreInactive checks that newcomers count as active only until newcomerTime ends.
+func TestSilentPeersAreInactive(t *testing.T) {
 	s := newActivity()
 	s.noteJoin("a", noon)
 	s.noteJoin("b", noon)
 	if s.noteDelivery("stranger", noon) || !s.noteDelivery("a", noon.Add(time.Second)) {
-		t.Error("heard")
+		t.Error("a delivery counts for a peer that is not on the task, or not for one that is")
 	}
 	for after, want := range map[time.Duration]int{0: 2, newcomerTime: 1, activeTime: 1, activeTime + time.Second: 0} {
 		if got := s.activeCount(noon.Add(after)); got != want {

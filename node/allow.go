@@ -51,10 +51,10 @@ func ParseAllow(r io.Reader) ([]peer.ID, error) {
 // others either.
 type gate struct {
 	self   peer.ID
-	listed map[peer.ID]bool // nil: everybody
+	listed map[peer.ID]bool // nil: all peers
 	hubs   map[peer.ID]bool // may connect, listed or not
 
-	shut       func(peer.ID, multiaddr.Multiaddr) bool // who is banned, or whose addresses are; nil: nobody
+	shut       func(peer.ID, multiaddr.Multiaddr) bool // whether a peer or its address is banned; nil: none is
 	attempts   *dialbudget.Budget                      // nil: no limits
 	notAllowed func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
 }

@@ -230,7 +230,7 @@ func TestAStrangerAtAHostOfTheUsers(t *testing.T) {
 	}
 	time.Sleep(time.Second)
 	if len(statusOf(t, closed.session).TopicPeers) > 0 || closed.received(stranger) > 0 || stranger.received(closed) > 0 {
-		t.Errorf("%+v, heard %d and %d shares", statusOf(t, closed.session), closed.received(stranger), stranger.received(closed))
+		t.Errorf("%+v, received %d and %d shares", statusOf(t, closed.session), closed.received(stranger), stranger.received(closed))
 	}
 	stream, err := stranger.node.Network().NewStream(t.Context(), closed.node.ID(), protocol.ID("/fbo/sync/1/"+closed.session.Task().ID().String()))
 	if err == nil {

@@ -13,19 +13,19 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// How a node looks for company.
+// Constants for the search for active peers.
 const (
-	enoughPeers    = 10               // on the task, that say something; fewer, and it dials members that it knows of
-	enoughDialled  = 16               // connections that it has made; fewer, and it visits strangers often, however many have come by themselves
-	connectPause   = time.Second      // between looks, with jitter
-	dialPause      = connectPause / 4 // the same of a node that lacks company and has dialled members; so long it waits for these as well
-	visitPause     = 3 * time.Second  // between dials of strangers although there is enough company, and room for more
-	longPause      = 30 * time.Second // between asking others whom they know, once that brings nothing new
+	enoughPeers    = 10               // active peers on the task; with fewer the node dials known members
+	enoughDialled  = 16               // outbound connections; with fewer the node often dials unknown members, whatever the number of inbound ones
+	connectPause   = time.Second      // between checks, with jitter
+	dialPause      = connectPause / 4 // the same when a node with too few active peers has dialled members; also how long it waits for them
+	visitPause     = 3 * time.Second  // between dials of unknown members when there are enough active peers, and room for more
+	longPause      = 30 * time.Second // between requests for members, once responses contain no new ones
 	directPause    = 5 * time.Second  // between attempts to do without a hub, twice as long with each
 	maxDirectPause = 10 * time.Minute
-	lostPause      = 15 * time.Second // between dials of members that were lost although there is enough company
+	lostPause      = 15 * time.Second // between dials of lost members when there are enough active peers
 	renewAfter     = 3 * time.Second  // after a peer has left the topic, and stayed
-	joinGrace      = 10 * time.Second // until a peer that was dialled speaks of the task
+	joinGrace      = 10 * time.Second // until a dialled peer joins the task
 )
 
 // maintainConnections keeps the node well connected among the members of its task. Nodes that
@@ -81,8 +81,8 @@ func (t *topic) maintainConnections() {
 	}
 }
 
-// visitInterval is the pause between dials of a node that has enough company and has made
-// so many connections itself.
+// visitInterval returns the pause between dials of a node with enough active peers and this many
+// outbound connections.
 func (t *topic) visitInterval(dialled int) time.Duration {
 	if _, fresh := t.members.count(); fresh > 0 && dialled < enoughDialled {
 		return visitPause

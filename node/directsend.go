@@ -42,22 +42,22 @@ const (
 // errNotAllowed means that another attempt is of no use.
 var errNotAllowed = errors.New("may not be spoken to")
 
-// directMessenger carries a session's direct messages. Each goes over a stream of its
-// own and is confirmed once it has reached the other's agent and what followed
-// is on disk there. Whoever cannot be reached is tried again for a minute, as
-// protocol.DirectPause says and at once when it turns up on the topic; nothing
-// waits over a restart. A confirmation that gets lost makes a message come twice.
+// directMessenger sends and receives a session's direct messages. Each uses a stream of its own,
+// and is confirmed once the receiver's agent has processed it and the results are on disk there.
+// Sending to an unreachable peer is retried for a minute, at protocol.DirectPause and at once when
+// the peer joins the topic. No message waits over a restart. A message is delivered twice if its
+// confirmation is lost.
 type directMessenger struct {
 	topic     *topic
 	exchanges map[string]bool
-	roster    map[peer.ID]bool // whose messages alone are taken; nil: everybody's
-	listed    map[peer.ID]bool // whom the node's allow list names
+	roster    map[peer.ID]bool // peers whose messages alone are accepted; nil: all peers
+	listed    map[peer.ID]bool // peers on the node's allow list
 
 	mu           sync.Mutex
 	queues       map[peer.ID]*directQueue // of the peers to which something waits or is on its way
-	count, bytes int                      // of all that waits
-	streams      map[peer.ID]int          // that are read, by sender
-	shared       int                      // of them, those in places that are nobody's own
+	count, bytes int                      // of all waiting messages
+	streams      map[peer.ID]int          // streams that are read, by sender
+	shared       int                      // of them, those in slots that are reserved for no peer
 }
 
 // directQueue are what waits for one peer.

@@ -14,9 +14,9 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// waiter is what somebody waits for.
+// waiter is a condition for which a caller waits.
 type waiter struct {
-	ready func() bool // asked in the loop
+	ready func() bool // called in the loop
 	done  chan struct{}
 }
 

@@ -47,9 +47,9 @@ type member struct {
 	number    uint64 // in the order in which the node has learned of them
 	sealed    []byte // its signed record; nil when only an address is known
 	signed    []multiaddr.Multiaddr
-	info      peer.AddrInfo // what is tried of that
+	info      peer.AddrInfo // the addresses of these to dial
 	sequence  uint64
-	referrers []peer.ID        // who told of it, none when an earlier run of this node did
+	referrers []peer.ID        // peers that introduced it; none if an earlier run of this node stored it
 	scope     dialbudget.Scope // the narrowest of theirs
 	activity  int
 	visited   bool // met, or dialled
@@ -58,11 +58,11 @@ type member struct {
 	dialBacks backoff
 }
 
-// What is known of a member in this session, the better the higher.
+// Activity of a member in this session; higher is better.
 const (
 	unmet      = iota
 	seen       // it has been on the task
-	delivering // it has brought what was new, or was good in an earlier run
+	delivering // it has delivered a new share, or did so in an earlier run
 )
 
 func newMembers(n *Node) *members {
@@ -99,8 +99,8 @@ func (m *members) learn(sealed []byte, referrer peer.ID, scope dialbudget.Scope)
 	return nil
 }
 
-// addReferrer notes who else tells of a member, so that nobody keeps others from being
-// tried by telling of them first.
+// addReferrer records another peer that introduces a member, so that no peer can prevent dials of
+// a member by introducing it first.
 func (m *member) addReferrer(referrer peer.ID) {
 	switch {
 	case slices.Contains(m.referrers, referrer):
@@ -111,7 +111,7 @@ func (m *member) addReferrer(referrer peer.ID) {
 	}
 }
 
-// recall takes in an address at which a peer was good in an earlier run.
+// recall adds an address at which a peer delivered shares in an earlier run.
 func (m *members) recall(info peer.AddrInfo) {
 	if info.ID == m.self || !m.allowed(info.ID) {
 		return
@@ -121,8 +121,8 @@ func (m *members) recall(info peer.AddrInfo) {
 	m.known[info.ID] = &member{info: info, scope: dialbudget.Global, activity: delivering, dialBacks: minDialBackPause}
 }
 
-// bound forgets one member when there are too many: strangers before those that
-// were met, among them one of whoever told of the most, and the least reachable.
+// bound drops one member when there are too many: unmet members before met ones, among them one
+// of the referrer with the most members, and the least reachable.
 func (m *members) bound(newest peer.ID) {
 	if len(m.known) <= maxMembers {
 		return
@@ -198,20 +198,21 @@ func (m *members) dialled(id peer.ID, answered bool, now time.Time) {
 type candidate struct {
 	info      peer.AddrInfo
 	member    *member
-	referrer  peer.ID // whose budget it goes by; empty: nobody's
-	turn      int     // among those of its teller
+	referrer  peer.ID // whose budget the dial uses; empty: none
+	turn      int     // among those of its referrer
 	exhausted int     // members at its address that have brought nothing
 	crowding  int     // those of its range, and connected peers
 }
 
-// pick returns up to count members to dial, takes them from the budgets of those who
-// told of them, and notes them as visited. Every other time those come first that were
-// good, else those that were never visited: neither may keep the node from the other.
-// Among these come first those at addresses where the fewest have answered and brought
-// nothing, then those of ranges of which the fewest have, or are connected, and then, of each
-// who told, the one that he told of first: identities cost nothing, so that what the first
-// one at an address was like tells of the next, and a hub tells of one of each address before
-// another.
+// pick returns up to count members to dial, charges the budgets of their referrers, and marks
+// them as visited. Calls alternate between members that have delivered shares and members that
+// were never visited, so that neither kind excludes the other. Within a kind the order is:
+//  1. addresses at which the fewest members have answered and delivered nothing,
+//  2. ranges with the fewest such members or connected peers,
+//  3. for each referrer, the members that it introduced first.
+//
+// Identities cost nothing, so the first member at an address predicts the next ones. A hub
+// introduces one member of each address before another of the same address.
 func (m *members) pick(count int, now time.Time, connected func(peer.ID) bool, crowding func(peer.AddrInfo) int) []candidate {
 	m.mu.Lock()
 	defer m.mu.Unlock()

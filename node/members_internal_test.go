@@ -170,7 +170,7 @@ func TestWhatIsTriedAndToldOfARecord(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := m.address(id).Addrs; len(got) != sentTo.want {
-			t.Errorf("told by %s: %v, want %d", sentTo.referrer, got, sentTo.want)
+			t.Errorf("introduced by %s: %v, want %d", sentTo.referrer, got, sentTo.want)
 		}
 	}
 	if len(m.records(10)) != 0 {

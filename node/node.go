@@ -115,9 +115,9 @@ type Node struct {
 	gate       *gate
 	named      *named
 	syncing    *streamLimiter // comparing shares
-	naming     *streamLimiter // questions about names
+	naming     *streamLimiter // requests for task names
 	hubs       []*hub
-	attempts   *dialbudget.Budget // at addresses that others have told
+	attempts   *dialbudget.Budget // at addresses that other peers have sent
 	journal    *journal.Journal
 	repaired   *repairMark // nil: the journal was never repaired
 	copier     journalBackup

@@ -28,34 +28,33 @@ const (
 	directRate, directBurst               = 10, 100   // direct messages a second
 	directRefusalRate, directRefusalBurst = 10, 200   // refusals of them a second; what is above is a fault
 
-	// Subscriptions a second that one peer announces; more is what nobody honest
-	// does. A node announces all its topics whenever it connects, and no message
-	// of gossip has room for as many as may come at once.
+	// announceRate and announceBurst limit the subscriptions per second that one peer announces;
+	// no honest node exceeds them. A node announces all its topics whenever it connects. No
+	// gossip message has room for announceBurst of them.
 	announceRate, announceBurst = 20, 4096
 
-	// Times a second that one peer comes to or leaves the node's own topics, each of which the
-	// node reacts to; more is what nobody honest does.
+	// topicChurnRate and topicChurnBurst limit how often per second one peer joins or leaves the
+	// node's own topics, since the node reacts to each; no honest node exceeds them.
 	topicChurnRate, topicChurnBurst = 5, 512
 
 	directByteRate, directByteBurst = 1 << 20, 8 << 20 // bytes of them a second
 
 	maxPeerRecords = 4096 // peers that are remembered, and as many authors
 	maxBans        = 4096 // at a time, of peers, and as many of authors
-	maxRanges      = 4096 // of addresses from which somebody was banned
+	maxRanges      = 4096 // of addresses from which a peer was banned
 
 	maxBannedInRange = 3 // at a time, with which the range is banned
 )
 
-// peerPolicy keeps account of what other peers do. Malformed messages are faults
-// of the peer that passed them on, since an honest one checks them first; two
-// different shares with one stamp are a fault of their author. A peer with three
-// faults is disconnected and not heard for ten minutes. Whoever talks too much
-// is not heard for a while; what was lost is fetched later, or sent again when it
-// is a direct message.
+// peerPolicy records violations and limits rates. A malformed message is a violation by the peer
+// that relayed it, since an honest peer checks messages first; two different shares with one stamp
+// are a violation by their author. A peer with three violations is disconnected and banned for ten
+// minutes. Messages beyond a rate limit are dropped for a while. The node fetches lost shares
+// later; senders repeat lost direct messages.
 //
-// Three banned peers from one range of addresses ban the range for ten minutes, since
-// new identities cost nothing. It does not hold for those that the node's user has named, nor
-// for company: others may have the misfortune to share an address with an attacker.
+// Three banned peers from one range of addresses ban the range for ten minutes, since new
+// identities cost nothing. Peers that the node's user has named are exempt, and so are active
+// peers, which may share an address with an attacker by chance.
 type peerPolicy struct {
 	now    func() time.Time
 	exempt func(peer.ID) bool // from bans of ranges
@@ -68,7 +67,7 @@ type peerPolicy struct {
 	items   budget // items of answers
 }
 
-// peerTable has a place for so many, and forgets those longest out of use.
+// peerTable holds a bounded number of records, and drops the least recently used.
 type peerTable struct {
 	records map[peer.ID]*peerRecord
 	bans    map[peer.ID]time.Time // their ends; apart, as neither may crowd the other out
@@ -85,7 +84,7 @@ type peerRecord struct {
 	sent, sentBytes, directRefusals *rate.Limiter // direct messages
 }
 
-// rangeRecord is what is known of a range of addresses from which somebody was banned.
+// rangeRecord holds the bans of peers from one range of addresses.
 type rangeRecord struct {
 	banned map[peer.ID]time.Time // the ends of the bans
 	last   time.Time
@@ -198,9 +197,8 @@ func (c *peerPolicy) allowAuthor(id peer.ID) bool {
 	return c.authors.of(id, now).written.AllowN(now, 1)
 }
 
-// allowSignatureCheck tells whether the signature of a message is checked that a peer of a group brings.
-// What honest peers pass on for others, whoever these are, does not count with what they say
-// themselves.
+// allowSignatureCheck reports whether to check the signature of a message from a peer of a group.
+// Messages that an honest peer relays for other authors have a budget apart from its own messages.
 func (c *peerPolicy) allowSignatureCheck(id peer.ID, group string, author peer.ID) bool {
 	if author == id {
 		group = "own words, " + group
@@ -245,7 +243,7 @@ func (c *peerPolicy) violation(id peer.ID, weight int, from ...netip.Prefix) (ba
 	return true, ranges
 }
 
-// noteBanInRange notes that somebody from a range was banned; true when the range is now.
+// noteBanInRange records the ban of a peer from a range; true if the range is now banned.
 func (c *peerPolicy) noteBanInRange(from netip.Prefix, id peer.ID, now time.Time) bool {
 	r := c.ranges[from]
 	if r == nil {
@@ -293,9 +291,9 @@ func (c *peerPolicy) noteDelivery(id peer.ID) {
 	c.peers.of(id, now).delivered = now
 }
 
-// isBlocked tells whether there may be no connection with a peer at an address: it is banned, or
-// its range is. The latter spares who has brought something new of late and has no fault, as
-// whoever comes for the first time cannot have.
+// isBlocked reports whether connections with a peer at an address are refused: the peer or its
+// range is banned. A range's ban exempts active peers without violations, which no new peer can
+// be.
 func (c *peerPolicy) isBlocked(id peer.ID, address multiaddr.Multiaddr) bool {
 	if c.isBanned(id) {
 		return true
@@ -338,8 +336,8 @@ func (c *peerPolicy) reportViolation(n network.Network, id peer.ID, weight int) 
 	return banned, ranges
 }
 
-// closeBlocked closes connections of those that are banned as soon as they are made, until it is
-// told to stop.
+// closeBlocked closes connections of banned peers as soon as they are established, until stop is
+// called.
 func (c *peerPolicy) closeBlocked(n network.Network) (stop func()) {
 	bundle := &network.NotifyBundle{ConnectedF: func(_ network.Network, connection network.Conn) {
 		if c.isBlocked(connection.RemotePeer(), connection.RemoteMultiaddr()) {

@@ -188,27 +188,27 @@ func TestMadeUpAuthorsLiftNoBan(t *testing.T) {
 	}
 }
 
-// A peer that has brought something new and has no fault is spared by the ban of its range, for
-// as long as that counts.
-func TestBansOfRangesSpareCompany(t *testing.T) {
+// TestRangeBansExemptActivePeers checks that the ban of a range exempts active peers without
+// violations, and only while they are active.
+func TestRangeBansExemptActivePeers(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	c := conductAt(&now)
 	at := multiaddr.StringCast("/ip4/203.0.113.7/tcp/1")
-	for _, id := range []peer.ID{"company", "clumsy", "turned"} {
+	for _, id := range []peer.ID{"active", "clumsy", "turned"} {
 		c.noteDelivery(id)
 	}
 	for _, id := range []peer.ID{"a", "b", "c", "turned"} {
 		c.violation(id, maxViolations, rangeOf(at))
 	}
 	c.violation("clumsy", 1)
-	for id, want := range map[peer.ID]bool{"company": false, "clumsy": true, "turned": true, "stranger": true} {
+	for id, want := range map[peer.ID]bool{"active": false, "clumsy": true, "turned": true, "stranger": true} {
 		if got := c.isBlocked(id, at); got != want {
-			t.Errorf("%s: shut out is %v", id, got)
+			t.Errorf("%s: blocked is %v", id, got)
 		}
 	}
 	now = now.Add(activeTime)
-	if !c.isBlocked("company", at) {
-		t.Error("who has brought nothing for long is spared")
+	if !c.isBlocked("active", at) {
+		t.Error("an inactive peer is exempt from the ban of its range")
 	}
 }
 

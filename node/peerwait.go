@@ -13,7 +13,7 @@ const DefaultWait = 10 * time.Second
 
 const (
 	peerPollInterval = 50 * time.Millisecond
-	quietTime        = 500 * time.Millisecond // without another peer, once all on the task have told what they hold
+	quietTime        = 500 * time.Millisecond // without another peer, once all peers on the task have sent their shares
 	searchTime       = 3 * time.Second        // without another peer, while none is on the task
 	quietShare       = 10                     // of an evaluation's time, once known, a wait is one part
 )

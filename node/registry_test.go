@@ -87,9 +87,9 @@ func TestMadeUpNodesKeepNobodyOutOfTheRegistry(t *testing.T) {
 	}
 }
 
-// However a party spreads over groups, a node that asks again and again is told of each
-// group in turn, also of those that have come since it first asked.
-func TestAllGroupsAreToldOfInTurn(t *testing.T) {
+// TestAllGroupsAreIntroducedInTurn checks that repeated requests of a node return members of each
+// group in turn, however a party spreads over groups. Groups that arrive later are included.
+func TestAllGroupsAreIntroducedInTurn(t *testing.T) {
 	const groups, atOnce = 100, 32
 	now := time.Now()
 	r := newRegistry()
@@ -104,12 +104,12 @@ func TestAllGroupsAreToldOfInTurn(t *testing.T) {
 			for _, sealed := range r.others("task", "asking", atOnce, now) {
 				sentTo[string(sealed)] = true
 			}
-			add("asking") // whoever asks registers again
+			add("asking") // each request registers again
 		}
 	}
 	ask(4)
 	if len(sentTo) != groups-1 {
-		t.Errorf("in four answers of %d a node is told of %d groups, want %d", atOnce, len(sentTo), groups-1)
+		t.Errorf("four responses of %d records contain %d groups, want %d", atOnce, len(sentTo), groups-1)
 	}
 	add("newcomer")
 	ask(4)

@@ -19,8 +19,8 @@ import (
 const (
 	rendezvousProtocol = "/fbo/rendezvous/1"
 	rendezvousTimeout  = 10 * time.Second
-	rendezvousPause    = 2 * time.Second // at most, for a node that lacks company and learns of new nodes
-	rendezvousRenewal  = 2 * time.Minute // for a node that has company enough
+	rendezvousPause    = 2 * time.Second // at most, for a node with too few active peers that learns of new nodes
+	rendezvousRenewal  = 2 * time.Minute // for a node with enough active peers
 )
 
 // serveRendezvous registers the asking node and answers with others on its task.

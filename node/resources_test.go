@@ -97,7 +97,7 @@ func TestDocumentedLimits(t *testing.T) {
 		fmt.Sprintf("| %s of peers and of authors, as many bans of each, and %s ranges of addresses.", number(maxPeerRecords), number(maxRanges)),
 		fmt.Sprintf("| one address (IPv6: one /64) | %d | in %s s |", dialbudget.MaxAtAddress, seconds(dialbudget.AddressPause)),
 		fmt.Sprintf("| one range | %d | in %s s |", dialbudget.MaxInRange, seconds(dialbudget.RangePause)),
-		fmt.Sprintf("| nodes that one peer has told of | %d | in %s s |", dialbudget.MaxByReferrer, seconds(dialbudget.ReferrerPause)),
+		fmt.Sprintf("| nodes that one peer has introduced | %d | in %s s |", dialbudget.MaxByReferrer, seconds(dialbudget.ReferrerPause)),
 		fmt.Sprintf("| %d | in %s s |\n", dialbudget.MaxByNamed, seconds(dialbudget.NamedPause)),
 	} {
 		if !strings.Contains(string(text), want) {

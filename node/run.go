@@ -184,8 +184,8 @@ func (r *run) work(ctx context.Context) {
 	}
 }
 
-// one evaluates a trial and reports what came of it. Whether its failure is expected follows from
-// the model before the evaluation, as trials beside it change the model meanwhile.
+// one evaluates a trial and reports its result. The model before the evaluation determines
+// whether a failure is expected, because concurrent trials change the model meanwhile.
 func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 	expected, err := r.session.expectsFailure(context.WithoutCancel(ctx), trial.Design)
 	if err != nil {

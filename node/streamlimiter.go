@@ -27,9 +27,9 @@ var (
 	errNoSlot       = errors.New("there is no place for another stream")
 )
 
-// streamLimiter is a protocol of which so many streams are read at the same time. When all places
-// are taken, the group that holds most loses one to a group that holds fewer, and
-// strangers lose theirs to those whom the user has named.
+// streamLimiter limits the streams of a protocol that are read concurrently. When all slots are
+// in use, the group with the most slots loses one to a group with fewer. Peers that the user has
+// named displace other peers.
 type streamLimiter struct {
 	name                string // for libp2p
 	most, ofPeer, bytes int
@@ -76,10 +76,10 @@ func (s *streamLimiter) acquire(g *streamSlot) (leave func(), ok bool) {
 	}, true
 }
 
-// victim is whose place a newcomer gets, -1 for nobody's: the oldest stream of the largest
-// group. The caller holds the lock.
+// victim returns the index of the slot that a newcomer takes over, -1 for none: the oldest
+// stream of the largest group. The caller holds the lock.
 func (s *streamLimiter) victim(newcomer *streamSlot) int {
-	among := newcomer.named // whose places are asked for: of the named or of strangers
+	among := newcomer.named // whether the victim is a named peer
 	if among && slices.ContainsFunc(s.slots, func(g *streamSlot) bool { return !g.named }) {
 		among = false
 	}

@@ -177,7 +177,7 @@ func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		return err
 	}
 	if n.policy.isBanned(from) {
-		return fmt.Errorf("%v is not heard for now", from)
+		return fmt.Errorf("%v is banned for now", from)
 	}
 	if announced := rpc.GetSubscriptions(); len(announced) > 0 {
 		if !n.policy.allowAnnouncement(from, announcements(announced)) || !n.policy.allowTopicChurn(from, n.follows.ownMoves(announced)) {

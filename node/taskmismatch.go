@@ -23,9 +23,9 @@ import (
 const (
 	taskNameProtocol = "/fbo/task-mismatch/1"
 	taskNameTimeout  = 5 * time.Second
-	taskNamePause    = 2 * time.Second  // between looks at who is connected, with jitter
-	taskNameRetry    = 30 * time.Second // after a question without an answer
-	maxMismatchLogs  = 16               // warnings of a session; more would be somebody's sport
+	taskNamePause    = 2 * time.Second  // between checks of the connected peers, with jitter
+	taskNameRetry    = 30 * time.Second // after a request without a response
+	maxMismatchLogs  = 16               // warnings of a session; a peer could cause any number of them
 )
 
 // TaskMismatch is a connected peer's task of the same name as the session's and with
@@ -128,14 +128,14 @@ func exchangeTaskNames(ctx context.Context, stream network.Stream, nameHash [sha
 	return protocol.ReadTaskMismatchResponse(stream)
 }
 
-// nameSummary is what a peer says it takes part in.
+// nameSummary holds the tasks that a peer advertises.
 type nameSummary struct {
 	tasks   []string // IDs, sorted
 	tags    []string // of tasks by invitation, sorted
-	answers bool     // about the names of tasks
+	answers bool     // requests for task names
 }
 
-// taskNameIn tells what a connected peer says it takes part in.
+// taskNameIn returns the tasks that a connected peer advertises.
 func taskNameIn(h host.Host, id peer.ID) (p nameSummary) {
 	spoken, err := h.Peerstore().GetProtocols(id)
 	if err != nil {
@@ -145,7 +145,7 @@ func taskNameIn(h host.Host, id peer.ID) (p nameSummary) {
 		p.answers = p.answers || name == taskNameProtocol
 		task, ok := strings.CutPrefix(string(name), syncProtocolPrefix)
 		switch {
-		case !ok || !isTaskID(task): // what is no task's ID is no task, whatever the peer calls it
+		case !ok || !isTaskID(task): // ignore protocols without a valid task ID
 		case invitation.IsName(cid.MustParse(task)):
 			p.tags = append(p.tags, task)
 		default:
@@ -157,7 +157,7 @@ func taskNameIn(h host.Host, id peer.ID) (p nameSummary) {
 	return p
 }
 
-// mismatches is what a session knows of connected peers on tasks of its name.
+// mismatches holds a session's knowledge of connected peers on tasks of its name.
 type mismatches struct {
 	own string // the session's task
 

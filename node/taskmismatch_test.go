@@ -98,7 +98,8 @@ func TestTaskMismatchesWithServedTasks(t *testing.T) {
 	}
 }
 
-// TestTaskMismatchAnswersOnlyWhoKnowsTheName, and whoever may take part.
+// TestTaskMismatchAnswersOnlyWhoKnowsTheName checks that a node reports its task only to peers that
+// know the task's name and may take part.
 func TestTaskMismatchAnswersOnlyWhoKnowsTheName(t *testing.T) {
 	t.Parallel()
 	n, asking := loopback(t), loopback(t)
@@ -126,9 +127,9 @@ func TestTaskMismatchAnswersOnlyWhoKnowsTheName(t *testing.T) {
 		hash [32]byte
 		want int
 	}{
-		"the name":                 {protocol.NameHash(asking.ID(), n.ID(), "bowl"), 1},
-		"another":                  {protocol.NameHash(asking.ID(), n.ID(), "bow"), 0},
-		"what somebody else asked": {protocol.NameHash(n.ID(), n.ID(), "bowl"), 0},
+		"the name":               {protocol.NameHash(asking.ID(), n.ID(), "bowl"), 1},
+		"another":                {protocol.NameHash(asking.ID(), n.ID(), "bow"), 0},
+		"another peer's request": {protocol.NameHash(n.ID(), n.ID(), "bowl"), 0},
 	} {
 		got, err := ask(c.hash)
 		if err != nil || len(got) != c.want || c.want > 0 && !got[0].Equals(id) {

@@ -42,7 +42,7 @@ type topic struct {
 	welcomed   peerSet       // peers on the task
 	fetches    coalescer     // catching up
 	renewals   coalescer
-	fetched    peerSet // peers on the task that have told what they hold, or could not
+	fetched    peerSet // peers on the task that have sent their shares, or could not
 
 	outbox  chan protocol.Share
 	drained chan struct{} // closed when the outbox is closed and empty

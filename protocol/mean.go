@@ -22,7 +22,7 @@ const MaxUnit = 1e100
 
 // Mean is the mean of its author's posterior over the task's shared features.
 type Mean struct {
-	Observations     int       // that the posterior rests on, at least 1
+	Observations     int       // behind the posterior, at least 1
 	Explained        float64   // the part of the prior variance that these take away, on average over the space; 0 to 1
 	Level            float64   // of the objective where the author knows nothing, in its own units with larger being better
 	Scale            float64   // of Values in these units; positive

@@ -42,8 +42,8 @@ type ShareID struct {
 	Digest [DigestBytes]byte // of its content; see ShareIDOf
 }
 
-// ShareIDOf names a share. The digest of a receipt is that of its payload, since it says
-// the same under every stamp.
+// ShareIDOf returns the ID of a share. The digest of a receipt is that of its payload, because
+// its meaning does not depend on the stamp.
 func ShareIDOf(s Share) ShareID {
 	h := ShareID{Key: s.Key, Stamp: s.Stamp, Digest: [DigestBytes]byte(s.Digest[:])}
 	if s.Kind == ReceiptKind {

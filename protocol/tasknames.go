@@ -22,9 +22,9 @@ const (
 	maxTaskNameResponseBytes = MaxTaskNames * (maxTaskBytes + 8)
 )
 
-// NameHash stands for a task's name in a question of one node to another, so that
-// the name is told only to who knows it already. Both nodes are part of it: what
-// one was asked tells it nothing about what others ask.
+// NameHash returns the hash that stands for a task's name in a request between two nodes, so
+// that only a node that already knows the name recognises it. The hash includes both node IDs:
+// a node learns nothing from its own requests about those to other nodes.
 func NameHash(asking, answering peer.ID, name string) [sha256.Size]byte {
 	h := sha256.New()
 	for _, part := range []string{"fbo task name 1", string(asking), string(answering), name} {

@@ -28,7 +28,7 @@ type (
 	PrivacySpent = ledger.State
 )
 
-// NewSeed returns a seed that nobody can foresee.
+// NewSeed returns an unpredictable seed.
 func NewSeed() Seed { return random.New() }
 
 // SeedOf returns the seed of a number: the same one for the same number.

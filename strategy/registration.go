@@ -59,7 +59,7 @@ type Registration struct {
 	Forge func(t *task.Task, kind string, payload []byte, attack Forgery) ([]byte, error)
 }
 
-// Forgery is what a forged share says. Its designs come from Design, all else from Rand.
+// Forgery is the source of a forged share's content: designs come from Design, all else from Rand.
 type Forgery struct {
 	Rand    *rand.Rand
 	Corner  bool // every design is the one where all numbers are largest, and not a random one

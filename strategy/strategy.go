@@ -55,8 +55,8 @@ type Recommender interface {
 	Recommend(ctx context.Context, view View, seed Seed) task.Design
 }
 
-// SharesFromStart is what a Strategy may be too, when its first design already can rest on
-// what peers share, so that an agent does well to hear them before it asks.
+// SharesFromStart is an optional interface of a Strategy whose first design can already use peers'
+// shares, so that an agent benefits from receiving shares before it asks.
 type SharesFromStart interface {
 	UsesSharesFromStart() bool
 }

@@ -52,7 +52,7 @@ func (m *Section) aggregate(t *Task) *Aggregate {
 	case a.MinContributors > nodes:
 		m.Errorf("min_contributors", "min_contributors %d must be at most the %d nodes of the roster", a.MinContributors, nodes)
 	case len(m.d.errors) == before && a.MinContributors <= a.MaxColluding:
-		m.Errorf("min_contributors", "min_contributors %d must be more than max_colluding, %d, whose noise protects nobody", a.MinContributors, a.MaxColluding)
+		m.Errorf("min_contributors", "min_contributors %d must be more than max_colluding, %d, since the noise of colluding nodes gives no privacy", a.MinContributors, a.MaxColluding)
 	}
 	return a
 }

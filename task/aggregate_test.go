@@ -124,8 +124,8 @@ func TestCommitteeErrors(t *testing.T) {
 		{"max_colluding: 9, committee: 5, ", 20, `6:60: privacy: max_colluding 9 must be less than the 5 nodes of the committee, or no quorum is left`},
 		{"min_contributors: 1, ", 20, `6:63: privacy: min_contributors 1 must be a whole number from 2 to 1024`},
 		{"min_contributors: 1025, ", 20, `6:63: privacy: min_contributors 1025 must be a whole number from 2 to 1024`},
-		{"min_contributors: 2, ", 20, `6:63: privacy: min_contributors 2 must be more than max_colluding, 2, whose noise protects nobody`},
-		{"min_contributors: 5, max_colluding: 6, ", 20, `6:63: privacy: min_contributors 5 must be more than max_colluding, 6, whose noise protects nobody`},
+		{"min_contributors: 2, ", 20, `6:63: privacy: min_contributors 2 must be more than max_colluding, 2, since the noise of colluding nodes gives no privacy`},
+		{"min_contributors: 5, max_colluding: 6, ", 20, `6:63: privacy: min_contributors 5 must be more than max_colluding, 6, since the noise of colluding nodes gives no privacy`},
 		{"min_contributors: 21, ", 20, `6:63: privacy: min_contributors 21 must be at most the 20 nodes of the roster`},
 		// what follows from another error is not said
 		{"committee: 70, max_colluding: 20, ", 100, `6:56: privacy: committee 70 must be a whole number from 2 to 64`},

@@ -151,7 +151,7 @@ func TestParseErrors(t *testing.T) {
 		{one + "surrogate: {type: rff, hyperparameters: shared}\n", `5:41: surrogate: hyperparameters: shared applies only with type: exact`},
 		{one + "surrogate: {type: gp, hyperparameters: shared}\n", `5:19: surrogate: type must be one of exact, rff, shared-latent, not the text "gp"`},
 		{one + "surrogate: {hyperparameters: shared, lengthscales: [1]}\n", `5:38: surrogate: lengthscales applies only with hyperparameters: fixed`},
-		{one + "surrogate: {hyperparameters: shared}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with hyperparameters: shared of the section surrogate, which are told without noise; accepted are hyperparameters: learned and fixed`},
+		{one + "surrogate: {hyperparameters: shared}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with hyperparameters: shared of the section surrogate, which are shared without noise; accepted are hyperparameters: learned and fixed`},
 		{one + "surrogate: {process: given}\n", `5:13: surrogate: unknown key "process"; accepted: type, hyperparameters, kernel, features, basis, lengthscale, category_lengthscale`},
 		{one + "surrogate: {lengthscales: [1], mean: 0, hyperparameters: learned, signal_std: 1, noise_std: 1}\n", `5:13: surrogate: lengthscales applies only with hyperparameters: fixed
 5:32: surrogate: mean applies only with hyperparameters: fixed

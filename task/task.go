@@ -74,13 +74,14 @@ type Privacy struct {
 	Aggregate *Aggregate
 }
 
-// Aggregate says who sums, and against whom.
+// Aggregate defines which nodes sum, and how many of them may collude.
 type Aggregate struct {
 	// Roster is everybody who may take part, sorted, at most 1024: peer IDs with
 	// Ed25519 keys.
 	Roster []peer.ID
 	// MinContributors is the minimum number of nodes in a sum, more than MaxColluding and at
-	// most the roster. The promise holds with the noise of so many less MaxColluding.
+	// most the roster. The promise holds with the noise of
+	// MinContributors-MaxColluding nodes.
 	MinContributors int
 	// Committee is how many nodes serve in a round: 2 to 64, at most the roster.
 	Committee int

@@ -28,8 +28,8 @@ func TestSparklineScalesValues(t *testing.T) {
 	}
 }
 
-// TestFooterCountsTrialsFailuresAndTime checks the footer's trials, failures and time during a run of ten
-// outcomes.
+// TestFooterCountsTrialsFailuresAndTime checks the footer's trials, failures and time
+// during a run of ten outcomes.
 func TestFooterCountsTrialsFailuresAndTime(t *testing.T) {
 	begun := time.Unix(0, 0)
 	f := &footer{keys: "Ctrl-C stops", evals: 10, begun: begun}

@@ -40,16 +40,16 @@ func ReadFile(path string, most int64) ([]byte, error) {
 	return data, err
 }
 
-// MaxRecord is how many bytes a record of CSV has at most.
+// MaxRecord is the maximum size of a CSV record in bytes.
 const MaxRecord = 1 << 20
 
-// CSV is a csv.Reader of an input of at most so many bytes, in records of at most MaxRecord.
+// CSV is a csv.Reader of an input with a maximum size and of records up to MaxRecord bytes.
 type CSV struct {
 	*csv.Reader
 	in *input
 }
 
-// NewCSV returns a reader. The input may be one that decompresses.
+// NewCSV returns a reader of at most most bytes of r. The input may be one that decompresses.
 func NewCSV(r io.Reader, most int64) *CSV {
 	in := &input{r: r, most: most}
 	return &CSV{csv.NewReader(in), in}

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// maxKept bounds how many budgets are under way; beyond, nothing is spent of new ones.
+// maxKept is the maximum number of budgets in use; beyond it, new keys get no attempts.
 const maxKept = 4096
 
-// counter allows each key so many at once, and one more after each pause.
+// counter allows up to most attempts at once for each key, and one more after each pause.
 type counter[K comparable] struct {
 	most  float64
 	pause time.Duration

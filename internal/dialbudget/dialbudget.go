@@ -16,9 +16,9 @@ const (
 	AddressPause   = 15 * time.Second
 	MaxInRange     = 16 // the same in an IPv4 /24 or IPv6 /56
 	RangePause     = 5 * time.Second
-	MaxByReferrer  = 16 // the same of peers that one peer told of
+	MaxByReferrer  = 16 // the same of peers that one peer introduced
 	ReferrerPause  = 10 * time.Second
-	MaxByNamed     = 64 // the same where the user has named that peer: a hub tells of strangers
+	MaxByNamed     = 64 // the same if the user has named that peer: a hub introduces unknown peers
 	NamedPause     = 2 * time.Second
 	maxAnswers     = 4096 // peers of which it is remembered where they have answered
 	answersOfPeer  = 8

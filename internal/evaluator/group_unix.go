@@ -64,7 +64,7 @@ func signalName(signal syscall.Signal) string {
 func readStatus(text string) error {
 	number, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
-		return fmt.Errorf("lost its supervisor, which said %q", shorten(text))
+		return fmt.Errorf("lost its supervisor, which reported %q; expected a wait status", shorten(text))
 	}
 	status := syscall.WaitStatus(number)
 	switch {

@@ -106,8 +106,8 @@ func (p *process) wait() error {
 	defer closeAll([]*os.File{p.lifeline, p.report})
 	said, err := io.ReadAll(io.LimitReader(p.report, 1000))
 	if err != nil || len(said) == 0 {
-		killGroup(p.command.Process, 0) // nobody else will
-		return fmt.Errorf("lost its supervisor, which %w", exitReason(p.command.ProcessState, errors.New("it said nothing")))
+		killGroup(p.command.Process, 0) // no other process does
+		return fmt.Errorf("lost its supervisor, which %w", exitReason(p.command.ProcessState, errors.New("no status received")))
 	}
 	return readReport(string(said))
 }

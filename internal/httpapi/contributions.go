@@ -30,7 +30,7 @@ type contribution struct {
 	Observations int       `json:"observations,omitempty" doc:"Behind what it has shared, where it says so."`
 	LastShare    time.Time `json:"last_share,omitzero"`
 	Designs      []uint64  `json:"designs" nullable:"false" doc:"The trials whose designs used shares of this peer only."`
-	Weight       *float64  `json:"weight,omitempty" doc:"The probability that what it shares is of use here; missing where the strategy does not weigh peers one by one."`
+	Weight       *float64  `json:"weight,omitempty" doc:"The probability that its shares are useful here; missing if the strategy does not weigh peers individually."`
 	Explanation  string    `json:"explanation,omitempty" doc:"The same in words."`
 }
 

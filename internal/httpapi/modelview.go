@@ -32,7 +32,7 @@ func (a *api) addLooks() {
 	}
 	huma.Register(a.API, get("model", "get-model", "The model of the objective: along each parameter through the best design, and which parameters matter. It waits until the model knows all outcomes."), a.model)
 	huma.Register(a.API, get("contour", "get-contour", "The model of the objective over two parameters, through the best design"), a.contour)
-	huma.Register(a.API, get("contributions", "get-contributions", "Contributions of peers: what each has shared, the designs that rest on it, and its weight"), a.contributions)
+	huma.Register(a.API, get("contributions", "get-contributions", "Contributions of peers: the shares of each peer, the designs that depend on it, and its weight"), a.contributions)
 	huma.Register(a.API, get("trials/{trial}/output", "get-output", "What the command of a trial printed, the end of it"), a.output)
 	o := get("export", "export", "All trials as a file, as `fbo-node export` writes it")
 	text := &huma.Schema{Type: huma.TypeString}

@@ -26,9 +26,9 @@ func (a *api) addTrials() {
 	huma.Register(a.API, large(op(http.MethodPost, "/v1/tasks/{task}/import", "import", "Add evaluations that were made before or elsewhere. The same list again adds nothing.", gone)), a.importPast)
 	huma.Register(a.API, op(http.MethodGet, trials, "list-trials", "List trials, in order of ID", gone), a.listTrials)
 	huma.Register(a.API, op(http.MethodGet, one, "get-trial", "Show a trial", gone), a.getTrial)
-	huma.Register(a.API, op(http.MethodPost, one+"/tell", "tell", "Say what a trial measured. The same again is no error. It is taken after the end of a lease too, while nobody else has told.", gone, lost), a.tell)
-	huma.Register(a.API, op(http.MethodPost, one+"/fail", "fail", "Say that a trial has no outcome, and why. The same client may say it again.", gone, lost), a.fail)
-	huma.Register(a.API, op(http.MethodPost, one+"/requeue", "requeue", "Hand a trial back, which the next ask gets; it does not count as an attempt. It changes nothing while nobody holds the trial.", gone, lost), a.requeue)
+	huma.Register(a.API, op(http.MethodPost, one+"/tell", "tell", "Report the measurements of a trial. Repeating the same report is not an error. A report after the end of a lease is accepted, too, unless another client has reported.", gone, lost), a.tell)
+	huma.Register(a.API, op(http.MethodPost, one+"/fail", "fail", "Report that a trial has no outcome, and why. The same client may repeat the report.", gone, lost), a.fail)
+	huma.Register(a.API, op(http.MethodPost, one+"/requeue", "requeue", "Return a trial, which the next ask gets; it does not count as an attempt. It changes nothing while no client holds the trial.", gone, lost), a.requeue)
 	huma.Register(a.API, op(http.MethodPost, one+"/heartbeat", "heartbeat", "Begin the lease of a trial anew", gone, lost), a.heartbeat)
 }
 

@@ -22,10 +22,10 @@ const (
 	TTL = protocol.MaxTTL
 )
 
-// NewCoarse returns the exchange of one agent that tells coarsely where it believes the
-// optimum to be ([guard.Grid]): after the starting designs, and then after every
-// observation. What it shares is a protocol.Density of one normal, which is wider than
-// spread by what the grid hides, up to protocol.MaxSpread.
+// NewCoarse returns the exchange of one agent that publishes a coarse estimate of the optimum's
+// location ([coarsen.Grid]): after the initial designs, and then after every observation. Each
+// share is a protocol.Density of one normal. The grid's resolution widens it beyond spread, up
+// to protocol.MaxSpread.
 func NewCoarse(env strategy.Env, spread float64) (*latest.Latest, error) {
 	grid, err := coarsen.New(env.Key, env.Task.Space)
 	if err != nil {
@@ -39,9 +39,9 @@ func NewExact(t *task.Task, spread float64) *latest.Latest {
 	return newExchange(t, spread, func(best protocol.Point) protocol.Point { return best })
 }
 
-// newExchange returns the exchange of one agent that tells where it believes the optimum to
-// be, in these words.
-func newExchange(t *task.Task, spread float64, told func(best protocol.Point) protocol.Point) *latest.Latest {
+// newExchange returns the exchange of one agent that publishes its estimate of the optimum's
+// location, as encoded by published.
+func newExchange(t *task.Task, spread float64, published func(best protocol.Point) protocol.Point) *latest.Latest {
 	find := search.New(t)
 	wide := float64(float32(min(spread, protocol.MaxSpread))) // as it travels
 	return latest.New(latest.Spec{
@@ -77,7 +77,7 @@ func newExchange(t *task.Task, spread float64, told func(best protocol.Point) pr
 				Components: []protocol.Component{{
 					Weight: 1,
 					Std:    wide,
-					Center: told(protocol.PointOf(t.Space, best)),
+					Center: published(protocol.PointOf(t.Space, best)),
 				}},
 			}.Encode(t.Space)
 		},

@@ -1,4 +1,4 @@
-// Package optprior is where agents believe the optimum to be: densities over the designs, as
-// normals around points ([Mixture]), what several of them together add to an acquisition
-// function ([Where]), and the exchange of agents that tell the point coarsely ([NewCoarse]).
+// Package optprior contains priors on the optimum's location: densities over the designs, as
+// normals around points ([Mixture]), the term that several of them add to an acquisition function
+// ([LogPrior]), and the exchange that publishes a coarse location ([NewCoarse]).
 package optprior

@@ -13,11 +13,11 @@ const (
 	peerBurst, peerPause = 20, time.Minute
 	kindBurst, kindPause = 100, 10 * time.Second
 
-	maxKinds = 256  // that are told apart; further ones count as one
+	maxKinds = 256  // that are distinguished; further ones count as one
 	maxPeers = 1024 // of one kind; further ones count as one
 )
 
-// Limit bounds how often something is said. It is safe for concurrent use.
+// Limit bounds how often a message is logged. It is safe for concurrent use.
 type Limit struct {
 	now func() time.Time
 

@@ -146,7 +146,7 @@ func TestWhatWasLeftOutIsTold(t *testing.T) {
 			}
 		}
 		if reported != 5 {
-			t.Errorf("%s: %d were told of, want 5\n%s", what, reported, w.out.String())
+			t.Errorf("%s: the log names %d, want 5\n%s", what, reported, w.out.String())
 		}
 	}
 }

@@ -82,11 +82,11 @@ func TestWhatBecomesOfADirectMessage(t *testing.T) {
 		"slow network": {func(s *sim.Scenario) { s.Network.Delay = 25 * time.Second }, 34, 35},
 		"jitter":       {func(s *sim.Scenario) { s.Network.Jitter = 9 * time.Second }, 10, 19},
 		"by degree":    {func(s *sim.Scenario) { s.Network.Degree = 1 }, 10, 10},
-		"not heard": {func(s *sim.Scenario) {
-			s.Receives = func(hearer, author int) bool { return hearer != 1 || author != 0 }
+		"target lacks the sender's shares": {func(s *sim.Scenario) {
+			s.Receives = func(receiver, author int) bool { return receiver != 1 || author != 0 }
 		}, never, never},
-		"not hearing": {func(s *sim.Scenario) {
-			s.Receives = func(hearer, author int) bool { return hearer != 0 || author != 1 }
+		"sender lacks the target's shares": {func(s *sim.Scenario) {
+			s.Receives = func(receiver, author int) bool { return receiver != 0 || author != 1 }
 		}, 10, 10},
 		"it is away":    {func(s *sim.Scenario) { s.Members[1].Offline = []sim.Span{{Until: 40 * time.Second}} }, 40, 65},
 		"sender away":   {func(s *sim.Scenario) { s.Members[0].Offline = []sim.Span{{Until: 40 * time.Second}} }, 40, 65},

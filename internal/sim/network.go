@@ -15,8 +15,8 @@ type network struct {
 	members    []Member
 	rng        *rand.Rand
 	directs    *rand.Rand // for direct messages
-	receivedBy [][]int    // whom each member's shares reach
-	receives   [][]int    // whose shares reach each member
+	receivedBy [][]int    // members that each member's shares reach
+	receives   [][]int    // members whose shares reach each member
 	latest     []map[protocol.Key]*sent
 }
 
@@ -57,7 +57,7 @@ func newNetwork(s Scenario) *network {
 	return n
 }
 
-// choose lists those whom a member hears, as far as Degree goes.
+// choose returns the members whose shares a member receives, as far as Degree determines them.
 func (n *network) choose(hearer int, graph *rand.Rand) []int {
 	count := len(n.members)
 	var chosen []int

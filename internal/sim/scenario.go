@@ -200,7 +200,7 @@ type Result struct {
 type MemberResult struct {
 	Trials             []strategy.Trial    // in order of ID
 	Recommended        map[int]task.Design // by the number of evaluations
-	PeerInformedTrials int                 // trials whose design rests on what peers shared
+	PeerInformedTrials int                 // trials whose design depends on peers' shares
 	Shares             int                 // sent, without presence
 	Bytes              int64               // of these shares, each counted once however many hear it
 

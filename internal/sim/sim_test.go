@@ -199,7 +199,7 @@ func TestLostSharesComeLater(t *testing.T) {
 	s.Network.Loss, s.Network.Resync = 0.8, 5*time.Second
 	received := receptions(t, s, 0)
 	if received[3] == 3 || received[11] != 3 {
-		t.Errorf("with four of five deliveries lost, heard %v", received)
+		t.Errorf("with four of five deliveries lost, received %v", received)
 	}
 }
 

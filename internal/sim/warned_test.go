@@ -35,7 +35,7 @@ func TestWarningsEndARunUnlessSomebodyHearsThem(t *testing.T) {
 		return err
 	}
 	if err := play(false, nil); err == nil || !strings.Contains(err.Error(), "the agent warns: smoke") {
-		t.Errorf("unheard: %v", err)
+		t.Errorf("without a handler: %v", err)
 	}
 	received := 0
 	err := play(false, func(member int, message string) {
@@ -45,7 +45,7 @@ func TestWarningsEndARunUnlessSomebodyHearsThem(t *testing.T) {
 		received++
 	})
 	if err != nil || received != 1 {
-		t.Errorf("heard %d times: %v", received, err)
+		t.Errorf("received %d warnings, want 1: %v", received, err)
 	}
 	if err := play(true, func(int, string) {}); err == nil || !strings.Contains(err.Error(), "alarmed") {
 		t.Errorf("a panic: %v", err)

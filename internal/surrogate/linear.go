@@ -61,7 +61,7 @@ func newLinear(t *task.Task, shared *rff.Map) *linear {
 	return l
 }
 
-// unitFeatures returns so many features at lengthscales 1, and a constant one.
+// unitFeatures returns a map of this many features at lengthscales 1, and a constant feature.
 func unitFeatures(t *task.Task, features int) (*rff.Map, error) {
 	return rff.NewMap(taskSeed(t), rff.Spec{
 		Kernel:       t.Surrogate.Kernel,

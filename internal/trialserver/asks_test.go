@@ -109,7 +109,7 @@ func TestATrialThatIsToldBeforeItsRequestEnds(t *testing.T) {
 		s.let <- 3
 		<-s.ran
 		if len(s.back) != 0 != c.handback || len(a.open) != 0 {
-			t.Errorf("told of %+v: handed back %d, open %v", c.answered, len(s.back), a.open)
+			t.Errorf("answered %+v: handed back %d, open %v", c.answered, len(s.back), a.open)
 		}
 	}
 }

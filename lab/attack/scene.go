@@ -119,7 +119,7 @@ func truthOf(ctx context.Context, t *task.Task, view strategy.View, seed random.
 	return truth
 }
 
-// observer writes down what an exchange hears of one author.
+// observer records the shares of one author that an exchange receives.
 type observer struct {
 	strategy.Exchange
 	task       *task.Task

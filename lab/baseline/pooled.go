@@ -89,7 +89,7 @@ func (s pooled) Recommend(ctx context.Context, view strategy.View, seed random.S
 
 func (s pooled) process(now *snapshot, view strategy.View, seed random.Seed, trial uint64) (*gp.Posterior, error) {
 	if own := now.members[s.self]; own == nil || len(own.y) < view.Observations {
-		return nil, fmt.Errorf("the pool was not told of all observations of member %d", s.self)
+		return nil, fmt.Errorf("the pool has not received all observations of member %d", s.self)
 	}
 	process, err := now.process(s.kind, s.self, seed.Stream("pooled observations", trial))
 	if err != nil {

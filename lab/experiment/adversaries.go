@@ -14,9 +14,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// adversariesKey is the setting of a task file's strategies that says how many adversaries join the
-// agents of the federation, and attackKey that which says what they share. They are about the
-// experiment and not in the task: honest agents are the same as without adversaries.
+// adversariesKey and attackKey are settings of strategies: the number of adversaries that join the
+// federation, and what they share. They belong to the experiment and not to the task, so honest
+// agents are the same as without adversaries.
 const (
 	adversariesKey = "adversaries"
 	attackKey      = "attack"

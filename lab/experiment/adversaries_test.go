@@ -34,8 +34,9 @@ func TestPlansOfAdversariesAreChecked(t *testing.T) {
 	}
 }
 
-// Adversaries of every kind are heard, do not count, and leave the honest agents their objectives,
-// noise and starting designs; those that the plan counts are evaluated, no more.
+// TestAdversariesJoinTheHonest checks that honest agents receive the shares of every kind of
+// adversary and keep their objectives, noise and initial designs. Results cover only the agents
+// that the plan counts.
 func TestAdversariesJoinTheHonest(t *testing.T) { checkAdversaries(t, "peer-prior") }
 
 // checkAdversaries runs each strategy without adversaries, and with four adversaries of each kind.
@@ -69,7 +70,7 @@ func checkAdversaries(t *testing.T, strategies ...string) {
 				same = same && slices.Equal(m.Regret, honest.Members[i].Regret)
 			}
 			if same {
-				t.Errorf("%s: nobody has heard a lie", s)
+				t.Errorf("%s: the adversaries influence no agent", s)
 			}
 		}
 	}

@@ -71,7 +71,8 @@ func TestListedFamiliesArePlayed(t *testing.T) {
 	}
 }
 
-// The key max_moves is part of the task, and refused by whoever does not move.
+// TestStepsOfAFamily checks that max_moves becomes part of the task, and that strategies which do
+// not move along a graph reject it.
 func TestStepsOfAFamily(t *testing.T) {
 	p := Plan{Agents: 3, Evaluations: 6, Repeats: 2, Seed: 1, Family: ring(t, "ring")}
 	for strategies, want := range map[string]string{

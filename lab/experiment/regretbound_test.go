@@ -84,8 +84,8 @@ func TestBoundByHand(t *testing.T) {
 	near(t, "of 40 designs", p.bound(1, []float64{1, 1}, whole, 4), 2*3*math.Sqrt(4*alpha))
 }
 
-// A run with a roster has it, by what was told with noise, and with fixed hyperparameters its
-// information; alone there is none.
+// TestRunsOfRostersAreObserved checks that a run with a roster has the bound, computed from the
+// noisy reports, and with fixed hyperparameters the information; solo runs have neither.
 func TestRunsOfRostersAreObserved(t *testing.T) {
 	p := tiny(t, func(p *Plan) { p.Own, p.Strategies = ownStrategies(), specsOf(t, "ts,together,together:understate=2") })
 	records := playAll(t, p, drawn(t, p))

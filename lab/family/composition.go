@@ -66,7 +66,7 @@ func compositionKeys() []Key {
 		{Name: othersKey, Type: Choice, Default: similar, Choices: []string{similar, dissimilar, negated, halfNegated, deceptive, constant, noisy, forged},
 			Meaning: "what all but one member are; unless they are similar, that one alone is honest and counts"},
 		{Name: "clusters", Type: Whole, Default: "1", Low: 1, High: 100,
-			Meaning: "members are similar within so many clusters, dealt out in turn, and dissimilar across"},
+			Meaning: "number of clusters, to which members are assigned in turn; members are similar within and dissimilar across clusters"},
 		{Name: "newcomer", Type: Switch, Default: "false",
 			Meaning: "the last member starts when the others have ended, and alone counts"},
 		{Name: adversariesKey, Type: Whole, Default: "0", Low: 0, High: 100,
@@ -76,7 +76,7 @@ func compositionKeys() []Key {
 	}
 }
 
-// composition says who keeps whom company.
+// composition holds the settings that determine the members of a federation.
 type composition struct {
 	others      string
 	clusters    int

@@ -59,7 +59,7 @@ func (s MES) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 	return s.search.Maximise(ctx, view, trial, seed, f, informationReason())
 }
 
-// informationReason is why a design goes by entropy.
+// informationReason returns the reason of a design that was chosen by entropy.
 func informationReason() strategy.Why {
 	return strategy.Why{Source: "entropy", Phrase: "information on the best value"}
 }

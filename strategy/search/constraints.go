@@ -147,8 +147,8 @@ func Sample(view strategy.View, seed strategy.Seed, name string, number uint64) 
 	return f, limited
 }
 
-// LikelyFeasible tells whether the design at x is rather feasible than not: whoever knows none such
-// has no good design to tell of.
+// LikelyFeasible reports whether the design at x is feasible with probability 1/2 or more. An
+// agent that knows no such design has no good design to publish.
 func LikelyFeasible(view strategy.View, x []float64) bool { return Feasibility(view, x) >= 0.5 }
 
 // Feasibility is the probability that the design at x keeps all constraints.

@@ -31,7 +31,7 @@
 //
 // What a strategy maximises is computed on a posterior that takes the outcomes of running and
 // waiting trials for its mean ([Search.WithPending]), so that a batch of designs spreads. Only
-// acquisition functions rest on it. Models of constraints and of failures take pending designs in the
+// acquisition functions use it. Models of constraints and of failures take pending designs in the
 // same way ([surrogate.Constraint.WithPending]), and a pending design that is likely to be feasible counts
 // as one: the batch improves on it. On Branin's and
 // Hartmann's functions with eight designs at a time, 40 seeds each, draws of the posterior in place

@@ -20,7 +20,7 @@ func (s Search) Pending(view strategy.View) (all [][]float64) {
 
 // WithPending returns the view with posteriors of all outputs that take the outcomes of pending
 // designs for their means ([surrogate.Pending], [surrogate.Constraint.WithPending]). It is
-// for acquisition functions alone: what a node publishes, recommends or stops by rests on real
+// for acquisition functions alone: shares, recommendations and the stopping rule use real
 // outcomes. Without pending designs it is the view itself. A sample of a posterior needs no
 // pending designs, since samples are independent of each other.
 //

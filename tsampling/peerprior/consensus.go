@@ -21,7 +21,7 @@ type consensus struct {
 	atOwn, deviations []float64 // m and a at the own designs
 }
 
-// poolPeers forms the consensus of what is heard.
+// poolPeers forms the consensus of the received signals.
 func (s *Strategy) poolPeers(d *data, received []*peerSignal) *consensus {
 	mean, left := s.pool(received)
 	level, _ := moments(left)

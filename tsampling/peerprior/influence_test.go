@@ -32,7 +32,7 @@ func TestAlikePeersAreFollowed(t *testing.T) {
 	})
 	t.Logf("weight of the experts that listen after 8 observations: %.3g", peerOdds)
 	if !(peerOdds > 1-aloneOdds) {
-		t.Errorf("peers alike are believed by %.3g, less than the %.3g before any observation", peerOdds, 1-aloneOdds)
+		t.Errorf("similar peers have weight %.3g, not above the %.3g before any observation", peerOdds, 1-aloneOdds)
 	}
 	distance := func(means ...protocol.Mean) float64 {
 		return average(func(seed uint64) float64 {

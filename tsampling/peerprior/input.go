@@ -9,16 +9,16 @@ import (
 	"github.com/fbo-node/fbo/strategy/search"
 )
 
-// peerInput is all that an agent hears of its objective for one suggestion.
+// peerInput is the peer information on the objective for one suggestion.
 type peerInput struct {
 	signals      []*peerSignal
-	densityPeers []*optprior.Mixture // where peers believe the optimum to be; none where they do not say
-	peers        int                 // who said it
-	observations int                 // behind it, of all of them
-	most         int                 // of one of them
+	densityPeers []*optprior.Mixture // peers' estimates of the optimum's location; none if they do not share them
+	peers        int                 // that it comes from
+	observations int                 // behind it, of all peers
+	most         int                 // of one peer
 }
 
-// add notes what one peer says that has so many observations.
+// add adds the signal of one peer with this number of observations.
 func (h *peerInput) add(p *peerSignal, observations int) {
 	h.signals = append(h.signals, p)
 	h.count(observations)
@@ -30,10 +30,10 @@ func (h *peerInput) count(observations int) {
 	h.most = max(h.most, observations)
 }
 
-// inputMode returns what an agent hears that has these own designs, encoded.
+// inputMode returns the peer information for an agent with these own designs, encoded.
 type inputMode func(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) peerInput
 
-// fromMeans listens to peers' means.
+// fromMeans returns the input from peers' means.
 func fromMeans(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) (h peerInput) {
 	for _, said := range peerMeans(view, trial, seed) {
 		if p := s.read(said, own); p != nil {
@@ -44,8 +44,8 @@ func fromMeans(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed
 	return h
 }
 
-// fromDensities makes of where peers believe the optimum to be one statement: that the objective is
-// the average of their densities, as far as they explain it.
+// fromDensities combines peers' estimates of the optimum's location into one statement: the
+// objective is the average of their densities, as far as they explain it.
 func fromDensities(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) (h peerInput) {
 	said := peerDensities(view, trial, seed)
 	if len(said) == 0 {
@@ -63,7 +63,7 @@ func fromDensities(s *Strategy, view strategy.View, trial uint64, seed strategy.
 	return h
 }
 
-// peerDensities lists what peers say of where the optimum is.
+// peerDensities lists the densities that peers share on the optimum's location, at most maxPeers.
 func peerDensities(view strategy.View, trial uint64, seed strategy.Seed) []protocol.Density {
 	var all []protocol.Density
 	for _, d := range strategy.Shares[protocol.Density](view) {

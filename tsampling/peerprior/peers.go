@@ -14,26 +14,26 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// share is a peer's mean as it was received. What it says at the reference points, which are
-// the task's, is worked out once, however many suggestions rest on it.
+// share is a peer's mean as received. Its values at the task's reference points are computed
+// once, for all suggestions that use it.
 type share struct {
 	protocol.Mean
 	once        sync.Once
 	mean, known []float64 // at the reference points: of Values, and of Known
 }
 
-// peerSignal is one thing that is heard: a peer's mean or another [Statement]. It is in units
-// of its own: moved and scaled so that over the space its mean averages 0 and has the
-// variance that it claims to explain. Nobody speaks louder than he claims to know.
+// peerSignal is one piece of peer information: a peer's mean or another [Statement]. It has its
+// own units: moved and scaled so that over the space its mean averages 0 and has the variance
+// that it claims to explain. No peer has more influence than the variance that it claims.
 type peerSignal struct {
 	explained   float64
-	mean, known []float64 // at the reference points: what it says, and the part of the variance that it knows
-	atOwn       []float64 // what it says at the own designs
-	use         float64   // the probability that it is of use
+	mean, known []float64 // at the reference points: its values, and the part of the variance that it explains
+	atOwn       []float64 // its values at the own designs
+	use         float64   // the probability that it is useful
 }
 
-// peerMeans lists the shares to listen to: of those who know most. Whom of equals is left to
-// chance.
+// peerMeans lists the shares to use: at most maxPeers, those that explain the most variance.
+// Ties are broken at random.
 func peerMeans(view strategy.View, trial uint64, seed strategy.Seed) []*share {
 	var all []*share
 	for _, said := range strategy.Shares[*share](view) {
@@ -49,7 +49,7 @@ func peerMeans(view strategy.View, trial uint64, seed strategy.Seed) []*share {
 	return all
 }
 
-// read returns what a share says, nil where it says nothing.
+// read returns the signal of a share, nil if its mean is constant.
 func (s *Strategy) read(said *share, own [][]float64) *peerSignal {
 	said.once.Do(func() {
 		said.mean, said.known = s.atReference(said.Values), s.atReference(said.ExplainedWeights)
@@ -60,7 +60,7 @@ func (s *Strategy) read(said *share, own [][]float64) *peerSignal {
 	return newPeerSignal(said.Explained, said.mean, said.known, s.features.Function(said.Values).Value, own)
 }
 
-// newPeerSignal is nil where the mean says nothing.
+// newPeerSignal returns the signal of a mean, nil if the mean is constant.
 func newPeerSignal(explained float64, mean, known []float64, says func(x []float64) float64, own [][]float64) *peerSignal {
 	average, variance := moments(mean)
 	if !(variance > minVariance) {
@@ -84,9 +84,9 @@ func (s *Strategy) atReference(weights []float64) []float64 {
 	return values
 }
 
-// weighPeers fills in the probability that each of what is heard is of use: the weight of the
-// experts around its mean alone against that of the same around 0, so that who says nothing
-// gains no credit. Of its knowledge only the average counts here.
+// weighPeers sets the probability that each signal is useful: the weight of the experts around
+// its mean alone against that of the same experts around 0, so that an empty signal gains no
+// weight. Only the average of the explained variance counts here.
 func weighPeers(received []*peerSignal, d *data) {
 	for _, p := range received {
 		deviations := slices.Repeat([]float64{deviationOf(1 - p.explained)}, len(d.x))

@@ -211,21 +211,21 @@ func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed strat
 	return s.search.Recommend(ctx, view, seed)
 }
 
-// mixture is what an agent makes of its observations and of what it hears.
+// mixture is the model of an agent's observations and its peer information.
 type mixture struct {
 	peerInput
 	data     *data
 	around   *consensus
-	experts  []*expert // those who listen
+	experts  []*expert // those that use peer information
 	peerOdds float64   // their weight
 }
 
-// best is the expert that is believed most of those who listen.
+// best returns the expert with the largest weight among those that use peer information.
 func (o *mixture) best() *expert {
 	return slices.MaxFunc(o.experts, func(a, b *expert) int { return cmp.Compare(a.weight, b.weight) })
 }
 
-// mixtureOf forms the opinion of an agent, without experts where nobody says anything.
+// mixtureOf returns the mixture of an agent, without experts if no peer shares anything.
 func (s *Strategy) mixtureOf(view strategy.View, trial uint64, seed strategy.Seed) (*mixture, error) {
 	x, y, err := exactly(s.task, view)
 	if err != nil {

@@ -13,10 +13,10 @@ var _ strategy.PeerWeigher = (*Strategy)(nil)
 // with the cube of the number.
 const maxWeighed = 300
 
-// PeerWeights implements strategy.Believer. It returns the probability that each peer's share is
-// of use, given the newest observations, at most maxWeighed. The average of all means weighs
-// them by it. Of coarse shares the strategy makes one statement, which it judges as a whole.
-// Beliefs judges each share by itself, by the same rule. Without shares it computes nothing.
+// PeerWeights implements strategy.PeerWeigher. It returns the probability that each peer's share is
+// useful, given the newest observations, at most maxWeighed. The average of all means uses it as
+// weights. The strategy combines coarse shares into one statement and judges it as a whole;
+// PeerWeights judges each share by itself, by the same rule. Without shares it computes nothing.
 func (s *Strategy) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error) {
 	var all []strategy.PeerWeight
 	var x [][]float64

@@ -11,9 +11,8 @@ import (
 // MaxShareEvery bounds the key share_every.
 const MaxShareEvery = 10_000
 
-// What the key share of a strategy may say: Best, that nodes tell where they believe the
-// optimum to be, which is the default, Coarse, that they tell it coarsely, and Feasibility,
-// that they only give labels.
+// Values of a strategy's key share. With Best, the default, nodes publish their estimates of
+// the optimum's location; with Coarse, coarse estimates; with Feasibility, only labels.
 const (
 	Best        = "best"
 	Coarse      = coarsen.Share

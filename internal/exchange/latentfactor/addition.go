@@ -11,9 +11,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// heard are the statements of a view, at most maxPeers. Of equals those count whose author's
-// name comes first.
-func heard(view strategy.View) PeerFactors {
+// peerFactors returns the statements of a view with the most observations, at most maxPeers. Ties
+// go to the author whose ID sorts first.
+func peerFactors(view strategy.View) PeerFactors {
 	var all PeerFactors
 	for _, said := range strategy.Shares[latent.Statement](view) {
 		all = append(all, said)

@@ -17,13 +17,14 @@ import (
 // Kind names the exchange and its shares.
 const Kind = "latent"
 
-// from is how many observations a statement needs: one is standardised to nothing.
+// fromObservations is the minimum number of observations for a statement, because a single one is
+// standardised to 0.
 const fromObservations = 2
 
-// maxPeers is to how many statements a node listens, those that rest on most observations.
+// maxPeers is the maximum number of statements that a node uses, those with the most observations.
 const maxPeers = 50
 
-// Exchange is that of one agent. Its Result is Heard.
+// Exchange is that of one agent. Its Result is a PeerFactors.
 type Exchange struct{ *latest.Latest }
 
 var _ strategy.Exchange = (*Exchange)(nil)
@@ -84,15 +85,15 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	outputs := e.Latest.Step(view, in)
 	switch in.(type) {
 	case strategy.Start, strategy.TrialsEnded, strategy.Received:
-		outputs = append(outputs, strategy.Result{Value: heard(view)})
+		outputs = append(outputs, strategy.Result{Value: peerFactors(view)})
 	}
 	return outputs
 }
 
-// PeerFactors is what peers state.
+// PeerFactors are the statements of peers.
 type PeerFactors []latent.Statement
 
 var _ strategy.FactorSource = PeerFactors(nil)
 
-// Statements implements strategy.Stater.
+// Statements implements strategy.FactorSource.
 func (h PeerFactors) Statements() []latent.Statement { return h }

@@ -2,20 +2,20 @@ package rounds
 
 import "github.com/libp2p/go-libp2p/core/peer"
 
-// maxLapses bounds the memory of who let the agent wait. When it is full it
-// starts afresh: who has so many names needs no second chance.
+// maxLapses is the maximum number of absent peers that are remembered. When it is reached, all
+// are forgotten: an attacker with that many identities gains nothing from it.
 const maxLapses = 1024
 
-// absence is how often a peer was waited for in vain, and the first round in which
-// it may be waited for again.
+// absence holds how often the agent waited for a peer that did not respond, and the first round
+// in which it may wait for that peer again.
 type absence struct{ times, again int }
 
-// absences bound what silent peers cost. After m times in vain a peer is not waited
-// for before 2^(m-1) rounds later, so that it costs no more than 1 + log2 T deadlines
-// in T rounds.
+// absences bounds the cost of silent peers. After a peer's m-th missed deadline the agent does
+// not wait for it again for 2^(m-1) rounds, so a peer costs at most 1 + log2 T deadlines in T
+// rounds.
 type absences map[peer.ID]absence
 
-// note takes down whom the agent has waited for in vain in a round.
+// note records the peers that missed the deadline of a round.
 func (l absences) note(missing []peer.ID, round int) {
 	for _, id := range missing {
 		if len(l) >= maxLapses {
@@ -26,5 +26,5 @@ func (l absences) note(missing []peer.ID, round int) {
 	}
 }
 
-// isForgiven tells whether a peer may be waited for in a round.
+// isForgiven reports whether the agent may wait for a peer in a round.
 func (l absences) isForgiven(id peer.ID, round int) bool { return round >= l[id].again }

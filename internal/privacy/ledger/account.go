@@ -11,17 +11,17 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// account has the node's releases by their names: those of its journal, and those that peers hold.
+// account holds the node's releases by name: those of its journal, and those that peers hold.
 type account struct {
 	journal protocol.Receipt              // the releases that the journal counts
 	seen    map[protocol.ReleaseName]bool // releases of the node by any journal
 
 	opened    bool // the journal says that a peer holds the account, or it has releases
-	earlier   bool // it said so before this run
-	confirmed bool // in this run a peer has told the last release that the journal has, or the one before
-	announced int  // how many releases the receipt had that was last announced in this run, and 1 more; 0: none
-	forked    bool // a journal that has made other releases is known in this run, and is to know of this one
-	warned    bool // that releases wait for a peer that vouches
+	earlier   bool // the journal said so before this run
+	confirmed bool // in this run a peer has sent the journal's last release, or the one before
+	announced int  // 1 plus the number of releases of the receipt last announced in this run; 0: none
+	forked    bool // in this run a journal with other releases is known, which must receive this receipt
+	warned    bool // that releases wait for a peer that confirms the account
 }
 
 // note counts the releases of a receipt as made.
@@ -47,7 +47,7 @@ func (a *account) count(name protocol.ReleaseName) {
 // everybody; the one before is enough.
 func (a *account) whole() bool { return !a.earlier || a.confirmed }
 
-// vouch takes note that a peer holds so many of the journal's releases.
+// vouch records that a peer holds this many of the journal's releases.
 func (a *account) vouch(releases int) {
 	a.confirmed = a.confirmed || releases >= len(a.journal.Releases)-1
 }
@@ -68,11 +68,10 @@ func decodeName(text string) (name protocol.ReleaseName, err error) {
 	return name, err
 }
 
-// Announce returns the payload of the receipt that all are to hold, once after each
-// change; nil when there is nothing new to tell. What nobody has vouched for is not
-// announced, since those who hear it could vouch for it in the next run. An exception is
-// a journal beside which another one has made releases: so whoever works with that one
-// gets to know.
+// Announce returns the payload of the receipt that all peers shall store, once after each change;
+// nil if nothing has changed. It announces no account that no peer has confirmed, since receivers
+// could confirm it in the next run. The exception is a journal beside which another journal has
+// made releases: the node that uses the other one must receive the receipt.
 func (l *Ledger) Announce() (payload []byte) {
 	n := len(l.journal.Releases) + 1
 	if n == l.announced || !(l.forked || l.whole() && l.state.Refused == "") {

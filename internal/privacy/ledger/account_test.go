@@ -198,6 +198,6 @@ func TestEvidenceCountsBothCopies(t *testing.T) {
 	}
 	late.note(late.ledger.Reconcile(copies[0].reported))
 	if !late.tells || !late.reported.Forked(copies[0].reported) {
-		t.Errorf("the forked account is not told: %v", late.reported)
+		t.Errorf("the forked account is not announced: %v", late.reported)
 	}
 }

@@ -100,7 +100,7 @@ type Ledger struct {
 	account
 	entropy  io.Reader
 	state    State
-	reported []peer.ID // who has told all shares in this run
+	reported []peer.ID // peers that have sent all their shares in this run
 	patience
 }
 
@@ -188,7 +188,7 @@ func (l *Ledger) enoughReported(present []peer.ID) bool {
 	return reported > 0 && (2*reported > len(present)-1 || l.patience.over)
 }
 
-// reportedBy returns how many of those present have told what they hold.
+// reportedBy returns how many of the present peers have sent all their shares.
 func (l *Ledger) reportedBy(present []peer.ID) (reported int) {
 	for _, id := range l.reported {
 		if slices.Contains(present, id) {

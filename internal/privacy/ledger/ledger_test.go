@@ -219,7 +219,7 @@ func TestMoreThanHalfMustHaveTold(t *testing.T) {
 		}
 		l.CaughtUp("one that is not present")
 		if got := l.Trusted(ids(c.present)); got != c.want {
-			t.Errorf("%d present, %d of the others have told: %v", c.present, c.reported, got)
+			t.Errorf("%d present, %d of the others have sent all shares: %v", c.present, c.reported, got)
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (c Committee) Validate() error {
 	case c.Quorum > c.Members:
 		return fmt.Errorf("quorum %d is more than the committee of %d", c.Quorum, c.Members)
 	case 2*c.Quorum <= c.Members+c.Threshold:
-		return fmt.Errorf("quorum %d: two sets could win the same round, at least %d is needed for %d members of whom %d collude",
+		return fmt.Errorf("quorum %d: two sets could win the same round; expected at least %d for %d members, %d of them colluding",
 			c.Quorum, (c.Members+c.Threshold)/2+1, c.Members, c.Threshold)
 	}
 	return nil

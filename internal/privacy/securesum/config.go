@@ -92,7 +92,7 @@ func (c *Config) validate() error {
 	case n < c.Committee.Members:
 		return fmt.Errorf("a roster of %d cannot fill a committee of %d", n, c.Committee.Members)
 	case c.MinContributors <= c.Committee.Threshold || c.MinContributors > n:
-		return fmt.Errorf("at least %d contributors: accepted is more than the threshold %d, since so many may know their own, up to the roster's %d",
+		return fmt.Errorf("at least %d contributors: expected more than the threshold %d, since colluding contributors know their own inputs, and at most the roster's %d",
 			c.MinContributors, c.Committee.Threshold, n)
 	case c.Dimension < 1 || c.Dimension > MaxDimension:
 		return fmt.Errorf("vectors of %d numbers, accepted are 1 to %d", c.Dimension, MaxDimension)
@@ -124,7 +124,7 @@ func (c *Config) validateTimes() error {
 	case c.Interval < 0 || c.Deal < 1 || c.Turn < 2:
 		return fmt.Errorf("times (interval %v, deal %d, turn %d): accepted are a positive interval, at least 1 tick to deal and 2 for a turn", c.Interval, c.Deal, c.Turn)
 	case c.Deadline <= c.Deal+turns*c.Turn:
-		return fmt.Errorf("deadline after %d ticks: the turns of %d members, of whom all but the last may be absent, take %d",
+		return fmt.Errorf("deadline after %d ticks: expected more, as the turns of %d members take %d if all but the last are absent",
 			c.Deadline, turns, c.Deal+turns*c.Turn)
 	}
 	return nil

@@ -42,7 +42,7 @@ type Exchange struct {
 	previous    *round // it is over here, and still answers those who lag behind
 	memory      memory
 	ahead       []uint64     // by roster index: the newest round each peer has spoken of
-	reminded    set          // peers who in this tick were told which round is current, or that the agent is there
+	reminded    set          // peers to which the agent has sent the current round or its presence in this tick
 	unlike      set          // peers whose messages are of another version
 	clock       int          // ticks since the start
 	lastReports []lastReport // by roster index: the newest round each peer has spoken of, and when

@@ -25,7 +25,7 @@ func trafficKind() family.Kind {
 			About: "logarithm of one more than the demand for rides in a region of a city, from a table, to be maximised by all members",
 			Keys: []family.Key{
 				{Name: "file", Type: family.Text, Meaning: "CSV with columns node, x1, x2, log1p_demand: a row for each region; required"},
-				{Name: "roads", Type: family.Text, Meaning: "CSV with columns node, neighbors_0based_semicolon: which nodes can be reached from which; required"},
+				{Name: "roads", Type: family.Text, Meaning: "CSV with columns node, neighbours_0based_semicolon: which nodes can be reached from which; required"},
 				{Name: "max_moves", Type: family.Whole, Default: "1", Low: 0, High: 2, Meaning: "regions from one evaluation of a member to its next, at most; 0: any region"},
 				noiseKey(), newcomerKey(),
 			},
@@ -88,7 +88,7 @@ func readCity(regionFile, roadFile string) (*city, error) {
 	if err != nil {
 		return nil, err
 	}
-	roads, err := readFile("roads", roadFile, "columns node, neighbors_0based_semicolon", readRoads)
+	roads, err := readFile("roads", roadFile, "columns node, neighbours_0based_semicolon", readRoads)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func readRegions(r io.Reader) (map[int]region, error) {
 
 func readRoads(r io.Reader) (map[int][]int, error) {
 	all := map[int][]int{}
-	err := eachRow(r, []string{"node", "neighbors_0based_semicolon"}, func(cells []string) error {
+	err := eachRow(r, []string{"node", "neighbours_0based_semicolon"}, func(cells []string) error {
 		node, err := strconv.Atoi(cells[0])
 		if err != nil {
 			return fmt.Errorf("node %q is no whole number", cells[0])

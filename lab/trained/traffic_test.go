@@ -14,7 +14,7 @@ import (
 // at one end, and 11 names itself.
 const (
 	regions = "node,x1,x2,log1p_demand,degree\n10,0,3,0,1\n11,0,4,0.5,2\n12,1,4,2.5,2\n13,2,5,1,1\n14,9,9,7,0\n"
-	roadMap = "node,degree,neighbors_0based_semicolon\n10,1,11\n11,3,10;11;12\n12,3,10;11;13\n13,1,12\n14,0,\n"
+	roadMap = "node,degree,neighbours_0based_semicolon\n10,1,11\n11,3,10;11;12\n12,3,10;11;13\n13,1,12\n14,0,\n"
 )
 
 func townFiles(t *testing.T, regions, roads string) (spec string) {
@@ -89,11 +89,11 @@ func TestTrafficRefuses(t *testing.T) {
 		"twice":           {regions + "10,5,5,0,0\n", roadMap, "line 7: node 10 is there twice"},
 		"two in a place":  {strings.Replace(regions, "0,4,", "0,3,", 1), roadMap, "keys file and roads: task: design 2: the design is that of row 1"},
 		"ragged":          {regions + "1,2\n", roadMap, "wrong number of fields"},
-		"no roads":        {regions, "node,neighbors_0based_semicolon\n", "no two regions are joined"},
+		"no roads":        {regions, "node,neighbours_0based_semicolon\n", "no two regions are joined"},
 		"nowhere":         {regions, roadMap + "15,1,10\n", "node 15 is on a road and is no region"},
 		"odd node":        {regions, roadMap + "a,1,10\n", `line 7: node "a"`},
 		"odd neighbor":    {regions, roadMap + "15,1,10; 11\n", `line 7: neighbor " 11"`},
-		"no road columns": {regions, regions, "there is no column neighbors_0based_semicolon"},
+		"no road columns": {regions, regions, "there is no column neighbours_0based_semicolon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Kinds().Parse(townFiles(t, test.regions, test.roads))
@@ -120,7 +120,7 @@ func TestTrafficData(t *testing.T) {
 	if _, err := os.Stat(folder); err != nil {
 		t.Skipf("without the published data: %v", err)
 	}
-	city, err := readCity(filepath.Join(folder, "traffic_demand.csv"), filepath.Join(folder, "neighbors.csv"))
+	city, err := readCity(filepath.Join(folder, "traffic_demand.csv"), filepath.Join(folder, "neighbours.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}

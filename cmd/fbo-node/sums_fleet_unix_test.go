@@ -252,13 +252,17 @@ func askOnly(dir string) (s state, ok bool, err error) {
 	return askTask(context.Background(), dir, tasks[0].ID)
 }
 
-// sums is what it says of sums.
-func (n *fleetNode) sums(t *testing.T) (s strategy.Sums) {
+// sumCounts is the value of the status item "sums".
+type sumCounts struct {
+	Known, Failed int
+	Reason        string
+}
+
+// sums returns the counts of sums in the node's status.
+func (n *fleetNode) sums(t *testing.T) sumCounts {
 	t.Helper()
-	if known := n.status(t).Sums; known != nil {
-		s = *known
-	}
-	return s
+	counts, _ := strategy.StatusValue[sumCounts](n.status(t).Items, "sums")
+	return counts
 }
 
 // measured tells whether a node has told the outcome of a trial in this start.

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 	"github.com/fbo-node/fbo/protocol"
@@ -102,8 +103,18 @@ type LearnedPrior struct {
 
 var _ strategy.PriorSource = LearnedPrior{}
 
-// HyperparameterPeers implements strategy.PriorSource.
-func (l LearnedPrior) HyperparameterPeers() int { return len(l.statements) }
+// Status implements strategy.StatusReporter.
+func (l LearnedPrior) Status() []strategy.StatusItem {
+	if len(l.statements) == 0 {
+		return nil
+	}
+	return []strategy.StatusItem{{
+		Key:   "hyperparameter_peers",
+		Label: "prior",
+		Value: len(l.statements),
+		Text:  "lengthscales and noise from " + sanitize.Count(len(l.statements), "other node"),
+	}}
+}
 
 // Prior implements strategy.PriorSource.
 func (l LearnedPrior) Prior() *gp.Prior {

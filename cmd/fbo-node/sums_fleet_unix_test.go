@@ -19,6 +19,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/privacy/securesum"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -214,7 +215,7 @@ func (f *fleet) finish(t *testing.T) {
 func (n *fleetNode) contributions() (count int) {
 	for _, p := range n.starts {
 		for _, e := range p.of("share_sent") {
-			if e.Kind == ftsde.Kind {
+			if e.Kind == protocol.AggregateKind {
 				count++
 			}
 		}
@@ -347,7 +348,7 @@ func trafficOf(t *testing.T, nodes []*fleetNode) (sent traffic) {
 			case "fbo_direct_sent_total":
 				sent.messages += value
 			case "fbo_direct_received_total":
-				if strings.Contains(rest, ftsde.Kind) {
+				if strings.Contains(rest, protocol.AggregateKind) {
 					sent.received += value
 				}
 			case "fbo_direct_send_failures_total":

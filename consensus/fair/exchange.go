@@ -18,9 +18,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kind names the exchange, which publishes no shares.
-const Kind = "fair"
-
 // Kinds of what is signed and sent directly.
 const (
 	evaluationKind = "evaluation"
@@ -160,7 +157,7 @@ func NewExchange(t *task.Task, key crypto.PrivKey) (*Exchange, error) {
 }
 
 // Name implements strategy.Exchange.
-func (*Exchange) Name() string { return Kind }
+func (*Exchange) Name() string { return protocol.FairKind }
 
 // Decode implements strategy.Exchange. Nothing is published, so every payload is refused.
 func (*Exchange) Decode([]byte) (any, error) {

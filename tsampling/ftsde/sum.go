@@ -20,7 +20,7 @@ type Sum struct {
 	Noise        []float64   `json:"noise"`        // by cell, standard deviation on each weight
 }
 
-// Result is what the view shows under Kind.
+// Result is what the view shows under protocol.AggregateKind.
 type Result struct {
 	ledger.State
 	Sums   []Sum  `json:"-"` // in order of their rounds

@@ -15,9 +15,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kind names the exchange and its shares.
-const Kind = "hyperparameters"
-
 // from is how many observations a statement needs: one is standardised to nothing.
 const fromObservations = 2
 
@@ -42,7 +39,7 @@ func New(t *task.Task) (*Exchange, error) {
 	}
 	e := &Exchange{standard: pupil.Prior()}
 	e.Latest = latest.New(latest.Spec{
-		Kind: Kind, From: fromObservations, TTL: protocol.MaxTTL,
+		Kind: protocol.HyperparametersKind, From: fromObservations, TTL: protocol.MaxTTL,
 		Decode: e.decode,
 		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
 			observations := view.Observed(task.Objective)

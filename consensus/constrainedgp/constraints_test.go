@@ -17,7 +17,7 @@ func (l *lab) constrained(view strategy.View, low float64) (*lab, strategy.View)
 	spec := *l.task
 	spec.Constraints = []task.Constraint{{Output: "first", Low: low, High: math.Inf(1)}}
 	with := *l
-	with.task, with.strategy = &spec, New(&spec)
+	with.task, with.strategy = &spec, newStrategy(l.t, &spec)
 	with.alone = with.strategy.alone
 	view.Task = &spec
 	obs := surrogate.Observations{}

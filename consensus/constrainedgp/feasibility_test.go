@@ -19,7 +19,7 @@ func labelled(t *testing.T, low float64) (*lab, strategy.View) {
 	t.Helper()
 	plain := newLab(t, "maximize", plane, "exact", "none")
 	spec := *plain.task
-	spec.Strategy.Settings = Settings{Share: feasibility.Feasibility}
+	spec.Strategy.Settings = Settings{strategy.Choice{Share: feasibility.Disclosure("").Share}}
 	plain.task = &spec
 	return plain.constrained(plain.view([][]float64{{0.1, 0.2}, {0.3, 0.8}, {0.2, 0.5}, {0.4, 0.4}}, bump(0.4)), low)
 }
@@ -148,7 +148,7 @@ func TestBlindAgentsFollowLabels(t *testing.T) {
 	l, view := labelled(t, 0.62)
 	spec := *l.task
 	spec.Constraints = []task.Constraint{task.TruthOf("sound")}
-	l.task, l.strategy = &spec, New(&spec)
+	l.task, l.strategy = &spec, newStrategy(t, &spec)
 	l.alone = l.strategy.alone
 	view.Task = &spec
 	obs := surrogate.Observations{}

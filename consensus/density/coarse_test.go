@@ -20,7 +20,7 @@ import (
 func coarseOf(t testing.TB, spec *task.Task, n byte) (*latest.Latest, *coarsen.Grid) {
 	t.Helper()
 	key := fbotest.Key(t, int(n))
-	exchanges, err := Register().Exchanges(strategy.Env{Task: spec, Key: key})
+	exchanges, err := Register().Disclosure(spec).Exchanges(strategy.Env{Task: spec, Key: key})
 	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optprior.Kind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)
 	}
@@ -94,10 +94,10 @@ func TestCoarseSaysNothingOfTheInfeasible(t *testing.T) {
 
 func TestCoarseIsSaidToBe(t *testing.T) {
 	r := Register()
-	if coarse := newTask(t, plane, "exact", ", share: coarse"); r.Reveals(coarse) != coarsen.Reveals(coarse.Space) {
-		t.Errorf("coarse shares reveal: %s", r.Reveals(coarse))
+	if coarse := newTask(t, plane, "exact", ", share: coarse"); r.Disclosure(coarse).Reveals(coarse) != coarsen.Reveals(coarse.Space) {
+		t.Errorf("coarse shares reveal: %s", r.Disclosure(coarse).Reveals(coarse))
 	}
-	if exact := newTask(t, plane, "exact", ""); r.Reveals(exact) == coarsen.Reveals(exact.Space) {
+	if exact := newTask(t, plane, "exact", ""); r.Disclosure(exact).Reveals(exact) == coarsen.Reveals(exact.Space) {
 		t.Error("exact shares are called coarse")
 	}
 }

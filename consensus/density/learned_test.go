@@ -79,7 +79,7 @@ func saying(t testing.TB, spec *task.Task, author string, f protocol.Feasibility
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := newSharing(spec).Decode(payload)
+	value, err := feasibility.NewSharing(spec).Decode(payload)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,11 +381,11 @@ func TestForgeKeepsLabelsWellFormed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := Register().Forge(spec, feasibility.Kind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
+	forged, err := Register().Disclosure(spec).Forge(spec, feasibility.Kind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := newSharing(spec).Decode(forged)
+	value, err := feasibility.NewSharing(spec).Decode(forged)
 	if err != nil || reflect.DeepEqual(value, f) || len(value.(protocol.Feasibility).Labels) != 30 {
 		t.Errorf("%+v, %v", value, err)
 	}
@@ -395,10 +395,10 @@ func TestForgeKeepsLabelsWellFormed(t *testing.T) {
 func TestLabelsAreDescribed(t *testing.T) {
 	spec := sharingLabels(t, plane, "")
 	r := Register()
-	if got := r.Describe(spec); !strings.Contains(got, "up to 64 designs and whether each was feasible") {
+	if got := r.Summary(spec); !strings.Contains(got, "up to 64 designs and whether each was feasible") {
 		t.Error(got)
 	}
-	if got := r.Reveals(spec); !strings.Contains(got, "which were feasible, never its results; that is not privacy") {
+	if got := r.Disclosure(spec).Reveals(spec); !strings.Contains(got, "which were feasible, never its results; that is not privacy") {
 		t.Error(got)
 	}
 }

@@ -13,14 +13,16 @@ func Register() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "fair", Settings: readSettings, Moves: true, Exact: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
-		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
-			exchange, err := NewExchange(env.Task, env.Key)
-			return []strategy.Exchange{exchange}, err
-		},
-		Roster:   true,
-		Describe: describe,
-		Reveals:  reveals,
-		Outdated: func(*task.Task) string { return "strategy fair chooses designs for parties that are there" },
+		Roster:       true,
+		Describe:     describe,
+		Disclosures: []strategy.Disclosure{{
+			Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+				exchange, err := NewExchange(env.Task, env.Key)
+				return []strategy.Exchange{exchange}, err
+			},
+			Reveals:  reveals,
+			Outdated: func(*task.Task) string { return "strategy fair chooses designs for parties that are there" },
+		}},
 	}
 }
 

@@ -32,10 +32,7 @@ type teller struct{ strategytest.Releaser }
 
 func newTeller(t testing.TB, definition *task.Task, seed byte) *teller {
 	t.Helper()
-	exchange, err := newReleases(definition, rand.NewChaCha8([32]byte{seed}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	exchange := strategytest.PrivateExchange(t, RegisterFTS(), definition, rand.NewChaCha8([32]byte{seed}))
 	return &teller{strategytest.Releaser{T: t, Exchange: exchange, View: strategy.View{
 		Task: definition, Self: "a",
 		Results: map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"a", "b", "c"}, Agreed: true}},
@@ -193,12 +190,7 @@ func shownBy(t *testing.T, runs int, keys string, wrong fault) float64 {
 	t.Helper()
 	const releases = 3
 	definition := privateTask(t, "", fmt.Sprintf("epsilon: %g, delta: %g, releases: %d, clip: 1%s", strategytest.Guarantee().Epsilon, strategytest.Guarantee().Delta, releases, keys))
-	source := rand.NewChaCha8([32]byte{3})
-	return strategytest.Guarantee().Shown(runs, func(world int) int {
-		exchange, err := newReleases(definition, source)
-		if err != nil {
-			t.Fatal(err)
-		}
+	return strategytest.Shown(t, RegisterFTS(), definition, runs, func(exchange strategy.Exchange, world int) int {
 		p := &teller{strategytest.Releaser{T: t, Exchange: exchange}}
 		sign, total, first, clipped := float64(1-2*world), 0.0, 0.0, 1.0
 		for number := range releases {

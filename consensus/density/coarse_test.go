@@ -8,6 +8,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/internal/random"
@@ -84,7 +85,7 @@ func TestCoarseSaysNothingOfTheInfeasible(t *testing.T) {
 	spec := newTask(t, plane, "exact", ", share: coarse")
 	plain := viewOf(t, spec, points(spec, 9), bowl(spec, 0.3))
 	for low, want := range map[float64]int{0: 1, 1.5: 0} {
-		with, view := constrained(t, spec, plain, low)
+		with, view := strategytest.Constrain(t, plain, low)
 		e, _ := coarseOf(t, with, 1)
 		if published := step(t, e, view, view, strategy.Start{}); len(published) != want {
 			t.Errorf("with x from %g: %d shares, want %d", low, len(published), want)

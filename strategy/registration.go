@@ -94,6 +94,8 @@ func (s Set) Check() error {
 			return fmt.Errorf("registration %q needs New and Describe", r.Name)
 		case slices.ContainsFunc(r.Disclosures, func(d Disclosure) bool { return d.Exchanges == nil || d.Reveals == nil }):
 			return fmt.Errorf("registration %q has a disclosure that needs Exchanges and Reveals", r.Name)
+		case slices.ContainsFunc(r.Disclosures, func(d Disclosure) bool { return (d.Release == nil) != (d.Debit == nil) }):
+			return fmt.Errorf("registration %q has a disclosure with one of Release and Debit, which needs both", r.Name)
 		case !slices.Contains([]string{"", task.MechanismLocal, task.MechanismAggregate}, r.Mechanism):
 			return fmt.Errorf("registration %q has the mechanism %q, accepted are %q, %q and none", r.Name, r.Mechanism, task.MechanismLocal, task.MechanismAggregate)
 		}

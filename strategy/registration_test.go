@@ -35,6 +35,10 @@ func TestSetCheck(t *testing.T) {
 		`"own" has a disclosure that needs Exchanges and Reveals`: without(func(r *strategy.Registration) {
 			r.Disclosures = []strategy.Disclosure{{Exchanges: func(strategy.Env) ([]strategy.Exchange, error) { return nil, nil }}}
 		}),
+		`"own" has a disclosure with one of Release and Debit`: without(func(r *strategy.Registration) {
+			r.Disclosures = choices()
+			r.Disclosures[2].Debit = nil
+		}),
 	} {
 		err := set.Check()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

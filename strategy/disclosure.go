@@ -100,7 +100,7 @@ func ReadChoice(s *task.Section, all []Disclosure) Choice {
 	}
 	if chosen.Constrained && !s.Constrained() {
 		s.Errorf(shareKey, "share %s applies only to tasks with constraints, or with failures: constraint; accepted are %s",
-			share, strings.Join(of(func(d Disclosure) bool { return !d.Constrained }), " and "))
+			share, sentence(of(func(d Disclosure) bool { return !d.Constrained })))
 	}
 	c := Choice{Share: share, ShareEvery: 1, Implied: chosen.Implied}
 	if chosen.Every {
@@ -117,6 +117,15 @@ func ReadChoice(s *task.Section, all []Disclosure) Choice {
 		}
 	}
 	return c
+}
+
+// sentence lists words, as in "a, b and c".
+func sentence(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // Keys returns the keys that ReadChoice reads, without defaults that canonical forms leave out.

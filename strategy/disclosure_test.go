@@ -122,6 +122,24 @@ func TestReadChoiceRefuses(t *testing.T) {
 	}
 }
 
+// The values that a task without constraints can have are listed, however many there are.
+func TestReadChoiceListsValuesWithoutConstraints(t *testing.T) {
+	labels := choices()[4]
+	for want, others := range map[string][]string{"accepted are a": {"a"}, "accepted are a and b": {"a", "b"}, "accepted are a, b and c": {"a", "b", "c"}} {
+		r := register("own")
+		r.Settings = func(s *task.Section) task.StrategySettings {
+			var all []strategy.Disclosure
+			for _, share := range others {
+				all = append(all, said(share, ""))
+			}
+			return strategy.ReadChoice(s, append(all, labels))
+		}
+		if _, err := (strategy.Set{r}).Parse("t", []byte(file+"strategy: {type: own, share: labels}")); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 func TestDisclosureMakesTheStrategy(t *testing.T) {
 	for section, want := range map[string]error{"": nil, "strategy: {type: own, width: 2}": errNew} {
 		parsed, err := choosing().Parse("t", []byte(file+section))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
@@ -186,7 +187,7 @@ func TestKeysOfLabels(t *testing.T) {
 	for lines, want := range map[string]string{
 		limit + "strategy: {type: constrained-gp, share: feasibility, threshold: open}": "threshold applies only with share: best",
 		limit + "strategy: {type: constrained-gp, share: feasibility, confidence: 2}":   "confidence applies only with share: best",
-		limit + "strategy: {type: constrained-gp, share: all}":                          "share must be one of best, coarse, feasibility",
+		limit + "strategy: {type: constrained-gp, share: all}":                          "share must be one of " + strategytest.ShareValues(Register()),
 		"strategy: {type: constrained-gp, share: feasibility}":                          "share feasibility applies only to tasks with constraints",
 	} {
 		if _, err := (strategy.Set{Register()}).Parse("test", []byte(head+lines)); err == nil || !strings.Contains(err.Error(), want) {

@@ -15,6 +15,7 @@ import (
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
@@ -149,8 +150,8 @@ func TestSettingsOfTheShare(t *testing.T) {
 		t.Errorf("failures alone: %v", err)
 	}
 	for rest, want := range map[string]string{
-		"strategy: {type: density, share: feasibility}":                     "test:4:34: strategy: share feasibility applies only to tasks with constraints, or with failures: constraint; accepted are best and coarse",
-		ok + "strategy: {type: density, share: all}":                        "strategy: share must be one of best, coarse, feasibility, not the text \"all\"",
+		"strategy: {type: density, share: feasibility}":                     "test:4:34: strategy: share feasibility applies only to tasks with constraints, or with failures: constraint; accepted are best",
+		ok + "strategy: {type: density, share: all}":                        "strategy: share must be one of " + strategytest.ShareValues(Register()) + ", not the text \"all\"",
 		ok + "strategy: {type: density, share: feasibility, components: 2}": "strategy: components applies only with share: best",
 		ok + "strategy: {type: density, share: feasibility, spread: 0.2}":   "strategy: spread applies only with share: best",
 		ok + "strategy: {type: density, share: feasibility, rounds: 1}":     "unknown key \"rounds\"; accepted: type, beta, share, initial_designs",

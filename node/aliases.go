@@ -5,6 +5,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -73,6 +74,10 @@ var (
 
 // NewInvitation returns an invitation to the task with this ID, with a secret of its own.
 func NewInvitation(task cid.Cid) Invitation { return invitation.New(task) }
+
+// ReadInvitation reads an invitation from a file. Only its owner may read the file: whoever has the
+// invitation can join.
+func ReadInvitation(path string) (Invitation, error) { return store.ReadInvitation(path) }
 
 // ParseInvitation reads the text of an invitation, with white space around it. Errors do not
 // quote the text, which may contain most of a secret.

@@ -28,8 +28,8 @@
 // node can join several tasks. [Node.Metrics] takes a Prometheus registry;
 // [Probe] finds out whether a peer can be reached.
 //
-// An [Archive] reads what a node that has ended has left. [ErrBusy] and
-// [ErrDamaged] are what can be wrong with a journal.
+// [Node.History] returns what the journal contains of a task. [Node.Start] returns [ErrBusy] or
+// [ErrDamaged] where it cannot use the journal.
 //
 // A [Hub] on a machine that all can reach introduces the nodes of a task to each
 // other and relays between those behind NATs; Node.Hubs names it. Node.Allow

@@ -14,16 +14,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ReadLog returns a task's records, in order.
-var ReadLog = readLog
-
 // ProbeFrom is Probe from a host that the test has made.
 func ProbeFrom(ctx context.Context, h host.Host, target peer.AddrInfo) (Reach, error) {
 	return probeFrom(ctx, h, target, "")
 }
 
 // CloseJournal makes every later write to the journal fail.
-func (n *Node) CloseJournal() error { return n.journal.Close() }
+func (n *Node) CloseJournal() error { return n.store.Close(n.log) }
 
 // Lose makes shares get lost on their way to the node, by gossip or the sync
 // stream, whenever f says so. It is called before Start.

@@ -21,6 +21,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
@@ -33,25 +34,6 @@ func DefaultListen() []string {
 		"/ip6/::/udp/0/quic-v1",
 		"/ip6/::/tcp/0",
 	}
-}
-
-// CheckListen returns the error that Start would return for addresses that
-// cannot be read. Whether they can be listened on, only Start can tell.
-func CheckListen(addresses []string) error {
-	_, err := readListen(addresses)
-	return err
-}
-
-func readListen(texts []string) ([]multiaddr.Multiaddr, error) {
-	var addresses []multiaddr.Multiaddr
-	for _, text := range texts {
-		address, err := multiaddr.NewMultiaddr(text)
-		if err != nil {
-			return nil, fmt.Errorf("listen address %q: %w (accepted: such as /ip4/0.0.0.0/udp/4001/quic-v1)", text, err)
-		}
-		addresses = append(addresses, address)
-	}
-	return addresses, nil
 }
 
 const (
@@ -71,7 +53,7 @@ type hostConfig struct {
 }
 
 func newHost(c hostConfig) (host.Host, error) {
-	addresses, err := readListen(c.listen)
+	addresses, err := peeraddr.ParseListen(c.listen)
 	if err != nil {
 		return nil, err
 	}
@@ -104,22 +86,6 @@ func newHost(c hostConfig) (host.Host, error) {
 		return nil, errors.Join(fmt.Errorf("listen on %v: %w", c.listen, err), h.Close())
 	}
 	return h, nil
-}
-
-// ParsePeers reads addresses of the form /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo….
-func ParsePeers(addresses []string) ([]peer.AddrInfo, error) {
-	var list []multiaddr.Multiaddr
-	for _, text := range addresses {
-		address, err := multiaddr.NewMultiaddr(text)
-		if err != nil {
-			return nil, fmt.Errorf("peer address %q: %w (accepted: an address as the other node prints it, such as /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo…)", text, err)
-		}
-		if _, err := peer.AddrInfoFromP2pAddr(address); err != nil {
-			return nil, fmt.Errorf("peer address %q: %w (it must end in /p2p/ and the peer's ID)", text, err)
-		}
-		list = append(list, address)
-	}
-	return peer.AddrInfosFromP2pAddrs(list...)
 }
 
 // Bounds of the pause between attempts to reach a configured peer.

@@ -15,6 +15,8 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/datadir"
+	"github.com/fbo-node/fbo/internal/peeraddr"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -99,7 +101,7 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 	if len(listen) == 0 {
 		listen = DefaultHubListen()
 	}
-	if err := CheckListen(listen); err != nil {
+	if _, err := peeraddr.ParseListen(listen); err != nil {
 		return err
 	}
 	if err := datadir.Make(h.Dir); err != nil {
@@ -122,7 +124,7 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 }
 
 func (h *Hub) open(listen []string) error {
-	key, err := LoadIdentity(h.Dir)
+	key, err := store.LoadIdentity(h.Dir)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -24,21 +23,6 @@ const (
 	reservationTimeout = 10 * time.Second
 	directGrace        = 5 * time.Second // for what is under way on a relayed connection, once there is a direct one
 )
-
-// ParseHubs reads addresses of hubs, of the form that ParsePeers takes; a hub
-// cannot be behind another.
-func ParseHubs(addresses []string) ([]peer.AddrInfo, error) {
-	hubs, err := ParsePeers(addresses)
-	if err != nil {
-		return nil, err
-	}
-	for i, address := range addresses {
-		if strings.Contains(address, "/p2p-circuit") {
-			return nil, fmt.Errorf("hub address %q: it is a relayed one (accepted: an address as the hub prints it)", addresses[i])
-		}
-	}
-	return hubs, nil
-}
 
 // hub is one of a node's hubs, as the node sees it.
 type hub struct {

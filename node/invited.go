@@ -1,13 +1,7 @@
 package node
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"time"
 
@@ -15,80 +9,10 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/task"
 )
-
-// invitationDir is where in a node's directory the invitations lie by which it has
-// joined, one a task.
-const invitationDir = "invitations"
-
-// ReadInvitation reads an invitation from a file. One that others can read is refused,
-// since whoever has it can join.
-func ReadInvitation(path string) (Invitation, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return Invitation{}, fmt.Errorf("invitation: %w", err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return Invitation{}, fmt.Errorf("invitation: %w", err)
-	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return Invitation{}, fmt.Errorf("invitation %s is readable by others (mode %04o): accepted is 0600; make a new invitation if others may have read it", path, info.Mode().Perm())
-	}
-	text, err := io.ReadAll(io.LimitReader(file, 2*invitation.MaxTextBytes))
-	if err != nil {
-		return Invitation{}, fmt.Errorf("invitation: %w", err)
-	}
-	i, err := invitation.Parse(string(text))
-	if err != nil {
-		return Invitation{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return i, nil
-}
-
-// WriteInvitation writes an invitation to a file that only its owner can read. It
-// replaces nothing: the error wraps fs.ErrExist where there is a file.
-func WriteInvitation(path string, i Invitation) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("invitation: %w", err)
-	}
-	_, err = fmt.Fprintln(file, i.Text())
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("invitation: %w", err)
-	}
-	return nil
-}
-
-func keptInvitationPath(dir, task string) string {
-	return filepath.Join(dir, invitationDir, task)
-}
-
-// KeptInvitation returns the invitation by which a node with this directory has joined a
-// task, which is kept for its next start; nil when there is none.
-func KeptInvitation(dir, task string) (*Invitation, error) {
-	path := keptInvitationPath(dir, task)
-	for _, part := range []string{filepath.Dir(path), path} {
-		if err := datadir.NoLink(part); err != nil {
-			return nil, fmt.Errorf("invitation: %w", err)
-		}
-	}
-	i, err := ReadInvitation(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err == nil && i.Task().String() != task {
-		err = fmt.Errorf("%s is an invitation to task %v", path, i.Task())
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &i, nil
-}
 
 // checkInvited returns an error when an invitation is to another task.
 func checkInvited(t *task.Task, i Invitation) error {
@@ -108,19 +32,15 @@ func (s *Session) enter(begun bool) error {
 			return err
 		}
 	}
-	kept, err := KeptInvitation(s.node.Dir, s.id)
+	kept, err := store.JoinedBy(s.node.Dir, s.id)
 	if err != nil {
 		return err
 	}
 	if given == nil {
 		given = kept
 	} else if kept == nil || !kept.Equal(*given) {
-		path := keptInvitationPath(s.node.Dir, s.id)
-		if _, err := datadir.Folder(s.node.Dir, invitationDir); err != nil {
-			return fmt.Errorf("invitation: %w", err)
-		}
-		if err := writeFile(path, given.Text()+"\n"); err != nil {
-			return fmt.Errorf("invitation: %w", err)
+		if err := s.node.store.KeepInvitation(*given); err != nil {
+			return err
 		}
 		switch {
 		case kept != nil:

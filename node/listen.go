@@ -1,27 +1,13 @@
 package node
 
 import (
-	"path/filepath"
-	"strings"
-
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/internal/store"
 )
-
-// listenFile has the addresses that the node listened on, one a line.
-const listenFile = "listen-addresses"
-
-// LastListen returns where the node of a directory listened when it was started
-// without Listen, and will again if it can; nil before its first start.
-func LastListen(dir string) []string {
-	data, err := readRegular(filepath.Join(dir, listenFile))
-	if err != nil {
-		return nil
-	}
-	return strings.Fields(string(data))
-}
 
 func (n *Node) newHost(listen []string) (host.Host, error) {
 	c := hostConfig{
@@ -42,8 +28,7 @@ func (n *Node) listen() (host.Host, error) {
 	if len(n.Listen) > 0 {
 		return n.newHost(n.Listen)
 	}
-	path := filepath.Join(n.Dir, listenFile)
-	if last := LastListen(n.Dir); len(last) > 0 {
+	if last := store.LastListen(n.Dir); len(last) > 0 {
 		if h, err := n.newHost(last); err == nil {
 			return h, nil
 		}
@@ -53,13 +38,13 @@ func (n *Node) listen() (host.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	var lines []string
+	var used []string
 	for _, address := range h.Network().ListenAddresses() {
 		if _, err := address.ValueForProtocol(multiaddr.P_CIRCUIT); err != nil { // a hub's
-			lines = append(lines, address.String())
+			used = append(used, address.String())
 		}
 	}
-	if err := writeFile(path, strings.Join(lines, "\n")+"\n"); err != nil {
+	if err := n.store.WriteListen(used); err != nil {
 		n.log.Warn("cannot keep the listening ports for the next start", "error", err)
 	}
 	return h, nil

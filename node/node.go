@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -21,11 +20,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fbo-node/fbo/internal/agent"
-	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/dialbudget"
 	"github.com/fbo-node/fbo/internal/journal"
+	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/ratelimitlog"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -35,14 +35,13 @@ import (
 // session.
 var ErrClosed = errors.New("the node or session is closed")
 
-// JournalFile is the name of the journal in a node's directory, and CopyFile that of the
-// copy which each start, and each end, leaves for Repair.
-const (
-	JournalFile = "journal.db"
-	CopyFile    = "journal.copy"
+// Errors of Node.Start about the journal in Node.Dir.
+var (
+	// ErrBusy: another process has the journal open.
+	ErrBusy = journal.ErrBusy
+	// ErrDamaged: the journal is not as it was written.
+	ErrDamaged = journal.ErrDamaged
 )
-
-const journalTimeout = 2 * time.Second
 
 // Node is one machine's part in any number of tasks. Fields may be changed
 // until Start.
@@ -105,8 +104,7 @@ type Node struct {
 	mu       sync.Mutex
 	started  bool
 	sessions map[string]*Session
-	names    map[string]string // of the tasks in the journal, by ID
-	unwind   []func() error    // what Close does, last first
+	unwind   []func() error // what Close does, last first
 
 	strategies strategy.Set
 	log        *slog.Logger
@@ -118,9 +116,7 @@ type Node struct {
 	naming     *streamLimiter // requests for task names
 	hubs       []*hub
 	attempts   *dialbudget.Budget // at addresses that other peers have sent
-	journal    *journal.Journal
-	repaired   *repairMark // nil: the journal was never repaired
-	copier     journalBackup
+	store      *store.Store
 	pubsub     *pubsub.PubSub
 	policy     *peerPolicy
 	checked    *validationCache
@@ -163,7 +159,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 			n.started, n.sessions = false, nil // Start may be tried again
 		}
 	}()
-	if err := n.openJournal(); err != nil {
+	if err := n.openStore(); err != nil {
 		return err
 	}
 	if err := n.openHost(); err != nil {
@@ -208,7 +204,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if n.Dir == "" {
 		return nil, errors.New("Node.Dir is missing: a node needs a directory for its identity and journal")
 	}
-	if err := CheckListen(n.Listen); err != nil {
+	if _, err := peeraddr.ParseListen(n.Listen); err != nil {
 		return nil, err
 	}
 	if n.MaxObservations != 0 && n.MaxObservations < strategy.MinMaxObservations {
@@ -221,11 +217,11 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 		return nil, fmt.Errorf("Node.Strategies: %w", err)
 	}
 	n.log = limitedLogger(n.Log)
-	peers, err := ParsePeers(n.Peers)
+	peers, err := peeraddr.ParsePeers(n.Peers)
 	if err != nil {
 		return nil, err
 	}
-	hubs, err := ParseHubs(n.Hubs)
+	hubs, err := peeraddr.ParseHubs(n.Hubs)
 	if err != nil {
 		return nil, err
 	}
@@ -244,25 +240,14 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	return peers, nil
 }
 
-func (n *Node) openJournal() error {
-	if err := datadir.Make(n.Dir); err != nil {
-		return err
-	}
-	if err := checkLost(n.Dir); err != nil {
-		return err
-	}
-	opened, err := journal.Open(filepath.Join(n.Dir, JournalFile), journalTimeout)
+func (n *Node) openStore() error {
+	opened, err := store.Open(n.Dir, n.strategies)
 	if err != nil {
-		return describeLockHolder(n.Dir, err)
-	}
-	n.journal = opened
-	writeLockHolder(n.Dir)
-	n.onClose(func() error { n.lastBackup(); removeLockHolder(n.Dir); return opened.Close() })
-	if n.repaired, err = repairOf(opened); err != nil {
 		return err
 	}
-	n.names, err = checkTasks(opened, n.strategies)
-	return err
+	n.store = opened
+	n.onClose(func() error { return opened.Close(n.log) })
+	return nil
 }
 
 func (n *Node) openHost() (err error) {
@@ -277,7 +262,7 @@ func (n *Node) openHost() (err error) {
 		n.gate.attempts = n.attempts
 		return nil
 	}
-	if n.key, err = LoadIdentity(n.Dir); err != nil {
+	if n.key, err = store.LoadIdentity(n.Dir); err != nil {
 		return err
 	}
 	self, err := peer.IDFromPrivateKey(n.key)
@@ -418,6 +403,23 @@ func (n *Node) exchangesOf(t *task.Task) []strategy.Exchange {
 		return nil
 	}
 	return n.exchanges(t)
+}
+
+// Known returns the IDs of the tasks in the journal of a node that has started, sorted.
+func (n *Node) Known() ([]string, error) {
+	if n.store == nil {
+		return nil, needsStart("Node.Known")
+	}
+	return n.store.Tasks()
+}
+
+// History returns what the journal of a node that has started contains of a task. For a task that
+// is not in it the error wraps fs.ErrNotExist.
+func (n *Node) History(id string) (History, error) {
+	if n.store == nil {
+		return History{}, needsStart("Node.History")
+	}
+	return n.store.History(id)
 }
 
 func (n *Node) forget(id string) {

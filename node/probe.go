@@ -17,6 +17,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
 
+	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
@@ -55,7 +56,7 @@ func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	if ctx == nil {
 		return Reach{}, needsContext("Probe")
 	}
-	targets, err := ParsePeers([]string{address})
+	targets, err := peeraddr.ParsePeers([]string{address})
 	if err != nil {
 		return Reach{}, fmt.Errorf("%w: %w", ErrPeerAddress, err)
 	}

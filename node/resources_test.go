@@ -14,6 +14,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/dialbudget"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -81,7 +82,7 @@ func TestDocumentedLimits(t *testing.T) {
 		fmt.Sprintf("1, 2, 4 … %s s, other members after 1, 2, 4 … %s s", seconds(longestPause), seconds(maxRetry)),
 		fmt.Sprintf("fewer than %d connections itself, it dials a member every %s s", enoughDialled, seconds(visitPause)),
 		fmt.Sprintf("after 1, 2, 4 … %s s. With more it dials a member every %s s", seconds(longPause), seconds(lostPause)),
-		fmt.Sprintf("addresses of up to %d peers", maxAnchors),
+		fmt.Sprintf("addresses of up to %d peers", store.MaxAnchors),
 		fmt.Sprintf("dialled again after 1, 2, 4 … %s s, and not forgotten", seconds(maxAnsweredRetry)),
 		fmt.Sprintf("and %d others of a peer | `mostTopics`", maxTopics),
 		fmt.Sprintf("| %d a second of a peer, %s at once; comings and goings at own topics %d a second, %d at once.", announceRate, number(announceBurst), topicChurnRate, topicChurnBurst),

@@ -17,6 +17,7 @@ import (
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/ratelimitlog"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -102,7 +103,7 @@ type Session struct {
 
 	// Owned by the loop.
 	agent   *agent.Agent
-	memory  *shareCache
+	memory  *store.ShareCache
 	waiting map[uint64]chan agent.Answer
 	asked   uint64
 	awaited []waiter
@@ -123,11 +124,12 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		warned:  ratelimitlog.NewLimit(),
 	}
 	s.logger = n.log.With("task", shortTask(s.id))
-	s.memory = newShareCache(n, s.id)
-	replay, err := s.openLog()
+	s.memory = n.store.ShareCache(s.id)
+	log, replay, err := n.store.OpenLog(s.id)
 	if err != nil {
 		return nil, err
 	}
+	s.log = log
 	if err := s.enter(len(replay) > 0); err != nil {
 		return nil, err
 	}
@@ -148,9 +150,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Entropy:         rand.Reader,
 	}
 	n.named.add(config.Named()...)
-	if n.repaired != nil {
-		config.AfterEpoch, config.Unaccounted = n.repaired.AfterEpoch, n.repaired.unaccounted()
-	}
+	n.store.ApplyRepair(&config)
 	if n.alter != nil {
 		n.alter(&config)
 	}
@@ -173,7 +173,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		s.topic.leave()
 		return nil, err
 	}
-	n.names[s.id] = t.Name
+	n.store.SetName(s.id, t.Name)
 	if !options.Keep && len(s.agent.Trials()) == 0 {
 		s.previousTasks = n.previousTasksOf(t)
 	}
@@ -184,15 +184,6 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	n.background(s.loop)
 	s.topic.start()
 	return s, nil
-}
-
-func (s *Session) openLog() ([]agent.Record, error) {
-	log, err := s.node.journal.Log(s.id)
-	if err != nil {
-		return nil, err
-	}
-	s.log = log
-	return readLog(log)
 }
 
 func seedOf(n *uint64) random.Seed {

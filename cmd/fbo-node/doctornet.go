@@ -15,6 +15,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -30,7 +31,7 @@ func checkPorts(dir string, listen []string, running *nodeState) []finding {
 		return []finding{ok("port", "the running node holds %s", strings.Join(running.ports(), ", "))}
 	}
 	if !named {
-		listen = node.LastListen(dir)
+		listen = store.LastListen(dir)
 	}
 	if len(listen) == 0 {
 		listen = node.DefaultListen()

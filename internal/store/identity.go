@@ -1,10 +1,9 @@
-package node
+package store
 
 import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,9 +17,8 @@ import (
 // IdentityFile is the name of the private key in a node's directory.
 const IdentityFile = "identity.key"
 
-// LoadIdentity returns the Ed25519 key in the directory, making one on first
-// use. The file is readable by its owner only; a wider one is refused, since
-// whoever has the key is this node.
+// LoadIdentity returns the Ed25519 key in a data directory, and makes one on first use. Only its
+// owner may read the file: whoever has the key is this node.
 func LoadIdentity(dir string) (crypto.PrivKey, error) {
 	path := filepath.Join(dir, IdentityFile)
 	info, err := os.Lstat(path)
@@ -68,21 +66,3 @@ func createIdentity(path string) (crypto.PrivKey, error) {
 	}
 	return key, nil
 }
-
-// writeFile gives a small file of the data directory a content.
-func writeFile(path, content string) error {
-	return datadir.Replace(path, func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
-}
-
-// readRegular reads a small file of the data directory.
-func readRegular(path string) ([]byte, error) {
-	file, err := datadir.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, maxSmall))
-}
-
-// maxSmall is more bytes than any file has that readRegular reads.
-const maxSmall = 1 << 20

@@ -1,4 +1,4 @@
-package node
+package store
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// readLog returns a task's records, in order.
-func readLog(log *journal.Log) ([]agent.Record, error) {
+// ReadLog returns a task's records, in order.
+func ReadLog(log *journal.Log) ([]agent.Record, error) {
 	var records []agent.Record
 	err := log.Replay(func(entry journal.Entry) error {
 		record, err := agent.DecodeRecord(entry.Data)
@@ -72,5 +72,5 @@ func checkTask(path, id string, entry journal.Entry, strategies strategy.Set) (t
 }
 
 func misplaced(path, id string, t *task.Task) error {
-	return fmt.Errorf("%s is %w: what it holds under task %q is about task %s", path, ErrDamaged, id, t.ID())
+	return fmt.Errorf("%s is %w: what it holds under task %q is about task %s", path, journal.ErrDamaged, id, t.ID())
 }

@@ -1,4 +1,4 @@
-package node
+package store
 
 import (
 	"bytes"
@@ -40,8 +40,8 @@ func FuzzParseAnchors(f *testing.F) {
 			}
 			addresses += len(anchor.Addrs)
 		}
-		if len(anchors) > maxAnchors || addresses > maxAnchors {
-			t.Errorf("%d anchors at %d addresses, the limit is %d", len(anchors), addresses, maxAnchors)
+		if len(anchors) > MaxAnchors || addresses > MaxAnchors {
+			t.Errorf("%d anchors at %d addresses, the limit is %d", len(anchors), addresses, MaxAnchors)
 		}
 		var again bytes.Buffer
 		if err := formatAnchors(&again, anchors); err != nil {

@@ -1,4 +1,4 @@
-package node
+package store
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/fbo-node/fbo/internal/datadir"
+	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
@@ -38,9 +39,9 @@ func writeLockHolder(dir string) {
 
 func removeLockHolder(dir string) { _ = os.Remove(filepath.Join(dir, lockHolderFile)) }
 
-// describeLockHolder adds the process to an error that wraps ErrBusy, where it is known.
+// describeLockHolder adds the process to an error that wraps journal.ErrBusy, where it is known.
 func describeLockHolder(dir string, err error) error {
-	if !errors.Is(err, ErrBusy) {
+	if !errors.Is(err, journal.ErrBusy) {
 		return err
 	}
 	file, unknown := datadir.Open(filepath.Join(dir, lockHolderFile))

@@ -1,4 +1,4 @@
-package node
+package store
 
 import (
 	"encoding/json"
@@ -65,7 +65,7 @@ func repairOf(j *journal.Journal) (*repairMark, error) {
 	}
 	var m repairMark
 	if err := json.Unmarshal(data, &m); err != nil {
-		return nil, fmt.Errorf("%s is %w: the mark of its repair: %w", j.Path(), ErrDamaged, err)
+		return nil, fmt.Errorf("%s is %w: the mark of its repair: %w", j.Path(), journal.ErrDamaged, err)
 	}
 	return &m, nil
 }
@@ -79,7 +79,7 @@ func repairOf(j *journal.Journal) (*repairMark, error) {
 // and it releases nothing more on tasks that promise privacy, since releases may be
 // missing.
 //
-// Errors: ErrSound, ErrBusy, ErrUnrepairable. After an error the journal is as it was.
+// Errors: ErrSound, journal.ErrBusy, ErrUnrepairable. After an error the journal is as it was.
 func Repair(dir string, strategies strategy.Set, now time.Time) (Repaired, error) {
 	if err := datadir.Check(dir); err != nil {
 		return Repaired{}, err
@@ -93,10 +93,10 @@ func Repair(dir string, strategies strategy.Set, now time.Time) (Repaired, error
 		if damage = checkLost(dir); damage == nil {
 			return Repaired{}, fmt.Errorf("%s has no journal and no copy of one: %w", dir, fs.ErrNotExist)
 		}
-	case !errors.Is(damage, ErrDamaged):
+	case !errors.Is(damage, journal.ErrDamaged):
 		return Repaired{}, describeLockHolder(dir, damage)
 	default:
-		unlock, err := journal.Lock(path, journalTimeout)
+		unlock, err := journal.Lock(path, lockTimeout)
 		if err != nil {
 			return Repaired{}, describeLockHolder(dir, err)
 		}
@@ -136,7 +136,7 @@ type repair struct {
 }
 
 // CheckCopy reads the copy of a directory's journal and returns when it was made. It wraps
-// fs.ErrNotExist when there is none, and ErrDamaged when Repair cannot use it.
+// fs.ErrNotExist when there is none, and journal.ErrDamaged when Repair cannot use it.
 func CheckCopy(dir string, strategies strategy.Set) (made time.Time, err error) {
 	path := filepath.Join(dir, CopyFile)
 	if err := damageOf(path, strategies); err != nil {
@@ -157,7 +157,7 @@ func (r *repair) read() error {
 		r.report.Copied = &made
 		r.copied, err = journal.Salvage(filepath.Join(r.dir, CopyFile))
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrDamaged) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, journal.ErrDamaged) {
 		return err // whatever it is, the copy may be whole
 	}
 	if r.found, err = journal.Salvage(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -307,7 +307,7 @@ func (r *repair) copyAlone(id string, copied []journal.Piece, task RepairedTask)
 }
 
 // add takes note of a task's new log.
-func (r *repair) add(task RepairedTask, entries []journal.Entry, h History) {
+func (r *repair) add(task RepairedTask, entries []journal.Entry, h agent.History) {
 	if h.Task != nil {
 		task.Name, task.Private, task.Trials = h.Task.Name, h.Task.Privacy != nil, len(h.Trials)
 		for _, trial := range h.Trials {

@@ -1,10 +1,10 @@
-package node_test
+package store_test
 
 import (
 	"sync"
 	"testing"
 
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 )
 
 // However many commands start at once in a new directory, all have one identity.
@@ -16,7 +16,7 @@ func TestManyStartsHaveOneIdentity(t *testing.T) {
 	found := map[string]int{}
 	for range 200 {
 		starting.Go(func() {
-			key, err := node.LoadIdentity(dir)
+			key, err := store.LoadIdentity(dir)
 			if err != nil {
 				t.Error(err)
 				return

@@ -12,8 +12,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
-
-	"github.com/fbo-node/fbo/internal/dialbudget"
 )
 
 // ParseAllow reads a list for Node.Allow: one peer ID a line, as `fbo-node peer-id`
@@ -54,9 +52,8 @@ type gate struct {
 	listed map[peer.ID]bool // nil: all peers
 	hubs   map[peer.ID]bool // may connect, listed or not
 
-	shut       func(peer.ID, multiaddr.Multiaddr) bool // whether a peer or its address is banned; nil: none is
-	attempts   *dialbudget.Budget                      // nil: no limits
-	notAllowed func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
+	shut    func(peer.ID, multiaddr.Multiaddr) bool // whether a peer or its address is banned; nil: none is
+	mayDial func(peer.ID, multiaddr.Multiaddr) bool // nil: no limits
 }
 
 func newGate(self peer.ID, allowed []peer.ID, hubs []*hub) *gate {
@@ -85,10 +82,7 @@ var _ connmgr.ConnectionGater = (*gate)(nil)
 func (g *gate) InterceptPeerDial(id peer.ID) bool { return g.mayConnect(id) }
 
 func (g *gate) InterceptAddrDial(id peer.ID, address multiaddr.Multiaddr) bool {
-	if g.notAllowed != nil && g.notAllowed(id, address) {
-		return false
-	}
-	return g.attempts == nil || g.attempts.Allow(id, address)
+	return g.mayDial == nil || g.mayDial(id, address)
 }
 
 // InterceptAccept lets everybody knock: who it is shows only the handshake.

@@ -10,6 +10,8 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/dialbudget"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -22,29 +24,69 @@ func ProbeFrom(ctx context.Context, h host.Host, target peer.AddrInfo) (Reach, e
 // CloseJournal makes every later write to the journal fail.
 func (n *Node) CloseJournal() error { return n.store.Close(n.log) }
 
-// Lose makes shares get lost on their way to the node, by gossip or the sync
-// stream, whenever f says so. It is called before Start.
-func (n *Node) Lose(f func() bool) { n.lose = f }
+// made returns the parts of a node or hub before its start.
+func made(of **parts) *parts {
+	if *of == nil {
+		*of = newParts()
+	}
+	return *of
+}
+
+// Lose drops the shares that reach the node by gossip or the sync stream while f returns true. It
+// is called before Start.
+func (n *Node) Lose(f func() bool) {
+	p := made(&n.parts)
+	receive := p.receive
+	p.receive = func(a *agent.Agent, now time.Time, share protocol.Share, age time.Duration, by agent.Source) (agent.ShareResult, error) {
+		if f() {
+			return agent.Stale, nil
+		}
+		return receive(a, now, share, age, by)
+	}
+}
 
 // Network is the node's host.
 func (n *Node) Network() host.Host { return n.host }
 
 // Bar makes addresses of others impossible to dial. It is called before Start.
-func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) { n.notAllowed = f }
+func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) {
+	p := made(&n.parts)
+	mayDial := p.mayDial
+	p.mayDial = func(b *dialbudget.Budget, id peer.ID, address multiaddr.Multiaddr) bool {
+		return !f(id, address) && mayDial(b, id, address)
+	}
+}
 
 // Libp2p adds options to those that the node makes its host of. It is called before
 // Start.
-func (n *Node) Libp2p(options ...libp2p.Option) { n.libp2p = options }
+func (n *Node) Libp2p(options ...libp2p.Option) { made(&n.parts).addLibp2p(options) }
 
 // Libp2p is as of Node.
-func (h *Hub) Libp2p(options ...libp2p.Option) { h.libp2p = options }
+func (h *Hub) Libp2p(options ...libp2p.Option) { made(&h.parts).addLibp2p(options) }
+
+func (p *parts) addLibp2p(options []libp2p.Option) {
+	newHost := p.newHost
+	p.newHost = func(c hostConfig) (host.Host, error) {
+		c.options = append(c.options, options...)
+		return newHost(c)
+	}
+}
 
 // Exchange gives the agents of the node other exchanges than their tasks name. It
 // is called before Start.
-func (n *Node) Exchange(f func(*task.Task) []strategy.Exchange) { n.exchanges = f }
+func (n *Node) Exchange(f func(*task.Task) []strategy.Exchange) {
+	n.Alter(func(c *agent.Config) { c.Exchanges = f(c.Task) })
+}
 
-// Alter changes what the agents of the node are made of. It is called before Join.
-func (n *Node) Alter(f func(*agent.Config)) { n.alter = f }
+// Alter changes the configuration of the node's agents. It is called before Start.
+func (n *Node) Alter(f func(*agent.Config)) {
+	p := made(&n.parts)
+	newAgent := p.newAgent
+	p.newAgent = func(c agent.Config, replay []agent.Record, now time.Time) (*agent.Agent, error) {
+		f(&c)
+		return newAgent(c, replay, now)
+	}
+}
 
 // Prompt is a direct message of the agent to itself, which the network does not
 // carry: tests make exchanges act by it.

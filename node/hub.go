@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,8 +83,7 @@ type Hub struct {
 	rendezvous   *streamLimiter
 	named        *named
 	traffic      traffic
-
-	libp2p []libp2p.Option // set by tests: what the host is made of besides
+	parts        *parts // Start sets it where it is nil
 }
 
 // Start opens the network. The context bounds the start only.
@@ -112,7 +112,7 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 			err = errors.Join(err, h.Close())
 		}
 	}()
-	h.log = limitedLogger(h.Log)
+	h.log, h.parts = limitedLogger(h.Log), cmp.Or(h.parts, newParts())
 	h.named = newNamed(h.Allow...)
 	h.registry, h.reservations, h.policy = newRegistry(), newReservations(hubReservations), newPeerPolicy(h.named.has)
 	h.rendezvous = newSmallStreamLimiter("fbo.meet", rendezvousTimeout)
@@ -139,9 +139,9 @@ func (h *Hub) open(listen []string) error {
 	}
 	gate := newGate(self, h.Allow, nil)
 	gate.shut = h.policy.isBlocked
-	h.host, err = newHost(hostConfig{
+	h.host, err = h.parts.newHost(hostConfig{
 		key: key, listen: listen, traffic: &h.traffic, connections: hubConnections * 3 / 4,
-		gate: gate, options: append([]libp2p.Option{libp2p.ResourceManager(resources)}, h.libp2p...),
+		gate: gate, options: []libp2p.Option{libp2p.ResourceManager(resources)},
 	})
 	if err != nil {
 		return err

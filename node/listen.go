@@ -12,14 +12,14 @@ import (
 func (n *Node) newHost(listen []string) (host.Host, error) {
 	c := hostConfig{
 		key: n.key, listen: listen, traffic: &n.traffic, connections: maxConnections, gate: n.gate, relayed: len(n.hubs) > 0,
-		options: append([]libp2p.Option{libp2p.AddrsFactory(n.advertise)}, n.libp2p...),
+		options: []libp2p.Option{libp2p.AddrsFactory(n.advertise)},
 	}
 	resources, err := newResources(maxConnections, rcmgr.PartialLimitConfig{})
 	if err != nil {
 		return nil, err
 	}
 	c.options = append(c.options, libp2p.ResourceManager(resources))
-	return newHost(c)
+	return n.parts.newHost(c)
 }
 
 // listen makes the host. Unless the user says where to listen, it takes the

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/libp2p/go-libp2p"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
@@ -19,7 +19,6 @@ import (
 	"github.com/multiformats/go-multiaddr"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/dialbudget"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/peeraddr"
@@ -106,6 +105,7 @@ type Node struct {
 	sessions map[string]*Session
 	unwind   []func() error // what Close does, last first
 
+	parts      *parts // Start sets it where it is nil
 	strategies strategy.Set
 	log        *slog.Logger
 	key        crypto.PrivKey
@@ -125,14 +125,6 @@ type Node struct {
 	traffic    traffic      // stays empty with a Host of the user's
 	metrics    *nodeMetrics
 	tasks      sync.WaitGroup
-
-	lose       func() bool                             // set by tests: whether the next share gets lost on its way
-	notAllowed func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
-
-	libp2p []libp2p.Option // set by tests: what the host is made of besides
-
-	exchanges func(*task.Task) []strategy.Exchange // set by tests: what takes the place of a task's own
-	alter     func(*agent.Config)                  // set by tests: changes what an agent is made of
 }
 
 // Start opens the journal and the network. On an error everything that was
@@ -151,6 +143,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 		return err
 	}
 	n.strategies = n.Strategies
+	n.parts = cmp.Or(n.parts, newParts())
 	n.started = true
 	n.sessions = map[string]*Session{}
 	defer func() {
@@ -259,7 +252,7 @@ func (n *Node) openHost() (err error) {
 			return errors.New("Node.Host does not know its own private key")
 		}
 		n.gate = newGate(n.host.ID(), n.Allow, n.hubs)
-		n.gate.attempts = n.attempts
+		n.gate.mayDial = n.mayDial
 		return nil
 	}
 	if n.key, err = store.LoadIdentity(n.Dir); err != nil {
@@ -270,7 +263,7 @@ func (n *Node) openHost() (err error) {
 		return fmt.Errorf("identity: %w", err)
 	}
 	n.gate = newGate(self, n.Allow, n.hubs)
-	n.gate.shut, n.gate.notAllowed, n.gate.attempts = n.policy.isBlocked, n.notAllowed, n.attempts
+	n.gate.shut, n.gate.mayDial = n.policy.isBlocked, n.mayDial
 	if n.host, err = n.listen(); err != nil {
 		return err
 	}
@@ -398,11 +391,8 @@ func (n *Node) Join(ctx context.Context, t *task.Task, options JoinOptions) (*Se
 	return session, nil
 }
 
-func (n *Node) exchangesOf(t *task.Task) []strategy.Exchange {
-	if n.exchanges == nil {
-		return nil
-	}
-	return n.exchanges(t)
+func (n *Node) mayDial(id peer.ID, address multiaddr.Multiaddr) bool {
+	return n.parts.mayDial(n.attempts, id, address)
 }
 
 // Known returns the IDs of the tasks in the journal of a node that has started, sorted.

@@ -146,15 +146,11 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Listed:          n.Allow,
 		MaxObservations: n.MaxObservations,
 		Strategies:      n.strategies,
-		Exchanges:       n.exchangesOf(t),
 		Entropy:         rand.Reader,
 	}
 	n.named.add(config.Named()...)
 	n.store.ApplyRepair(&config)
-	if n.alter != nil {
-		n.alter(&config)
-	}
-	if s.agent, err = agent.New(config, replay, time.Now()); err != nil {
+	if s.agent, err = n.parts.newAgent(config, replay, time.Now()); err != nil {
 		s.logPanic(err)
 		return nil, fmt.Errorf("task %q: %w", t.Name, err)
 	}
@@ -325,12 +321,9 @@ func (s *Session) Keep(ctx context.Context) error {
 // receive gives the agent a verified share that a peer has passed on, and tells whether to
 // pass it on further.
 func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Duration, from peer.ID) (result agent.ShareResult, passOn bool, err error) {
-	if s.node.lose != nil && s.node.lose() {
-		return agent.Stale, false, nil
-	}
 	by := agent.Source{Group: groupOf(s.node.host.Network(), from), Named: s.node.named.has(from)}
 	stopped := s.do(ctx, func(now time.Time) {
-		result, err = s.agent.ReceiveBy(now, share, age, by)
+		result, err = s.node.parts.receive(s.agent, now, share, age, by)
 		passOn = (result == agent.Accepted || result == agent.Duplicate) && s.agent.Relays(share.Author)
 	})
 	if stopped != nil {

@@ -4,6 +4,7 @@ import (
 	"github.com/ipfs/go-cid"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/clientsession"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/strategy"
@@ -33,12 +34,8 @@ type (
 	Learned = agent.Learned
 	// Author is a peer of which the node holds shares.
 	Author = agent.Author
-	// Claim is a client outside of the process, and how long it may hold a trial.
-	Claim = agent.Claim
-	// Once identifies a request that may come again.
-	Once = agent.Once
-	// Reply is the stored answer to such a request.
-	Reply = agent.Reply
+	// ClientSession is a session for clients outside of the process.
+	ClientSession = clientsession.Session
 	// Invitation is the secret by which nodes join a closed task.
 	Invitation = invitation.Invitation
 )
@@ -68,8 +65,6 @@ var (
 	ErrFinished     = agent.ErrFinished
 	ErrBadOutcome   = agent.ErrBadOutcome
 	ErrKeeping      = agent.ErrKeeping
-	ErrNotHeld      = agent.ErrNotHeld
-	ErrKeyReused    = agent.ErrKeyReused
 )
 
 // NewInvitation returns an invitation to the task with this ID, with a secret of its own.

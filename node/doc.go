@@ -21,9 +21,6 @@
 // Run ends with a [GaveUpError] when too many evaluations fail; the next Run goes on.
 // JoinOptions.Enqueue names designs to evaluate first, such as today's settings.
 //
-// AskFor gives a trial to a client outside of the process, which keeps it over restarts of
-// the node; internal/httpapi does so over HTTP.
-//
 // Several nodes can live in one process, each with its own directory, and a
 // node can join several tasks. [Node.Metrics] takes a Prometheus registry;
 // [Probe] finds out whether a peer can be reached.

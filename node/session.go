@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/clientsession"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/random"
@@ -193,11 +194,11 @@ func seedOf(n *uint64) random.Seed {
 // that a stop of the node cut off comes before a new one. Whoever asked must
 // Tell or Fail the trial.
 func (s *Session) Ask(ctx context.Context) (strategy.Trial, error) {
-	return s.ask(ctx, Claim{})
+	return s.ask(ctx, agent.Claim{})
 }
 
 // ask is for a client or, with the zero claim, for this process.
-func (s *Session) ask(ctx context.Context, claim Claim) (strategy.Trial, error) {
+func (s *Session) ask(ctx context.Context, claim agent.Claim) (strategy.Trial, error) {
 	asked := time.Now()
 	answer := make(chan agent.Answer, 1)
 	var request uint64
@@ -206,7 +207,7 @@ func (s *Session) ask(ctx context.Context, claim Claim) (strategy.Trial, error) 
 		s.asked++
 		request = s.asked
 		s.waiting[request] = answer
-		if claim == (Claim{}) {
+		if claim == (agent.Claim{}) {
 			s.agent.Ask(now, request)
 		} else if refused = s.agent.AskFor(now, request, claim); refused != nil {
 			delete(s.waiting, request)
@@ -229,14 +230,14 @@ func (s *Session) ask(ctx context.Context, claim Claim) (strategy.Trial, error) 
 
 // withdraw takes back a request; a trial that has answered it is handed back, unless a
 // client has it.
-func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim Claim) error {
+func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim agent.Claim) error {
 	var err error
 	if ended := s.do(context.Background(), func(now time.Time) {
 		s.agent.Cancel(request)
 		delete(s.waiting, request)
 		select {
 		case a := <-answer:
-			if a.Err == nil && claim == (Claim{}) {
+			if a.Err == nil && claim == (agent.Claim{}) {
 				err = s.agent.Requeue(now, a.Trial.ID)
 			}
 		default:
@@ -266,6 +267,14 @@ func (s *Session) TellOutcome(ctx context.Context, trial uint64, outcome strateg
 // error.
 func (s *Session) Fail(ctx context.Context, trial uint64, reason string) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Fail(now, trial, reason) }), err)
+}
+
+// Clients returns the session for clients outside of the process, such as those of a trial server.
+func (s *Session) Clients() *ClientSession { return clientsession.New(s.doWithAgent, s.ask) }
+
+// doWithAgent runs a function on the agent, as do.
+func (s *Session) doWithAgent(ctx context.Context, run func(a *agent.Agent, now time.Time)) error {
+	return s.do(ctx, func(now time.Time) { run(s.agent, now) })
 }
 
 // expectsFailure reports whether the node's model expects a design to fail.

@@ -76,6 +76,7 @@ var layers = map[string]int{
 	"internal/webpage":              12,
 	"internal/export":               12,
 	"internal/store":                13,
+	"internal/clientsession":        13,
 	"internal/sim":                  13,
 	"internal/adversary":            13,
 	"examples/synthetic":            13,

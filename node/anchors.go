@@ -7,20 +7,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/datadir"
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-const (
-	anchorsDir   = "anchors" // in a node's directory, a file a task
-	maxAnchors   = 8
-	anchorAge    = 3 * time.Minute // so long a peer must have been connected
-	anchorsPause = 5 * time.Minute // between writes
-)
+const anchorsDir = "anchors" // in a node's directory, a file a task
 
 // readAnchors returns the peers that were good in an earlier run, at the address at which
 // each has answered last; none when there is no file.
@@ -40,8 +34,8 @@ func readAnchors(dir, task string) ([]peer.AddrInfo, error) {
 
 func parseAnchors(text []byte) ([]peer.AddrInfo, error) {
 	lines := strings.Fields(string(text))
-	if len(lines) > maxAnchors {
-		return nil, fmt.Errorf("%d addresses, the limit is %d", len(lines), maxAnchors)
+	if len(lines) > peers.MaxAnchors {
+		return nil, fmt.Errorf("%d addresses, the limit is %d", len(lines), peers.MaxAnchors)
 	}
 	return ParsePeers(lines)
 }
@@ -78,24 +72,16 @@ func (t *topic) recallAnchors() {
 		return
 	}
 	for _, anchor := range anchors {
-		t.members.recall(anchor)
+		t.policy.Recall(anchor)
 	}
 }
 
-// keepAnchors leaves those to the next start that have been good company for long. Where
-// there are none, those of the last run stay.
-func (t *topic) keepAnchors(now time.Time) {
-	n := t.session.node
-	var anchors []peer.AddrInfo
-	for _, id := range t.activity.longestActive(now, anchorAge) {
-		if address := n.attempts.LastAnswer(id); address != nil && len(anchors) < maxAnchors {
-			anchors = append(anchors, peer.AddrInfo{ID: id, Addrs: []multiaddr.Multiaddr{address}})
-		}
-	}
+// storeAnchors stores the anchors for the next start. Without any, those of the last run stay.
+func (t *topic) storeAnchors(anchors []peer.AddrInfo) {
 	if len(anchors) == 0 {
 		return
 	}
-	if err := writeAnchors(n.Dir, t.session.id, anchors); err != nil {
+	if err := writeAnchors(t.session.node.Dir, t.session.id, anchors); err != nil {
 		t.session.logger.Warn("peers are not kept for the next start", "error", err)
 	}
 }

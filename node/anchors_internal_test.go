@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 // Whatever an anchors file says, it is refused or names a few peers, and what is written
@@ -40,8 +42,8 @@ func FuzzParseAnchors(f *testing.F) {
 			}
 			addresses += len(anchor.Addrs)
 		}
-		if len(anchors) > maxAnchors || addresses > maxAnchors {
-			t.Errorf("%d anchors at %d addresses, the limit is %d", len(anchors), addresses, maxAnchors)
+		if len(anchors) > peers.MaxAnchors || addresses > peers.MaxAnchors {
+			t.Errorf("%d anchors at %d addresses, the limit is %d", len(anchors), addresses, peers.MaxAnchors)
 		}
 		var again bytes.Buffer
 		if err := formatAnchors(&again, anchors); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
 
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 // What a probe that failed says, beside its text.
@@ -63,7 +64,7 @@ func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	if err != nil {
 		return Reach{}, fmt.Errorf("probe: %w", err)
 	}
-	h, err := newHost(hostConfig{key: key, traffic: &traffic{}, connections: maxConnections, gate: newGate("", nil, nil)})
+	h, err := newHost(hostConfig{key: key, traffic: &traffic{}, connections: maxConnections, gate: &gate{policy: newPolicy(peers.Config{})}})
 	if err != nil {
 		return Reach{}, err
 	}

@@ -147,7 +147,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Exchanges:       n.exchangesOf(t),
 		Entropy:         rand.Reader,
 	}
-	n.named.add(config.Named()...)
+	n.policy.Name(config.Named()...)
 	if n.repaired != nil {
 		config.AfterEpoch, config.Unaccounted = n.repaired.AfterEpoch, n.repaired.unaccounted()
 	}
@@ -337,7 +337,7 @@ func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Du
 	if s.node.lose != nil && s.node.lose() {
 		return agent.Stale, false, nil
 	}
-	by := agent.Source{Group: groupOf(s.node.host.Network(), from), Named: s.node.named.has(from)}
+	by := agent.Source{Group: s.node.policy.Group(from), Named: s.node.policy.Named(from)}
 	stopped := s.do(ctx, func(now time.Time) {
 		result, err = s.agent.ReceiveBy(now, share, age, by)
 		passOn = (result == agent.Accepted || result == agent.Duplicate) && s.agent.Relays(share.Author)
@@ -350,7 +350,7 @@ func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Du
 }
 
 func (s *Session) joined(ctx context.Context, id peer.ID) error {
-	group := groupOf(s.node.host.Network(), id)
+	group := s.node.policy.Group(id)
 	return s.do(ctx, func(time.Time) { s.agent.Joined(id, group) })
 }
 

@@ -30,4 +30,4 @@ func (s *Session) Authors(ctx context.Context) (all []Author, err error) {
 }
 
 // Banned tells whether a peer is barred for misbehaviour.
-func (s *Session) Banned(id peer.ID) bool { return s.node.policy.isBanned(id) }
+func (s *Session) Banned(id peer.ID) bool { return s.node.isBanned(id) }

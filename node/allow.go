@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/connmgr"
@@ -12,6 +13,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 // ParseAllow reads a list for Node.Allow: one peer ID a line, as `fbo-node peer-id`
@@ -43,53 +46,27 @@ func ParseAllow(r io.Reader) ([]peer.ID, error) {
 	return allowed, nil
 }
 
-// gate keeps out whoever is not on the list: nobody dials it, no connection with
-// it gets past the handshake that proves its identity, its gossip is not read,
-// its streams are reset, and shares that it has written are not taken from
-// others either.
+// gate keeps out whoever is not on the allow list, or is banned: nobody dials it, no connection with
+// it gets past the handshake that proves its identity, its gossip is not read, its streams are reset,
+// and shares that it has written are not taken from others either.
 type gate struct {
-	self   peer.ID
-	listed map[peer.ID]bool // nil: all peers
-	hubs   map[peer.ID]bool // may connect, listed or not
-
-	shut    func(peer.ID, multiaddr.Multiaddr) bool // whether a peer or its address is banned; nil: none is
-	mayDial func(peer.ID, multiaddr.Multiaddr) bool // nil: no limits
+	policy  *peers.Policy
+	mayDial func(time.Time, peer.ID, multiaddr.Multiaddr) bool // nil: no limits
 }
-
-func newGate(self peer.ID, allowed []peer.ID, hubs []*hub) *gate {
-	g := &gate{self: self, hubs: map[peer.ID]bool{}}
-	for _, h := range hubs {
-		g.hubs[h.ID] = true
-	}
-	if allowed == nil {
-		return g
-	}
-	g.listed = map[peer.ID]bool{self: true}
-	for _, id := range allowed {
-		g.listed[id] = true
-	}
-	return g
-}
-
-// mayTakePart tells whether a node may have a part in this node's tasks.
-func (g *gate) mayTakePart(id peer.ID) bool { return g.listed == nil || g.listed[id] }
-
-// mayConnect tells whether there may be a connection with a node or hub.
-func (g *gate) mayConnect(id peer.ID) bool { return g.mayTakePart(id) || g.hubs[id] }
 
 var _ connmgr.ConnectionGater = (*gate)(nil)
 
-func (g *gate) InterceptPeerDial(id peer.ID) bool { return g.mayConnect(id) }
+func (g *gate) InterceptPeerDial(id peer.ID) bool { return g.policy.MayConnect(id) }
 
 func (g *gate) InterceptAddrDial(id peer.ID, address multiaddr.Multiaddr) bool {
-	return g.mayDial == nil || g.mayDial(id, address)
+	return g.mayDial == nil || g.mayDial(time.Now(), id, address)
 }
 
 // InterceptAccept lets everybody knock: who it is shows only the handshake.
 func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
 func (g *gate) InterceptSecured(_ network.Direction, id peer.ID, between network.ConnMultiaddrs) bool {
-	return g.mayConnect(id) && (g.shut == nil || !g.shut(id, between.RemoteMultiaddr()))
+	return g.policy.MayConnect(id) && !g.policy.Blocked(time.Now(), id, between.RemoteMultiaddr())
 }
 
 func (g *gate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }
@@ -98,7 +75,7 @@ func (g *gate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) 
 // subscriptions included. It matters with a Host of the user's, whose
 // connections have no gate.
 func (g *gate) inspect(from peer.ID) error {
-	if !g.mayTakePart(from) {
+	if !g.policy.MayTakePart(from) {
 		return fmt.Errorf("%v is not on the list of those who may take part", from)
 	}
 	return nil
@@ -115,5 +92,5 @@ func (pubsubBlacklist) Add(peer.ID) bool { return false }
 
 // Contains implements pubsub.Blacklist.
 func (u pubsubBlacklist) Contains(id peer.ID) bool {
-	return u.node.policy.isBanned(id) || !u.node.gate.mayTakePart(id)
+	return u.node.isBanned(id) || !u.node.policy.MayTakePart(id)
 }

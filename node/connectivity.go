@@ -1,174 +1,187 @@
 package node
 
 import (
-	"math/rand/v2"
+	"context"
 	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
 )
 
-// Constants for the search for active peers.
 const (
-	enoughPeers    = 10               // active peers on the task; with fewer the node dials known members
-	enoughDialled  = 16               // outbound connections; with fewer the node often dials unknown members, whatever the number of inbound ones
-	connectPause   = time.Second      // between checks, with jitter
-	dialPause      = connectPause / 4 // the same when a node with too few active peers has dialled members; also how long it waits for them
-	visitPause     = 3 * time.Second  // between dials of unknown members when there are enough active peers, and room for more
-	longPause      = 30 * time.Second // between requests for members, once responses contain no new ones
-	directPause    = 5 * time.Second  // between attempts to do without a hub, twice as long with each
-	maxDirectPause = 10 * time.Minute
-	lostPause      = 15 * time.Second // between dials of lost members when there are enough active peers
-	renewAfter     = 3 * time.Second  // after a peer has left the topic, and stayed
-	joinGrace      = 10 * time.Second // until a dialled peer joins the task
+	renewAfter = 3 * time.Second  // after a peer has left the topic, and stayed
+	joinGrace  = 10 * time.Second // until a dialled peer joins the task
+
+	maxDialBacks    = 8 // at the same time
+	dialBackTimeout = 5 * time.Second
 )
 
-// maintainConnections keeps the node well connected among the members of its task. Nodes that
-// were all given one address would otherwise form a star, on which gossip loses
-// a third of the messages once there are forty.
+// maintainConnections keeps the node well connected among the members of its task.
 func (t *topic) maintainConnections() {
 	t.recallAnchors()
-	pause := connectPause
-	asking, nextAsk, visited := connectPause, time.Now(), time.Now()
-	nextChange, nextAnchors := time.Now().Add(jittered(changePause)), time.Now().Add(anchorsPause)
-	direct := backoff{next: time.Now().Add(directPause), pause: directPause}
+	pause := t.policy.Start(time.Now())
 	for {
 		select {
 		case <-t.ctx.Done():
 			return
-		case <-time.After(jittered(pause)):
+		case <-time.After(pause):
 		}
-		now := time.Now()
-		pause = connectPause
-		peers := t.onTask()
-		change := now.After(nextChange)
-		if change {
-			nextChange = now.Add(jittered(changePause))
-		}
-		dialled := t.protectPeers(now, peers, change)
-		t.startDueDialBacks(now, peers)
-		if now.After(nextAnchors) {
-			nextAnchors = now.Add(anchorsPause)
-			t.keepAnchors(now)
-		}
-		if direct.isDue(now) {
-			t.running.Go(func() { t.dialDirectly(peers) })
-		}
-		missing := enoughPeers - t.activity.activeCount(now)
-		if missing > 0 {
-			if t.dialMembers(missing) {
-				pause, asking = dialPause, connectPause
-				continue
-			}
-		} else if change || now.Sub(visited) > t.visitInterval(len(dialled)) {
-			// The other half of a network that was cut in two has enough company
-			// as well, and so have those whom liars keep from each other; somebody must
-			// look for them.
-			visited = now
-			t.dialMembers(1)
-			continue
-		}
-		if now.After(nextAsk) && len(peers) > 0 && (missing > 0 || len(dialled) < enoughDialled) {
-			t.fetch(t.activity.pick(now, dialled, peers))
-			nextAsk = now.Add(asking)
-			asking = min(2*asking, longPause)
-		}
+		pause = t.carryOut(t.policy.Plan(time.Now(), t.onTask()))
 	}
 }
 
-// visitInterval returns the pause between dials of a node with enough active peers and this many
-// outbound connections.
-func (t *topic) visitInterval(dialled int) time.Duration {
-	if _, fresh := t.members.count(); fresh > 0 && dialled < enoughDialled {
-		return visitPause
+// carryOut does what a plan says, and returns the pause until the next one.
+func (t *topic) carryOut(plan peers.Plan) (pause time.Duration) {
+	manager := t.session.node.host.ConnManager()
+	for id, value := range plan.Values {
+		manager.TagPeer(id, t.name(), value)
 	}
-	return lostPause
+	for _, id := range plan.Protect {
+		manager.Protect(id, t.protectionTag())
+	}
+	for _, id := range plan.Unprotect {
+		manager.Unprotect(id, t.protectionTag())
+	}
+	t.startDialBacks(plan.DialBacks)
+	t.storeAnchors(plan.Anchors)
+	if plan.Direct != "" {
+		t.running.Go(func() { t.dialDirectly(plan.Direct) })
+	}
+	t.dialMembers(plan.Dial)
+	if plan.Fetch != "" {
+		t.fetch(plan.Fetch)
+	}
+	return plan.Pause
 }
 
-// backoff is when something is due that is done ever more seldom.
-type backoff struct {
-	next  time.Time
-	pause time.Duration
+func (t *topic) protectionTag() string { return "outbound " + t.name() }
+
+// unprotectPeers ends the protection of peers when the session ends.
+func (t *topic) unprotectPeers() {
+	for _, id := range t.policy.End(time.Now()) {
+		t.session.node.host.ConnManager().Unprotect(id, t.protectionTag())
+	}
 }
 
-func (g *backoff) isDue(now time.Time) bool {
-	if now.Before(g.next) {
-		return false
+// rosterOf returns whom a task names as the only ones to take part; empty when it names nobody.
+func rosterOf(t *task.Task) map[peer.ID]bool {
+	roster := map[peer.ID]bool{}
+	if t.Privacy != nil && t.Privacy.Aggregate != nil {
+		for _, id := range t.Privacy.Aggregate.Roster {
+			roster[id] = true
+		}
 	}
-	g.next = now.Add(jittered(g.pause))
-	g.pause = min(2*g.pause, maxDirectPause)
-	return true
+	var names []string
+	if t.Strategy.Settings != nil {
+		names, _ = t.Strategy.Settings.Keys()["roster"].([]string)
+	}
+	for _, name := range names {
+		if id, err := peer.Decode(name); err == nil {
+			roster[id] = true
+		}
+	}
+	return roster
 }
 
-// dialDirectly tries to reach one of the relayed peers without the hub. libp2p
-// does so itself, and punches holes, when a relayed connection is made and the
-// peers know public addresses of each other.
-func (t *topic) dialDirectly(peers []peer.ID) {
-	n := t.session.node
-	relayed := slices.DeleteFunc(slices.Clone(peers), func(id peer.ID) bool {
-		link, ok := n.linkTo(id)
-		return !ok || link.Path == Direct
-	})
-	if len(relayed) == 0 {
-		return
-	}
-	id := relayed[rand.IntN(len(relayed))]
-	err := n.dialAgain(network.WithForceDirectDial(t.ctx, "without the hub"), peer.AddrInfo{ID: id})
+// dialDirectly tries to reach a relayed peer without the hub. libp2p does so itself, and punches
+// holes, when a relayed connection is made and the peers know public addresses of each other.
+func (t *topic) dialDirectly(id peer.ID) {
+	err := t.session.node.dialAgain(network.WithForceDirectDial(t.ctx, "without the hub"), peer.AddrInfo{ID: id})
 	if err != nil && t.ctx.Err() == nil {
 		t.session.logger.Debug("relayed peer not reached directly", "peer", id, "error", err)
 	}
 }
 
-// dialMembers dials some members that are not connected and waits for the
-// outcome, but not for those that say nothing; false when there is none to dial.
-func (t *topic) dialMembers(count int) bool {
-	h := t.session.node.host
-	picked := t.members.pick(count, time.Now(), func(id peer.ID) bool {
-		return h.Network().Connectedness(id) == network.Connected || t.session.node.policy.isBanned(id)
-	}, t.rangeCrowding())
-	done := make(chan struct{}, len(picked))
-	for _, c := range picked {
+// dialMembers dials members and waits for the outcome, but no longer than peers.DialPause.
+func (t *topic) dialMembers(candidates []peers.Candidate) {
+	done := make(chan struct{}, len(candidates))
+	for _, c := range candidates {
 		t.running.Go(func() {
 			defer func() { done <- struct{}{} }()
 			t.dialMember(c)
 		})
 	}
-	patience := time.After(dialPause)
-	for range picked {
+	patience := time.After(peers.DialPause)
+	for range candidates {
 		select {
 		case <-done:
 		case <-patience:
-			return true
+			return
 		}
 	}
-	return len(picked) > 0
 }
 
-func (t *topic) dialMember(c candidate) {
-	n, info := t.session.node, c.info
+func (t *topic) dialMember(c peers.Candidate) {
+	n, info := t.session.node, c.Info
 	if n.Host != nil { // which does not ask the gate
 		info.Addrs = slices.DeleteFunc(slices.Clone(info.Addrs), func(a multiaddr.Multiaddr) bool { return !n.gate.InterceptAddrDial(info.ID, a) })
 	}
 	err := n.dialAgain(t.ctx, info)
-	if err == nil && c.referrer != "" {
-		n.attempts.Reached(c.referrer)
-	}
-	if t.ctx.Err() != nil {
+	if err != nil && t.ctx.Err() != nil {
 		return
 	}
-	// Until it turns up on the topic it counts as not reached: whoever is no
-	// member must not be dialled for ever.
-	t.members.dialled(info.ID, err == nil, time.Now())
+	t.policy.Dialled(time.Now(), c, err == nil)
 	if err != nil {
 		t.session.logger.Debug("member not reached", "peer", info.ID, "error", err)
 		return
 	}
 	t.running.Go(func() { t.closeIfUnused(info.ID) })
+}
+
+// startDialBacks begins to find out whether peers answer at their addresses.
+func (t *topic) startDialBacks(due []peers.DialBack) {
+	for _, d := range due {
+		t.running.Go(func() { t.dialBack(d) })
+	}
+}
+
+// dialBack finds out whether a peer that has made the connection answers at one of its addresses, by
+// a handshake, since libp2p makes no second connection to a peer.
+func (t *topic) dialBack(d peers.DialBack) {
+	select {
+	case t.dialBacks <- struct{}{}:
+		defer func() { <-t.dialBacks }()
+	case <-t.ctx.Done():
+		return
+	}
+	n := t.session.node
+	network, ok := n.host.Network().(*swarm.Swarm)
+	if !ok {
+		return // a Host of the user's that dials in another way
+	}
+	for _, address := range d.Addrs {
+		if !n.gate.InterceptAddrDial(d.ID, address) {
+			t.policy.DialBackSoon(d.ID)
+			return
+		}
+		if t.acceptsDial(network, d.ID, address) {
+			n.policy.Answered(time.Now(), d.ID, address)
+			return
+		}
+	}
+}
+
+func (t *topic) acceptsDial(network *swarm.Swarm, id peer.ID, address multiaddr.Multiaddr) bool {
+	ctx, cancel := context.WithTimeout(t.ctx, dialBackTimeout)
+	defer cancel()
+	transport := network.TransportForDialing(address)
+	if transport == nil {
+		return false
+	}
+	c, err := transport.Dial(ctx, address, id)
+	if err != nil {
+		return false
+	}
+	_ = c.Close() // it has served
+	return true
 }
 
 // closeIfUnused breaks the connection to a peer that was dialled for the task, of which it
@@ -217,21 +230,12 @@ func (t *topic) memberRecords() [][]byte {
 	if own := t.recordOf(t.session.node.host.ID()); own != nil {
 		records = append(records, own)
 	}
-	return append(records, t.members.records(protocol.MaxRecords-len(records))...)
+	return append(records, t.policy.Records(protocol.MaxRecords-len(records))...)
 }
 
-// noteMember remembers a peer that is on the topic. Its record has come with libp2p's
-// identification.
-func (t *topic) noteMember(id peer.ID) {
-	connections := t.session.node.host.Network().ConnsToPeer(id)
-	if sealed := t.recordOf(id); sealed != nil && len(connections) > 0 {
-		_ = t.learn(sealed, connections[0]) // libp2p has verified it
-	}
-	t.members.noteMember(id)
-	t.session.node.host.ConnManager().TagPeer(id, t.name(), valueOnTask)
-	if addresses := t.members.dialBackAddresses(id, time.Now()); addresses != nil {
-		t.running.Go(func() { t.dialBack(id, addresses) })
-	}
+// learn takes in a record that came over a connection.
+func (t *topic) learn(sealed []byte, by network.Conn) error {
+	return t.policy.Learn(sealed, by.RemotePeer(), by.RemoteMultiaddr())
 }
 
 // recordOf returns the signed record of a peer that is connected, or of this

@@ -87,28 +87,3 @@ func TestAMessageThatComesBackIsTheOldest(t *testing.T) {
 		t.Errorf("%d dropped, %d wait, the first is %+v", dropped, len(q.waiting), q.waiting[0])
 	}
 }
-
-func TestStreamsOfDirectMessagesAreBounded(t *testing.T) {
-	c := &directMessenger{streams: map[peer.ID]int{}}
-	var entered []peer.ID
-	for i := range 3 * maxDirectStreams {
-		id := peer.ID(fmt.Sprint(i % (maxDirectStreams / 2)))
-		if c.acquireSlot(id) {
-			entered = append(entered, id)
-		}
-	}
-	if len(entered) != maxDirectStreams {
-		t.Errorf("%d streams at the same time, the limit is %d", len(entered), maxDirectStreams)
-	}
-	for _, id := range entered {
-		c.releaseSlot(id)
-	}
-	if c.shared != 0 || len(c.streams) != 0 {
-		t.Errorf("%d streams and %d peers are left", c.shared, len(c.streams))
-	}
-	for i := range 2 * maxDirectStreamsOfPeer {
-		if got := c.acquireSlot("one"); got != (i < maxDirectStreamsOfPeer) {
-			t.Errorf("stream %d of one peer: %v", i+1, got)
-		}
-	}
-}

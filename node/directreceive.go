@@ -9,14 +9,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
-)
-
-// Streams on which direct messages come in at the same time; each may take up
-// protocol.MaxDirectBytes, and is cut off after directTimeout, however much has come.
-const (
-	maxDirectStreams       = 32 // of a session, besides one of each peer that has a place of its own
-	maxDirectStreamsOfPeer = 4  // an honest one has one, besides those that it has given up
 )
 
 // Why a direct message was not taken.
@@ -47,7 +41,7 @@ func (c *directMessenger) receive(stream network.Stream) {
 		reason = rejectedMalformed
 	case errors.Is(err, errThrottled):
 		reason = rejectedThrottled
-		if !n.policy.allowDirectRefusal(from) {
+		if !n.policy.Allow(time.Now(), from, peers.DirectRefusal, 1) {
 			n.reportViolation(from, 1, fmt.Errorf("direct messages: %w", err))
 		}
 	}
@@ -57,13 +51,13 @@ func (c *directMessenger) receive(stream network.Stream) {
 
 func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
 	n := c.topic.session.node
-	if !n.gate.mayTakePart(from) || c.roster != nil && !c.roster[from] || n.policy.isBanned(from) {
+	if !n.policy.MayTakePart(from) || c.roster != nil && !c.roster[from] || n.isBanned(from) {
 		return errNotAllowed
 	}
-	if !n.policy.allowDirect(from) || !c.acquireSlot(from) {
+	if !n.policy.Allow(time.Now(), from, peers.Direct, 1) || !c.slots.Acquire(from) {
 		return errThrottled
 	}
-	defer c.releaseSlot(from)
+	defer c.slots.Release(from)
 	if err := stream.SetDeadline(time.Now().Add(directTimeout)); err != nil {
 		return err
 	}
@@ -74,7 +68,7 @@ func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
 		if !c.exchanges[exchange] {
 			return fmt.Errorf("%w: the task has no exchange %q", protocol.ErrMalformed, exchange)
 		}
-		if !n.policy.allowDirectBytes(from, bytes) {
+		if !n.policy.Allow(time.Now(), from, peers.DirectByte, bytes) {
 			return errThrottled
 		}
 		return nil
@@ -91,36 +85,4 @@ func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
 	s.metrics.directReceived(message.Exchange)
 	_ = protocol.WriteReceipt(stream) // without it the message comes again
 	return nil
-}
-
-// hasSlot tells whether one stream of a peer is read whatever others do: that of a peer
-// which the task's roster or the node's allow list names. So many there are at most.
-func (c *directMessenger) hasSlot(id peer.ID) bool { return c.roster[id] || c.listed[id] }
-
-// acquireSlot begins to read from a peer; false when too much is read already.
-func (c *directMessenger) acquireSlot(from peer.ID) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.streams[from] >= maxDirectStreamsOfPeer {
-		return false
-	}
-	if c.streams[from] > 0 || !c.hasSlot(from) {
-		if c.shared >= maxDirectStreams {
-			return false
-		}
-		c.shared++
-	}
-	c.streams[from]++
-	return true
-}
-
-func (c *directMessenger) releaseSlot(from peer.ID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.streams[from] > 1 || !c.hasSlot(from) {
-		c.shared--
-	}
-	if c.streams[from]--; c.streams[from] == 0 {
-		delete(c.streams, from)
-	}
 }

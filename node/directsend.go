@@ -13,6 +13,7 @@ import (
 	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -51,13 +52,11 @@ type directMessenger struct {
 	topic     *topic
 	exchanges map[string]bool
 	roster    map[peer.ID]bool // peers whose messages alone are accepted; nil: all peers
-	listed    map[peer.ID]bool // peers on the node's allow list
+	slots     *peers.DirectSlots
 
 	mu           sync.Mutex
 	queues       map[peer.ID]*directQueue // of the peers to which something waits or is on its way
 	count, bytes int                      // of all waiting messages
-	streams      map[peer.ID]int          // streams that are read, by sender
-	shared       int                      // of them, those in slots that are reserved for no peer
 }
 
 // directQueue are what waits for one peer.
@@ -75,17 +74,17 @@ type queuedDirect struct {
 func (l queuedDirect) size() int { return len(l.Exchange) + len(l.Data) }
 
 func newDirectMessenger(t *topic) *directMessenger {
-	c := &directMessenger{topic: t, exchanges: map[string]bool{}, queues: map[peer.ID]*directQueue{}, streams: map[peer.ID]int{}}
+	c := &directMessenger{topic: t, exchanges: map[string]bool{}, queues: map[peer.ID]*directQueue{}}
 	for _, name := range t.session.agent.Kinds() {
 		c.exchanges[name] = true
 	}
-	c.listed = t.session.node.gate.listed
 	if roster := t.session.task.Roster(); roster != nil {
 		c.roster = make(map[peer.ID]bool, len(roster))
 		for _, id := range roster {
 			c.roster[id] = true
 		}
 	}
+	c.slots = peers.NewDirectSlots(func(id peer.ID) bool { return c.roster[id] || t.session.node.policy.Listed(id) })
 	return c
 }
 
@@ -147,7 +146,7 @@ func (c *directMessenger) deliverQueue(to peer.ID, q *directQueue) {
 			return
 		case <-q.news:
 			failures = 0
-		case <-time.After(jittered(protocol.DirectPause(failures))):
+		case <-time.After(c.topic.session.node.policy.Jittered(protocol.DirectPause(failures))):
 		}
 	}
 }
@@ -251,11 +250,11 @@ func (c *directMessenger) longestWaiting() (oldest *directQueue) {
 // connection.
 func (c *directMessenger) deliver(to peer.ID, d protocol.Direct) error {
 	t, n := c.topic, c.topic.session.node
-	if !n.gate.mayTakePart(to) || n.policy.isBanned(to) {
+	if !n.policy.MayTakePart(to) || n.isBanned(to) {
 		return errNotAllowed
 	}
 	if n.host.Network().Connectedness(to) != network.Connected {
-		if err := n.dialAgain(t.ctx, t.members.address(to)); err != nil {
+		if err := n.dialAgain(t.ctx, t.policy.Address(to)); err != nil {
 			return err
 		}
 	}

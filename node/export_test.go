@@ -10,7 +10,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/agent"
-	"github.com/fbo-node/fbo/internal/dialbudget"
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -52,8 +52,8 @@ func (n *Node) Network() host.Host { return n.host }
 func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) {
 	p := made(&n.parts)
 	mayDial := p.mayDial
-	p.mayDial = func(b *dialbudget.Budget, id peer.ID, address multiaddr.Multiaddr) bool {
-		return !f(id, address) && mayDial(b, id, address)
+	p.mayDial = func(policy *peers.Policy, now time.Time, id peer.ID, address multiaddr.Multiaddr) bool {
+		return !f(id, address) && mayDial(policy, now, id, address)
 	}
 }
 

@@ -120,7 +120,7 @@ func (n *Node) keepConnected(ctx context.Context, what string, target peer.AddrI
 		tried()
 		select {
 		case <-ctx.Done():
-		case <-time.After(jittered(pause)):
+		case <-time.After(n.policy.Jittered(pause)):
 		}
 	}
 }
@@ -173,7 +173,7 @@ type discovered struct {
 var _ mdns.Notifee = discovered{}
 
 func (d discovered) HandlePeerFound(found peer.AddrInfo) {
-	if found.ID == d.node.host.ID() || !d.node.gate.mayConnect(found.ID) {
+	if found.ID == d.node.host.ID() || !d.node.policy.MayConnect(found.ID) {
 		return
 	}
 	d.node.background(func() {

@@ -18,6 +18,7 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -79,9 +80,8 @@ type Hub struct {
 	stopRelaying context.CancelFunc
 	registry     *registry
 	reservations *reservations
-	policy       *peerPolicy
+	policy       *peers.Policy
 	rendezvous   *streamLimiter
-	named        *named
 	traffic      traffic
 	parts        *parts // Start sets it where it is nil
 }
@@ -113,8 +113,7 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 		}
 	}()
 	h.log, h.parts = limitedLogger(h.Log), cmp.Or(h.parts, newParts())
-	h.named = newNamed(h.Allow...)
-	h.registry, h.reservations, h.policy = newRegistry(), newReservations(hubReservations), newPeerPolicy(h.named.has)
+	h.registry, h.reservations = newRegistry(), newReservations(hubReservations)
 	h.rendezvous = newSmallStreamLimiter("fbo.meet", rendezvousTimeout)
 	if err := h.open(listen); err != nil {
 		return err
@@ -137,20 +136,20 @@ func (h *Hub) open(listen []string) error {
 	if err != nil {
 		return err
 	}
-	gate := newGate(self, h.Allow, nil)
-	gate.shut = h.policy.isBlocked
+	h.policy = newPolicy(peers.Config{Self: self, Listed: h.Allow})
 	h.host, err = h.parts.newHost(hostConfig{
 		key: key, listen: listen, traffic: &h.traffic, connections: hubConnections * 3 / 4,
-		gate: gate, options: []libp2p.Option{libp2p.ResourceManager(resources)},
+		gate: &gate{policy: h.policy}, options: []libp2p.Option{libp2p.ResourceManager(resources)},
 	})
 	if err != nil {
 		return err
 	}
+	followConnections(h.policy, h.host.Network())
 	h.host.Network().Notify(&network.NotifyBundle{DisconnectedF: h.forgetGone})
 	h.host.SetStreamHandler(rendezvousProtocol, h.serveRendezvous)
 	var relaying context.Context
 	relaying, h.stopRelaying = context.WithCancel(context.Background())
-	h.relay, err = relay.New(relayHost{h.host, newRelayRates(relaying, h.named.has)},
+	h.relay, err = relay.New(relayHost{h.host, newRelayRates(relaying, h.policy.Named)},
 		relay.WithResources(relay.Resources{
 			ReservationTTL:        hubReservationTTL,
 			MaxReservations:       hubConnections, // AllowReserve allows fewer

@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/client"
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -42,7 +43,7 @@ func (h *hub) circuits() []multiaddr.Multiaddr {
 	if !h.reservation.Load() {
 		return nil
 	}
-	through := multiaddr.StringCast("/p2p/" + h.ID.String() + "/p2p-circuit")
+	through := peers.CircuitThrough(h.ID)
 	var addresses []multiaddr.Multiaddr
 	for _, address := range h.Addrs {
 		addresses = append(addresses, address.Encapsulate(through))
@@ -114,7 +115,7 @@ func (n *Node) leaveRelay(id peer.ID) {
 	}
 }
 
-func relayed(c network.Conn) bool { return isCircuit(c.RemoteMultiaddr()) }
+func relayed(c network.Conn) bool { return peers.IsCircuit(c.RemoteMultiaddr()) }
 
 // keepReservation asks a hub for a place, renews it, and asks again whenever the
 // connection was lost, with which it ends.
@@ -149,7 +150,7 @@ func (n *Node) keepReservation(ctx context.Context, h *hub, topicChurn event.Emi
 			n.warn(fmt.Sprintf("hub %v does not relay to this node: %v; trying on", h.ID, err))
 			warned = true
 		}
-		next.Reset(jittered(pause))
+		next.Reset(n.policy.Jittered(pause))
 		pause = min(2*pause, longestPause)
 	}
 }

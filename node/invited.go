@@ -135,14 +135,14 @@ func (t *topic) askProof(id peer.ID) {
 	defer t.asking.remove(id)
 	n := t.session.node
 	for pause := firstProofPause; ; pause = min(2*pause, longestProofPause) {
-		if n.follows.isAdmitted(id, t.name()) || n.policy.isBanned(id) || !t.here.has(id) {
+		if n.follows.isAdmitted(id, t.name()) || n.isBanned(id) || !t.here.has(id) {
 			return
 		}
 		t.fetch(id)
 		select {
 		case <-t.ctx.Done():
 			return
-		case <-time.After(jittered(pause)):
+		case <-time.After(n.policy.Jittered(pause)):
 		}
 	}
 }

@@ -19,12 +19,12 @@ import (
 	"github.com/multiformats/go-multiaddr"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fbo-node/fbo/internal/dialbudget"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/ratelimitlog"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -111,14 +111,12 @@ type Node struct {
 	key        crypto.PrivKey
 	host       host.Host
 	gate       *gate
-	named      *named
 	syncing    *streamLimiter // comparing shares
 	naming     *streamLimiter // requests for task names
 	hubs       []*hub
-	attempts   *dialbudget.Budget // at addresses that other peers have sent
 	store      *store.Store
 	pubsub     *pubsub.PubSub
-	policy     *peerPolicy
+	policy     *peers.Policy
 	checked    *validationCache
 	follows    *subscriptions
 	untried    atomic.Int32 // configured peers and hubs that have not been dialled once
@@ -138,7 +136,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	if n.started {
 		return errors.New("Node.Start: already started")
 	}
-	peers, err := n.validate()
+	configured, err := n.validate()
 	if err != nil {
 		return err
 	}
@@ -155,7 +153,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	if err := n.openStore(); err != nil {
 		return err
 	}
-	if err := n.openHost(); err != nil {
+	if err := n.openHost(configured); err != nil {
 		return err
 	}
 	n.log = n.log.With("node", strategy.ShortID(n.ID()))
@@ -165,7 +163,6 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	running, cancel := context.WithCancel(context.Background())
 	n.onClose(func() error { n.tasks.Wait(); return nil })
 	n.onClose(func() error { cancel(); return nil })
-	n.noteAnswers()
 	if err := n.openPubSub(running); err != nil {
 		return err
 	}
@@ -180,7 +177,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 		}
 	}
 	n.log.Info("node started", "id", n.ID(), "addresses", n.Addresses())
-	for _, target := range peers {
+	for _, target := range configured {
 		if target.ID != n.host.ID() {
 			n.untried.Add(1)
 			n.host.ConnManager().Protect(target.ID, "named")
@@ -210,7 +207,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 		return nil, fmt.Errorf("Node.Strategies: %w", err)
 	}
 	n.log = limitedLogger(n.Log)
-	peers, err := peeraddr.ParsePeers(n.Peers)
+	configured, err := peeraddr.ParsePeers(n.Peers)
 	if err != nil {
 		return nil, err
 	}
@@ -218,19 +215,27 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.hubs, n.named = nil, newNamed(n.Allow...)
+	n.hubs = nil
 	for _, info := range hubs {
 		n.hubs = append(n.hubs, newHub(info))
-		n.named.add(info.ID)
 	}
-	n.attempts = dialbudget.New(time.Now, slices.Concat(peers, hubs)...)
-	for _, target := range peers {
-		if !newGate("", n.Allow, n.hubs).mayConnect(target.ID) {
+	policy := n.newPolicy("", configured)
+	for _, target := range configured {
+		if !policy.MayConnect(target.ID) {
 			return nil, fmt.Errorf("peer %v is in Node.Peers and not in Node.Allow", target.ID)
 		}
-		n.named.add(target.ID)
 	}
-	return peers, nil
+	return configured, nil
+}
+
+// newPolicy returns a policy of what the user has configured.
+func (n *Node) newPolicy(self peer.ID, configured []peer.AddrInfo) *peers.Policy {
+	c := peers.Config{Self: self, Listed: n.Allow, Named: slices.Clone(configured)}
+	for _, h := range n.hubs {
+		c.Named = append(c.Named, h.AddrInfo)
+		c.Hubs = append(c.Hubs, h.ID)
+	}
+	return newPolicy(c)
 }
 
 func (n *Node) openStore() error {
@@ -243,16 +248,16 @@ func (n *Node) openStore() error {
 	return nil
 }
 
-func (n *Node) openHost() (err error) {
-	n.policy, n.checked = newPeerPolicy(n.named.has), newValidationCache()
+func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
+	n.checked = newValidationCache()
 	n.syncing, n.naming = newSyncLimiter(), newSmallStreamLimiter("fbo.task-mismatch", taskNameTimeout)
 	if n.Host != nil {
 		n.host = n.Host
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
 			return errors.New("Node.Host does not know its own private key")
 		}
-		n.gate = newGate(n.host.ID(), n.Allow, n.hubs)
-		n.gate.mayDial = n.mayDial
+		n.policy = n.newPolicy(n.host.ID(), configured)
+		n.gate = &gate{policy: n.policy, mayDial: n.mayDial}
 		return nil
 	}
 	if n.key, err = store.LoadIdentity(n.Dir); err != nil {
@@ -262,8 +267,8 @@ func (n *Node) openHost() (err error) {
 	if err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
-	n.gate = newGate(self, n.Allow, n.hubs)
-	n.gate.shut, n.gate.mayDial = n.policy.isBlocked, n.mayDial
+	n.policy = n.newPolicy(self, configured)
+	n.gate = &gate{policy: n.policy, mayDial: n.mayDial}
 	if n.host, err = n.listen(); err != nil {
 		return err
 	}
@@ -272,7 +277,7 @@ func (n *Node) openHost() (err error) {
 }
 
 func (n *Node) openPubSub(ctx context.Context) (err error) {
-	stop := n.policy.closeBlocked(n.host.Network())
+	stop := followConnections(n.policy, n.host.Network())
 	n.onClose(func() error { stop(); return nil })
 	n.followSubscriptions()
 	options := []pubsub.Option{
@@ -391,8 +396,8 @@ func (n *Node) Join(ctx context.Context, t *task.Task, options JoinOptions) (*Se
 	return session, nil
 }
 
-func (n *Node) mayDial(id peer.ID, address multiaddr.Multiaddr) bool {
-	return n.parts.mayDial(n.attempts, id, address)
+func (n *Node) mayDial(now time.Time, id peer.ID, address multiaddr.Multiaddr) bool {
+	return n.parts.mayDial(n.policy, now, id, address)
 }
 
 // Known returns the IDs of the tasks in the journal of a node that has started, sorted.

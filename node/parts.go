@@ -8,7 +8,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/agent"
-	"github.com/fbo-node/fbo/internal/dialbudget"
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -17,10 +17,10 @@ import (
 type parts struct {
 	newHost  func(hostConfig) (host.Host, error)
 	newAgent func(agent.Config, []agent.Record, time.Time) (*agent.Agent, error)
-	mayDial  func(*dialbudget.Budget, peer.ID, multiaddr.Multiaddr) bool
+	mayDial  func(*peers.Policy, time.Time, peer.ID, multiaddr.Multiaddr) bool
 	receive  func(*agent.Agent, time.Time, protocol.Share, time.Duration, agent.Source) (agent.ShareResult, error)
 }
 
 func newParts() *parts {
-	return &parts{newHost, agent.New, (*dialbudget.Budget).Allow, (*agent.Agent).ReceiveBy}
+	return &parts{newHost, agent.New, (*peers.Policy).AllowDial, (*agent.Agent).ReceiveBy}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 // What a probe that failed says, beside its text.
@@ -64,7 +65,7 @@ func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	if err != nil {
 		return Reach{}, fmt.Errorf("probe: %w", err)
 	}
-	h, err := newHost(hostConfig{key: key, traffic: &traffic{}, connections: maxConnections, gate: newGate("", nil, nil)})
+	h, err := newHost(hostConfig{key: key, traffic: &traffic{}, connections: maxConnections, gate: &gate{policy: newPolicy(peers.Config{})}})
 	if err != nil {
 		return Reach{}, err
 	}

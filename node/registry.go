@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 // Bounds of what a hub remembers.
 const (
 	maxRegistrations = 4096 // a node on two tasks counts twice
-	maxOfTask        = maxMembers
+	maxOfTask        = peers.MaxMembers
 	maxTasksOfNode   = 16
 	registrationTTL  = 10 * time.Minute // since the node last asked
 )

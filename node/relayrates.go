@@ -10,6 +10,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"golang.org/x/time/rate"
+
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 // Bytes a second that a hub relays for a range of addresses, and as many at once as two answers
@@ -21,35 +23,22 @@ const relayByteRate, relayByteBurst = 1 << 20, 16 << 20
 type relayRates struct {
 	ctx    context.Context
 	exempt func(peer.ID) bool
-	each   func() *rate.Limiter
 
 	mu     sync.Mutex
-	groups map[string]*allowance
+	groups peers.Groups
 }
 
-// newRelayRates returns limits that are those of each for a range, and none for the exempt.
+// newRelayRates returns limits for each range, and none for the exempt.
 // What waits ends with ctx.
 func newRelayRates(ctx context.Context, exempt func(peer.ID) bool) *relayRates {
-	return &relayRates{
-		ctx: ctx, exempt: exempt, groups: map[string]*allowance{},
-		each: func() *rate.Limiter { return rate.NewLimiter(relayByteRate, relayByteBurst) },
-	}
+	return &relayRates{ctx: ctx, exempt: exempt, groups: peers.NewGroups(relayByteRate, relayByteBurst)}
 }
 
-// of returns the limit of a group, and forgets another when there are too many.
+// of returns the limit of a group.
 func (r *relayRates) of(group string) *rate.Limiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := r.groups[group]
-	if a == nil {
-		if len(r.groups) >= maxRanges {
-			deleteOldest(r.groups, func(a *allowance) time.Time { return a.last })
-		}
-		a = &allowance{Limiter: r.each()}
-		r.groups[group] = a
-	}
-	a.last = time.Now()
-	return a.Limiter
+	return r.groups.Of(time.Now(), group)
 }
 
 // limit returns the stream with reads at the rate of its sender's range.
@@ -57,7 +46,7 @@ func (r *relayRates) limit(s network.Stream) network.Stream {
 	if r.exempt(s.Conn().RemotePeer()) {
 		return s
 	}
-	_, group := groupOfAddress(s.Conn().RemoteMultiaddr())
+	group := peers.GroupOf(s.Conn().RemoteMultiaddr())
 	return limitedStream{Stream: s, ctx: r.ctx, limiter: r.of(group)}
 }
 

@@ -14,7 +14,8 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/client"
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
 	"github.com/multiformats/go-multiaddr"
-	"golang.org/x/time/rate"
+
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 func relayedHost(t *testing.T, options ...libp2p.Option) host.Host {
@@ -40,7 +41,7 @@ func TestRelayRatesLimitForeignProtocol(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			defer stop()
 			rates := newRelayRates(ctx, func(peer.ID) bool { return exempt })
-			rates.each = func() *rate.Limiter { return rate.NewLimiter(1, burst) }
+			rates.groups = peers.NewGroups(1, burst)
 			service, err := relay.New(relayHost{hub, rates}, relay.WithInfiniteLimits(),
 				relay.WithReservationAddressFilter(func(multiaddr.Multiaddr) bool { return true }))
 			if err != nil {

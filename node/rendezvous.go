@@ -12,7 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 
-	"github.com/fbo-node/fbo/internal/dialbudget"
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -35,7 +35,7 @@ func (h *Hub) serveRendezvous(stream network.Stream) {
 
 func (h *Hub) introduce(stream network.Stream) error {
 	asking := stream.Conn().RemotePeer()
-	leave, err := h.rendezvous.admit(stream, h.policy, h.named.has(asking), h.reportViolation)
+	leave, err := h.rendezvous.admit(stream, h.policy, h.reportViolation)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (h *Hub) introduce(stream network.Stream) error {
 	}
 	request.PeerRecord = h.shown(request.PeerRecord, stream.Conn())
 	task, now := request.Task.KeyString(), time.Now()
-	if !h.registry.register(task, asking, groupOf(h.host.Network(), asking), request.PeerRecord, now) {
+	if !h.registry.register(task, asking, h.policy.Group(asking), request.PeerRecord, now) {
 		h.log.Info("a node on many tasks is not made known on another", "peer", asking, "task", request.Task)
 	}
 	if err := protocol.WriteRendezvousResponse(stream, h.registry.others(task, asking, protocol.MaxRecords, now)); err != nil {
@@ -63,8 +63,7 @@ func (h *Hub) introduce(stream network.Stream) error {
 
 // reportViolation notes a fault of a node and breaks with it when there were too many.
 func (h *Hub) reportViolation(id peer.ID, weight int, why error) {
-	banned, ranges := h.policy.reportViolation(h.host.Network(), id, weight)
-	logBan(h.log, id, banned, ranges, why)
+	reportViolation(h.policy, h.host.Network(), h.log, id, weight, why)
 }
 
 // isOwnRecord checks that a record is that of the node that hands it in: others
@@ -86,16 +85,16 @@ func (h *Hub) shown(sealed []byte, c network.Conn) []byte {
 	if err != nil {
 		return nil
 	}
-	from, seen := dialbudget.IP(c.RemoteMultiaddr())
-	private := dialbudget.ScopeOf(c.RemoteMultiaddr()) != dialbudget.Global
-	through := circuitThrough(h.ID())
+	from, seen := peers.IP(c.RemoteMultiaddr())
+	private := peers.ScopeOf(c.RemoteMultiaddr()) != peers.Global
+	through := peers.CircuitThrough(h.ID())
 	for _, a := range record.Addrs {
-		ip, ok := dialbudget.IP(a)
+		ip, ok := peers.IP(a)
 		switch {
-		case isCircuit(a) && strings.HasSuffix(a.String(), through.String()):
+		case peers.IsCircuit(a) && strings.HasSuffix(a.String(), through.String()):
 			return sealed
-		case isCircuit(a):
-		case ok && seen && ip == from, private && dialbudget.ScopeOf(a) != dialbudget.Global:
+		case peers.IsCircuit(a):
+		case ok && seen && ip == from, private && peers.ScopeOf(a) != peers.Global:
 			return sealed
 		}
 	}
@@ -114,10 +113,10 @@ func (h *Hub) forgetGone(n network.Network, c network.Conn) {
 // AllowReserve implements relay.ACLFilter. Who loses a place to another is disconnected,
 // with which libp2p's relay service takes it back.
 func (h *Hub) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
-	if h.policy.isBanned(id) {
+	if h.policy.Banned(time.Now(), id) {
 		return false
 	}
-	loses, ok := h.reservations.take(id, wideRangeOf(from).String())
+	loses, ok := h.reservations.take(id, peers.WideRangeOf(from).String())
 	if loses != "" {
 		h.log.Info("a node loses its place to one of another range of addresses", "peer", loses, "to", id)
 		_ = h.host.Network().ClosePeer(loses) // the connection is gone in any case
@@ -129,7 +128,7 @@ func (h *Hub) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
 // the same task. It does not see what they exchange: two hosts that register for a made-up task
 // can use an open hub for anything, at the rate of relayRates. Hub.Allow keeps strangers out.
 func (h *Hub) AllowConnect(from peer.ID, _ multiaddr.Multiaddr, to peer.ID) bool {
-	return !h.policy.isBanned(from) && h.registry.together(from, to)
+	return !h.policy.Banned(time.Now(), from) && h.registry.together(from, to)
 }
 
 // registerAtHubs gets to know other nodes on the task from a hub: at once, then ever more
@@ -137,14 +136,14 @@ func (h *Hub) AllowConnect(from peer.ID, _ multiaddr.Multiaddr, to peer.ID) bool
 // have changed. Whom it has learned of, link dials.
 func (t *topic) registerAtHubs(h *hub) {
 	n := t.session.node
-	pause, next := connectPause, time.Now()
+	pause, next := peers.ConnectPause, time.Now()
 	var handedIn []byte
 	connection := uint64(0)
 	for {
 		select {
 		case <-t.ctx.Done():
 			return
-		case <-time.After(jittered(connectPause)):
+		case <-time.After(n.policy.Jittered(peers.ConnectPause)):
 		}
 		if n.host.Network().Connectedness(h.ID) != network.Connected {
 			next = time.Now()
@@ -156,9 +155,9 @@ func (t *topic) registerAtHubs(h *hub) {
 			continue
 		}
 		if topicChurn {
-			pause = connectPause
+			pause = peers.ConnectPause
 		}
-		before, _ := t.members.count()
+		before := t.policy.Members()
 		err := t.registerAtHub(h, record)
 		if t.ctx.Err() != nil {
 			return
@@ -167,13 +166,13 @@ func (t *topic) registerAtHubs(h *hub) {
 			t.session.logger.Info("a hub does not introduce this node", "peer", h.ID, "error", err)
 		}
 		handedIn, connection = record, current
-		next = time.Now().Add(jittered(pause))
-		pause = min(2*pause, longPause)
-		if after, _ := t.members.count(); after > before {
+		next = time.Now().Add(n.policy.Jittered(pause))
+		pause = min(2*pause, peers.LongPause)
+		if after := t.policy.Members(); after > before {
 			pause = min(pause, rendezvousPause) // there may be more
 		}
-		if err == nil && t.activity.activeCount(time.Now()) >= enoughPeers {
-			next = time.Now().Add(jittered(rendezvousRenewal))
+		if err == nil && t.policy.Active(time.Now()) >= peers.EnoughPeers {
+			next = time.Now().Add(n.policy.Jittered(rendezvousRenewal))
 		}
 	}
 }

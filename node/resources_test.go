@@ -13,8 +13,7 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/multiformats/go-multiaddr"
 
-	"github.com/fbo-node/fbo/internal/dialbudget"
-	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -79,27 +78,27 @@ func TestDocumentedLimits(t *testing.T) {
 		fmt.Sprintf("| %d MiB a second that an address (IPv6: one /56) sends, %d MiB at once;", relayByteRate>>20, relayByteBurst>>20),
 		fmt.Sprintf("| registrations | %s; %d for a task; %d of a node. They end with the node's connection, or %d minutes after", number(maxRegistrations), maxOfTask, maxTasksOfNode, registrationTTL/time.Minute),
 		fmt.Sprintf("| %d MiB, of that %d MiB for relaying |", hubMemory>>20, hubRelayMemory>>20),
-		fmt.Sprintf("1, 2, 4 … %s s, other members after 1, 2, 4 … %s s", seconds(longestPause), seconds(maxRetry)),
-		fmt.Sprintf("fewer than %d connections itself, it dials a member every %s s", enoughDialled, seconds(visitPause)),
-		fmt.Sprintf("after 1, 2, 4 … %s s. With more it dials a member every %s s", seconds(longPause), seconds(lostPause)),
-		fmt.Sprintf("addresses of up to %d peers", store.MaxAnchors),
-		fmt.Sprintf("dialled again after 1, 2, 4 … %s s, and not forgotten", seconds(maxAnsweredRetry)),
+		fmt.Sprintf("1, 2, 4 … %s s, other members after 1, 2, 4 … %s s", seconds(longestPause), seconds(peers.MaxRetry)),
+		fmt.Sprintf("fewer than %d connections itself, it dials a member every %s s", peers.EnoughDialled, seconds(peers.VisitPause)),
+		fmt.Sprintf("after 1, 2, 4 … %s s. With more it dials a member every %s s", seconds(peers.LongPause), seconds(peers.LostPause)),
+		fmt.Sprintf("addresses of up to %d peers", peers.MaxAnchors),
+		fmt.Sprintf("dialled again after 1, 2, 4 … %s s, and not forgotten", seconds(peers.MaxAnsweredRetry)),
 		fmt.Sprintf("and %d others of a peer | `mostTopics`", maxTopics),
-		fmt.Sprintf("| %d a second of a peer, %s at once; comings and goings at own topics %d a second, %d at once.", announceRate, number(announceBurst), topicChurnRate, topicChurnBurst),
-		fmt.Sprintf("| %d messages a second that a peer passes on, %s at once; %d a second of an author, %d at once.", relayRate, number(relayBurst), authorRate, authorBurst),
+		fmt.Sprintf("| %d a second of a peer, %s at once; comings and goings at own topics %d a second, %d at once.", peers.AnnounceRate, number(peers.AnnounceBurst), peers.TopicChurnRate, peers.TopicChurnBurst),
+		fmt.Sprintf("| %d messages a second that a peer passes on, %s at once; %d a second of an author, %d at once.", peers.RelayRate, number(peers.RelayBurst), peers.AuthorRate, peers.AuthorBurst),
 		fmt.Sprintf("A message has at most %d KiB.", (protocol.MaxEnvelopeBytes+4096)>>10),
-		fmt.Sprintf("| %d a second for all peers that are not named, %s at once. Each group has %d a second, %d at once,", checkRate, number(checkBurst), groupCheckRate, groupCheckBurst),
-		fmt.Sprintf("| %d a second of all that are not named, %s at once, and %d a second of each group, %d at once;", itemRate, number(itemBurst), groupItemRate, groupItemBurst),
+		fmt.Sprintf("| %d a second for all peers that are not named, %s at once. Each group has %d a second, %d at once,", peers.CheckRate, number(peers.CheckBurst), peers.GroupCheckRate, peers.GroupCheckBurst),
+		fmt.Sprintf("| %d a second of all that are not named, %s at once, and %d a second of each group, %d at once;", peers.ItemRate, number(peers.ItemBurst), peers.GroupItemRate, peers.GroupItemBurst),
 		fmt.Sprintf("| %d streams at the same time, on all tasks, %d of a peer, each for %s s", maxSyncStreams, maxSyncStreamsOfPeer, seconds(syncTimeout)),
 		fmt.Sprintf("| %d streams, %d of a peer, each for %s s and %d KiB", maxSmallStreams, maxSmallStreamsOfPeer, seconds(taskNameTimeout), smallBytes>>10),
-		fmt.Sprintf("| %d a second of a peer, %d at once; of refused ones %d a second, %d at once.", syncRate, syncBurst, excessStreamRate, excessStreamBurst),
-		fmt.Sprintf("; %d streams of %d KiB for each task", maxDirectStreams, protocol.MaxDirectBytes>>10),
-		fmt.Sprintf("| %d of a task, of %d KiB", maxMembers, protocol.MaxRecordBytes>>10),
-		fmt.Sprintf("| %s of peers and of authors, as many bans of each, and %s ranges of addresses.", number(maxPeerRecords), number(maxRanges)),
-		fmt.Sprintf("| one address (IPv6: one /64) | %d | in %s s |", dialbudget.MaxAtAddress, seconds(dialbudget.AddressPause)),
-		fmt.Sprintf("| one range | %d | in %s s |", dialbudget.MaxInRange, seconds(dialbudget.RangePause)),
-		fmt.Sprintf("| nodes that one peer has introduced | %d | in %s s |", dialbudget.MaxByReferrer, seconds(dialbudget.ReferrerPause)),
-		fmt.Sprintf("| %d | in %s s |\n", dialbudget.MaxByNamed, seconds(dialbudget.NamedPause)),
+		fmt.Sprintf("| %d a second of a peer, %d at once; of refused ones %d a second, %d at once.", peers.SyncRate, peers.SyncBurst, peers.ExcessStreamRate, peers.ExcessStreamBurst),
+		fmt.Sprintf("; %d streams of %d KiB for each task", peers.MaxDirectStreams, protocol.MaxDirectBytes>>10),
+		fmt.Sprintf("| %d of a task, of %d KiB", peers.MaxMembers, protocol.MaxRecordBytes>>10),
+		fmt.Sprintf("| %s of peers and of authors, as many bans of each, and %s ranges of addresses.", number(peers.MaxRecords), number(peers.MaxRanges)),
+		fmt.Sprintf("| one address (IPv6: one /64) | %d | in %s s |", peers.MaxAtAddress, seconds(peers.AddressPause)),
+		fmt.Sprintf("| one range | %d | in %s s |", peers.MaxInRange, seconds(peers.RangePause)),
+		fmt.Sprintf("| nodes that one peer has introduced | %d | in %s s |", peers.MaxByReferrer, seconds(peers.ReferrerPause)),
+		fmt.Sprintf("| %d | in %s s |\n", peers.MaxByNamed, seconds(peers.NamedPause)),
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("docs/network.md lacks %q", want)

@@ -149,7 +149,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Strategies:      n.strategies,
 		Entropy:         rand.Reader,
 	}
-	n.named.add(config.Named()...)
+	n.policy.Name(config.Named()...)
 	n.store.ApplyRepair(&config)
 	if s.agent, err = n.parts.newAgent(config, replay, time.Now()); err != nil {
 		s.logPanic(err)
@@ -330,7 +330,7 @@ func (s *Session) Keep(ctx context.Context) error {
 // receive gives the agent a verified share that a peer has passed on, and tells whether to
 // pass it on further.
 func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Duration, from peer.ID) (result agent.ShareResult, passOn bool, err error) {
-	by := agent.Source{Group: groupOf(s.node.host.Network(), from), Named: s.node.named.has(from)}
+	by := agent.Source{Group: s.node.policy.Group(from), Named: s.node.policy.Named(from)}
 	stopped := s.do(ctx, func(now time.Time) {
 		result, err = s.node.parts.receive(s.agent, now, share, age, by)
 		passOn = (result == agent.Accepted || result == agent.Duplicate) && s.agent.Relays(share.Author)
@@ -343,7 +343,7 @@ func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Du
 }
 
 func (s *Session) joined(ctx context.Context, id peer.ID) error {
-	group := groupOf(s.node.host.Network(), id)
+	group := s.node.policy.Group(id)
 	return s.do(ctx, func(time.Time) { s.agent.Joined(id, group) })
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -20,7 +21,7 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 		return pubsub.ValidationAccept // published by the loop, which must not wait for itself
 	}
 	author := message.GetFrom()
-	if !n.policy.allowAuthor(author) {
+	if !n.policy.Allow(time.Now(), author, peers.Publish, 1) {
 		return pubsub.ValidationIgnore
 	}
 	// Members do not forward messages that they cannot open, and messages of other peers are
@@ -46,7 +47,7 @@ func (t *topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 	result, passOn, err := t.session.receive(ctx, share, 0, from)
 	t.judge(result, from, share.Author, err)
 	if result == agent.Accepted {
-		t.noteDelivery(time.Now(), from, author)
+		t.policy.Delivered(time.Now(), from, author)
 	}
 	switch {
 	case passOn:
@@ -67,7 +68,7 @@ func (t *topic) judge(result agent.ShareResult, from, author peer.ID, err error)
 		// With a privacy budget, the author of two such shares is a node that was copied or
 		// restored from a backup. It stays connected, so that it receives the proof.
 		if t.session.task.Privacy == nil {
-			t.session.node.reportViolation(author, maxViolations, err)
+			t.session.node.reportViolation(author, peers.MaxViolations, err)
 		}
 	}
 }

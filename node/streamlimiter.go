@@ -2,13 +2,12 @@ package node
 
 import (
 	"errors"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -27,111 +26,49 @@ var (
 	errNoSlot       = errors.New("there is no place for another stream")
 )
 
-// streamLimiter limits the streams of a protocol that are read concurrently. When all slots are
-// in use, the group with the most slots loses one to a group with fewer. Peers that the user has
-// named displace other peers.
+// streamLimiter limits the streams of a protocol that are read concurrently, and what each takes.
 type streamLimiter struct {
-	name                string // for libp2p
-	most, ofPeer, bytes int
-	timeout             time.Duration
-
-	mu    sync.Mutex
-	slots []*streamSlot // oldest first
-}
-
-// streamSlot is a stream that has a place.
-type streamSlot struct {
-	id    peer.ID
-	group string
-	named bool
-	reset func() error
-}
-
-// acquire gives a stream a place, which leave gives back; false when there is none.
-func (s *streamLimiter) acquire(g *streamSlot) (leave func(), ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	ofPeer := 0
-	for _, other := range s.slots {
-		if other.id == g.id {
-			ofPeer++
-		}
-	}
-	if ofPeer >= s.ofPeer {
-		return nil, false
-	}
-	if len(s.slots) >= s.most {
-		loser := s.victim(g)
-		if loser < 0 {
-			return nil, false
-		}
-		go s.slots[loser].reset() // may wait for the connection
-		s.slots = slices.Delete(s.slots, loser, loser+1)
-	}
-	s.slots = append(s.slots, g)
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.slots = slices.DeleteFunc(s.slots, func(other *streamSlot) bool { return other == g })
-	}, true
-}
-
-// victim returns the index of the slot that a newcomer takes over, -1 for none: the oldest
-// stream of the largest group. The caller holds the lock.
-func (s *streamLimiter) victim(newcomer *streamSlot) int {
-	among := newcomer.named // whether the victim is a named peer
-	if among && slices.ContainsFunc(s.slots, func(g *streamSlot) bool { return !g.named }) {
-		among = false
-	}
-	counts := map[string]int{}
-	for _, g := range s.slots {
-		if g.named == among {
-			counts[g.group]++
-		}
-	}
-	loser, most := -1, 0
-	if among == newcomer.named {
-		most = counts[newcomer.group] + 1 // that which loses one must not be the smaller one then
-	}
-	for i, g := range s.slots {
-		if g.named == among && counts[g.group] > most {
-			loser, most = i, counts[g.group]
-		}
-	}
-	return loser
+	slots   *peers.Slots
+	name    string // for libp2p
+	bytes   int    // that each may take up
+	timeout time.Duration
 }
 
 // admit lets a stream in that a peer has opened, with the time and memory that it may take.
 // What leave does is done when it has been dealt with. A stream that is not admitted is reset
 // by the caller; more of them than an honest peer opens are faults.
-func (s *streamLimiter) admit(stream network.Stream, c *peerPolicy, named bool, blame func(peer.ID, int, error)) (leave func(), err error) {
+func (s *streamLimiter) admit(stream network.Stream, p *peers.Policy, blame func(peer.ID, int, error)) (leave func(), err error) {
 	from := stream.Conn().RemotePeer()
-	if c.isBanned(from) {
+	if p.Banned(time.Now(), from) {
 		return nil, errNotAllowed
 	}
-	leave, err = s.reserve(stream, c, named)
-	if err != nil && !c.allowExcessStream(from) {
+	leave, err = s.reserve(stream, p)
+	if err != nil && !p.Allow(time.Now(), from, peers.ExcessStream, 1) {
 		blame(from, 1, err)
 	}
 	return leave, err
 }
 
-func (s *streamLimiter) reserve(stream network.Stream, c *peerPolicy, named bool) (leave func(), err error) {
+func (s *streamLimiter) reserve(stream network.Stream, p *peers.Policy) (leave func(), err error) {
 	connection := stream.Conn()
 	from := connection.RemotePeer()
-	if !c.allowSync(from) {
+	if !p.Allow(time.Now(), from, peers.Sync, 1) {
 		return nil, errRateExceeded
 	}
-	_, group := groupOfAddress(connection.RemoteMultiaddr())
-	leave, ok := s.acquire(&streamSlot{id: from, group: group, named: named, reset: stream.Reset})
+	group := peers.GroupOf(connection.RemoteMultiaddr())
+	slot := &peers.Slot{ID: from, Group: group, Named: p.Named(from), Reset: stream.Reset}
+	loser, ok := s.slots.Acquire(slot)
 	if !ok {
 		return nil, errNoSlot
 	}
+	if loser != nil {
+		go loser.Reset() // may wait for the connection
+	}
 	if err := s.limit(stream); err != nil {
-		leave()
+		s.slots.Release(slot)
 		return nil, err
 	}
-	return leave, nil
+	return func() { s.slots.Release(slot) }, nil
 }
 
 // limit puts on the service's account what a stream takes, and ends it in time.
@@ -146,12 +83,10 @@ func (s *streamLimiter) limit(stream network.Stream) error {
 }
 
 func newSyncLimiter() *streamLimiter {
-	return &streamLimiter{
-		name: "fbo.sync", most: maxSyncStreams, ofPeer: maxSyncStreamsOfPeer,
-		bytes: protocol.MaxSyncRequestBytes, timeout: syncTimeout,
-	}
+	slots := peers.NewSlots(maxSyncStreams, maxSyncStreamsOfPeer)
+	return &streamLimiter{slots: slots, name: "fbo.sync", bytes: protocol.MaxSyncRequestBytes, timeout: syncTimeout}
 }
 
 func newSmallStreamLimiter(name string, timeout time.Duration) *streamLimiter {
-	return &streamLimiter{name: name, most: maxSmallStreams, ofPeer: maxSmallStreamsOfPeer, bytes: smallBytes, timeout: timeout}
+	return &streamLimiter{slots: peers.NewSlots(maxSmallStreams, maxSmallStreamsOfPeer), name: name, bytes: smallBytes, timeout: timeout}
 }

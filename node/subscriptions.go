@@ -6,12 +6,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ipfs/go-cid"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 const (
@@ -173,22 +176,22 @@ func announcements(announced []*pb.RPC_SubOpts) (count int) {
 // peer may pass on, and that for which signatures would have to be checked that no budget is
 // left for.
 func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
+	now := time.Now()
 	if err := n.gate.inspect(from); err != nil {
 		return err
 	}
-	if n.policy.isBanned(from) {
+	if n.isBanned(from) {
 		return fmt.Errorf("%v is banned for now", from)
 	}
 	if announced := rpc.GetSubscriptions(); len(announced) > 0 {
-		if !n.policy.allowAnnouncement(from, announcements(announced)) || !n.policy.allowTopicChurn(from, n.follows.ownMoves(announced)) {
-			n.reportViolation(from, maxViolations, errTooManySubscriptions)
+		if !n.policy.Allow(now, from, peers.Announce, announcements(announced)) || !n.policy.Allow(now, from, peers.TopicChurn, n.follows.ownMoves(announced)) {
+			n.reportViolation(from, peers.MaxViolations, errTooManySubscriptions)
 			return errTooManySubscriptions
 		}
 	}
-	group := groupOf(n.host.Network(), from)
 	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool {
-		return !n.follows.isAdmitted(from, m.GetTopic()) || !n.policy.allowRelay(from) ||
-			!n.checked.has(m) && !n.policy.allowSignatureCheck(from, group, peer.ID(m.GetFrom()))
+		return !n.follows.isAdmitted(from, m.GetTopic()) || !n.policy.Allow(now, from, peers.Relay, 1) ||
+			!n.checked.has(m) && !n.policy.AllowCheck(now, from, peer.ID(m.GetFrom()))
 	})
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/multiformats/go-multihash"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
@@ -168,8 +169,8 @@ func TestWhoAnnouncesWithoutEndIsBanned(t *testing.T) {
 	for range 10 {
 		err = n.inspect("hostile", many(1000))
 	}
-	if err == nil || !n.policy.isBanned("hostile") || n.policy.isBanned("honest") {
-		t.Errorf("%v, banned: %v, the honest one: %v", err, n.policy.isBanned("hostile"), n.policy.isBanned("honest"))
+	if err == nil || !n.isBanned("hostile") || n.isBanned("honest") {
+		t.Errorf("%v, banned: %v, the honest one: %v", err, n.isBanned("hostile"), n.isBanned("honest"))
 	}
 	if err := n.inspect("hostile", &pubsub.RPC{}); err == nil {
 		t.Error("a banned peer is heard")
@@ -192,14 +193,14 @@ func TestWhatIsAboveABudgetDoesNotPassForSeen(t *testing.T) {
 		}
 		return rpc
 	}
-	n.named.add("relayer", "honest") // to whom the budget of all does not apply
-	flood, honest := messages(relayBurst+500), messages(500)
+	n.policy.Name("relayer", "honest") // to whom the budget of all does not apply
+	flood, honest := messages(peers.RelayBurst+500), messages(500)
 	for _, err := range []error{n.inspect("relayer", flood), n.inspect("honest", honest)} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(flood.Publish) < relayBurst || len(flood.Publish) >= relayBurst+500 || len(honest.Publish) != 500 {
+	if len(flood.Publish) < peers.RelayBurst || len(flood.Publish) >= peers.RelayBurst+500 || len(honest.Publish) != 500 {
 		t.Errorf("gossip sees %d messages of a flood and %d of somebody else", len(flood.Publish), len(honest.Publish))
 	}
 	n.follows.joined(topic)
@@ -209,11 +210,11 @@ func TestWhatIsAboveABudgetDoesNotPassForSeen(t *testing.T) {
 		moves.Subscriptions = append(moves.Subscriptions, &pb.RPC_SubOpts{Topicid: &topic, Subscribe: &comes})
 	}
 	for i := range 3 {
-		if err := n.inspect("restless", moves); (err == nil) != (i < topicChurnBurst/300) {
+		if err := n.inspect("restless", moves); (err == nil) != (i < peers.TopicChurnBurst/300) {
 			t.Errorf("coming and going, message %d: %v", i+1, err)
 		}
 	}
-	if !n.policy.isBanned("restless") {
+	if !n.isBanned("restless") {
 		t.Error("who comes and goes without end is not banned")
 	}
 }

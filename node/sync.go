@@ -87,12 +87,11 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 		return err
 	}
 	policy, from := t.session.node.policy, stream.Conn().RemotePeer()
-	_, group := groupOfAddress(stream.Conn().RemoteMultiaddr())
 	return t.reportMalformed(stream, protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
 		if item.PeerRecord != nil {
 			return t.learn(item.PeerRecord, stream.Conn())
 		}
-		if !policy.allowItem(from, group, len(item.Envelope)+len(item.ConflictingEnvelope)) {
+		if !policy.AllowItem(time.Now(), from, stream.Conn().RemoteMultiaddr(), len(item.Envelope)+len(item.ConflictingEnvelope)) {
 			return errEnough
 		}
 		if item.ConflictingEnvelope != nil {
@@ -103,7 +102,7 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 			t.session.metrics.shareReceived(unknownKind, agent.Malformed)
 			return err
 		}
-		if !t.session.node.gate.mayTakePart(share.Author) {
+		if !t.session.node.policy.MayTakePart(share.Author) {
 			return nil // the peer's list may be a longer one
 		}
 		result, _, err := t.session.receive(ctx, share, item.Age, from)
@@ -126,7 +125,7 @@ func (t *topic) contradicted(ctx context.Context, first, second []byte) error {
 	if err != nil {
 		return err
 	}
-	if !t.session.node.gate.mayTakePart(c.First.Author) {
+	if !t.session.node.policy.MayTakePart(c.First.Author) {
 		return nil
 	}
 	return t.session.do(ctx, func(now time.Time) { t.session.agent.Equivocators(now, c) })
@@ -153,10 +152,10 @@ func (t *topic) serveSync(stream network.Stream) {
 
 func (t *topic) answer(stream network.Stream) error {
 	n, from := t.session.node, stream.Conn().RemotePeer()
-	if !n.gate.mayTakePart(from) {
+	if !n.policy.MayTakePart(from) {
 		return errors.New("may not take part")
 	}
-	leave, err := n.syncing.admit(stream, n.policy, n.named.has(from), n.reportViolation)
+	leave, err := n.syncing.admit(stream, n.policy, n.reportViolation)
 	if err != nil {
 		return err
 	}

@@ -50,10 +50,10 @@ func (n *Node) serveTaskNames(stream network.Stream) {
 
 func (n *Node) answerTaskNames(stream network.Stream) error {
 	from := stream.Conn().RemotePeer()
-	if !n.gate.mayTakePart(from) {
+	if !n.policy.MayTakePart(from) {
 		return errNotAllowed
 	}
-	leave, err := n.naming.admit(stream, n.policy, n.named.has(from), n.reportViolation)
+	leave, err := n.naming.admit(stream, n.policy, n.reportViolation)
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (t *topic) compareTaskNames() {
 		select {
 		case <-t.ctx.Done():
 			return
-		case <-time.After(jittered(taskNamePause)):
+		case <-time.After(t.session.node.policy.Jittered(taskNamePause)):
 		}
 		others := map[peer.ID][]string{}
 		for _, id := range h.Network().Peers() {
@@ -271,7 +271,7 @@ func (t *topic) isUnrelated(p nameSummary) bool {
 
 func (t *topic) compareTaskName(id peer.ID, tasks []string) {
 	n, s := t.session.node, t.session
-	if !n.gate.mayTakePart(id) || n.policy.isBanned(id) {
+	if !n.policy.MayTakePart(id) || n.isBanned(id) {
 		return
 	}
 	if s.keys != nil {

@@ -11,6 +11,7 @@ import (
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -29,10 +30,8 @@ type topic struct {
 	topic      *pubsub.Topic
 	peers      *pubsub.TopicEventHandler
 	inbox      *pubsub.Subscription
-	members    *members
-	activity   *activity
-	roster     map[peer.ID]bool // of the task; empty: there is none
-	dialBacks  chan struct{}    // holds one for each that is under way
+	policy     *peers.Task
+	dialBacks  chan struct{} // holds one for each that is under way
 	mismatches *mismatches
 	direct     *directMessenger
 	joined     chan struct{} // a peer has joined
@@ -55,9 +54,7 @@ type topic struct {
 func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	t = &topic{
 		session:    s,
-		members:    newMembers(s.node),
-		activity:   newActivity(),
-		roster:     rosterOf(s.task),
+		policy:     s.node.policy.NewTask(rosterOf(s.task)),
 		dialBacks:  make(chan struct{}, maxDialBacks),
 		mismatches: newMismatches(s.id),
 		joined:     make(chan struct{}, 1),
@@ -159,7 +156,7 @@ func (t *topic) follow() {
 			t.here.remove(event.Peer)
 			t.welcomed.remove(event.Peer)
 			t.fetched.remove(event.Peer)
-			t.activity.noteLeave(event.Peer)
+			t.policy.Left(event.Peer)
 			t.running.Go(func() { t.renewals.run(event.Peer, func() { t.reconnectStale(event.Peer) }) })
 			continue
 		}
@@ -178,8 +175,8 @@ func (t *topic) welcome(id peer.ID) {
 		return
 	}
 	t.session.logger.Info("peer joined the task", "peer", id)
-	t.noteMember(id)
-	t.activity.noteJoin(id, time.Now())
+	t.startDialBacks(t.policy.Joined(time.Now(), id, t.recordOf(id)))
+	t.session.node.host.ConnManager().TagPeer(id, t.name(), peers.ValueOnTask)
 	t.direct.retryNow(id)
 	_ = t.session.joined(t.ctx, id) // the session's end is seen by all
 	t.running.Go(func() { t.fetch(id) })
@@ -203,18 +200,18 @@ func (t *topic) reconcile() {
 		case <-t.joined:
 			if pause > firstSync {
 				pause = firstSync
-				next.Reset(jittered(pause))
+				next.Reset(t.session.node.policy.Jittered(pause))
 			}
 		case <-next.C:
-			peers := t.onTask()
-			if len(peers) == 0 {
-				peers = t.inReach()
+			from := t.onTask()
+			if len(from) == 0 {
+				from = t.inReach()
 			}
-			if len(peers) > 0 {
-				t.fetch(peers[rand.IntN(len(peers))])
+			if len(from) > 0 {
+				t.fetch(from[rand.IntN(len(from))])
 			}
 			pause = min(2*pause, syncInterval)
-			next.Reset(jittered(pause))
+			next.Reset(t.session.node.policy.Jittered(pause))
 		}
 	}
 }
@@ -237,7 +234,7 @@ func (t *topic) close() {
 	if len(t.onTask()) > 0 {
 		time.Sleep(goodbyeLinger)
 	}
-	t.keepAnchors(time.Now())
+	t.storeAnchors(t.policy.Anchors(time.Now()))
 	t.cancel()
 	t.leave()
 	t.running.Wait()

@@ -16,12 +16,10 @@ import (
 
 const anchorsDir = "anchors" // in a data directory, a file a task
 
-// MaxAnchors is how many addresses an anchors file can have.
-const MaxAnchors = 8
-
 // ReadAnchors returns the peers that were connected longest in an earlier run, at the address at
-// which each answered last. There are none when there is no file.
-func (s *Store) ReadAnchors(task string) ([]peer.AddrInfo, error) {
+// which each answered last. There are none when there is no file. A file with more addresses than
+// most is an error.
+func (s *Store) ReadAnchors(task string, most int) ([]peer.AddrInfo, error) {
 	if err := datadir.NoLink(filepath.Join(s.dir, anchorsDir)); err != nil {
 		return nil, err
 	}
@@ -32,13 +30,13 @@ func (s *Store) ReadAnchors(task string) ([]peer.AddrInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseAnchors(text)
+	return parseAnchors(text, most)
 }
 
-func parseAnchors(text []byte) ([]peer.AddrInfo, error) {
+func parseAnchors(text []byte, most int) ([]peer.AddrInfo, error) {
 	lines := strings.Fields(string(text))
-	if len(lines) > MaxAnchors {
-		return nil, fmt.Errorf("%d addresses, the limit is %d", len(lines), MaxAnchors)
+	if len(lines) > most {
+		return nil, fmt.Errorf("%d addresses, the limit is %d", len(lines), most)
 	}
 	return peeraddr.ParsePeers(lines)
 }

@@ -1,7 +1,8 @@
-package dialbudget
+package peers
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -11,11 +12,9 @@ import (
 
 type clock struct{ at time.Time }
 
-func (c *clock) now() time.Time { return c.at }
-
-func bookAt(named ...peer.AddrInfo) (*Budget, *clock) {
+func bookAt(named ...peer.AddrInfo) (*attempts, *clock) {
 	c := &clock{time.Unix(1_700_000_000, 0)}
-	return New(c.now, named...), c
+	return newAttempts(rand.New(rand.NewPCG(1, 2)), named), c
 }
 
 func at(format string, values ...any) multiaddr.Multiaddr {
@@ -23,9 +22,9 @@ func at(format string, values ...any) multiaddr.Multiaddr {
 }
 
 // allowed is how many of so many peers may be tried at addresses of one format.
-func allowed(b *Budget, count int, format string) (yes int) {
+func allowed(b *attempts, c *clock, count int, format string) (yes int) {
 	for i := range count {
-		if b.Allow(peer.ID(fmt.Sprint(i)), at(format, i+1)) {
+		if b.allow(c.at, peer.ID(fmt.Sprint(i)), at(format, i+1)) {
 			yes++
 		}
 	}
@@ -45,14 +44,14 @@ func TestAnAddressIsTriedSeldom(t *testing.T) {
 		"/ip4/203.0.113.5/tcp/%d/p2p/" + id + "/p2p-circuit": MaxAtAddress,
 	} {
 		b, c := bookAt()
-		if got := allowed(b, 100, format); got != want {
+		if got := allowed(b, c, 100, format); got != want {
 			t.Errorf("%s: %d of 100 are allowed at once, want %d", format, got, want)
 		}
 		c.at = c.at.Add(2 * AddressPause)
 		if want != MaxAtAddress {
 			continue
 		}
-		if got := allowed(b, 100, format); got != 2 {
+		if got := allowed(b, c, 100, format); got != 2 {
 			t.Errorf("%s: %d more after two pauses", format, got)
 		}
 	}
@@ -66,22 +65,22 @@ func TestWhoAnswersCostsNothing(t *testing.T) {
 	b, c := bookAt()
 	for i := range 200 {
 		id, a := peer.ID(fmt.Sprint(i)), at("/ip4/203.0.113.5/tcp/%d", i+1)
-		if !b.Allow(id, a) {
+		if !b.allow(c.at, id, a) {
 			t.Fatalf("peer %d is not allowed", i)
 		}
 		c.at = c.at.Add(time.Millisecond)
-		b.Answered(id, a)
+		b.answered(c.at, id, a)
 	}
-	if got := allowed(b, 100, "/ip4/203.0.113.5/udp/%d/quic-v1"); got != MaxAtAddress {
+	if got := allowed(b, c, 100, "/ip4/203.0.113.5/udp/%d/quic-v1"); got != MaxAtAddress {
 		t.Errorf("%d of others", got)
 	}
-	if !b.Allow("7", at("/ip4/203.0.113.5/tcp/8")) || b.Allow("7", at("/ip4/203.0.113.5/tcp/9")) {
+	if !b.allow(c.at, "7", at("/ip4/203.0.113.5/tcp/8")) || b.allow(c.at, "7", at("/ip4/203.0.113.5/tcp/9")) {
 		t.Error("an address that has answered is not free, or another is")
 	}
-	if last := b.LastAnswer("7"); last == nil || !last.Equal(at("/ip4/203.0.113.5/tcp/8")) || b.LastAnswer("none") != nil {
+	if last := b.lastAnswer("7"); last == nil || !last.Equal(at("/ip4/203.0.113.5/tcp/8")) || b.lastAnswer("none") != nil {
 		t.Errorf("last answer at %v", last)
 	}
-	if !b.HasAnswered("7", at("/ip4/203.0.113.6/tcp/8"), at("/ip4/203.0.113.5/tcp/8")) || b.HasAnswered("7", at("/ip4/203.0.113.5/tcp/1")) {
+	if !b.hasAnsweredAny("7", at("/ip4/203.0.113.6/tcp/8"), at("/ip4/203.0.113.5/tcp/8")) || b.hasAnsweredAny("7", at("/ip4/203.0.113.5/tcp/1")) {
 		t.Error("HasAnswered")
 	}
 }
@@ -89,16 +88,16 @@ func TestWhoAnswersCostsNothing(t *testing.T) {
 // An answer at an address of one's own gives nothing back of what was spent at
 // somebody else's.
 func TestAnAnswerElsewhereGivesNothingBack(t *testing.T) {
-	b, _ := bookAt()
+	b, c := bookAt()
 	spent := 0
 	for i := range 100 {
 		id := peer.ID(fmt.Sprint(i))
-		if b.Allow(id, at("/ip4/203.0.113.5/tcp/%d", i+1)) {
+		if b.allow(c.at, id, at("/ip4/203.0.113.5/tcp/%d", i+1)) {
 			spent++
 		}
 		own := at("/ip4/198.51.%d.1/tcp/1", i)
-		b.Allow(id, own)
-		b.Answered(id, own)
+		b.allow(c.at, id, own)
+		b.answered(c.at, id, own)
 	}
 	if spent != MaxAtAddress {
 		t.Errorf("%d attempts", spent)
@@ -107,15 +106,15 @@ func TestAnAnswerElsewhereGivesNothingBack(t *testing.T) {
 
 func TestWhatTheUserHasNamedIsFree(t *testing.T) {
 	named, hub := peer.AddrInfo{ID: "named", Addrs: []multiaddr.Multiaddr{at("/ip4/203.0.113.5/tcp/1")}}, peer.AddrInfo{ID: "hub", Addrs: []multiaddr.Multiaddr{at("/dns4/hub.example.org/tcp/4001")}}
-	b, _ := bookAt(named, hub)
+	b, c := bookAt(named, hub)
 	for range 100 {
 		for id, a := range map[peer.ID]multiaddr.Multiaddr{"named": named.Addrs[0], "hub": at("/ip4/203.0.113.5/tcp/7"), "any": at("/ip4/203.0.113.5/tcp/1/p2p/%s/p2p-circuit", id)} {
-			if !b.Allow(id, a) {
+			if !b.allow(c.at, id, a) {
 				t.Fatalf("%s at %v is not allowed", id, a)
 			}
 		}
 	}
-	if got := allowed(b, 100, "/ip4/203.0.113.5/udp/%d/quic-v1"); got != MaxAtAddress {
+	if got := allowed(b, c, 100, "/ip4/203.0.113.5/udp/%d/quic-v1"); got != MaxAtAddress {
 		t.Errorf("%d others are allowed", got)
 	}
 }
@@ -123,8 +122,8 @@ func TestWhatTheUserHasNamedIsFree(t *testing.T) {
 func TestBudgetLimitsEachReferrer(t *testing.T) {
 	b, c := bookAt(peer.AddrInfo{ID: "named"})
 	tries := func(referrer peer.ID) (count int) {
-		for b.MayTry(referrer) {
-			b.Try(referrer)
+		for b.mayTry(c.at, referrer) {
+			b.try(c.at, referrer)
 			count++
 		}
 		return count
@@ -132,7 +131,7 @@ func TestBudgetLimitsEachReferrer(t *testing.T) {
 	if got := tries("a"); got != MaxByReferrer {
 		t.Errorf("%d tries", got)
 	}
-	b.Reached("a")
+	b.reached(c.at, "a")
 	c.at = c.at.Add(ReferrerPause)
 	if got := tries("a"); got != 2 {
 		t.Errorf("%d more after an answer and a pause", got)
@@ -154,7 +153,7 @@ func TestBudgetsAreBounded(t *testing.T) {
 	b, c := bookAt()
 	fill := func() (count int) {
 		for i := range 2 * maxKept {
-			if b.Allow(peer.ID(fmt.Sprint(i)), at("/ip4/%d.%d.%d.1/tcp/1", 20+i/65536, i/256%256, i%256)) {
+			if b.allow(c.at, peer.ID(fmt.Sprint(i)), at("/ip4/%d.%d.%d.1/tcp/1", 20+i/65536, i/256%256, i%256)) {
 				count++
 			}
 		}
@@ -167,8 +166,8 @@ func TestBudgetsAreBounded(t *testing.T) {
 	if got := fill(); got != maxKept {
 		t.Errorf("%d after two minutes", got)
 	}
-	if len(b.attempts) > 2*maxKept {
-		t.Errorf("%d peers are remembered", len(b.attempts))
+	if len(b.made) > 2*maxKept {
+		t.Errorf("%d peers are remembered", len(b.made))
 	}
 }
 

@@ -1,9 +1,9 @@
-package dialbudget
+package peers
 
 import (
+	"math/rand/v2"
 	"net/netip"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -25,19 +25,26 @@ const (
 	attemptTimeout = time.Minute // how long after an attempt an answer counts as its answer
 )
 
-// Budget keeps account of attempts. Its methods may be called from any goroutine.
-type Budget struct {
-	now    func() time.Time
+// attempts bounds what a node does at addresses that it only knows by peers, and remembers which have
+// answered. Any peer can sign that it is reached at somebody else's address; a node that believed
+// this would attack that address.
+//
+// An attempt takes one from the budget of the address and one from that of its range, and gets both
+// back when the peer that was dialled answers there. So a hundred nodes behind one address are
+// reached as fast as they answer, and an address where none answers gets 4 attempts at once and one
+// in 15 s after that, its range 16 and one in 5 s. The peer that introduced the address has a budget
+// too.
+type attempts struct {
+	random *rand.Rand
 	always []multiaddr.Multiaddr // the user's own
 	exempt map[peer.ID]bool      // whom the user has named by a host name
 
-	mu        sync.Mutex
 	addresses *counter[netip.Prefix]
 	ranges    *counter[netip.Prefix]
 	referrers *counter[peer.ID]
 	namedOnes map[peer.ID]bool
 	byNamed   *counter[peer.ID] // of those
-	attempts  map[peer.ID][]attempt
+	made      map[peer.ID][]attempt
 	answers   map[peer.ID][]multiaddr.Multiaddr // newest last
 	swept     time.Time                         // when old attempts were forgotten
 }
@@ -47,17 +54,17 @@ type attempt struct {
 	at time.Time
 }
 
-// New returns one that allows what the user has named without limit.
-func New(now func() time.Time, named ...peer.AddrInfo) *Budget {
-	b := &Budget{
-		now:       now,
+// newAttempts returns attempts that allow what the user has named without limit.
+func newAttempts(random *rand.Rand, named []peer.AddrInfo) *attempts {
+	b := &attempts{
+		random:    random,
 		exempt:    map[peer.ID]bool{},
 		addresses: newCounter[netip.Prefix](MaxAtAddress, AddressPause),
 		ranges:    newCounter[netip.Prefix](MaxInRange, RangePause),
 		referrers: newCounter[peer.ID](MaxByReferrer, ReferrerPause),
 		namedOnes: map[peer.ID]bool{},
 		byNamed:   newCounter[peer.ID](MaxByNamed, NamedPause),
-		attempts:  map[peer.ID][]attempt{},
+		made:      map[peer.ID][]attempt{},
 		answers:   map[peer.ID][]multiaddr.Multiaddr{},
 	}
 	for _, info := range named {
@@ -72,32 +79,29 @@ func New(now func() time.Time, named ...peer.AddrInfo) *Budget {
 	return b
 }
 
-// Allow takes an attempt at an address from its budgets; false when there is none left.
+// allow takes an attempt at an address from its budgets; false when there is none left.
 // Addresses that the user has named, or relayed ones through them, and those at which
 // the peer has answered cost nothing.
-func (b *Budget) Allow(id peer.ID, a multiaddr.Multiaddr) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (b *attempts) allow(now time.Time, id peer.ID, a multiaddr.Multiaddr) bool {
 	ip, ok := IP(a)
 	if !ok || b.exempt[id] || b.isNamed(a) || b.hasAnswered(id, a) {
 		return true
 	}
-	now := b.now()
-	if !b.addresses.has(single(ip), now) || !b.ranges.has(Range(ip), now) {
+	if !b.addresses.has(single(ip), now) || !b.ranges.has(wideRange(ip), now) {
 		return false
 	}
 	b.addresses.take(single(ip), now)
-	b.ranges.take(Range(ip), now)
-	if len(b.attempts) >= maxKept && now.Sub(b.swept) >= attemptTimeout {
+	b.ranges.take(wideRange(ip), now)
+	if len(b.made) >= maxKept && now.Sub(b.swept) >= attemptTimeout {
 		b.swept = now
 		b.forgetAttempts(now)
 	}
-	recent := slices.DeleteFunc(b.attempts[id], func(made attempt) bool { return now.Sub(made.at) > attemptTimeout })
-	b.attempts[id] = append(recent, attempt{ip, now})
+	recent := slices.DeleteFunc(b.made[id], func(made attempt) bool { return now.Sub(made.at) > attemptTimeout })
+	b.made[id] = append(recent, attempt{ip, now})
 	return true
 }
 
-func (b *Budget) isNamed(a multiaddr.Multiaddr) bool {
+func (b *attempts) isNamed(a multiaddr.Multiaddr) bool {
 	for i, part := range a {
 		if part.Protocol().Code == multiaddr.P_P2P {
 			a = a[:i]
@@ -107,82 +111,66 @@ func (b *Budget) isNamed(a multiaddr.Multiaddr) bool {
 	return slices.ContainsFunc(b.always, a.Equal)
 }
 
-// forgetAttempts lets those go that nobody will answer any more.
-func (b *Budget) forgetAttempts(now time.Time) {
-	for id, list := range b.attempts {
+// forgetAttempts removes attempts that are too old for an answer.
+func (b *attempts) forgetAttempts(now time.Time) {
+	for id, list := range b.made {
 		if now.Sub(list[len(list)-1].at) > attemptTimeout {
-			delete(b.attempts, id)
+			delete(b.made, id)
 		}
 	}
 }
 
-// Answered notes that a peer has answered at an address, and gives back what attempts
+// answered records that a peer has answered at an address, and gives back what attempts
 // there have cost; those at other addresses of the peer stay spent.
-func (b *Budget) Answered(id peer.ID, a multiaddr.Multiaddr) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.now()
+func (b *attempts) answered(now time.Time, id peer.ID, a multiaddr.Multiaddr) {
 	if ip, ok := IP(a); ok {
-		for _, made := range b.attempts[id] {
+		for _, made := range b.made[id] {
 			if made.ip == ip && now.Sub(made.at) <= attemptTimeout {
 				b.addresses.giveBack(single(ip), now)
-				b.ranges.giveBack(Range(ip), now)
+				b.ranges.giveBack(wideRange(ip), now)
 			}
 		}
 	}
-	delete(b.attempts, id)
+	delete(b.made, id)
 	known := slices.DeleteFunc(b.answers[id], a.Equal)
 	if len(known) == 0 && len(b.answers) >= maxAnswers {
-		for other := range b.answers {
-			delete(b.answers, other)
-			break
-		}
+		delete(b.answers, randomKey(b.random, b.answers))
 	}
 	b.answers[id] = append(known[max(0, len(known)-answersOfPeer+1):], a)
 }
 
-// HasAnswered tells whether a peer has answered at one of these addresses.
-func (b *Budget) HasAnswered(id peer.ID, addresses ...multiaddr.Multiaddr) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// hasAnsweredAny reports whether a peer has answered at one of these addresses.
+func (b *attempts) hasAnsweredAny(id peer.ID, addresses ...multiaddr.Multiaddr) bool {
 	return slices.ContainsFunc(addresses, func(a multiaddr.Multiaddr) bool { return b.hasAnswered(id, a) })
 }
 
-func (b *Budget) hasAnswered(id peer.ID, a multiaddr.Multiaddr) bool {
+func (b *attempts) hasAnswered(id peer.ID, a multiaddr.Multiaddr) bool {
 	return slices.ContainsFunc(b.answers[id], a.Equal)
 }
 
-// LastAnswer is the address at which a peer has answered last; nil when it has not.
-func (b *Budget) LastAnswer(id peer.ID) multiaddr.Multiaddr {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// lastAnswer is the address at which a peer has answered last; nil when it has not.
+func (b *attempts) lastAnswer(id peer.ID) multiaddr.Multiaddr {
 	if list := b.answers[id]; len(list) > 0 {
 		return list[len(list)-1]
 	}
 	return nil
 }
 
-// MayTry tells whether a peer that this one told of may be tried, Try takes that from the
-// teller's budget, and Reached gives it back.
-func (b *Budget) MayTry(referrer peer.ID) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.addReferrer(referrer).has(referrer, b.now())
+// mayTry reports whether a peer that a referrer has introduced may be dialled, try takes that from
+// the referrer's budget, and reached gives it back.
+func (b *attempts) mayTry(now time.Time, referrer peer.ID) bool {
+	return b.addReferrer(referrer).has(referrer, now)
 }
 
-func (b *Budget) Try(referrer peer.ID) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.addReferrer(referrer).take(referrer, b.now())
+func (b *attempts) try(now time.Time, referrer peer.ID) {
+	b.addReferrer(referrer).take(referrer, now)
 }
 
-func (b *Budget) Reached(referrer peer.ID) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.addReferrer(referrer).giveBack(referrer, b.now())
+func (b *attempts) reached(now time.Time, referrer peer.ID) {
+	b.addReferrer(referrer).giveBack(referrer, now)
 }
 
-func (b *Budget) addReferrer(referrer peer.ID) *counter[peer.ID] {
+func (b *attempts) addReferrer(referrer peer.ID) *counter[peer.ID] {
 	if b.namedOnes[referrer] {
 		return b.byNamed
 	}

@@ -1,4 +1,4 @@
-package node
+package peers
 
 import (
 	"testing"
@@ -22,7 +22,7 @@ func TestGroupsOfAddresses(t *testing.T) {
 		{hub + "/p2p-circuit", "hub 12D3KooWEyoppNCUx8Yx66oV9fJnriXwCcXwDDUA2kj6vnc6iDEp", false},
 		{"/dns4/example.org/tcp/1", "elsewhere", false},
 	} {
-		direct, group := groupOfAddress(multiaddr.StringCast(c.address))
+		direct, group := groupOf(multiaddr.StringCast(c.address))
 		if direct != c.direct || group != c.group {
 			t.Errorf("%s: %v, %q; want %v, %q", c.address, direct, group, c.direct, c.group)
 		}

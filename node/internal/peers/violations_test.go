@@ -1,4 +1,4 @@
-package node
+package peers
 
 import (
 	"fmt"
@@ -7,17 +7,31 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
-
-	"github.com/fbo-node/fbo/strategy/all"
 )
 
-func conductAt(now *time.Time) *peerPolicy {
-	c := newPeerPolicy(func(peer.ID) bool { return false })
-	c.now = func() time.Time { return *now }
-	return c
+// conduct is a policy at a time.
+type conduct struct {
+	*Policy
+	now *time.Time
+}
+
+func conductAt(now *time.Time) conduct { return conduct{New(config()), now} }
+
+func (c conduct) violation(id peer.ID, weight int, from ...netip.Prefix) (banned bool, ranges []netip.Prefix) {
+	v := c.Policy.violation(*c.now, id, weight, from...)
+	return v.Banned, v.Ranges
+}
+
+func (c conduct) isBanned(id peer.ID) bool { return c.Banned(*c.now, id) }
+
+func (c conduct) isBlocked(id peer.ID, address multiaddr.Multiaddr) bool {
+	return c.Blocked(*c.now, id, address)
+}
+
+func (c conduct) may(op Op, times int) func(peer.ID) bool {
+	return func(id peer.ID) bool { return c.Allow(*c.now, id, op, times) }
 }
 
 func TestThreeFaultsAreTooMany(t *testing.T) {
@@ -31,11 +45,11 @@ func TestThreeFaultsAreTooMany(t *testing.T) {
 	if c.isBanned("another") {
 		t.Error("another peer is banned")
 	}
-	now = now.Add(banTime)
+	now = now.Add(BanTime)
 	if c.isBanned("peer") {
 		t.Error("banned for ever")
 	}
-	if banned, _ := c.violation("liar", maxViolations); !banned {
+	if banned, _ := c.violation("liar", MaxViolations); !banned {
 		t.Error("two statements with one stamp are not too many")
 	}
 }
@@ -58,15 +72,15 @@ func TestPeerPolicyRates(t *testing.T) {
 		may         func(peer.ID) bool
 		rate, burst int
 	}{
-		"relayed":   {c.allowRelay, relayRate, relayBurst},
-		"written":   {c.allowAuthor, authorRate, authorBurst},
-		"synced":    {c.allowSync, syncRate, syncBurst},
-		"strayed":   {c.allowExcessStream, excessStreamRate, excessStreamBurst},
-		"moved":     {func(id peer.ID) bool { return c.allowTopicChurn(id, 1) }, topicChurnRate, topicChurnBurst},
-		"sent":      {c.allowDirect, directRate, directBurst},
-		"knocked":   {c.allowDirectRefusal, directRefusalRate, directRefusalBurst},
-		"announced": {func(id peer.ID) bool { return c.allowAnnouncement(id, 4) }, announceRate / 4, announceBurst / 4},
-		"bytes":     {func(id peer.ID) bool { return c.allowDirectBytes(id, 1<<18) }, directByteRate >> 18, directByteBurst >> 18},
+		"relayed":   {c.may(Relay, 1), RelayRate, RelayBurst},
+		"written":   {c.may(Publish, 1), AuthorRate, AuthorBurst},
+		"synced":    {c.may(Sync, 1), SyncRate, SyncBurst},
+		"strayed":   {c.may(ExcessStream, 1), ExcessStreamRate, ExcessStreamBurst},
+		"moved":     {c.may(TopicChurn, 1), TopicChurnRate, TopicChurnBurst},
+		"sent":      {c.may(Direct, 1), DirectRate, DirectBurst},
+		"knocked":   {c.may(DirectRefusal, 1), DirectRefusalRate, DirectRefusalBurst},
+		"announced": {c.may(Announce, 4), AnnounceRate / 4, AnnounceBurst / 4},
+		"bytes":     {c.may(DirectByte, 1<<18), DirectByteRate >> 18, DirectByteBurst >> 18},
 	} {
 		count := func() (n int) {
 			for limit.may("peer") {
@@ -92,16 +106,16 @@ func TestPeerPolicyRates(t *testing.T) {
 func TestAccountsAreBounded(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	c := conductAt(&now)
-	c.violation("banned", maxViolations)
+	c.violation("banned", MaxViolations)
 	c.violation("old", 1)
-	for i := range maxPeerRecords + 100 {
+	for i := range MaxRecords + 100 {
 		now = now.Add(time.Millisecond)
-		c.allowRelay(peer.ID(fmt.Sprint(i)))
+		c.may(Relay, 1)(peer.ID(fmt.Sprint(i)))
 	}
-	if len(c.peers.records) != maxPeerRecords {
+	if len(c.peers.records) != MaxRecords {
 		t.Errorf("%d accounts", len(c.peers.records))
 	}
-	if c.peers.records["old"] != nil || c.peers.records[peer.ID(fmt.Sprint(maxPeerRecords+99))] == nil {
+	if c.peers.records["old"] != nil || c.peers.records[peer.ID(fmt.Sprint(MaxRecords+99))] == nil {
 		t.Error("the newest was forgotten, or the oldest was not")
 	}
 	if !c.isBanned("banned") {
@@ -110,10 +124,10 @@ func TestAccountsAreBounded(t *testing.T) {
 }
 
 // banMany bans so many new peers, one each millisecond.
-func banMany(c *peerPolicy, now *time.Time, count int) {
+func banMany(c conduct, now *time.Time, count int) {
 	for i := range count {
 		*now = now.Add(time.Millisecond)
-		c.violation(peer.ID(fmt.Sprint("banned ", i)), maxViolations)
+		c.violation(peer.ID(fmt.Sprint("banned ", i)), MaxViolations)
 	}
 }
 
@@ -122,19 +136,19 @@ func banMany(c *peerPolicy, now *time.Time, count int) {
 func TestBansLeaveRoomForAccounts(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	c := conductAt(&now)
-	banMany(c, &now, maxPeerRecords)
+	banMany(c, &now, MaxRecords)
 	passed := 0
-	for range 2 * relayBurst {
+	for range 2 * RelayBurst {
 		for _, id := range []peer.ID{"a", "b"} {
-			if c.allowRelay(id) {
+			if c.may(Relay, 1)(id) {
 				passed++
 			}
 		}
 	}
-	if passed != 2*relayBurst {
-		t.Errorf("%d messages of two peers at once, want %d", passed, 2*relayBurst)
+	if passed != 2*RelayBurst {
+		t.Errorf("%d messages of two peers at once, want %d", passed, 2*RelayBurst)
 	}
-	for range maxViolations {
+	for range MaxViolations {
 		c.violation("a", 1)
 		c.violation("b", 1)
 	}
@@ -147,13 +161,13 @@ func TestBansLeaveRoomForAccounts(t *testing.T) {
 func TestBansAreBounded(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	c := conductAt(&now)
-	c.violation("first", maxViolations)
+	c.violation("first", MaxViolations)
 	banMany(c, &now, maxBans-1)
-	c.violation("banned 7", maxViolations) // once more; it takes no further place
+	c.violation("banned 7", MaxViolations) // once more; it takes no further place
 	if !c.isBanned("first") {
 		t.Error("a ban is lifted although there is room")
 	}
-	c.violation("one more", maxViolations)
+	c.violation("one more", MaxViolations)
 	if len(c.peers.bans) != maxBans {
 		t.Errorf("%d bans", len(c.peers.bans))
 	}
@@ -168,14 +182,14 @@ func TestMadeUpAuthorsLiftNoBan(t *testing.T) {
 	c := conductAt(&now)
 	from := netip.MustParsePrefix("203.0.113.7/32")
 	for _, id := range []peer.ID{"a", "b", "c"} {
-		c.violation(id, maxViolations, from)
+		c.violation(id, MaxViolations, from)
 	}
-	c.violation("careless", maxViolations-1)
+	c.violation("careless", MaxViolations-1)
 	for i := range maxBans + 400 {
 		now = now.Add(time.Millisecond)
 		id := peer.ID(fmt.Sprint("made up ", i))
-		c.allowAuthor(id)
-		c.authorViolation(id, maxViolations)
+		c.may(Publish, 1)(id)
+		c.Violated(now, id, MaxViolations) // without a connection
 	}
 	if !c.isBanned("a") || !c.isBlocked("d", multiaddr.StringCast("/ip4/203.0.113.7/tcp/1")) {
 		t.Error("made-up authors have lifted a ban")
@@ -183,7 +197,7 @@ func TestMadeUpAuthorsLiftNoBan(t *testing.T) {
 	if banned, _ := c.violation("careless", 1); !banned {
 		t.Error("made-up authors have made a peer's faults forgotten")
 	}
-	if !c.isBanned("made up 4400") || len(c.authors.bans) != maxBans || len(c.authors.records) > maxPeerRecords {
+	if !c.isBanned("made up 4400") || len(c.authors.bans) != maxBans || len(c.authors.records) > MaxRecords {
 		t.Errorf("%d banned authors, %d accounts", len(c.authors.bans), len(c.authors.records))
 	}
 }
@@ -195,10 +209,10 @@ func TestRangeBansExemptActivePeers(t *testing.T) {
 	c := conductAt(&now)
 	at := multiaddr.StringCast("/ip4/203.0.113.7/tcp/1")
 	for _, id := range []peer.ID{"active", "clumsy", "turned"} {
-		c.noteDelivery(id)
+		c.delivered(now, id)
 	}
 	for _, id := range []peer.ID{"a", "b", "c", "turned"} {
-		c.violation(id, maxViolations, rangeOf(at))
+		c.violation(id, MaxViolations, rangeOf(at))
 	}
 	c.violation("clumsy", 1)
 	for id, want := range map[peer.ID]bool{"active": false, "clumsy": true, "turned": true, "stranger": true} {
@@ -206,7 +220,7 @@ func TestRangeBansExemptActivePeers(t *testing.T) {
 			t.Errorf("%s: blocked is %v", id, got)
 		}
 	}
-	now = now.Add(activeTime)
+	now = now.Add(ActiveTime)
 	if !c.isBlocked("active", at) {
 		t.Error("an inactive peer is exempt from the ban of its range")
 	}
@@ -229,19 +243,19 @@ func TestBansOfRanges(t *testing.T) {
 	} {
 		now := time.Unix(1e9, 0)
 		k := conductAt(&now)
-		k.exempt = func(id peer.ID) bool { return id == "named" }
+		k.Name("named")
 		from := rangeOf(multiaddr.StringCast(c.from))
 		shut := func(id peer.ID, address string) bool { return k.isBlocked(id, multiaddr.StringCast(address)) }
-		if banned, ranges := k.violation("named", maxViolations, from); !banned || ranges != nil {
+		if banned, ranges := k.violation("named", MaxViolations, from); !banned || ranges != nil {
 			t.Errorf("%s: one that was named counts for its range", c.from)
 		}
-		k.violation("one", maxViolations, from)
-		k.violation("one", maxViolations, from)
-		k.violation("two", maxViolations, from)
+		k.violation("one", MaxViolations, from)
+		k.violation("one", MaxViolations, from)
+		k.violation("two", MaxViolations, from)
 		if shut("another", c.from) {
 			t.Errorf("%s: two peers ban their range", c.from)
 		}
-		_, ranges := k.violation("three", maxViolations, from)
+		_, ranges := k.violation("three", MaxViolations, from)
 		if got := slices.Equal(ranges, []netip.Prefix{from}); got != (c.banned != "") || got != shut("another", c.from) {
 			t.Errorf("%s: bans %v", c.from, ranges)
 		}
@@ -250,7 +264,7 @@ func TestBansOfRanges(t *testing.T) {
 				t.Errorf("%s: bans %s", c.from, other)
 			}
 		}
-		now = now.Add(banTime / 2)
+		now = now.Add(BanTime / 2)
 		if c.banned != "" && !shut("another", c.banned) {
 			t.Errorf("%s: %s is not banned", c.from, c.banned)
 		}
@@ -258,12 +272,12 @@ func TestBansOfRanges(t *testing.T) {
 		if shut("named", c.from) {
 			t.Errorf("%s: one that was named is shut out with its range", c.from)
 		}
-		now = now.Add(banTime)
+		now = now.Add(BanTime)
 		if shut("another", c.from) || shut("one", c.from) {
 			t.Errorf("%s: banned for ever", c.from)
 		}
-		k.violation("four", maxViolations, from)
-		k.violation("five", maxViolations, from)
+		k.violation("four", MaxViolations, from)
+		k.violation("five", MaxViolations, from)
 		if shut("another", c.from) {
 			t.Errorf("%s: bans that have ended count", c.from)
 		}
@@ -274,44 +288,11 @@ func TestBansOfRanges(t *testing.T) {
 func TestRangesAreBounded(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	c := conductAt(&now)
-	for i := range maxRanges + 10 {
+	for i := range MaxRanges + 10 {
 		now = now.Add(time.Millisecond)
-		c.violation(peer.ID(fmt.Sprint(i)), maxViolations, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 32))
+		c.violation(peer.ID(fmt.Sprint(i)), MaxViolations, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 32))
 	}
-	if len(c.ranges) != maxRanges {
+	if len(c.ranges) != MaxRanges {
 		t.Errorf("%d ranges are remembered", len(c.ranges))
-	}
-}
-
-// ends are the addresses of a connection.
-type ends struct{ remote string }
-
-func (ends) LocalMultiaddr() multiaddr.Multiaddr    { return multiaddr.StringCast("/ip4/192.0.2.1/tcp/1") }
-func (e ends) RemoteMultiaddr() multiaddr.Multiaddr { return multiaddr.StringCast(e.remote) }
-
-// Who is banned, or comes from a banned range, gets no further than the handshake.
-func TestBannedPeersAreRefusedAtTheHandshake(t *testing.T) {
-	n := &Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer n.Close()
-	n.named.add("named")
-	for _, id := range []peer.ID{"a", "b", "c"} {
-		n.policy.violation(id, maxViolations, netip.MustParsePrefix("203.0.113.7/32"))
-	}
-	for _, c := range []struct {
-		id   peer.ID
-		from string
-		want bool
-	}{
-		{"a", "/ip4/198.51.100.9/tcp/1", false},
-		{"stranger", "/ip4/198.51.100.9/tcp/1", true},
-		{"stranger", "/ip4/203.0.113.7/tcp/1", false},
-		{"named", "/ip4/203.0.113.7/tcp/1", true},
-	} {
-		if got := n.gate.InterceptSecured(network.DirInbound, c.id, ends{c.from}); got != c.want {
-			t.Errorf("%s from %s may connect: %v", c.id, c.from, got)
-		}
 	}
 }

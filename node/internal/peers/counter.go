@@ -1,4 +1,4 @@
-package dialbudget
+package peers
 
 import (
 	"maps"
@@ -30,7 +30,7 @@ func (b *counter[K]) settled(key K, now time.Time) float64 {
 	return max(0, s.count-float64(now.Sub(s.at))/float64(b.pause))
 }
 
-// has tells whether one may be taken.
+// has reports whether one may be taken.
 func (b *counter[K]) has(key K, now time.Time) bool {
 	if _, known := b.spent[key]; !known && len(b.spent) >= maxKept {
 		if now.Sub(b.swept) < b.pause {

@@ -1,7 +1,8 @@
-package node
+package peers
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"slices"
 	"testing"
@@ -9,6 +10,9 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 )
+
+// config is that of a policy whose random choices are the same in every run.
+func config() Config { return Config{Self: "self", Random: rand.NewPCG(1, 2)} }
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
@@ -32,12 +36,12 @@ func TestWhomToKeepWhenThereIsNoRoom(t *testing.T) {
 	}
 	got := connectionValues(noon, all)
 	for id, want := range map[peer.ID]int{
-		"001": valueOnTask,
+		"001": ValueOnTask,
 		"002": valueListed,
-		"010": valueOnTask + valueActive, // of a range with twenty the first two lose nothing
-		"011": valueOnTask + valueActive,
-		"012": valueOnTask + valueActive - crowdedPenalty,
-		"029": valueOnTask + valueActive - maxCrowdedPenalties*crowdedPenalty,
+		"010": ValueOnTask + valueActive, // of a range with twenty the first two lose nothing
+		"011": ValueOnTask + valueActive,
+		"012": ValueOnTask + valueActive - crowdedPenalty,
+		"029": ValueOnTask + valueActive - maxCrowdedPenalties*crowdedPenalty,
 	} {
 		if got[id] != want {
 			t.Errorf("%s is worth %d, want %d", id, got[id], want)
@@ -46,7 +50,7 @@ func TestWhomToKeepWhenThereIsNoRoom(t *testing.T) {
 }
 
 func TestOutboundPeersThatNothingDisplaces(t *testing.T) {
-	s := newActivity()
+	s := New(config()).NewTask(nil)
 	var all []neighbour
 	for i := range 20 {
 		all = append(all, neighbourOf(i, 1))
@@ -73,7 +77,7 @@ func TestOutboundPeersThatNothingDisplaces(t *testing.T) {
 	for i := range all {
 		switch all[i].id {
 		case "100":
-			all[i].received = noon.Add(-activeTime)
+			all[i].received = noon.Add(-ActiveTime)
 		case "101":
 			all[i].outbound = false
 		}
@@ -89,19 +93,21 @@ func TestOutboundPeersThatNothingDisplaces(t *testing.T) {
 
 // TestSilentPeersAreInactive checks that newcomers count as active only until newcomerTime ends.
 func TestSilentPeersAreInactive(t *testing.T) {
-	s := newActivity()
-	s.noteJoin("a", noon)
-	s.noteJoin("b", noon)
-	if s.noteDelivery("stranger", noon) || !s.noteDelivery("a", noon.Add(time.Second)) {
+	s := New(config()).NewTask(nil)
+	s.Joined(noon, "a", nil)
+	s.Joined(noon, "b", nil)
+	s.Delivered(noon, "stranger", "stranger")
+	s.Delivered(noon.Add(time.Second), "a", "a")
+	if _, strange := s.peers["stranger"]; strange || s.peers["a"].received != noon.Add(time.Second) {
 		t.Error("a delivery counts for a peer that is not on the task, or not for one that is")
 	}
-	for after, want := range map[time.Duration]int{0: 2, newcomerTime: 1, activeTime: 1, activeTime + time.Second: 0} {
-		if got := s.activeCount(noon.Add(after)); got != want {
+	for after, want := range map[time.Duration]int{0: 2, newcomerTime: 1, ActiveTime: 1, ActiveTime + time.Second: 0} {
+		if got := s.Active(noon.Add(after)); got != want {
 			t.Errorf("after %v %d say something, want %d", after, got, want)
 		}
 	}
-	s.noteLeave("a")
-	if got := s.activeCount(noon.Add(newcomerTime)); got != 0 {
+	s.Left("a")
+	if got := s.Active(noon.Add(newcomerTime)); got != 0 {
 		t.Errorf("%d are left", got)
 	}
 }

@@ -1,25 +1,17 @@
-package node
+package peers
 
 import (
 	"crypto/rand"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/record"
 	"github.com/multiformats/go-multiaddr"
-
-	"github.com/fbo-node/fbo/internal/dialbudget"
-	"github.com/fbo-node/fbo/strategy/all"
 )
 
-func someMembers() *members {
-	n := &Node{Strategies: all.Strategies()}
-	book := dialbudget.New(func() time.Time { return noon })
-	return &members{self: "self", allowed: func(peer.ID) bool { return true }, attempts: book, trying: n.worthTrying, known: map[peer.ID]*member{}}
-}
+func someMembers() *Task { return New(config()).NewTask(nil) }
 
 // newRecord is a new node's signed record.
 func newRecord(t *testing.T, addresses ...string) (peer.ID, []byte) {
@@ -46,7 +38,7 @@ func newRecord(t *testing.T, addresses ...string) (peer.ID, []byte) {
 	return info.ID, sealed
 }
 
-func tellOf(t *testing.T, m *members, referrer peer.ID, scope dialbudget.Scope, addresses ...string) peer.ID {
+func tellOf(t *testing.T, m *Task, referrer peer.ID, scope Scope, addresses ...string) peer.ID {
 	t.Helper()
 	id, sealed := newRecord(t, addresses...)
 	if err := m.learn(sealed, referrer, scope); err != nil {
@@ -63,18 +55,24 @@ func TestOneTellerDisplacesNobodyElses(t *testing.T) {
 	m := someMembers()
 	honest := map[peer.ID]bool{}
 	for i := range 10 {
-		honest[tellOf(t, m, "honest", dialbudget.Global, fmt.Sprintf("/ip4/11.%d.0.1/tcp/1", i))] = true
+		honest[tellOf(t, m, "honest", Global, fmt.Sprintf("/ip4/11.%d.0.1/tcp/1", i))] = true
 	}
-	for i := range maxMembers + 100 {
-		tellOf(t, m, "liar", dialbudget.Global, fmt.Sprintf("/ip4/12.%d.%d.1/tcp/1", i/256, i%256))
+	for i := range MaxMembers + 100 {
+		tellOf(t, m, "liar", Global, fmt.Sprintf("/ip4/12.%d.%d.1/tcp/1", i/256, i%256))
 	}
-	if known, fresh := m.count(); known != maxMembers || fresh != maxMembers {
+	fresh := 0
+	for _, known := range m.known {
+		if !known.visited {
+			fresh++
+		}
+	}
+	if known := m.Members(); known != MaxMembers || fresh != MaxMembers || !m.unvisited() {
 		t.Errorf("%d known, %d fresh", known, fresh)
 	}
 	found, lies := 0, 0
 	none := func(peer.AddrInfo) int { return 0 }
 	for _, c := range m.pick(20, noon, nobody, none) {
-		if honest[c.info.ID] {
+		if honest[c.Info.ID] {
 			found++
 		}
 	}
@@ -83,13 +81,13 @@ func TestOneTellerDisplacesNobodyElses(t *testing.T) {
 	}
 	for range 20 {
 		for _, c := range m.pick(20, noon, nobody, none) {
-			if !honest[c.info.ID] {
+			if !honest[c.Info.ID] {
 				lies++
 			}
 		}
 	}
-	if lies != dialbudget.MaxByReferrer-10 {
-		t.Errorf("%d more of the liar's, want %d", lies, dialbudget.MaxByReferrer-10)
+	if lies != MaxByReferrer-10 {
+		t.Errorf("%d more of the liar's, want %d", lies, MaxByReferrer-10)
 	}
 }
 
@@ -97,16 +95,16 @@ func TestOneTellerDisplacesNobodyElses(t *testing.T) {
 func TestCrowdedRangesAreDialledLast(t *testing.T) {
 	m := someMembers()
 	for i := range 5 {
-		tellOf(t, m, "a", dialbudget.Global, fmt.Sprintf("/ip4/12.0.0.%d/tcp/1", i))
+		tellOf(t, m, "a", Global, fmt.Sprintf("/ip4/12.0.0.%d/tcp/1", i))
 	}
-	rare := tellOf(t, m, "a", dialbudget.Global, "/ip4/13.0.0.1/tcp/1")
+	rare := tellOf(t, m, "a", Global, "/ip4/13.0.0.1/tcp/1")
 	crowding := func(info peer.AddrInfo) int {
 		if info.ID == rare {
 			return 0
 		}
 		return 3
 	}
-	if picked := m.pick(1, noon, nobody, crowding); len(picked) != 1 || picked[0].info.ID != rare {
+	if picked := m.pick(1, noon, nobody, crowding); len(picked) != 1 || picked[0].Info.ID != rare {
 		t.Error("a peer of a crowded range is picked first")
 	}
 }
@@ -118,25 +116,24 @@ func TestAddressesThatWereVisitedInVainAreDialledLast(t *testing.T) {
 	const attackers, names = 20, 10
 	m := someMembers()
 	for i := range attackers * names {
-		tellOf(t, m, "hub", dialbudget.Global, fmt.Sprintf("/ip4/12.0.0.%d/tcp/%d", i%attackers+1, i/attackers+1), "/ip4/12.0.0.100/tcp/1")
+		tellOf(t, m, "hub", Global, fmt.Sprintf("/ip4/12.0.0.%d/tcp/%d", i%attackers+1, i/attackers+1), "/ip4/12.0.0.100/tcp/1")
 	}
-	honest := tellOf(t, m, "hub", dialbudget.Global, "/ip4/12.0.0.100/tcp/1")
+	honest := tellOf(t, m, "hub", Global, "/ip4/12.0.0.100/tcp/1")
 	none := func(peer.AddrInfo) int { return 0 }
 	for visits := 1; ; visits++ {
 		picked := m.pick(1, noon, nobody, none)
 		if len(picked) != 1 {
 			t.Fatal("nobody is picked")
 		}
-		id := picked[0].info.ID
+		id := picked[0].Info.ID
 		if id == honest {
 			break
 		}
 		if visits > attackers {
 			t.Fatalf("after %d visits in vain the one elsewhere has not been dialled", visits)
 		}
-		m.attempts.Answered(id, picked[0].info.Addrs[0])
-		m.attempts.Reached("hub")
-		m.dialled(id, true, noon)
+		m.policy.Answered(noon, id, picked[0].Info.Addrs[0])
+		m.Dialled(noon, picked[0], true)
 	}
 }
 
@@ -144,15 +141,15 @@ func TestAddressesThatWereVisitedInVainAreDialledLast(t *testing.T) {
 // who has not is forgotten.
 func TestWhoAnswersInVainIsDialledSeldom(t *testing.T) {
 	m := someMembers()
-	answers, silent := tellOf(t, m, "a", dialbudget.Global, "/ip4/12.0.0.1/tcp/1"), tellOf(t, m, "a", dialbudget.Global, "/ip4/12.0.0.2/tcp/1")
+	answers, silent := tellOf(t, m, "a", Global, "/ip4/12.0.0.1/tcp/1"), tellOf(t, m, "a", Global, "/ip4/12.0.0.2/tcp/1")
 	for range maxRedialTries + 1 {
-		m.dialled(answers, true, noon)
-		m.dialled(silent, false, noon)
+		m.dialled(noon, answers, true)
+		m.dialled(noon, silent, false)
 	}
-	if known, _ := m.count(); known != 1 || m.known[answers] == nil {
+	if known := m.Members(); known != 1 || m.known[answers] == nil {
 		t.Fatalf("%d are known", known)
 	}
-	if pause := m.known[answers].retry.Sub(noon); pause < maxAnsweredRetry/2 || pause > 2*maxAnsweredRetry {
+	if pause := m.known[answers].retry.Sub(noon); pause < MaxAnsweredRetry/2 || pause > 2*MaxAnsweredRetry {
 		t.Errorf("the next dial is after %v", pause)
 	}
 }
@@ -163,25 +160,25 @@ func TestWhatIsTriedAndToldOfARecord(t *testing.T) {
 	id, sealed := newRecord(t, "/ip4/127.0.0.1/tcp/1", "/ip4/192.168.1.7/tcp/1", "/ip4/11.0.0.1/tcp/1", "/dns4/example.org/tcp/1")
 	for _, sentTo := range []struct {
 		referrer peer.ID
-		scope    dialbudget.Scope
+		scope    Scope
 		want     int
-	}{{"far", dialbudget.Global, 1}, {"near", dialbudget.Local, 2}, {"far again", dialbudget.Global, 2}, {"here", dialbudget.Machine, 3}} {
+	}{{"far", Global, 1}, {"near", Local, 2}, {"far again", Global, 2}, {"here", Machine, 3}} {
 		if err := m.learn(sealed, sentTo.referrer, sentTo.scope); err != nil {
 			t.Fatal(err)
 		}
-		if got := m.address(id).Addrs; len(got) != sentTo.want {
+		if got := m.Address(id).Addrs; len(got) != sentTo.want {
 			t.Errorf("introduced by %s: %v, want %d", sentTo.referrer, got, sentTo.want)
 		}
 	}
-	if len(m.records(10)) != 0 {
+	if len(m.Records(10)) != 0 {
 		t.Error("a record is passed on of a node that has not answered")
 	}
-	m.attempts.Answered(id, multiaddr.StringCast("/ip4/11.0.0.1/tcp/2"))
-	if len(m.records(10)) != 0 {
+	m.policy.Answered(noon, id, multiaddr.StringCast("/ip4/11.0.0.1/tcp/2"))
+	if len(m.Records(10)) != 0 {
 		t.Error("a record is passed on of a node that has answered elsewhere")
 	}
-	m.attempts.Answered(id, multiaddr.StringCast("/ip4/11.0.0.1/tcp/1"))
-	if len(m.records(10)) != 1 {
+	m.policy.Answered(noon, id, multiaddr.StringCast("/ip4/11.0.0.1/tcp/1"))
+	if len(m.Records(10)) != 1 {
 		t.Error("the record is not passed on of a node that has answered")
 	}
 }

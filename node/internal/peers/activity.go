@@ -1,0 +1,281 @@
+package peers
+
+import (
+	"cmp"
+	"maps"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+)
+
+// Constants for the choice of connections that a node keeps when it has too many.
+const (
+	maxOutbound  = 8                // outbound connections of a task that are never evicted
+	newcomerTime = 5 * time.Second  // a peer that has delivered nothing counts as active this long after it joins
+	ActiveTime   = 2 * time.Minute  // a peer counts as active this long after it delivers a new share
+	changePause  = 10 * time.Minute // between replacements of a protected connection
+
+	ValueOnTask         = 50 // of a connection manager's tag; above those of others
+	valueActive         = 50 // added for an active peer
+	peersPerRange       = 2  // peers from one range of addresses without a penalty
+	crowdedPenalty      = 5  // for each further peer of the range
+	maxCrowdedPenalties = 8  // penalties at most
+
+	valueListed = 1000 // of peers on the allow list or in the task's roster
+
+	MaxAnchors   = 8
+	anchorAge    = 3 * time.Minute // for so long an anchor has been on the task
+	anchorsPause = 5 * time.Minute // between updates of the stored anchors
+)
+
+// Task decides on the peers of one task: which are active, which are known and dialled, and which
+// the node keeps connected. Silent peers do not count as active; otherwise an attacker with many
+// identities could eclipse the node by connecting first.
+//
+// Members are remembered with their addresses, whether they are connected or not: libp2p forgets the
+// addresses of peers that are gone, and nothing else joins the halves of a network that was cut in
+// two. What is known of a member is what it has signed about itself. That it takes part in the task
+// is known of peers that were on its topic; of others their referrers claim it.
+type Task struct {
+	policy *Policy // whose lock guards all below
+	roster map[peer.ID]bool
+
+	peers map[peer.ID]peerActivity
+	kept  map[peer.ID]time.Time // outbound peers that are never evicted, and since when
+
+	known   map[peer.ID]*member
+	learned uint64 // how many ever
+	search  search
+}
+
+type peerActivity struct {
+	since    time.Time
+	received time.Time // when it last delivered a new share
+}
+
+// NewTask returns the decisions on a task's peers. A roster names the only peers that take part;
+// without one it is empty.
+func (p *Policy) NewTask(roster map[peer.ID]bool) *Task {
+	return &Task{policy: p, roster: roster, peers: map[peer.ID]peerActivity{}, kept: map[peer.ID]time.Time{}, known: map[peer.ID]*member{}}
+}
+
+// Joined records that a peer has joined the task, with the signed record that it has sent, nil for
+// none. It returns the dial-back that is due, if there is one. The connection manager gives the peer
+// the value ValueOnTask until the next plan.
+func (t *Task) Joined(now time.Time, id peer.ID, record []byte) []DialBack {
+	if at := t.policy.addressOf(id); at != nil && record != nil {
+		_ = t.Learn(record, id, at) // libp2p has verified it
+	}
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	t.raise(id, seen)
+	t.peers[id] = peerActivity{since: now}
+	return t.dialBack(now, id)
+}
+
+// Left records that a peer has left the task.
+func (t *Task) Left(id peer.ID) {
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	delete(t.peers, id)
+}
+
+// Delivered records a new share as a delivery of the peer that relayed it and of its author. It has
+// no effect for a peer that is not on the task.
+func (t *Task) Delivered(now time.Time, from, author peer.ID) {
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	for _, id := range []peer.ID{from, author} {
+		if known, ok := t.peers[id]; ok {
+			known.received = now
+			t.peers[id] = known
+			t.raise(id, delivering)
+			t.policy.delivered(now, id)
+		}
+	}
+}
+
+func (s peerActivity) isActive(now time.Time) bool { return now.Sub(s.received) < ActiveTime }
+
+// Active returns the number of active peers, new ones included.
+func (t *Task) Active(now time.Time) int {
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	return t.active(now)
+}
+
+func (t *Task) active(now time.Time) int {
+	count := 0
+	for _, known := range t.peers {
+		if known.isActive(now) || now.Sub(known.since) < newcomerTime {
+			count++
+		}
+	}
+	return count
+}
+
+// pickActive returns a random peer of preferred or, if that is empty, of others; an active one if
+// there is any.
+func (t *Task) pickActive(now time.Time, preferred, others []peer.ID) peer.ID {
+	if len(preferred) == 0 {
+		preferred = others
+	}
+	rest := slices.DeleteFunc(slices.Clone(preferred), func(id peer.ID) bool { return !t.peers[id].isActive(now) })
+	if len(rest) == 0 {
+		rest = preferred
+	}
+	return rest[t.policy.random.IntN(len(rest))]
+}
+
+// neighbour is a peer as the choice of connections sees it.
+type neighbour struct {
+	peerActivity
+	id       peer.ID
+	from     netip.Prefix // its range of addresses
+	outbound bool
+	listed   bool
+}
+
+// connectionValues returns the value of each neighbour; the node keeps those with larger values.
+// Of peers in one range the active peers that joined first have the largest values.
+func connectionValues(now time.Time, all []neighbour) map[peer.ID]int {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b neighbour) int {
+		if a.isActive(now) != b.isActive(now) {
+			if a.isActive(now) {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id))
+	})
+	worth, ofRange := map[peer.ID]int{}, map[netip.Prefix]int{}
+	for _, n := range all {
+		value := ValueOnTask
+		if n.isActive(now) {
+			value += valueActive
+		}
+		value -= crowdedPenalty * min(max(ofRange[n.from]+1-peersPerRange, 0), maxCrowdedPenalties)
+		ofRange[n.from]++
+		if n.listed {
+			value = valueListed
+		}
+		worth[n.id] = value
+	}
+	return worth
+}
+
+// protect updates the set of outbound neighbours that are never evicted: those of the set that are
+// still active, and others from the ranges with the fewest in it, those that joined first before
+// others. With change a random one makes room for another, if there is another. It returns the peers
+// that are new in the set, and those that are no longer in it.
+func (t *Task) protect(now time.Time, all []neighbour, change bool) (ready, gone []peer.ID) {
+	before := maps.Clone(t.kept)
+	ofRange := map[netip.Prefix]int{}
+	there := map[peer.ID]bool{}
+	var others []neighbour
+	for _, n := range all {
+		if !n.outbound || !n.isActive(now) {
+			continue
+		}
+		there[n.id] = true
+		if _, kept := t.kept[n.id]; kept {
+			ofRange[n.from]++
+		} else {
+			others = append(others, n)
+		}
+	}
+	maps.DeleteFunc(t.kept, func(id peer.ID, _ time.Time) bool { return !there[id] })
+	if change && len(t.kept) == maxOutbound && len(others) > 0 {
+		delete(t.kept, randomKey(t.policy.random, t.kept))
+	}
+	for len(t.kept) < maxOutbound && len(others) > 0 {
+		best := slices.MinFunc(others, func(a, b neighbour) int {
+			return cmp.Or(cmp.Compare(ofRange[a.from], ofRange[b.from]), a.since.Compare(b.since))
+		})
+		others = slices.DeleteFunc(others, func(n neighbour) bool { return n.id == best.id })
+		ofRange[best.from]++
+		t.kept[best.id] = now
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.kept)) {
+		if _, already := before[id]; !already {
+			ready = append(ready, id)
+		}
+		delete(before, id)
+	}
+	return ready, slices.Sorted(maps.Keys(before))
+}
+
+// End ends the protection of peers, and returns those that were protected.
+func (t *Task) End(now time.Time) (unprotect []peer.ID) {
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	_, gone := t.protect(now, nil, false)
+	return gone
+}
+
+// Anchors returns peers for the next start that have long been active, each at the address at which
+// it has answered last: those that are never evicted first, those that joined first before others.
+func (t *Task) Anchors(now time.Time) (anchors []peer.AddrInfo) {
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	return t.anchors(now)
+}
+
+func (t *Task) anchors(now time.Time) (anchors []peer.AddrInfo) {
+	for _, id := range t.longestActive(now, anchorAge) {
+		if address := t.policy.attempts.lastAnswer(id); address != nil && len(anchors) < MaxAnchors {
+			anchors = append(anchors, peer.AddrInfo{ID: id, Addrs: []multiaddr.Multiaddr{address}})
+		}
+	}
+	return anchors
+}
+
+// longestActive returns the active peers that have been on the task for at least so long.
+func (t *Task) longestActive(now time.Time, least time.Duration) []peer.ID {
+	var ids []peer.ID
+	for id, known := range t.peers {
+		if known.isActive(now) && now.Sub(known.since) >= least {
+			ids = append(ids, id)
+		}
+	}
+	inbound := func(id peer.ID) int {
+		if _, kept := t.kept[id]; kept {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(ids, func(a, b peer.ID) int {
+		return cmp.Or(cmp.Compare(inbound(a), inbound(b)), t.peers[a].since.Compare(t.peers[b].since), cmp.Compare(a, b))
+	})
+	return ids
+}
+
+// neighbours returns the connected peers on a task as the choice of connections sees them.
+func (t *Task) neighbours(onTask []peer.ID) []neighbour {
+	var all []neighbour
+	for _, id := range onTask {
+		n := neighbour{peerActivity: t.peers[id], id: id, listed: t.policy.listed[id] || t.roster[id]}
+		for _, c := range t.policy.connections[id] {
+			n.outbound = n.outbound || c.outbound
+			if ip, ok := IP(c.address); ok {
+				n.from = wideRange(ip)
+			}
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// crowding returns a function for the number of neighbours with which a peer would share the most
+// crowded of its ranges.
+func crowding(all []neighbour) func(peer.AddrInfo) int {
+	ofRange := map[netip.Prefix]int{}
+	for _, n := range all {
+		ofRange[n.from]++
+	}
+	return func(info peer.AddrInfo) int { return maxInRanges(info, WideRangeOf, ofRange) }
+}

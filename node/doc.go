@@ -22,8 +22,7 @@
 // JoinOptions.Enqueue names designs to evaluate first, such as today's settings.
 //
 // Several nodes can live in one process, each with its own directory, and a
-// node can join several tasks. [Node.Metrics] takes a Prometheus registry;
-// [Probe] finds out whether a peer can be reached.
+// node can join several tasks. [Node.Metrics] takes a Prometheus registry.
 //
 // [Node.History] returns what the journal contains of a task. [Node.Start] returns [ErrBusy] or
 // [ErrDamaged] where it cannot use the journal.

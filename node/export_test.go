@@ -10,16 +10,12 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/nethost"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
-
-// ProbeFrom is Probe from a host that the test has made.
-func ProbeFrom(ctx context.Context, h host.Host, target peer.AddrInfo) (Reach, error) {
-	return probeFrom(ctx, h, target, "")
-}
 
 // CloseJournal makes every later write to the journal fail.
 func (n *Node) CloseJournal() error { return n.store.Close(n.log) }
@@ -66,8 +62,8 @@ func (h *Hub) Libp2p(options ...libp2p.Option) { made(&h.parts).addLibp2p(option
 
 func (p *parts) addLibp2p(options []libp2p.Option) {
 	newHost := p.newHost
-	p.newHost = func(c hostConfig) (host.Host, error) {
-		c.options = append(c.options, options...)
+	p.newHost = func(c nethost.Config) (host.Host, error) {
+		c.Options = append(c.Options, options...)
 		return newHost(c)
 	}
 }

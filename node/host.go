@@ -4,97 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/libp2p/go-libp2p"
-	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/metrics"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
-	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
-	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
-	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
-	"github.com/multiformats/go-multiaddr"
 
-	"github.com/fbo-node/fbo/internal/peeraddr"
-	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/nethost"
 )
 
-// DefaultListen is where a node listens unless told otherwise: any free port of
-// every interface, by QUIC and TCP.
-func DefaultListen() []string {
-	return []string{
-		"/ip4/0.0.0.0/udp/0/quic-v1",
-		"/ip4/0.0.0.0/tcp/0",
-		"/ip6/::/udp/0/quic-v1",
-		"/ip6/::/tcp/0",
-	}
-}
-
-const (
-	maxConnections = 64
-	mdnsService    = "_fbo._udp"
-)
-
-// hostConfig is what hosts differ in.
-type hostConfig struct {
-	key         crypto.PrivKey
-	listen      []string
-	traffic     metrics.Reporter
-	connections int // beyond which the least useful are closed
-	gate        *gate
-	relayed     bool // also reaches and is reached through hubs
-	options     []libp2p.Option
-}
-
-func newHost(c hostConfig) (host.Host, error) {
-	addresses, err := peeraddr.ParseListen(c.listen)
-	if err != nil {
-		return nil, err
-	}
-	connections, err := connmgr.NewConnManager(c.connections*3/4, c.connections, connmgr.WithGracePeriod(time.Minute))
-	if err != nil {
-		return nil, fmt.Errorf("connection manager: %w", err)
-	}
-	options := []libp2p.Option{
-		libp2p.Identity(c.key),
-		libp2p.NoListenAddrs, // a host that cannot listen as it starts is never closed by libp2p
-		libp2p.Transport(libp2pquic.NewTransport),
-		libp2p.Transport(tcp.NewTCPTransport),
-		libp2p.ConnectionManager(connections),
-		libp2p.BandwidthReporter(c.traffic),
-		libp2p.ConnectionGater(c.gate),
-		libp2p.UserAgent("fbo-node"),
-		libp2p.DisableMetrics(), // libp2p's are shared by all nodes of a process
-	}
-	if c.relayed {
-		options = append(options, libp2p.EnableRelay(), libp2p.EnableHolePunching(), libp2p.SwarmOpts(swarm.WithDialRanker(directFirst)))
-		addresses = append(addresses, multiaddr.StringCast("/p2p-circuit"))
-	} else {
-		options = append(options, libp2p.DisableRelay())
-	}
-	h, err := libp2p.New(append(options, c.options...)...)
-	if err != nil {
-		return nil, fmt.Errorf("start the network: %w", err)
-	}
-	if err := h.Network().Listen(addresses...); err != nil {
-		return nil, errors.Join(fmt.Errorf("listen on %v: %w", c.listen, err), h.Close())
-	}
-	return h, nil
-}
+const mdnsService = "_fbo._udp"
 
 // Bounds of the pause between attempts to reach a configured peer.
 const (
 	shortestPause = time.Second
 	longestPause  = 30 * time.Second
 	dialTimeout   = 10 * time.Second
-
-	maxReason = 2000 // characters of an error that may quote a peer
 )
 
 // keepConnected reaches a configured peer or hub and, since libp2p does not,
@@ -109,7 +36,7 @@ func (n *Node) keepConnected(ctx context.Context, what string, target peer.AddrI
 			pause, warned, unseen = shortestPause, false, false
 		} else if err := n.dialForGood(ctx, target, unseen); err != nil {
 			if !warned && ctx.Err() == nil {
-				n.warn(fmt.Sprintf("cannot reach %s %v at %v: %v; trying on", what, target.ID, target.Addrs, dialReason(err)))
+				n.warn(fmt.Sprintf("cannot reach %s %v at %v: %v; trying on", what, target.ID, target.Addrs, nethost.DialReason(err)))
 				warned = true
 			}
 			pause = min(2*pause, longestPause)
@@ -123,16 +50,6 @@ func (n *Node) keepConnected(ctx context.Context, what string, target peer.AddrI
 		case <-time.After(n.policy.Jittered(pause)):
 		}
 	}
-}
-
-// dialReason puts libp2p's many-line report on one line, without the parts
-// that say nothing new.
-func dialReason(err error) string {
-	_, tries, found := strings.Cut(err.Error(), "all dials failed")
-	if !found {
-		tries = err.Error()
-	}
-	return sanitize.Text(strings.Join(strings.Fields(strings.ReplaceAll(tries, "* ", "")), " "), maxReason)
 }
 
 func (n *Node) dial(ctx context.Context, target peer.AddrInfo) error {

@@ -16,6 +16,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/datadir"
+	"github.com/fbo-node/fbo/internal/nethost"
 	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node/internal/peers"
@@ -82,7 +83,7 @@ type Hub struct {
 	reservations *reservations
 	policy       *peers.Policy
 	rendezvous   *streamLimiter
-	traffic      traffic
+	traffic      nethost.Traffic
 	parts        *parts // Start sets it where it is nil
 }
 
@@ -132,14 +133,14 @@ func (h *Hub) open(listen []string) error {
 		return fmt.Errorf("identity: %w", err)
 	}
 	h.log = h.log.With("hub", strategy.ShortID(self))
-	resources, err := newResources(hubPerAddress, hubLimits())
+	resources, err := nethost.NewResources(hubPerAddress, hubLimits())
 	if err != nil {
 		return err
 	}
 	h.policy = newPolicy(peers.Config{Self: self, Listed: h.Allow})
-	h.host, err = h.parts.newHost(hostConfig{
-		key: key, listen: listen, traffic: &h.traffic, connections: hubConnections * 3 / 4,
-		gate: &gate{policy: h.policy}, options: []libp2p.Option{libp2p.ResourceManager(resources)},
+	h.host, err = h.parts.newHost(nethost.Config{
+		Key: key, Listen: listen, Traffic: &h.traffic, Connections: hubConnections * 3 / 4,
+		Gate: &gate{policy: h.policy}, Options: []libp2p.Option{libp2p.ResourceManager(resources)},
 	})
 	if err != nil {
 		return err
@@ -175,7 +176,7 @@ func (h *Hub) ID() peer.ID { return idOf(h.host) }
 // Addresses returns full multiaddresses of the hub's network interfaces, in the
 // form that Node.Hubs takes. Behind a forwarded port the address that others use
 // is not among them. Before Start there are none.
-func (h *Hub) Addresses() []string { return fullAddresses(h.host) }
+func (h *Hub) Addresses() []string { return nethost.FullAddresses(h.host) }
 
 // Close ends the hub and with it all that it relays. It may be called more than
 // once.

@@ -11,7 +11,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/client"
 	"github.com/multiformats/go-multiaddr"
 
@@ -178,23 +177,4 @@ func (n *Node) reservation(h *hub, got bool, topicChurn event.Emitter) {
 		n.log.Info("reachable through a hub", "peer", h.ID, "now", got)
 		_ = topicChurn.Emit(event.EvtAutoRelayAddrsUpdated{}) // fails only when the node closes
 	}
-}
-
-// directFirst tries a peer's relayed addresses half a second after the others.
-// libp2p does so only when one of the others is public.
-func directFirst(addresses []multiaddr.Multiaddr) []network.AddrDelay {
-	ranked := swarm.DefaultDialRanker(addresses)
-	through := func(a network.AddrDelay) bool {
-		_, err := a.Addr.ValueForProtocol(multiaddr.P_CIRCUIT)
-		return err == nil
-	}
-	if !slices.ContainsFunc(ranked, func(a network.AddrDelay) bool { return !through(a) }) {
-		return ranked
-	}
-	for i, a := range ranked {
-		if through(a) {
-			ranked[i].Delay = max(a.Delay, swarm.RelayDelay)
-		}
-	}
-	return ranked
 }

@@ -6,19 +6,20 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/internal/nethost"
 	"github.com/fbo-node/fbo/internal/store"
 )
 
 func (n *Node) newHost(listen []string) (host.Host, error) {
-	c := hostConfig{
-		key: n.key, listen: listen, traffic: &n.traffic, connections: maxConnections, gate: n.gate, relayed: len(n.hubs) > 0,
-		options: []libp2p.Option{libp2p.AddrsFactory(n.advertise)},
+	c := nethost.Config{
+		Key: n.key, Listen: listen, Traffic: &n.traffic, Connections: nethost.MaxConnections, Gate: n.gate, Relayed: len(n.hubs) > 0,
+		Options: []libp2p.Option{libp2p.AddrsFactory(n.advertise)},
 	}
-	resources, err := newResources(maxConnections, rcmgr.PartialLimitConfig{})
+	resources, err := nethost.NewResources(nethost.MaxConnections, rcmgr.PartialLimitConfig{})
 	if err != nil {
 		return nil, err
 	}
-	c.options = append(c.options, libp2p.ResourceManager(resources))
+	c.Options = append(c.Options, libp2p.ResourceManager(resources))
 	return n.parts.newHost(c)
 }
 
@@ -34,7 +35,7 @@ func (n *Node) listen() (host.Host, error) {
 		}
 		n.log.Info("the ports of the last start are not free; taking others")
 	}
-	h, err := n.newHost(DefaultListen())
+	h, err := n.newHost(nethost.DefaultListen())
 	if err != nil {
 		return nil, err
 	}

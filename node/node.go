@@ -20,10 +20,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fbo-node/fbo/internal/journal"
+	"github.com/fbo-node/fbo/internal/nethost"
 	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/ratelimitlog"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/internal/tasknames"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -50,8 +52,8 @@ type Node struct {
 	Dir string
 
 	// Listen holds the multiaddresses to listen on; default: the ports of the
-	// last start, so that addresses given to others stay true, and DefaultListen
-	// where that is impossible.
+	// last start, so that addresses given to others stay true, and any free
+	// port of every interface, by QUIC and TCP, where that is impossible.
 	Listen []string
 
 	// Peers holds multiaddresses, ending in /p2p/ID, of nodes to connect to and
@@ -119,8 +121,8 @@ type Node struct {
 	policy     *peers.Policy
 	checked    *validationCache
 	follows    *subscriptions
-	untried    atomic.Int32 // configured peers and hubs that have not been dialled once
-	traffic    traffic      // stays empty with a Host of the user's
+	untried    atomic.Int32    // configured peers and hubs that have not been dialled once
+	traffic    nethost.Traffic // stays empty with a Host of the user's
 	metrics    *nodeMetrics
 	tasks      sync.WaitGroup
 }
@@ -166,8 +168,8 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	if err := n.openPubSub(running); err != nil {
 		return err
 	}
-	n.host.SetStreamHandler(taskNameProtocol, n.serveTaskNames)
-	n.onClose(func() error { n.host.RemoveStreamHandler(taskNameProtocol); return nil })
+	n.host.SetStreamHandler(tasknames.Protocol, n.serveTaskNames)
+	n.onClose(func() error { n.host.RemoveStreamHandler(tasknames.Protocol); return nil })
 	if n.MDNS {
 		service := mdns.NewMdnsService(n.host, mdnsService, discovered{n, running})
 		if err := service.Start(); err != nil {
@@ -250,7 +252,7 @@ func (n *Node) openStore() error {
 
 func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
 	n.checked = newValidationCache()
-	n.syncing, n.naming = newSyncLimiter(), newSmallStreamLimiter("fbo.task-mismatch", taskNameTimeout)
+	n.syncing, n.naming = newSyncLimiter(), newSmallStreamLimiter("fbo.task-mismatch", tasknames.Timeout)
 	if n.Host != nil {
 		n.host = n.Host
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
@@ -332,7 +334,7 @@ func logOmitted(log *slog.Logger) {
 
 // warn shows what may quote a peer.
 func (n *Node) warn(message string) {
-	message = sanitize.Text(message, maxReason)
+	message = sanitize.Text(message, nethost.MaxReason)
 	n.log.Warn(message)
 	if n.OnWarning != nil {
 		n.OnWarning(message)
@@ -344,7 +346,7 @@ func (n *Node) ID() peer.ID { return idOf(n.host) }
 
 // Addresses returns full multiaddresses under which others may reach the node,
 // in the form that Peers takes; none before Start.
-func (n *Node) Addresses() []string { return fullAddresses(n.host) }
+func (n *Node) Addresses() []string { return nethost.FullAddresses(n.host) }
 
 // idOf returns the ID of a host; it is empty without one.
 func idOf(h host.Host) peer.ID {
@@ -352,22 +354,6 @@ func idOf(h host.Host) peer.ID {
 		return ""
 	}
 	return h.ID()
-}
-
-// fullAddresses returns the addresses of a host, each with its ID; none without a host.
-func fullAddresses(h host.Host) []string {
-	if h == nil {
-		return nil
-	}
-	addresses, err := peer.AddrInfoToP2pAddrs(&peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
-	if err != nil {
-		return nil // a host's own addresses are always valid
-	}
-	texts := make([]string, len(addresses))
-	for i, address := range addresses {
-		texts[i] = address.String()
-	}
-	return texts
 }
 
 // Join takes part in a task that strategy.Set.Parse or strategy.Set.NewTask has made. What an

@@ -8,6 +8,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/nethost"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
@@ -15,12 +16,12 @@ import (
 // parts are the functions by which a node or hub creates its host and its agents, dials, and passes
 // shares to an agent.
 type parts struct {
-	newHost  func(hostConfig) (host.Host, error)
+	newHost  func(nethost.Config) (host.Host, error)
 	newAgent func(agent.Config, []agent.Record, time.Time) (*agent.Agent, error)
 	mayDial  func(*peers.Policy, time.Time, peer.ID, multiaddr.Multiaddr) bool
 	receive  func(*agent.Agent, time.Time, protocol.Share, time.Duration, agent.Source) (agent.ShareResult, error)
 }
 
 func newParts() *parts {
-	return &parts{newHost, agent.New, (*peers.Policy).AllowDial, (*agent.Agent).ReceiveBy}
+	return &parts{nethost.New, agent.New, (*peers.Policy).AllowDial, (*agent.Agent).ReceiveBy}
 }

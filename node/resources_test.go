@@ -13,6 +13,8 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/internal/nethost"
+	"github.com/fbo-node/fbo/internal/tasknames"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
@@ -27,10 +29,10 @@ func TestConnectionsFromOneAddress(t *testing.T) {
 		limits     rcmgr.PartialLimitConfig
 		from       multiaddr.Multiaddr
 	}{
-		"a node's, through a hub": {maxConnections, rcmgr.PartialLimitConfig{}, circuit},
+		"a node's, through a hub": {nethost.MaxConnections, rcmgr.PartialLimitConfig{}, circuit},
 		"a hub's, from a NAT":     {hubPerAddress, hubLimits(), direct},
 	} {
-		resources, err := newResources(c.perAddress, c.limits)
+		resources, err := nethost.NewResources(c.perAddress, c.limits)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,13 +68,13 @@ func TestDocumentedLimits(t *testing.T) {
 	}
 	seconds := func(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
 	for _, want := range []string{
-		fmt.Sprintf("A node keeps %d connections. Above that, those that are worth least are closed until %d are left", maxConnections, maxConnections*3/4),
-		fmt.Sprintf("| connections | %d; above, those", maxConnections),
-		fmt.Sprintf("From one IP address (IPv6: one /56) %d, and %d new ones a second after %d at once; of one IPv6 /48 %d.", maxConnections, connectionRate, maxConnections, 4*maxConnections),
-		fmt.Sprintf("%d of them with the same node", maxConnections),
+		fmt.Sprintf("A node keeps %d connections. Above that, those that are worth least are closed until %d are left", nethost.MaxConnections, nethost.MaxConnections*3/4),
+		fmt.Sprintf("| connections | %d; above, those", nethost.MaxConnections),
+		fmt.Sprintf("From one IP address (IPv6: one /56) %d, and %d new ones a second after %d at once; of one IPv6 /48 %d.", nethost.MaxConnections, nethost.ConnectionRate, nethost.MaxConnections, 4*nethost.MaxConnections),
+		fmt.Sprintf("%d of them with the same node", nethost.MaxConnections),
 		fmt.Sprintf("| connections | %s; above %d, those", number(hubConnections), hubConnections*3/4),
 		fmt.Sprintf("| from one IP address (IPv6: one /56) | %d connections, %d places, and %d new connections a second after %d at once; of one IPv6 /48 %d connections |",
-			hubPerAddress, hubPerAddress, connectionRate, hubPerAddress, 4*hubPerAddress),
+			hubPerAddress, hubPerAddress, nethost.ConnectionRate, hubPerAddress, 4*hubPerAddress),
 		fmt.Sprintf("| %d; a place lasts an hour and is renewed every %d minutes.", hubReservations, reservationRenewal/time.Minute),
 		fmt.Sprintf("| relayed connections | %s; %d of one node |", number(hubCircuits), hubCircuitsOfNode),
 		fmt.Sprintf("| %d MiB a second that an address (IPv6: one /56) sends, %d MiB at once;", relayByteRate>>20, relayByteBurst>>20),
@@ -90,7 +92,7 @@ func TestDocumentedLimits(t *testing.T) {
 		fmt.Sprintf("| %d a second for all peers that are not named, %s at once. Each group has %d a second, %d at once,", peers.CheckRate, number(peers.CheckBurst), peers.GroupCheckRate, peers.GroupCheckBurst),
 		fmt.Sprintf("| %d a second of all that are not named, %s at once, and %d a second of each group, %d at once;", peers.ItemRate, number(peers.ItemBurst), peers.GroupItemRate, peers.GroupItemBurst),
 		fmt.Sprintf("| %d streams at the same time, on all tasks, %d of a peer, each for %s s", maxSyncStreams, maxSyncStreamsOfPeer, seconds(syncTimeout)),
-		fmt.Sprintf("| %d streams, %d of a peer, each for %s s and %d KiB", maxSmallStreams, maxSmallStreamsOfPeer, seconds(taskNameTimeout), smallBytes>>10),
+		fmt.Sprintf("| %d streams, %d of a peer, each for %s s and %d KiB", maxSmallStreams, maxSmallStreamsOfPeer, seconds(tasknames.Timeout), smallBytes>>10),
 		fmt.Sprintf("| %d a second of a peer, %d at once; of refused ones %d a second, %d at once.", peers.SyncRate, peers.SyncBurst, peers.ExcessStreamRate, peers.ExcessStreamBurst),
 		fmt.Sprintf("; %d streams of %d KiB for each task", peers.MaxDirectStreams, protocol.MaxDirectBytes>>10),
 		fmt.Sprintf("| %d of a task, of %d KiB", peers.MaxMembers, protocol.MaxRecordBytes>>10),

@@ -106,7 +106,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		connected := s.node.host.Network().Connectedness(h.ID) == network.Connected
 		status.Hubs = append(status.Hubs, HubLink{ID: h.ID, Connected: connected, Reachable: h.reservation.Load()})
 	}
-	status.BytesSent, status.BytesReceived = s.node.traffic.sent.Load(), s.node.traffic.received.Load()
+	status.BytesSent, status.BytesReceived = s.node.traffic.Sent.Load(), s.node.traffic.Received.Load()
 	err := s.do(ctx, func(now time.Time) {
 		for _, trial := range s.agent.Trials() {
 			status.Trials[trial.State]++

@@ -8,19 +8,18 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ipfs/go-cid"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/tasknames"
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 const (
 	maxTopics   = 16 // of a peer that are remembered, beside those of the node's own tasks
 	topicPrefix = "/fbo/task/1/"
-	maxTaskID   = 128 // bytes of a task's ID as text
 )
 
 // topicName is the gossip topic of a task.
@@ -29,16 +28,7 @@ func topicName(task string) string { return topicPrefix + task }
 // isTopic tells whether topicName may return this.
 func isTopic(name string) bool {
 	task, ok := strings.CutPrefix(name, topicPrefix)
-	return ok && isTaskID(task)
-}
-
-// isTaskID tells whether a text has the form of a task's ID.
-func isTaskID(text string) bool {
-	if len(text) > maxTaskID {
-		return false
-	}
-	id, err := cid.Decode(text)
-	return err == nil && id.String() == text
+	return ok && tasknames.IsID(task)
 }
 
 var errTooManySubscriptions = errors.New("announces more subscriptions than anybody has use for")

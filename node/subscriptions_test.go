@@ -11,6 +11,7 @@ import (
 	"github.com/multiformats/go-multihash"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/tasknames"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -225,7 +226,7 @@ func TestNamesCountByTheirLength(t *testing.T) {
 	if got := announcements([]*pb.RPC_SubOpts{{Topicid: &long, Subscribe: &comes}}); got != 1+1<<16/announcedBytes {
 		t.Errorf("a name of 64 KiB counts as %d", got)
 	}
-	if name := topicPrefix + string(make([]byte, maxTaskID)); announcements([]*pb.RPC_SubOpts{{Topicid: &name}}) != 1 {
+	if name := topicPrefix + string(make([]byte, tasknames.MaxID)); announcements([]*pb.RPC_SubOpts{{Topicid: &name}}) != 1 {
 		t.Error("the name of a task counts more than once")
 	}
 }

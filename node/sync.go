@@ -12,19 +12,17 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/tasknames"
 	"github.com/fbo-node/fbo/protocol"
 )
 
-const (
-	syncTimeout        = 10 * time.Second
-	syncProtocolPrefix = "/fbo/sync/1/" // and the task's ID or tag
-)
+const syncTimeout = 10 * time.Second
 
 // errEnough ends the reading of an answer; what is left is asked for another time.
 var errEnough = errors.New("tells more than this node has a budget for")
 
 func (t *topic) syncProtocol() libp2pprotocol.ID {
-	return libp2pprotocol.ID(syncProtocolPrefix + t.session.called.String())
+	return libp2pprotocol.ID(tasknames.SyncPrefix + t.session.called.String())
 }
 
 // fetch gets from a peer the shares that this agent lacks. When that is under way, it is done

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -11,21 +10,18 @@ import (
 	"time"
 
 	"github.com/ipfs/go-cid"
-	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/tasknames"
 	"github.com/fbo-node/fbo/protocol"
 )
 
 const (
-	taskNameProtocol = "/fbo/task-mismatch/1"
-	taskNameTimeout  = 5 * time.Second
-	taskNamePause    = 2 * time.Second  // between checks of the connected peers, with jitter
-	taskNameRetry    = 30 * time.Second // after a request without a response
-	maxMismatchLogs  = 16               // warnings of a session; a peer could cause any number of them
+	taskNamePause   = 2 * time.Second  // between checks of the connected peers, with jitter
+	taskNameRetry   = 30 * time.Second // after a request without a response
+	maxMismatchLogs = 16               // warnings of a session; a peer could cause any number of them
 )
 
 // TaskMismatch is a connected peer's task of the same name as the session's and with
@@ -87,74 +83,6 @@ func (n *Node) worksOn(id string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.sessions[id] != nil
-}
-
-// queryTaskNames asks a connected peer which of its tasks have a name. What it names
-// and does not take part in is left out.
-func queryTaskNames(ctx context.Context, h host.Host, from peer.ID, name string, partIn []string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(network.WithNoDial(ctx, "tasks of a name"), taskNameTimeout)
-	defer cancel()
-	stream, err := h.NewStream(ctx, from, taskNameProtocol)
-	if err != nil {
-		return nil, err
-	}
-	tasks, err := exchangeTaskNames(ctx, stream, protocol.NameHash(h.ID(), from, name))
-	if err != nil {
-		_ = stream.Reset()
-		return nil, err
-	}
-	var named []string
-	for _, task := range tasks {
-		if id := task.String(); slices.Contains(partIn, id) && !slices.Contains(named, id) {
-			named = append(named, id)
-		}
-	}
-	slices.Sort(named)
-	return named, stream.Close()
-}
-
-func exchangeTaskNames(ctx context.Context, stream network.Stream, nameHash [sha256.Size]byte) ([]cid.Cid, error) {
-	if deadline, ok := ctx.Deadline(); ok {
-		if err := stream.SetDeadline(deadline); err != nil {
-			return nil, err
-		}
-	}
-	if err := protocol.WriteTaskMismatchRequest(stream, nameHash); err != nil {
-		return nil, err
-	}
-	if err := stream.CloseWrite(); err != nil {
-		return nil, err
-	}
-	return protocol.ReadTaskMismatchResponse(stream)
-}
-
-// nameSummary holds the tasks that a peer advertises.
-type nameSummary struct {
-	tasks   []string // IDs, sorted
-	tags    []string // of tasks by invitation, sorted
-	answers bool     // requests for task names
-}
-
-// taskNameIn returns the tasks that a connected peer advertises.
-func taskNameIn(h host.Host, id peer.ID) (p nameSummary) {
-	spoken, err := h.Peerstore().GetProtocols(id)
-	if err != nil {
-		return nameSummary{} // not known yet
-	}
-	for _, name := range spoken {
-		p.answers = p.answers || name == taskNameProtocol
-		task, ok := strings.CutPrefix(string(name), syncProtocolPrefix)
-		switch {
-		case !ok || !isTaskID(task): // ignore protocols without a valid task ID
-		case invitation.IsName(cid.MustParse(task)):
-			p.tags = append(p.tags, task)
-		default:
-			p.tasks = append(p.tasks, task)
-		}
-	}
-	slices.Sort(p.tasks)
-	slices.Sort(p.tags)
-	return p
 }
 
 // mismatches holds a session's knowledge of connected peers on tasks of its name.
@@ -244,8 +172,8 @@ func (t *topic) compareTaskNames() {
 		}
 		others := map[peer.ID][]string{}
 		for _, id := range h.Network().Peers() {
-			if p := taskNameIn(h, id); t.isUnrelated(p) {
-				others[id] = p.tasks
+			if p := tasknames.Of(h, id); t.isUnrelated(p) {
+				others[id] = p.Tasks
 			}
 		}
 		t.mismatches.forget(func(id peer.ID) bool { return others[id] != nil })
@@ -261,12 +189,12 @@ func (t *topic) compareTaskNames() {
 // a peer is asked nothing, since the question would give the name to those who guess it;
 // only who runs the task openly is noticed, by the ID that it tells everybody. A mistyped
 // file has another ID than the invitation, so that nobody starts with it.
-func (t *topic) isUnrelated(p nameSummary) bool {
-	same := slices.Contains(p.tasks, t.session.id)
+func (t *topic) isUnrelated(p tasknames.Summary) bool {
+	same := slices.Contains(p.Tasks, t.session.id)
 	if t.session.keys != nil {
 		return same
 	}
-	return p.answers && len(p.tasks) > 0 && !same
+	return p.Answers && len(p.Tasks) > 0 && !same
 }
 
 func (t *topic) compareTaskName(id peer.ID, tasks []string) {
@@ -280,7 +208,7 @@ func (t *topic) compareTaskName(id peer.ID, tasks []string) {
 		}
 		return
 	}
-	named, err := queryTaskNames(t.ctx, n.host, id, s.task.Name, tasks)
+	named, err := tasknames.Query(t.ctx, n.host, id, s.task.Name, tasks)
 	if t.ctx.Err() != nil {
 		return
 	}

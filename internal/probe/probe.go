@@ -1,4 +1,5 @@
-package node
+// Package probe finds out whether a peer can be reached, and which tasks it works on.
+package probe
 
 import (
 	"cmp"
@@ -17,9 +18,10 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
 
+	"github.com/fbo-node/fbo/internal/nethost"
 	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/sanitize"
-	"github.com/fbo-node/fbo/node/internal/peers"
+	"github.com/fbo-node/fbo/internal/tasknames"
 )
 
 // What a probe that failed says, beside its text.
@@ -49,13 +51,13 @@ type Reach struct {
 const maxAgent = 100 // characters of a program's name
 
 // Probe connects once to the peer at an address of the form that Node.Peers
-// takes, under an identity made for the purpose, so that it disturbs neither a
-// running node of the same machine nor the peer's idea of it. With the name of a
+// takes, under an identity of its own, so that it affects neither a running node of the same
+// machine nor what the peer knows of that node. With the name of a
 // task it asks which of the peer's tasks have that name; empty: none. Errors wrap
 // ErrPeerAddress, ErrUnreachable, ErrClock or ErrWrongPeer; the context bounds the probe.
 func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	if ctx == nil {
-		return Reach{}, needsContext("Probe")
+		return Reach{}, errors.New("Probe needs a context, got nil; context.Background() is one without an end")
 	}
 	targets, err := peeraddr.ParsePeers([]string{address})
 	if err != nil {
@@ -63,21 +65,22 @@ func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	}
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
-		return Reach{}, fmt.Errorf("probe: %w", err)
+		return Reach{}, fmt.Errorf("make an identity: %w", err)
 	}
-	h, err := newHost(hostConfig{key: key, traffic: &traffic{}, connections: maxConnections, gate: &gate{policy: newPolicy(peers.Config{})}})
+	h, err := nethost.New(nethost.Config{Key: key, Traffic: &nethost.Traffic{}, Connections: nethost.MaxConnections})
 	if err != nil {
 		return Reach{}, err
 	}
 	defer h.Close()
-	return probeFrom(ctx, h, targets[0], taskName)
+	return From(ctx, h, targets[0], taskName)
 }
 
 // probeTries is how often a connection is tried that the peer ends at once: the reason that it sends
 // is lost where the connection is reset before it is read.
 const probeTries = 4
 
-func probeFrom(ctx context.Context, h host.Host, target peer.AddrInfo, taskName string) (r Reach, err error) {
+// From is Probe from a host, of a peer with known addresses.
+func From(ctx context.Context, h host.Host, target peer.AddrInfo, taskName string) (r Reach, err error) {
 	for range probeTries {
 		if r, err = probeOnce(ctx, h, target, taskName); err == nil || !endedByPeer(err) {
 			break
@@ -116,7 +119,7 @@ func probeOnce(ctx context.Context, h host.Host, target peer.AddrInfo, taskName 
 			// The host no longer holds a connection that the peer has ended, and with it why.
 			_, ended := c.NewStream(ctx)
 			if ended != nil && otherTime(ended) {
-				err = fmt.Errorf("%w: %s", ErrClock, sanitize.Text(ended.Error(), maxReason))
+				err = fmt.Errorf("%w: %s", ErrClock, sanitize.Text(ended.Error(), nethost.MaxReason))
 			}
 		default:
 		}
@@ -143,9 +146,9 @@ func explainDial(err error) error {
 		}
 	}
 	if otherTime(err) {
-		return fmt.Errorf("%w: %s", ErrClock, dialReason(err))
+		return fmt.Errorf("%w: %s", ErrClock, nethost.DialReason(err))
 	}
-	return fmt.Errorf("%w: %s", ErrUnreachable, dialReason(err))
+	return fmt.Errorf("%w: %s", ErrUnreachable, nethost.DialReason(err))
 }
 
 func reachOf(ctx context.Context, h host.Host, id peer.ID, taskName string) (Reach, error) {
@@ -161,18 +164,18 @@ func reachOf(ctx context.Context, h host.Host, id peer.ID, taskName string) (Rea
 	case <-ctx.Done():
 	}
 	if err := cmp.Or(ctx.Err(), answer.Error); err != nil {
-		return r, fmt.Errorf("%w: connected, but no answer to a ping: %s", ErrUnreachable, sanitize.Text(err.Error(), maxReason))
+		return r, fmt.Errorf("%w: connected, but no answer to a ping: %s", ErrUnreachable, sanitize.Text(err.Error(), nethost.MaxReason))
 	}
 	r.RTT = answer.RTT
 	if program, err := h.Peerstore().Get(id, "AgentVersion"); err == nil {
 		name, _ := program.(string)
 		r.Agent = sanitize.Text(name, maxAgent)
 	}
-	p := taskNameIn(h, id) // known, since Connect waits for identification
-	r.Tasks, r.Tags = p.tasks, p.tags
-	if taskName != "" && p.answers {
+	p := tasknames.Of(h, id) // known, since Connect waits for identification
+	r.Tasks, r.Tags = p.Tasks, p.Tags
+	if taskName != "" && p.Answers {
 		// Without an answer the names stay unknown.
-		r.Named, _ = queryTaskNames(ctx, h, id, taskName, p.tasks)
+		r.Named, _ = tasknames.Query(ctx, h, id, taskName, p.Tasks)
 	}
 	return r, nil
 }

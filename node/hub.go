@@ -9,7 +9,6 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
 	"github.com/multiformats/go-multiaddr"
@@ -75,8 +74,6 @@ type Hub struct {
 	host         host.Host
 	relay        *relay.Relay
 	stopRelaying context.CancelFunc
-	registry     *registry
-	reservations *reservations
 	policy       *peers.Policy
 	rendezvous   *streamLimiter
 	traffic      traffic
@@ -111,7 +108,6 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 		}
 	}()
 	h.log = limitedLogger(h.Log)
-	h.registry, h.reservations = newRegistry(), newReservations(hubReservations)
 	h.rendezvous = newSmallStreamLimiter("fbo.meet", rendezvousTimeout)
 	if err := h.open(listen); err != nil {
 		return err
@@ -135,6 +131,7 @@ func (h *Hub) open(listen []string) error {
 		return err
 	}
 	h.policy = newPolicy(peers.Config{Self: self, Listed: h.Allow})
+	h.policy.LimitReservations(hubReservations)
 	h.host, err = newHost(hostConfig{
 		key: key, listen: listen, traffic: &h.traffic, connections: hubConnections * 3 / 4,
 		gate: &gate{policy: h.policy}, options: append([]libp2p.Option{libp2p.ResourceManager(resources)}, h.libp2p...),
@@ -143,7 +140,6 @@ func (h *Hub) open(listen []string) error {
 		return err
 	}
 	followConnections(h.policy, h.host.Network())
-	h.host.Network().Notify(&network.NotifyBundle{DisconnectedF: h.forgetGone})
 	h.host.SetStreamHandler(rendezvousProtocol, h.serveRendezvous)
 	var relaying context.Context
 	relaying, h.stopRelaying = context.WithCancel(context.Background())

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -145,7 +146,7 @@ func taskNameIn(h host.Host, id peer.ID) (p nameSummary) {
 		p.answers = p.answers || name == taskNameProtocol
 		task, ok := strings.CutPrefix(string(name), syncProtocolPrefix)
 		switch {
-		case !ok || !isTaskID(task): // ignore protocols without a valid task ID
+		case !ok || !peers.IsTaskID(task): // ignore protocols without a valid task ID
 		case invitation.IsName(cid.MustParse(task)):
 			p.tags = append(p.tags, task)
 		default:

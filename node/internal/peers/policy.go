@@ -36,6 +36,10 @@ type Policy struct {
 	ranges  map[string]*rangeRecord
 	checks  budget // signatures of gossip
 	items   budget // items of answers
+
+	topics       topics
+	registry     registry     // of a hub
+	reservations reservations // at a hub
 }
 
 // connection is one that is open.
@@ -55,6 +59,7 @@ func New(c Config) *Policy {
 		named: setOf(c.Listed), connections: map[peer.ID][]connection{}, attempts: newAttempts(random, c.Named),
 		peers: newPeerTable(), authors: newPeerTable(), ranges: map[string]*rangeRecord{},
 		checks: newCheckBudget(), items: newItemBudget(),
+		topics: newTopics(), registry: newRegistry(random), reservations: newReservations(random, 0),
 	}
 	for _, info := range c.Named {
 		p.named[info.ID] = true
@@ -122,6 +127,9 @@ func (p *Policy) Disconnected(id peer.ID, key string) {
 	left := slices.DeleteFunc(p.connections[id], func(c connection) bool { return c.key == key })
 	if p.connections[id] = left; len(left) == 0 {
 		delete(p.connections, id)
+		p.topics.forget(id)
+		p.registry.forget(id)
+		p.reservations.forget(id)
 	}
 }
 

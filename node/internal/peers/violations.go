@@ -89,7 +89,8 @@ func deleteOldest[K cmp.Ordered, T any](entries map[K]T, timeOf func(T) time.Tim
 	var earliest time.Time
 	first := true
 	for key, entry := range entries {
-		if at := timeOf(entry); first || cmp.Or(at.Compare(earliest), cmp.Compare(key, oldest)) < 0 {
+		at := timeOf(entry)
+		if order := at.Compare(earliest); first || order < 0 || order == 0 && key < oldest {
 			oldest, earliest, first = key, at, false
 		}
 	}

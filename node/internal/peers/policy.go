@@ -2,6 +2,7 @@ package peers
 
 import (
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -33,7 +34,7 @@ type Policy struct {
 
 	peers   peerTable // that are connected, or were
 	authors peerTable // of shares, who may be made up; apart, so that names crowd out no peer
-	ranges  map[string]*rangeRecord
+	ranges  table[netip.Prefix, *rangeRecord]
 	checks  budget // signatures of gossip
 	items   budget // items of answers
 
@@ -57,7 +58,7 @@ func New(c Config) *Policy {
 	p := &Policy{
 		self: c.Self, hubs: setOf(c.Hubs), random: random,
 		named: setOf(c.Listed), connections: map[peer.ID][]connection{}, attempts: newAttempts(random, c.Named),
-		peers: newPeerTable(), authors: newPeerTable(), ranges: map[string]*rangeRecord{},
+		peers: newPeerTable(), authors: newPeerTable(), ranges: newTable[netip.Prefix, *rangeRecord](MaxRanges),
 		checks: newCheckBudget(), items: newItemBudget(),
 		topics: newTopics(), registry: newRegistry(random), reservations: newReservations(random, 0),
 	}

@@ -38,37 +38,6 @@ func (b *backoff) isDue(now time.Time, r *rand.Rand) bool {
 	return true
 }
 
-// keySet is a set from which a random key can be removed in constant time.
-type keySet[K comparable] struct {
-	places map[K]int
-	keys   []K
-}
-
-func (s *keySet[K]) has(key K) bool {
-	_, ok := s.places[key]
-	return ok
-}
-
-// add adds a key that is not in the set.
-func (s *keySet[K]) add(key K) {
-	if s.places == nil {
-		s.places = map[K]int{}
-	}
-	s.places[key] = len(s.keys)
-	s.keys = append(s.keys, key)
-}
-
-// removeRandom removes a key from a set that is not empty, and returns it.
-func (s *keySet[K]) removeRandom(r *rand.Rand) K {
-	place, last := r.IntN(len(s.keys)), len(s.keys)-1
-	key := s.keys[place]
-	s.keys[place] = s.keys[last]
-	s.places[s.keys[place]] = place
-	s.keys = s.keys[:last]
-	delete(s.places, key)
-	return key
-}
-
 // randomKey returns a random key of a map that is not empty.
 func randomKey[K cmp.Ordered, V any](r *rand.Rand, m map[K]V) K {
 	keys := slices.Sorted(maps.Keys(m))

@@ -11,6 +11,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 // gossipHost is the host as gossip uses it: its streams carry no messages of a topic, and no message
@@ -20,7 +22,7 @@ import (
 // stream is open, and queues messages for it from the moment it connects.
 type gossipHost struct {
 	host.Host
-	follows *subscriptions
+	policy *peers.Policy
 }
 
 // NewStream implements host.Host.
@@ -29,20 +31,20 @@ func (h gossipHost) NewStream(ctx context.Context, id peer.ID, protocols ...libp
 	if err != nil {
 		return nil, err
 	}
-	return &exitStream{Stream: s, id: id, follows: h.follows}, nil
+	return &exitStream{Stream: s, id: id, policy: h.policy}, nil
 }
 
 // exitStream removes from the messages of gossip what its peer may not receive. Gossip writes each
 // message, with its length before it, at once.
 type exitStream struct {
 	network.Stream
-	id      peer.ID
-	follows *subscriptions
+	id     peer.ID
+	policy *peers.Policy
 }
 
 // Write implements network.Stream.
 func (s *exitStream) Write(data []byte) (int, error) {
-	if s.follows.isAdmittedToAll(s.id) {
+	if s.policy.AdmittedToAll(s.id) {
 		return s.Stream.Write(data)
 	}
 	_, n := binary.Uvarint(data)
@@ -70,9 +72,9 @@ func (s *exitStream) Write(data []byte) (int, error) {
 }
 
 func (s *exitStream) strip(rpc *pb.RPC) {
-	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool { return !s.follows.isAdmitted(s.id, m.GetTopic()) })
+	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool { return !s.policy.Admitted(s.id, m.GetTopic()) })
 	if c := rpc.Control; c != nil {
-		c.Ihave = slices.DeleteFunc(c.Ihave, func(i *pb.ControlIHave) bool { return !s.follows.isAdmitted(s.id, i.GetTopicID()) })
+		c.Ihave = slices.DeleteFunc(c.Ihave, func(i *pb.ControlIHave) bool { return !s.policy.Admitted(s.id, i.GetTopicID()) })
 		if proto.Size(c) == 0 {
 			rpc.Control = nil
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 // writtenStream keeps what is written to it.
@@ -26,8 +28,10 @@ func (s *writtenStream) Write(data []byte) (int, error) {
 // it. Subscriptions, control messages and other topics pass.
 func TestStreamsCarryNothingOfAClosedTopic(t *testing.T) {
 	const closed, open = "/fbo/task/1/closed", "/fbo/task/1/open"
-	follows := &subscriptions{connected: func(peer.ID) bool { return true }, own: map[string]bool{closed: true, open: true}}
-	follows.requireInvitation(closed)
+	policy := newPolicy(peers.Config{})
+	policy.RequireInvitation(closed)
+	policy.JoinTopic(closed)
+	policy.JoinTopic(open)
 	message := func(topics ...string) *pb.RPC {
 		rpc := &pb.RPC{Control: &pb.ControlMessage{}}
 		for _, topic := range topics {
@@ -41,7 +45,7 @@ func TestStreamsCarryNothingOfAClosedTopic(t *testing.T) {
 	left := message(open)
 	left.Subscriptions = both.Subscriptions
 	const unadmitted, admitted = peer.ID("outside"), peer.ID("inside")
-	follows.admit(admitted, closed)
+	policy.Admit(admitted, closed)
 	for _, c := range []struct {
 		to        peer.ID
 		rpc, want *pb.RPC
@@ -54,7 +58,7 @@ func TestStreamsCarryNothingOfAClosedTopic(t *testing.T) {
 			t.Fatal(err)
 		}
 		var s writtenStream
-		if n, err := (&exitStream{Stream: &s, id: c.to, follows: follows}).Write(data); n != len(data) || err != nil {
+		if n, err := (&exitStream{Stream: &s, id: c.to, policy: policy}).Write(data); n != len(data) || err != nil {
 			t.Errorf("wrote %d of %d bytes, %v", n, len(data), err)
 		}
 		if c.want == nil {
@@ -70,7 +74,7 @@ func TestStreamsCarryNothingOfAClosedTopic(t *testing.T) {
 		}
 	}
 	var s writtenStream
-	if _, err := (&exitStream{Stream: &s, id: unadmitted, follows: follows}).Write(bytes.Repeat([]byte{0xff}, 20)); err != nil || len(s.data) > 0 {
+	if _, err := (&exitStream{Stream: &s, id: unadmitted, policy: policy}).Write(bytes.Repeat([]byte{0xff}, 20)); err != nil || len(s.data) > 0 {
 		t.Errorf("an unreadable message: %v, %d bytes; expected none", err, len(s.data))
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
 	"github.com/multiformats/go-multiaddr"
@@ -79,8 +78,6 @@ type Hub struct {
 	host         host.Host
 	relay        *relay.Relay
 	stopRelaying context.CancelFunc
-	registry     *registry
-	reservations *reservations
 	policy       *peers.Policy
 	rendezvous   *streamLimiter
 	traffic      nethost.Traffic
@@ -114,7 +111,6 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 		}
 	}()
 	h.log, h.parts = limitedLogger(h.Log), cmp.Or(h.parts, newParts())
-	h.registry, h.reservations = newRegistry(), newReservations(hubReservations)
 	h.rendezvous = newSmallStreamLimiter("fbo.meet", rendezvousTimeout)
 	if err := h.open(listen); err != nil {
 		return err
@@ -138,6 +134,7 @@ func (h *Hub) open(listen []string) error {
 		return err
 	}
 	h.policy = newPolicy(peers.Config{Self: self, Listed: h.Allow})
+	h.policy.LimitReservations(hubReservations)
 	h.host, err = h.parts.newHost(nethost.Config{
 		Key: key, Listen: listen, Traffic: &h.traffic, Connections: hubConnections * 3 / 4,
 		Gate: &gate{policy: h.policy}, Options: []libp2p.Option{libp2p.ResourceManager(resources)},
@@ -146,7 +143,6 @@ func (h *Hub) open(listen []string) error {
 		return err
 	}
 	followConnections(h.policy, h.host.Network())
-	h.host.Network().Notify(&network.NotifyBundle{DisconnectedF: h.forgetGone})
 	h.host.SetStreamHandler(rendezvousProtocol, h.serveRendezvous)
 	var relaying context.Context
 	relaying, h.stopRelaying = context.WithCancel(context.Background())

@@ -90,7 +90,7 @@ func (t *topic) proven(stream network.Stream, err error) error {
 		return t.reportMalformed(stream, err)
 	}
 	id := stream.Conn().RemotePeer()
-	if t.session.node.follows.admit(id, t.name()) {
+	if t.session.node.policy.Admit(id, t.name()) {
 		select {
 		case t.admissions <- id:
 		case <-t.ctx.Done():
@@ -102,7 +102,7 @@ func (t *topic) proven(stream network.Stream, err error) error {
 // onTask lists the peers on the topic, without those that have not proven the
 // invitation.
 func (t *topic) onTask() []peer.ID {
-	return slices.DeleteFunc(t.topic.ListPeers(), func(id peer.ID) bool { return !t.session.node.follows.isAdmitted(id, t.name()) })
+	return slices.DeleteFunc(t.topic.ListPeers(), func(id peer.ID) bool { return !t.session.node.policy.Admitted(id, t.name()) })
 }
 
 // receiveUnadmitted welcomes those who have proven the invitation when they were on the topic
@@ -135,7 +135,7 @@ func (t *topic) askProof(id peer.ID) {
 	defer t.asking.remove(id)
 	n := t.session.node
 	for pause := firstProofPause; ; pause = min(2*pause, longestProofPause) {
-		if n.follows.isAdmitted(id, t.name()) || n.isBanned(id) || !t.here.has(id) {
+		if n.policy.Admitted(id, t.name()) || n.isBanned(id) || !t.here.has(id) {
 			return
 		}
 		t.fetch(id)

@@ -120,7 +120,6 @@ type Node struct {
 	pubsub     *pubsub.PubSub
 	policy     *peers.Policy
 	checked    *validationCache
-	follows    *subscriptions
 	untried    atomic.Int32    // configured peers and hubs that have not been dialled once
 	traffic    nethost.Traffic // stays empty with a Host of the user's
 	metrics    *nodeMetrics
@@ -281,11 +280,10 @@ func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
 func (n *Node) openPubSub(ctx context.Context) (err error) {
 	stop := followConnections(n.policy, n.host.Network())
 	n.onClose(func() error { stop(); return nil })
-	n.followSubscriptions()
 	options := []pubsub.Option{
 		pubsub.WithBlacklist(pubsubBlacklist{n}),
 		pubsub.WithAppSpecificRpcInspector(n.inspect),
-		pubsub.WithSubscriptionFilter(n.follows),
+		pubsub.WithSubscriptionFilter(subscriptionFilter{n.policy}),
 		pubsub.WithRawTracer(rejectionTracer{node: n}),
 		pubsub.WithRawTracer(n.checked),
 		pubsub.WithFloodPublish(true),
@@ -295,11 +293,11 @@ func (n *Node) openPubSub(ctx context.Context) (err error) {
 		pubsub.WithValidateThrottle(64),
 		pubsub.WithValidateWorkers(2),
 	}
-	options = append(options, n.follows.admissionOptions()...)
+	options = append(options, n.admissionOptions()...)
 	if n.metrics != nil {
 		options = append(options, pubsub.WithRawTracer(tracer{metrics: n.metrics}))
 	}
-	n.pubsub, err = pubsub.NewGossipSub(ctx, gossipHost{n.host, n.follows}, options...)
+	n.pubsub, err = pubsub.NewGossipSub(ctx, gossipHost{n.host, n.policy}, options...)
 	if err != nil {
 		return fmt.Errorf("gossip: %w", err)
 	}

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"sync"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
@@ -38,7 +37,7 @@ func newRelayRates(ctx context.Context, exempt func(peer.ID) bool) *relayRates {
 func (r *relayRates) of(group string) *rate.Limiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.groups.Of(time.Now(), group)
+	return r.groups.Of(group)
 }
 
 // limit returns the stream with reads at the rate of its sender's range.

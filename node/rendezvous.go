@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -50,12 +49,15 @@ func (h *Hub) introduce(stream network.Stream) error {
 	if err != nil {
 		return err
 	}
-	request.PeerRecord = h.shown(request.PeerRecord, stream.Conn())
-	task, now := request.Task.KeyString(), time.Now()
-	if !h.registry.register(task, asking, h.policy.Group(asking), request.PeerRecord, now) {
+	task, now, seen := request.Task.KeyString(), time.Now(), stream.Conn().RemoteMultiaddr()
+	registration := h.policy.Register(now, task, asking, seen, request.PeerRecord)
+	if registration.Hidden {
+		h.log.Info("a node is not made known, since it is not at its addresses", "peer", asking, "seen", seen)
+	}
+	if registration.Refused {
 		h.log.Info("a node on many tasks is not made known on another", "peer", asking, "task", request.Task)
 	}
-	if err := protocol.WriteRendezvousResponse(stream, h.registry.others(task, asking, protocol.MaxRecords, now)); err != nil {
+	if err := protocol.WriteRendezvousResponse(stream, h.policy.Introduce(now, task, asking, protocol.MaxRecords)); err != nil {
 		return err
 	}
 	return stream.CloseWrite()
@@ -76,47 +78,10 @@ func isOwnRecord(sealed []byte, id peer.ID) error {
 	return err
 }
 
-// shown is the record of a node as others are told it: nil, and they are told nothing, when
-// none of its addresses is where the hub sees the node, is one through the hub, or, where
-// the hub is reached in a private network, is private too. Others would try somebody
-// else's address.
-func (h *Hub) shown(sealed []byte, c network.Conn) []byte {
-	record, err := protocol.OpenRecord(sealed)
-	if err != nil {
-		return nil
-	}
-	from, seen := peers.IP(c.RemoteMultiaddr())
-	private := peers.ScopeOf(c.RemoteMultiaddr()) != peers.Global
-	through := peers.CircuitThrough(h.ID())
-	for _, a := range record.Addrs {
-		ip, ok := peers.IP(a)
-		switch {
-		case peers.IsCircuit(a) && strings.HasSuffix(a.String(), through.String()):
-			return sealed
-		case peers.IsCircuit(a):
-		case ok && seen && ip == from, private && peers.ScopeOf(a) != peers.Global:
-			return sealed
-		}
-	}
-	h.log.Info("a node is not made known, since it is not at its addresses", "peer", record.PeerID, "seen", c.RemoteMultiaddr())
-	return nil
-}
-
-// forgetGone ends the registrations of nodes that have disconnected.
-func (h *Hub) forgetGone(n network.Network, c network.Conn) {
-	if n.Connectedness(c.RemotePeer()) != network.Connected {
-		h.registry.forget(c.RemotePeer())
-		h.reservations.forget(c.RemotePeer())
-	}
-}
-
 // AllowReserve implements relay.ACLFilter. Who loses a place to another is disconnected,
 // with which libp2p's relay service takes it back.
 func (h *Hub) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
-	if h.policy.Banned(time.Now(), id) {
-		return false
-	}
-	loses, ok := h.reservations.take(id, peers.WideRangeOf(from).String())
+	loses, ok := h.policy.Reserve(time.Now(), id, from)
 	if loses != "" {
 		h.log.Info("a node loses its place to one of another range of addresses", "peer", loses, "to", id)
 		_ = h.host.Network().ClosePeer(loses) // the connection is gone in any case
@@ -128,7 +93,7 @@ func (h *Hub) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
 // the same task. It does not see what they exchange: two hosts that register for a made-up task
 // can use an open hub for anything, at the rate of relayRates. Hub.Allow keeps strangers out.
 func (h *Hub) AllowConnect(from peer.ID, _ multiaddr.Multiaddr, to peer.ID) bool {
-	return !h.policy.Banned(time.Now(), from) && h.registry.together(from, to)
+	return !h.policy.Banned(time.Now(), from) && h.policy.Together(from, to)
 }
 
 // registerAtHubs gets to know other nodes on the task from a hub: at once, then ever more

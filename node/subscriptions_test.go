@@ -7,11 +7,8 @@ import (
 	"github.com/ipfs/go-cid"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multihash"
-	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/internal/tasknames"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -23,126 +20,7 @@ func topicOf(t testing.TB, number int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return topicName(cid.NewCidV1(cid.Raw, hash).String())
-}
-
-func everybodyConnected() *subscriptions {
-	return &subscriptions{
-		connected: func(peer.ID) bool { return true }, own: map[string]bool{}, others: map[peer.ID]map[string]bool{},
-	}
-}
-
-// announce returns the topics whose announcement reaches gossip.
-func (s *subscriptions) announce(t testing.TB, from peer.ID, comes bool, topics ...string) (kept []string) {
-	t.Helper()
-	var announced []*pb.RPC_SubOpts
-	for _, topic := range topics {
-		announced = append(announced, &pb.RPC_SubOpts{Topicid: &topic, Subscribe: &comes})
-	}
-	passed, err := s.FilterIncomingSubscriptions(from, announced)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, a := range passed {
-		kept = append(kept, a.GetTopicid())
-	}
-	return kept
-}
-
-func TestSubscriptionsOfAPeerOnManyTasks(t *testing.T) {
-	s := everybodyConnected()
-	s.joined(topicOf(t, 99))
-	var topics []string
-	for i := range 100 {
-		topics = append(topics, topicOf(t, i))
-	}
-	if kept := s.announce(t, "peer", true, topics...); len(kept) != maxTopics+1 || kept[maxTopics] != topics[99] {
-		t.Errorf("of 99 others and an own topic %d are noted", len(kept))
-	}
-	if kept := s.announce(t, "another", true, topics[50]); len(kept) != 1 {
-		t.Error("one peer's topics take the places of another's")
-	}
-	s.announce(t, "peer", false, topics[0])
-	if kept := s.announce(t, "peer", true, topics[50:60]...); len(kept) != 1 {
-		t.Errorf("after one has gone %d have its place", len(kept))
-	}
-	s.joined(topics[1])
-	if kept := s.announce(t, "peer", true, topics[60:70]...); len(kept) != 1 {
-		t.Errorf("after the node has joined one of them %d have its place", len(kept))
-	}
-	s.left(topics[99])
-	if kept := s.announce(t, "another", true, topics[99]); len(kept) != 1 {
-		t.Error("a topic that was the node's own is none of the others")
-	}
-	s.forget("peer")
-	if kept := s.announce(t, "peer", true, topics[20:]...); len(kept) != maxTopics {
-		t.Errorf("after the peer has come back %d are noted", len(kept))
-	}
-}
-
-func TestSubscriptionsThatAreNotNoted(t *testing.T) {
-	s := everybodyConnected()
-	good := topicOf(t, 1)
-	long := make([]byte, 1<<16)
-	for _, topic := range []string{
-		"", "x", "/fbo/task/1/", "/fbo/task/1/x", "/fbo/task/2/" + good[len(topicPrefix):], good + "/", good + "\x00", " " + good,
-		topicPrefix + string(long),
-		topicPrefix + "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG ",
-		topicPrefix + "z" + good[len(topicPrefix):],
-	} {
-		if kept := s.announce(t, "peer", true, topic); kept != nil {
-			t.Errorf("%.100q is noted", topic)
-		}
-	}
-	if kept := s.announce(t, "peer", true, good); len(kept) != 1 {
-		t.Error("what is not noted takes places")
-	}
-	s.connected = func(peer.ID) bool { return false }
-	if kept := s.announce(t, "gone", true, good); kept != nil || len(s.others) != 1 {
-		t.Error("of a peer that is gone something is noted")
-	}
-}
-
-// Whatever peers announce, of each at most so many topics are remembered, and the
-// node's own always.
-func TestSubscriptionsAreBounded(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		s := everybodyConnected()
-		held := map[peer.ID]map[string]bool{} // by gossip
-		for range rapid.IntRange(1, 200).Draw(r, "steps") {
-			topic := topicOf(t, rapid.IntRange(0, 40).Draw(r, "topic"))
-			id := peer.ID(rapid.SampledFrom([]string{"a", "b"}).Draw(r, "peer"))
-			switch what := rapid.IntRange(0, 9).Draw(r, "what"); what {
-			case 0:
-				s.joined(topic)
-			case 1:
-				s.left(topic)
-			default:
-				if held[id] == nil {
-					held[id] = map[string]bool{}
-				}
-				kept := s.announce(t, id, what > 3, topic)
-				for _, k := range kept {
-					if held[id][k] = true; what <= 3 {
-						delete(held[id], k)
-					}
-				}
-				if s.own[topic] && what > 3 && !held[id][topic] {
-					r.Fatal("an own topic is not noted")
-				}
-			}
-			for id, topics := range s.others {
-				if len(topics) > maxTopics {
-					r.Fatalf("%d of %s", len(topics), id)
-				}
-				for topic := range topics {
-					if !held[id][topic] {
-						r.Fatal("counted, and not noted")
-					}
-				}
-			}
-		}
-	})
+	return peers.TopicName(cid.NewCidV1(cid.Raw, hash).String())
 }
 
 // A node on many tasks that comes and goes does nothing wrong; who announces
@@ -204,7 +82,7 @@ func TestWhatIsAboveABudgetDoesNotPassForSeen(t *testing.T) {
 	if len(flood.Publish) < peers.RelayBurst || len(flood.Publish) >= peers.RelayBurst+500 || len(honest.Publish) != 500 {
 		t.Errorf("gossip sees %d messages of a flood and %d of somebody else", len(flood.Publish), len(honest.Publish))
 	}
-	n.follows.joined(topic)
+	n.policy.JoinTopic(topic)
 	moves := &pubsub.RPC{}
 	for i := range 300 {
 		comes := i%2 == 0
@@ -226,7 +104,7 @@ func TestNamesCountByTheirLength(t *testing.T) {
 	if got := announcements([]*pb.RPC_SubOpts{{Topicid: &long, Subscribe: &comes}}); got != 1+1<<16/announcedBytes {
 		t.Errorf("a name of 64 KiB counts as %d", got)
 	}
-	if name := topicPrefix + string(make([]byte, tasknames.MaxID)); announcements([]*pb.RPC_SubOpts{{Topicid: &name}}) != 1 {
+	if name := peers.TopicName(string(make([]byte, 128))); announcements([]*pb.RPC_SubOpts{{Topicid: &name}}) != 1 {
 		t.Error("the name of a task counts more than once")
 	}
 }

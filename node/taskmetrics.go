@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -62,7 +63,7 @@ func newTaskMetrics(s *Session) *taskMetrics {
 	m := &taskMetrics{
 		collectors: collectors{registerer: prometheus.WrapRegistererWith(prometheus.Labels{taskLabel: shortTask(s.id)}, n.registerer)},
 		node:       n,
-		topic:      topicName(s.called.String()),
+		topic:      peers.TopicName(s.called.String()),
 		kinds:      map[string]bool{},
 		begun:      map[uint64]time.Time{},
 		mesh:       map[peer.ID]bool{},

@@ -71,9 +71,9 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 		}
 	}()
 	if s.keys != nil {
-		s.node.follows.requireInvitation(t.name())
+		s.node.policy.RequireInvitation(t.name())
 	}
-	s.node.follows.joined(t.name())
+	s.node.policy.JoinTopic(t.name())
 	if err := s.node.pubsub.RegisterTopicValidator(t.name(), t.validate); err != nil {
 		return nil, fmt.Errorf("topic: %w", err)
 	}
@@ -91,7 +91,7 @@ func joinTopic(ctx context.Context, s *Session) (t *topic, err error) {
 	return t, ctx.Err()
 }
 
-func (t *topic) name() string { return topicName(t.session.called.String()) }
+func (t *topic) name() string { return peers.TopicName(t.session.called.String()) }
 
 func (t *topic) start() {
 	t.running.Go(t.send)
@@ -161,7 +161,7 @@ func (t *topic) follow() {
 			continue
 		}
 		t.here.add(event.Peer)
-		if !t.session.node.follows.isAdmitted(event.Peer, t.name()) {
+		if !t.session.node.policy.Admitted(event.Peer, t.name()) {
 			t.running.Go(func() { t.askProof(event.Peer) })
 			continue
 		}
@@ -223,7 +223,7 @@ func (t *topic) inReach() []peer.ID {
 	host := t.session.node.host
 	return slices.DeleteFunc(host.Network().Peers(), func(id peer.ID) bool {
 		spoken, err := host.Peerstore().SupportsProtocols(id, t.syncProtocol())
-		return err != nil || len(spoken) == 0 || !t.session.node.follows.isAdmitted(id, t.name())
+		return err != nil || len(spoken) == 0 || !t.session.node.policy.Admitted(id, t.name())
 	})
 }
 
@@ -258,5 +258,5 @@ func (t *topic) leave() {
 		_ = t.topic.Close()
 	}
 	_ = n.pubsub.UnregisterTopicValidator(t.name())
-	n.follows.left(t.name())
+	n.policy.LeaveTopic(t.name())
 }

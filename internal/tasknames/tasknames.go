@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -24,18 +25,6 @@ const (
 	// SyncPrefix, and the ID or tag of a task, is a stream protocol of the nodes that work on the task.
 	SyncPrefix = "/fbo/sync/1/"
 )
-
-// MaxID is how many bytes the text of a task's ID can have.
-const MaxID = 128
-
-// IsID reports whether a text has the form of a task's ID.
-func IsID(text string) bool {
-	if len(text) > MaxID {
-		return false
-	}
-	id, err := cid.Decode(text)
-	return err == nil && id.String() == text
-}
 
 // Summary holds the tasks that a peer advertises.
 type Summary struct {
@@ -54,7 +43,7 @@ func Of(h host.Host, id peer.ID) (p Summary) {
 		p.Answers = p.Answers || name == Protocol
 		task, ok := strings.CutPrefix(string(name), SyncPrefix)
 		switch {
-		case !ok || !IsID(task): // ignore protocols without a valid task ID
+		case !ok || !taskref.IsID(task): // ignore protocols without a valid task ID
 		case invitation.IsName(cid.MustParse(task)):
 			p.Tags = append(p.Tags, task)
 		default:

@@ -14,6 +14,8 @@ import (
 // config is that of a policy whose random choices are the same in every run.
 func config() Config { return Config{Self: "self", Random: rand.NewPCG(1, 2)} }
 
+func random() *rand.Rand { return rand.New(config().Random) }
+
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // neighbourOf returns an active outbound neighbour. Neighbours with smaller numbers joined

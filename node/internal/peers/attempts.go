@@ -46,6 +46,7 @@ type attempts struct {
 	byNamed   *counter[peer.ID] // of those
 	made      map[peer.ID][]attempt
 	answers   map[peer.ID][]multiaddr.Multiaddr // newest last
+	answering keySet[peer.ID]                   // those with an answer
 	swept     time.Time                         // when old attempts were forgotten
 }
 
@@ -133,8 +134,11 @@ func (b *attempts) answered(now time.Time, id peer.ID, a multiaddr.Multiaddr) {
 	}
 	delete(b.made, id)
 	known := slices.DeleteFunc(b.answers[id], a.Equal)
-	if len(known) == 0 && len(b.answers) >= maxAnswers {
-		delete(b.answers, randomKey(b.random, b.answers))
+	if !b.answering.has(id) {
+		if len(b.answers) >= maxAnswers {
+			delete(b.answers, b.answering.removeRandom(b.random))
+		}
+		b.answering.add(id)
 	}
 	b.answers[id] = append(known[max(0, len(known)-answersOfPeer+1):], a)
 }

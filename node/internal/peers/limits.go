@@ -138,37 +138,29 @@ func newItemBudget() budget {
 
 // allow reports whether something of that cost is still done for a group, and counts it.
 func (b *budget) allow(now time.Time, group string, cost int) bool {
-	return b.each.Of(now, group).AllowN(now, cost) || b.all.AllowN(now, cost)
+	return b.each.Of(group).AllowN(now, cost) || b.all.AllowN(now, cost)
 }
 
 // Groups holds a limiter for each of a bounded number of groups.
 type Groups struct {
 	rate   rate.Limit
 	burst  int
-	groups map[string]*allowance
-}
-
-// allowance is what a group has of a budget in any case.
-type allowance struct {
-	*rate.Limiter
-	last time.Time // use
+	groups table[string, *rate.Limiter]
 }
 
 // NewGroups returns limiters of a rate.
 func NewGroups(perSecond rate.Limit, burst int) Groups {
-	return Groups{perSecond, burst, map[string]*allowance{}}
+	return Groups{perSecond, burst, newTable[string, *rate.Limiter](MaxRanges)}
 }
 
-// Of returns the limiter of a group, and removes that of another when there are too many.
-func (g Groups) Of(now time.Time, group string) *rate.Limiter {
-	a := g.groups[group]
-	if a == nil {
-		if len(g.groups) >= MaxRanges {
-			deleteOldest(g.groups, func(a *allowance) time.Time { return a.last })
-		}
-		a = &allowance{Limiter: rate.NewLimiter(g.rate, g.burst)}
-		g.groups[group] = a
+// Of returns the limiter of a group. When there are too many, that of the group which has used its
+// own longest ago is removed.
+func (g Groups) Of(group string) *rate.Limiter {
+	limiter, ok := g.groups.get(group)
+	if !ok {
+		limiter = rate.NewLimiter(g.rate, g.burst)
+		g.groups.put(group, limiter)
 	}
-	a.last = now
-	return a.Limiter
+	g.groups.touch(group)
+	return limiter
 }

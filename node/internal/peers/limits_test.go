@@ -72,7 +72,7 @@ func TestABudgetIsOneGroupsWhileThereIsRoom(t *testing.T) {
 	for i := range 2 * MaxRanges {
 		c.allowItem(now, "peer", fmt.Sprint("range ", i), 0)
 	}
-	if len(c.items.each.groups) > MaxRanges {
-		t.Errorf("%d groups are remembered", len(c.items.each.groups))
+	if c.items.each.groups.len() > MaxRanges {
+		t.Errorf("%d groups are remembered", c.items.each.groups.len())
 	}
 }

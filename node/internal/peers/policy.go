@@ -2,6 +2,7 @@ package peers
 
 import (
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -33,9 +34,13 @@ type Policy struct {
 
 	peers   peerTable // that are connected, or were
 	authors peerTable // of shares, who may be made up; apart, so that names crowd out no peer
-	ranges  map[string]*rangeRecord
+	ranges  table[netip.Prefix, *rangeRecord]
 	checks  budget // signatures of gossip
 	items   budget // items of answers
+
+	topics       topics
+	registry     registry     // of a hub
+	reservations reservations // at a hub
 }
 
 // connection is one that is open.
@@ -53,8 +58,9 @@ func New(c Config) *Policy {
 	p := &Policy{
 		self: c.Self, hubs: setOf(c.Hubs), random: random,
 		named: setOf(c.Listed), connections: map[peer.ID][]connection{}, attempts: newAttempts(random, c.Named),
-		peers: newPeerTable(), authors: newPeerTable(), ranges: map[string]*rangeRecord{},
+		peers: newPeerTable(), authors: newPeerTable(), ranges: newTable[netip.Prefix, *rangeRecord](MaxRanges),
 		checks: newCheckBudget(), items: newItemBudget(),
+		topics: newTopics(), registry: newRegistry(random), reservations: newReservations(random, 0),
 	}
 	for _, info := range c.Named {
 		p.named[info.ID] = true
@@ -122,6 +128,9 @@ func (p *Policy) Disconnected(id peer.ID, key string) {
 	left := slices.DeleteFunc(p.connections[id], func(c connection) bool { return c.key == key })
 	if p.connections[id] = left; len(left) == 0 {
 		delete(p.connections, id)
+		p.topics.forget(id)
+		p.registry.forget(id)
+		p.reservations.forget(id)
 	}
 }
 

@@ -1,7 +1,6 @@
 package peers
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
 	"time"
@@ -24,10 +23,10 @@ const (
 	maxBannedInRange = 3 // at a time, with which the range is banned
 )
 
-// peerTable holds a bounded number of records, and drops the least recently used.
+// peerTable holds the records and bans of peers, or of authors.
 type peerTable struct {
-	records map[peer.ID]*peerRecord
-	bans    map[peer.ID]time.Time // their ends; apart, as neither may crowd the other out
+	records table[peer.ID, *peerRecord]
+	bans    table[peer.ID, time.Time] // their ends; apart, as neither may crowd the other out
 }
 
 type peerRecord struct {
@@ -39,27 +38,24 @@ type peerRecord struct {
 
 // rangeRecord holds the bans of peers from one range of addresses.
 type rangeRecord struct {
-	banned map[peer.ID]time.Time // the ends of the bans
-	last   time.Time
-	end    time.Time // of the ban of the range
+	banned table[peer.ID, time.Time] // the ends of the bans
+	end    time.Time                 // of the ban of the range
 }
 
 func newPeerTable() peerTable {
-	return peerTable{records: map[peer.ID]*peerRecord{}, bans: map[peer.ID]time.Time{}}
+	return peerTable{newTable[peer.ID, *peerRecord](MaxRecords), newTable[peer.ID, time.Time](maxBans)}
 }
 
 // of returns a record, and removes another when there are too many.
 func (b *peerTable) of(id peer.ID, now time.Time) *peerRecord {
-	a := b.records[id]
-	if a == nil {
-		if len(b.records) >= MaxRecords {
-			deleteOldest(b.records, func(a *peerRecord) time.Time { return a.last })
-		}
+	a, ok := b.records.get(id)
+	if !ok {
 		a = &peerRecord{}
-		b.records[id] = a
+		b.records.put(id, a)
 	}
 	if a.violations == 0 {
 		a.last = now
+		b.records.touch(id)
 	}
 	return a
 }
@@ -72,28 +68,17 @@ func (b *peerTable) violation(id peer.ID, weight int, now time.Time) (banned boo
 	}
 	a.violations += weight
 	a.last = now
+	b.records.touch(id)
 	if a.violations < MaxViolations {
 		return false
 	}
-	// When too many are banned, the ban ends that began first.
-	if _, again := b.bans[id]; !again && len(b.bans) >= maxBans {
-		deleteOldest(b.bans, func(end time.Time) time.Time { return end })
-	}
-	b.bans[id] = now.Add(BanTime)
+	b.bans.put(id, now.Add(BanTime)) // when too many are banned, the ban ends that began first
 	return true
 }
 
-// deleteOldest removes the entry with the earliest time from a map that is not empty.
-func deleteOldest[K cmp.Ordered, T any](entries map[K]T, timeOf func(T) time.Time) {
-	var oldest K
-	var earliest time.Time
-	first := true
-	for key, entry := range entries {
-		if at := timeOf(entry); first || cmp.Or(at.Compare(earliest), cmp.Compare(key, oldest)) < 0 {
-			oldest, earliest, first = key, at, false
-		}
-	}
-	delete(entries, oldest)
+func (b *peerTable) banned(id peer.ID, now time.Time) bool {
+	end, _ := b.bans.get(id)
+	return now.Before(end)
 }
 
 // Verdict is what follows from a violation. The connections of a banned peer are closed, and with a
@@ -144,24 +129,15 @@ func (p *Policy) violation(now time.Time, id peer.ID, weight int, from ...netip.
 // noteBanInRange records the ban of a peer from a range, and reports whether the range is now
 // banned.
 func (p *Policy) noteBanInRange(from netip.Prefix, id peer.ID, now time.Time) bool {
-	r := p.ranges[from.String()]
-	if r == nil {
-		if len(p.ranges) >= MaxRanges {
-			deleteOldest(p.ranges, func(r *rangeRecord) time.Time { return r.last })
-		}
-		r = &rangeRecord{banned: map[peer.ID]time.Time{}}
-		p.ranges[from.String()] = r
+	r, ok := p.ranges.get(from)
+	if !ok {
+		r = &rangeRecord{banned: newTable[peer.ID, time.Time](maxBannedInRange)}
 	}
-	r.last = now
-	for other, end := range r.banned {
-		if !now.Before(end) {
-			delete(r.banned, other)
-		}
+	p.ranges.put(from, r)
+	for other, end, ok := r.banned.oldest(); ok && !now.Before(end); other, end, ok = r.banned.oldest() {
+		r.banned.delete(other)
 	}
-	if r.banned[id] = now.Add(BanTime); len(r.banned) > maxBannedInRange {
-		deleteOldest(r.banned, func(end time.Time) time.Time { return end })
-	}
-	if len(r.banned) < maxBannedInRange {
+	if r.banned.put(id, now.Add(BanTime)); r.banned.len() < maxBannedInRange {
 		return false
 	}
 	r.end = now.Add(BanTime)
@@ -176,7 +152,7 @@ func (p *Policy) Banned(now time.Time, id peer.ID) bool {
 }
 
 func (p *Policy) banned(now time.Time, id peer.ID) bool {
-	return now.Before(p.peers.bans[id]) || now.Before(p.authors.bans[id])
+	return p.peers.banned(id, now) || p.authors.banned(id, now)
 }
 
 // Blocked reports whether connections with a peer at an address are refused: the peer or its range
@@ -187,7 +163,8 @@ func (p *Policy) Blocked(now time.Time, id peer.ID, address multiaddr.Multiaddr)
 	if p.banned(now, id) {
 		return true
 	}
-	r, a := p.ranges[rangeOf(address).String()], p.peers.records[id]
+	r, _ := p.ranges.get(rangeOf(address))
+	a, _ := p.peers.records.get(id)
 	blocked := r != nil && now.Before(r.end) && !(a != nil && a.violations == 0 && now.Sub(a.delivered) < ActiveTime)
 	return blocked && !p.named[id]
 }

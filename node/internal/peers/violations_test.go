@@ -112,10 +112,11 @@ func TestAccountsAreBounded(t *testing.T) {
 		now = now.Add(time.Millisecond)
 		c.may(Relay, 1)(peer.ID(fmt.Sprint(i)))
 	}
-	if len(c.peers.records) != MaxRecords {
-		t.Errorf("%d accounts", len(c.peers.records))
+	if c.peers.records.len() != MaxRecords {
+		t.Errorf("%d accounts", c.peers.records.len())
 	}
-	if c.peers.records["old"] != nil || c.peers.records[peer.ID(fmt.Sprint(MaxRecords+99))] == nil {
+	remembered := func(id peer.ID) bool { _, ok := c.peers.records.get(id); return ok }
+	if remembered("old") || !remembered(peer.ID(fmt.Sprint(MaxRecords+99))) {
 		t.Error("the newest was forgotten, or the oldest was not")
 	}
 	if !c.isBanned("banned") {
@@ -168,8 +169,8 @@ func TestBansAreBounded(t *testing.T) {
 		t.Error("a ban is lifted although there is room")
 	}
 	c.violation("one more", MaxViolations)
-	if len(c.peers.bans) != maxBans {
-		t.Errorf("%d bans", len(c.peers.bans))
+	if c.peers.bans.len() != maxBans {
+		t.Errorf("%d bans", c.peers.bans.len())
 	}
 	if c.isBanned("first") || !c.isBanned("banned 0") || !c.isBanned("one more") {
 		t.Error("the ban that began first is still there, or another one is not")
@@ -197,8 +198,8 @@ func TestMadeUpAuthorsLiftNoBan(t *testing.T) {
 	if banned, _ := c.violation("careless", 1); !banned {
 		t.Error("made-up authors have made a peer's faults forgotten")
 	}
-	if !c.isBanned("made up 4400") || len(c.authors.bans) != maxBans || len(c.authors.records) > MaxRecords {
-		t.Errorf("%d banned authors, %d accounts", len(c.authors.bans), len(c.authors.records))
+	if !c.isBanned("made up 4400") || c.authors.bans.len() != maxBans || c.authors.records.len() > MaxRecords {
+		t.Errorf("%d banned authors, %d accounts", c.authors.bans.len(), c.authors.records.len())
 	}
 }
 
@@ -268,7 +269,7 @@ func TestBansOfRanges(t *testing.T) {
 		if c.banned != "" && !shut("another", c.banned) {
 			t.Errorf("%s: %s is not banned", c.from, c.banned)
 		}
-		k.peers.bans = map[peer.ID]time.Time{}
+		k.peers.bans = newTable[peer.ID, time.Time](maxBans)
 		if shut("named", c.from) {
 			t.Errorf("%s: one that was named is shut out with its range", c.from)
 		}
@@ -292,7 +293,7 @@ func TestRangesAreBounded(t *testing.T) {
 		now = now.Add(time.Millisecond)
 		c.violation(peer.ID(fmt.Sprint(i)), MaxViolations, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 32))
 	}
-	if len(c.ranges) != MaxRanges {
-		t.Errorf("%d ranges are remembered", len(c.ranges))
+	if c.ranges.len() != MaxRanges {
+		t.Errorf("%d ranges are remembered", c.ranges.len())
 	}
 }

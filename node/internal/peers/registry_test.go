@@ -1,4 +1,4 @@
-package node
+package peers
 
 import (
 	"fmt"
@@ -13,33 +13,33 @@ import (
 func TestRegistryIsBounded(t *testing.T) {
 	now := time.Now()
 	id := func(i int) peer.ID { return peer.ID(fmt.Sprint("node ", i)) }
-	r := newRegistry()
-	for i := range maxOfTask + 20 {
+	r := newRegistry(random())
+	for i := range MaxOfTask + 20 {
 		if !r.register("task", id(i), "", []byte{1}, now.Add(time.Duration(i))) {
 			t.Fatalf("node %d finds no room", i)
 		}
 	}
-	if len(r.tasks["task"]) != maxOfTask || r.count != maxOfTask || len(r.nodes) != maxOfTask {
+	if len(r.tasks["task"]) != MaxOfTask || r.count != MaxOfTask || len(r.nodes) != MaxOfTask {
 		t.Errorf("%d are registered on a task, %d in all", len(r.tasks["task"]), r.count)
 	}
 	if got := r.others("task", "newcomer", 5, now); len(got) != 5 {
 		t.Errorf("the newcomer gets to know %d, want 5", len(got))
 	}
-	later := now.Add(registrationTTL + time.Second)
+	later := now.Add(RegistrationTTL + time.Second)
 	if !r.register("task", "newcomer", "", nil, later) || r.count != 1 {
 		t.Errorf("after all have expired there are %d registrations", r.count)
 	}
 
-	r = newRegistry()
-	for i := range maxTasksOfNode + 1 {
-		if got := r.register(fmt.Sprint(i), "one", "", nil, now); got != (i < maxTasksOfNode) {
+	r = newRegistry(random())
+	for i := range MaxTasksOfNode + 1 {
+		if got := r.register(fmt.Sprint(i), "one", "", nil, now); got != (i < MaxTasksOfNode) {
 			t.Errorf("task %d of one node: %v", i, got)
 		}
 	}
-	for i := range maxRegistrations + 20 {
+	for i := range MaxRegistrations + 20 {
 		r.register(fmt.Sprint("of ", i%64), id(i), fmt.Sprint(i), nil, now) // all groups have one
 	}
-	if r.count != maxRegistrations {
+	if r.count != MaxRegistrations {
 		t.Errorf("%d registrations in all", r.count)
 	}
 	if !r.register("another", "newcomer", "", nil, later) || r.count != 1 {
@@ -51,14 +51,14 @@ func TestRegistryIsBounded(t *testing.T) {
 // and from getting to know each other.
 func TestMadeUpNodesKeepNobodyOutOfTheRegistry(t *testing.T) {
 	now := time.Now()
-	r := newRegistry()
+	r := newRegistry(random())
 	madeUp := func(n int) {
 		for i := range n {
 			now = now.Add(time.Millisecond)
 			r.register("task", peer.ID(fmt.Sprint("made up ", i)), "203.0.113.7/32", []byte("made up"), now)
 		}
 	}
-	madeUp(maxOfTask + 8)
+	madeUp(MaxOfTask + 8)
 	honest := []string{"a", "b", "c"}
 	for _, name := range honest {
 		now = now.Add(time.Millisecond)
@@ -66,7 +66,7 @@ func TestMadeUpNodesKeepNobodyOutOfTheRegistry(t *testing.T) {
 			t.Fatal("no room")
 		}
 	}
-	madeUp(2 * maxOfTask)
+	madeUp(2 * MaxOfTask)
 	for _, name := range honest {
 		var known []string
 		for _, sealed := range r.others("task", peer.ID(name), 4, now) {
@@ -82,7 +82,7 @@ func TestMadeUpNodesKeepNobodyOutOfTheRegistry(t *testing.T) {
 	if !r.register("task", "one more", "a/32", []byte("one more"), now) || !r.together("one more", "a") || !r.together("a", "b") {
 		t.Error("a second node from an address is not made known while there are hundreds from another")
 	}
-	if len(r.tasks["task"]) != maxOfTask || r.count != maxOfTask {
+	if len(r.tasks["task"]) != MaxOfTask || r.count != MaxOfTask {
 		t.Errorf("%d are registered", r.count)
 	}
 }
@@ -92,7 +92,7 @@ func TestMadeUpNodesKeepNobodyOutOfTheRegistry(t *testing.T) {
 func TestAllGroupsAreIntroducedInTurn(t *testing.T) {
 	const groups, atOnce = 100, 32
 	now := time.Now()
-	r := newRegistry()
+	r := newRegistry(random())
 	add := func(name string) { r.register("task", peer.ID(name), name, []byte(name), now) }
 	for i := range groups - 1 {
 		add(fmt.Sprint("first ", i))
@@ -126,7 +126,7 @@ func TestRegistryAgreesWithAList(t *testing.T) {
 			id      peer.ID
 			expires time.Time
 		}
-		r, now := newRegistry(), time.Unix(0, 0)
+		r, now := newRegistry(random()), time.Unix(0, 0)
 		var list []entry
 		tasks, ids := rapid.SampledFrom([]string{"a", "b", "c"}), rapid.SampledFrom([]peer.ID{"1", "2", "3", "4"})
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
@@ -134,13 +134,13 @@ func TestRegistryAgreesWithAList(t *testing.T) {
 			switch rapid.SampledFrom([]string{"register", "forget", "wait"}).Draw(t, "step") {
 			case "register":
 				list = slices.DeleteFunc(list, func(e entry) bool { return e.task == task && e.id == id })
-				list = append(list, entry{task, id, now.Add(registrationTTL)})
+				list = append(list, entry{task, id, now.Add(RegistrationTTL)})
 				r.register(task, id, string(id), []byte(id), now)
 			case "forget":
 				list = slices.DeleteFunc(list, func(e entry) bool { return e.id == id })
 				r.forget(id)
 			case "wait":
-				now = now.Add(registrationTTL / 3)
+				now = now.Add(RegistrationTTL / 3)
 			}
 			r.expireAll(now)
 			list = slices.DeleteFunc(list, func(e entry) bool { return !now.Before(e.expires) })
@@ -168,4 +168,40 @@ func TestRegistryAgreesWithAList(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A range that comes first has all places until another comes, which gets as many; who has
+// one keeps it when it asks again, and who has left makes room.
+func TestPlacesAreSharedByRanges(t *testing.T) {
+	const all = 8
+	p := newReservations(random(), all)
+	ask := func(group string, times int) (given, taken int) {
+		for i := range times {
+			loses, ok := p.take(peer.ID(fmt.Sprint(group, i)), group)
+			if ok {
+				given++
+			}
+			if loses != "" {
+				taken++
+			}
+		}
+		return given, taken
+	}
+	for _, step := range []struct {
+		group               string
+		times, given, taken int
+	}{
+		{"first", all + 3, all, 0},
+		{"first", all, all, 0}, // again
+		{"second", all, all / 2, all / 2},
+		{"third", 1, 1, 1},
+	} {
+		if given, taken := ask(step.group, step.times); given != step.given || taken != step.taken {
+			t.Errorf("%s: %d of %d get a place, %d of others lose one, want %d and %d", step.group, given, step.times, taken, step.given, step.taken)
+		}
+	}
+	p.forget("third0")
+	if given, taken := ask("fourth", 1); given != 1 || taken != 0 {
+		t.Errorf("where one has left, %d get a place and %d lose one", given, taken)
+	}
 }

@@ -5,16 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
-	pubsub "github.com/libp2p/go-libp2p-pubsub"
-	"github.com/libp2p/go-libp2p/core/connmgr"
-	"github.com/libp2p/go-libp2p/core/control"
-	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/multiformats/go-multiaddr"
-
-	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 // ParseAllow reads a list for Node.Allow: one peer ID a line, as `fbo-node peer-id`
@@ -44,53 +36,4 @@ func ParseAllow(r io.Reader) ([]peer.ID, error) {
 		return nil, fmt.Errorf("%d: the list names nobody", max(number, 1))
 	}
 	return allowed, nil
-}
-
-// gate keeps out whoever is not on the allow list, or is banned: nobody dials it, no connection with
-// it gets past the handshake that proves its identity, its gossip is not read, its streams are reset,
-// and shares that it has written are not taken from others either.
-type gate struct {
-	policy  *peers.Policy
-	mayDial func(time.Time, peer.ID, multiaddr.Multiaddr) bool // nil: no limits
-}
-
-var _ connmgr.ConnectionGater = (*gate)(nil)
-
-func (g *gate) InterceptPeerDial(id peer.ID) bool { return g.policy.MayConnect(id) }
-
-func (g *gate) InterceptAddrDial(id peer.ID, address multiaddr.Multiaddr) bool {
-	return g.mayDial == nil || g.mayDial(time.Now(), id, address)
-}
-
-// InterceptAccept lets everybody knock: who it is shows only the handshake.
-func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
-
-func (g *gate) InterceptSecured(_ network.Direction, id peer.ID, between network.ConnMultiaddrs) bool {
-	return g.policy.MayConnect(id) && !g.policy.Blocked(time.Now(), id, between.RemoteMultiaddr())
-}
-
-func (g *gate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }
-
-// inspect drops whatever a peer that may not take part says by gossip, its
-// subscriptions included. It matters with a Host of the user's, whose
-// connections have no gate.
-func (g *gate) inspect(from peer.ID) error {
-	if !g.policy.MayTakePart(from) {
-		return fmt.Errorf("%v is not on the list of those who may take part", from)
-	}
-	return nil
-}
-
-// pubsubBlacklist is whose gossip is dropped, by whomever it is passed on: banned nodes,
-// and those that may not take part.
-type pubsubBlacklist struct{ node *Node }
-
-var _ pubsub.Blacklist = pubsubBlacklist{}
-
-// Add implements pubsub.Blacklist; nobody is added.
-func (pubsubBlacklist) Add(peer.ID) bool { return false }
-
-// Contains implements pubsub.Blacklist.
-func (u pubsubBlacklist) Contains(id peer.ID) bool {
-	return u.node.isBanned(id) || !u.node.policy.MayTakePart(id)
 }

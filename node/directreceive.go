@@ -9,6 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/node/internal/access"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
@@ -35,7 +36,7 @@ func (c *directMessenger) receive(stream network.Stream) {
 	_ = stream.Reset()
 	reason := rejectedStreamReset
 	switch {
-	case errors.Is(err, errNotAllowed):
+	case errors.Is(err, access.ErrNotAllowed):
 		reason = rejectedBlocked
 	case errors.Is(err, protocol.ErrMalformed):
 		reason = rejectedMalformed
@@ -52,7 +53,7 @@ func (c *directMessenger) receive(stream network.Stream) {
 func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
 	n := c.topic.session.node
 	if !n.policy.MayTakePart(from) || c.roster != nil && !c.roster[from] || n.isBanned(from) {
-		return errNotAllowed
+		return access.ErrNotAllowed
 	}
 	if !n.policy.Allow(time.Now(), from, peers.Direct, 1) || !c.slots.Acquire(from) {
 		return errThrottled

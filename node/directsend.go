@@ -13,6 +13,7 @@ import (
 	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/node/internal/access"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
@@ -39,9 +40,6 @@ const (
 	droppedBlocked   = "blocked"    // its peer may not take part, is banned, or is this node
 	droppedInvalid   = "invalid"    // the exchange made it too long
 )
-
-// errNotAllowed means that another attempt is of no use.
-var errNotAllowed = errors.New("may not be spoken to")
 
 // directMessenger sends and receives a session's direct messages. Each uses a stream of its own,
 // and is confirmed once the receiver's agent has processed it and the results are on disk there.
@@ -133,7 +131,7 @@ func (c *directMessenger) deliverQueue(to peer.ID, q *directQueue) {
 			failures = 0
 			c.topic.session.metrics.directSent(l.Exchange)
 			continue
-		case errors.Is(err, errNotAllowed):
+		case errors.Is(err, access.ErrNotAllowed):
 			c.noteDropped(to, droppedBlocked, 1)
 			continue
 		}
@@ -251,7 +249,7 @@ func (c *directMessenger) longestWaiting() (oldest *directQueue) {
 func (c *directMessenger) deliver(to peer.ID, d protocol.Direct) error {
 	t, n := c.topic, c.topic.session.node
 	if !n.policy.MayTakePart(to) || n.isBanned(to) {
-		return errNotAllowed
+		return access.ErrNotAllowed
 	}
 	if n.host.Network().Connectedness(to) != network.Connected {
 		if err := n.dialAgain(t.ctx, t.policy.Address(to)); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/fbo-node/fbo/internal/nethost"
 	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/access"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -79,7 +80,7 @@ type Hub struct {
 	relay        *relay.Relay
 	stopRelaying context.CancelFunc
 	policy       *peers.Policy
-	rendezvous   *streamLimiter
+	rendezvous   *access.Limiter
 	traffic      nethost.Traffic
 	parts        *parts // Start sets it where it is nil
 }
@@ -111,7 +112,7 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 		}
 	}()
 	h.log, h.parts = limitedLogger(h.Log), cmp.Or(h.parts, newParts())
-	h.rendezvous = newSmallStreamLimiter("fbo.meet", rendezvousTimeout)
+	h.rendezvous = access.NewSmallLimiter("fbo.meet", rendezvousTimeout)
 	if err := h.open(listen); err != nil {
 		return err
 	}
@@ -133,16 +134,16 @@ func (h *Hub) open(listen []string) error {
 	if err != nil {
 		return err
 	}
-	h.policy = newPolicy(peers.Config{Self: self, Listed: h.Allow})
+	h.policy = access.NewPolicy(peers.Config{Self: self, Listed: h.Allow})
 	h.policy.LimitReservations(hubReservations)
 	h.host, err = h.parts.newHost(nethost.Config{
 		Key: key, Listen: listen, Traffic: &h.traffic, Connections: hubConnections * 3 / 4,
-		Gate: &gate{policy: h.policy}, Options: []libp2p.Option{libp2p.ResourceManager(resources)},
+		Gate: &access.Gate{Policy: h.policy}, Options: []libp2p.Option{libp2p.ResourceManager(resources)},
 	})
 	if err != nil {
 		return err
 	}
-	followConnections(h.policy, h.host.Network())
+	access.Follow(h.policy, h.host.Network())
 	h.host.SetStreamHandler(rendezvousProtocol, h.serveRendezvous)
 	var relaying context.Context
 	relaying, h.stopRelaying = context.WithCancel(context.Background())

@@ -26,8 +26,9 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/internal/tasknames"
+	"github.com/fbo-node/fbo/node/internal/access"
+	"github.com/fbo-node/fbo/node/internal/gossip"
 	"github.com/fbo-node/fbo/node/internal/peers"
-	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -112,14 +113,13 @@ type Node struct {
 	log        *slog.Logger
 	key        crypto.PrivKey
 	host       host.Host
-	gate       *gate
-	syncing    *streamLimiter // comparing shares
-	naming     *streamLimiter // requests for task names
+	gate       *access.Gate
+	syncing    *access.Limiter // comparing shares
+	naming     *access.Limiter // requests for task names
 	hubs       []*hub
 	store      *store.Store
 	pubsub     *pubsub.PubSub
 	policy     *peers.Policy
-	checked    *validationCache
 	untried    atomic.Int32    // configured peers and hubs that have not been dialled once
 	traffic    nethost.Traffic // stays empty with a Host of the user's
 	metrics    *nodeMetrics
@@ -236,7 +236,7 @@ func (n *Node) newPolicy(self peer.ID, configured []peer.AddrInfo) *peers.Policy
 		c.Named = append(c.Named, h.AddrInfo)
 		c.Hubs = append(c.Hubs, h.ID)
 	}
-	return newPolicy(c)
+	return access.NewPolicy(c)
 }
 
 func (n *Node) openStore() error {
@@ -250,15 +250,14 @@ func (n *Node) openStore() error {
 }
 
 func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
-	n.checked = newValidationCache()
-	n.syncing, n.naming = newSyncLimiter(), newSmallStreamLimiter("fbo.task-mismatch", tasknames.Timeout)
+	n.syncing, n.naming = newSyncLimiter(), access.NewSmallLimiter("fbo.task-mismatch", tasknames.Timeout)
 	if n.Host != nil {
 		n.host = n.Host
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
 			return errors.New("Node.Host does not know its own private key")
 		}
 		n.policy = n.newPolicy(n.host.ID(), configured)
-		n.gate = &gate{policy: n.policy, mayDial: n.mayDial}
+		n.gate = &access.Gate{Policy: n.policy, MayDial: n.mayDial}
 		return nil
 	}
 	if n.key, err = store.LoadIdentity(n.Dir); err != nil {
@@ -269,7 +268,7 @@ func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
 		return fmt.Errorf("identity: %w", err)
 	}
 	n.policy = n.newPolicy(self, configured)
-	n.gate = &gate{policy: n.policy, mayDial: n.mayDial}
+	n.gate = &access.Gate{Policy: n.policy, MayDial: n.mayDial}
 	if n.host, err = n.listen(); err != nil {
 		return err
 	}
@@ -278,27 +277,13 @@ func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
 }
 
 func (n *Node) openPubSub(ctx context.Context) (err error) {
-	stop := followConnections(n.policy, n.host.Network())
+	stop := access.Follow(n.policy, n.host.Network())
 	n.onClose(func() error { stop(); return nil })
-	options := []pubsub.Option{
-		pubsub.WithBlacklist(pubsubBlacklist{n}),
-		pubsub.WithAppSpecificRpcInspector(n.inspect),
-		pubsub.WithSubscriptionFilter(subscriptionFilter{n.policy}),
-		pubsub.WithRawTracer(rejectionTracer{node: n}),
-		pubsub.WithRawTracer(n.checked),
-		pubsub.WithFloodPublish(true),
-		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes + 4096),
-		pubsub.WithSeenMessagesTTL(10 * time.Minute),
-		pubsub.WithValidateQueueSize(64),
-		pubsub.WithValidateThrottle(64),
-		pubsub.WithValidateWorkers(2),
-	}
-	options = append(options, n.admissionOptions()...)
+	c := gossip.Config{Host: n.host, Policy: n.policy, Report: n.reportViolation}
 	if n.metrics != nil {
-		options = append(options, pubsub.WithRawTracer(tracer{metrics: n.metrics}))
+		c.Tracers = append(c.Tracers, tracer{metrics: n.metrics})
 	}
-	n.pubsub, err = pubsub.NewGossipSub(ctx, gossipHost{n.host, n.policy}, options...)
-	if err != nil {
+	if n.pubsub, err = gossip.New(ctx, c); err != nil {
 		return fmt.Errorf("gossip: %w", err)
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/node/internal/access"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
@@ -34,7 +35,7 @@ func (h *Hub) serveRendezvous(stream network.Stream) {
 
 func (h *Hub) introduce(stream network.Stream) error {
 	asking := stream.Conn().RemotePeer()
-	leave, err := h.rendezvous.admit(stream, h.policy, h.reportViolation)
+	leave, err := h.rendezvous.Admit(stream, h.policy, h.reportViolation)
 	if err != nil {
 		return err
 	}
@@ -65,7 +66,7 @@ func (h *Hub) introduce(stream network.Stream) error {
 
 // reportViolation notes a fault of a node and breaks with it when there were too many.
 func (h *Hub) reportViolation(id peer.ID, weight int, why error) {
-	reportViolation(h.policy, h.host.Network(), h.log, id, weight, why)
+	access.Report(h.policy, h.host.Network(), h.log, id, weight, why)
 }
 
 // isOwnRecord checks that a record is that of the node that hands it in: others

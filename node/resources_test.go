@@ -15,6 +15,8 @@ import (
 
 	"github.com/fbo-node/fbo/internal/nethost"
 	"github.com/fbo-node/fbo/internal/tasknames"
+	"github.com/fbo-node/fbo/node/internal/access"
+	"github.com/fbo-node/fbo/node/internal/gossip"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
@@ -88,11 +90,11 @@ func TestDocumentedLimits(t *testing.T) {
 		fmt.Sprintf("and %d others of a peer | `mostTopics`", peers.MaxTopics),
 		fmt.Sprintf("| %d a second of a peer, %s at once; comings and goings at own topics %d a second, %d at once.", peers.AnnounceRate, number(peers.AnnounceBurst), peers.TopicChurnRate, peers.TopicChurnBurst),
 		fmt.Sprintf("| %d messages a second that a peer passes on, %s at once; %d a second of an author, %d at once.", peers.RelayRate, number(peers.RelayBurst), peers.AuthorRate, peers.AuthorBurst),
-		fmt.Sprintf("A message has at most %d KiB.", (protocol.MaxEnvelopeBytes+4096)>>10),
+		fmt.Sprintf("A message has at most %d KiB.", gossip.MaxMessageBytes>>10),
 		fmt.Sprintf("| %d a second for all peers that are not named, %s at once. Each group has %d a second, %d at once,", peers.CheckRate, number(peers.CheckBurst), peers.GroupCheckRate, peers.GroupCheckBurst),
 		fmt.Sprintf("| %d a second of all that are not named, %s at once, and %d a second of each group, %d at once;", peers.ItemRate, number(peers.ItemBurst), peers.GroupItemRate, peers.GroupItemBurst),
 		fmt.Sprintf("| %d streams at the same time, on all tasks, %d of a peer, each for %s s", maxSyncStreams, maxSyncStreamsOfPeer, seconds(syncTimeout)),
-		fmt.Sprintf("| %d streams, %d of a peer, each for %s s and %d KiB", maxSmallStreams, maxSmallStreamsOfPeer, seconds(tasknames.Timeout), smallBytes>>10),
+		fmt.Sprintf("| %d streams, %d of a peer, each for %s s and %d KiB", access.MaxSmallStreams, access.MaxSmallStreamsOfPeer, seconds(tasknames.Timeout), access.SmallBytes>>10),
 		fmt.Sprintf("| %d a second of a peer, %d at once; of refused ones %d a second, %d at once.", peers.SyncRate, peers.SyncBurst, peers.ExcessStreamRate, peers.ExcessStreamBurst),
 		fmt.Sprintf("; %d streams of %d KiB for each task", peers.MaxDirectStreams, protocol.MaxDirectBytes>>10),
 		fmt.Sprintf("| %d of a task, of %d KiB", peers.MaxMembers, protocol.MaxRecordBytes>>10),

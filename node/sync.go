@@ -13,10 +13,21 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/tasknames"
+	"github.com/fbo-node/fbo/node/internal/access"
 	"github.com/fbo-node/fbo/protocol"
 )
 
 const syncTimeout = 10 * time.Second
+
+// Streams of requests for shares that are read at the same time.
+const (
+	maxSyncStreams       = 16 // each may take up protocol.MaxSyncRequestBytes
+	maxSyncStreamsOfPeer = 8  // an honest one has one for each task in common
+)
+
+func newSyncLimiter() *access.Limiter {
+	return access.NewLimiter("fbo.sync", maxSyncStreams, maxSyncStreamsOfPeer, protocol.MaxSyncRequestBytes, syncTimeout)
+}
 
 // errEnough ends the reading of an answer; what is left is asked for another time.
 var errEnough = errors.New("tells more than this node has a budget for")
@@ -153,7 +164,7 @@ func (t *topic) answer(stream network.Stream) error {
 	if !n.policy.MayTakePart(from) {
 		return errors.New("may not take part")
 	}
-	leave, err := n.syncing.admit(stream, n.policy, n.reportViolation)
+	leave, err := n.syncing.Admit(stream, n.policy, n.reportViolation)
 	if err != nil {
 		return err
 	}

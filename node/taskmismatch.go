@@ -15,6 +15,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/tasknames"
+	"github.com/fbo-node/fbo/node/internal/access"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -47,9 +48,9 @@ func (n *Node) serveTaskNames(stream network.Stream) {
 func (n *Node) answerTaskNames(stream network.Stream) error {
 	from := stream.Conn().RemotePeer()
 	if !n.policy.MayTakePart(from) {
-		return errNotAllowed
+		return access.ErrNotAllowed
 	}
-	leave, err := n.naming.admit(stream, n.policy, n.reportViolation)
+	leave, err := n.naming.Admit(stream, n.policy, n.reportViolation)
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,18 @@
-package node
+package gossip
 
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/ipfs/go-cid"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multihash"
 
+	"github.com/fbo-node/fbo/node/internal/access"
 	"github.com/fbo-node/fbo/node/internal/peers"
-	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // topicOf is a well-formed topic for each number.
@@ -23,14 +25,18 @@ func topicOf(t testing.TB, number int) string {
 	return peers.TopicName(cid.NewCidV1(cid.Raw, hash).String())
 }
 
+// newInspector returns an inspector that reports to its policy.
+func newInspector() *inspector {
+	policy := access.NewPolicy(peers.Config{})
+	return &inspector{policy, newValidationCache(), func(id peer.ID, weight int, _ error) { policy.Violated(time.Now(), id, weight) }}
+}
+
+func isBanned(i *inspector, id peer.ID) bool { return i.policy.Banned(time.Now(), id) }
+
 // A node on many tasks that comes and goes does nothing wrong; who announces
 // without end is banned, and then not heard.
 func TestWhoAnnouncesWithoutEndIsBanned(t *testing.T) {
-	n := &Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer n.Close()
+	n := newInspector()
 	many := func(count int) *pubsub.RPC {
 		rpc := &pubsub.RPC{}
 		for i := range count {
@@ -48,8 +54,8 @@ func TestWhoAnnouncesWithoutEndIsBanned(t *testing.T) {
 	for range 10 {
 		err = n.inspect("hostile", many(1000))
 	}
-	if err == nil || !n.isBanned("hostile") || n.isBanned("honest") {
-		t.Errorf("%v, banned: %v, the honest one: %v", err, n.isBanned("hostile"), n.isBanned("honest"))
+	if err == nil || !isBanned(n, "hostile") || isBanned(n, "honest") {
+		t.Errorf("%v, banned: %v, the honest one: %v", err, isBanned(n, "hostile"), isBanned(n, "honest"))
 	}
 	if err := n.inspect("hostile", &pubsub.RPC{}); err == nil {
 		t.Error("a banned peer is heard")
@@ -59,11 +65,7 @@ func TestWhoAnnouncesWithoutEndIsBanned(t *testing.T) {
 // What a peer passes on above its budget gossip does not see, so that it is taken from
 // another; whoever comes and goes without end is banned.
 func TestWhatIsAboveABudgetDoesNotPassForSeen(t *testing.T) {
-	n := &Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
-	if err := n.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer n.Close()
+	n := newInspector()
 	topic := topicOf(t, 1)
 	messages := func(count int) *pubsub.RPC {
 		rpc := &pubsub.RPC{}
@@ -93,7 +95,7 @@ func TestWhatIsAboveABudgetDoesNotPassForSeen(t *testing.T) {
 			t.Errorf("coming and going, message %d: %v", i+1, err)
 		}
 	}
-	if !n.isBanned("restless") {
+	if !isBanned(n, "restless") {
 		t.Error("who comes and goes without end is not banned")
 	}
 }

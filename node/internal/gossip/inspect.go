@@ -1,4 +1,4 @@
-package node
+package gossip
 
 import (
 	"errors"
@@ -38,15 +38,15 @@ func (f subscriptionFilter) FilterIncomingSubscriptions(from peer.ID, announced 
 // proven an invitation. The filter keeps them out of meshes, and most messages and message IDs from
 // them. Gossip sends a node's own messages to all peers on the topic, and some message IDs, without
 // the filter, but only to peers with a sufficient score. The score, to which nothing else
-// contributes, is therefore 0, or -1 for these peers. gossipHost removes messages that are queued for
+// contributes, is therefore 0, or -1 for these peers. exitHost removes messages that are queued for
 // a peer before it has a score.
-func (n *Node) admissionOptions() []pubsub.Option {
+func admissionOptions(policy *peers.Policy) []pubsub.Option {
 	const threshold = -0.5
 	return []pubsub.Option{
-		pubsub.WithPeerFilter(n.policy.Admitted),
+		pubsub.WithPeerFilter(policy.Admitted),
 		pubsub.WithPeerScore(&pubsub.PeerScoreParams{
 			AppSpecificScore: func(id peer.ID) float64 {
-				if n.policy.Unadmitted(id) {
+				if policy.Unadmitted(id) {
 					return -1
 				}
 				return 0
@@ -59,9 +59,9 @@ func (n *Node) admissionOptions() []pubsub.Option {
 }
 
 // ownMoves counts how often a message says that its sender joins or leaves the node's own topics.
-func (n *Node) ownMoves(announced []*pb.RPC_SubOpts) (count int) {
+func (i *inspector) ownMoves(announced []*pb.RPC_SubOpts) (count int) {
 	for _, a := range announced {
-		if n.policy.IsOwnTopic(a.GetTopicid()) {
+		if i.policy.IsOwnTopic(a.GetTopicid()) {
 			count++
 		}
 	}
@@ -79,30 +79,49 @@ func announcements(announced []*pb.RPC_SubOpts) (count int) {
 	return count
 }
 
-// inspect drops gossip of those who are not heard, and breaks with whoever
-// announces subscriptions without end: to read past them costs a processor. What it takes
-// out of a message gossip does not see, so that it does not pass for seen when somebody else
-// brings it: messages of a task by somebody who has not proven its invitation, which is no
-// fault, since this node's own proof may have been the first, what is above that which a
-// peer may pass on, and that for which signatures would have to be checked that no budget is
-// left for.
-func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
+// inspector decides on the messages that peers send, before gossip reads them.
+type inspector struct {
+	policy  *peers.Policy
+	checked *validationCache
+	report  func(id peer.ID, weight int, why error) // of violations
+}
+
+// inspect drops the messages of peers that are not on the allow list, also with a Host of the user's,
+// whose connections have no gate, and of banned ones. It reports peers that announce subscriptions
+// without limit, since reading these costs a processor. From other messages it removes shares that
+// gossip then does not count as seen, so that another peer can deliver them: shares of a task whose
+// invitation the peer has not proven, which is no violation, since this node's own proof may have been
+// the first; those above what a peer may relay; and those whose signatures exceed the budget of checks.
+func (i *inspector) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	now := time.Now()
-	if err := n.gate.inspect(from); err != nil {
-		return err
+	if !i.policy.MayTakePart(from) {
+		return fmt.Errorf("%v is not on the list of those who may take part", from)
 	}
-	if n.isBanned(from) {
+	if i.policy.Banned(now, from) {
 		return fmt.Errorf("%v is banned for now", from)
 	}
 	if announced := rpc.GetSubscriptions(); len(announced) > 0 {
-		if !n.policy.Allow(now, from, peers.Announce, announcements(announced)) || !n.policy.Allow(now, from, peers.TopicChurn, n.ownMoves(announced)) {
-			n.reportViolation(from, peers.MaxViolations, errTooManySubscriptions)
+		if !i.policy.Allow(now, from, peers.Announce, announcements(announced)) || !i.policy.Allow(now, from, peers.TopicChurn, i.ownMoves(announced)) {
+			i.report(from, peers.MaxViolations, errTooManySubscriptions)
 			return errTooManySubscriptions
 		}
 	}
 	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool {
-		return !n.policy.Admitted(from, m.GetTopic()) || !n.policy.Allow(now, from, peers.Relay, 1) ||
-			!n.checked.has(m) && !n.policy.AllowCheck(now, from, peer.ID(m.GetFrom()))
+		return !i.policy.Admitted(from, m.GetTopic()) || !i.policy.Allow(now, from, peers.Relay, 1) ||
+			!i.checked.has(m) && !i.policy.AllowCheck(now, from, peer.ID(m.GetFrom()))
 	})
 	return nil
+}
+
+// blacklist drops the gossip of peers that are banned or may not take part, whoever relays it.
+type blacklist struct{ policy *peers.Policy }
+
+var _ pubsub.Blacklist = blacklist{}
+
+// Add implements pubsub.Blacklist; it has no effect.
+func (blacklist) Add(peer.ID) bool { return false }
+
+// Contains implements pubsub.Blacklist.
+func (b blacklist) Contains(id peer.ID) bool {
+	return b.policy.Banned(time.Now(), id) || !b.policy.MayTakePart(id)
 }

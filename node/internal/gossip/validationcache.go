@@ -1,4 +1,4 @@
-package node
+package gossip
 
 import (
 	"sync"
@@ -15,7 +15,7 @@ const validationCacheTime = 10 * time.Second
 // validationCache remembers the messages of gossip whose signatures were checked of late: copies of
 // them cost nothing more.
 type validationCache struct {
-	noTracer
+	NoTracer
 	now func() time.Time
 
 	mu            sync.Mutex

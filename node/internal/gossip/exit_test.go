@@ -1,4 +1,4 @@
-package node
+package gossip
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/fbo-node/fbo/node/internal/access"
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
@@ -28,7 +29,7 @@ func (s *writtenStream) Write(data []byte) (int, error) {
 // it. Subscriptions, control messages and other topics pass.
 func TestStreamsCarryNothingOfAClosedTopic(t *testing.T) {
 	const closed, open = "/fbo/task/1/closed", "/fbo/task/1/open"
-	policy := newPolicy(peers.Config{})
+	policy := access.NewPolicy(peers.Config{})
 	policy.RequireInvitation(closed)
 	policy.JoinTopic(closed)
 	policy.JoinTopic(open)

@@ -1,4 +1,4 @@
-package node
+package access
 
 import (
 	"errors"
@@ -12,32 +12,6 @@ import (
 
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
-
-func waitUntil(t testing.TB, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !so(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
-
-// What is asked for while it is done is done once more, however often.
-func TestCoalescerRunsOnceMore(t *testing.T) {
-	var o coalescer
-	done := 0
-	o.run("peer", func() {
-		if done++; done == 1 {
-			for range 5 {
-				o.run("peer", func() { t.Error("it is done twice at a time") })
-			}
-			o.run("another", func() { done += 10 })
-		}
-	})
-	if done != 12 || len(o.again) != 0 {
-		t.Errorf("done %d times, %d are left", done, len(o.again))
-	}
-}
 
 // refusedStream is one for which the resource manager has no room.
 type refusedStream struct {
@@ -62,15 +36,16 @@ func (connectionOfPeer) RemoteMultiaddr() multiaddr.Multiaddr {
 
 // A stream that libp2p's own limits refuse takes no place.
 func TestStreamsThatTheResourceManagerRefuses(t *testing.T) {
-	s := newSyncLimiter()
+	const count = 4
+	s := NewLimiter("test", count, 2, 1<<10, time.Second)
 	stream := refusedStream{why: errors.New("no room")}
 	for range 2 * peers.SyncBurst {
-		leave, err := s.admit(stream, newPolicy(peers.Config{}), func(peer.ID, int, error) {})
+		leave, err := s.Admit(stream, NewPolicy(peers.Config{}), func(peer.ID, int, error) {})
 		if leave != nil || !errors.Is(err, stream.why) {
 			t.Fatalf("a refused stream is let in: %v", err)
 		}
 	}
-	for i := range maxSyncStreams {
+	for i := range count {
 		if loser, ok := s.slots.Acquire(&peers.Slot{ID: peer.ID(fmt.Sprint(i))}); !ok || loser != nil {
 			t.Fatal("refused streams have places")
 		}

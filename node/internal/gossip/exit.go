@@ -1,4 +1,4 @@
-package node
+package gossip
 
 import (
 	"context"
@@ -15,18 +15,18 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-// gossipHost is the host as gossip uses it: its streams carry no messages of a topic, and no message
+// exitHost is the host as gossip uses it: its streams carry no messages of a topic, and no message
 // IDs, to a peer that has not proven the invitation of the topic.
 //
 // The peer score of admissionOptions is not enough. Gossip gives a peer the score 0 until its outgoing
 // stream is open, and queues messages for it from the moment it connects.
-type gossipHost struct {
+type exitHost struct {
 	host.Host
 	policy *peers.Policy
 }
 
 // NewStream implements host.Host.
-func (h gossipHost) NewStream(ctx context.Context, id peer.ID, protocols ...libp2pprotocol.ID) (network.Stream, error) {
+func (h exitHost) NewStream(ctx context.Context, id peer.ID, protocols ...libp2pprotocol.ID) (network.Stream, error) {
 	s, err := h.Host.NewStream(ctx, id, protocols...)
 	if err != nil {
 		return nil, err

@@ -91,8 +91,8 @@ func (s *Session) Prompt(ctx context.Context, exchange string) error {
 }
 
 // Registrations is how many the hub remembers.
-func (h *Hub) Registrations() int { return h.policy.Registrations() }
+func (h *Hub) Registrations() int { return h.server.Policy().Registrations() }
 
 // Places bounds how many nodes can be reached through the hub. It is called after Start and
 // before anybody comes.
-func (h *Hub) Places(most int) { h.policy.LimitReservations(most) }
+func (h *Hub) Places(most int) { h.server.Policy().LimitReservations(most) }

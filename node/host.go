@@ -17,32 +17,27 @@ import (
 
 const mdnsService = "_fbo._udp"
 
-// Bounds of the pause between attempts to reach a configured peer.
-const (
-	shortestPause = time.Second
-	longestPause  = 30 * time.Second
-	dialTimeout   = 10 * time.Second
-)
+const dialTimeout = 10 * time.Second
 
 // keepConnected reaches a configured peer or hub and, since libp2p does not,
 // reaches it again whenever the connection is lost.
 func (n *Node) keepConnected(ctx context.Context, what string, target peer.AddrInfo) {
-	pause := shortestPause
+	pause := nethost.ShortestPause
 	tried := sync.OnceFunc(func() { n.untried.Add(-1) })
 	defer tried()
 	warned, unseen := false, false // unseen: the last dial went well and nothing came of it yet
 	for ctx.Err() == nil {
 		if n.host.Network().Connectedness(target.ID) == network.Connected {
-			pause, warned, unseen = shortestPause, false, false
+			pause, warned, unseen = nethost.ShortestPause, false, false
 		} else if err := n.dialForGood(ctx, target, unseen); err != nil {
 			if !warned && ctx.Err() == nil {
 				n.warn(fmt.Sprintf("cannot reach %s %v at %v: %v; trying on", what, target.ID, target.Addrs, nethost.DialReason(err)))
 				warned = true
 			}
-			pause = min(2*pause, longestPause)
+			pause = min(2*pause, nethost.LongestPause)
 		} else {
 			n.log.Info("connected", what, target.ID)
-			pause, unseen = shortestPause, true
+			pause, unseen = nethost.ShortestPause, true
 		}
 		tried()
 		select {

@@ -8,12 +8,13 @@ import (
 
 	"github.com/fbo-node/fbo/internal/nethost"
 	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/hub"
 )
 
 func (n *Node) newHost(listen []string) (host.Host, error) {
 	c := nethost.Config{
 		Key: n.key, Listen: listen, Traffic: &n.traffic, Connections: nethost.MaxConnections, Gate: n.gate, Relayed: len(n.hubs) > 0,
-		Options: []libp2p.Option{libp2p.AddrsFactory(n.advertise)},
+		Options: []libp2p.Option{libp2p.AddrsFactory(func(own []multiaddr.Multiaddr) []multiaddr.Multiaddr { return hub.Advertise(n.hubs, own) })},
 	}
 	resources, err := nethost.NewResources(nethost.MaxConnections, rcmgr.PartialLimitConfig{})
 	if err != nil {

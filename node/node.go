@@ -28,6 +28,7 @@ import (
 	"github.com/fbo-node/fbo/internal/tasknames"
 	"github.com/fbo-node/fbo/node/internal/access"
 	"github.com/fbo-node/fbo/node/internal/gossip"
+	"github.com/fbo-node/fbo/node/internal/hub"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -116,7 +117,7 @@ type Node struct {
 	gate       *access.Gate
 	syncing    *access.Limiter // comparing shares
 	naming     *access.Limiter // requests for task names
-	hubs       []*hub
+	hubs       []*hub.Link
 	store      *store.Store
 	pubsub     *pubsub.PubSub
 	policy     *peers.Policy
@@ -218,7 +219,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	}
 	n.hubs = nil
 	for _, info := range hubs {
-		n.hubs = append(n.hubs, newHub(info))
+		n.hubs = append(n.hubs, hub.NewLink(info))
 	}
 	policy := n.newPolicy("", configured)
 	for _, target := range configured {

@@ -104,7 +104,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 	}
 	for _, h := range s.node.hubs {
 		connected := s.node.host.Network().Connectedness(h.ID) == network.Connected
-		status.Hubs = append(status.Hubs, HubLink{ID: h.ID, Connected: connected, Reachable: h.reservation.Load()})
+		status.Hubs = append(status.Hubs, HubLink{ID: h.ID, Connected: connected, Reachable: h.Reachable()})
 	}
 	status.BytesSent, status.BytesReceived = s.node.traffic.Sent.Load(), s.node.traffic.Received.Load()
 	err := s.do(ctx, func(now time.Time) {

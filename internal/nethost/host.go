@@ -124,6 +124,12 @@ func FullAddresses(h host.Host) []string {
 	return texts
 }
 
+// Bounds of the pause between attempts to reach a configured peer or to reserve a place at a hub.
+const (
+	ShortestPause = time.Second
+	LongestPause  = 30 * time.Second
+)
+
 // MaxReason is how many characters of an error are shown that may quote a peer.
 const MaxReason = 2000
 

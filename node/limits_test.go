@@ -8,11 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/peer"
-	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
-	"github.com/multiformats/go-multiaddr"
-
 	"github.com/fbo-node/fbo/internal/nethost"
 	"github.com/fbo-node/fbo/internal/tasknames"
 	"github.com/fbo-node/fbo/node/internal/access"
@@ -20,41 +15,6 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 )
-
-// All that a hub relays to a node comes from the hub's address, and all nodes
-// behind one NAT come from that; libp2p's default is eight.
-func TestConnectionsFromOneAddress(t *testing.T) {
-	circuit := multiaddr.StringCast("/ip4/203.0.113.7/udp/4001/quic-v1/p2p/12D3KooWEyoppNCUx8Yx66oV9fJnriXwCcXwDDUA2kj6vnc6iDEp/p2p-circuit")
-	direct := multiaddr.StringCast("/ip4/203.0.113.7/udp/4001/quic-v1")
-	for name, c := range map[string]struct {
-		perAddress int
-		limits     rcmgr.PartialLimitConfig
-		from       multiaddr.Multiaddr
-	}{
-		"a node's, through a hub": {nethost.MaxConnections, rcmgr.PartialLimitConfig{}, circuit},
-		"a hub's, from a NAT":     {hubPerAddress, hubLimits(), direct},
-	} {
-		resources, err := nethost.NewResources(c.perAddress, c.limits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range c.perAddress + 1 {
-			scope, err := resources.OpenConnection(network.DirInbound, false, c.from)
-			if (err == nil) != (i < c.perAddress) {
-				t.Errorf("%s: connection %d: %v", name, i+1, err)
-				break
-			}
-			if err == nil { // else it would count as one whose handshake is under way
-				if err := scope.SetPeer(peer.ID(fmt.Sprint("peer ", i))); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if err := resources.Close(); err != nil {
-			t.Error(err)
-		}
-	}
-}
 
 // TestDocumentedLimits compares the numbers of docs/network.md with those of the program.
 func TestDocumentedLimits(t *testing.T) {
@@ -74,15 +34,8 @@ func TestDocumentedLimits(t *testing.T) {
 		fmt.Sprintf("| connections | %d; above, those", nethost.MaxConnections),
 		fmt.Sprintf("From one IP address (IPv6: one /56) %d, and %d new ones a second after %d at once; of one IPv6 /48 %d.", nethost.MaxConnections, nethost.ConnectionRate, nethost.MaxConnections, 4*nethost.MaxConnections),
 		fmt.Sprintf("%d of them with the same node", nethost.MaxConnections),
-		fmt.Sprintf("| connections | %s; above %d, those", number(hubConnections), hubConnections*3/4),
-		fmt.Sprintf("| from one IP address (IPv6: one /56) | %d connections, %d places, and %d new connections a second after %d at once; of one IPv6 /48 %d connections |",
-			hubPerAddress, hubPerAddress, nethost.ConnectionRate, hubPerAddress, 4*hubPerAddress),
-		fmt.Sprintf("| %d; a place lasts an hour and is renewed every %d minutes.", hubReservations, reservationRenewal/time.Minute),
-		fmt.Sprintf("| relayed connections | %s; %d of one node |", number(hubCircuits), hubCircuitsOfNode),
-		fmt.Sprintf("| %d MiB a second that an address (IPv6: one /56) sends, %d MiB at once;", relayByteRate>>20, relayByteBurst>>20),
 		fmt.Sprintf("| registrations | %s; %d for a task; %d of a node. They end with the node's connection, or %d minutes after", number(peers.MaxRegistrations), peers.MaxOfTask, peers.MaxTasksOfNode, peers.RegistrationTTL/time.Minute),
-		fmt.Sprintf("| %d MiB, of that %d MiB for relaying |", hubMemory>>20, hubRelayMemory>>20),
-		fmt.Sprintf("1, 2, 4 … %s s, other members after 1, 2, 4 … %s s", seconds(longestPause), seconds(peers.MaxRetry)),
+		fmt.Sprintf("1, 2, 4 … %s s, other members after 1, 2, 4 … %s s", seconds(nethost.LongestPause), seconds(peers.MaxRetry)),
 		fmt.Sprintf("fewer than %d connections itself, it dials a member every %s s", peers.EnoughDialled, seconds(peers.VisitPause)),
 		fmt.Sprintf("after 1, 2, 4 … %s s. With more it dials a member every %s s", seconds(peers.LongPause), seconds(peers.LostPause)),
 		fmt.Sprintf("addresses of up to %d peers", peers.MaxAnchors),

@@ -7,6 +7,7 @@ import (
 	"github.com/fbo-node/fbo/internal/clientsession"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/wire"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -36,6 +37,8 @@ type (
 	Author = agent.Author
 	// ClientSession is a session for clients outside of the process.
 	ClientSession = clientsession.Session
+	// TaskMismatch is a connected peer's task of the same name as the session's and with another ID.
+	TaskMismatch = wire.TaskMismatch
 	// Invitation is the secret by which nodes join a closed task.
 	Invitation = invitation.Invitation
 )

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -13,14 +12,9 @@ import (
 
 	"github.com/fbo-node/fbo/node/internal/hub"
 	"github.com/fbo-node/fbo/node/internal/peers"
-	"github.com/fbo-node/fbo/protocol"
 )
 
-const (
-	directGrace       = 5 * time.Second // for messages on a relayed connection, once there is a direct one
-	rendezvousPause   = 2 * time.Second // at most, for a node with too few active peers that learns of new nodes
-	rendezvousRenewal = 2 * time.Minute // for a node with enough active peers
-)
+const directGrace = 5 * time.Second // for messages on a relayed connection, once there is a direct one
 
 // startHubs keeps the node connected to its hubs, and with a place at each.
 func (n *Node) startHubs(ctx context.Context) error {
@@ -41,8 +35,8 @@ func (n *Node) startHubs(ctx context.Context) error {
 	}}
 	for _, h := range n.hubs {
 		n.host.ConnManager().Protect(h.ID, "hub")
-		n.untried.Add(1)
-		n.background(func() { n.keepConnected(ctx, "hub", h.AddrInfo) })
+		n.network.Expect()
+		n.background(func() { n.network.KeepConnected(ctx, "hub", h.AddrInfo) })
 		if n.Host == nil { // else the node does not choose the addresses
 			n.background(func() { c.KeepReservation(ctx, h) })
 		}
@@ -76,50 +70,3 @@ func (n *Node) leaveRelay(id peer.ID) {
 }
 
 func relayed(c network.Conn) bool { return peers.IsCircuit(c.RemoteMultiaddr()) }
-
-// registerAtHubs registers the node for the task at a hub and learns other nodes on the task: at once,
-// then at growing intervals, and again when the connection was lost or the node's own addresses have
-// changed. maintainConnections dials the nodes.
-func (t *topic) registerAtHubs(h *hub.Link) {
-	n := t.session.node
-	pause, next := peers.ConnectPause, time.Now()
-	var handedIn []byte
-	connection := uint64(0)
-	for {
-		select {
-		case <-t.ctx.Done():
-			return
-		case <-time.After(n.policy.Jittered(peers.ConnectPause)):
-		}
-		if n.host.Network().Connectedness(h.ID) != network.Connected {
-			next = time.Now()
-			continue
-		}
-		record, current := t.recordOf(n.host.ID()), h.Connections()
-		changed := current != connection || !bytes.Equal(record, handedIn)
-		if record == nil || !changed && time.Now().Before(next) {
-			continue
-		}
-		if changed {
-			pause = peers.ConnectPause
-		}
-		before := t.policy.Members()
-		request := protocol.RendezvousRequest{Task: t.session.rendezvous, PeerRecord: record}
-		err := hub.Register(t.ctx, n.host, h.ID, request, t.learn)
-		if t.ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			t.session.logger.Info("a hub does not introduce this node", "peer", h.ID, "error", err)
-		}
-		handedIn, connection = record, current
-		next = time.Now().Add(n.policy.Jittered(pause))
-		pause = min(2*pause, peers.LongPause)
-		if after := t.policy.Members(); after > before {
-			pause = min(pause, rendezvousPause) // there may be more
-		}
-		if err == nil && t.policy.Active(time.Now()) >= peers.EnoughPeers {
-			next = time.Now().Add(n.policy.Jittered(rendezvousRenewal))
-		}
-	}
-}

@@ -46,7 +46,6 @@ func TestDocumentedLimits(t *testing.T) {
 		fmt.Sprintf("A message has at most %d KiB.", gossip.MaxMessageBytes>>10),
 		fmt.Sprintf("| %d a second for all peers that are not named, %s at once. Each group has %d a second, %d at once,", peers.CheckRate, number(peers.CheckBurst), peers.GroupCheckRate, peers.GroupCheckBurst),
 		fmt.Sprintf("| %d a second of all that are not named, %s at once, and %d a second of each group, %d at once;", peers.ItemRate, number(peers.ItemBurst), peers.GroupItemRate, peers.GroupItemBurst),
-		fmt.Sprintf("| %d streams at the same time, on all tasks, %d of a peer, each for %s s", maxSyncStreams, maxSyncStreamsOfPeer, seconds(syncTimeout)),
 		fmt.Sprintf("| %d streams, %d of a peer, each for %s s and %d KiB", access.MaxSmallStreams, access.MaxSmallStreamsOfPeer, seconds(tasknames.Timeout), access.SmallBytes>>10),
 		fmt.Sprintf("| %d a second of a peer, %d at once; of refused ones %d a second, %d at once.", peers.SyncRate, peers.SyncBurst, peers.ExcessStreamRate, peers.ExcessStreamBurst),
 		fmt.Sprintf("; %d streams of %d KiB for each task", peers.MaxDirectStreams, protocol.MaxDirectBytes>>10),

@@ -113,10 +113,10 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 	}
 	for _, share := range ready.Publish {
 		s.metrics.shareSent(share.Kind)
-		s.topic.publish(share)
+		s.topic.Publish(share)
 	}
 	for _, message := range ready.Send {
-		s.topic.direct.enqueue(message)
+		s.topic.Send(message)
 	}
 	for _, answer := range ready.Answers {
 		s.waiting[answer.Request] <- answer // has room for one

@@ -8,10 +8,8 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -25,11 +23,10 @@ import (
 	"github.com/fbo-node/fbo/internal/ratelimitlog"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/store"
-	"github.com/fbo-node/fbo/internal/tasknames"
 	"github.com/fbo-node/fbo/node/internal/access"
-	"github.com/fbo-node/fbo/node/internal/gossip"
 	"github.com/fbo-node/fbo/node/internal/hub"
 	"github.com/fbo-node/fbo/node/internal/peers"
+	"github.com/fbo-node/fbo/node/internal/wire"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -115,13 +112,10 @@ type Node struct {
 	key        crypto.PrivKey
 	host       host.Host
 	gate       *access.Gate
-	syncing    *access.Limiter // comparing shares
-	naming     *access.Limiter // requests for task names
 	hubs       []*hub.Link
 	store      *store.Store
-	pubsub     *pubsub.PubSub
+	network    *wire.Network
 	policy     *peers.Policy
-	untried    atomic.Int32    // configured peers and hubs that have not been dialled once
 	traffic    nethost.Traffic // stays empty with a Host of the user's
 	metrics    *nodeMetrics
 	tasks      sync.WaitGroup
@@ -165,11 +159,9 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	running, cancel := context.WithCancel(context.Background())
 	n.onClose(func() error { n.tasks.Wait(); return nil })
 	n.onClose(func() error { cancel(); return nil })
-	if err := n.openPubSub(running); err != nil {
+	if err := n.openNetwork(running); err != nil {
 		return err
 	}
-	n.host.SetStreamHandler(tasknames.Protocol, n.serveTaskNames)
-	n.onClose(func() error { n.host.RemoveStreamHandler(tasknames.Protocol); return nil })
 	if n.MDNS {
 		service := mdns.NewMdnsService(n.host, mdnsService, discovered{n, running})
 		if err := service.Start(); err != nil {
@@ -181,9 +173,9 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	n.log.Info("node started", "id", n.ID(), "addresses", n.Addresses())
 	for _, target := range configured {
 		if target.ID != n.host.ID() {
-			n.untried.Add(1)
+			n.network.Expect()
 			n.host.ConnManager().Protect(target.ID, "named")
-			n.background(func() { n.keepConnected(running, "peer", target) })
+			n.background(func() { n.network.KeepConnected(running, "peer", target) })
 		}
 	}
 	if err := n.startHubs(running); err != nil {
@@ -251,7 +243,6 @@ func (n *Node) openStore() error {
 }
 
 func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
-	n.syncing, n.naming = newSyncLimiter(), access.NewSmallLimiter("fbo.task-mismatch", tasknames.Timeout)
 	if n.Host != nil {
 		n.host = n.Host
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
@@ -277,16 +268,19 @@ func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
 	return nil
 }
 
-func (n *Node) openPubSub(ctx context.Context) (err error) {
-	stop := access.Follow(n.policy, n.host.Network())
-	n.onClose(func() error { stop(); return nil })
-	c := gossip.Config{Host: n.host, Policy: n.policy, Report: n.reportViolation}
+func (n *Node) openNetwork(ctx context.Context) error {
+	c := wire.Config{
+		Host: n.host, Foreign: n.Host != nil, MDNS: n.MDNS, Policy: n.policy, Gate: n.gate, Hubs: n.hubs, Log: n.log, Warn: n.warn,
+	}
 	if n.metrics != nil {
 		c.Tracers = append(c.Tracers, tracer{metrics: n.metrics})
 	}
-	if n.pubsub, err = gossip.New(ctx, c); err != nil {
-		return fmt.Errorf("gossip: %w", err)
+	opened, stop, err := wire.Open(ctx, c)
+	if err != nil {
+		return err
 	}
+	n.network = opened
+	n.onClose(func() error { stop(); return nil })
 	return nil
 }
 

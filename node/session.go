@@ -9,9 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ipfs/go-cid"
-	"github.com/libp2p/go-libp2p/core/peer"
-
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/clientsession"
 	"github.com/fbo-node/fbo/internal/invitation"
@@ -19,7 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/ratelimitlog"
 	"github.com/fbo-node/fbo/internal/store"
-	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/node/internal/wire"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -82,11 +79,9 @@ type Session struct {
 	task          *task.Task
 	id            string
 	keys          *invitation.Keys // nil: the task is open
-	called        cid.Cid          // what the topic and streams are named by: the ID, or the tag
-	rendezvous    cid.Cid          // what hubs are asked for
 	options       JoinOptions
 	log           *journal.Log
-	topic         *topic
+	topic         *wire.Topic
 	logger        *slog.Logger
 	metrics       *taskMetrics
 	works         *backgroundWork
@@ -160,14 +155,18 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		s.wait = max(options.wait(s.agent.EvaluationTime()), 1)
 	}
 	s.metrics = newTaskMetrics(s)
-	if s.topic, err = joinTopic(ctx, s); err != nil {
+	s.topic, err = n.network.Join(ctx, wire.TopicConfig{
+		Task: t, Keys: s.keys, Wait: s.wait, Log: s.logger,
+		Exchanges: s.agent.Kinds(), Store: n.store, Metrics: s.metrics,
+		Do: s.doWithAgent, Receive: n.parts.receive,
+	})
+	if err != nil {
 		s.metrics.close()
 		return nil, err
 	}
 	if err := s.metrics.start(); err != nil {
 		s.metrics.close()
-		s.topic.cancel()
-		s.topic.leave()
+		s.topic.Leave()
 		return nil, err
 	}
 	n.store.SetName(s.id, t.Name)
@@ -179,7 +178,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	}
 	s.logger.Info("task joined", "name", t.Name, "id", s.id, "epoch", s.agent.Epoch())
 	n.background(s.loop)
-	s.topic.start()
+	s.topic.Start()
 	return s, nil
 }
 
@@ -305,7 +304,7 @@ func (s *Session) Settle(ctx context.Context) error {
 	}
 	look := time.NewTicker(settleInterval)
 	defer look.Stop()
-	for s.topic.direct.isBusy() {
+	for s.topic.Sending() {
 		select {
 		case <-look.C:
 		case <-s.ended:
@@ -327,26 +326,6 @@ func (s *Session) Keep(ctx context.Context) error {
 	return s.do(ctx, func(now time.Time) { s.agent.Keep(now) })
 }
 
-// receive gives the agent a verified share that a peer has passed on, and tells whether to
-// pass it on further.
-func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Duration, from peer.ID) (result agent.ShareResult, passOn bool, err error) {
-	by := agent.Source{Group: s.node.policy.Group(from), Named: s.node.policy.Named(from)}
-	stopped := s.do(ctx, func(now time.Time) {
-		result, err = s.node.parts.receive(s.agent, now, share, age, by)
-		passOn = (result == agent.Accepted || result == agent.Duplicate) && s.agent.Relays(share.Author)
-	})
-	if stopped != nil {
-		return agent.Stale, false, stopped
-	}
-	s.metrics.shareReceived(share.Kind, result)
-	return result, passOn, err
-}
-
-func (s *Session) joined(ctx context.Context, id peer.ID) error {
-	group := s.node.policy.Group(id)
-	return s.do(ctx, func(time.Time) { s.agent.Joined(id, group) })
-}
-
 // Close leaves the task: running trials, but for those of clients outside of the process,
 // are handed back to be offered at the next start, the peers are told, everything is on disk. It may be called more
 // than once.
@@ -361,7 +340,7 @@ func (s *Session) Close() error {
 		s.metrics.close()
 		close(s.closing)
 		<-s.ended
-		s.topic.close()
+		s.topic.Close()
 		for _, name := range s.works.end(time.Until(closing.Add(slowWork))) {
 			s.node.warn(fmt.Sprintf("task %q is left without waiting for %s, which did not end when it was told to", s.task.Name, name))
 		}

@@ -66,7 +66,7 @@ func (s *Session) restoreShare(kept sharecache.Share, now time.Time) agent.Share
 		if err != nil {
 			return agent.Malformed
 		}
-		if !s.node.refuses(c.First.Author) {
+		if !s.node.network.Refuses(c.First.Author) {
 			s.agent.Equivocators(now, c)
 		}
 		return agent.Accepted
@@ -75,7 +75,7 @@ func (s *Session) restoreShare(kept sharecache.Share, now time.Time) agent.Share
 	if err != nil {
 		return agent.Malformed
 	}
-	if s.node.refuses(share.Author) {
+	if s.node.network.Refuses(share.Author) {
 		return agent.Stale
 	}
 	result, _ := s.agent.RestorePeerShare(now, share, max(0, now.Sub(kept.Sent)), kept.Connected)

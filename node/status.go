@@ -90,8 +90,8 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		PeerID:         s.node.ID(),
 		Addresses:      s.node.Addresses(),
 		Trials:         map[strategy.State]int{},
-		TopicPeers:     s.topic.onTask(),
-		TaskMismatches: s.topic.mismatches.list(),
+		TopicPeers:     s.topic.OnTask(),
+		TaskMismatches: s.topic.Mismatches(),
 		PreviousTasks:  s.previousTasks,
 	}
 	if s.keys != nil {

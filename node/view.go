@@ -80,4 +80,4 @@ func (s *Session) Stopped(ctx context.Context) (stopped *Stopped, err error) {
 }
 
 // Banned reports whether a peer is blocked for misbehaviour.
-func (s *Session) Banned(id peer.ID) bool { return s.node.isBanned(id) }
+func (s *Session) Banned(id peer.ID) bool { return s.node.network.IsBanned(id) }

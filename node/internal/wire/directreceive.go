@@ -1,4 +1,4 @@
-package node
+package wire
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/node/internal/access"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
@@ -27,7 +28,7 @@ var errThrottled = errors.New("sends too much")
 // receive takes what a peer sends to this agent alone. What is refused is no
 // fault, since an honest peer tries again after a while; going on at once is.
 func (c *directMessenger) receive(stream network.Stream) {
-	n, from := c.topic.session.node, stream.Conn().RemotePeer()
+	n, from := c.topic.net, stream.Conn().RemotePeer()
 	err := c.admit(stream, from)
 	if err == nil {
 		_ = stream.Close()
@@ -42,20 +43,20 @@ func (c *directMessenger) receive(stream network.Stream) {
 		reason = rejectedMalformed
 	case errors.Is(err, errThrottled):
 		reason = rejectedThrottled
-		if !n.policy.Allow(time.Now(), from, peers.DirectRefusal, 1) {
-			n.reportViolation(from, 1, fmt.Errorf("direct messages: %w", err))
+		if !n.Policy.Allow(time.Now(), from, peers.DirectRefusal, 1) {
+			n.ReportViolation(from, 1, fmt.Errorf("direct messages: %w", err))
 		}
 	}
-	c.topic.session.metrics.directRejected(reason)
-	c.topic.session.logger.Debug("direct message not taken", "peer", from, "error", err)
+	c.topic.metrics.DirectRejected(reason)
+	c.topic.log.Debug("direct message not taken", "peer", from, "error", err)
 }
 
 func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
-	n := c.topic.session.node
-	if !n.policy.MayTakePart(from) || c.roster != nil && !c.roster[from] || n.isBanned(from) {
+	n := c.topic.net
+	if !n.Policy.MayTakePart(from) || c.roster != nil && !c.roster[from] || n.IsBanned(from) {
 		return access.ErrNotAllowed
 	}
-	if !n.policy.Allow(time.Now(), from, peers.Direct, 1) || !c.slots.Acquire(from) {
+	if !n.Policy.Allow(time.Now(), from, peers.Direct, 1) || !c.slots.Acquire(from) {
 		return errThrottled
 	}
 	defer c.slots.Release(from)
@@ -69,7 +70,7 @@ func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
 		if !c.exchanges[exchange] {
 			return fmt.Errorf("%w: the task has no exchange %q", protocol.ErrMalformed, exchange)
 		}
-		if !n.policy.Allow(time.Now(), from, peers.DirectByte, bytes) {
+		if !n.Policy.Allow(time.Now(), from, peers.DirectByte, bytes) {
 			return errThrottled
 		}
 		return nil
@@ -79,11 +80,10 @@ func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
 	}
 	ctx, cancel := context.WithTimeout(c.topic.ctx, receiveTimeout)
 	defer cancel()
-	s := c.topic.session
-	if err := s.do(ctx, func(now time.Time) { s.agent.Direct(now, from, message.Exchange, message.Data) }); err != nil {
+	if err := c.topic.do(ctx, func(a *agent.Agent, now time.Time) { a.Direct(now, from, message.Exchange, message.Data) }); err != nil {
 		return err
 	}
-	s.metrics.directReceived(message.Exchange)
+	c.topic.metrics.DirectReceived(message.Exchange)
 	_ = protocol.WriteReceipt(stream) // without it the message comes again
 	return nil
 }

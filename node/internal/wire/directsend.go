@@ -1,4 +1,4 @@
-package node
+package wire
 
 import (
 	"bytes"
@@ -47,7 +47,7 @@ const (
 // the peer joins the topic. No message waits over a restart. A message is delivered twice if its
 // confirmation is lost.
 type directMessenger struct {
-	topic     *topic
+	topic     *Topic
 	exchanges map[string]bool
 	roster    map[peer.ID]bool // peers whose messages alone are accepted; nil: all peers
 	slots     *peers.DirectSlots
@@ -71,36 +71,35 @@ type queuedDirect struct {
 
 func (l queuedDirect) size() int { return len(l.Exchange) + len(l.Data) }
 
-func newDirectMessenger(t *topic) *directMessenger {
+func newDirectMessenger(t *Topic, exchanges []string) *directMessenger {
 	c := &directMessenger{topic: t, exchanges: map[string]bool{}, queues: map[peer.ID]*directQueue{}}
-	for _, name := range t.session.agent.Kinds() {
+	for _, name := range exchanges {
 		c.exchanges[name] = true
 	}
-	if roster := t.session.task.Roster(); roster != nil {
+	if roster := t.task.Roster(); roster != nil {
 		c.roster = make(map[peer.ID]bool, len(roster))
 		for _, id := range roster {
 			c.roster[id] = true
 		}
 	}
-	c.slots = peers.NewDirectSlots(func(id peer.ID) bool { return c.roster[id] || t.session.node.policy.Listed(id) })
+	c.slots = peers.NewDirectSlots(func(id peer.ID) bool { return c.roster[id] || t.net.Policy.Listed(id) })
 	return c
 }
 
 func (c *directMessenger) protocol() libp2pprotocol.ID {
-	return libp2pprotocol.ID(directProtocolPrefix + c.topic.session.called.String())
+	return libp2pprotocol.ID(directProtocolPrefix + c.topic.called.String())
 }
 
-// enqueue never blocks: what there is no room for displaces the oldest. It is called
-// by the session's loop alone, so that nothing is posted once that has ended.
+// enqueue is Topic.Send.
 func (c *directMessenger) enqueue(d agent.Direct) {
 	l := queuedDirect{protocol.Direct{Exchange: d.Exchange, Data: bytes.Clone(d.Data)}, time.Now()}
 	if err := l.Check(); err != nil {
-		c.topic.session.logger.Warn("direct message cannot be sent", "peer", d.To, "error", err)
-		c.topic.session.metrics.directDropped(droppedInvalid, 1)
+		c.topic.log.Warn("direct message cannot be sent", "peer", d.To, "error", err)
+		c.topic.metrics.DirectDropped(droppedInvalid, 1)
 		return
 	}
-	if d.To == c.topic.session.node.host.ID() {
-		c.topic.session.metrics.directDropped(droppedBlocked, 1)
+	if d.To == c.topic.net.Host.ID() {
+		c.topic.metrics.DirectDropped(droppedBlocked, 1)
 		return
 	}
 	c.mu.Lock()
@@ -129,22 +128,22 @@ func (c *directMessenger) deliverQueue(to peer.ID, q *directQueue) {
 			return
 		case err == nil:
 			failures = 0
-			c.topic.session.metrics.directSent(l.Exchange)
+			c.topic.metrics.DirectSent(l.Exchange)
 			continue
 		case errors.Is(err, access.ErrNotAllowed):
 			c.noteDropped(to, droppedBlocked, 1)
 			continue
 		}
 		failures++
-		c.topic.session.metrics.directFailed()
-		c.topic.session.logger.Debug("direct message not delivered", "peer", to, "exchange", l.Exchange, "error", err)
+		c.topic.metrics.DirectFailed()
+		c.topic.log.Debug("direct message not delivered", "peer", to, "exchange", l.Exchange, "error", err)
 		c.requeue(to, q, l)
 		select {
 		case <-c.topic.ctx.Done():
 			return
 		case <-q.news:
 			failures = 0
-		case <-time.After(c.topic.session.node.policy.Jittered(protocol.DirectPause(failures))):
+		case <-time.After(c.topic.net.Policy.Jittered(protocol.DirectPause(failures))):
 		}
 	}
 }
@@ -178,8 +177,8 @@ func (c *directMessenger) requeue(to peer.ID, q *directQueue, l queuedDirect) {
 // noteDropped notes messages that were given up.
 func (c *directMessenger) noteDropped(to peer.ID, reason string, count int) {
 	if count > 0 {
-		c.topic.session.metrics.directDropped(reason, count)
-		c.topic.session.logger.Info("direct messages given up", "peer", to, "reason", reason, "count", count)
+		c.topic.metrics.DirectDropped(reason, count)
+		c.topic.log.Info("direct messages given up", "peer", to, "reason", reason, "count", count)
 	}
 }
 
@@ -188,7 +187,7 @@ func (c *directMessenger) isBusy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for id := range c.queues {
-		if c.topic.session.node.host.Network().Connectedness(id) == network.Connected {
+		if c.topic.net.Host.Network().Connectedness(id) == network.Connected {
 			return true
 		}
 	}
@@ -247,18 +246,18 @@ func (c *directMessenger) longestWaiting() (oldest *directQueue) {
 // deliver makes one attempt, which starts with reaching the peer when there is no
 // connection.
 func (c *directMessenger) deliver(to peer.ID, d protocol.Direct) error {
-	t, n := c.topic, c.topic.session.node
-	if !n.policy.MayTakePart(to) || n.isBanned(to) {
+	t, n := c.topic, c.topic.net
+	if !n.Policy.MayTakePart(to) || n.IsBanned(to) {
 		return access.ErrNotAllowed
 	}
-	if n.host.Network().Connectedness(to) != network.Connected {
-		if err := n.dialAgain(t.ctx, t.policy.Address(to)); err != nil {
+	if n.Host.Network().Connectedness(to) != network.Connected {
+		if err := n.DialAgain(t.ctx, t.policy.Address(to)); err != nil {
 			return err
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.ctx, directTimeout)
 	defer cancel()
-	stream, err := n.host.NewStream(network.WithNoDial(ctx, "direct message"), to, c.protocol())
+	stream, err := n.Host.NewStream(network.WithNoDial(ctx, "direct message"), to, c.protocol())
 	if err != nil {
 		return err
 	}

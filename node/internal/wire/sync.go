@@ -1,4 +1,4 @@
-package node
+package wire
 
 import (
 	"context"
@@ -32,44 +32,44 @@ func newSyncLimiter() *access.Limiter {
 // errEnough ends the reading of an answer; what is left is asked for another time.
 var errEnough = errors.New("tells more than this node has a budget for")
 
-func (t *topic) syncProtocol() libp2pprotocol.ID {
-	return libp2pprotocol.ID(tasknames.SyncPrefix + t.session.called.String())
+func (t *Topic) syncProtocol() libp2pprotocol.ID {
+	return libp2pprotocol.ID(tasknames.SyncPrefix + t.called.String())
 }
 
 // fetch gets from a peer the shares that this agent lacks. When that is under way, it is done
 // once more after it, however often it is asked for meanwhile.
-func (t *topic) fetch(from peer.ID) {
+func (t *Topic) fetch(from peer.ID) {
 	t.fetches.run(from, func() { t.fetchOnce(from) })
 }
 
-func (t *topic) fetchOnce(from peer.ID) {
+func (t *Topic) fetchOnce(from peer.ID) {
 	ctx, cancel := context.WithTimeout(t.ctx, syncTimeout)
 	defer cancel()
 	err := t.fetchShares(ctx, from)
 	if err == nil {
-		err = t.session.do(ctx, func(now time.Time) { t.session.agent.CaughtUp(now, from) })
+		err = t.do(ctx, func(a *agent.Agent, now time.Time) { a.CaughtUp(now, from) })
 	}
 	if t.ctx.Err() != nil {
 		return
 	}
 	t.fetched.add(from)
-	t.session.metrics.fetched(err != nil)
+	t.metrics.Fetched(err != nil)
 	if err != nil {
-		t.session.logger.Info("cannot catch up on shares", "peer", from, "error", err)
+		t.log.Info("cannot catch up on shares", "peer", from, "error", err)
 	}
 }
 
-func (t *topic) fetchShares(ctx context.Context, from peer.ID) error {
+func (t *Topic) fetchShares(ctx context.Context, from peer.ID) error {
 	request := protocol.SyncRequest{PeerRecords: t.memberRecords()}
-	if err := t.session.do(ctx, func(time.Time) {
-		request.Have = t.session.agent.Digest()
-		for _, c := range t.session.agent.EquivocationProofs() {
+	if err := t.do(ctx, func(a *agent.Agent, _ time.Time) {
+		request.Have = a.Digest()
+		for _, c := range a.EquivocationProofs() {
 			request.Equivocations = append(request.Equivocations, protocol.SealedEquivocationProof{First: c.First.Envelope, Second: c.Second.Envelope})
 		}
 	}); err != nil {
 		return err
 	}
-	stream, err := t.session.node.host.NewStream(ctx, from, t.syncProtocol())
+	stream, err := t.net.Host.NewStream(ctx, from, t.syncProtocol())
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (t *topic) fetchShares(ctx context.Context, from peer.ID) error {
 	return stream.Close()
 }
 
-func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol.SyncRequest) error {
+func (t *Topic) ask(ctx context.Context, stream network.Stream, request protocol.SyncRequest) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		if err := stream.SetDeadline(deadline); err != nil {
 			return err
@@ -95,7 +95,7 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 	if err := stream.CloseWrite(); err != nil {
 		return err
 	}
-	policy, from := t.session.node.policy, stream.Conn().RemotePeer()
+	policy, from := t.net.Policy, stream.Conn().RemotePeer()
 	return t.reportMalformed(stream, protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
 		if item.PeerRecord != nil {
 			return t.learn(item.PeerRecord, stream.Conn())
@@ -108,13 +108,13 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 		}
 		share, err := protocol.Open(item.Envelope)
 		if err != nil {
-			t.session.metrics.shareReceived(unknownKind, agent.Malformed)
+			t.metrics.ShareReceived(UnknownKind, agent.Malformed)
 			return err
 		}
-		if !t.session.node.policy.MayTakePart(share.Author) {
+		if !t.net.Policy.MayTakePart(share.Author) {
 			return nil // the peer's list may be a longer one
 		}
-		result, _, err := t.session.receive(ctx, share, item.Age, from)
+		result, _, err := t.receive(ctx, share, item.Age, from)
 		if result == agent.Equivocation {
 			t.judge(result, from, share.Author, err)
 			return nil
@@ -129,42 +129,42 @@ func (t *topic) ask(ctx context.Context, stream network.Stream, request protocol
 // contradicted takes a proof that somebody, perhaps this node, has signed what
 // contradicts itself. Who passes it on is not at fault, and neither is the author when it
 // hears of it: only so can it learn that it is not alone.
-func (t *topic) contradicted(ctx context.Context, first, second []byte) error {
+func (t *Topic) contradicted(ctx context.Context, first, second []byte) error {
 	c, err := protocol.OpenEquivocationProof(first, second)
 	if err != nil {
 		return err
 	}
-	if !t.session.node.policy.MayTakePart(c.First.Author) {
+	if !t.net.Policy.MayTakePart(c.First.Author) {
 		return nil
 	}
-	return t.session.do(ctx, func(now time.Time) { t.session.agent.Equivocators(now, c) })
+	return t.do(ctx, func(a *agent.Agent, now time.Time) { a.Equivocators(now, c) })
 }
 
 // reportMalformed makes malformed messages a fault of the peer that sent them, and a proof that it
 // does not have the invitation: whoever knows the protocol's name and is honest has it.
-func (t *topic) reportMalformed(stream network.Stream, err error) error {
+func (t *Topic) reportMalformed(stream network.Stream, err error) error {
 	if errors.Is(err, protocol.ErrMalformed) || errors.Is(err, invitation.ErrForeign) {
-		t.session.node.reportViolation(stream.Conn().RemotePeer(), 1, err)
+		t.net.ReportViolation(stream.Conn().RemotePeer(), 1, err)
 	}
 	return err
 }
 
 // serveSync answers a peer's fetch.
-func (t *topic) serveSync(stream network.Stream) {
+func (t *Topic) serveSync(stream network.Stream) {
 	if err := t.answer(stream); err != nil {
-		t.session.logger.Info("cannot serve a peer's catching up", "peer", stream.Conn().RemotePeer(), "error", err)
+		t.log.Info("cannot serve a peer's catching up", "peer", stream.Conn().RemotePeer(), "error", err)
 		_ = stream.Reset()
 		return
 	}
 	_ = stream.Close()
 }
 
-func (t *topic) answer(stream network.Stream) error {
-	n, from := t.session.node, stream.Conn().RemotePeer()
-	if !n.policy.MayTakePart(from) {
+func (t *Topic) answer(stream network.Stream) error {
+	n, from := t.net, stream.Conn().RemotePeer()
+	if !n.Policy.MayTakePart(from) {
 		return errors.New("may not take part")
 	}
-	leave, err := n.syncing.Admit(stream, n.policy, n.reportViolation)
+	leave, err := n.syncing.Admit(stream, n.Policy, n.ReportViolation)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (t *topic) answer(stream network.Stream) error {
 		}
 	}
 	var items []protocol.SyncItem
-	if err := t.session.do(t.ctx, func(now time.Time) { items = t.session.agent.Since(now, request.Have) }); err != nil {
+	if err := t.do(t.ctx, func(a *agent.Agent, now time.Time) { items = a.Since(now, request.Have) }); err != nil {
 		return err
 	}
 	for _, sealed := range t.memberRecords() {

@@ -1,4 +1,4 @@
-package node
+package wire
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
@@ -25,7 +26,7 @@ const (
 )
 
 // maintainConnections keeps the node well connected among the members of its task.
-func (t *topic) maintainConnections() {
+func (t *Topic) maintainConnections() {
 	t.recallAnchors()
 	pause := t.policy.Start(time.Now())
 	for {
@@ -34,13 +35,13 @@ func (t *topic) maintainConnections() {
 			return
 		case <-time.After(pause):
 		}
-		pause = t.carryOut(t.policy.Plan(time.Now(), t.onTask()))
+		pause = t.carryOut(t.policy.Plan(time.Now(), t.OnTask()))
 	}
 }
 
 // carryOut does what a plan says, and returns the pause until the next one.
-func (t *topic) carryOut(plan peers.Plan) (pause time.Duration) {
-	manager := t.session.node.host.ConnManager()
+func (t *Topic) carryOut(plan peers.Plan) (pause time.Duration) {
+	manager := t.net.Host.ConnManager()
 	for id, value := range plan.Values {
 		manager.TagPeer(id, t.name(), value)
 	}
@@ -62,12 +63,12 @@ func (t *topic) carryOut(plan peers.Plan) (pause time.Duration) {
 	return plan.Pause
 }
 
-func (t *topic) protectionTag() string { return "outbound " + t.name() }
+func (t *Topic) protectionTag() string { return "outbound " + t.name() }
 
 // unprotectPeers ends the protection of peers when the session ends.
-func (t *topic) unprotectPeers() {
+func (t *Topic) unprotectPeers() {
 	for _, id := range t.policy.End(time.Now()) {
-		t.session.node.host.ConnManager().Unprotect(id, t.protectionTag())
+		t.net.Host.ConnManager().Unprotect(id, t.protectionTag())
 	}
 }
 
@@ -93,15 +94,15 @@ func rosterOf(t *task.Task) map[peer.ID]bool {
 
 // dialDirectly tries to reach a relayed peer without the hub. libp2p does so itself, and punches
 // holes, when a relayed connection is made and the peers know public addresses of each other.
-func (t *topic) dialDirectly(id peer.ID) {
-	err := t.session.node.dialAgain(network.WithForceDirectDial(t.ctx, "without the hub"), peer.AddrInfo{ID: id})
+func (t *Topic) dialDirectly(id peer.ID) {
+	err := t.net.DialAgain(network.WithForceDirectDial(t.ctx, "without the hub"), peer.AddrInfo{ID: id})
 	if err != nil && t.ctx.Err() == nil {
-		t.session.logger.Debug("relayed peer not reached directly", "peer", id, "error", err)
+		t.log.Debug("relayed peer not reached directly", "peer", id, "error", err)
 	}
 }
 
 // dialMembers dials members and waits for the outcome, but no longer than peers.DialPause.
-func (t *topic) dialMembers(candidates []peers.Candidate) {
+func (t *Topic) dialMembers(candidates []peers.Candidate) {
 	done := make(chan struct{}, len(candidates))
 	for _, c := range candidates {
 		t.running.Go(func() {
@@ -119,25 +120,25 @@ func (t *topic) dialMembers(candidates []peers.Candidate) {
 	}
 }
 
-func (t *topic) dialMember(c peers.Candidate) {
-	n, info := t.session.node, c.Info
-	if n.Host != nil { // which does not ask the gate
-		info.Addrs = slices.DeleteFunc(slices.Clone(info.Addrs), func(a multiaddr.Multiaddr) bool { return !n.gate.InterceptAddrDial(info.ID, a) })
+func (t *Topic) dialMember(c peers.Candidate) {
+	n, info := t.net, c.Info
+	if n.Foreign { // which does not ask the gate
+		info.Addrs = slices.DeleteFunc(slices.Clone(info.Addrs), func(a multiaddr.Multiaddr) bool { return !n.Gate.InterceptAddrDial(info.ID, a) })
 	}
-	err := n.dialAgain(t.ctx, info)
+	err := n.DialAgain(t.ctx, info)
 	if err != nil && t.ctx.Err() != nil {
 		return
 	}
 	t.policy.Dialled(time.Now(), c, err == nil)
 	if err != nil {
-		t.session.logger.Debug("member not reached", "peer", info.ID, "error", err)
+		t.log.Debug("member not reached", "peer", info.ID, "error", err)
 		return
 	}
 	t.running.Go(func() { t.closeIfUnused(info.ID) })
 }
 
 // startDialBacks begins to find out whether peers answer at their addresses.
-func (t *topic) startDialBacks(due []peers.DialBack) {
+func (t *Topic) startDialBacks(due []peers.DialBack) {
 	for _, d := range due {
 		t.running.Go(func() { t.dialBack(d) })
 	}
@@ -145,31 +146,31 @@ func (t *topic) startDialBacks(due []peers.DialBack) {
 
 // dialBack finds out whether a peer that has made the connection answers at one of its addresses, by
 // a handshake, since libp2p makes no second connection to a peer.
-func (t *topic) dialBack(d peers.DialBack) {
+func (t *Topic) dialBack(d peers.DialBack) {
 	select {
 	case t.dialBacks <- struct{}{}:
 		defer func() { <-t.dialBacks }()
 	case <-t.ctx.Done():
 		return
 	}
-	n := t.session.node
-	network, ok := n.host.Network().(*swarm.Swarm)
+	n := t.net
+	network, ok := n.Host.Network().(*swarm.Swarm)
 	if !ok {
 		return // a Host of the user's that dials in another way
 	}
 	for _, address := range d.Addrs {
-		if !n.gate.InterceptAddrDial(d.ID, address) {
+		if !n.Gate.InterceptAddrDial(d.ID, address) {
 			t.policy.DialBackSoon(d.ID)
 			return
 		}
 		if t.acceptsDial(network, d.ID, address) {
-			n.policy.Answered(time.Now(), d.ID, address)
+			n.Policy.Answered(time.Now(), d.ID, address)
 			return
 		}
 	}
 }
 
-func (t *topic) acceptsDial(network *swarm.Swarm, id peer.ID, address multiaddr.Multiaddr) bool {
+func (t *Topic) acceptsDial(network *swarm.Swarm, id peer.ID, address multiaddr.Multiaddr) bool {
 	ctx, cancel := context.WithTimeout(t.ctx, dialBackTimeout)
 	defer cancel()
 	transport := network.TransportForDialing(address)
@@ -187,16 +188,16 @@ func (t *topic) acceptsDial(network *swarm.Swarm, id peer.ID, address multiaddr.
 // closeIfUnused breaks the connection to a peer that was dialled for the task, of which it
 // does not speak, and that is of no other use: with many such the node goes on to
 // others.
-func (t *topic) closeIfUnused(id peer.ID) {
+func (t *Topic) closeIfUnused(id peer.ID) {
 	select {
 	case <-t.ctx.Done():
 		return
 	case <-time.After(joinGrace):
 	}
-	if t.session.node.Host != nil {
+	if t.net.Foreign {
 		return // a Host of the user's may have other uses for it
 	}
-	h := t.session.node.host
+	h := t.net.Host
 	spoken, err := h.Peerstore().SupportsProtocols(id, t.syncProtocol())
 	tags := h.ConnManager().GetTagInfo(id)
 	if err != nil || len(spoken) > 0 || t.here.has(id) || h.ConnManager().IsProtected(id, "") || tags != nil && tags.Value > 0 {
@@ -209,39 +210,39 @@ func (t *topic) closeIfUnused(id peer.ID) {
 // and is still there, so that a new one is made. A peer that was killed and has come
 // back before its old connection was found dead has told gossip on the new one that
 // it is on the topic; with the old one gossip forgets that.
-func (t *topic) reconnectStale(id peer.ID) {
+func (t *Topic) reconnectStale(id peer.ID) {
 	select {
 	case <-t.ctx.Done():
 		return
 	case <-time.After(renewAfter):
 	}
-	n, present := t.session.node, false
-	err := t.session.do(t.ctx, func(now time.Time) { present = t.session.agent.Present(now).Has(id) })
-	if err != nil || !present || n.host.Network().Connectedness(id) != network.Connected || slices.Contains(t.topic.ListPeers(), id) {
+	n, present := t.net, false
+	err := t.do(t.ctx, func(a *agent.Agent, now time.Time) { present = a.Present(now).Has(id) })
+	if err != nil || !present || n.Host.Network().Connectedness(id) != network.Connected || slices.Contains(t.topic.ListPeers(), id) {
 		return
 	}
-	t.session.logger.Info("peer is connected, and gossip does not know it; connecting anew", "peer", id)
-	_ = n.host.Network().ClosePeer(id) // the connection is gone in any case
+	t.log.Info("peer is connected, and gossip does not know it; connecting anew", "peer", id)
+	_ = n.Host.Network().ClosePeer(id) // the connection is gone in any case
 }
 
 // memberRecords returns signed records for a peer: the node's own, and others.
-func (t *topic) memberRecords() [][]byte {
+func (t *Topic) memberRecords() [][]byte {
 	records := make([][]byte, 0, protocol.MaxRecords)
-	if own := t.recordOf(t.session.node.host.ID()); own != nil {
+	if own := t.recordOf(t.net.Host.ID()); own != nil {
 		records = append(records, own)
 	}
 	return append(records, t.policy.Records(protocol.MaxRecords-len(records))...)
 }
 
 // learn takes in a record that came over a connection.
-func (t *topic) learn(sealed []byte, by network.Conn) error {
+func (t *Topic) learn(sealed []byte, by network.Conn) error {
 	return t.policy.Learn(sealed, by.RemotePeer(), by.RemoteMultiaddr())
 }
 
 // recordOf returns the signed record of a peer that is connected, or of this
 // node; nil when there is none.
-func (t *topic) recordOf(id peer.ID) []byte {
-	book, ok := peerstore.GetCertifiedAddrBook(t.session.node.host.Peerstore())
+func (t *Topic) recordOf(id peer.ID) []byte {
+	book, ok := peerstore.GetCertifiedAddrBook(t.net.Host.Peerstore())
 	if !ok {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package node
+package wire
 
 import (
 	"crypto/sha256"
@@ -33,31 +33,31 @@ type TaskMismatch struct {
 	Open bool    `json:"open,omitempty"` // it is this very task, which the session joined by invitation and the peer without
 }
 
-// serveTaskNames tells a peer which of the node's tasks have the name that it asks
-// for. Their IDs alone libp2p and gossip tell everybody who is connected; names
-// they do not tell, so these are told only to who knows them.
-func (n *Node) serveTaskNames(stream network.Stream) {
+// serveTaskNames answers which of the node's tasks have the name that a peer asks for. libp2p and
+// gossip send the IDs of tasks to all connected peers, but not the names, so only peers that know a
+// name receive an answer.
+func (n *Network) serveTaskNames(stream network.Stream) {
 	if err := n.answerTaskNames(stream); err != nil {
-		n.log.Info("cannot answer about tasks of a name", "peer", stream.Conn().RemotePeer(), "error", err)
+		n.Log.Info("cannot answer about tasks of a name", "peer", stream.Conn().RemotePeer(), "error", err)
 		_ = stream.Reset()
 		return
 	}
 	_ = stream.Close()
 }
 
-func (n *Node) answerTaskNames(stream network.Stream) error {
+func (n *Network) answerTaskNames(stream network.Stream) error {
 	from := stream.Conn().RemotePeer()
-	if !n.policy.MayTakePart(from) {
+	if !n.Policy.MayTakePart(from) {
 		return access.ErrNotAllowed
 	}
-	leave, err := n.naming.Admit(stream, n.policy, n.reportViolation)
+	leave, err := n.naming.Admit(stream, n.Policy, n.ReportViolation)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	asked, err := protocol.ReadTaskMismatchRequest(stream)
 	if errors.Is(err, protocol.ErrMalformed) {
-		n.reportViolation(from, 1, err)
+		n.ReportViolation(from, 1, err)
 	}
 	if err != nil {
 		return err
@@ -68,22 +68,22 @@ func (n *Node) answerTaskNames(stream network.Stream) error {
 	return stream.CloseWrite()
 }
 
-func (n *Node) tasksNamed(asking peer.ID, nameHash [sha256.Size]byte) (tasks []cid.Cid) {
+func (n *Network) tasksNamed(asking peer.ID, nameHash [sha256.Size]byte) (tasks []cid.Cid) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, s := range n.sessions {
-		if s.keys == nil && protocol.NameHash(asking, n.host.ID(), s.task.Name) == nameHash {
-			tasks = append(tasks, s.task.ID())
+	for _, t := range n.topics {
+		if t.keys == nil && protocol.NameHash(asking, n.Host.ID(), t.task.Name) == nameHash {
+			tasks = append(tasks, t.task.ID())
 		}
 	}
 	return tasks
 }
 
 // worksOn tells whether the node has joined the task with this ID.
-func (n *Node) worksOn(id string) bool {
+func (n *Network) worksOn(id string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.sessions[id] != nil
+	return n.topics[id] != nil
 }
 
 // mismatches holds a session's knowledge of connected peers on tasks of its name.
@@ -163,13 +163,13 @@ func (m *mismatches) forget(keep func(peer.ID) bool) {
 // compareTaskNames asks connected peers that take part in other tasks and not in this
 // one whether the name is the same: a typing error in a task file makes another
 // task of it.
-func (t *topic) compareTaskNames() {
-	h := t.session.node.host
+func (t *Topic) compareTaskNames() {
+	h := t.net.Host
 	for {
 		select {
 		case <-t.ctx.Done():
 			return
-		case <-time.After(t.session.node.policy.Jittered(taskNamePause)):
+		case <-time.After(t.net.Policy.Jittered(taskNamePause)):
 		}
 		others := map[peer.ID][]string{}
 		for _, id := range h.Network().Peers() {
@@ -190,38 +190,38 @@ func (t *topic) compareTaskNames() {
 // a peer is asked nothing, since the question would give the name to those who guess it;
 // only who runs the task openly is noticed, by the ID that it tells everybody. A mistyped
 // file has another ID than the invitation, so that nobody starts with it.
-func (t *topic) isUnrelated(p tasknames.Summary) bool {
-	same := slices.Contains(p.Tasks, t.session.id)
-	if t.session.keys != nil {
+func (t *Topic) isUnrelated(p tasknames.Summary) bool {
+	same := slices.Contains(p.Tasks, t.id)
+	if t.keys != nil {
 		return same
 	}
 	return p.Answers && len(p.Tasks) > 0 && !same
 }
 
-func (t *topic) compareTaskName(id peer.ID, tasks []string) {
-	n, s := t.session.node, t.session
-	if !n.policy.MayTakePart(id) || n.isBanned(id) {
+func (t *Topic) compareTaskName(id peer.ID, tasks []string) {
+	n := t.net
+	if !n.Policy.MayTakePart(id) || n.IsBanned(id) {
 		return
 	}
-	if s.keys != nil {
-		if t.mismatches.answered(id, tasks, []string{s.id}, nil, time.Now()) {
-			n.warn(fmt.Sprintf("peer %v works on this task, %q, without the invitation: the two do not help each other, and it tells the task's ID to everybody; give its user the invitation", id, s.task.Name))
+	if t.keys != nil {
+		if t.mismatches.answered(id, tasks, []string{t.id}, nil, time.Now()) {
+			n.Warn(fmt.Sprintf("peer %v works on this task, %q, without the invitation: the two do not help each other, and it tells the task's ID to everybody; give its user the invitation", id, t.task.Name))
 		}
 		return
 	}
-	named, err := tasknames.Query(t.ctx, n.host, id, s.task.Name, tasks)
+	named, err := tasknames.Query(t.ctx, n.Host, id, t.task.Name, tasks)
 	if t.ctx.Err() != nil {
 		return
 	}
 	if errors.Is(err, protocol.ErrMalformed) {
-		n.reportViolation(id, 1, err)
+		n.ReportViolation(id, 1, err)
 	}
 	if err != nil {
-		s.logger.Debug("a peer does not say whether its task has this name", "peer", id, "error", err)
+		t.log.Debug("a peer does not say whether its task has this name", "peer", id, "error", err)
 	}
 	named = slices.DeleteFunc(named, n.worksOn) // nobody mistook a task for one that the node works on as well
 	if t.mismatches.answered(id, tasks, named, err, time.Now()) {
-		n.warn(fmt.Sprintf("peer %v works on another task of the same name, %q (its id %s, here %s): the task files differ, so the two do not help each other; compare what `fbo-node task check FILE` prints on both machines",
-			id, s.task.Name, sanitize.List(named), s.id))
+		n.Warn(fmt.Sprintf("peer %v works on another task of the same name, %q (its id %s, here %s): the task files differ, so the two do not help each other; compare what `fbo-node task check FILE` prints on both machines",
+			id, t.task.Name, sanitize.List(named), t.id))
 	}
 }

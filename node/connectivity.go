@@ -199,7 +199,7 @@ func (t *topic) closeIfUnused(id peer.ID) {
 	h := t.session.node.host
 	spoken, err := h.Peerstore().SupportsProtocols(id, t.syncProtocol())
 	tags := h.ConnManager().GetTagInfo(id)
-	if err != nil || len(spoken) > 0 || t.here.has(id) || h.ConnManager().IsProtected(id, "") || tags != nil && tags.Value > 0 {
+	if err != nil || len(spoken) > 0 || t.policy.OnTopic(id) || h.ConnManager().IsProtected(id, "") || tags != nil && tags.Value > 0 {
 		return
 	}
 	_ = h.Network().ClosePeer(id) // the connection is gone in any case

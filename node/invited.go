@@ -193,7 +193,7 @@ func (t *topic) receiveUnadmitted() {
 		case <-t.ctx.Done():
 			return
 		case id := <-t.admissions:
-			if t.here.has(id) {
+			if t.policy.OnTopic(id) {
 				t.welcome(id)
 			}
 		}
@@ -209,13 +209,9 @@ const (
 // askProof goes on asking a peer that has come to the topic until it has proven the
 // invitation, or is gone. What it catches up on by the way is no loss.
 func (t *topic) askProof(id peer.ID) {
-	if !t.asking.add(id) {
-		return // it has left and come back meanwhile
-	}
-	defer t.asking.remove(id)
 	n := t.session.node
 	for pause := firstProofPause; ; pause = min(2*pause, longestProofPause) {
-		if n.policy.Admitted(id, t.name()) || n.isBanned(id) || !t.here.has(id) {
+		if n.policy.Admitted(id, t.name()) || n.isBanned(id) || !t.policy.OnTopic(id) {
 			return
 		}
 		t.fetch(id)

@@ -43,7 +43,7 @@ func (t *topic) fetchOnce(from peer.ID) {
 	if t.ctx.Err() != nil {
 		return
 	}
-	t.fetched.add(from)
+	t.policy.Fetched(from)
 	t.session.metrics.fetched(err != nil)
 	if err != nil {
 		t.session.logger.Info("cannot catch up on shares", "peer", from, "error", err)

@@ -36,12 +36,9 @@ type topic struct {
 	direct     *directMessenger
 	joined     chan struct{} // a peer has joined
 	admissions chan peer.ID  // peers that have proven the invitation
-	here       peerSet       // peers on the topic, before they are spoken to as well
-	asking     peerSet       // those of them that are asked for a proof
-	welcomed   peerSet       // peers on the task
+	proofs     coalescer     // asking for them
 	fetches    coalescer     // catching up
 	renewals   coalescer
-	fetched    peerSet // peers on the task that have sent their shares, or could not
 
 	outbox  chan protocol.Share
 	drained chan struct{} // closed when the outbox is closed and empty
@@ -153,16 +150,13 @@ func (t *topic) follow() {
 		}
 		if event.Type == pubsub.PeerLeave {
 			t.session.logger.Info("peer left the task", "peer", event.Peer)
-			t.here.remove(event.Peer)
-			t.welcomed.remove(event.Peer)
-			t.fetched.remove(event.Peer)
 			t.policy.Left(event.Peer)
 			t.running.Go(func() { t.renewals.run(event.Peer, func() { t.reconnectStale(event.Peer) }) })
 			continue
 		}
-		t.here.add(event.Peer)
+		t.policy.Arrived(event.Peer)
 		if !t.session.node.policy.Admitted(event.Peer, t.name()) {
-			t.running.Go(func() { t.askProof(event.Peer) })
+			t.running.Go(func() { t.proofs.run(event.Peer, func() { t.askProof(event.Peer) }) })
 			continue
 		}
 		t.welcome(event.Peer)
@@ -171,11 +165,11 @@ func (t *topic) follow() {
 
 // welcome begins to talk to a peer on the task.
 func (t *topic) welcome(id peer.ID) {
-	if !t.welcomed.add(id) {
+	if !t.policy.Joined(time.Now(), id) {
 		return
 	}
 	t.session.logger.Info("peer joined the task", "peer", id)
-	t.startDialBacks(t.policy.Joined(time.Now(), id, t.recordOf(id)))
+	t.startDialBacks(t.policy.Identified(time.Now(), id, t.recordOf(id)))
 	t.session.node.host.ConnManager().TagPeer(id, t.name(), peers.ValueOnTask)
 	t.direct.retryNow(id)
 	_ = t.session.joined(t.ctx, id) // the session's end is seen by all

@@ -43,8 +43,10 @@ type Task struct {
 	policy *Policy // whose lock guards all below
 	roster map[peer.ID]bool
 
-	peers map[peer.ID]peerActivity
-	kept  map[peer.ID]time.Time // outbound peers that are never evicted, and since when
+	onTopic map[peer.ID]bool         // on the gossip topic, on the task or not
+	peers   map[peer.ID]peerActivity // on the task
+	fetched map[peer.ID]bool         // have sent their shares, or could not
+	kept    map[peer.ID]time.Time    // outbound peers that are never evicted, and since when
 
 	known   map[peer.ID]*member
 	learned uint64 // how many ever
@@ -59,28 +61,72 @@ type peerActivity struct {
 // NewTask returns the decisions on a task's peers. A roster names the only peers that take part;
 // without one it is empty.
 func (p *Policy) NewTask(roster map[peer.ID]bool) *Task {
-	return &Task{policy: p, roster: roster, peers: map[peer.ID]peerActivity{}, kept: map[peer.ID]time.Time{}, known: map[peer.ID]*member{}}
+	return &Task{
+		policy: p, roster: roster,
+		onTopic: map[peer.ID]bool{}, peers: map[peer.ID]peerActivity{}, fetched: map[peer.ID]bool{}, kept: map[peer.ID]time.Time{},
+		known: map[peer.ID]*member{},
+	}
 }
 
-// Joined records that a peer has joined the task, with the signed record that it has sent, nil for
-// none. It returns the dial-back that is due, if there is one. The connection manager gives the peer
-// the value ValueOnTask until the next plan.
-func (t *Task) Joined(now time.Time, id peer.ID, record []byte) []DialBack {
+// Arrived records that a peer is on the gossip topic. It joins the task once it is admitted.
+func (t *Task) Arrived(id peer.ID) {
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	t.onTopic[id] = true
+}
+
+// OnTopic reports whether a peer is on the gossip topic.
+func (t *Task) OnTopic(id peer.ID) bool {
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	return t.onTopic[id]
+}
+
+// Joined records that a peer has joined the task; false when it is on the task already. The
+// connection manager gives the peer the value ValueOnTask until the next plan.
+func (t *Task) Joined(now time.Time, id peer.ID) bool {
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	if _, already := t.peers[id]; already {
+		return false
+	}
+	t.peers[id] = peerActivity{since: now}
+	return true
+}
+
+// Identified records the signed record that a peer on the task has sent, nil for none. It returns the
+// dial-back that is due, if there is one.
+func (t *Task) Identified(now time.Time, id peer.ID, record []byte) []DialBack {
 	if at := t.policy.addressOf(id); at != nil && record != nil {
 		_ = t.Learn(record, id, at) // libp2p has verified it
 	}
 	t.policy.mu.Lock()
 	defer t.policy.mu.Unlock()
 	t.raise(id, seen)
-	t.peers[id] = peerActivity{since: now}
 	return t.dialBack(now, id)
 }
 
-// Left records that a peer has left the task.
+// Fetched records that a peer has sent its shares, or could not.
+func (t *Task) Fetched(id peer.ID) {
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	t.fetched[id] = true
+}
+
+// AllFetched reports whether all these peers have sent their shares, or could not.
+func (t *Task) AllFetched(ids []peer.ID) bool {
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	return !slices.ContainsFunc(ids, func(id peer.ID) bool { return !t.fetched[id] })
+}
+
+// Left records that a peer has left the topic, and the task.
 func (t *Task) Left(id peer.ID) {
 	t.policy.mu.Lock()
 	defer t.policy.mu.Unlock()
+	delete(t.onTopic, id)
 	delete(t.peers, id)
+	delete(t.fetched, id)
 }
 
 // Delivered records a new share as a delivery of the peer that relayed it and of its author. It has

@@ -96,8 +96,8 @@ func TestOutboundPeersThatNothingDisplaces(t *testing.T) {
 // TestSilentPeersAreInactive checks that newcomers count as active only until newcomerTime ends.
 func TestSilentPeersAreInactive(t *testing.T) {
 	s := New(config()).NewTask(nil)
-	s.Joined(noon, "a", nil)
-	s.Joined(noon, "b", nil)
+	s.Joined(noon, "a")
+	s.Joined(noon, "b")
 	s.Delivered(noon, "stranger", "stranger")
 	s.Delivered(noon.Add(time.Second), "a", "a")
 	if _, strange := s.peers["stranger"]; strange || s.peers["a"].received != noon.Add(time.Second) {

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +17,6 @@ import (
 const (
 	rendezvousProtocol = "/fbo/rendezvous/1"
 	rendezvousTimeout  = 10 * time.Second
-	rendezvousPause    = 2 * time.Second // at most, for a node with too few active peers that learns of new nodes
-	rendezvousRenewal  = 2 * time.Minute // for a node with enough active peers
 )
 
 // serveRendezvous registers the asking node and answers with others on its task.
@@ -96,33 +93,19 @@ func (h *Hub) AllowConnect(from peer.ID, _ multiaddr.Multiaddr, to peer.ID) bool
 	return !h.policy.Banned(time.Now(), from) && h.policy.Together(from, to)
 }
 
-// registerAtHubs gets to know other nodes on the task from a hub: at once, then ever more
-// seldom, and again when the connection was lost or the node's own addresses
-// have changed. Whom it has learned of, link dials.
+// registerAtHubs gets to know other nodes on the task from a hub, which maintainConnections dials.
 func (t *topic) registerAtHubs(h *hub) {
-	n := t.session.node
-	pause, next := peers.ConnectPause, time.Now()
-	var handedIn []byte
-	connection := uint64(0)
+	n, meeting := t.session.node, t.policy.NewMeeting(time.Now())
 	for {
 		select {
 		case <-t.ctx.Done():
 			return
 		case <-time.After(n.policy.Jittered(peers.ConnectPause)):
 		}
-		if n.host.Network().Connectedness(h.ID) != network.Connected {
-			next = time.Now()
+		record, connected := t.recordOf(n.host.ID()), n.host.Network().Connectedness(h.ID) == network.Connected
+		if !meeting.IsDue(time.Now(), connected, h.connections.Load(), record) {
 			continue
 		}
-		record, current := t.recordOf(n.host.ID()), h.connections.Load()
-		topicChurn := current != connection || !bytes.Equal(record, handedIn)
-		if record == nil || !topicChurn && time.Now().Before(next) {
-			continue
-		}
-		if topicChurn {
-			pause = peers.ConnectPause
-		}
-		before := t.policy.Members()
 		err := t.registerAtHub(h, record)
 		if t.ctx.Err() != nil {
 			return
@@ -130,15 +113,7 @@ func (t *topic) registerAtHubs(h *hub) {
 		if err != nil {
 			t.session.logger.Info("a hub does not introduce this node", "peer", h.ID, "error", err)
 		}
-		handedIn, connection = record, current
-		next = time.Now().Add(n.policy.Jittered(pause))
-		pause = min(2*pause, peers.LongPause)
-		if after := t.policy.Members(); after > before {
-			pause = min(pause, rendezvousPause) // there may be more
-		}
-		if err == nil && t.policy.Active(time.Now()) >= peers.EnoughPeers {
-			next = time.Now().Add(n.policy.Jittered(rendezvousRenewal))
-		}
+		meeting.Ended(time.Now(), err == nil)
 	}
 }
 

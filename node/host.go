@@ -22,6 +22,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
 // DefaultListen is where a node listens unless told otherwise: any free port of
@@ -126,7 +127,6 @@ func ParsePeers(addresses []string) ([]peer.AddrInfo, error) {
 const (
 	shortestPause = time.Second
 	longestPause  = 30 * time.Second
-	dialTimeout   = 10 * time.Second
 
 	maxReason = 2000 // characters of an error that may quote a peer
 )
@@ -170,7 +170,7 @@ func dialReason(err error) string {
 }
 
 func (n *Node) dial(ctx context.Context, target peer.AddrInfo) error {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, peers.DialTimeout)
 	defer cancel()
 	return n.host.Connect(ctx, target)
 }

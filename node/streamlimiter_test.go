@@ -22,23 +22,6 @@ func waitUntil(t testing.TB, what string, so func() bool) {
 	}
 }
 
-// What is asked for while it is done is done once more, however often.
-func TestCoalescerRunsOnceMore(t *testing.T) {
-	var o coalescer
-	done := 0
-	o.run("peer", func() {
-		if done++; done == 1 {
-			for range 5 {
-				o.run("peer", func() { t.Error("it is done twice at a time") })
-			}
-			o.run("another", func() { done += 10 })
-		}
-	})
-	if done != 12 || len(o.again) != 0 {
-		t.Errorf("done %d times, %d are left", done, len(o.again))
-	}
-}
-
 // refusedStream is one for which the resource manager has no room.
 type refusedStream struct {
 	network.Stream

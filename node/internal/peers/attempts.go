@@ -37,7 +37,7 @@ const (
 type attempts struct {
 	random *rand.Rand
 	always []multiaddr.Multiaddr // the user's own
-	exempt map[peer.ID]bool      // whom the user has named by a host name
+	exempt map[peer.ID]bool      // peers that the user has named by a host name
 
 	addresses *counter[netip.Prefix]
 	ranges    *counter[netip.Prefix]

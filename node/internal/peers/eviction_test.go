@@ -21,7 +21,7 @@ func neighbourOf(number, of int) neighbour {
 	}
 }
 
-func TestWhomToKeepWhenThereIsNoRoom(t *testing.T) {
+func TestConnectionValues(t *testing.T) {
 	silent, listed := neighbourOf(1, 1), neighbourOf(2, 2)
 	silent.received, listed.received, listed.listed = time.Time{}, time.Time{}, true
 	all := []neighbour{silent, listed}
@@ -43,7 +43,7 @@ func TestWhomToKeepWhenThereIsNoRoom(t *testing.T) {
 	}
 }
 
-func TestOutboundPeersThatNothingDisplaces(t *testing.T) {
+func TestProtectedOutboundPeers(t *testing.T) {
 	s := New(config()).NewTask(nil)
 	var all []neighbour
 	for i := range 20 {
@@ -77,7 +77,7 @@ func TestOutboundPeersThatNothingDisplaces(t *testing.T) {
 		}
 	}
 	if ready, gone := choose(false); len(ready) != 1 || ready[0] != "102" || !slices.Equal(gone, []peer.ID{"100"}) {
-		t.Errorf("one falls silent: %v come, %v go", ready, gone)
+		t.Errorf("one is inactive: %v come, %v go", ready, gone)
 	}
 	all = nil
 	if ready, gone := choose(true); len(ready) > 0 || len(gone) != maxOutbound {

@@ -11,7 +11,7 @@ import (
 // A node registers at a hub at growing intervals, soon after it has learned of members, seldom with
 // enough active peers, and at once over a new connection or with a new record.
 func TestMeetings(t *testing.T) {
-	s, _ := company(0, false)
+	s, _ := taskWith(0, false)
 	m := s.NewMeeting(noon)
 	now, connection, record := noon, uint64(1), []byte("record")
 	meet := func(what string, introduced bool, least, most time.Duration) {
@@ -24,7 +24,7 @@ func TestMeetings(t *testing.T) {
 			t.Errorf("%s: after %v, expected %v to %v", what, took, least, most)
 		}
 		if introduced {
-			tellOf(t, s, "hub", Global, fmt.Sprintf("/ip4/13.0.0.%d/tcp/1", s.Members()+1))
+			introduce(t, s, "hub", Global, fmt.Sprintf("/ip4/13.0.0.%d/tcp/1", s.Members()+1))
 		}
 		m.Ended(now, true)
 	}

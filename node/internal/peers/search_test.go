@@ -13,8 +13,8 @@ import (
 
 const aHub = "12D3KooWCtgLB35RpjwhC4Hwgj2ZbSsN7WRMiDdBQg9mExHX659m"
 
-// company is a task with so many peers on it that have just delivered a share.
-func company(count int, outbound bool) (t *Task, onTask []peer.ID) {
+// taskWith returns a task with peers on it that have just delivered a share.
+func taskWith(count int, outbound bool) (t *Task, onTask []peer.ID) {
 	t = New(config()).NewTask(nil)
 	t.Start(noon)
 	for i := range count {
@@ -35,9 +35,9 @@ func (s *Task) deliver(now time.Time, ids []peer.ID) {
 
 // A node with too few active peers dials as many members as it lacks, and the rest soon after.
 func TestPlanOfANodeWithFewPeers(t *testing.T) {
-	s, onTask := company(3, false)
+	s, onTask := taskWith(3, false)
 	for i := range EnoughPeers {
-		tellOf(t, s, "hub", Global, fmt.Sprintf("/ip4/13.%d.0.1/tcp/1", i))
+		introduce(t, s, "hub", Global, fmt.Sprintf("/ip4/13.%d.0.1/tcp/1", i))
 	}
 	for _, want := range []int{EnoughPeers - 3, 3} {
 		plan := s.Plan(noon, onTask)
@@ -49,7 +49,7 @@ func TestPlanOfANodeWithFewPeers(t *testing.T) {
 
 // A node with too few active peers that knows no members asks for them at growing intervals.
 func TestPlanOfANodeWithoutMembers(t *testing.T) {
-	s, onTask := company(3, false)
+	s, onTask := taskWith(3, false)
 	var asked []time.Duration
 	for now := noon; now.Before(noon.Add(2 * time.Minute)); now = now.Add(time.Second) {
 		s.deliver(now, onTask)
@@ -74,9 +74,9 @@ func TestPlanOfANodeWithEnoughPeers(t *testing.T) {
 		{EnoughPeers, false, VisitPause},
 		{EnoughDialled, true, LostPause},
 	} {
-		s, onTask := company(c.peers, c.outbound)
+		s, onTask := taskWith(c.peers, c.outbound)
 		for i := range 100 {
-			tellOf(t, s, peer.ID(fmt.Sprint("referrer ", i%4)), Global, fmt.Sprintf("/ip4/13.%d.0.1/tcp/1", i))
+			introduce(t, s, peer.ID(fmt.Sprint("referrer ", i%4)), Global, fmt.Sprintf("/ip4/13.%d.0.1/tcp/1", i))
 		}
 		visits := 0
 		const lasts = 2 * time.Minute
@@ -102,7 +102,7 @@ func TestPlanOfANodeWithEnoughPeers(t *testing.T) {
 
 // A relayed peer is reached directly at growing intervals, and one with a direct connection is not.
 func TestPlanReachesRelayedPeersDirectly(t *testing.T) {
-	s, onTask := company(1, false)
+	s, onTask := taskWith(1, false)
 	circuit := multiaddr.StringCast("/ip4/203.0.113.7/tcp/1/p2p/" + aHub + "/p2p-circuit")
 	for _, id := range []peer.ID{"relayed", "both"} {
 		s.policy.Connected(noon, id, "relayed", circuit, false)
@@ -127,7 +127,7 @@ func TestPlanReachesRelayedPeersDirectly(t *testing.T) {
 // A peer that has made the connection is dialled back at its addresses until it answers, first at
 // those of its connections, and not at relayed ones.
 func TestDialBacks(t *testing.T) {
-	s, _ := company(0, false)
+	s, _ := taskWith(0, false)
 	id, sealed := newRecord(t, "/ip4/13.0.0.9/tcp/1", "/ip4/203.0.113.7/tcp/1/p2p/"+aHub+"/p2p-circuit", "/ip4/13.0.0.1/tcp/1", "/ip4/13.0.0.2/tcp/1")
 	s.policy.Connected(noon, id, "open", multiaddr.StringCast("/ip4/13.0.0.1/tcp/999"), false)
 	s.Joined(noon, id)
@@ -226,7 +226,7 @@ func TestPlansRepeat(t *testing.T) {
 		records = append(records, record{id, sealed})
 	}
 	run := func() (plans []Plan, introduced [][][]byte) {
-		s, onTask := company(12, true)
+		s, onTask := taskWith(12, true)
 		s.policy.self = records[0].id // a valid ID
 		for i, r := range records {
 			for j := range 6 {

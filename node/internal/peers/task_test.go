@@ -25,7 +25,7 @@ func TestSilentPeersAreInactive(t *testing.T) {
 	}
 	for after, want := range map[time.Duration]int{0: 2, newcomerTime: 1, ActiveTime: 1, ActiveTime + time.Second: 0} {
 		if got := s.Active(noon.Add(after)); got != want {
-			t.Errorf("after %v %d say something, want %d", after, got, want)
+			t.Errorf("after %v %d are active, want %d", after, got, want)
 		}
 	}
 	s.Left("a")

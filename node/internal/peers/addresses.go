@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 )
 
@@ -111,4 +112,57 @@ func groupOf(address multiaddr.Multiaddr) (direct bool, group string) {
 	}
 	hub, _, _ := strings.Cut(address.String(), "/p2p-circuit")
 	return false, "hub " + hub[strings.LastIndex(hub, "/")+1:]
+}
+
+// answeredAt returns the address at which a connection shows that the peer can be reached; nil when
+// it shows none, since the peer has made it.
+func (p *Policy) answeredAt(address multiaddr.Multiaddr, outbound bool) multiaddr.Multiaddr {
+	switch {
+	case IsCircuit(address):
+		return p.throughHub(address)
+	case outbound:
+		return address
+	}
+	return nil
+}
+
+// throughHub returns a relayed address through one of the node's own hubs in its shortest form,
+// without how the hub is reached: the user has named that. It is nil for all others.
+func (p *Policy) throughHub(address multiaddr.Multiaddr) multiaddr.Multiaddr {
+	if !IsCircuit(address) {
+		return nil
+	}
+	relay, err := address.ValueForProtocol(multiaddr.P_P2P) // the first
+	if err != nil {
+		return nil
+	}
+	if id, err := peer.Decode(relay); err == nil && p.hubs[id] {
+		return CircuitThrough(id)
+	}
+	return nil
+}
+
+// CircuitThrough returns the address of all hosts that are reached through a hub.
+func CircuitThrough(id peer.ID) multiaddr.Multiaddr {
+	return multiaddr.StringCast("/p2p/" + id.String() + "/p2p-circuit")
+}
+
+const maxTried = 8 // addresses of a record
+
+// worthTrying returns the addresses in a record that are dialled, when the peer that sent it is
+// reached at an address of this scope: no private addresses from a public one, and no host names,
+// which a peer could make others look up.
+func (p *Policy) worthTrying(addresses []multiaddr.Multiaddr, sentTo Scope) []multiaddr.Multiaddr {
+	var kept []multiaddr.Multiaddr
+	for _, address := range addresses {
+		if through := p.throughHub(address); through != nil {
+			address = through
+		} else if _, ok := IP(address); !ok || ScopeOf(address) < sentTo {
+			continue
+		}
+		if !multiaddr.Contains(kept, address) {
+			kept = append(kept, address)
+		}
+	}
+	return kept[:min(len(kept), maxTried)]
 }

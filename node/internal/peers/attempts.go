@@ -37,7 +37,7 @@ const (
 type attempts struct {
 	random *rand.Rand
 	always []multiaddr.Multiaddr // the user's own
-	exempt map[peer.ID]bool      // whom the user has named by a host name
+	exempt map[peer.ID]bool      // peers that the user has named by a host name
 
 	addresses *counter[netip.Prefix]
 	ranges    *counter[netip.Prefix]
@@ -179,4 +179,21 @@ func (b *attempts) addReferrer(referrer peer.ID) *counter[peer.ID] {
 		return b.byNamed
 	}
 	return b.referrers
+}
+
+// AllowDial takes an attempt at an address from its budgets; false when there is none left.
+// Addresses that the user has named, or relayed ones through them, and those at which the peer has
+// answered cost nothing.
+func (p *Policy) AllowDial(now time.Time, id peer.ID, address multiaddr.Multiaddr) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.attempts.allow(now, id, address)
+}
+
+// Answered records that a peer has answered at an address, and gives back what attempts there have
+// cost.
+func (p *Policy) Answered(now time.Time, id peer.ID, address multiaddr.Multiaddr) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.attempts.answered(now, id, address)
 }

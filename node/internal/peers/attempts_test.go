@@ -21,7 +21,7 @@ func at(format string, values ...any) multiaddr.Multiaddr {
 	return multiaddr.StringCast(fmt.Sprintf(format, values...))
 }
 
-// allowed is how many of so many peers may be tried at addresses of one format.
+// allowed returns how many of count peers may be dialled at addresses of one format.
 func allowed(b *attempts, c *clock, count int, format string) (yes int) {
 	for i := range count {
 		if b.allow(c.at, peer.ID(fmt.Sprint(i)), at(format, i+1)) {
@@ -31,7 +31,7 @@ func allowed(b *attempts, c *clock, count int, format string) (yes int) {
 	return yes
 }
 
-func TestAnAddressIsTriedSeldom(t *testing.T) {
+func TestAttemptsAtOneAddress(t *testing.T) {
 	for format, want := range map[string]int{
 		"/ip4/203.0.113.5/tcp/%d":                            MaxAtAddress,
 		"/ip6/2001:db8::%x/tcp/1":                            MaxAtAddress, // one link
@@ -59,9 +59,8 @@ func TestAnAddressIsTriedSeldom(t *testing.T) {
 
 const id = "12D3KooWCtgLB35RpjwhC4Hwgj2ZbSsN7WRMiDdBQg9mExHX659m"
 
-// Many nodes behind one address are reached as fast as they answer, and one that has
-// answered is free.
-func TestWhoAnswersCostsNothing(t *testing.T) {
+// TestAnswersReturnAttempts checks that many nodes behind one address are dialled as fast as they answer.
+func TestAnswersReturnAttempts(t *testing.T) {
 	b, c := bookAt()
 	for i := range 200 {
 		id, a := peer.ID(fmt.Sprint(i)), at("/ip4/203.0.113.5/tcp/%d", i+1)
@@ -85,9 +84,9 @@ func TestWhoAnswersCostsNothing(t *testing.T) {
 	}
 }
 
-// An answer at an address of one's own gives nothing back of what was spent at
-// somebody else's.
-func TestAnAnswerElsewhereGivesNothingBack(t *testing.T) {
+// TestAnswersElsewhereReturnNothing checks that an answer at a peer's own address returns no attempt at
+// another's.
+func TestAnswersElsewhereReturnNothing(t *testing.T) {
 	b, c := bookAt()
 	spent := 0
 	for i := range 100 {
@@ -104,7 +103,7 @@ func TestAnAnswerElsewhereGivesNothingBack(t *testing.T) {
 	}
 }
 
-func TestWhatTheUserHasNamedIsFree(t *testing.T) {
+func TestNamedAddressesCostNothing(t *testing.T) {
 	named, hub := peer.AddrInfo{ID: "named", Addrs: []multiaddr.Multiaddr{at("/ip4/203.0.113.5/tcp/1")}}, peer.AddrInfo{ID: "hub", Addrs: []multiaddr.Multiaddr{at("/dns4/hub.example.org/tcp/4001")}}
 	b, c := bookAt(named, hub)
 	for range 100 {
@@ -148,7 +147,7 @@ func TestBudgetLimitsEachReferrer(t *testing.T) {
 	}
 }
 
-// What is under way is bounded, and what is over makes room.
+// TestBudgetsAreBounded checks that attempts without an answer are bounded, and that old ones make room.
 func TestBudgetsAreBounded(t *testing.T) {
 	b, c := bookAt()
 	fill := func() (count int) {

@@ -8,9 +8,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// However many groups ask for all they can, one that asks for little has what it needs, by
-// its own words as well as by what it passes on, and the node does no more than is stated.
-func TestABudgetIsSharedByGroups(t *testing.T) {
+// TestBudgetIsSharedByGroups checks that a group which asks for little gets it while others ask for all
+// they can, for its own messages and those that it relays, and that the node does no more than stated.
+func TestBudgetIsSharedByGroups(t *testing.T) {
 	now, c := noon, New(config())
 	c.Name("named")
 	const greedy, seconds = 60, 60
@@ -50,8 +50,9 @@ func TestABudgetIsSharedByGroups(t *testing.T) {
 	}
 }
 
-// While nobody else asks, one group has all, and a large item counts as several.
-func TestABudgetIsOneGroupsWhileThereIsRoom(t *testing.T) {
+// TestOneGroupMayUseTheWholeBudget checks that a group has all while no other asks, and that a large item
+// counts as several.
+func TestOneGroupMayUseTheWholeBudget(t *testing.T) {
 	now, c := noon, New(config())
 	count := func(bytes int) (taken int) {
 		for c.allowItem(now, "peer", "range", bytes) {

@@ -24,8 +24,7 @@ const (
 	RegistrationTTL  = 10 * time.Minute // since the node last asked
 )
 
-// registry is what a hub knows: which nodes work on which task, and how they can be reached by what
-// they say. A registration ends with the node's connection, so that there are never more than the
+// registry is what a hub knows: which nodes work on which task, and their signed addresses. A registration ends with the node's connection, so that there are never more than the
 // connected nodes account for. When there is no room, the group with the most nodes loses the
 // registration that was renewed longest ago: identities cost nothing.
 type registry struct {

@@ -23,7 +23,7 @@ func TestRegistryIsBounded(t *testing.T) {
 		t.Errorf("%d are registered on a task, %d in all", len(r.tasks["task"]), r.count)
 	}
 	if got := r.others("task", "newcomer", 5, now); len(got) != 5 {
-		t.Errorf("the newcomer gets to know %d, want 5", len(got))
+		t.Errorf("the newcomer is introduced to %d, want 5", len(got))
 	}
 	later := now.Add(RegistrationTTL + time.Second)
 	if !r.register("task", "newcomer", "", nil, later) || r.count != 1 {
@@ -47,9 +47,9 @@ func TestRegistryIsBounded(t *testing.T) {
 	}
 }
 
-// Hundreds of made-up identities from one address keep nobody else from being made known,
-// and from getting to know each other.
-func TestMadeUpNodesKeepNobodyOutOfTheRegistry(t *testing.T) {
+// TestMadeUpNodesDisplaceNoOthers checks that hundreds of made-up identities from one address do not
+// prevent the introduction of others to each other.
+func TestMadeUpNodesDisplaceNoOthers(t *testing.T) {
 	now := time.Now()
 	r := newRegistry(random())
 	madeUp := func(n int) {
@@ -75,12 +75,12 @@ func TestMadeUpNodesKeepNobodyOutOfTheRegistry(t *testing.T) {
 		slices.Sort(known)
 		want := append(slices.DeleteFunc(slices.Clone(honest), func(other string) bool { return other == name }), "made up", "made up")
 		if !slices.Equal(known, want) {
-			t.Errorf("%s gets to know %v, want %v", name, known, want)
+			t.Errorf("%s is introduced to %v, want %v", name, known, want)
 		}
 	}
 	// Of equal groups a newcomer takes no place of another.
 	if !r.register("task", "one more", "a/32", []byte("one more"), now) || !r.together("one more", "a") || !r.together("a", "b") {
-		t.Error("a second node from an address is not made known while there are hundreds from another")
+		t.Error("a second node from an address is not introduced while there are hundreds from another")
 	}
 	if len(r.tasks["task"]) != MaxOfTask || r.count != MaxOfTask {
 		t.Errorf("%d are registered", r.count)
@@ -118,7 +118,7 @@ func TestAllGroupsAreIntroducedInTurn(t *testing.T) {
 	}
 }
 
-// The registry says what a plain list of what happened says.
+// TestRegistryAgreesWithAList compares the registry with a list of all events.
 func TestRegistryAgreesWithAList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type entry struct {
@@ -170,9 +170,9 @@ func TestRegistryAgreesWithAList(t *testing.T) {
 	})
 }
 
-// A range that comes first has all places until another comes, which gets as many; who has
-// one keeps it when it asks again, and who has left makes room.
-func TestPlacesAreSharedByRanges(t *testing.T) {
+// TestReservationsAreSharedByRanges checks that the first range has all reservations until another asks,
+// which gets as many, and that nodes keep theirs when they ask again.
+func TestReservationsAreSharedByRanges(t *testing.T) {
 	const all = 8
 	p := newReservations(random(), all)
 	ask := func(group string, times int) (given, taken int) {

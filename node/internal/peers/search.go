@@ -78,7 +78,7 @@ func (t *Task) Plan(now time.Time, onTask []peer.ID) Plan {
 	return plan
 }
 
-// seek adds to a plan whom to dial or to ask for members, and returns the pause after it.
+// seek adds to a plan which members to dial or which peer to ask, and returns the pause after it.
 func (t *Task) seek(now time.Time, plan *Plan, all []neighbour, change bool) time.Duration {
 	s := &t.search
 	var dialled, onTask []peer.ID
@@ -96,7 +96,7 @@ func (t *Task) seek(now time.Time, plan *Plan, all []neighbour, change bool) tim
 		}
 	} else if change || now.Sub(s.visited) > t.visitInterval(len(dialled)) {
 		// The other half of a network that was cut in two has enough active peers as well, and so
-		// have nodes that liars keep from each other; some node must look for them.
+		// have nodes that attackers keep from each other; some node must look for them.
 		s.visited = now
 		plan.Dial = t.dial(now, 1, all)
 		return ConnectPause

@@ -9,7 +9,7 @@ import (
 
 const maxSlots, maxSlotsOfPeer = 16, 8
 
-// entry lets somebody in and tells when its stream was reset.
+// entry acquires a slot, and returns a pointer to whether its stream was reset.
 func (s *Slots) entry(id, group string, named bool) (reset *bool, leave func(), ok bool) {
 	reset = new(bool)
 	slot := &Slot{ID: peer.ID(id), Group: group, Named: named, Reset: func() error { *reset = true; return nil }}
@@ -29,8 +29,8 @@ func (s *Slots) holds(group string) (count int) {
 	return count
 }
 
-// Fifty identities of one address that hold streams open keep nobody else out, and a group
-// no smaller than another takes nothing from it.
+// TestLargestGroupLosesAStream checks that fifty identities of one address with open streams do not keep
+// out others, and that a group no smaller than another takes no slot of it.
 func TestLargestGroupLosesAStream(t *testing.T) {
 	s := NewSlots(maxSlots, maxSlotsOfPeer)
 	first, leaveFirst, _ := s.entry("made up 0", "attacker", false)
@@ -57,8 +57,8 @@ func TestLargestGroupLosesAStream(t *testing.T) {
 	}
 }
 
-// Whom the user has named goes before strangers, whatever their groups hold.
-func TestNamedGoFirst(t *testing.T) {
+// TestNamedPeersGoFirst checks that named peers displace others, whatever slots their groups have.
+func TestNamedPeersGoFirst(t *testing.T) {
 	s := NewSlots(64, 4)
 	for i := range s.most {
 		s.entry(fmt.Sprint("stranger ", i), fmt.Sprint("group ", i), false)
@@ -95,9 +95,9 @@ func TestStreamsOfOnePeer(t *testing.T) {
 	}
 }
 
-// However many strangers have streams open, and however many members have more than one,
-// each who is named has a place; and all places are free again afterwards.
-func TestNobodyTakesAMembersPlace(t *testing.T) {
+// TestReservedDirectSlots checks that each peer with a reserved slot gets it while all others are in use,
+// and that all slots are free again afterwards.
+func TestReservedDirectSlots(t *testing.T) {
 	t.Parallel()
 	c := NewDirectSlots(func(id peer.ID) bool { return id == "first" || id == "second" || id == "allowed" })
 	for again := range 2 {

@@ -39,7 +39,7 @@ func newSiege(t *testing.T) *siege {
 		id := peer.ID(fmt.Sprint("honest ", i))
 		s.honest = append(s.honest, id)
 		s.policy.Connected(s.now, id, "open", honestAddress(i), i%2 == 0)
-		s.task.Joined(s.now, id, nil)
+		s.task.Joined(s.now, id)
 	}
 	return s
 }
@@ -158,7 +158,7 @@ func TestSybilsThatBehaveTakeNothingFromHonestPeers(t *testing.T) {
 				t.Fatalf("sybil %d is refused without a violation", s.came)
 			}
 			s.policy.Connected(s.now, id, "open", from, false)
-			s.task.Joined(s.now, id, nil)
+			s.task.Joined(s.now, id)
 			if connected = append(connected, id); len(connected) > open {
 				gone := connected[0]
 				connected = connected[1:]

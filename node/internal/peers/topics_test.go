@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// topicOf is a well-formed topic for each number.
+// topicOf returns a well-formed topic for each number.
 func topicOf(t testing.TB, number int) string {
 	t.Helper()
 	hash, err := multihash.Sum(fmt.Append(nil, number), multihash.SHA2_256, -1)
@@ -24,7 +24,7 @@ func topicOf(t testing.TB, number int) string {
 // gossip is a policy all of whose peers are connected.
 type gossip struct{ *Policy }
 
-func everybodyConnected() gossip { return gossip{New(config())} }
+func allConnected() gossip { return gossip{New(config())} }
 
 // announce returns the topics whose announcement reaches gossip.
 func (s gossip) announce(t testing.TB, from peer.ID, comes bool, topics ...string) (kept []string) {
@@ -39,7 +39,7 @@ func (s gossip) announce(t testing.TB, from peer.ID, comes bool, topics ...strin
 }
 
 func TestSubscriptionsOfAPeerOnManyTasks(t *testing.T) {
-	s := everybodyConnected()
+	s := allConnected()
 	s.JoinTopic(topicOf(t, 99))
 	var topics []string
 	for i := range 100 {
@@ -70,7 +70,7 @@ func TestSubscriptionsOfAPeerOnManyTasks(t *testing.T) {
 }
 
 func TestSubscriptionsThatAreNotNoted(t *testing.T) {
-	s := everybodyConnected()
+	s := allConnected()
 	good := topicOf(t, 1)
 	long := make([]byte, 1<<16)
 	for _, topic := range []string{
@@ -91,11 +91,11 @@ func TestSubscriptionsThatAreNotNoted(t *testing.T) {
 	}
 }
 
-// Whatever peers announce, of each at most so many topics are remembered, and the
-// node's own always.
+// TestSubscriptionsAreBounded checks the number of remembered topics of each peer after random
+// announcements, and that the node's own topics are always noted.
 func TestSubscriptionsAreBounded(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		s := everybodyConnected()
+		s := allConnected()
 		held := map[peer.ID]map[string]bool{} // by gossip
 		for range rapid.IntRange(1, 200).Draw(r, "steps") {
 			topic := topicOf(t, rapid.IntRange(0, 40).Draw(r, "topic"))
@@ -133,11 +133,11 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	})
 }
 
-// Whatever peers announce, withdraw and prove, in whatever order: who has not proven the
-// invitation is not heard on the topic, is outside while it is there, and nobody else is.
+// TestInvitationGate checks in random orders of announcements and proofs that exactly the peers with a
+// proof are admitted, and that exactly the peers on the topic without one are unadmitted.
 func TestInvitationGate(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		s := everybodyConnected()
+		s := allConnected()
 		shut, open := topicOf(t, 1), topicOf(t, 2)
 		joined := false
 		on, proven := map[peer.ID]bool{}, map[peer.ID]bool{}
@@ -152,7 +152,7 @@ func TestInvitationGate(t *testing.T) {
 				on[id] = false
 			case "prove":
 				if first := s.Admit(id, shut); first != (joined && !proven[id]) {
-					r.Fatalf("%s is let in: %v", id, first)
+					r.Fatalf("%s is admitted for the first time: %v", id, first)
 				}
 				proven[id] = proven[id] || joined
 			case "join":
@@ -167,25 +167,25 @@ func TestInvitationGate(t *testing.T) {
 			}
 			for _, id := range []peer.ID{"a", "b", "c"} {
 				if got, want := s.Admitted(id, shut), !joined || proven[id]; got != want {
-					r.Fatalf("%s may hear: %v, want %v", id, got, want)
+					r.Fatalf("%s is admitted: %v, want %v", id, got, want)
 				}
 				if got, want := s.Unadmitted(id), joined && on[id] && !proven[id]; got != want {
-					r.Fatalf("%s is outside: %v, want %v", id, got, want)
+					r.Fatalf("%s is unadmitted: %v, want %v", id, got, want)
 				}
 				if !s.Admitted(id, open) {
-					r.Fatalf("%s may not hear on an open task", id)
+					r.Fatalf("%s is not admitted to an open task", id)
 				}
 			}
 		}
 		s.LeaveTopic(shut)
 		if s.Unadmitted("a") || !s.Admitted("a", shut) {
-			r.Fatal("the door is there after the node has left")
+			r.Fatal("the admission exists after the node has left")
 		}
 	})
 }
 
-func TestDoorsRememberABoundedNumber(t *testing.T) {
-	s := everybodyConnected()
+func TestAdmissionsAreBounded(t *testing.T) {
+	s := allConnected()
 	topic := topicOf(t, 1)
 	s.RequireInvitation(topic)
 	s.JoinTopic(topic)

@@ -11,35 +11,35 @@ import (
 	"github.com/multiformats/go-multiaddr"
 )
 
-// conduct is a policy at a time.
-type conduct struct {
+// timedPolicy is a policy at a time.
+type timedPolicy struct {
 	*Policy
 	now *time.Time
 }
 
-func conductAt(now *time.Time) conduct { return conduct{New(config()), now} }
+func policyAt(now *time.Time) timedPolicy { return timedPolicy{New(config()), now} }
 
-func (c conduct) violation(id peer.ID, weight int, from ...netip.Prefix) (banned bool, ranges []netip.Prefix) {
+func (c timedPolicy) violation(id peer.ID, weight int, from ...netip.Prefix) (banned bool, ranges []netip.Prefix) {
 	v := c.Policy.violation(*c.now, id, weight, from...)
 	return v.Banned, v.Ranges
 }
 
-func (c conduct) isBanned(id peer.ID) bool { return c.Banned(*c.now, id) }
+func (c timedPolicy) isBanned(id peer.ID) bool { return c.Banned(*c.now, id) }
 
-func (c conduct) isBlocked(id peer.ID, address multiaddr.Multiaddr) bool {
+func (c timedPolicy) isBlocked(id peer.ID, address multiaddr.Multiaddr) bool {
 	return c.Blocked(*c.now, id, address)
 }
 
-func (c conduct) may(op Op, times int) func(peer.ID) bool {
+func (c timedPolicy) may(op Op, times int) func(peer.ID) bool {
 	return func(id peer.ID) bool { return c.Allow(*c.now, id, op, times) }
 }
 
-func TestThreeFaultsAreTooMany(t *testing.T) {
+func TestThreeViolationsBan(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	c := conductAt(&now)
+	c := policyAt(&now)
 	for i, want := range []bool{false, false, true} {
 		if got, _ := c.violation("peer", 1); got != want || c.isBanned("peer") != want {
-			t.Fatalf("fault %d: banned %v, want %v", i+1, got, want)
+			t.Fatalf("violation %d: banned %v, want %v", i+1, got, want)
 		}
 	}
 	if c.isBanned("another") {
@@ -50,16 +50,16 @@ func TestThreeFaultsAreTooMany(t *testing.T) {
 		t.Error("banned for ever")
 	}
 	if banned, _ := c.violation("liar", MaxViolations); !banned {
-		t.Error("two statements with one stamp are not too many")
+		t.Error("two shares with one stamp do not ban their author")
 	}
 }
 
-func TestFaultsAreForgiven(t *testing.T) {
+func TestViolationsExpire(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	c := conductAt(&now)
+	c := policyAt(&now)
 	for range 10 {
 		if banned, _ := c.violation("peer", 1); banned {
-			t.Fatal("banned for a fault now and then")
+			t.Fatal("banned for a violation in each ten minutes")
 		}
 		now = now.Add(violationLifetime + time.Second)
 	}
@@ -67,7 +67,7 @@ func TestFaultsAreForgiven(t *testing.T) {
 
 func TestPeerPolicyRates(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	c := conductAt(&now)
+	c := policyAt(&now)
 	for name, limit := range map[string]struct {
 		may         func(peer.ID) bool
 		rate, burst int
@@ -101,11 +101,11 @@ func TestPeerPolicyRates(t *testing.T) {
 	}
 }
 
-// Memory is bounded; the peer that is longest out of use is forgotten. New names do
-// not lift a ban.
-func TestAccountsAreBounded(t *testing.T) {
+// TestRecordsAreBounded checks that the least recently used record is dropped, and that new identities
+// lift no ban.
+func TestRecordsAreBounded(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	c := conductAt(&now)
+	c := policyAt(&now)
 	c.violation("banned", MaxViolations)
 	c.violation("old", 1)
 	for i := range MaxRecords + 100 {
@@ -113,30 +113,30 @@ func TestAccountsAreBounded(t *testing.T) {
 		c.may(Relay, 1)(peer.ID(fmt.Sprint(i)))
 	}
 	if c.peers.records.len() != MaxRecords {
-		t.Errorf("%d accounts", c.peers.records.len())
+		t.Errorf("%d records", c.peers.records.len())
 	}
 	remembered := func(id peer.ID) bool { _, ok := c.peers.records.get(id); return ok }
 	if remembered("old") || !remembered(peer.ID(fmt.Sprint(MaxRecords+99))) {
-		t.Error("the newest was forgotten, or the oldest was not")
+		t.Error("the newest record was dropped, or the oldest was not")
 	}
 	if !c.isBanned("banned") {
-		t.Error("new names have lifted a ban")
+		t.Error("new identities have lifted a ban")
 	}
 }
 
 // banMany bans so many new peers, one each millisecond.
-func banMany(c conduct, now *time.Time, count int) {
+func banMany(c timedPolicy, now *time.Time, count int) {
 	for i := range count {
 		*now = now.Add(time.Millisecond)
 		c.violation(peer.ID(fmt.Sprint("banned ", i)), MaxViolations)
 	}
 }
 
-// However many are banned, the faults and rates of others are still counted, though
-// they take turns.
-func TestBansLeaveRoomForAccounts(t *testing.T) {
+// TestBansLeaveRoomForRecords checks that violations and rates of other peers are counted while the
+// table of bans is full.
+func TestBansLeaveRoomForRecords(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	c := conductAt(&now)
+	c := policyAt(&now)
 	banMany(c, &now, MaxRecords)
 	passed := 0
 	for range 2 * RelayBurst {
@@ -158,10 +158,10 @@ func TestBansLeaveRoomForAccounts(t *testing.T) {
 	}
 }
 
-// Bans are bounded; that which began first is lifted, and no other.
+// TestBansAreBounded checks that the ban that began first is lifted, and no other.
 func TestBansAreBounded(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	c := conductAt(&now)
+	c := policyAt(&now)
 	c.violation("first", MaxViolations)
 	banMany(c, &now, maxBans-1)
 	c.violation("banned 7", MaxViolations) // once more; it takes no further place
@@ -177,10 +177,11 @@ func TestBansAreBounded(t *testing.T) {
 	}
 }
 
-// Authors can be made up: thousands of them take no place of a peer's account or ban.
+// TestMadeUpAuthorsLiftNoBan checks that thousands of made-up authors displace no record or ban of a
+// peer.
 func TestMadeUpAuthorsLiftNoBan(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	c := conductAt(&now)
+	c := policyAt(&now)
 	from := netip.MustParsePrefix("203.0.113.7/32")
 	for _, id := range []peer.ID{"a", "b", "c"} {
 		c.violation(id, MaxViolations, from)
@@ -196,10 +197,10 @@ func TestMadeUpAuthorsLiftNoBan(t *testing.T) {
 		t.Error("made-up authors have lifted a ban")
 	}
 	if banned, _ := c.violation("careless", 1); !banned {
-		t.Error("made-up authors have made a peer's faults forgotten")
+		t.Error("made-up authors have displaced a peer's violations")
 	}
 	if !c.isBanned("made up 4400") || c.authors.bans.len() != maxBans || c.authors.records.len() > MaxRecords {
-		t.Errorf("%d banned authors, %d accounts", c.authors.bans.len(), c.authors.records.len())
+		t.Errorf("%d banned authors, %d records", c.authors.bans.len(), c.authors.records.len())
 	}
 }
 
@@ -207,7 +208,7 @@ func TestMadeUpAuthorsLiftNoBan(t *testing.T) {
 // violations, and only while they are active.
 func TestRangeBansExemptActivePeers(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	c := conductAt(&now)
+	c := policyAt(&now)
 	at := multiaddr.StringCast("/ip4/203.0.113.7/tcp/1")
 	for _, id := range []peer.ID{"active", "clumsy", "turned"} {
 		c.delivered(now, id)
@@ -227,8 +228,8 @@ func TestRangeBansExemptActivePeers(t *testing.T) {
 	}
 }
 
-// The third banned peer bans the range of its addresses, for all but those whom the user has
-// named; never that of a hub, nor the own machine.
+// TestBansOfRanges checks that the third banned peer bans its range, except for named peers, and never
+// the range of a hub or of the own machine.
 func TestBansOfRanges(t *testing.T) {
 	circuit := "/ip4/203.0.113.7/udp/4001/quic-v1/p2p/12D3KooWEyoppNCUx8Yx66oV9fJnriXwCcXwDDUA2kj6vnc6iDEp/p2p-circuit"
 	for _, c := range []struct {
@@ -243,12 +244,12 @@ func TestBansOfRanges(t *testing.T) {
 		{circuit, "", []string{circuit, "/ip4/203.0.113.7/udp/4001/quic-v1"}},
 	} {
 		now := time.Unix(1e9, 0)
-		k := conductAt(&now)
+		k := policyAt(&now)
 		k.Name("named")
 		from := rangeOf(multiaddr.StringCast(c.from))
 		shut := func(id peer.ID, address string) bool { return k.isBlocked(id, multiaddr.StringCast(address)) }
 		if banned, ranges := k.violation("named", MaxViolations, from); !banned || ranges != nil {
-			t.Errorf("%s: one that was named counts for its range", c.from)
+			t.Errorf("%s: a named peer counts for its range", c.from)
 		}
 		k.violation("one", MaxViolations, from)
 		k.violation("one", MaxViolations, from)
@@ -271,7 +272,7 @@ func TestBansOfRanges(t *testing.T) {
 		}
 		k.peers.bans = newTable[peer.ID, time.Time](maxBans)
 		if shut("named", c.from) {
-			t.Errorf("%s: one that was named is shut out with its range", c.from)
+			t.Errorf("%s: a named peer is banned with its range", c.from)
 		}
 		now = now.Add(BanTime)
 		if shut("another", c.from) || shut("one", c.from) {
@@ -285,10 +286,9 @@ func TestBansOfRanges(t *testing.T) {
 	}
 }
 
-// However many ranges there are, so many are remembered.
 func TestRangesAreBounded(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	c := conductAt(&now)
+	c := policyAt(&now)
 	for i := range MaxRanges + 10 {
 		now = now.Add(time.Millisecond)
 		c.violation(peer.ID(fmt.Sprint(i)), MaxViolations, netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 32))

@@ -72,7 +72,7 @@ func (t *Topic) unprotectPeers() {
 	}
 }
 
-// rosterOf returns whom a task names as the only ones to take part; empty when it names nobody.
+// rosterOf returns the peers that a task names as the only participants; empty when it names none.
 func rosterOf(t *task.Task) map[peer.ID]bool {
 	roster := map[peer.ID]bool{}
 	if t.Privacy != nil && t.Privacy.Aggregate != nil {
@@ -185,9 +185,8 @@ func (t *Topic) acceptsDial(network *swarm.Swarm, id peer.ID, address multiaddr.
 	return true
 }
 
-// closeIfUnused breaks the connection to a peer that was dialled for the task, of which it
-// does not speak, and that is of no other use: with many such the node goes on to
-// others.
+// closeIfUnused closes the connection to a peer that was dialled for the task, if the peer does not
+// support its protocol and has no other use.
 func (t *Topic) closeIfUnused(id peer.ID) {
 	select {
 	case <-t.ctx.Done():
@@ -200,16 +199,16 @@ func (t *Topic) closeIfUnused(id peer.ID) {
 	h := t.net.Host
 	spoken, err := h.Peerstore().SupportsProtocols(id, t.syncProtocol())
 	tags := h.ConnManager().GetTagInfo(id)
-	if err != nil || len(spoken) > 0 || t.here.has(id) || h.ConnManager().IsProtected(id, "") || tags != nil && tags.Value > 0 {
+	if err != nil || len(spoken) > 0 || t.policy.OnTopic(id) || h.ConnManager().IsProtected(id, "") || tags != nil && tags.Value > 0 {
 		return
 	}
 	_ = h.Network().ClosePeer(id) // the connection is gone in any case
 }
 
-// reconnectStale breaks the connection to a peer that has left the topic without a goodbye
-// and is still there, so that a new one is made. A peer that was killed and has come
-// back before its old connection was found dead has told gossip on the new one that
-// it is on the topic; with the old one gossip forgets that.
+// reconnectStale closes the connection to a peer that has left the topic without a goodbye and is
+// still connected, so that a new one is made. A peer that was killed may come back before the old
+// connection is found dead. It has announced the topic on the new connection, and gossip forgets this
+// with the old one.
 func (t *Topic) reconnectStale(id peer.ID) {
 	select {
 	case <-t.ctx.Done():

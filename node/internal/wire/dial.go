@@ -12,9 +12,8 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 
 	"github.com/fbo-node/fbo/internal/nethost"
+	"github.com/fbo-node/fbo/node/internal/peers"
 )
-
-const dialTimeout = 10 * time.Second
 
 // Expect counts a configured peer or hub that KeepConnected dials next: until it has, the first design
 // waits for peers.
@@ -50,7 +49,7 @@ func (n *Network) KeepConnected(ctx context.Context, what string, target peer.Ad
 
 // Dial connects to a peer.
 func (n *Network) Dial(ctx context.Context, target peer.AddrInfo) error {
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, peers.DialTimeout)
 	defer cancel()
 	return n.Host.Connect(ctx, target)
 }

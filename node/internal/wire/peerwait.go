@@ -51,8 +51,7 @@ func (t *Topic) hasPeers() []peer.ID {
 // peer came or went.
 func (t *Topic) gathered(connected bool, quiet time.Duration) bool {
 	if peers := t.OnTask(); len(peers) > 0 {
-		sentTo := !slices.ContainsFunc(peers, func(id peer.ID) bool { return !t.fetched.has(id) })
-		return sentTo && quiet >= quietTime
+		return t.policy.AllFetched(peers) && quiet >= quietTime
 	}
 	// Who is connected may yet turn up on the task, or be a hub that introduces others.
 	n := t.net

@@ -57,7 +57,7 @@ func (t *Topic) receiveUnadmitted() {
 		case <-t.ctx.Done():
 			return
 		case id := <-t.admissions:
-			if t.here.has(id) {
+			if t.policy.OnTopic(id) {
 				t.welcome(id)
 			}
 		}
@@ -73,13 +73,9 @@ const (
 // askProof goes on asking a peer that has come to the topic until it has proven the
 // invitation, or is gone. What it catches up on by the way is no loss.
 func (t *Topic) askProof(id peer.ID) {
-	if !t.asking.add(id) {
-		return // it has left and come back meanwhile
-	}
-	defer t.asking.remove(id)
 	n := t.net
 	for pause := firstProofPause; ; pause = min(2*pause, longestProofPause) {
-		if n.Policy.Admitted(id, t.name()) || n.IsBanned(id) || !t.here.has(id) {
+		if n.Policy.Admitted(id, t.name()) || n.IsBanned(id) || !t.policy.OnTopic(id) {
 			return
 		}
 		t.fetch(id)

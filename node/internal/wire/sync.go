@@ -52,7 +52,7 @@ func (t *Topic) fetchOnce(from peer.ID) {
 	if t.ctx.Err() != nil {
 		return
 	}
-	t.fetched.add(from)
+	t.policy.Fetched(from)
 	t.metrics.Fetched(err != nil)
 	if err != nil {
 		t.log.Info("cannot catch up on shares", "peer", from, "error", err)

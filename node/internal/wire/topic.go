@@ -73,12 +73,9 @@ type Topic struct {
 	direct     *directMessenger
 	joined     chan struct{} // a peer has joined
 	admissions chan peer.ID  // peers that have proven the invitation
-	here       peerSet       // peers on the topic, with and without a proof
-	asking     peerSet       // those of them that are asked for a proof
-	welcomed   peerSet       // peers on the task
+	proofs     coalescer     // of requests for them
 	fetches    coalescer     // of requests for shares
 	renewals   coalescer
-	fetched    peerSet // peers on the task that have sent their shares, or could not
 
 	outbox  chan protocol.Share
 	drained chan struct{} // closed when the outbox is closed and empty
@@ -159,7 +156,7 @@ func (t *Topic) Start() {
 	t.running.Go(t.maintainConnections)
 	t.running.Go(t.compareTaskNames)
 	for _, h := range t.net.Hubs {
-		t.running.Go(func() { t.registerAtHubs(h) })
+		t.running.Go(func() { t.registerAtHub(h) })
 	}
 	if t.wait > 0 {
 		t.running.Go(func() { t.awaitPeers(t.wait) })
@@ -210,16 +207,13 @@ func (t *Topic) follow() {
 		}
 		if event.Type == pubsub.PeerLeave {
 			t.log.Info("peer left the task", "peer", event.Peer)
-			t.here.remove(event.Peer)
-			t.welcomed.remove(event.Peer)
-			t.fetched.remove(event.Peer)
 			t.policy.Left(event.Peer)
 			t.running.Go(func() { t.renewals.run(event.Peer, func() { t.reconnectStale(event.Peer) }) })
 			continue
 		}
-		t.here.add(event.Peer)
+		t.policy.Arrived(event.Peer)
 		if !t.net.Policy.Admitted(event.Peer, t.name()) {
-			t.running.Go(func() { t.askProof(event.Peer) })
+			t.running.Go(func() { t.proofs.run(event.Peer, func() { t.askProof(event.Peer) }) })
 			continue
 		}
 		t.welcome(event.Peer)
@@ -228,11 +222,11 @@ func (t *Topic) follow() {
 
 // welcome begins to talk to a peer on the task.
 func (t *Topic) welcome(id peer.ID) {
-	if !t.welcomed.add(id) {
+	if !t.policy.Joined(time.Now(), id) {
 		return
 	}
 	t.log.Info("peer joined the task", "peer", id)
-	t.startDialBacks(t.policy.Joined(time.Now(), id, t.recordOf(id)))
+	t.startDialBacks(t.policy.Identified(time.Now(), id, t.recordOf(id)))
 	t.net.Host.ConnManager().TagPeer(id, t.name(), peers.ValueOnTask)
 	t.direct.retryNow(id)
 	t.reportJoined(id)

@@ -2,7 +2,6 @@ package peers
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net/netip"
 	"slices"
 	"testing"
@@ -10,13 +9,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 )
-
-// config is that of a policy whose random choices are the same in every run.
-func config() Config { return Config{Self: "self", Random: rand.NewPCG(1, 2)} }
-
-func random() *rand.Rand { return rand.New(config().Random) }
-
-var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // neighbourOf returns an active outbound neighbour. Neighbours with smaller numbers joined
 // earlier.
@@ -29,7 +21,7 @@ func neighbourOf(number, of int) neighbour {
 	}
 }
 
-func TestWhomToKeepWhenThereIsNoRoom(t *testing.T) {
+func TestConnectionValues(t *testing.T) {
 	silent, listed := neighbourOf(1, 1), neighbourOf(2, 2)
 	silent.received, listed.received, listed.listed = time.Time{}, time.Time{}, true
 	all := []neighbour{silent, listed}
@@ -51,7 +43,7 @@ func TestWhomToKeepWhenThereIsNoRoom(t *testing.T) {
 	}
 }
 
-func TestOutboundPeersThatNothingDisplaces(t *testing.T) {
+func TestProtectedOutboundPeers(t *testing.T) {
 	s := New(config()).NewTask(nil)
 	var all []neighbour
 	for i := range 20 {
@@ -85,31 +77,10 @@ func TestOutboundPeersThatNothingDisplaces(t *testing.T) {
 		}
 	}
 	if ready, gone := choose(false); len(ready) != 1 || ready[0] != "102" || !slices.Equal(gone, []peer.ID{"100"}) {
-		t.Errorf("one falls silent: %v come, %v go", ready, gone)
+		t.Errorf("one is inactive: %v come, %v go", ready, gone)
 	}
 	all = nil
 	if ready, gone := choose(true); len(ready) > 0 || len(gone) != maxOutbound {
 		t.Errorf("all leave: %v come, %v go", ready, gone)
-	}
-}
-
-// TestSilentPeersAreInactive checks that newcomers count as active only until newcomerTime ends.
-func TestSilentPeersAreInactive(t *testing.T) {
-	s := New(config()).NewTask(nil)
-	s.Joined(noon, "a", nil)
-	s.Joined(noon, "b", nil)
-	s.Delivered(noon, "stranger", "stranger")
-	s.Delivered(noon.Add(time.Second), "a", "a")
-	if _, strange := s.peers["stranger"]; strange || s.peers["a"].received != noon.Add(time.Second) {
-		t.Error("a delivery counts for a peer that is not on the task, or not for one that is")
-	}
-	for after, want := range map[time.Duration]int{0: 2, newcomerTime: 1, ActiveTime: 1, ActiveTime + time.Second: 0} {
-		if got := s.Active(noon.Add(after)); got != want {
-			t.Errorf("after %v %d say something, want %d", after, got, want)
-		}
-	}
-	s.Left("a")
-	if got := s.Active(noon.Add(newcomerTime)); got != 0 {
-		t.Errorf("%d are left", got)
 	}
 }

@@ -37,7 +37,9 @@ type (
 	Author = agent.Author
 	// ClientSession is a session for clients outside of the process.
 	ClientSession = clientsession.Session
-	// TaskMismatch is a connected peer's task of the same name as the session's and with another ID.
+	// TaskMismatch is a connected peer's task of the same name as the session's and with another ID: the
+	// fields are Peer, Task (the ID), and Open, if it is the session's task, which the session joined by
+	// invitation and the peer without.
 	TaskMismatch = wire.TaskMismatch
 	// Invitation is the secret by which nodes join a closed task.
 	Invitation = invitation.Invitation

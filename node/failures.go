@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// What a run that ends because of failures says, beside its text.
+// Errors of a run that ends because of failures, which its error wraps.
 var (
 	// ErrTooManyFailures: more evaluations failed than RunOptions allow.
 	ErrTooManyFailures = errors.New("too many evaluations have failed")

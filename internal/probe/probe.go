@@ -24,16 +24,16 @@ import (
 	"github.com/fbo-node/fbo/internal/tasknames"
 )
 
-// What a probe that failed says, beside its text.
+// Errors of a probe, which its error wraps.
 var (
 	// ErrPeerAddress: the address cannot be read; nothing was sent.
 	ErrPeerAddress = errors.New("not an address of a peer")
-	// ErrUnreachable: nobody answered there.
+	// ErrUnreachable: no peer answered there.
 	ErrUnreachable = errors.New("no answer")
 	// ErrClock: one of the two refuses the certificate of the other, since their clocks differ
 	// by more than an hour.
 	ErrClock = errors.New("the clocks differ by more than an hour")
-	// ErrWrongPeer: somebody else than the named peer answered.
+	// ErrWrongPeer: another peer than the named one answered.
 	ErrWrongPeer = errors.New("another peer answers there")
 )
 
@@ -43,7 +43,7 @@ type Reach struct {
 	Address string        // the one that answered, which names the transport
 	RTT     time.Duration // of one ping
 	Agent   string        // what the peer calls its program, made fit to be shown
-	Tasks   []string      // IDs of the tasks that it says it takes part in, sorted; one joined this moment may be missing
+	Tasks   []string      // IDs of the tasks that it advertises, sorted; one joined this moment may be missing
 	Tags    []string      // the same of those that it has joined by invitation; see invitation.Keys.Tag
 	Named   []string      // those of them whose name was asked for, sorted
 }
@@ -128,7 +128,7 @@ func probeOnce(ctx context.Context, h host.Host, target peer.AddrInfo, taskName 
 }
 
 // otherTime reports whether an error of a connection is about the time of a certificate: this
-// host refuses that of the peer, or the peer that of this host, which is at fault in nothing else.
+// host refuses that of the peer, or the peer that of this host.
 // Both errors are text only: libp2p wraps neither.
 func otherTime(err error) bool {
 	return strings.Contains(err.Error(), "certificate has expired or is not yet valid") || strings.Contains(err.Error(), "tls: bad certificate")

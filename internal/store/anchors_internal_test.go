@@ -9,8 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Whatever an anchors file says, it is refused or names a few peers, and what is written
-// of these reads back the same.
+// A file of anchors is refused or names a few peers, and reads back the same after it is written.
 func FuzzParseAnchors(f *testing.F) {
 	const one = "/p2p/12D3KooWA1bSJE6SBBNV2nVUSC5kqfLrfzvXd7YYwWySbr1bzxBk"
 	for _, text := range []string{

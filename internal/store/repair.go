@@ -70,14 +70,12 @@ func repairOf(j *journal.Journal) (*repairMark, error) {
 	return &m, nil
 }
 
-// Repair makes a damaged or missing journal of a directory whole again: from the copy that
-// the last start or end has left, and from what is readable and newer in the damaged file, which
-// is kept beside it under a name with damaged. Nothing of the copy is lost. No node may
-// run on the directory.
+// Repair makes a new journal in place of a damaged or missing one: from the copy of the last start or
+// end, and from the readable newer records of the damaged file, which is kept beside it under a name
+// with damaged. All records of the copy are in the new journal. No node may run on the directory.
 //
-// From then on peers take what the node says for newer than all that it has said before,
-// and it releases nothing more on tasks that promise privacy, since releases may be
-// missing.
+// From then on peers take the node's shares for newer than all earlier ones, and the node releases
+// nothing more on tasks that promise privacy, since releases may be missing.
 //
 // Errors: ErrSound, journal.ErrBusy, ErrUnrepairable. After an error the journal is as it was.
 func Repair(dir string, strategies strategy.Set, now time.Time) (Repaired, error) {
@@ -202,8 +200,8 @@ func (r *repair) merge() error {
 // ErrUnrepairable: neither the journal nor a copy of it holds a task that can be read.
 var ErrUnrepairable = errors.New("beyond repair")
 
-// taskIn returns under which ID entries belong: what they say of their task is right, and
-// the name that they were found under may be damaged.
+// taskIn returns the task ID of entries. Their record of the task is right; the name that they were
+// found under may be damaged.
 func (r *repair) taskIn(name string, pieces []journal.Piece) (id string, readable bool) {
 	id = name
 	for _, piece := range pieces {
@@ -256,7 +254,7 @@ func (r *repair) mergeTask(id string, copied, found []journal.Piece) error {
 		mended, err = agent.Repair(records, base, r.strategies) // something is missing, although no gap is known
 	}
 	if _, unknown := errors.AsType[*strategy.UnknownError](err); unknown {
-		// Nobody here knows which of the records behind a gap hold.
+		// This program cannot decide which of the records behind a gap hold.
 		mended = agent.Repaired{Keep: make([]bool, len(pieces)), Dropped: len(pieces) - complete}
 		for i := range complete {
 			mended.Keep[i] = true
@@ -320,7 +318,7 @@ func (r *repair) add(task RepairedTask, entries []journal.Entry, h agent.History
 	r.report.Tasks = append(r.report.Tasks, task)
 }
 
-// agree tells whether two logs have one past: what is in one place of both is the same.
+// agree reports whether two logs have the same entries where both have one.
 func agree(copied, found []journal.Piece) bool {
 	known := map[uint64]journal.Piece{}
 	for _, piece := range copied {

@@ -20,10 +20,9 @@ func ReadLog(log *journal.Log) ([]agent.Record, error) {
 	return records, err
 }
 
-// checkTasks reads all that the journal holds, before there is a network: a damaged
-// record is found, and each task must lie under its own ID, since under a damaged one
-// nobody would look for it and its node would begin anew. It returns the names of the tasks that
-// this version can read, by ID.
+// checkTasks reads the whole journal, before there is a network: it finds damaged records, and checks
+// that each task has its own ID, since with a damaged one a node would not find the task and begin
+// anew. It returns the names of the tasks that this version can read, by ID.
 func checkTasks(j *journal.Journal, strategies strategy.Set) (names map[string]string, err error) {
 	ids, err := j.Tasks()
 	if err != nil {
@@ -54,8 +53,8 @@ func checkTasks(j *journal.Journal, strategies strategy.Set) (names map[string]s
 	return names, nil
 }
 
-// checkTask compares the ID with what an entry says of the task; false when it says
-// nothing. A task that this version cannot read is somebody else's concern.
+// checkTask compares the ID with the record of the task in an entry; false when there is none. Tasks of
+// other versions, which this one cannot read, are not checked.
 func checkTask(path, id string, entry journal.Entry, strategies strategy.Set) (t *task.Task, checked bool, err error) {
 	record, err := agent.DecodeRecord(entry.Data)
 	if err != nil || record.Task == nil {

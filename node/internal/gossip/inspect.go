@@ -58,7 +58,7 @@ func admissionOptions(policy *peers.Policy) []pubsub.Option {
 	}
 }
 
-// ownMoves counts how often a message says that its sender joins or leaves the node's own topics.
+// ownMoves counts how often a message joins or leaves the node's own topics.
 func (i *inspector) ownMoves(announced []*pb.RPC_SubOpts) (count int) {
 	for _, a := range announced {
 		if i.policy.IsOwnTopic(a.GetTopicid()) {

@@ -33,8 +33,8 @@ func newInspector() *inspector {
 
 func isBanned(i *inspector, id peer.ID) bool { return i.policy.Banned(time.Now(), id) }
 
-// A node on many tasks that comes and goes does nothing wrong; who announces
-// without end is banned, and then not heard.
+// A node on many tasks that joins and leaves is no violation. A peer that announces without limit is
+// banned, and its messages are then dropped.
 func TestWhoAnnouncesWithoutEndIsBanned(t *testing.T) {
 	n := newInspector()
 	many := func(count int) *pubsub.RPC {
@@ -62,8 +62,8 @@ func TestWhoAnnouncesWithoutEndIsBanned(t *testing.T) {
 	}
 }
 
-// What a peer passes on above its budget gossip does not see, so that it is taken from
-// another; whoever comes and goes without end is banned.
+// Gossip does not see what a peer relays above its budget, so that it takes it from another. A peer that
+// joins and leaves without limit is banned.
 func TestWhatIsAboveABudgetDoesNotPassForSeen(t *testing.T) {
 	n := newInspector()
 	topic := topicOf(t, 1)

@@ -61,13 +61,13 @@ func (s *Server) introduce(stream network.Stream) error {
 	return stream.CloseWrite()
 }
 
-// reportViolation notes a fault of a node and breaks with it when there were too many.
+// reportViolation records a violation of a node, and closes its connections when it is banned.
 func (s *Server) reportViolation(id peer.ID, weight int, why error) {
 	access.Report(s.policy, s.host.Network(), s.log, id, weight, why)
 }
 
-// isOwnRecord checks that a record is that of the node that hands it in: others
-// would make known, with an old record, whoever has left.
+// isOwnRecord checks that a record is of the node that sends it: others could introduce nodes that
+// have left, with old records.
 func isOwnRecord(sealed []byte, id peer.ID) error {
 	record, err := protocol.OpenRecord(sealed)
 	if err == nil && record.PeerID != id {

@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-// recallAnchors makes the peers of an earlier run the first to be dialled.
+// recallAnchors makes the anchors of an earlier run the first members to dial.
 func (t *Topic) recallAnchors() {
 	n := t.net
 	anchors, err := t.store.ReadAnchors(t.id, peers.MaxAnchors)

@@ -6,14 +6,14 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// coalescer does something for many peers, for each once at a time. It may be used from any
+// coalescer runs a function for many peers, for each once at a time. It may be used from any
 // goroutine.
 type coalescer struct {
 	mu    sync.Mutex
-	again map[peer.ID]bool // of those for whom it is being done: whether it was asked for meanwhile
+	again map[peer.ID]bool // the peers for which it runs: whether run was called meanwhile
 }
 
-// run does it, unless it is being done for the peer: then that who does it does it once more.
+// run calls it, unless it runs for the peer: then the running call repeats it.
 func (o *coalescer) run(id peer.ID, it func()) {
 	if !o.begin(id) {
 		return
@@ -34,7 +34,7 @@ func (o *coalescer) begin(id peer.ID) bool {
 	return !busy
 }
 
-// end tells whether it is to be done again.
+// end reports whether it must run again.
 func (o *coalescer) end(id peer.ID) (again bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -39,7 +39,7 @@ func (t *Topic) maintainConnections() {
 	}
 }
 
-// carryOut does what a plan says, and returns the pause until the next one.
+// carryOut carries out a plan and returns the pause until the next one.
 func (t *Topic) carryOut(plan peers.Plan) (pause time.Duration) {
 	manager := t.net.Host.ConnManager()
 	for id, value := range plan.Values {
@@ -95,7 +95,7 @@ func rosterOf(t *task.Task) map[peer.ID]bool {
 // dialDirectly tries to reach a relayed peer without the hub. libp2p does so itself, and punches
 // holes, when a relayed connection is made and the peers know public addresses of each other.
 func (t *Topic) dialDirectly(id peer.ID) {
-	err := t.net.DialAgain(network.WithForceDirectDial(t.ctx, "without the hub"), peer.AddrInfo{ID: id})
+	err := t.net.dialAgain(network.WithForceDirectDial(t.ctx, "without the hub"), peer.AddrInfo{ID: id})
 	if err != nil && t.ctx.Err() == nil {
 		t.log.Debug("relayed peer not reached directly", "peer", id, "error", err)
 	}
@@ -125,7 +125,7 @@ func (t *Topic) dialMember(c peers.Candidate) {
 	if n.Foreign { // which does not ask the gate
 		info.Addrs = slices.DeleteFunc(slices.Clone(info.Addrs), func(a multiaddr.Multiaddr) bool { return !n.Gate.InterceptAddrDial(info.ID, a) })
 	}
-	err := n.DialAgain(t.ctx, info)
+	err := n.dialAgain(t.ctx, info)
 	if err != nil && t.ctx.Err() != nil {
 		return
 	}
@@ -181,7 +181,7 @@ func (t *Topic) acceptsDial(network *swarm.Swarm, id peer.ID, address multiaddr.
 	if err != nil {
 		return false
 	}
-	_ = c.Close() // it has served
+	_ = c.Close() // the handshake was enough
 	return true
 }
 
@@ -233,7 +233,7 @@ func (t *Topic) memberRecords() [][]byte {
 	return append(records, t.policy.Records(protocol.MaxRecords-len(records))...)
 }
 
-// learn takes in a record that came over a connection.
+// learn passes a record that came over a connection to the policy.
 func (t *Topic) learn(sealed []byte, by network.Conn) error {
 	return t.policy.Learn(sealed, by.RemotePeer(), by.RemoteMultiaddr())
 }

@@ -25,7 +25,7 @@ func (n *Network) KeepConnected(ctx context.Context, what string, target peer.Ad
 	pause := nethost.ShortestPause
 	tried := sync.OnceFunc(func() { n.untried.Add(-1) })
 	defer tried()
-	warned, unseen := false, false // unseen: the last dial went well and nothing came of it yet
+	warned, unseen := false, false // unseen: the last dial succeeded, and the connection was not seen since
 	for ctx.Err() == nil {
 		if n.Host.Network().Connectedness(target.ID) == network.Connected {
 			pause, warned, unseen = nethost.ShortestPause, false, false
@@ -54,23 +54,21 @@ func (n *Network) Dial(ctx context.Context, target peer.AddrInfo) error {
 	return n.Host.Connect(ctx, target)
 }
 
-// dialAgain is dial for those who pause between attempts themselves, so that
-// libp2p need not.
-func (n *Network) DialAgain(ctx context.Context, target peer.AddrInfo) error {
+// dialAgain is Dial for callers that pause between attempts themselves, without libp2p's pause.
+func (n *Network) dialAgain(ctx context.Context, target peer.AddrInfo) error {
 	if s, ok := n.Host.Network().(*swarm.Swarm); ok {
 		s.Backoff().Clear(target.ID)
 	}
 	return n.Dial(ctx, target)
 }
 
-// errClosedAtOnce is the face of an allow list: the handshake succeeds, and then
-// the other side ends the connection.
+// errClosedAtOnce is the effect of an allow list: the handshake succeeds, and then the other side
+// ends the connection.
 var errClosedAtOnce = errors.New("it closes every connection at once (has it an allow list without this node?)")
 
-// dialForGood is dialAgain that fails when the connection made before did not
-// last either.
+// dialForGood is dialAgain, and fails when the connection made before did not last either.
 func (n *Network) dialForGood(ctx context.Context, target peer.AddrInfo, unseen bool) error {
-	err := n.DialAgain(ctx, target)
+	err := n.dialAgain(ctx, target)
 	if err == nil && unseen {
 		return errClosedAtOnce
 	}

@@ -25,8 +25,8 @@ const (
 
 var errThrottled = errors.New("sends too much")
 
-// receive takes what a peer sends to this agent alone. What is refused is no
-// fault, since an honest peer tries again after a while; going on at once is.
+// receive takes a direct message of a peer. A refused one is no violation, since an honest peer retries
+// after a pause; a retry at once is one.
 func (c *directMessenger) receive(stream network.Stream) {
 	n, from := c.topic.net, stream.Conn().RemotePeer()
 	err := c.admit(stream, from)

@@ -23,8 +23,7 @@ const (
 	directProtocolPrefix = "/fbo/direct/1/" // and the task's ID or tag
 )
 
-// Bounds of what waits to be delivered. One message to each peer is on its way
-// besides.
+// Bounds of the messages that wait for delivery. One more to each peer is in progress.
 const (
 	maxQueued      = 1024 // of a session
 	maxQueuedBytes = 32 << 20
@@ -33,7 +32,7 @@ const (
 	maxQueuedBytesToPeer = 4 << 20
 )
 
-// Why a direct message was given up.
+// Why a direct message was dropped.
 const (
 	droppedQueueFull = "queue_full" // there was no room for a newer one
 	droppedExpired   = "expired"    // its peer was not reached for a minute
@@ -53,15 +52,15 @@ type directMessenger struct {
 	slots     *peers.DirectSlots
 
 	mu           sync.Mutex
-	queues       map[peer.ID]*directQueue // of the peers to which something waits or is on its way
+	queues       map[peer.ID]*directQueue // of the peers for which a message waits or is in progress
 	count, bytes int                      // of all waiting messages
 }
 
-// directQueue are what waits for one peer.
+// directQueue has the messages that wait for one peer.
 type directQueue struct {
 	waiting []queuedDirect // oldest first
 	bytes   int
-	news    chan struct{} // the peer has turned up
+	news    chan struct{} // the peer has joined the task
 }
 
 type queuedDirect struct {
@@ -114,7 +113,7 @@ func (c *directMessenger) enqueue(d agent.Direct) {
 	c.noteDropped(d.To, droppedQueueFull, dropped)
 }
 
-// deliverQueue delivers what waits for a peer until nothing does.
+// deliverQueue delivers the messages that wait for a peer until there are none.
 func (c *directMessenger) deliverQueue(to peer.ID, q *directQueue) {
 	failures := 0
 	for {
@@ -174,7 +173,7 @@ func (c *directMessenger) requeue(to peer.ID, q *directQueue, l queuedDirect) {
 	c.noteDropped(to, droppedQueueFull, dropped)
 }
 
-// noteDropped notes messages that were given up.
+// noteDropped counts dropped messages.
 func (c *directMessenger) noteDropped(to peer.ID, reason string, count int) {
 	if count > 0 {
 		c.topic.metrics.DirectDropped(reason, count)
@@ -182,7 +181,7 @@ func (c *directMessenger) noteDropped(to peer.ID, reason string, count int) {
 	}
 }
 
-// isBusy tells whether something waits for a peer that is connected, or is on its way to it.
+// isBusy is Topic.Sending.
 func (c *directMessenger) isBusy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,7 +193,7 @@ func (c *directMessenger) isBusy() bool {
 	return false
 }
 
-// retryNow makes the next attempt come at once.
+// retryNow makes the next attempt at once.
 func (c *directMessenger) retryNow(id peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,7 +207,7 @@ func (c *directMessenger) retryNow(id peer.ID) {
 
 // The next three are called with the lock held.
 
-// insert puts a message into a queue and returns how many had to go.
+// insert puts a message into a queue and returns how many were dropped.
 func (c *directMessenger) insert(q *directQueue, at int, l queuedDirect) (dropped int) {
 	q.waiting = slices.Insert(q.waiting, at, l)
 	q.bytes += l.size()
@@ -251,7 +250,7 @@ func (c *directMessenger) deliver(to peer.ID, d protocol.Direct) error {
 		return access.ErrNotAllowed
 	}
 	if n.Host.Network().Connectedness(to) != network.Connected {
-		if err := n.DialAgain(t.ctx, t.policy.Address(to)); err != nil {
+		if err := n.dialAgain(t.ctx, t.policy.Address(to)); err != nil {
 			return err
 		}
 	}
@@ -266,7 +265,7 @@ func (c *directMessenger) deliver(to peer.ID, d protocol.Direct) error {
 		_ = stream.Reset()
 		return err
 	}
-	_ = stream.Close() // all has been said
+	_ = stream.Close() // the message is complete
 	return nil
 }
 

@@ -88,6 +88,6 @@ func (n *Network) ReportViolation(id peer.ID, weight int, why error) {
 // IsBanned reports whether a peer is banned now.
 func (n *Network) IsBanned(id peer.ID) bool { return n.Policy.Banned(time.Now(), id) }
 
-// Refuses reports whether the node takes nothing that a peer has written: the peer is banned, or may not
-// take part.
+// Refuses reports whether the node accepts no shares of a peer: the peer is banned, or may not take
+// part.
 func (n *Network) Refuses(id peer.ID) bool { return n.IsBanned(id) || !n.Policy.MayTakePart(id) }

@@ -15,9 +15,8 @@ const (
 	searchTime       = 3 * time.Second        // without another peer, while none is on the task
 )
 
-// awaitPeers lets the agent choose its first design once the peers that are there have
-// told what they know, once it is clear that nobody is there, or when the time is
-// up.
+// awaitPeers ends the wait of the agent for its first design: once the connected peers have sent their
+// shares, once no peers have appeared for a while, or when the time is up.
 func (t *Topic) awaitPeers(longest time.Duration) {
 	begun := time.Now()
 	look := time.NewTicker(peerPollInterval)
@@ -37,7 +36,7 @@ func (t *Topic) awaitPeers(longest time.Duration) {
 		}
 	}
 	t.log.Info("the first design waits no longer", "after", time.Since(begun))
-	_ = t.do(t.ctx, func(a *agent.Agent, now time.Time) { a.Release(now) }) // the session's end is seen by all
+	_ = t.do(t.ctx, func(a *agent.Agent, now time.Time) { a.Release(now) }) // the session's end is reported elsewhere
 }
 
 // hasPeers lists all peers that are connected, in order, those on the task twice.
@@ -47,13 +46,12 @@ func (t *Topic) hasPeers() []peer.ID {
 	return all
 }
 
-// gathered tells whether there is nothing more to wait for, so long after the last
-// peer came or went.
+// gathered reports whether the wait can end, when the last peer came or went that long ago.
 func (t *Topic) gathered(connected bool, quiet time.Duration) bool {
 	if peers := t.OnTask(); len(peers) > 0 {
 		return t.policy.AllFetched(peers) && quiet >= quietTime
 	}
-	// Who is connected may yet turn up on the task, or be a hub that introduces others.
+	// A connected peer may yet join the task, or be a hub that introduces others.
 	n := t.net
 	return n.untried.Load() == 0 && (!connected && !n.MDNS || quiet >= searchTime)
 }

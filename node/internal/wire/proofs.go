@@ -10,8 +10,8 @@ import (
 	"github.com/fbo-node/fbo/internal/invitation"
 )
 
-// prove shows the peer at the other end of a stream that this node has opened that the
-// node has the invitation, and demands the same; nothing happens on an open task.
+// prove proves the invitation to the peer at the other end of a stream that this node has opened, and
+// verifies the peer's proof. On an open task it does nothing.
 func (t *Topic) prove(stream network.Stream) error {
 	if t.keys == nil {
 		return nil
@@ -49,8 +49,7 @@ func (t *Topic) OnTask() []peer.ID {
 	return slices.DeleteFunc(t.topic.ListPeers(), func(id peer.ID) bool { return !t.net.Policy.Admitted(id, t.name()) })
 }
 
-// receiveUnadmitted welcomes those who have proven the invitation when they were on the topic
-// before.
+// receiveUnadmitted welcomes peers that were on the topic before they proved the invitation.
 func (t *Topic) receiveUnadmitted() {
 	for {
 		select {
@@ -64,14 +63,14 @@ func (t *Topic) receiveUnadmitted() {
 	}
 }
 
-// Between attempts to get a proof from a peer that has come to the topic.
+// Bounds of the pause between requests for a proof to a peer on the topic.
 const (
 	firstProofPause   = time.Second
 	longestProofPause = 30 * time.Second
 )
 
-// askProof goes on asking a peer that has come to the topic until it has proven the
-// invitation, or is gone. What it catches up on by the way is no loss.
+// askProof requests shares of a peer on the topic, and with them a proof of the invitation, until the
+// peer has proven it or has left.
 func (t *Topic) askProof(id peer.ID) {
 	n := t.net
 	for pause := firstProofPause; ; pause = min(2*pause, longestProofPause) {

@@ -29,15 +29,15 @@ func newSyncLimiter() *access.Limiter {
 	return access.NewLimiter("fbo.sync", maxSyncStreams, maxSyncStreamsOfPeer, protocol.MaxSyncRequestBytes, syncTimeout)
 }
 
-// errEnough ends the reading of an answer; what is left is asked for another time.
+// errEnough ends the reading of an answer. The rest is requested another time.
 var errEnough = errors.New("tells more than this node has a budget for")
 
 func (t *Topic) syncProtocol() libp2pprotocol.ID {
 	return libp2pprotocol.ID(tasknames.SyncPrefix + t.called.String())
 }
 
-// fetch gets from a peer the shares that this agent lacks. When that is under way, it is done
-// once more after it, however often it is asked for meanwhile.
+// fetch requests from a peer the shares that this agent lacks. Calls during a request cause one more
+// request after it.
 func (t *Topic) fetch(from peer.ID) {
 	t.fetches.run(from, func() { t.fetchOnce(from) })
 }
@@ -126,9 +126,8 @@ func (t *Topic) ask(ctx context.Context, stream network.Stream, request protocol
 	}))
 }
 
-// contradicted takes a proof that somebody, perhaps this node, has signed what
-// contradicts itself. Who passes it on is not at fault, and neither is the author when it
-// hears of it: only so can it learn that it is not alone.
+// contradicted takes a proof of an equivocation, perhaps of this node. It is no violation of the peer that
+// relays it, nor of the author that receives it: thus a node learns that another has its key.
 func (t *Topic) contradicted(ctx context.Context, first, second []byte) error {
 	c, err := protocol.OpenEquivocationProof(first, second)
 	if err != nil {
@@ -140,8 +139,8 @@ func (t *Topic) contradicted(ctx context.Context, first, second []byte) error {
 	return t.do(ctx, func(a *agent.Agent, now time.Time) { a.Equivocators(now, c) })
 }
 
-// reportMalformed makes malformed messages a fault of the peer that sent them, and a proof that it
-// does not have the invitation: whoever knows the protocol's name and is honest has it.
+// reportMalformed reports malformed messages as a violation of the peer that sent them, and so a wrong
+// proof of the invitation: honest peers that know the protocol's name have the invitation.
 func (t *Topic) reportMalformed(stream network.Stream, err error) error {
 	if errors.Is(err, protocol.ErrMalformed) || errors.Is(err, invitation.ErrForeign) {
 		t.net.ReportViolation(stream.Conn().RemotePeer(), 1, err)
@@ -149,7 +148,7 @@ func (t *Topic) reportMalformed(stream network.Stream, err error) error {
 	return err
 }
 
-// serveSync answers a peer's fetch.
+// serveSync answers a peer's request for shares.
 func (t *Topic) serveSync(stream network.Stream) {
 	if err := t.answer(stream); err != nil {
 		t.log.Info("cannot serve a peer's catching up", "peer", stream.Conn().RemotePeer(), "error", err)

@@ -79,14 +79,14 @@ func (n *Network) tasksNamed(asking peer.ID, nameHash [sha256.Size]byte) (tasks 
 	return tasks
 }
 
-// worksOn tells whether the node has joined the task with this ID.
+// worksOn reports whether the node has joined the task with this ID.
 func (n *Network) worksOn(id string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.topics[id] != nil
 }
 
-// mismatches holds a session's knowledge of connected peers on tasks of its name.
+// mismatches holds the connected peers on other tasks of a task's name.
 type mismatches struct {
 	own string // the session's task
 
@@ -106,7 +106,7 @@ func newMismatches(own string) *mismatches {
 	return &mismatches{own: own, asked: map[peer.ID]question{}, found: map[peer.ID][]string{}, warned: map[peer.ID]bool{}}
 }
 
-// list is what status shows.
+// list returns the mismatches for the status.
 func (m *mismatches) list() (all []TaskMismatch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,7 +119,7 @@ func (m *mismatches) list() (all []TaskMismatch) {
 	return all
 }
 
-// due tells whether to ask a peer that takes part in these tasks.
+// due reports whether to ask a peer that takes part in these tasks.
 func (m *mismatches) due(id peer.ID, tasks []string, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,7 +127,7 @@ func (m *mismatches) due(id peer.ID, tasks []string, now time.Time) bool {
 	return !ok || last.tasks != strings.Join(tasks, " ") || !last.retry.IsZero() && now.After(last.retry)
 }
 
-// answered notes what a peer said; true when there is something new to warn of.
+// answered records a peer's answer, and reports whether it is a reason for a new warning.
 func (m *mismatches) answered(id peer.ID, tasks, named []string, err error, now time.Time) (news bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,7 +148,7 @@ func (m *mismatches) answered(id peer.ID, tasks, named []string, err error, now 
 	return news
 }
 
-// forget drops those that are gone or of no interest any more.
+// forget drops the peers that have left or are not asked any more.
 func (m *mismatches) forget(keep func(peer.ID) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -160,9 +160,8 @@ func (m *mismatches) forget(keep func(peer.ID) bool) {
 	}
 }
 
-// compareTaskNames asks connected peers that take part in other tasks and not in this
-// one whether the name is the same: a typing error in a task file makes another
-// task of it.
+// compareTaskNames asks connected peers that take part in other tasks and not in this one whether the
+// name is the same: a task file with a typing error is another task.
 func (t *Topic) compareTaskNames() {
 	h := t.net.Host
 	for {
@@ -186,10 +185,10 @@ func (t *Topic) compareTaskNames() {
 	}
 }
 
-// isUnrelated tells whether a peer may mean to work on this task and does not. By invitation
-// a peer is asked nothing, since the question would give the name to those who guess it;
-// only who runs the task openly is noticed, by the ID that it tells everybody. A mistyped
-// file has another ID than the invitation, so that nobody starts with it.
+// isUnrelated reports whether a peer may intend to work on this task and does not. With an invitation
+// peers receive no request, since it would disclose the name to peers that guess it; only peers that
+// run the task without the invitation are found, by the ID that they advertise. No node starts with a
+// mistyped file, which has another ID than the invitation.
 func (t *Topic) isUnrelated(p tasknames.Summary) bool {
 	same := slices.Contains(p.Tasks, t.id)
 	if t.keys != nil {
@@ -219,7 +218,7 @@ func (t *Topic) compareTaskName(id peer.ID, tasks []string) {
 	if err != nil {
 		t.log.Debug("a peer does not say whether its task has this name", "peer", id, "error", err)
 	}
-	named = slices.DeleteFunc(named, n.worksOn) // nobody mistook a task for one that the node works on as well
+	named = slices.DeleteFunc(named, n.worksOn) // no mistake where the node works on the other task too
 	if t.mismatches.answered(id, tasks, named, err, time.Now()) {
 		n.Warn(fmt.Sprintf("peer %v works on another task of the same name, %q (its id %s, here %s): the task files differ, so the two do not help each other; compare what `fbo-node task check FILE` prints on both machines",
 			id, t.task.Name, sanitize.List(named), t.id))

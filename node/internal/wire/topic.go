@@ -25,7 +25,7 @@ const (
 	outboxSize     = 128
 	syncInterval   = time.Minute            // anti-entropy with one random peer
 	firstSync      = time.Second            // the same after a peer has joined, then ever more seldom
-	goodbyeLinger  = 200 * time.Millisecond // for the last share to get onto the wire
+	goodbyeLinger  = 200 * time.Millisecond // for the last share to be sent
 	receiveTimeout = 5 * time.Second
 )
 
@@ -55,7 +55,7 @@ type Topic struct {
 	task    *task.Task
 	id      string           // of the task
 	keys    *invitation.Keys // nil: the task is open
-	called  cid.Cid          // see the function
+	called  cid.Cid          // names the topic and streams; see the function called
 	meeting cid.Cid          // names the task to hubs
 	wait    time.Duration
 	log     *slog.Logger
@@ -220,7 +220,7 @@ func (t *Topic) follow() {
 	}
 }
 
-// welcome begins to talk to a peer on the task.
+// welcome begins to exchange messages with a peer on the task.
 func (t *Topic) welcome(id peer.ID) {
 	if !t.policy.Joined(time.Now(), id) {
 		return
@@ -237,9 +237,8 @@ func (t *Topic) welcome(id peer.ID) {
 	}
 }
 
-// reconcile compares with a random peer what both hold, since gossip may lose
-// anything: once a minute, and more often after a peer has joined, when shares
-// are lost between those who do not yet know each other.
+// reconcile requests shares of a random peer, since gossip may lose messages: once a minute, and more
+// often after a peer has joined, when shares are lost between peers that are not connected yet.
 func (t *Topic) reconcile() {
 	pause := syncInterval
 	next := time.NewTimer(pause)
@@ -267,9 +266,10 @@ func (t *Topic) reconcile() {
 	}
 }
 
-// inReach lists the connected peers that answer questions about the task, on the topic
-// or not, without those that have not proven the invitation: a peer gossips with one node of each identity, so that the second of two
-// copies of a data directory is on the topic with nobody, and has to hear why.
+// inReach lists the connected peers that answer requests for shares of the task, on the topic or not,
+// without those that have not proven the invitation. A peer gossips with one node of each identity.
+// The second of two copies of a data directory has thus no peers on the topic, and learns why from
+// the answers.
 func (t *Topic) inReach() []peer.ID {
 	host := t.net.Host
 	return slices.DeleteFunc(host.Network().Peers(), func(id peer.ID) bool {
@@ -305,8 +305,8 @@ func (t *Topic) Leave() {
 		t.peers.Cancel()
 	}
 	if t.topic != nil {
-		// Until the cancelled subscription has been taken note of, closing
-		// fails; the end of the node's gossip context frees the topic anyway.
+		// Closing fails until gossip has processed the end of the subscription. The end of the node's
+		// gossip context frees the topic in any case.
 		_ = t.topic.Close()
 	}
 	_ = n.gossip.UnregisterTopicValidator(t.name())

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -12,15 +11,6 @@ import (
 
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
-
-func waitUntil(t testing.TB, what string, so func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !so(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
-		}
-	}
-}
 
 // refusedStream is one for which the resource manager has no room.
 type refusedStream struct {

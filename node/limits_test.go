@@ -40,7 +40,7 @@ func TestDocumentedLimits(t *testing.T) {
 		fmt.Sprintf("after 1, 2, 4 … %s s. With more it dials a member every %s s", seconds(peers.LongPause), seconds(peers.LostPause)),
 		fmt.Sprintf("addresses of up to %d peers", peers.MaxAnchors),
 		fmt.Sprintf("dialled again after 1, 2, 4 … %s s, and not forgotten", seconds(peers.MaxAnsweredRetry)),
-		fmt.Sprintf("and %d others of a peer | `mostTopics`", peers.MaxTopics),
+		fmt.Sprintf("and %d others of a peer | `MaxTopics`", peers.MaxTopics),
 		fmt.Sprintf("| %d a second of a peer, %s at once; comings and goings at own topics %d a second, %d at once.", peers.AnnounceRate, number(peers.AnnounceBurst), peers.TopicChurnRate, peers.TopicChurnBurst),
 		fmt.Sprintf("| %d messages a second that a peer passes on, %s at once; %d a second of an author, %d at once.", peers.RelayRate, number(peers.RelayBurst), peers.AuthorRate, peers.AuthorBurst),
 		fmt.Sprintf("A message has at most %d KiB.", gossip.MaxMessageBytes>>10),

@@ -11,17 +11,17 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// What a session speaks of, under one roof for those who embed a node.
+// Types of sessions, for programs that embed a node.
 type (
 	// Trial is one evaluation of one design.
 	Trial = strategy.Trial
 	// Outcome is what an evaluation measured.
 	Outcome = strategy.Outcome
-	// State is where a trial stands.
+	// State is the state of a trial.
 	State = strategy.State
-	// Event is something worth showing.
+	// Event is an event of a session, for the user.
 	Event = agent.Event
-	// EventType names what happened.
+	// EventType is the type of an event.
 	EventType = agent.EventType
 	// Past is an evaluation that was made before or elsewhere.
 	Past = agent.Past
@@ -59,8 +59,8 @@ const (
 	TrialFinished EventType = agent.TrialFinished // done or failed
 	ShareSent     EventType = agent.ShareSent
 	ShareReceived EventType = agent.ShareReceived
-	LeaseEnded    EventType = agent.LeaseEnded // a client gave no sign of life; its trial waits for another one
-	WaitEnded     EventType = agent.WaitEnded  // the first design was held back, and is so no longer
+	LeaseEnded    EventType = agent.LeaseEnded // a client sent no request; its trial waits for another one
+	WaitEnded     EventType = agent.WaitEnded  // the wait of the first design for peers has ended
 	Warning       EventType = agent.Warning
 )
 

@@ -11,8 +11,8 @@ import (
 
 // ParseAllow reads a list for Node.Allow: one peer ID a line, as `fbo-node peer-id`
 // prints it; what follows a # is a comment, empty lines count for nothing. An
-// error starts with the number of its line. A list that names nobody is an
-// error too, since it is more likely a mistake than a wish.
+// error starts with the number of its line. An empty list is an
+// error too, since it is more likely a mistake than intended.
 func ParseAllow(r io.Reader) ([]peer.ID, error) {
 	var allowed []peer.ID
 	lines := bufio.NewScanner(r)

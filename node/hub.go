@@ -19,10 +19,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Hub introduces the nodes of a task to each other, and relays between those that
-// cannot reach each other, for as long as they cannot. It takes part in no task but
-// those that it keeps, and what it relays is encrypted end to end. Fields may be
-// changed until Start.
+// Hub introduces the nodes of a task to each other, and relays between those that cannot reach each
+// other. It takes part only in the tasks that it keeps. Relayed messages are encrypted end to end.
+// Fields may be changed until Start.
 type Hub struct {
 	// Dir keeps the identity; it is made if missing. Required, and not that of a
 	// node, which would be the same peer twice.
@@ -39,10 +38,10 @@ type Hub struct {
 	// Only Keep needs them.
 	Strategies strategy.Set
 
-	// Log receives what helps to find a fault; default: nothing.
+	// Log receives records for finding faults; default: nothing.
 	Log *slog.Logger
 
-	// OnWarning is told what the user should know about the tasks that the hub
+	// OnWarning receives warnings for the user about the tasks that the hub
 	// keeps; default: nothing. It must not block.
 	OnWarning func(message string)
 
@@ -128,15 +127,13 @@ func (h *Hub) Close() error {
 }
 
 // Keep makes the hub a member of a task that evaluates nothing, as JoinOptions.Keep
-// does: it takes, keeps and passes on what the nodes share. So it gets to know what
-// they share, which a hub otherwise does not. Where nodes have a list of those who may
-// take part, the hub must be on it. It may be called after Start, once a task.
+// does: it receives, stores and forwards the shares of the nodes, which a hub otherwise does not read.
+// Where nodes have an allow list, the hub must be on it. It may be called after Start, once a task.
 func (h *Hub) Keep(ctx context.Context, t *task.Task) (*Session, error) {
 	return h.KeepInvited(ctx, t, nil)
 }
 
-// KeepInvited is Keep for a task that needs an invitation, as JoinOptions.Invitation
-// says.
+// KeepInvited is Keep for a task that needs an invitation, as JoinOptions.Invitation.
 func (h *Hub) KeepInvited(ctx context.Context, t *task.Task, i *Invitation) (*Session, error) {
 	if h.server == nil {
 		return nil, needsStart("Hub.Keep")

@@ -50,7 +50,7 @@ func (s *Session) enter(begun bool) error {
 	return nil
 }
 
-// Tag is what stands for the task on the network when the node takes part by
+// Tag returns the name of the task on the network when the node takes part by
 // invitation; cid.Undef when it does not.
 func (s *Session) Tag() cid.Cid {
 	if s.keys == nil {

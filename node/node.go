@@ -31,8 +31,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ErrClosed is returned by everything that is called on a closed node or
-// session.
+// ErrClosed is returned by all methods of a closed node or session.
 var ErrClosed = errors.New("the node or session is closed")
 
 // Errors of Node.Start about the journal in Node.Dir.
@@ -59,23 +58,21 @@ type Node struct {
 	// stay connected to.
 	Peers []string
 
-	// Hubs holds multiaddresses, ending in /p2p/ID, of hubs. From them the node
-	// gets to know others on its tasks, and through them it is reached by others when it cannot be reached directly.
+	// Hubs holds multiaddresses, ending in /p2p/ID, of hubs. From them the node learns of others on its
+	// tasks, and through them others reach it when they cannot reach it directly.
 	Hubs []string
 
 	// MDNS also finds nodes on the local network.
 	MDNS bool
 
-	// Allow, when it is not nil, holds the only nodes that this one has to do
-	// with, itself implied; nil: everybody who knows a task may take part in it.
-	// ParseAllow reads it from a file.
+	// Allow, when it is not nil, holds the only nodes that this one connects to and takes messages
+	// from; nil: every node that knows a task may take part in it. ParseAllow reads it from a file.
 	Allow []peer.ID
 
 	// Host, when set, is used in place of an own libp2p host, and is not closed
 	// by the node. Its Ed25519 key signs the shares; Listen and the identity
-	// file are not used. Allow cannot keep strangers from connecting to it, only
-	// from taking part. With Hubs, being reached through them is for the Host to
-	// see to.
+	// file are not used. Allow cannot keep other peers from connecting to it, only
+	// from taking part. With Hubs, the Host itself must make reservations at them.
 	Host host.Host
 
 	// MaxObservations is how many results an exact model learns from at most, on each task; default:
@@ -88,7 +85,7 @@ type Node struct {
 	// Nodes of other programs on such a task need them too. Required.
 	Strategies strategy.Set
 
-	// Log receives what helps to find a fault, with the keys node, task and peer
+	// Log receives records for finding faults, with the keys node, task and peer
 	// where they apply; default: nothing.
 	Log *slog.Logger
 
@@ -97,7 +94,7 @@ type Node struct {
 	// again when it closes. Several nodes can share one.
 	Metrics prometheus.Registerer
 
-	// OnWarning is told what the user should know, about all tasks; default:
+	// OnWarning receives warnings for the user, about all tasks; default:
 	// nothing. It must not block.
 	OnWarning func(message string)
 

@@ -2,8 +2,8 @@ package node
 
 import "time"
 
-// DefaultWait is how long the first design of a node without outcomes waits for
-// what peers know, at most.
+// DefaultWait is how long the first design of a node without outcomes waits at most for the shares of
+// peers.
 const DefaultWait = 10 * time.Second
 
 // quietShare is of an evaluation's time, once known, the part that a wait takes at most.

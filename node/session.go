@@ -35,15 +35,14 @@ type JoinOptions struct {
 	// strategies that use them: constrained-gp and density.
 	PriorDesigns []task.Design
 
-	// Wait is how long the first design of a node without outcomes waits, at most, for
-	// what the peers know that are there, where the task's strategy makes use of it
-	// then. It waits no longer than it takes them to tell,
-	// or to find out that nobody is there, and no longer than a tenth of an
-	// evaluation once one has ended. Default: DefaultWait; negative: not at all.
+	// Wait is how long the first design of a node without outcomes waits at most for the shares of
+	// connected peers, if the task's strategy uses them for it. The wait ends once these peers have
+	// sent their shares or no peer has appeared for a while, and takes at most a tenth of an
+	// evaluation once one has ended. Default: DefaultWait; negative: no wait.
 	Wait time.Duration
 
-	// Keep makes a member that evaluates nothing: it takes, keeps and passes on
-	// what others share, and is not present. Session.Keep does so later.
+	// Keep makes a member that evaluates nothing: it receives, stores and forwards
+	// the shares of others, and is not present. Session.Keep does so later.
 	Keep bool
 
 	// Enqueue are designs to evaluate before any other, such as today's settings, in
@@ -52,9 +51,9 @@ type JoinOptions struct {
 	// and take the places of starting designs.
 	Enqueue []task.Design
 
-	// Invitation closes the task: the node speaks of it only with nodes that prove to
-	// have the same invitation, and tells others no ID. The node's directory keeps it,
-	// and Join without one takes the one that is kept. Default: that, or an open task.
+	// Invitation closes the task: the node exchanges its messages only with nodes that prove the same
+	// invitation, and discloses its ID to no others. The node's directory stores the invitation,
+	// and Join without one takes the stored one. Default: that, or an open task.
 	// ReadInvitation reads it from a file.
 	Invitation *Invitation
 
@@ -62,7 +61,7 @@ type JoinOptions struct {
 	// previous tasks of the same name.
 	Importing bool
 
-	// OnEvent is told what happens, in order; warnings go to the node's
+	// OnEvent receives the events of the session, in order; warnings go to the node's
 	// OnWarning. It must not block, nor call the session.
 	OnEvent func(Event)
 
@@ -189,9 +188,8 @@ func seedOf(n *uint64) random.Seed {
 	return random.New()
 }
 
-// Ask returns the next trial to evaluate, waiting until there is one. A trial
-// that a stop of the node cut off comes before a new one. Whoever asked must
-// Tell or Fail the trial.
+// Ask waits for the next trial to evaluate and returns it. A trial that a stop of the node
+// interrupted comes before a new one. The caller must call Tell, Fail or Requeue for the trial.
 func (s *Session) Ask(ctx context.Context) (strategy.Trial, error) {
 	return s.ask(ctx, agent.Claim{})
 }
@@ -249,7 +247,7 @@ func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim agent
 
 // Tell reports the value that a trial's evaluation measured. When it returns nil, the value is on
 // disk, even if the context has ended meanwhile. When it returns the context's error, nothing has
-// been recorded. Telling the same again is no error. Other errors:
+// been recorded. A second call with the same value is no error. Other errors:
 // ErrUnknownTrial, ErrFinished, ErrBadOutcome; then nothing
 // has changed.
 func (s *Session) Tell(ctx context.Context, trial uint64, value float64) error {
@@ -262,7 +260,7 @@ func (s *Session) TellOutcome(ctx context.Context, trial uint64, outcome strateg
 }
 
 // Fail reports that a trial's evaluation gave no value, and why. The design is
-// not proposed again, and no model of the objective learns from it. Failing twice is no
+// not proposed again, and no model of the objective learns from it. A second call is no
 // error.
 func (s *Session) Fail(ctx context.Context, trial uint64, reason string) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Fail(now, trial, reason) }), err)
@@ -289,14 +287,14 @@ func (s *Session) Import(ctx context.Context, past []Past) (added int, err error
 	return added, errors.Join(stopped, err)
 }
 
-// Requeue hands back a running trial that was not evaluated to its end; the next
+// Requeue returns a running trial that was not evaluated to its end. The next
 // Ask offers it again, and it does not count as an attempt.
 func (s *Session) Requeue(ctx context.Context, trial uint64) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Requeue(now, trial) }), err)
 }
 
-// Settle waits until what the outcomes teach has been worked out and handed to
-// gossip, and until what was sent to single peers that are connected has reached them. A
+// Settle waits until the shares that follow from the outcomes are computed and given to
+// gossip, and until the direct messages to connected peers are delivered. A
 // node that closes at once after its last outcome does not share it.
 func (s *Session) Settle(ctx context.Context) error {
 	if err := s.await(ctx, func() bool { return s.agent.Settled() }); err != nil {
@@ -319,20 +317,19 @@ func (s *Session) Settle(ctx context.Context) error {
 // settleInterval is how often Settle looks whether messages are on their way.
 const settleInterval = 20 * time.Millisecond
 
-// Keep ends the node's own part in the task for this session: what runs is handed
-// back, peers are told goodbye, and Ask fails with ErrKeeping. From then on the node
-// takes, keeps and passes on what others share, and what it has shared itself.
+// Keep ends the node's own part in the task for this session: running trials are
+// returned, peers receive its goodbye, and Ask fails with ErrKeeping. From then on the node
+// receives, stores and forwards the shares of others and its own earlier ones.
 func (s *Session) Keep(ctx context.Context) error {
 	return s.do(ctx, func(now time.Time) { s.agent.Keep(now) })
 }
 
-// Close leaves the task: running trials, but for those of clients outside of the process,
-// are handed back to be offered at the next start, the peers are told, everything is on disk. It may be called more
-// than once.
+// Close leaves the task: it returns the running trials for the next start, except those of clients
+// outside of the process, sends a goodbye to the peers, and writes all records. It may be called
+// more than once.
 //
-// A choice of a design or a fit that runs is told to end by its context. One that does
-// not end within three seconds is left to itself, with a warning; its result is dropped
-// and touches nothing.
+// Close cancels the context of a running choice of a design or fit. It does not wait longer than three
+// seconds for one, and then warns; the result is dropped and has no effect.
 func (s *Session) Close() error {
 	s.close.Do(func() {
 		closing := time.Now()

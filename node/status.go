@@ -12,7 +12,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Status is where a session stands.
+// Status is the state of a session.
 type Status struct {
 	Task      string                 `json:"task"`          // its ID
 	Tag       string                 `json:"tag,omitempty"` // stands for the task on the network, with an invitation
@@ -70,14 +70,14 @@ type Link struct {
 	Address string  `json:"address"` // of the peer or, relayed, of the hub
 }
 
-// HubLink is where the node stands with one of its hubs.
+// HubLink is the state of the connection to one of the node's hubs.
 type HubLink struct {
 	ID        peer.ID `json:"id"`
 	Connected bool    `json:"connected"`
 	Reachable bool    `json:"reachable"` // others can reach the node through it
 }
 
-// Status reports where the session stands.
+// Status returns the state of the session.
 func (s *Session) Status(ctx context.Context) (Status, error) {
 	status := Status{
 		Task:           s.id,

@@ -10,7 +10,7 @@ import (
 )
 
 // View returns what this node knows, as its strategy sees it. It waits until the models know
-// all outcomes. Whoever looks must alter nothing in it.
+// all outcomes. The caller must not change it.
 func (s *Session) View(ctx context.Context) (view strategy.View, err error) {
 	if err := s.await(ctx, func() bool { _, all := s.agent.Modelled(); return all || s.agent.Keeping() }); err != nil {
 		return view, err
@@ -18,8 +18,8 @@ func (s *Session) View(ctx context.Context) (view strategy.View, err error) {
 	return view, s.do(ctx, func(now time.Time) { view = s.agent.View(now) })
 }
 
-// PeerWeights lists how much the strategy believes each peer in a view of this session; none
-// where it does not weigh them one by one.
+// PeerWeights lists the weight that the strategy gives each peer in a view of this session; none
+// where it does not weigh single peers.
 func (s *Session) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error) {
 	return s.agent.PeerWeights(view)
 }
@@ -79,5 +79,5 @@ func (s *Session) Stopped(ctx context.Context) (stopped *Stopped, err error) {
 	return stopped, s.do(ctx, func(time.Time) { stopped = s.agent.StopReason() })
 }
 
-// Banned reports whether a peer is blocked for misbehaviour.
+// Banned reports whether a peer is banned for violations.
 func (s *Session) Banned(id peer.ID) bool { return s.node.network.IsBanned(id) }

@@ -96,5 +96,5 @@ func (pubsubBlacklist) Add(peer.ID) bool { return false }
 
 // Contains implements pubsub.Blacklist.
 func (u pubsubBlacklist) Contains(id peer.ID) bool {
-	return u.node.isBanned(id) || !u.node.policy.MayTakePart(id)
+	return u.node.policy.Refused(time.Now(), id)
 }

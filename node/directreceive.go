@@ -51,7 +51,7 @@ func (c *directMessenger) receive(stream network.Stream) {
 
 func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
 	n := c.topic.session.node
-	if !n.policy.MayTakePart(from) || c.roster != nil && !c.roster[from] || n.isBanned(from) {
+	if n.policy.Refused(time.Now(), from) || c.roster != nil && !c.roster[from] {
 		return errNotAllowed
 	}
 	if !n.policy.Allow(time.Now(), from, peers.Direct, 1) || !c.slots.Acquire(from) {

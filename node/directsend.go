@@ -250,7 +250,7 @@ func (c *directMessenger) longestWaiting() (oldest *directQueue) {
 // connection.
 func (c *directMessenger) deliver(to peer.ID, d protocol.Direct) error {
 	t, n := c.topic, c.topic.session.node
-	if !n.policy.MayTakePart(to) || n.isBanned(to) {
+	if n.policy.Refused(time.Now(), to) {
 		return errNotAllowed
 	}
 	if n.host.Network().Connectedness(to) != network.Connected {

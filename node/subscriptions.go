@@ -87,7 +87,6 @@ func announcements(announced []*pb.RPC_SubOpts) (count int) {
 // peer may pass on, and that for which signatures would have to be checked that no budget is
 // left for.
 func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
-	now := time.Now()
 	if err := n.gate.inspect(from); err != nil {
 		return err
 	}
@@ -95,14 +94,14 @@ func (n *Node) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		return fmt.Errorf("%v is banned for now", from)
 	}
 	if announced := rpc.GetSubscriptions(); len(announced) > 0 {
-		if !n.policy.Allow(now, from, peers.Announce, announcements(announced)) || !n.policy.Allow(now, from, peers.TopicChurn, n.ownMoves(announced)) {
+		if !n.policy.Allow(time.Now(), from, peers.Announce, announcements(announced)) || !n.policy.Allow(time.Now(), from, peers.TopicChurn, n.ownMoves(announced)) {
 			n.reportViolation(from, peers.MaxViolations, errTooManySubscriptions)
 			return errTooManySubscriptions
 		}
 	}
 	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool {
-		return !n.policy.Admitted(from, m.GetTopic()) || !n.policy.Allow(now, from, peers.Relay, 1) ||
-			!n.checked.has(m) && !n.policy.AllowCheck(now, from, peer.ID(m.GetFrom()))
+		return !n.policy.Admitted(from, m.GetTopic()) || !n.policy.Allow(time.Now(), from, peers.Relay, 1) ||
+			!n.checked.has(m) && !n.policy.AllowCheck(time.Now(), from, peer.ID(m.GetFrom()))
 	})
 	return nil
 }

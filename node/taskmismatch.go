@@ -272,7 +272,7 @@ func (t *topic) isUnrelated(p nameSummary) bool {
 
 func (t *topic) compareTaskName(id peer.ID, tasks []string) {
 	n, s := t.session.node, t.session
-	if !n.policy.MayTakePart(id) || n.isBanned(id) {
+	if n.policy.Refused(time.Now(), id) {
 		return
 	}
 	if s.keys != nil {

@@ -93,22 +93,21 @@ type inspector struct {
 // invitation the peer has not proven, which is no violation, since this node's own proof may have been
 // the first; those above what a peer may relay; and those whose signatures exceed the budget of checks.
 func (i *inspector) inspect(from peer.ID, rpc *pubsub.RPC) error {
-	now := time.Now()
 	if !i.policy.MayTakePart(from) {
 		return fmt.Errorf("%v is not on the list of those who may take part", from)
 	}
-	if i.policy.Banned(now, from) {
+	if i.policy.Banned(time.Now(), from) {
 		return fmt.Errorf("%v is banned for now", from)
 	}
 	if announced := rpc.GetSubscriptions(); len(announced) > 0 {
-		if !i.policy.Allow(now, from, peers.Announce, announcements(announced)) || !i.policy.Allow(now, from, peers.TopicChurn, i.ownMoves(announced)) {
+		if !i.policy.Allow(time.Now(), from, peers.Announce, announcements(announced)) || !i.policy.Allow(time.Now(), from, peers.TopicChurn, i.ownMoves(announced)) {
 			i.report(from, peers.MaxViolations, errTooManySubscriptions)
 			return errTooManySubscriptions
 		}
 	}
 	rpc.Publish = slices.DeleteFunc(rpc.Publish, func(m *pb.Message) bool {
-		return !i.policy.Admitted(from, m.GetTopic()) || !i.policy.Allow(now, from, peers.Relay, 1) ||
-			!i.checked.has(m) && !i.policy.AllowCheck(now, from, peer.ID(m.GetFrom()))
+		return !i.policy.Admitted(from, m.GetTopic()) || !i.policy.Allow(time.Now(), from, peers.Relay, 1) ||
+			!i.checked.has(m) && !i.policy.AllowCheck(time.Now(), from, peer.ID(m.GetFrom()))
 	})
 	return nil
 }
@@ -123,5 +122,5 @@ func (blacklist) Add(peer.ID) bool { return false }
 
 // Contains implements pubsub.Blacklist.
 func (b blacklist) Contains(id peer.ID) bool {
-	return b.policy.Banned(time.Now(), id) || !b.policy.MayTakePart(id)
+	return b.policy.Refused(time.Now(), id)
 }

@@ -185,7 +185,7 @@ func (b *attempts) addReferrer(referrer peer.ID) *counter[peer.ID] {
 // Addresses that the user has named, or relayed ones through them, and those at which the peer has
 // answered cost nothing.
 func (p *Policy) AllowDial(now time.Time, id peer.ID, address multiaddr.Multiaddr) bool {
-	p.mu.Lock()
+	now = p.lock(now)
 	defer p.mu.Unlock()
 	return p.attempts.allow(now, id, address)
 }
@@ -193,7 +193,7 @@ func (p *Policy) AllowDial(now time.Time, id peer.ID, address multiaddr.Multiadd
 // Answered records that a peer has answered at an address, and gives back what attempts there have
 // cost.
 func (p *Policy) Answered(now time.Time, id peer.ID, address multiaddr.Multiaddr) {
-	p.mu.Lock()
+	now = p.lock(now)
 	defer p.mu.Unlock()
 	p.attempts.answered(now, id, address)
 }

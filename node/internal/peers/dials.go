@@ -27,7 +27,7 @@ const (
 // member that answers counts as not reached: it may be no member, and is dialled ever more seldom.
 // It is not removed, since it would be new again.
 func (t *Task) Dialled(now time.Time, c Candidate, answered bool) {
-	t.policy.mu.Lock()
+	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
 	if answered && c.referrer != "" {
 		t.policy.attempts.reached(now, c.referrer)

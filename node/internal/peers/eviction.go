@@ -105,7 +105,7 @@ func (t *Task) protect(now time.Time, all []neighbour, change bool) (ready, gone
 
 // End ends the protection of peers, and returns those that were protected.
 func (t *Task) End(now time.Time) (unprotect []peer.ID) {
-	t.policy.mu.Lock()
+	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
 	_, gone := t.protect(now, nil, false)
 	return gone

@@ -69,7 +69,7 @@ func (o Op) limiter() *rate.Limiter {
 
 // Allow reports whether a peer may do something so many times more, and counts it.
 func (p *Policy) Allow(now time.Time, id peer.ID, op Op, times int) bool {
-	p.mu.Lock()
+	now = p.lock(now)
 	defer p.mu.Unlock()
 	table := &p.peers
 	if op == Publish {
@@ -85,7 +85,7 @@ func (p *Policy) Allow(now time.Time, id peer.ID, op Op, times int) bool {
 // AllowCheck reports whether to check the signature of a gossip message from a peer. Messages that an
 // honest peer relays for other authors have a budget apart from its own messages.
 func (p *Policy) AllowCheck(now time.Time, id, author peer.ID) bool {
-	p.mu.Lock()
+	now = p.lock(now)
 	defer p.mu.Unlock()
 	return p.allowCheck(now, id, author, p.group(id))
 }
@@ -99,7 +99,7 @@ func (p *Policy) allowCheck(now time.Time, id, author peer.ID, group string) boo
 
 // AllowItem reports whether to take an item from the answer of a peer at an address.
 func (p *Policy) AllowItem(now time.Time, id peer.ID, from multiaddr.Multiaddr, bytes int) bool {
-	p.mu.Lock()
+	now = p.lock(now)
 	defer p.mu.Unlock()
 	return p.allowItem(now, id, GroupOf(from), bytes)
 }

@@ -50,6 +50,21 @@ func TestBudgetIsSharedByGroups(t *testing.T) {
 	}
 }
 
+// TestTimeDoesNotGoBack checks that two goroutines with times a second apart, which take turns, do not
+// earn the second at each turn.
+func TestTimeDoesNotGoBack(t *testing.T) {
+	p := New(config())
+	allowed := 0
+	for i := range 10 * (CheckBurst + GroupCheckBurst) {
+		if p.AllowCheck(noon.Add(time.Duration(i%2)*time.Second), "peer", "author") {
+			allowed++
+		}
+	}
+	if want := CheckBurst + GroupCheckBurst + CheckRate + GroupCheckRate; allowed > want {
+		t.Errorf("%d checks are allowed, expected at most %d", allowed, want)
+	}
+}
+
 // TestOneGroupMayUseTheWholeBudget checks that a group has all while no other asks, and that a large item
 // counts as several.
 func TestOneGroupMayUseTheWholeBudget(t *testing.T) {

@@ -27,6 +27,7 @@ type Policy struct {
 	hubs   map[peer.ID]bool
 
 	mu          sync.Mutex
+	latest      time.Time // that was reported
 	random      *rand.Rand
 	named       map[peer.ID]bool
 	connections map[peer.ID][]connection // oldest first
@@ -80,6 +81,16 @@ func setOf(ids []peer.ID) map[peer.ID]bool {
 	return set
 }
 
+// lock locks the policy, and returns the time, which does not go back: goroutines that read the clock
+// one after another may come here in another order, and a rate would be earned twice.
+func (p *Policy) lock(now time.Time) time.Time {
+	p.mu.Lock()
+	if now.After(p.latest) {
+		p.latest = now
+	}
+	return p.latest
+}
+
 // MayTakePart reports whether a node may have a part in this node's tasks.
 func (p *Policy) MayTakePart(id peer.ID) bool { return p.listed == nil || p.listed[id] }
 
@@ -109,7 +120,7 @@ func (p *Policy) Named(id peer.ID) bool {
 // Connected records a connection. Its key is that of no other open connection; a second call with
 // it has no effect.
 func (p *Policy) Connected(now time.Time, id peer.ID, key string, address multiaddr.Multiaddr, outbound bool) {
-	p.mu.Lock()
+	now = p.lock(now)
 	defer p.mu.Unlock()
 	if slices.ContainsFunc(p.connections[id], func(c connection) bool { return c.key == key }) {
 		return

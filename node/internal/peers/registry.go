@@ -59,14 +59,14 @@ func (p *Policy) Register(now time.Time, task string, id peer.ID, from multiaddr
 	if hidden {
 		record = nil
 	}
-	p.mu.Lock()
+	now = p.lock(now)
 	defer p.mu.Unlock()
 	return Registration{Refused: !p.registry.register(task, id, p.group(id), record, now), Hidden: hidden}
 }
 
 // Introduce returns up to count records of other nodes on a task.
 func (p *Policy) Introduce(now time.Time, task string, asking peer.ID, count int) [][]byte {
-	p.mu.Lock()
+	now = p.lock(now)
 	defer p.mu.Unlock()
 	return p.registry.others(task, asking, count, now)
 }
@@ -286,7 +286,7 @@ func (p *Policy) LimitReservations(most int) {
 // Reserve reports whether a node at an address gets a reservation. A node that loses its own to it is
 // to be disconnected; empty: none does.
 func (p *Policy) Reserve(now time.Time, id peer.ID, from multiaddr.Multiaddr) (loses peer.ID, ok bool) {
-	p.mu.Lock()
+	now = p.lock(now)
 	defer p.mu.Unlock()
 	if p.banned(now, id) {
 		return "", false

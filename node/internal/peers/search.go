@@ -40,7 +40,7 @@ type Plan struct {
 
 // Start begins the search, and returns the pause until the first plan.
 func (t *Task) Start(now time.Time) time.Duration {
-	t.policy.mu.Lock()
+	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
 	t.search = search{
 		asking: ConnectPause, visited: now, nextAsk: now,
@@ -54,7 +54,7 @@ func (t *Task) Start(now time.Time) time.Duration {
 // address would otherwise form a star, on which gossip loses a third of the messages once there are
 // forty.
 func (t *Task) Plan(now time.Time, onTask []peer.ID) Plan {
-	t.policy.mu.Lock()
+	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
 	s, random := &t.search, t.policy.random
 	change := now.After(s.nextChange)

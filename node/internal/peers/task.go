@@ -72,7 +72,7 @@ func (t *Task) OnTopic(id peer.ID) bool {
 // Joined records that a peer has joined the task; false when it is on the task already. The
 // connection manager gives the peer the value ValueOnTask until the next plan.
 func (t *Task) Joined(now time.Time, id peer.ID) bool {
-	t.policy.mu.Lock()
+	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
 	if _, already := t.peers[id]; already {
 		return false
@@ -87,7 +87,7 @@ func (t *Task) Identified(now time.Time, id peer.ID, record []byte) []DialBack {
 	if at := t.policy.addressOf(id); at != nil && record != nil {
 		_ = t.Learn(record, id, at) // libp2p has verified it
 	}
-	t.policy.mu.Lock()
+	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
 	t.raise(id, seen)
 	return t.dialBack(now, id)
@@ -119,7 +119,7 @@ func (t *Task) Left(id peer.ID) {
 // Delivered records a new share as a delivery of the peer that relayed it and of its author. It has
 // no effect for a peer that is not on the task.
 func (t *Task) Delivered(now time.Time, from, author peer.ID) {
-	t.policy.mu.Lock()
+	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
 	for _, id := range []peer.ID{from, author} {
 		if known, ok := t.peers[id]; ok {
@@ -135,7 +135,7 @@ func (s peerActivity) isActive(now time.Time) bool { return now.Sub(s.received) 
 
 // Active returns the number of active peers, new ones included.
 func (t *Task) Active(now time.Time) int {
-	t.policy.mu.Lock()
+	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
 	return t.active(now)
 }
@@ -166,7 +166,7 @@ func (t *Task) pickActive(now time.Time, preferred, others []peer.ID) peer.ID {
 // Anchors returns peers for the next start that have long been active, each at the address at which
 // it has answered last: those that are never evicted first, those that joined first before others.
 func (t *Task) Anchors(now time.Time) (anchors []peer.AddrInfo) {
-	t.policy.mu.Lock()
+	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
 	return t.anchors(now)
 }

@@ -98,7 +98,7 @@ type Verdict struct {
 // peers, which may share an address with an attacker by chance. A peer without a connection may be
 // made up, and bans no range.
 func (p *Policy) Violated(now time.Time, id peer.ID, weight int) Verdict {
-	p.mu.Lock()
+	now = p.lock(now)
 	defer p.mu.Unlock()
 	if len(p.connections[id]) == 0 {
 		return Verdict{Banned: p.authors.violation(id, weight, now)}
@@ -146,7 +146,7 @@ func (p *Policy) noteBanInRange(from netip.Prefix, id peer.ID, now time.Time) bo
 
 // Banned reports whether a peer or author is banned.
 func (p *Policy) Banned(now time.Time, id peer.ID) bool {
-	p.mu.Lock()
+	now = p.lock(now)
 	defer p.mu.Unlock()
 	return p.banned(now, id)
 }
@@ -155,10 +155,16 @@ func (p *Policy) banned(now time.Time, id peer.ID) bool {
 	return p.peers.banned(id, now) || p.authors.banned(id, now)
 }
 
+// Refused reports whether a node does not exchange messages with a peer: it may not take part, or is
+// banned.
+func (p *Policy) Refused(now time.Time, id peer.ID) bool {
+	return !p.MayTakePart(id) || p.Banned(now, id)
+}
+
 // Blocked reports whether connections with a peer at an address are refused: the peer or its range
 // is banned. A range's ban exempts active peers without violations, which no new peer can be.
 func (p *Policy) Blocked(now time.Time, id peer.ID, address multiaddr.Multiaddr) bool {
-	p.mu.Lock()
+	now = p.lock(now)
 	defer p.mu.Unlock()
 	if p.banned(now, id) {
 		return true

@@ -158,6 +158,23 @@ func TestBansLeaveRoomForRecords(t *testing.T) {
 	}
 }
 
+// TestRefusedPeers checks that a node exchanges messages with peers that may take part and are not
+// banned.
+func TestRefusedPeers(t *testing.T) {
+	c := config()
+	c.Listed = []peer.ID{"listed", "banned"}
+	c.Hubs = []peer.ID{"hub"}
+	p := New(c)
+	p.Violated(noon, "banned", MaxViolations)
+	for id, want := range map[peer.ID]struct{ refused, mayConnect bool }{
+		"listed": {false, true}, "self": {false, true}, "banned": {true, true}, "hub": {true, true}, "other": {true, false},
+	} {
+		if refused, mayConnect := p.Refused(noon, id), p.MayConnect(id); refused != want.refused || mayConnect != want.mayConnect {
+			t.Errorf("%s: refused %t, may connect %t; expected %t, %t", id, refused, mayConnect, want.refused, want.mayConnect)
+		}
+	}
+}
+
 // TestBansAreBounded checks that the ban that began first is lifted, and no other.
 func TestBansAreBounded(t *testing.T) {
 	now := time.Unix(1e9, 0)

@@ -53,7 +53,7 @@ func (c *directMessenger) receive(stream network.Stream) {
 
 func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
 	n := c.topic.net
-	if !n.Policy.MayTakePart(from) || c.roster != nil && !c.roster[from] || n.IsBanned(from) {
+	if n.Policy.Refused(time.Now(), from) || c.roster != nil && !c.roster[from] {
 		return access.ErrNotAllowed
 	}
 	if !n.Policy.Allow(time.Now(), from, peers.Direct, 1) || !c.slots.Acquire(from) {

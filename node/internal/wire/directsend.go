@@ -246,7 +246,7 @@ func (c *directMessenger) longestWaiting() (oldest *directQueue) {
 // connection.
 func (c *directMessenger) deliver(to peer.ID, d protocol.Direct) error {
 	t, n := c.topic, c.topic.net
-	if !n.Policy.MayTakePart(to) || n.IsBanned(to) {
+	if n.Policy.Refused(time.Now(), to) {
 		return access.ErrNotAllowed
 	}
 	if n.Host.Network().Connectedness(to) != network.Connected {

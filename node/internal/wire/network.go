@@ -90,4 +90,4 @@ func (n *Network) IsBanned(id peer.ID) bool { return n.Policy.Banned(time.Now(),
 
 // Refuses reports whether the node accepts no shares of a peer: the peer is banned, or may not take
 // part.
-func (n *Network) Refuses(id peer.ID) bool { return n.IsBanned(id) || !n.Policy.MayTakePart(id) }
+func (n *Network) Refuses(id peer.ID) bool { return n.Policy.Refused(time.Now(), id) }

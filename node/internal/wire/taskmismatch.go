@@ -199,7 +199,7 @@ func (t *Topic) isUnrelated(p tasknames.Summary) bool {
 
 func (t *Topic) compareTaskName(id peer.ID, tasks []string) {
 	n := t.net
-	if !n.Policy.MayTakePart(id) || n.IsBanned(id) {
+	if n.Policy.Refused(time.Now(), id) {
 		return
 	}
 	if t.keys != nil {

@@ -30,7 +30,7 @@ var demoTask []byte
 // roster: the nodes of the demo have no names before they run.
 func demoStrategies() (names []string) {
 	for _, r := range all.Strategies() {
-		if r.Exchanges != nil && !r.Private && !r.Roster {
+		if r.Shares() && !r.Private && !r.Roster {
 			names = append(names, r.Name)
 		}
 	}

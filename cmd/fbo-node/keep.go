@@ -105,7 +105,7 @@ func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invit
 // readKeptTask reads a task whose strategy shares something.
 func readKeptTask(ctx context.Context, dir, file string) (*task.Task, error) {
 	t, err := findTask(ctx, dir, file)
-	if err == nil && registrationOf(t).Exchanges == nil {
+	if err == nil && !registrationOf(t).Shares() {
 		err = usagef("%s: the strategy is %s, which shares nothing: there is nothing to keep", file, t.Strategy.Type)
 	}
 	return t, err
@@ -114,7 +114,7 @@ func readKeptTask(ctx context.Context, dir, file string) (*task.Task, error) {
 // unusableReason returns why the shares of nodes that have ended are unusable for others;
 // empty when they are.
 func unusableReason(t *task.Task) string {
-	if outdated := registrationOf(t).Outdated; outdated != nil {
+	if outdated := registrationOf(t).Disclosure(t).Outdated; outdated != nil {
 		return outdated(t)
 	}
 	return ""

@@ -52,7 +52,7 @@ type otherTaskDisclosure struct {
 // does; imports is what comes to the task's own trials. It is nil when there is nothing
 // to say. What cannot be read is passed over: a run says so itself.
 func findOtherTaskDisclosures(ctx context.Context, dir string, t *task.Task, imports []agent.Past) *otherTaskDisclosures {
-	if registrationOf(t).Reveals == nil {
+	if !registrationOf(t).Shares() {
 		return nil // it tells nothing
 	}
 	return otherTaskDisclosuresOf(t, taskHistories(ctx, dir), imports)
@@ -139,7 +139,7 @@ func disclosureOf(p taskHistory, t *task.Task, own []agent.Past) (otherTaskDiscl
 		return disclosed, false
 	}
 	if !disclosed.DPGuarantee {
-		return disclosed, t.Privacy != nil && registrationOf(p.task).Reveals != nil && len(done) > 0
+		return disclosed, t.Privacy != nil && registrationOf(p.task).Shares() && len(done) > 0
 	}
 	terms, err := ledger.NewTerms(p.task)
 	spent, ok := strategy.StatusValue[ledger.State](p.items, strategy.PrivacyKey)

@@ -217,7 +217,7 @@ func (r privacyReport) unprotected() string {
 
 // describePrivacy is what task check says of a promise; nil is none.
 func describePrivacy(out io.Writer, t *task.Task, r *privacyReport) {
-	reveals := registrationOf(t).Reveals
+	reveals := registrationOf(t).Disclosure(t).Reveals
 	switch {
 	case r == nil && reveals == nil:
 		fmt.Fprintln(out, "privacy     nothing is promised, and nothing is shared")

@@ -135,7 +135,7 @@ func (p *progress) hello(n *node.Node) []string {
 // terms returns who can take part and what peers receive: in full at the first join of an open
 // task, else in a line each.
 func (p *progress) terms(ctx context.Context, n *node.Node, session *node.Session) []string {
-	reveals := registrationOf(p.task).Reveals
+	reveals := registrationOf(p.task).Disclosure(p.task).Reveals
 	if status, err := session.Status(ctx); err == nil && status.Starts == 1 && isOpen(n, session) {
 		lines := []string{p.whoMay()}
 		if reveals != nil {

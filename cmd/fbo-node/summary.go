@@ -76,7 +76,7 @@ func (p *progress) summary(run context.Context, session *node.Session) error {
 // whatBecomes says what becomes of the knowledge of a node that ends, and how a later
 // machine gets it. Nothing is said where that is of no use.
 func whatBecomes(t *task.Task, connected int, shared bool) []string {
-	if registrationOf(t).Exchanges == nil || unusableReason(t) != "" {
+	if !registrationOf(t).Shares() || unusableReason(t) != "" {
 		return nil
 	}
 	if !shared {

@@ -202,7 +202,7 @@ func describeListing(l *task.Listing, maxMoves int) string {
 }
 
 func describeStrategy(t *task.Task) string {
-	return fmt.Sprintf("%d random designs, then %s (%s)", t.Strategy.InitialDesigns, registrationOf(t).Describe(t), t.Strategy.Type)
+	return fmt.Sprintf("%d random designs, then %s (%s)", t.Strategy.InitialDesigns, registrationOf(t).Summary(t), t.Strategy.Type)
 }
 
 // registrationOf returns that of a task that readTask has read.

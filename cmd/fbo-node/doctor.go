@@ -7,9 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/internal/taskref"
-	"github.com/fbo-node/fbo/node"
 )
 
 // grade is how bad a finding is.
@@ -105,7 +106,7 @@ tasks release nothing more then. No node may run on the directory.`,
 }
 
 func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) error {
-	if err := node.CheckListen(o.listen); err != nil {
+	if _, err := peeraddr.ParseListen(o.listen); err != nil {
 		return usagef("--listen: %w", err)
 	}
 	dir, err := nameDataDir(o.dir)
@@ -170,7 +171,7 @@ func (o doctorOptions) checkInvitation(dir, taskID string) (tag string, findings
 }
 
 // showFindings prints everything; its error says that something failed.
-func showFindings(out io.Writer, findings []finding, repaired *node.Repaired, asJSON bool) error {
+func showFindings(out io.Writer, findings []finding, repaired *store.Repaired, asJSON bool) error {
 	failed := 0
 	for _, f := range findings {
 		if f.Grade == gradeFail {
@@ -187,9 +188,9 @@ func showFindings(out io.Writer, findings []finding, repaired *node.Repaired, as
 	}
 	if asJSON {
 		if err := printJSON(out, struct {
-			OK       bool           `json:"ok"`
-			Checks   []finding      `json:"checks"`
-			Repaired *node.Repaired `json:"repaired,omitempty"`
+			OK       bool            `json:"ok"`
+			Checks   []finding       `json:"checks"`
+			Repaired *store.Repaired `json:"repaired,omitempty"`
 		}{failed == 0, findings, repaired}); err != nil {
 			return err
 		}

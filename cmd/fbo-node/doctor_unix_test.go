@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/journal"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 )
 
 // diagnosis is what doctor --json prints.
@@ -91,7 +91,7 @@ func TestDoctorAfterARun(t *testing.T) {
 		t.Errorf("the directory held %v and holds %v", before, after)
 	}
 	// The port of the last start goes to somebody else.
-	address := node.LastListen(dir)[0]
+	address := store.LastListen(dir)[0]
 	e, _ := endpointOf(address)
 	taken, err := net.ListenPacket(e.network, net.JoinHostPort(e.host, e.port))
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/internal/trialserver"
-	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -41,7 +41,7 @@ func findTask(ctx context.Context, flag, wanted string) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, node.JournalFile)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, store.JournalFile)); errors.Is(err, fs.ErrNotExist) {
 		return readTask(wanted) // only a file can have been meant
 	}
 	p, err := readPast(ctx, dir, wanted)
@@ -126,7 +126,7 @@ func servedTask(dir string, served []taskref.Ref, wanted string) (taskref.Ref, e
 
 // archivedTask returns the task of a journal that an argument names; empty names the only
 // one.
-func archivedTask(dir string, archive *node.Archive, wanted string) (taskref.Ref, error) {
+func archivedTask(dir string, archive *store.Archive, wanted string) (taskref.Ref, error) {
 	ids, err := archive.Tasks()
 	if err != nil {
 		return taskref.Ref{}, err
@@ -170,7 +170,7 @@ func archivedTask(dir string, archive *node.Archive, wanted string) (taskref.Ref
 
 // archivedRef returns the name of a task in a journal. That of another program's task cannot
 // be read.
-func archivedRef(archive *node.Archive, id string) (taskref.Ref, error) {
+func archivedRef(archive *store.Archive, id string) (taskref.Ref, error) {
 	h, err := archive.History(id, all.Strategies())
 	if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
 		return taskref.Ref{ID: id, Name: trialserver.Unreadable(id, unknown).Name}, nil
@@ -188,8 +188,8 @@ func usageIfAmbiguous(err error) error {
 	return err
 }
 
-func openArchive(dir string) (*node.Archive, error) {
-	archive, err := node.OpenArchive(dir)
+func openArchive(dir string) (*store.Archive, error) {
+	archive, err := store.OpenArchive(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("nothing has run with data directory %s yet", dir)
 	}

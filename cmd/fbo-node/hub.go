@@ -13,6 +13,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -63,7 +64,7 @@ Ctrl-C stops it; nodes come back to it when it starts again.`,
 }
 
 func (o hubOptions) run(ctx context.Context, out io.Writer) error {
-	if err := node.CheckListen(o.listen); err != nil {
+	if _, err := peeraddr.ParseListen(o.listen); err != nil {
 		return usagef("--listen: %w", err)
 	}
 	allowed, err := readAllow(o.allow)

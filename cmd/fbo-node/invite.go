@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )
@@ -80,7 +81,7 @@ Without --out the line is printed.`,
 				fmt.Fprintln(command.OutOrStdout(), i.Text())
 				return nil
 			}
-			if err := node.WriteInvitation(out, i); errors.Is(err, fs.ErrExist) {
+			if err := store.WriteInvitation(out, i); errors.Is(err, fs.ErrExist) {
 				return usagef("--out: %s exists; an invitation in use is not replaced: give the nodes a copy of it, or write a new one to another file", out)
 			} else if err != nil {
 				return fmt.Errorf("--out: %w", err)
@@ -97,7 +98,7 @@ Without --out the line is printed.`,
 // keptTag tells what stands for a task on the network when this data directory's node
 // takes part by invitation; empty when it does not.
 func keptTag(dir, taskID string) (string, error) {
-	i, err := node.KeptInvitation(dir, taskID)
+	i, err := store.JoinedBy(dir, taskID)
 	if err != nil || i == nil {
 		return "", err
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -27,13 +28,13 @@ func addNetwork(command *cobra.Command, o *networkOptions) {
 }
 
 func (o networkOptions) validate() error {
-	if _, err := node.ParsePeers(o.peers); err != nil {
+	if _, err := peeraddr.ParsePeers(o.peers); err != nil {
 		return usagef("--peer: %w", err)
 	}
-	if _, err := node.ParseHubs(o.hubs); err != nil {
+	if _, err := peeraddr.ParseHubs(o.hubs); err != nil {
 		return usagef("--hub: %w", err)
 	}
-	if err := node.CheckListen(o.listen); err != nil {
+	if _, err := peeraddr.ParseListen(o.listen); err != nil {
 		return usagef("--listen: %w", err)
 	}
 	return nil

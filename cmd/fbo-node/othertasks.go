@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/sanitize"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -93,7 +93,7 @@ func taskHistories(ctx context.Context, dir string) (pasts []taskHistory) {
 		}
 		return pasts
 	}
-	archive, err := node.OpenArchive(dir)
+	archive, err := store.OpenArchive(dir)
 	if err != nil {
 		return nil
 	}

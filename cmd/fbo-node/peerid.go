@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/datadir"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 )
 
 func newPeerID() *cobra.Command {
@@ -24,7 +24,7 @@ func newPeerID() *cobra.Command {
 			if err := datadir.Make(dataDir); err != nil {
 				return err
 			}
-			key, err := node.LoadIdentity(dataDir)
+			key, err := store.LoadIdentity(dataDir)
 			if err != nil {
 				return err
 			}

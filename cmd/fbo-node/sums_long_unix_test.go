@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
@@ -215,7 +215,7 @@ func TestLongSumsOutliveTheJournal(t *testing.T) {
 	if code := restored.process().wait(t); code != exitDone {
 		t.Fatalf("exit code %d", code)
 	}
-	journal := filepath.Join(restored.dir, node.JournalFile)
+	journal := filepath.Join(restored.dir, store.JournalFile)
 	backup, err := os.ReadFile(journal)
 	if err != nil {
 		t.Fatal(err)

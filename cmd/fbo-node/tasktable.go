@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/internal/trialserver"
-	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -32,7 +32,7 @@ func readSummaries(ctx context.Context, dir string) (s summaries, err error) {
 	if s.Running, err = askNode(ctx, dir, "/v1/known-tasks", &s); err != nil || s.Running {
 		return s, err
 	}
-	archive, err := node.OpenArchive(dir)
+	archive, err := store.OpenArchive(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}

@@ -23,9 +23,12 @@ func TestSilentPeersAreInactive(t *testing.T) {
 	if _, strange := s.peers["stranger"]; strange || s.peers["a"].received != noon.Add(time.Second) {
 		t.Error("a delivery counts for a peer that is not on the task, or not for one that is")
 	}
-	for after, want := range map[time.Duration]int{0: 2, newcomerTime: 1, ActiveTime: 1, ActiveTime + time.Second: 0} {
-		if got := s.Active(noon.Add(after)); got != want {
-			t.Errorf("after %v %d are active, want %d", after, got, want)
+	for _, c := range []struct {
+		after time.Duration
+		want  int
+	}{{0, 2}, {newcomerTime, 1}, {ActiveTime, 1}, {ActiveTime + time.Second, 0}} {
+		if got := s.Active(noon.Add(c.after)); got != c.want {
+			t.Errorf("after %v %d are active, want %d", c.after, got, c.want)
 		}
 	}
 	s.Left("a")

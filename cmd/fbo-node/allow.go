@@ -6,6 +6,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -21,12 +22,12 @@ func readAllow(path string) ([]peer.ID, error) {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, usagef("--allow: %w", err)
+		return nil, base.Usagef("--allow: %w", err)
 	}
 	defer file.Close()
 	allowed, err := node.ParseAllow(file)
 	if err != nil {
-		return nil, usagef("--allow: %s:%w", path, err)
+		return nil, base.Usagef("--allow: %s:%w", path, err)
 	}
 	return allowed, nil
 }

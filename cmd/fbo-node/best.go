@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -29,7 +30,7 @@ prints NAME=value, with the names that run gives to its command. Both are quoted
 a POSIX shell, which reads that quoting with eval. Without a feasible outcome the exit code is 1.`,
 		Example: `  fbo-node best task.yaml
   eval "python train.py $(fbo-node best task.yaml --format flags)"`,
-		Args: atMost(1),
+		Args: base.AtMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if asJSON {
 				format = "json"
@@ -38,13 +39,13 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 				"text": writeBest, "json": writeBestJSON, "flags": writeBestFlags, "env": writeBestEnv,
 			}[format]
 			if !ok {
-				return usagef("--format %q: accepted are text, json, flags and env", format)
+				return base.Usagef("--format %q: accepted are text, json, flags and env", format)
 			}
-			dataDir, err := resolveDataDir(dir)
+			dataDir, err := base.ResolveDataDir(dir)
 			if err != nil {
 				return err
 			}
-			p, err := readPast(command.Context(), dataDir, argument(args))
+			p, err := readPast(command.Context(), dataDir, base.Argument(args))
 			if err != nil {
 				return err
 			}
@@ -61,7 +62,7 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 			return write(command.OutOrStdout(), p.task, found)
 		},
 	}
-	addDataDir(command, &dir)
+	base.AddDataDir(command, &dir)
 	command.Flags().StringVar(&format, "format", "text", "text, json, flags or env")
 	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return command
@@ -106,13 +107,13 @@ func writeBest(out io.Writer, t *task.Task, best bestDesign) error {
 
 // writeBestJSON prints the trial as history does.
 func writeBestJSON(out io.Writer, _ *task.Task, best bestDesign) error {
-	return printJSON(out, best)
+	return base.PrintJSON(out, best)
 }
 
 func writeBestFlags(out io.Writer, t *task.Task, best bestDesign) error {
 	var flags []string
 	for _, p := range t.Space.Parameters() {
-		flags = append(flags, "--"+p.Name+" "+shellQuote(best.design().Value(p.Name).String()))
+		flags = append(flags, "--"+p.Name+" "+base.ShellQuote(best.design().Value(p.Name).String()))
 	}
 	_, err := fmt.Fprintln(out, strings.Join(flags, " "))
 	return err
@@ -121,19 +122,8 @@ func writeBestFlags(out io.Writer, t *task.Task, best bestDesign) error {
 func writeBestEnv(out io.Writer, t *task.Task, best bestDesign) error {
 	var b strings.Builder
 	for _, p := range t.Space.Parameters() {
-		fmt.Fprintf(&b, "FBO_PARAM_%s=%s\n", strings.ToUpper(p.Name), shellQuote(best.design().Value(p.Name).String()))
+		fmt.Fprintf(&b, "FBO_PARAM_%s=%s\n", strings.ToUpper(p.Name), base.ShellQuote(best.design().Value(p.Name).String()))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
-}
-
-// shellQuote makes a text one word of a POSIX shell.
-func shellQuote(text string) string {
-	plain := func(r rune) bool {
-		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("_-+.,:/@%", r)
-	}
-	if text != "" && strings.TrimFunc(text, plain) == "" {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/httpapi"
 	"github.com/fbo-node/fbo/internal/taskref"
@@ -39,7 +40,7 @@ func serveControl(dir string, api http.Handler) (stop func(), err error) {
 // apiOf is the HTTP interface of a desk; untilUnused is that of serve.
 func apiOf(d *trialserver.Server, lease time.Duration, untilUnused bool, show *progress) http.Handler {
 	return httpapi.New(d, httpapi.Options{
-		Version: programVersion(), Lease: lease, UntilUnused: untilUnused, Printed: printed(d.Node().Dir), Warnings: show.warned.list,
+		Version: base.Version(), Lease: lease, UntilUnused: untilUnused, Printed: printed(d.Node().Dir), Warnings: show.warned.list,
 	})
 }
 

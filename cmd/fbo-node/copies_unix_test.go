@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
@@ -55,7 +56,7 @@ func weightsSent(p *process) (count int) {
 func releasing(t *testing.T, file, dir, evals string, peers ...*process) int {
 	t.Helper()
 	p := start(t, join(runLine(file, dir, join([]string{"--json", "--evals", evals}, toPeers(t, peers...))...), objective("steady"))...)
-	if code := p.wait(t); code != exitDone {
+	if code := p.wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
 	var last protocol.Stamp

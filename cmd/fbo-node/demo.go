@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
@@ -64,7 +64,7 @@ the same seeds, starting points and number of evaluations, so that you can compa
 
 With --seeds N there are N runs, with data and random decisions of N seeds, and a table.
 With --web the first and the last node have a page each, until Ctrl-C.`,
-		Args: exactly(0),
+		Args: base.Exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			return o.run(command.Context(), command.OutOrStdout())
 		},
@@ -85,19 +85,19 @@ With --web the first and the last node have a page each, until Ctrl-C.`,
 func (o demoOptions) validate() error {
 	switch {
 	case o.nodes < 1 || o.nodes > 32:
-		return usagef("--nodes %d: accepted are 1 to 32", o.nodes)
+		return base.Usagef("--nodes %d: accepted are 1 to 32", o.nodes)
 	case o.evals < 1:
-		return usagef("--evals %d: accepted are 1 and more", o.evals)
+		return base.Usagef("--evals %d: accepted are 1 and more", o.evals)
 	case o.samples < 20 || o.samples > 100_000:
-		return usagef("--samples %d: accepted are 20 to 100000", o.samples)
+		return base.Usagef("--samples %d: accepted are 20 to 100000", o.samples)
 	case o.seeds < 1:
-		return usagef("--seeds %d: accepted are 1 and more", o.seeds)
+		return base.Usagef("--seeds %d: accepted are 1 and more", o.seeds)
 	case o.seeds > 1 && o.dir != "":
-		return usagef("--data-dir keeps one run; it cannot be given with --seeds %d", o.seeds)
+		return base.Usagef("--data-dir keeps one run; it cannot be given with --seeds %d", o.seeds)
 	case o.seeds > 1 && o.web:
-		return usagef("--web shows one run; it cannot be given with --seeds %d", o.seeds)
+		return base.Usagef("--web shows one run; it cannot be given with --seeds %d", o.seeds)
 	case !slices.Contains(demoStrategies(), o.strategy):
-		return usagef("--strategy %q: accepted are %s", o.strategy, strings.Join(demoStrategies(), ", "))
+		return base.Usagef("--strategy %q: accepted are %s", o.strategy, strings.Join(demoStrategies(), ", "))
 	}
 	return nil
 }
@@ -113,10 +113,10 @@ func (o demoOptions) run(ctx context.Context, out io.Writer) error {
 	if o.seeds > 1 {
 		return o.runSeeds(ctx, show, out)
 	}
-	screen := newScreen(show, isTerminal(show), o.nodes)
+	screen := newScreen(show, base.IsTerminal(show), o.nodes)
 	return o.play(ctx, screen, func(r report) error {
 		if o.json {
-			return printJSON(out, r)
+			return base.PrintJSON(out, r)
 		}
 		screen.end()
 		r.write(out)
@@ -142,7 +142,7 @@ func (o demoOptions) runSeeds(ctx context.Context, show, out io.Writer) error {
 		}
 	}
 	if o.json {
-		return printJSON(out, all)
+		return base.PrintJSON(out, all)
 	}
 	fmt.Fprint(out, all.text())
 	return nil
@@ -209,7 +209,7 @@ func (o demoOptions) prepare() (*demo, error) {
 		}
 		d.cleanUp = func() error { return os.RemoveAll(d.dir) }
 	} else if err = os.Mkdir(d.dir, 0o700); err != nil {
-		return nil, usagef("--data-dir must be a new directory: %w", err)
+		return nil, base.Usagef("--data-dir must be a new directory: %w", err)
 	}
 	for _, together := range []bool{true, false} {
 		text := demoText(o.strategy)
@@ -322,9 +322,4 @@ func (d *demo) arguments(i int, keeper string) []string {
 	return append(arguments, "--", d.program, "train", "--node", strconv.Itoa(i), "--seed", strconv.FormatUint(d.seed, 10),
 		"--samples", strconv.Itoa(d.samples), "--majority", "0.8", "--standardize", "--momentum", "0.8", "--learning-rate", "{learning_rate}", "--l2", "{l2}",
 		"--batch-size", "{batch_size}", "--optimizer", "{optimizer}")
-}
-
-func isTerminal(w io.Writer) bool {
-	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // demoCommand makes the demo keep its temporary directory in dir.
@@ -33,7 +35,7 @@ func TestDemoJSON(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)
 	e := finish(t, demoCommand(dir, "--json", "--nodes", "3", "--evals", "6"))
-	if e.code != exitDone {
+	if e.code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	checkEmpty(t, dir)
@@ -73,7 +75,7 @@ func TestDemoForPeople(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)
 	e := finish(t, demoCommand(dir, "--nodes", "2", "--evals", "2"))
-	if e.code != exitDone || e.stderr != "" {
+	if e.code != base.ExitDone || e.stderr != "" {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	checkEmpty(t, dir)
@@ -111,7 +113,7 @@ func demoOfTwoSeeds(t *testing.T) (all seedsReport) {
 	t.Helper()
 	dir := shortTempDir(t)
 	e := finish(t, demoCommand(dir, "--json", "--nodes", "2", "--evals", "3", "--seed", "7", "--seeds", "2"))
-	if e.code != exitDone {
+	if e.code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	if n := strings.Count(e.stderr, " of 2\n"); n != 2 {
@@ -138,7 +140,7 @@ func TestDemoInterrupted(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if e.code != exitFailed || !strings.Contains(e.stderr, "fbo-node: interrupt") || strings.Count(e.stderr, "\n") != 1 {
+	if e.code != base.ExitFailed || !strings.Contains(e.stderr, "fbo-node: interrupt") || strings.Count(e.stderr, "\n") != 1 {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 	checkEmpty(t, dir)
@@ -159,7 +161,7 @@ func TestDemoFlags(t *testing.T) {
 		{[]string{"--data-dir", taken}, "fbo-node: --data-dir must be a new directory: mkdir " + taken + ": file exists\n"},
 	} {
 		e := call(t, append([]string{"demo"}, c.args...)...)
-		if e.code != exitUsage || e.stderr != c.want || e.stdout != "" {
+		if e.code != base.ExitUsage || e.stderr != c.want || e.stdout != "" {
 			t.Errorf("%q: exit code %d, %q", c.args, e.code, e.stderr)
 		}
 	}
@@ -175,7 +177,7 @@ func checkDemoStrategy(t *testing.T, strategy string) {
 	t.Helper()
 	dir := shortTempDir(t)
 	e := finish(t, demoCommand(dir, "--json", "--nodes", "2", "--evals", "8", "--strategy", strategy))
-	if e.code != exitDone {
+	if e.code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	checkEmpty(t, dir)

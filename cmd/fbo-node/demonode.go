@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -59,7 +60,7 @@ func (d *demo) node(ctx context.Context, i int, keeper string, made func(evaluat
 		case "page_served":
 			d.screen.page(i, event.URL)
 			if i == 0 && d.screen.live {
-				openBrowser(event.URL)
+				base.OpenBrowser(event.URL)
 			}
 		case "trial_finished":
 			if event.Trial.Outcome != nil && event.Best != nil {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
@@ -124,15 +125,7 @@ func (s *screen) table() []string {
 			n.together.evaluations, n.together.best, n.alone.evaluations, n.alone.best, n.last))
 	}
 	for i, line := range lines {
-		lines[i] = cut(line, screenWidth)
+		lines[i] = base.Cut(line, screenWidth)
 	}
 	return lines
-}
-
-// cut returns the first characters of a line.
-func cut(line string, characters int) string {
-	if r := []rune(line); len(r) > characters {
-		return string(r[:characters-1]) + "…"
-	}
-	return line
 }

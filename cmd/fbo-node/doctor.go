@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
@@ -82,7 +83,7 @@ tasks release nothing more then. No node may run on the directory.`,
 		Example: `  fbo-node doctor
   fbo-node doctor task.yaml --peer /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo…
   fbo-node doctor --repair`,
-		Args: atMost(1),
+		Args: base.AtMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			wanted := ""
 			if len(args) == 1 {
@@ -95,7 +96,7 @@ tasks release nothing more then. No node may run on the directory.`,
 		},
 	}
 	flags := command.Flags()
-	addDataDir(command, &o.dir)
+	base.AddDataDir(command, &o.dir)
 	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress that the node shall listen on, repeatable (default: the ports of its last start)")
 	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node to reach, as it prints it, repeatable")
 	flags.StringVar(&o.invite, "invite", "", "file with the invitation to TASK, by which --peer is looked for (default: the one that the data directory keeps)")
@@ -106,9 +107,9 @@ tasks release nothing more then. No node may run on the directory.`,
 
 func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) error {
 	if err := node.CheckListen(o.listen); err != nil {
-		return usagef("--listen: %w", err)
+		return base.Usagef("--listen: %w", err)
 	}
-	dir, err := nameDataDir(o.dir)
+	dir, err := base.NameDataDir(o.dir)
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 		}
 	}
 	if o.invite != "" && of.ID == "" {
-		return usagef("--invite: name the TASK too: " + acceptedTasks)
+		return base.Usagef("--invite: name the TASK too: " + acceptedTasks)
 	}
 	tag, invited, err := o.checkInvitation(dir, of.ID)
 	if err != nil {
@@ -186,7 +187,7 @@ func showFindings(out io.Writer, findings []finding, repaired *node.Repaired, as
 		fmt.Fprintln(out, line)
 	}
 	if asJSON {
-		if err := printJSON(out, struct {
+		if err := base.PrintJSON(out, struct {
 			OK       bool           `json:"ok"`
 			Checks   []finding      `json:"checks"`
 			Repaired *node.Repaired `json:"repaired,omitempty"`

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 func TestJudgeClock(t *testing.T) {
@@ -93,7 +95,7 @@ func TestShowFindings(t *testing.T) {
 
 func TestSetLogLevelRefuses(t *testing.T) {
 	for _, text := range []string{"loud", "fbo=", "fbo=loud", "info,", ",", "=", "INFO x"} {
-		if err := setLogLevel(text); err == nil || !strings.Contains(err.Error(), "accepted are debug, info, warn and error") {
+		if err := base.SetLogLevel(text); err == nil || !strings.Contains(err.Error(), "accepted are debug, info, warn and error") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

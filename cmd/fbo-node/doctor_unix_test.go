@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 )
@@ -28,7 +29,7 @@ func diagnose(t *testing.T, args ...string) (d diagnosis) {
 	e := call(t, append([]string{"doctor", "--json"}, args...)...)
 	decode(t, e.stdout, &d)
 	d.code, d.stderr = e.code, e.stderr
-	if d.OK != (e.code == exitDone) || d.OK != (e.stderr == "") {
+	if d.OK != (e.code == base.ExitDone) || d.OK != (e.stderr == "") {
 		t.Errorf("%q: exit code %d, ok %v, standard error %q", args, e.code, d.OK, e.stderr)
 	}
 	return d
@@ -109,7 +110,7 @@ func TestDoctorFindsDamage(t *testing.T) {
 			d := diagnose(t, "--data-dir", dir)
 			d.expect(t, "data directory", gradeFail, "not a directory")
 			d.expect(t, "journal", gradeSkip, "no data directory")
-			if d.code != exitFailed || d.stderr != "fbo-node: doctor: 1 check of "+strconv.Itoa(len(d.Checks))+" failed\n" {
+			if d.code != base.ExitFailed || d.stderr != "fbo-node: doctor: 1 check of "+strconv.Itoa(len(d.Checks))+" failed\n" {
 				t.Errorf("exit code %d, %q", d.code, d.stderr)
 			}
 		}
@@ -224,7 +225,7 @@ func (p *process) tcpAddress(t *testing.T) string {
 func TestDoctorUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"a", "b"}, {"nosuch.yaml"}, {"--listen", "foo"}} {
-		if e := call(t, append([]string{"doctor"}, args...)...); e.code != exitUsage || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 {
+		if e := call(t, append([]string{"doctor"}, args...)...); e.code != base.ExitUsage || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 {
 			t.Errorf("%q: exit code %d, %q%q", args, e.code, e.stdout, e.stderr)
 		}
 	}

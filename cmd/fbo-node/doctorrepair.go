@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -14,9 +15,9 @@ import (
 
 func (o doctorOptions) runRepair(out io.Writer, wanted string) error {
 	if wanted != "" || len(o.listen) > 0 || len(o.peers) > 0 || o.invite != "" {
-		return usagef("--repair takes no TASK, --listen, --peer or --invite: it checks nothing else")
+		return base.Usagef("--repair takes no TASK, --listen, --peer or --invite: it checks nothing else")
 	}
-	dir, err := resolveDataDir(o.dir)
+	dir, err := base.ResolveDataDir(o.dir)
 	if err != nil {
 		return err
 	}

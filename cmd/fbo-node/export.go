@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/export"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
@@ -41,7 +42,7 @@ FILE is complete or not there: it is written under another name and renamed. One
 exists is replaced only with --force.`,
 		Example: `  fbo-node export task.yaml trials.csv
   fbo-node export task.yaml study.log && optuna-dashboard study.log`,
-		Args: exactly(2),
+		Args: base.Exactly(2),
 		RunE: func(command *cobra.Command, args []string) error {
 			if format == "" {
 				format = formatOf(args[1])
@@ -50,7 +51,7 @@ exists is replaced only with --force.`,
 				"csv": export.CSV, "json": export.JSON, optunaJournal: export.OptunaJournal,
 			}[format]
 			if !ok {
-				return usagef("--format %q: accepted are csv, json and %s; FILE names one by its end: .csv, .json or .log", format, optunaJournal)
+				return base.Usagef("--format %q: accepted are csv, json and %s; FILE names one by its end: .csv, .json or .log", format, optunaJournal)
 			}
 			file := args[1]
 			if file != "-" {
@@ -58,7 +59,7 @@ exists is replaced only with --force.`,
 					return err
 				}
 			}
-			dataDir, err := resolveDataDir(dir)
+			dataDir, err := base.ResolveDataDir(dir)
 			if err != nil {
 				return err
 			}
@@ -76,7 +77,7 @@ exists is replaced only with --force.`,
 			return nil
 		},
 	}
-	addDataDir(command, &dir)
+	base.AddDataDir(command, &dir)
 	command.Flags().StringVar(&format, "format", "", "csv, json or "+optunaJournal+" (default: by the end of FILE: .csv, .json or .log)")
 	command.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
 	return command
@@ -113,9 +114,9 @@ func checkReplaced(path string, force bool) error {
 	case err != nil:
 		return fmt.Errorf("export: %w", err)
 	case !info.Mode().IsRegular():
-		return usagef("export: %s exists and is no regular file; accepted are new files, regular ones with --force, and - for standard output", path)
+		return base.Usagef("export: %s exists and is no regular file; accepted are new files, regular ones with --force, and - for standard output", path)
 	case !force:
-		return usagef("export: %s exists; --force replaces it", path)
+		return base.Usagef("export: %s exists; --force replaces it", path)
 	}
 	return nil
 }

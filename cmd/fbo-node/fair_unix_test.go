@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -62,7 +63,7 @@ func TestNotOnTheRoster(t *testing.T) {
 	id := strings.TrimSpace(must(t, "peer-id", "--data-dir", dir))
 	e := call(t, join(runLine(file, dir), objective("steady"))...)
 	want := "fbo-node: task \"together\": this node, " + id + ", is not on the task's roster: only those that are can take part in its rounds; the node's key is in " + dir + "\n"
-	if e.code != exitFailed || e.stdout != "" || e.stderr != want {
+	if e.code != base.ExitFailed || e.stdout != "" || e.stderr != want {
 		t.Errorf("exit code %d, %q%q, want %q", e.code, e.stdout, e.stderr, want)
 	}
 	left, err := os.ReadDir(dir)
@@ -85,7 +86,7 @@ func TestFairRunTellsGains(t *testing.T) {
 		"evaluations  best", "…" + strategy.ShortID(two[0].id) + " (this node)  12 ", "\n…" + strategy.ShortID(two[1].id),
 		"\nalone this node would have got a sum of about ", " in its first 10 evaluations (an estimate from the model)",
 	} {
-		if e.code != exitDone || !strings.Contains(e.stdout, want) {
+		if e.code != base.ExitDone || !strings.Contains(e.stdout, want) {
 			t.Errorf("%q is missing in\n%s%s", want, e.stdout, e.stderr)
 		}
 	}

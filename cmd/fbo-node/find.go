@@ -11,6 +11,7 @@ import (
 
 	"github.com/ipfs/go-cid"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/node"
@@ -37,7 +38,7 @@ func findTask(ctx context.Context, flag, wanted string) (*task.Task, error) {
 	if t, err := fileTask(wanted); t != nil || err != nil {
 		return t, err
 	}
-	dir, err := resolveDataDir(flag)
+	dir, err := base.ResolveDataDir(flag)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +105,7 @@ func servedTask(dir string, served []taskref.Ref, wanted string) (taskref.Ref, e
 	case wanted == "" && len(served) == 1:
 		return served[0], nil
 	case wanted == "":
-		return taskref.Ref{}, usagef("the node that runs on data directory %s works on %d tasks; expected one of %s", dir, len(served), taskref.Names(served))
+		return taskref.Ref{}, base.Usagef("the node that runs on data directory %s works on %d tasks; expected one of %s", dir, len(served), taskref.Names(served))
 	}
 	of, err := fileTask(wanted)
 	if err != nil {
@@ -156,7 +157,7 @@ func archivedTask(dir string, archive *node.Archive, wanted string) (taskref.Ref
 		refs = append(refs, r)
 	}
 	if wanted == "" {
-		return taskref.Ref{}, usagef("data directory %s holds %d tasks; expected one of %s", dir, len(ids), taskref.Names(refs))
+		return taskref.Ref{}, base.Usagef("data directory %s holds %d tasks; expected one of %s", dir, len(ids), taskref.Names(refs))
 	}
 	found, err := taskref.Find(refs, wanted)
 	if errors.Is(err, taskref.ErrUnknown) {
@@ -183,7 +184,7 @@ func archivedRef(archive *node.Archive, id string) (taskref.Ref, error) {
 
 func usageIfAmbiguous(err error) error {
 	if errors.Is(err, taskref.ErrAmbiguous) {
-		return usageError{err}
+		return base.BadUsage(err)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -34,15 +35,9 @@ type footer struct {
 	peers   int
 }
 
-// canWriteOver tells whether a writer is a terminal on which a line can be written over.
-func canWriteOver(w io.Writer) (file *os.File, ok bool) {
-	file, ok = w.(*os.File)
-	return file, ok && isTerminal(w) && os.Getenv("TERM") != "dumb"
-}
-
 // newFooter is nil where out is no such terminal.
 func newFooter(out io.Writer, t *task.Task, trials []strategy.Trial, evals int, keys string) *footer {
-	file, ok := canWriteOver(out)
+	file, ok := base.CanWriteOver(out)
 	if !ok {
 		return nil
 	}
@@ -110,7 +105,7 @@ func (f *footer) draw(now time.Time) {
 		return
 	}
 	// What fills the last column would begin a new line.
-	fmt.Fprint(f.out, cut(f.text(now), width-1))
+	fmt.Fprint(f.out, base.Cut(f.text(now), width-1))
 	f.drawn = true
 }
 
@@ -190,7 +185,7 @@ type paint bool
 
 // paintOf is on at terminals, unless the user wants no colours (https://no-color.org).
 func paintOf(w io.Writer) paint {
-	_, ok := canWriteOver(w)
+	_, ok := base.CanWriteOver(w)
 	return paint(ok && os.Getenv("NO_COLOR") == "")
 }
 

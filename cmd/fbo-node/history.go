@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/export"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
@@ -22,37 +23,30 @@ func newHistory() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "history [TASK]",
 		Short: "Show every trial of a task (a file, an ID or a name), while the node runs or after",
-		Args:  atMost(1),
+		Args:  base.AtMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if asJSON {
 				format = "json"
 			}
 			write, ok := map[string]func(io.Writer, taskHistory) error{"table": writeTable, "csv": writeCSV, "json": writeTrials}[format]
 			if !ok {
-				return usagef("--format %q: accepted are table, csv and json", format)
+				return base.Usagef("--format %q: accepted are table, csv and json", format)
 			}
-			dataDir, err := resolveDataDir(dir)
+			dataDir, err := base.ResolveDataDir(dir)
 			if err != nil {
 				return err
 			}
-			p, err := readPast(command.Context(), dataDir, argument(args))
+			p, err := readPast(command.Context(), dataDir, base.Argument(args))
 			if err != nil {
 				return err
 			}
 			return write(command.OutOrStdout(), p)
 		},
 	}
-	addDataDir(command, &dir)
+	base.AddDataDir(command, &dir)
 	command.Flags().StringVar(&format, "format", "table", "table, csv or json")
 	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return command
-}
-
-func argument(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return args[0]
 }
 
 func writeTrials(out io.Writer, p taskHistory) error {
@@ -60,7 +54,7 @@ func writeTrials(out io.Writer, p taskHistory) error {
 	if trials == nil {
 		trials = []strategy.Trial{}
 	}
-	return printJSON(out, trials)
+	return base.PrintJSON(out, trials)
 }
 
 func writeTable(out io.Writer, p taskHistory) error {
@@ -147,14 +141,14 @@ only one is shown whole.
 
 With --running, only say what runs, and exit with code 1 when nothing does: a health
 check. A hub counts too, unless a TASK is named.`,
-		Args: atMost(1),
+		Args: base.AtMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			dataDir, err := resolveDataDir(dir)
+			dataDir, err := base.ResolveDataDir(dir)
 			if err != nil {
 				return err
 			}
 			if onlyRunning {
-				return showRunning(command.Context(), command.OutOrStdout(), dataDir, argument(args), asJSON)
+				return showRunning(command.Context(), command.OutOrStdout(), dataDir, base.Argument(args), asJSON)
 			}
 			if len(args) == 0 {
 				all, err := readSummaries(command.Context(), dataDir)
@@ -165,18 +159,18 @@ check. A hub counts too, unless a TASK is named.`,
 					return all.write(command.OutOrStdout(), asJSON)
 				}
 			}
-			p, err := readPast(command.Context(), dataDir, argument(args))
+			p, err := readPast(command.Context(), dataDir, base.Argument(args))
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				return printJSON(command.OutOrStdout(), statusObject(p))
+				return base.PrintJSON(command.OutOrStdout(), statusObject(p))
 			}
 			writeStatus(command.OutOrStdout(), p)
 			return nil
 		},
 	}
-	addDataDir(command, &dir)
+	base.AddDataDir(command, &dir)
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	command.Flags().BoolVar(&onlyRunning, "running", false, "only say whether a node or hub runs on this data directory; exit code 1 when none does")
 	return command

@@ -11,6 +11,7 @@ import (
 	"github.com/ipfs/go-cid"
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/sanitize"
@@ -46,7 +47,7 @@ Ctrl-C stops it; nodes come back to it when it starts again.`,
 		Example: `  fbo-node hub
   fbo-node hub --keep task.yaml
   fbo-node hub --listen /ip4/0.0.0.0/udp/443/quic-v1 --allow lab.txt`,
-		Args: exactly(0),
+		Args: base.Exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			return o.run(command.Context(), command.OutOrStdout())
 		},
@@ -58,24 +59,24 @@ Ctrl-C stops it; nodes come back to it when it starts again.`,
 	flags.StringArrayVar(&o.keep, "keep", nil, "task `FILE` of which to keep what the nodes share, for those who come later, repeatable; see fbo-node keep --help")
 	flags.StringArrayVar(&o.invites, "invite", nil, "file with the invitation to a task of --keep, repeatable; the hub's directory keeps it for later starts")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
-	addLogLevel(command, &o.logLevel)
+	base.AddLogLevel(command, &o.logLevel)
 	return command
 }
 
 func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 	if err := node.CheckListen(o.listen); err != nil {
-		return usagef("--listen: %w", err)
+		return base.Usagef("--listen: %w", err)
 	}
 	allowed, err := readAllow(o.allow)
 	if err != nil {
 		return err
 	}
-	if err := setLogLevel(o.logLevel); err != nil {
+	if err := base.SetLogLevel(o.logLevel); err != nil {
 		return err
 	}
 	dir := o.dir
 	if dir == "" {
-		if dir, err = resolveDataDir(""); err != nil {
+		if dir, err = base.ResolveDataDir(""); err != nil {
 			return err
 		}
 		dir = hubDir(dir)
@@ -91,7 +92,7 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	h := &node.Hub{Dir: dir, Listen: o.listen, Allow: allowed, Strategies: all.Strategies(), Log: logger(), OnWarning: func(message string) { o.warning(out, message) }}
+	h := &node.Hub{Dir: dir, Listen: o.listen, Allow: allowed, Strategies: all.Strategies(), Log: base.Logger(), OnWarning: func(message string) { o.warning(out, message) }}
 	if err := h.Start(ctx); err != nil {
 		if errors.Is(err, context.Canceled) && ctx.Err() != nil {
 			return nil
@@ -110,7 +111,7 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 	}
 	<-ctx.Done()
 	if o.json {
-		_ = printJSON(out, object{"event": "interrupted"})
+		_ = base.PrintJSON(out, base.Object{"event": "interrupted"})
 	} else {
 		fmt.Fprintln(out, "stopped; nodes come back when the hub does")
 	}
@@ -125,7 +126,7 @@ func (o hubOptions) readKept(ctx context.Context, dir string) (kept []*task.Task
 			return nil, fmt.Errorf("--keep: %w", err)
 		}
 		if slices.ContainsFunc(kept, func(other *task.Task) bool { return other.ID() == t.ID() }) {
-			return nil, usagef("--keep %s: task %q (%s) is named twice", file, t.Name, t.ID())
+			return nil, base.Usagef("--keep %s: task %q (%s) is named twice", file, t.Name, t.ID())
 		}
 		kept = append(kept, t)
 	}
@@ -141,10 +142,10 @@ func (o hubOptions) readInvites(kept []*task.Task) (map[cid.Cid]*invitation.Invi
 			return nil, err
 		}
 		if !slices.ContainsFunc(kept, func(t *task.Task) bool { return t.ID() == i.Task() }) {
-			return nil, usagef("--invite: %s is an invitation to task %v, which no --keep names", file, i.Task())
+			return nil, base.Usagef("--invite: %s is an invitation to task %v, which no --keep names", file, i.Task())
 		}
 		if invited[i.Task()] != nil {
-			return nil, usagef("--invite: %s is a second invitation to task %v", file, i.Task())
+			return nil, base.Usagef("--invite: %s is a second invitation to task %v", file, i.Task())
 		}
 		invited[i.Task()] = &i
 	}
@@ -157,9 +158,9 @@ func (o hubOptions) keepAll(ctx context.Context, out io.Writer, h *node.Hub, kep
 		if err != nil {
 			return err
 		}
-		o.printLine(out, object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "tag": tagOf(session), "unusable_reason": unusableReason(t)}, keptLine(t, tagOf(session)))
+		o.printLine(out, base.Object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "tag": tagOf(session), "unusable_reason": unusableReason(t)}, keptLine(t, tagOf(session)))
 		go watchStored(ctx, session, func(stored node.StoredShares) {
-			o.printLine(out, object{"event": "shares_stored", "task": t.ID().String(), "authors": stored.Authors, "peer_shares": stored.PeerShares},
+			o.printLine(out, base.Object{"event": "shares_stored", "task": t.ID().String(), "authors": stored.Authors, "peer_shares": stored.PeerShares},
 				fmt.Sprintf("task %q: %s", t.Name, storedText(stored)))
 		})
 	}
@@ -178,14 +179,14 @@ func keptLine(t *task.Task, tag string) string {
 }
 
 func (o hubOptions) warning(out io.Writer, message string) {
-	o.printLine(out, object{"event": "warning", "message": message}, "warning: "+sanitize.Lines(message))
+	o.printLine(out, base.Object{"event": "warning", "message": message}, "warning: "+sanitize.Lines(message))
 }
 
 // printLine prints a line for people, or an object for programs. A failing write is not
 // worth stopping for.
-func (o hubOptions) printLine(out io.Writer, event object, line string) {
+func (o hubOptions) printLine(out io.Writer, event base.Object, line string) {
 	if o.json {
-		_ = printJSON(out, event)
+		_ = base.PrintJSON(out, event)
 	} else {
 		fmt.Fprintln(out, line)
 	}
@@ -194,7 +195,7 @@ func (o hubOptions) printLine(out io.Writer, event object, line string) {
 // started tells the addresses. A failing write is not worth stopping for.
 func (o hubOptions) started(out io.Writer, h *node.Hub) {
 	if o.json {
-		_ = printJSON(out, object{
+		_ = base.PrintJSON(out, base.Object{
 			"event": "hub_started", "peer_id": h.ID().String(), "addresses": h.Addresses(), "data_dir": h.Dir, "open": h.Allow == nil,
 		})
 		return

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -57,7 +58,7 @@ func TestRunFindsPeersThroughHubFlag(t *testing.T) {
 		}
 	}
 	hub.signal(t, syscall.SIGINT)
-	if code := hub.wait(t); code != exitDone || hub.stderr.Len() > 0 || len(hub.of("interrupted")) != 1 {
+	if code := hub.wait(t); code != base.ExitDone || hub.stderr.Len() > 0 || len(hub.of("interrupted")) != 1 {
 		t.Errorf("exit code %d, %+v, %s", code, hub.all(), hub.stderr.String())
 	}
 	for i, p := range nodes { // what is direct needs no hub
@@ -84,7 +85,7 @@ func shortHub(t *testing.T, dir string) string {
 		}
 		_ = command.Process.Signal(syscall.SIGINT)
 	})
-	if e.code != exitDone || e.stderr != "" {
+	if e.code != base.ExitDone || e.stderr != "" {
 		t.Fatalf("exit code %d, %s", e.code, e.stderr)
 	}
 	return e.stdout

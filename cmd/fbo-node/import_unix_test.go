@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 const mixedTask = `name: mixed
@@ -40,7 +42,7 @@ func TestImportReadsCSVAndJSON(t *testing.T) {
 				p := start(t, importLine(file, dir, past, "1")...)
 				e := p.await(t, "the import", isEvent("imported"))
 				summary := p.await(t, "the end", isEvent("summary"))
-				if p.wait(t) != exitDone || e.Added != want.Added || e.Known != want.Known || summary.Imported != 2 || summary.Evaluations != 1 {
+				if p.wait(t) != base.ExitDone || e.Added != want.Added || e.Known != want.Known || summary.Imported != 2 || summary.Evaluations != 1 {
 					t.Errorf("imported %+v, summary %+v", e, summary)
 				}
 			}
@@ -115,7 +117,7 @@ func TestBadImportChangesNothing(t *testing.T) {
 		past := writeFile(t, c.name, c.text)
 		e := call(t, importLine(file, dir, past, "9")...)
 		pattern := `\Afbo-node: import: ` + regexp.QuoteMeta(past) + ": " + c.want + `\n\z`
-		if e.code != exitUsage || !regexp.MustCompile(pattern).MatchString(e.stderr) || e.stdout != "" {
+		if e.code != base.ExitUsage || !regexp.MustCompile(pattern).MatchString(e.stderr) || e.stdout != "" {
 			t.Errorf("%s: exit code %d\n%swant\n%s", c.name, e.code, e.stderr, c.want)
 		}
 	}
@@ -130,7 +132,7 @@ func TestImportSaysWhatItLeavesOut(t *testing.T) {
 	file := writeFile(t, "task.yaml", "name: study\ngoal: minimize\nparameters:"+studySpace)
 	line := []string{"--import", "testdata/study.csv", "--import-ignore", "params_deep", "--evals", "1"}
 	e := call(t, join(runLine(file, shortTempDir(t), line...), objective("steady"))...)
-	if e.code != exitUsage || !strings.Contains(e.stderr, `line 7: column "params_units": `) || !strings.Contains(e.stderr, "--import-outside skip leaves such rows out") {
+	if e.code != base.ExitUsage || !strings.Contains(e.stderr, `line 7: column "params_units": `) || !strings.Contains(e.stderr, "--import-outside skip leaves such rows out") {
 		t.Errorf("exit code %d\n%s", e.code, e.stderr)
 	}
 	out := must(t, join(runLine(file, shortTempDir(t), append(line, "--import-outside", "skip")...), objective("steady"))...)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
@@ -46,20 +47,20 @@ type imported struct {
 func (f importFlags) read(t *task.Task) (imported, error) {
 	got := imported{file: f.file}
 	if f.outside != "error" && f.outside != "skip" {
-		return got, usagef("--import-outside %q: accepted are error and skip", f.outside)
+		return got, base.Usagef("--import-outside %q: accepted are error and skip", f.outside)
 	}
 	if f.file == "" {
 		if len(f.columns)+len(f.ignored)+len(f.defaults) > 0 || f.outside == "skip" {
-			return got, usagef("--import-columns, --import-ignore, --import-default and --import-outside go with --import FILE")
+			return got, base.Usagef("--import-columns, --import-ignore, --import-default and --import-outside go with --import FILE")
 		}
 		return got, nil
 	}
 	c, err := f.meanings(t.Space)
 	if err != nil {
-		return got, usageError{err}
+		return got, base.BadUsage(err)
 	}
 	if err := c.read(f.file, true, got.add(t, f.outside == "skip")); err != nil {
-		return got, usageError{err}
+		return got, base.BadUsage(err)
 	}
 	return got, nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
@@ -167,7 +168,7 @@ func TestImportFlags(t *testing.T) {
 			if c.file == "" {
 				text = err.Error()
 			}
-			var usage usageError
+			var usage base.UsageError
 			if !errors.As(err, &usage) {
 				t.Errorf("%s: %v is no usage error", name, err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
@@ -44,14 +45,14 @@ func readInvite(file string, t *task.Task) (*invitation.Invitation, error) {
 func readInvitation(from, file string) (invitation.Invitation, error) {
 	i, err := node.ReadInvitation(file)
 	if err != nil {
-		return i, usagef("%s: %w", from, err)
+		return i, base.Usagef("%s: %w", from, err)
 	}
 	return i, nil
 }
 
 func fits(from, file string, i invitation.Invitation, taskID string) error {
 	if i.Task().String() != taskID {
-		return usagef("%s: %s is an invitation to task %v, not to %s: compare the task file with that of the machine where the invitation was made", from, file, i.Task(), taskID)
+		return base.Usagef("%s: %s is an invitation to task %v, not to %s: compare the task file with that of the machine where the invitation was made", from, file, i.Task(), taskID)
 	}
 	return nil
 }
@@ -69,7 +70,7 @@ share, nor learn its ID from them. Each invitation is another secret: make one f
 Without --out the line is printed.`,
 		Example: `  fbo-node task invite task.yaml --out task.invite
   fbo-node run task.yaml --invite task.invite -- ./measure {x}`,
-		Args: exactly(1),
+		Args: base.Exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			t, err := findTask(command.Context(), dir, args[0])
 			if err != nil {
@@ -81,7 +82,7 @@ Without --out the line is printed.`,
 				return nil
 			}
 			if err := node.WriteInvitation(out, i); errors.Is(err, fs.ErrExist) {
-				return usagef("--out: %s exists; an invitation in use is not replaced: give the nodes a copy of it, or write a new one to another file", out)
+				return base.Usagef("--out: %s exists; an invitation in use is not replaced: give the nodes a copy of it, or write a new one to another file", out)
 			} else if err != nil {
 				return fmt.Errorf("--out: %w", err)
 			}
@@ -89,7 +90,7 @@ Without --out the line is printed.`,
 			return nil
 		},
 	}
-	addDataDir(command, &dir)
+	base.AddDataDir(command, &dir)
 	command.Flags().StringVar(&out, "out", "", "file to write it to, readable by its owner only; it must not exist (default: print it)")
 	return command
 }

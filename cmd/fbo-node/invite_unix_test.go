@@ -17,6 +17,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
@@ -225,7 +226,7 @@ func TestInvitationIsKept(t *testing.T) {
 	// An environment variable names the file too.
 	once := nodeCommand(join(runLine(file, dir, "--json", "--evals", "2"), objective("steady"))...)
 	once.Env = append(once.Env, inviteVariable+"="+inviteFile)
-	if e := finish(t, once); e.code != exitDone || !strings.Contains(e.stdout, tag) {
+	if e := finish(t, once); e.code != base.ExitDone || !strings.Contains(e.stdout, tag) {
 		t.Fatalf("%+v", e)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "invitations", id)); err != nil || info.Mode().Perm() != 0o600 {
@@ -321,16 +322,16 @@ func TestInvitationErrors(t *testing.T) {
 		code int
 		want string
 	}{
-		{"mistyped", run(file, shortTempDir(t), "--invite", mistyped), exitUsage, "mistyped or cut short: its checksum is wrong"},
-		{"wide", run(file, shortTempDir(t), "--invite", wide), exitUsage, "readable by others (mode 0644): accepted is 0600"},
-		{"another task", run(other, shortTempDir(t), "--invite", inviteFile), exitUsage, "is an invitation to task " + i.Task().String() + ", not to "},
-		{"missing", run(file, shortTempDir(t), "--invite", "/nowhere"), exitUsage, "/nowhere: no such file"},
-		{"kept and damaged", run(file, damaged), exitFailed, "mistyped or cut short"},
-		{"exists", []string{"task", "invite", file, "--out", inviteFile}, exitUsage, "exists; an invitation in use is not replaced"},
-		{"check", []string{"task", "check", other, "--invite", inviteFile}, exitUsage, "is an invitation to task"},
-		{"hub", []string{"hub", "--data-dir", shortTempDir(t), "--keep", other, "--invite", inviteFile}, exitUsage, "which no --keep names"},
-		{"hub without keep", []string{"hub", "--data-dir", shortTempDir(t), "--invite", inviteFile}, exitUsage, "which no --keep names"},
-		{"doctor", []string{"doctor", "--data-dir", shortTempDir(t), "--invite", inviteFile}, exitUsage, "name the TASK too"},
+		{"mistyped", run(file, shortTempDir(t), "--invite", mistyped), base.ExitUsage, "mistyped or cut short: its checksum is wrong"},
+		{"wide", run(file, shortTempDir(t), "--invite", wide), base.ExitUsage, "readable by others (mode 0644): accepted is 0600"},
+		{"another task", run(other, shortTempDir(t), "--invite", inviteFile), base.ExitUsage, "is an invitation to task " + i.Task().String() + ", not to "},
+		{"missing", run(file, shortTempDir(t), "--invite", "/nowhere"), base.ExitUsage, "/nowhere: no such file"},
+		{"kept and damaged", run(file, damaged), base.ExitFailed, "mistyped or cut short"},
+		{"exists", []string{"task", "invite", file, "--out", inviteFile}, base.ExitUsage, "exists; an invitation in use is not replaced"},
+		{"check", []string{"task", "check", other, "--invite", inviteFile}, base.ExitUsage, "is an invitation to task"},
+		{"hub", []string{"hub", "--data-dir", shortTempDir(t), "--keep", other, "--invite", inviteFile}, base.ExitUsage, "which no --keep names"},
+		{"hub without keep", []string{"hub", "--data-dir", shortTempDir(t), "--invite", inviteFile}, base.ExitUsage, "which no --keep names"},
+		{"doctor", []string{"doctor", "--data-dir", shortTempDir(t), "--invite", inviteFile}, base.ExitUsage, "name the TASK too"},
 	} {
 		e := call(t, c.args...)
 		if e.code != c.code || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, c.want) || strings.Contains(e.stderr, text[70:90]) {

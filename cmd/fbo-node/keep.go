@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
@@ -41,17 +42,17 @@ directory of a node that has ended it passes on what that node has shared as wel
 Ctrl-C stops it; the same command continues.`,
 		Example: `  fbo-node keep task.yaml
   fbo-node keep task.yaml --hub /ip4/198.51.100.7/udp/4001/quic-v1/p2p/12D3Koo…`,
-		Args: exactly(1),
+		Args: base.Exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return o.run(command.Context(), args[0])
 		},
 	}
-	addDataDir(command, &o.dir)
+	base.AddDataDir(command, &o.dir)
 	addNetwork(command, &o.network)
 	addInvite(command, &o.invite)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object per event")
 	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
-	addLogLevel(command, &o.logLevel)
+	base.AddLogLevel(command, &o.logLevel)
 	return command
 }
 
@@ -59,7 +60,7 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 	if err := errors.Join(o.network.validate(), checkMetricsAddress(o.metrics)); err != nil {
 		return err
 	}
-	if err := setLogLevel(o.logLevel); err != nil {
+	if err := base.SetLogLevel(o.logLevel); err != nil {
 		return err
 	}
 	allowed, err := readAllow(o.network.allow)
@@ -70,7 +71,7 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := resolveDataDir(o.dir)
+	dir, err := base.ResolveDataDir(o.dir)
 	if err != nil {
 		return err
 	}
@@ -106,7 +107,7 @@ func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invit
 func readKeptTask(ctx context.Context, dir, file string) (*task.Task, error) {
 	t, err := findTask(ctx, dir, file)
 	if err == nil && registrationOf(t).Exchanges == nil {
-		err = usagef("%s: the strategy is %s, which shares nothing: there is nothing to keep", file, t.Strategy.Type)
+		err = base.Usagef("%s: the strategy is %s, which shares nothing: there is nothing to keep", file, t.Strategy.Type)
 	}
 	return t, err
 }
@@ -127,7 +128,7 @@ func (p *progress) keeping(ctx context.Context, n *node.Node, session *node.Sess
 	if why := unusableReason(p.task); why != "" {
 		lines = append(lines, "This task cannot use the shares of absent nodes: "+why+".")
 	}
-	p.printLine(object{
+	p.printLine(base.Object{
 		"event": "keeper_started", "task": p.task.ID().String(), "name": p.task.Name,
 		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session), "unusable_reason": unusableReason(p.task),
 	}, "%s", text(lines))
@@ -139,7 +140,7 @@ func (p *progress) keeping(ctx context.Context, n *node.Node, session *node.Sess
 func (p *progress) watchKeeping(ctx context.Context, session *node.Session, seeks bool) error {
 	go p.watch(ctx, session, seeks)
 	return watchStored(ctx, session, func(stored node.StoredShares) {
-		p.printLine(object{"event": "shares_stored", "authors": stored.Authors, "peer_shares": stored.PeerShares, "own_shares": stored.OwnShares}, "%s", storedText(stored))
+		p.printLine(base.Object{"event": "shares_stored", "authors": stored.Authors, "peer_shares": stored.PeerShares, "own_shares": stored.OwnShares}, "%s", storedText(stored))
 	})
 }
 
@@ -198,7 +199,7 @@ func settle(ctx context.Context, session *node.Session) error {
 func keepAfter(ctx context.Context, session *node.Session, show *progress) error {
 	if registrationOf(show.task).Roster {
 		show.resume()
-		show.printLine(object{"event": "keeping"}, "All evaluations are made; this node serves the rounds of the others until Ctrl-C.")
+		show.printLine(base.Object{"event": "keeping"}, "All evaluations are made; this node serves the rounds of the others until Ctrl-C.")
 		go show.watch(ctx, session, false)
 		if err := watchStored(ctx, session, func(node.StoredShares) {}); err != nil {
 			return err
@@ -209,7 +210,7 @@ func keepAfter(ctx context.Context, session *node.Session, show *progress) error
 		return err
 	}
 	show.resume()
-	show.printLine(object{"event": "keeping"}, "All evaluations are made; this node stores and sends shares until Ctrl-C.")
+	show.printLine(base.Object{"event": "keeping"}, "All evaluations are made; this node stores and sends shares until Ctrl-C.")
 	if err := show.watchKeeping(ctx, session, false); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -99,7 +100,7 @@ func TestListedDesignsErrors(t *testing.T) {
 		{append(runLine(good, shortTempDir(t), "--enqueue", outside), "--", os.Args[0]), `enqueue: .*first.csv: line 2: .*x=0 y=0 is none of the 12 listed designs`},
 	} {
 		e := call(t, c.args...)
-		if e.code != exitUsage || !regexp.MustCompile(`\Afbo-node: `+c.want+`\n\z`).MatchString(e.stderr) {
+		if e.code != base.ExitUsage || !regexp.MustCompile(`\Afbo-node: `+c.want+`\n\z`).MatchString(e.stderr) {
 			t.Errorf("%q: exit code %d, got\n%swant\n%s", c.args, e.code, e.stderr, c.want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
@@ -20,13 +21,13 @@ func newLog() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "log [TASK] [TRIAL]",
 		Short: "Show what the command printed in a trial: the given one, or the newest that was evaluated",
-		Args:  atMost(2),
+		Args:  base.AtMost(2),
 		RunE: func(command *cobra.Command, args []string) error {
 			wanted, trial, err := logArguments(args)
 			if err != nil {
 				return err
 			}
-			dataDir, err := resolveDataDir(dir)
+			dataDir, err := base.ResolveDataDir(dir)
 			if err != nil {
 				return err
 			}
@@ -34,7 +35,7 @@ func newLog() *cobra.Command {
 			return l.show(command.Context(), trial, follow)
 		},
 	}
-	addDataDir(command, &dir)
+	base.AddDataDir(command, &dir)
 	command.Flags().BoolVarP(&follow, "follow", "f", false, "go on while the trial runs; without TRIAL, with those that follow while the node runs")
 	return command
 }
@@ -50,9 +51,9 @@ func logArguments(args []string) (wanted string, trial uint64, err error) {
 	case err == nil && trial > 0:
 		args = args[:len(args)-1]
 	case err == nil || len(args) == 2:
-		return "", 0, usagef("trial %q: accepted are whole numbers from 1", last)
+		return "", 0, base.Usagef("trial %q: accepted are whole numbers from 1", last)
 	}
-	return argument(args), trial, nil
+	return base.Argument(args), trial, nil
 }
 
 // trialLog shows the output of a task's trials.

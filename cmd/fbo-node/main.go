@@ -13,19 +13,11 @@ import (
 
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
-)
-
-// Exit codes.
-const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
-	exitGaveUp = 3 // too many evaluations failed: starting again helps only when the cause has gone
 )
 
 // quicWarning silences one warning of quic-go.
@@ -36,7 +28,7 @@ func main() {
 }
 
 func run(args []string) int {
-	gologshim.SetDefaultHandler(logHandler()) // libp2p's logs
+	gologshim.SetDefaultHandler(base.LogHandler()) // libp2p's logs
 	// QUIC would write to standard error that the system's UDP buffers are small;
 	// doctor says so, and what to do. Who sets the variable decides.
 	if _, set := os.LookupEnv(quicWarning); !set {
@@ -49,30 +41,14 @@ func run(args []string) int {
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
-		return exitDone
+		return base.ExitDone
 	}
 	if errors.Is(err, node.ErrDamaged) {
 		err = fmt.Errorf("%w; %s", err, repairJournal)
 	}
 	err = datadir.Explain(err)
 	fmt.Fprintf(os.Stderr, "fbo-node: %s\n", sanitize.Lines(err.Error())) // errors quote files and peers
-	var usage usageError
-	switch {
-	case errors.As(err, &usage):
-		return exitUsage
-	case errors.Is(err, node.ErrTooManyFailures):
-		return exitGaveUp
-	}
-	return exitFailed
-}
-
-// usageError is an error in what the user gave: exit code 2.
-type usageError struct{ error }
-
-func (e usageError) Unwrap() error { return e.error }
-
-func usagef(format string, args ...any) error {
-	return usageError{fmt.Errorf(format, args...)}
+	return base.ExitCode(err)
 }
 
 func newRoot() *cobra.Command {
@@ -90,76 +66,16 @@ tell.`,
 		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command %q; `fbo-node help` lists the commands", args[0])
+				return base.Usagef("unknown command %q; `fbo-node help` lists the commands", args[0])
 			}
 			return nil
 		},
 		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return usagef("%s; see `%s --help`", flagProblem(err), command.CommandPath())
+		return base.Usagef("%s; see `%s --help`", base.FlagProblem(err), command.CommandPath())
 	})
 	root.AddCommand(newRun(), newServe(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newWatch(), newWeb(), newHistory(), newExport(), newBest(), newLog(), newPrivacy(),
-		newDoctor(), newPeerID(), newVersion(), newTrain(), newSimulate(), newSupervisor())
+		newDoctor(), newPeerID(), newVersion(), newTrain(), newSimulate(), base.NewSupervisor())
 	return root
-}
-
-// flagProblem says what a flag accepts where the library shows Go's own error.
-func flagProblem(err error) string {
-	var invalid *pflag.InvalidValueError
-	if !errors.As(err, &invalid) {
-		return err.Error()
-	}
-	accepted := map[string]string{
-		"int":      "whole numbers",
-		"uint64":   "whole numbers from 0",
-		"duration": "times such as 90s or 10m",
-		"bool":     "true and false",
-	}[invalid.GetFlag().Value.Type()]
-	if accepted == "" {
-		return err.Error()
-	}
-	return fmt.Sprintf("--%s %s: accepted are %s", invalid.GetFlag().Name, invalid.GetValue(), accepted)
-}
-
-// exactly wraps cobra's argument check in a usage error that shows the form, and what is
-// surplus.
-func exactly(count int) cobra.PositionalArgs {
-	return func(command *cobra.Command, args []string) error {
-		if len(args) != count {
-			takes := sanitize.Count(count, "argument")
-			if count == 0 {
-				takes = "no arguments"
-			}
-			return wrongArguments(command, takes, count, args)
-		}
-		return nil
-	}
-}
-
-// atMost is exactly for arguments that may be left out.
-func atMost(count int) cobra.PositionalArgs {
-	return func(command *cobra.Command, args []string) error {
-		if len(args) > count {
-			return wrongArguments(command, "at most "+sanitize.Count(count, "argument"), count, args)
-		}
-		return nil
-	}
-}
-
-// wrongArguments names those after the first count.
-func wrongArguments(command *cobra.Command, takes string, count int, args []string) error {
-	return usagef("%s takes %s, not %d: %s%s", command.CommandPath(), takes, len(args), command.UseLine(), surplus(args[min(count, len(args)):]))
-}
-
-// surplus names arguments that have no place.
-func surplus(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	names := make([]string, len(args))
-	for i, arg := range args {
-		names[i] = fmt.Sprintf("%.100q", arg)
-	}
-	return "; unexpected: " + sanitize.List(names)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/pflag"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -12,7 +13,7 @@ func addMaxObservations(flags *pflag.FlagSet, maxObservations *int) {
 
 func checkMaxObservations(maxObservations int) error {
 	if maxObservations < strategy.MinMaxObservations {
-		return usagef("--max-observations %d: accepted are %d and more", maxObservations, strategy.MinMaxObservations)
+		return base.Usagef("--max-observations %d: accepted are %d and more", maxObservations, strategy.MinMaxObservations)
 	}
 	return nil
 }

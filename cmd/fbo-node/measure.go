@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/evaluator"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -23,14 +24,14 @@ func (o runOptions) measurer(t *task.Task, dataDir string, args []string) (evalu
 		if err != nil {
 			return nil, nil, unprepared(err)
 		}
-		workers.Supervisor = supervisorLine()
+		workers.Supervisor = base.SupervisorLine()
 		return evaluateBy(workers.Evaluate), workers.Close, nil
 	}
 	command, err := evaluator.New(t.Space, args, logDir(dataDir, t))
 	if err != nil {
 		return nil, nil, unprepared(err)
 	}
-	command.Supervisor = supervisorLine()
+	command.Supervisor = base.SupervisorLine()
 	return evaluateBy(command.Evaluate), func() {}, nil
 }
 
@@ -39,7 +40,7 @@ func unprepared(err error) error {
 	if errors.Is(err, evaluator.ErrLogs) {
 		return err
 	}
-	return usageError{err}
+	return base.BadUsage(err)
 }
 
 func evaluateBy(measure func(context.Context, uint64, task.Design) (evaluator.Result, error)) node.Evaluator {

@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/httpaccess"
 )
 
@@ -27,7 +28,7 @@ func checkMetricsAddress(address string) error {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return usagef("--metrics %q: accepted are a host and a port such as 127.0.0.1:9464, or :9464 for every interface", address)
+		return base.Usagef("--metrics %q: accepted are a host and a port such as 127.0.0.1:9464, or :9464 for every interface", address)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -28,13 +29,13 @@ func addNetwork(command *cobra.Command, o *networkOptions) {
 
 func (o networkOptions) validate() error {
 	if _, err := node.ParsePeers(o.peers); err != nil {
-		return usagef("--peer: %w", err)
+		return base.Usagef("--peer: %w", err)
 	}
 	if _, err := node.ParseHubs(o.hubs); err != nil {
-		return usagef("--hub: %w", err)
+		return base.Usagef("--hub: %w", err)
 	}
 	if err := node.CheckListen(o.listen); err != nil {
-		return usagef("--listen: %w", err)
+		return base.Usagef("--listen: %w", err)
 	}
 	return nil
 }
@@ -46,6 +47,6 @@ func (o networkOptions) seeks() bool { return o.mdns || len(o.peers)+len(o.hubs)
 func (o networkOptions) node(dir string, allowed []peer.ID, onWarning func(string)) *node.Node {
 	return &node.Node{
 		Dir: dir, Listen: o.listen, Peers: o.peers, Hubs: o.hubs, MDNS: o.mdns, Allow: allowed,
-		Strategies: all.Strategies(), Log: logger(), OnWarning: onWarning,
+		Strategies: all.Strategies(), Log: base.Logger(), OnWarning: onWarning,
 	}
 }

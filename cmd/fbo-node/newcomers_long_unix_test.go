@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -131,7 +132,7 @@ func TestLongNewcomersDoNotStartAtRandom(t *testing.T) {
 	random, designs, waiting := 0, 0, 0.0
 	for _, s := range demoSites(file, 200, 15)[3:] {
 		p := s.run(t, shortTempDir(t), "--peer", address, "--evals", "3")
-		if code := p.wait(t); code != exitDone {
+		if code := p.wait(t); code != base.ExitDone {
 			t.Fatalf("newcomer %d: exit code %d: %s", s.node, code, p.stderr.String())
 		}
 		waited := p.of("wait_ended")

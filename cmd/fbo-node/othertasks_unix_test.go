@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // A task with another name and a smaller ε is given the trials of one whose promise is
@@ -18,7 +20,7 @@ func TestPromisesAboutTheSameDataAreAddedUp(t *testing.T) {
 	peer := start(t, join(runLine(first, shortTempDir(t), "--json"), objective("steady"))...)
 	address := peer.address(t)
 	dir := shortTempDir(t)
-	if e := call(t, join(runLine(first, dir, "--peer", address, "--evals", "12"), objective("steady"))...); e.code != exitDone || !strings.Contains(e.stdout, "privacy: 3 of 3 releases spent\n") {
+	if e := call(t, join(runLine(first, dir, "--peer", address, "--evals", "12"), objective("steady"))...); e.code != base.ExitDone || !strings.Contains(e.stdout, "privacy: 3 of 3 releases spent\n") {
 		t.Fatalf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}
 	past := filepath.Join(shortTempDir(t), "past.csv")
@@ -45,7 +47,7 @@ func TestPromisesAboutTheSameDataAreAddedUp(t *testing.T) {
 	run := func(file string, flags ...string) string {
 		t.Helper()
 		e := call(t, join(runLine(file, dir, append(flags, "--wait-for-peers", "0", "--evals", "1")...), objective("bowl"))...)
-		if e.code != exitDone {
+		if e.code != base.ExitDone {
 			t.Fatalf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 		}
 		return e.stdout

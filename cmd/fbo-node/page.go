@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/webpage"
 )
@@ -34,10 +35,10 @@ func checkPage(address string) error {
 	}
 	local, err := httpaccess.CheckAddress(address)
 	if err != nil {
-		return usagef("--web %w", err)
+		return base.Usagef("--web %w", err)
 	}
 	if !local {
-		return usagef("--web %s: accepted are addresses of this machine alone, such as 127.0.0.1:7071; from elsewhere, a tunnel such as `ssh -L` reaches it", address)
+		return base.Usagef("--web %s: accepted are addresses of this machine alone, such as 127.0.0.1:7071; from elsewhere, a tunnel such as `ssh -L` reaches it", address)
 	}
 	return nil
 }
@@ -119,12 +120,12 @@ func newWeb() *cobra.Command {
 		Long: `Show the page of a node that runs (run, serve or keep) in a browser of this machine. It
 prints the page's link and serves the page until Ctrl-C, which the node does not notice.
 Who has the link can read all that the node would tell its user, and change nothing.`,
-		Args: exactly(0),
+		Args: base.Exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := checkPage(address); err != nil {
 				return err
 			}
-			dataDir, err := resolveDataDir(dir)
+			dataDir, err := base.ResolveDataDir(dir)
 			if err != nil {
 				return err
 			}
@@ -140,8 +141,8 @@ Who has the link can read all that the node would tell its user, and change noth
 			}
 			out := command.OutOrStdout()
 			fmt.Fprintf(out, "page: %s\n", page.link)
-			if isTerminal(out) {
-				openBrowser(page.link)
+			if base.IsTerminal(out) {
+				base.OpenBrowser(page.link)
 			}
 			select {
 			case <-ctx.Done():
@@ -151,7 +152,7 @@ Who has the link can read all that the node would tell its user, and change noth
 			}
 		},
 	}
-	addDataDir(command, &dir)
+	base.AddDataDir(command, &dir)
 	command.Flags().StringVar(&address, "address", anyPort, "address to serve the page at, of this machine; port 0: any free one")
 	return command
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/node"
 )
@@ -15,9 +16,9 @@ func newPeerID() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "peer-id",
 		Short: "Print this node's peer ID, making an identity on first use",
-		Args:  exactly(0),
+		Args:  base.Exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
-			dataDir, err := resolveDataDir(dir)
+			dataDir, err := base.ResolveDataDir(dir)
 			if err != nil {
 				return err
 			}
@@ -36,6 +37,6 @@ func newPeerID() *cobra.Command {
 			return nil
 		},
 	}
-	addDataDir(command, &dir)
+	base.AddDataDir(command, &dir)
 	return command
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
@@ -28,7 +29,7 @@ node runs or after. A task file that nothing has run with yet shows the plan.
 With --attack FILE it plays federations of that task with drawn objectives, reads what
 one node shares as somebody would who wants to know what it has measured, and says what
 is found, beside what the best design alone would tell. This takes minutes.`,
-		Args: atMost(1),
+		Args: base.AtMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := attacks.check(command.Flags(), args); err != nil {
 				return err
@@ -36,11 +37,11 @@ is found, beside what the best design alone would tell. This takes minutes.`,
 			if attacks.file != "" {
 				return attacks.run(command.Context(), dir, command.OutOrStdout(), command.ErrOrStderr(), asJSON)
 			}
-			dataDir, err := resolveDataDir(dir)
+			dataDir, err := base.ResolveDataDir(dir)
 			if err != nil {
 				return err
 			}
-			p, err := readPast(command.Context(), dataDir, argument(args))
+			p, err := readPast(command.Context(), dataDir, base.Argument(args))
 			if err != nil && len(args) == 1 {
 				if t, unread := readTask(args[0]); unread == nil {
 					p, err = taskHistory{task: t}, nil // nothing is spent yet
@@ -60,12 +61,12 @@ is found, beside what the best design alone would tell. This takes minutes.`,
 				report.OtherTasks = findOtherTaskDisclosures(command.Context(), dataDir, p.task, nil)
 			}
 			if asJSON {
-				return printJSON(command.OutOrStdout(), report)
+				return base.PrintJSON(command.OutOrStdout(), report)
 			}
 			return report.write(command.OutOrStdout())
 		},
 	}
-	addDataDir(command, &dir)
+	base.AddDataDir(command, &dir)
 	command.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	attacks.addFlags(command.Flags())
 	return command

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -30,7 +31,7 @@ privacy: {mechanism: local, epsilon: 4, releases: 3}
 func privacyOf(t *testing.T, dir string) privacyReport {
 	t.Helper()
 	e := call(t, "privacy", "--data-dir", dir, "--json")
-	if e.code != exitDone {
+	if e.code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	var report privacyReport
@@ -55,7 +56,7 @@ func TestThePromiseOutlivesTheJournal(t *testing.T) {
 	run := func(evals string) []event {
 		t.Helper()
 		p := start(t, join(runLine(file, dir, "--json", "--peer", address, "--evals", evals), objective("steady"))...)
-		if code := p.wait(t); code != exitDone {
+		if code := p.wait(t); code != base.ExitDone {
 			t.Fatalf("exit code %d", code)
 		}
 		return p.all()
@@ -113,21 +114,21 @@ func TestThePromiseOutlivesTheJournal(t *testing.T) {
 
 func TestPrivacyOfWhatPromisesNothing(t *testing.T) {
 	plain := writeFile(t, "task.yaml", bowlTask)
-	if e := call(t, "privacy", plain, "--data-dir", shortTempDir(t)); e.code != exitFailed || !strings.Contains(e.stderr, "promises nothing") {
+	if e := call(t, "privacy", plain, "--data-dir", shortTempDir(t)); e.code != base.ExitFailed || !strings.Contains(e.stderr, "promises nothing") {
 		t.Errorf("exit code %d: %s", e.code, e.stderr)
 	}
 	private := writeFile(t, "private.yaml", privateTask)
 	impossible := writeFile(t, "impossible.yaml", strings.Replace(privateTask, "epsilon: 4, releases: 3", "epsilon: 0.01, delta: 1e-12, releases: 1000", 1))
-	if e := call(t, "task", "check", impossible); e.code != exitUsage || e.stdout != "" || !strings.Contains(e.stderr, "raise epsilon or plan fewer releases") {
+	if e := call(t, "task", "check", impossible); e.code != base.ExitUsage || e.stdout != "" || !strings.Contains(e.stderr, "raise epsilon or plan fewer releases") {
 		t.Errorf("exit code %d: %s%s", e.code, e.stdout, e.stderr)
 	}
 	e := call(t, "task", "check", private)
 	for _, want := range []string{"promise: (ε = 4, δ = 1e-05)", "warning: the noise drowns the signal", "mechanism aggregate (strategy fts-de) takes averages", "not protected:"} {
-		if e.code != exitDone || !strings.Contains(e.stdout, want) {
+		if e.code != base.ExitDone || !strings.Contains(e.stdout, want) {
 			t.Errorf("task check says nothing of %q:\n%s%s", want, e.stdout, e.stderr)
 		}
 	}
-	if e := call(t, "privacy", private, "--data-dir", shortTempDir(t)); e.code != exitDone || !strings.Contains(e.stdout, "spent: 0 of 3 releases, ε = 0") {
+	if e := call(t, "privacy", private, "--data-dir", shortTempDir(t)); e.code != base.ExitDone || !strings.Contains(e.stdout, "spent: 0 of 3 releases, ε = 0") {
 		t.Errorf("the plan: exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}
 }
@@ -175,7 +176,7 @@ func TestPrivateSumsAreTold(t *testing.T) {
 	if !strings.Contains(spent, "mechanism aggregate\npromise: ") || !strings.Contains(spent, "spent: all 2 releases, ε = 4; the node goes on without sharing") {
 		t.Errorf("privacy:\n%s", spent)
 	}
-	if e := call(t, join(runLine(file, shortTempDir(t)), objective("steady"))...); e.code != exitFailed || !strings.Contains(e.stderr, "is not on the task's roster") {
+	if e := call(t, join(runLine(file, shortTempDir(t)), objective("steady"))...); e.code != base.ExitFailed || !strings.Contains(e.stderr, "is not on the task's roster") {
 		t.Errorf("a stranger: exit code %d, %s%s", e.code, e.stdout, e.stderr)
 	}
 }
@@ -187,7 +188,7 @@ func awaitSums(t *testing.T, dir string, count int) {
 		var s struct {
 			Sums *strategy.Sums `json:"sums"`
 		}
-		if e := call(t, "status", "--json", "--data-dir", dir); e.code == exitDone {
+		if e := call(t, "status", "--json", "--data-dir", dir); e.code == base.ExitDone {
 			decode(t, e.stdout, &s)
 		}
 		if s.Sums != nil && s.Sums.Known >= count {

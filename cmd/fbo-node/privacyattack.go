@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/lab/attack"
 )
@@ -34,13 +35,13 @@ func (o *attackOptions) addFlags(flags *pflag.FlagSet) {
 func (o *attackOptions) check(flags *pflag.FlagSet, args []string) error {
 	if o.file != "" {
 		if len(args) > 0 {
-			return usagef("--attack %s names the task; accepted is no TASK beside it", o.file)
+			return base.Usagef("--attack %s names the task; accepted is no TASK beside it", o.file)
 		}
 		return nil
 	}
 	for _, name := range attackFlags {
 		if flags.Changed(name) {
-			return usagef("--%s applies only with --attack", name)
+			return base.Usagef("--%s applies only with --attack", name)
 		}
 	}
 	return nil
@@ -53,7 +54,7 @@ func (o *attackOptions) run(ctx context.Context, dir string, out, progress io.Wr
 	}
 	o.plan.Task = t
 	if err := o.plan.Check(); err != nil {
-		return usageError{err}
+		return base.BadUsage(err)
 	}
 	o.plan.Done = func(noise float64, repeat int) {
 		fmt.Fprintf(progress, "noise %g: federation %d of %d attacked\n", noise, repeat+1, o.plan.Repeats)
@@ -63,7 +64,7 @@ func (o *attackOptions) run(ctx context.Context, dir string, out, progress io.Wr
 		return err
 	}
 	if asJSON {
-		return printJSON(out, report)
+		return base.PrintJSON(out, report)
 	}
 	writeAttacks(out, report, t.Strategy.Type)
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/lab/attack"
 )
 
@@ -63,7 +64,7 @@ func TestAttackSaysWhatIsFound(t *testing.T) {
 		"accepted are 3 to 200":                {"--attack", file, "--observations", "2"},
 		"task file: ":                          {"--attack", file + "x"},
 	} {
-		if _, err := privacyCommand(t, args...); !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), want) {
+		if _, err := privacyCommand(t, args...); !errors.As(err, new(base.UsageError)) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: error %v, want one that says %q", args, err, want)
 		}
 	}

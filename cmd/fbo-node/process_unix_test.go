@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
 )
@@ -24,6 +25,9 @@ import (
 // loaded. It is longer than nodes wait for each other by themselves, such as a
 // minute for a party's turn.
 const patienceOfTests = 3 * time.Minute
+
+// object is a JSON object with few keys.
+type object = map[string]any
 
 const bowlTask = `name: bowl
 goal: minimize
@@ -126,7 +130,7 @@ func finishAnd(t *testing.T, command *exec.Cmd, meanwhile func()) ended {
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	e := call(t, args...)
-	if e.code != exitDone || e.stderr != "" {
+	if e.code != base.ExitDone || e.stderr != "" {
 		t.Fatalf("%q: exit code %d\n%s%s", args, e.code, e.stdout, e.stderr)
 	}
 	return e.stdout

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
@@ -59,7 +60,7 @@ func (p *progress) printLast(object any, format string, args ...any) {
 
 func (p *progress) print(object any, format string, args ...any) {
 	if p.json {
-		_ = printJSON(p.out, object)
+		_ = base.PrintJSON(p.out, object)
 	} else if format != "" {
 		p.foot.clear()
 		fmt.Fprintf(p.out, format+"\n", args...)
@@ -99,16 +100,14 @@ func (p *progress) tick(peers int) {
 	}
 }
 
-type object = map[string]any
-
 func (p *progress) warning(message string) {
 	p.warned.add(message)
-	p.printLine(object{"event": "warning", "message": message}, "%s %s", p.paint.in(yellow, "warning:"), sanitize.Lines(message))
+	p.printLine(base.Object{"event": "warning", "message": message}, "%s %s", p.paint.in(yellow, "warning:"), sanitize.Lines(message))
 }
 
 // page tells the link of the page. Whoever reads it can read what the node tells its user.
 func (p *progress) page(link string) {
-	p.printLine(object{"event": "page_served", "url": link}, "page: %s", link)
+	p.printLine(base.Object{"event": "page_served", "url": link}, "page: %s", link)
 }
 
 // resume lets say print again after the summary.
@@ -188,7 +187,7 @@ func tagOf(session *node.Session) string {
 
 func (p *progress) started(ctx context.Context, n *node.Node, session *node.Session) {
 	lines := append(p.hello(n), p.terms(ctx, n, session)...)
-	p.printLine(object{
+	p.printLine(base.Object{
 		"event": "node_started", "task": p.task.ID().String(), "name": p.task.Name,
 		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session),
 	}, "%s", text(lines))
@@ -201,7 +200,7 @@ func (p *progress) started(ctx context.Context, n *node.Node, session *node.Sess
 }
 
 func (p *progress) metrics(url string) {
-	p.printLine(object{"event": "metrics_served", "url": url}, "metrics at %s", url)
+	p.printLine(base.Object{"event": "metrics_served", "url": url}, "metrics at %s", url)
 }
 
 // worthShowing leaves out what is of no use to a person: loopback, when there is
@@ -218,7 +217,7 @@ func worthShowing(addresses []string) []string {
 
 func (p *progress) imported(past imported, added int) {
 	known := len(past.trials) - added
-	p.printLine(object{"event": "imported", "file": past.file, "added": added, "known": known, "outside": past.outside, "unfinished": past.unfinished},
+	p.printLine(base.Object{"event": "imported", "file": past.file, "added": added, "known": known, "outside": past.outside, "unfinished": past.unfinished},
 		"%s imported from %s, %d known already%s", sanitize.Count(added, "past trial"), past.file, known, past.leftOut())
 }
 
@@ -329,16 +328,16 @@ func (p *progress) watch(ctx context.Context, session *node.Session, expected bo
 		}
 		if s := status.Sums; s != nil && *s != sums {
 			sums = *s
-			p.printLine(object{"event": "sums", "sums": s}, "private sums: %s", sumsText(*s))
+			p.printLine(base.Object{"event": "sums", "sums": s}, "private sums: %s", sumsText(*s))
 		}
 		if s := status.Privacy; s != nil && !spent && s.Refused == "" && s.Released >= s.Planned {
 			spent = true
-			p.printLine(object{"event": "releases_spent", "privacy": s}, "%s", spentText(*s))
+			p.printLine(base.Object{"event": "releases_spent", "privacy": s}, "%s", spentText(*s))
 		}
 		now := len(status.TopicPeers)
 		p.tick(now)
 		if now != connected {
-			p.printLine(object{"event": "peers", "topic_peers": now, "present": len(status.Present)}, "peers: %d connected on this task", now)
+			p.printLine(base.Object{"event": "peers", "topic_peers": now, "present": len(status.Present)}, "peers: %d connected on this task", now)
 			connected, alone, warned = now, time.Now(), false
 		}
 		if now == 0 && expected && !warned && time.Since(alone) > patience {
@@ -363,7 +362,7 @@ func (p *progress) whyEnded(ctx context.Context, session *node.Session, o runOpt
 	case err != nil:
 		return err
 	case stopped != nil && o.stopGiven && stopped.RegretBound <= o.stopRegret:
-		p.printLine(object{"event": "stop_regret_reached", "regret_bound": stopped.RegretBound, "stop_regret": stopped.StopRegret, "observations": stopped.Observations}, "%s", stoppedText(*stopped))
+		p.printLine(base.Object{"event": "stop_regret_reached", "regret_bound": stopped.RegretBound, "stop_regret": stopped.StopRegret, "observations": stopped.Observations}, "%s", stoppedText(*stopped))
 	case o.evalsGiven:
 		p.budgetSpent(o.evals)
 	}
@@ -382,13 +381,13 @@ func (p *progress) budgetSpent(evals int) {
 	p.mu.Unlock()
 	switch {
 	case evals == 0: // by --evals 0
-		p.printLine(object{"event": "budget_spent", "evals": 0}, "--evals 0: nothing is evaluated")
+		p.printLine(base.Object{"event": "budget_spent", "evals": 0}, "--evals 0: nothing is evaluated")
 	case idle:
-		p.printLine(object{"event": "budget_spent", "evals": evals},
+		p.printLine(base.Object{"event": "budget_spent", "evals": evals},
 			"earlier runs made all %d evaluations that --evals asks for; nothing was left to do", evals)
 	}
 }
 
 func (p *progress) interrupted() {
-	p.printLast(object{"event": "interrupted"}, "stopped; the same command continues from here")
+	p.printLast(base.Object{"event": "interrupted"}, "stopped; the same command continues from here")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -74,7 +75,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 		},
 	}
 	flags := command.Flags()
-	addDataDir(command, &o.dir)
+	base.AddDataDir(command, &o.dir)
 	flags.IntVar(&o.evals, "evals", 0, "evaluations with an outcome by this node in all, earlier runs included; 0: none (default: until Ctrl-C)")
 	flags.Float64Var(&o.stopRegret, "stop-regret", 0, "end when the best design lacks at most this of the best there is, in the objective's units, as far as this node's model knows (default: never)")
 	flags.IntVar(&o.maxFailures, "max-failures", 0, "stop after this many failed evaluations in this run (default: when the first 10 fail, later 20 in a row that were expected to complete)")
@@ -93,7 +94,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
 	flags.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
 	addPage(flags, &o.page)
-	addLogLevel(command, &o.logLevel)
+	base.AddLogLevel(command, &o.logLevel)
 	return command
 }
 
@@ -101,13 +102,13 @@ func runArguments(command *cobra.Command, args []string) error {
 	dash := command.ArgsLenAtDash()
 	switch {
 	case len(args) == 0 || dash == 0:
-		return usagef("run: the task file is missing: %s", command.UseLine())
+		return base.Usagef("run: the task file is missing: %s", command.UseLine())
 	case dash < 0 && len(args) == 1, dash == len(args):
-		return usagef("run: the command is missing; write it after --, as in `fbo-node run %s -- ./measure {x}`", args[0])
+		return base.Usagef("run: the command is missing; write it after --, as in `fbo-node run %s -- ./measure {x}`", args[0])
 	case dash < 0:
-		return usagef("run: -- is missing before the command: write `fbo-node run %s -- %s`", args[0], strings.Join(args[1:], " "))
+		return base.Usagef("run: -- is missing before the command: write `fbo-node run %s -- %s`", args[0], strings.Join(args[1:], " "))
 	case dash != 1:
-		return usagef("run: write one task, then --, then the command: %s%s", command.UseLine(), surplus(args[1:dash]))
+		return base.Usagef("run: write one task, then --, then the command: %s%s", command.UseLine(), base.Surplus(args[1:dash]))
 	}
 	return nil
 }
@@ -115,19 +116,19 @@ func runArguments(command *cobra.Command, args []string) error {
 func (o runOptions) validate() error {
 	switch {
 	case o.evals < 0:
-		return usagef("--evals %d: accepted are 0 and more (without --evals: until Ctrl-C)", o.evals)
+		return base.Usagef("--evals %d: accepted are 0 and more (without --evals: until Ctrl-C)", o.evals)
 	case o.stopGiven && !(o.stopRegret > 0 && !math.IsInf(o.stopRegret, 1)):
-		return usagef("--stop-regret %g: accepted are numbers above 0, in the objective's units", o.stopRegret)
+		return base.Usagef("--stop-regret %g: accepted are numbers above 0, in the objective's units", o.stopRegret)
 	case o.maxFailuresGiven && o.maxFailures < 1:
-		return usagef("--max-failures %d: accepted are 1 and more", o.maxFailures)
+		return base.Usagef("--max-failures %d: accepted are 1 and more", o.maxFailures)
 	case o.parallel < 1:
-		return usagef("--parallel %d: accepted are 1 and more", o.parallel)
+		return base.Usagef("--parallel %d: accepted are 1 and more", o.parallel)
 	case o.trialTimeout < 0:
-		return usagef("--trial-timeout %v: accepted are positive times (0: never)", o.trialTimeout)
+		return base.Usagef("--trial-timeout %v: accepted are positive times (0: never)", o.trialTimeout)
 	case o.wait < 0:
-		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
+		return base.Usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
 	case o.keepAfter && !o.evalsGiven && !o.stopGiven:
-		return usagef("--keep-after needs --evals or --stop-regret, without which the evaluations do not end")
+		return base.Usagef("--keep-after needs --evals or --stop-regret, without which the evaluations do not end")
 	}
 	if err := checkMaxObservations(o.maxObservations); err != nil {
 		return err
@@ -141,7 +142,7 @@ func (o runOptions) validate() error {
 	if err := checkPage(o.page); err != nil {
 		return err
 	}
-	return setLogLevel(o.logLevel)
+	return base.SetLogLevel(o.logLevel)
 }
 
 // run checks everything that the user gave before it touches the network.
@@ -158,12 +159,12 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 		return err
 	}
 	if l := t.Space.Listing(); l.Absent() {
-		return usagef("%s: it has the digest of a table of %s and not the table, which a node needs to choose: take the task file that names it", file, sanitize.Count(l.Len(), "design"))
+		return base.Usagef("%s: it has the digest of a table of %s and not the table, which a node needs to choose: take the task file that names it", file, sanitize.Count(l.Len(), "design"))
 	}
 	if o.stopGiven && t.Constrained() {
-		return usagef("--stop-regret: the task has constraints, of which the bound of the regret takes no notice; accepted are tasks without")
+		return base.Usagef("--stop-regret: the task has constraints, of which the bound of the regret takes no notice; accepted are tasks without")
 	}
-	dir, err := resolveDataDir(o.dir)
+	dir, err := base.ResolveDataDir(o.dir)
 	if err != nil {
 		return err
 	}
@@ -181,7 +182,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	}
 	join, err := o.join(t)
 	if err != nil {
-		return usageError{err}
+		return base.BadUsage(err)
 	}
 	show := newProgress(os.Stdout, t, o.json)
 	show.disclosed = findOtherTaskDisclosures(ctx, dir, t, earlier.trials)
@@ -260,9 +261,9 @@ func (o runOptions) explainGivingUp(file string, t *task.Task, err error) error 
 	if !errors.As(err, &gaveUp) {
 		return err
 	}
-	look := fmt.Sprintf("fbo-node log %s %d", shellQuote(file), gaveUp.Trial)
+	look := fmt.Sprintf("fbo-node log %s %d", base.ShellQuote(file), gaveUp.Trial)
 	if o.dir != "" {
-		look += " --data-dir " + shellQuote(o.dir)
+		look += " --data-dir " + base.ShellQuote(o.dir)
 	}
 	help := "the same command tries again, --max-failures N lets more fail"
 	if t.Failures == task.IgnoreFailures && gaveUp.Worked {

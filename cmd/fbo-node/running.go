@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 )
@@ -40,7 +41,7 @@ func serveHub(h *node.Hub) (stop func(), err error) {
 	answer := hubAnswer{PeerID: h.ID().String(), Addresses: h.Addresses()}
 	return serveSocket(filepath.Join(h.Dir, hubSocket), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = printJSON(w, answer) // an error means that the asker has gone away
+		_ = base.PrintJSON(w, answer) // an error means that the asker has gone away
 	}))
 }
 
@@ -103,7 +104,7 @@ func showRunning(ctx context.Context, out io.Writer, dir, wanted string, asJSON 
 		return err
 	}
 	if asJSON {
-		err = printJSON(out, r)
+		err = base.PrintJSON(out, r)
 	} else {
 		switch {
 		case r.Node == nil:

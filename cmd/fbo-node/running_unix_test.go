@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/taskref"
 )
 
@@ -17,8 +18,8 @@ import (
 func notRunning(t *testing.T, want string, args ...string) {
 	t.Helper()
 	e := call(t, append([]string{"status", "--running"}, args...)...)
-	if e.code != exitFailed || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, want) {
-		t.Errorf("%q: exit code %d, want %d and %q\n%s%s", args, e.code, exitFailed, want, e.stdout, e.stderr)
+	if e.code != base.ExitFailed || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, want) {
+		t.Errorf("%q: exit code %d, want %d and %q\n%s%s", args, e.code, base.ExitFailed, want, e.stdout, e.stderr)
 	}
 }
 
@@ -49,11 +50,11 @@ func TestStatusRunning(t *testing.T) {
 		p.wait(t)
 		notRunning(t, none, "--data-dir", dir)
 		notRunning(t, "no node runs on data directory "+dir, "--data-dir", dir, file)
-		if e := call(t, "status", "--running", "--json", "--data-dir", dir); e.code != exitFailed || e.stdout != "{\"running\":false}\n" {
+		if e := call(t, "status", "--running", "--json", "--data-dir", dir); e.code != base.ExitFailed || e.stdout != "{\"running\":false}\n" {
 			t.Errorf("exit code %d, %q", e.code, e.stdout)
 		}
 	}
-	if e := call(t, "status", "--running", "--data-dir", dir, "missing.yaml"); e.code != exitUsage {
+	if e := call(t, "status", "--running", "--data-dir", dir, "missing.yaml"); e.code != base.ExitUsage {
 		t.Errorf("a missing task file: exit code %d, %q", e.code, e.stderr)
 	}
 }
@@ -64,7 +65,7 @@ func TestStatusRunningOfHub(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	command := nodeCommand("hub", "--json", "--listen", "/ip4/127.0.0.1/tcp/0")
-	command.Env = append(command.Env, dataDirVariable+"="+dir)
+	command.Env = append(command.Env, base.DataDirVariable+"="+dir)
 	hub := startCommand(t, command)
 	id := hub.await(t, "its start", isEvent("hub_started")).PeerID
 	for _, place := range []string{dir, filepath.Join(dir, "hub")} {
@@ -74,7 +75,7 @@ func TestStatusRunningOfHub(t *testing.T) {
 	}
 	notRunning(t, "no node runs", "--data-dir", dir, file)
 	hub.signal(t, syscall.SIGTERM)
-	if code := hub.wait(t); code != exitDone {
+	if code := hub.wait(t); code != base.ExitDone {
 		t.Errorf("exit code %d, %s", code, hub.stderr.String())
 	}
 	notRunning(t, "no node and no hub runs", "--data-dir", dir)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/httpapi"
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
@@ -61,10 +62,10 @@ It listens on control.sock in the data directory, which only its owner can reach
 		Example: `  fbo-node serve
   fbo-node serve --http 127.0.0.1:7070
   curl --unix-socket ~/.local/share/fbo/control.sock http://node/v1/tasks`,
-		Args: exactly(0),
+		Args: base.Exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error { return o.run(command.Context()) },
 	}
-	addDataDir(command, &o.dir)
+	base.AddDataDir(command, &o.dir)
 	addNetwork(command, &o.network)
 	o.web.add(command.Flags())
 	command.Flags().DurationVar(&o.lease, "lease", httpapi.DefaultLease, "time without a sign of life of a client, after which another one gets its trials; clients may ask for another")
@@ -75,23 +76,23 @@ It listens on control.sock in the data directory, which only its owner can reach
 	command.Flags().BoolVar(&o.unused, "until-unused", false, "end when no program holds a shared lock (flock) on "+usersLock+" in the data directory")
 	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
 	addPage(command.Flags(), &o.page)
-	addLogLevel(command, &o.logLevel)
+	base.AddLogLevel(command, &o.logLevel)
 	return command
 }
 
 func (o serveOptions) validate() error {
 	switch {
 	case o.lease < time.Second:
-		return usagef("--lease %v: accepted are times from 1s, such as 10m", o.lease)
+		return base.Usagef("--lease %v: accepted are times from 1s, such as 10m", o.lease)
 	case o.wait < 0:
-		return usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
+		return base.Usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
 	}
 	for _, err := range []error{checkMaxObservations(o.maxObservations), o.network.validate(), o.web.validate(), checkMetricsAddress(o.metrics), checkPage(o.page)} {
 		if err != nil {
 			return err
 		}
 	}
-	return setLogLevel(o.logLevel)
+	return base.SetLogLevel(o.logLevel)
 }
 
 func (o serveOptions) run(ctx context.Context) error {
@@ -102,7 +103,7 @@ func (o serveOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dir, err := resolveDataDir(o.dir)
+	dir, err := base.ResolveDataDir(o.dir)
 	if err != nil {
 		return err
 	}
@@ -170,7 +171,7 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *progress) (
 		Check:  func(t *task.Task) error { return checkRoster(t, n.Dir) },
 		OnJoin: func(session *node.Session) { start.join(ctx, session) },
 		OnLeave: func(t *task.Task) {
-			show.printLine(object{"event": "task_left", "task": t.ID().String(), "name": t.Name}, "task %q (%s) is left", t.Name, t.ID())
+			show.printLine(base.Object{"event": "task_left", "task": t.ID().String(), "name": t.Name}, "task %q (%s) is left", t.Name, t.ID())
 		},
 	})
 	if err != nil {
@@ -267,8 +268,8 @@ func (r *startReport) listening(tasks int) {
 	}
 }
 
-func (r *startReport) event(name string, tasks int) object {
-	event := object{"event": name, "peer_id": r.node.ID().String(), "addresses": r.node.Addresses(), "data_dir": r.node.Dir, "tasks": tasks}
+func (r *startReport) event(name string, tasks int) base.Object {
+	event := base.Object{"event": name, "peer_id": r.node.ID().String(), "addresses": r.node.Addresses(), "data_dir": r.node.Dir, "tasks": tasks}
 	if r.web.socket != "" {
 		event["socket"] = r.web.socket
 	}
@@ -290,7 +291,7 @@ func (r *startReport) join(ctx context.Context, session *node.Session) {
 	} else if r.joined++; r.joined > maxAtStart {
 		lines = nil
 	}
-	served := object{"event": "task_served", "task": one.task.ID().String(), "name": one.task.Name, "open": isOpen(r.node, session), "tag": tagOf(session)}
+	served := base.Object{"event": "task_served", "task": one.task.ID().String(), "name": one.task.Name, "open": isOpen(r.node, session), "tag": tagOf(session)}
 	if lines == nil {
 		r.printLine(served, "")
 	} else {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // A daemon listens before it has joined the tasks of its last start, and names few of them.
@@ -50,7 +52,7 @@ func TestServeListensBeforeItJoins(t *testing.T) {
 func endServe(t *testing.T, p *process) {
 	t.Helper()
 	p.signal(t, syscall.SIGTERM)
-	if code := p.wait(t); code != exitDone {
+	if code := p.wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d, %s", code, p.stderr.String())
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/lab/experiment"
 	"github.com/fbo-node/fbo/lab/family"
@@ -58,7 +59,7 @@ func newSimulate() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "simulate",
 		Short: "Measure on simulated federations how much peers help",
-		Args:  exactly(0),
+		Args:  base.Exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			o.command = commandLine(command)
 			return o.run(command.Context(), command.OutOrStdout(), os.Stderr)
@@ -166,21 +167,21 @@ func writeFamilies(w io.Writer, all []family.Info) {
 }
 
 func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err error) {
-	programs := trained.NewPrograms(ctx, max(o.workers, 0), supervisorLine())
+	programs := trained.NewPrograms(ctx, max(o.workers, 0), base.SupervisorLine())
 	defer programs.Close()
 	plan, err := cancellable(ctx, func() (experiment.Plan, error) { return o.complete(programs) })
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return errors.New("interrupted before the first run")
 	case err != nil:
-		return usageError{err}
+		return base.BadUsage(err)
 	}
 	plotterPath, err := o.findPlotter()
 	if err != nil {
-		return usageError{err}
+		return base.BadUsage(err)
 	}
 	if err := o.checkFiles(); err != nil {
-		return usageError{err}
+		return base.BadUsage(err)
 	}
 	dir, err := o.directory()
 	if err != nil {
@@ -195,7 +196,7 @@ func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err
 		fmt.Fprintf(messages, "%d of %d runs are there from other builds of this program, which may compute differently: they are made anew, and kept; --other-builds uses them\n",
 			foreign, plan.Repeats*len(plan.Strategies))
 	}
-	show := newSimulateProgress(messages, isTerminal(messages))
+	show := newSimulateProgress(messages, base.IsTerminal(messages))
 	err = experiment.Run(programs.Context(), plan, store, experiment.Options{Workers: o.workers, Progress: show.update})
 	done := show.end()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -336,11 +337,11 @@ func (o *simulateOptions) directory() (string, error) {
 }
 
 func defaultSimulateDir() (string, error) {
-	base, err := os.UserCacheDir()
+	cache, err := os.UserCacheDir()
 	if err != nil {
-		return "", usagef("no directory for finished runs: %w; set --out", err)
+		return "", base.Usagef("no directory for finished runs: %w; set --out", err)
 	}
-	return filepath.Join(base, "fbo", "simulate"), nil
+	return filepath.Join(cache, "fbo", "simulate"), nil
 }
 
 func describeSimulateDir() string {

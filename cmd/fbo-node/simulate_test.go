@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/lab/experiment"
 	"github.com/fbo-node/fbo/lab/family"
 )
@@ -229,7 +230,7 @@ func TestSimulateInterruptedSaysHowToGoOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	out, err := simulate(ctx, tinySimulation(t.TempDir())...)
-	var usage usageError
+	var usage base.UsageError
 	if err == nil || errors.As(err, &usage) || out != "" {
 		t.Fatalf("error %v, output %q", err, out)
 	}
@@ -296,7 +297,7 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"surplus", "takes no arguments, not 1"},
 	} {
 		_, err := simulate(t.Context(), strings.Fields(c.args)...)
-		var usage usageError
+		var usage base.UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want usage %q", c.args, err, c.want)
 		}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // The example of docs/simulate.md: a script and a task file, and what goes wrong with
@@ -55,11 +57,11 @@ awk -v h="$FBO_PARAM_HEAT" -v m="$FBO_PARAM_MINUTES" -v oven="$FBO_MEMBER" 'BEGI
 	}
 	write("oven.sh", "#!/bin/sh\necho the oven is cold >&2\nexit 3\n")
 	_, err = simulate(t.Context(), args...) // the runs that are kept are of another script
-	if err == nil || errors.As(err, new(usageError)) || !strings.Contains(err.Error(), `exited with code 3; the last line of its standard error is "the oven is cold" (see `) {
+	if err == nil || errors.As(err, new(base.UsageError)) || !strings.Contains(err.Error(), `exited with code 3; the last line of its standard error is "the oven is cold" (see `) {
 		t.Errorf("with a cold oven: error %v", err)
 	}
 	_, err = simulate(t.Context(), "--family", "command:task=task.yaml,run=./stove.sh", "--strategy", "logei", "--out", "kept")
-	if !errors.As(err, new(usageError)) || !strings.Contains(err.Error(), `there is no command "./stove.sh"`) {
+	if !errors.As(err, new(base.UsageError)) || !strings.Contains(err.Error(), `there is no command "./stove.sh"`) {
 		t.Errorf("without a script: error %v", err)
 	}
 }

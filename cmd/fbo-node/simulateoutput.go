@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/lab/experiment"
 )
 
@@ -51,7 +52,7 @@ func (o *simulateOptions) findPlotter() (string, error) {
 func (o *simulateOptions) output(ctx context.Context, out io.Writer, report experiment.Report, plotterPath string) error {
 	write := report.WriteTable
 	if o.json {
-		write = func(w io.Writer) error { return printJSON(w, report) }
+		write = func(w io.Writer) error { return base.PrintJSON(w, report) }
 	}
 	if err := write(out); err != nil {
 		return err

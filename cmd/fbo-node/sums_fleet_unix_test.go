@@ -17,6 +17,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/privacy/securesum"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -200,7 +201,7 @@ func (f *fleet) finish(t *testing.T) {
 	t.Helper()
 	allow(t, f.evals, f.nodes...)
 	for _, n := range f.nodes {
-		if code := n.process().wait(t); code != exitDone || n.process().stderr.Len() > 0 {
+		if code := n.process().wait(t); code != base.ExitDone || n.process().stderr.Len() > 0 {
 			t.Errorf("%s: exit code %d, %s", n.id, code, n.process().stderr.String())
 		}
 		if trials := historyOf(t, n.dir); len(trials) != f.evals {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/bounded"
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/exchange/surrogates"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/sanitize"
@@ -26,7 +26,7 @@ func newTask() *cobra.Command {
 		Short: "Check a task file, print its ID, or make an invitation to it",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {
-			return usagef("%s: expected check, id or invite; see `%s --help`%s", command.CommandPath(), command.CommandPath(), surplus(args))
+			return base.Usagef("%s: expected check, id or invite; see `%s --help`%s", command.CommandPath(), command.CommandPath(), base.Surplus(args))
 		},
 	}
 	var asJSON bool
@@ -37,7 +37,7 @@ func newTask() *cobra.Command {
 		Long: `Check a task file and show what it means, defaults filled in, and what its nodes promise
 about what they share. If another task in the data directory has told something about the
 same data, or may have, that is shown too, with what both promises come to.`,
-		Args: exactly(1),
+		Args: base.Exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			t, err := findTask(command.Context(), dir, args[0])
 			if err != nil {
@@ -52,11 +52,11 @@ same data, or may have, that is shown too, with what both promises come to.`,
 				return err
 			}
 			var disclosed *otherTaskDisclosures
-			if dataDir, err := resolveDataDir(dir); err == nil { // without one there is nothing to tell
+			if dataDir, err := base.ResolveDataDir(dir); err == nil { // without one there is nothing to tell
 				disclosed = findOtherTaskDisclosures(command.Context(), dataDir, t, nil)
 			}
 			if asJSON {
-				return printJSON(command.OutOrStdout(), struct {
+				return base.PrintJSON(command.OutOrStdout(), struct {
 					ID      string                `json:"id"`
 					Tag     string                `json:"tag,omitempty"`
 					Task    json.RawMessage       `json:"task"`
@@ -73,13 +73,13 @@ same data, or may have, that is shown too, with what both promises come to.`,
 			return nil
 		},
 	}
-	addDataDir(check, &dir)
+	base.AddDataDir(check, &dir)
 	check.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	check.Flags().StringVar(&invite, "invite", "", "file with an invitation: check that it is one to this task, and show what nodes announce in place of the ID")
 	id := &cobra.Command{
 		Use:   "id TASK",
 		Short: "Print the task's ID; nodes with the same ID work together",
-		Args:  exactly(1),
+		Args:  base.Exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			t, err := findTask(command.Context(), dir, args[0])
 			if err != nil {
@@ -89,7 +89,7 @@ same data, or may have, that is shown too, with what both promises come to.`,
 			return nil
 		},
 	}
-	addDataDir(id, &dir)
+	base.AddDataDir(id, &dir)
 	command.AddCommand(check, id, newInvite())
 	return command
 }
@@ -106,15 +106,15 @@ func readTask(path string) (*task.Task, error) {
 		data, err = bounded.ReadFile(path, task.MaxFileBytes)
 	}
 	if err != nil {
-		return nil, usagef("task file: %w", err)
+		return nil, base.Usagef("task file: %w", err)
 	}
 	t, err := all.Strategies().ParseBeside(os.DirFS(folder), path, data)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, base.BadUsage(err)
 	}
 	if t.Privacy != nil {
 		if _, err := ledger.NewTerms(t); err != nil {
-			return nil, usagef("%s: %w", path, err)
+			return nil, base.Usagef("%s: %w", path, err)
 		}
 	}
 	return t, nil
@@ -212,15 +212,4 @@ func registrationOf(t *task.Task) strategy.Registration {
 		panic(err) // tasks are read by the same set
 	}
 	return surrogates.Extend(r, t)
-}
-
-func printJSON(out io.Writer, value any) error {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return err
-	}
-	_, err := out.Write(sanitize.JSON(b.Bytes()))
-	return err
 }

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/internal/trialserver"
@@ -63,7 +64,7 @@ func readSummaries(ctx context.Context, dir string) (s summaries, err error) {
 // write prints a line for each task.
 func (s summaries) write(out io.Writer, asJSON bool) error {
 	if asJSON {
-		return printJSON(out, s)
+		return base.PrintJSON(out, s)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "task\tid\tdone\tfailed\trunning\tbest\tlast change\tnode")

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/examples/synthetic"
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // newTrain is the objective of the demo: an ordinary command that run evaluates.
@@ -21,11 +22,11 @@ func newTrain() *cobra.Command {
 		Long: `Train a logistic regression by stochastic gradient descent on the data of one node
 of the synthetic(α, β) family, and print the cross-entropy on its validation part.
 The demo evaluates this command; it is as good an example for run.`,
-		Args: exactly(0),
+		Args: base.Exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			data, err := synthetic.GenerateMixed(c, majority)
 			if err != nil {
-				return usageError{err}
+				return base.BadUsage(err)
 			}
 			if standardize {
 				data.Standardize()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -56,7 +57,7 @@ func TestTaskWithAnUnknownStrategy(t *testing.T) {
 		for _, args := range [][]string{{command, "--data-dir", dir}, {command, id, "--data-dir", dir}} {
 			e := call(t, args...)
 			want := `strategy "own-strategy" is unknown to this program; the program that wrote it can read it`
-			if e.code != exitFailed || !strings.HasSuffix(e.stderr, want+"\n") || strings.Count(e.stderr, "\n") != 1 {
+			if e.code != base.ExitFailed || !strings.HasSuffix(e.stderr, want+"\n") || strings.Count(e.stderr, "\n") != 1 {
 				t.Errorf("%q: exit code %d, %s", args, e.code, e.stderr)
 			}
 		}
@@ -66,7 +67,7 @@ func TestTaskWithAnUnknownStrategy(t *testing.T) {
 	must(t, join([]string{"run", file, "--data-dir", dir, "--mdns=false", "--evals", "2"}, objective("bowl"))...)
 	diagnose(t, "--data-dir", dir).expect(t, "journal", gradeOK, "^whole: 2 trials on 1 task; 1 task of another program, ")
 	e := call(t, "history", "--data-dir", dir)
-	if e.code != exitUsage || !strings.Contains(e.stderr, `strategy "own-strategy", unknown to this program (`+taskref.Short(id)+")") || !strings.Contains(e.stderr, ", bowl (") {
+	if e.code != base.ExitUsage || !strings.Contains(e.stderr, `strategy "own-strategy", unknown to this program (`+taskref.Short(id)+")") || !strings.Contains(e.stderr, ", bowl (") {
 		t.Errorf("exit code %d, %s", e.code, e.stderr)
 	}
 	must(t, "history", file, "--data-dir", dir)

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -54,7 +55,7 @@ func TestServeEndsWithItsLastUser(t *testing.T) {
 	if text := must(t, "status", "--data-dir", dir); !strings.Contains(text, "1 interrupted (offered again by the next start") {
 		t.Errorf("status prints %s", text)
 	}
-	if code := p.command.ProcessState.ExitCode(); code != exitDone {
+	if code := p.command.ProcessState.ExitCode(); code != base.ExitDone {
 		t.Errorf("it ended with code %d", code)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -30,14 +31,14 @@ func newWatch() *cobra.Command {
 prints, from now on. TASK is a task file, an ID, its first
 characters or a name; a node that works on one task needs
 none. It ends when the node does, or with Ctrl-C, which the node does not notice.`,
-		Args: atMost(1),
+		Args: base.AtMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			dataDir, err := resolveDataDir(dir)
+			dataDir, err := base.ResolveDataDir(dir)
 			if err != nil {
 				return err
 			}
 			ctx := command.Context()
-			id, err := watchedTask(ctx, dataDir, argument(args))
+			id, err := watchedTask(ctx, dataDir, base.Argument(args))
 			if err != nil {
 				return err
 			}
@@ -48,7 +49,7 @@ none. It ends when the node does, or with Ctrl-C, which the node does not notice
 			return err
 		},
 	}
-	addDataDir(command, &dir)
+	base.AddDataDir(command, &dir)
 	command.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per event, as run --json does")
 	return command
 }
@@ -96,7 +97,7 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 		return err
 	}
 	show := newProgress(out, p.task, asJSON)
-	show.printLine(object{"event": "watching", "task": id, "name": p.task.Name, "trials": len(p.trials)}, "%s", watching(p))
+	show.printLine(base.Object{"event": "watching", "task": id, "name": p.task.Name, "trials": len(p.trials)}, "%s", watching(p))
 	show.begin()
 	if !asJSON {
 		show.foot = newFooter(out, p.task, p.trials, 0, "Ctrl-C ends watching")
@@ -109,7 +110,7 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 		data, err := nextEvent(lines)
 		if err != nil {
 			if ctx.Err() == nil {
-				show.printLast(object{"event": "watch_ended"}, "the node has ended, or has left the task")
+				show.printLast(base.Object{"event": "watch_ended"}, "the node has ended, or has left the task")
 			}
 			return nil
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/httpapi"
 )
@@ -54,23 +55,23 @@ func (o webOptions) validate() error {
 	for _, origin := range o.origins {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || origin != u.Scheme+"://"+u.Host {
-			return usagef("--origin %q: accepted are a scheme and a host, such as https://board.example", origin)
+			return base.Usagef("--origin %q: accepted are a scheme and a host, such as https://board.example", origin)
 		}
 	}
 	if !(o.rateLimit > 0) {
-		return usagef("--rate-limit %g: accepted are positive numbers", o.rateLimit)
+		return base.Usagef("--rate-limit %g: accepted are positive numbers", o.rateLimit)
 	}
 	if o.address == "" {
 		if o.cert != "" || o.key != "" || len(o.hosts) > 0 || len(o.origins) > 0 {
-			return usagef("--tls-cert, --tls-key, --http-host and --origin are about --http, which is missing")
+			return base.Usagef("--tls-cert, --tls-key, --http-host and --origin are about --http, which is missing")
 		}
 		return nil
 	}
 	if _, err := httpaccess.CheckAddress(o.address); err != nil {
-		return usagef("--http %w", err)
+		return base.Usagef("--http %w", err)
 	}
 	if (o.cert == "") != (o.key == "") {
-		return usagef("--tls-cert and --tls-key belong together; one of them is missing")
+		return base.Usagef("--tls-cert and --tls-key belong together; one of them is missing")
 	}
 	return nil
 }
@@ -138,7 +139,7 @@ func (o webOptions) listenPort(dir string, policy httpaccess.Policy, w *web) err
 	if o.cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
 		if err != nil {
-			return usagef("--tls-cert, --tls-key: %w", err)
+			return base.Usagef("--tls-cert, --tls-key: %w", err)
 		}
 		scheme, secure = "https", &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
 	}
@@ -191,4 +192,4 @@ func (w *web) close() error {
 }
 
 // quietLog is for errors of connections, which only matter to who looks for a fault.
-func quietLog() *log.Logger { return slog.NewLogLogger(logHandler(), slog.LevelDebug) }
+func quietLog() *log.Logger { return slog.NewLogLogger(base.LogHandler(), slog.LevelDebug) }

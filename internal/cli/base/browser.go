@@ -1,4 +1,4 @@
-package main
+package base
 
 import (
 	"html"
@@ -12,10 +12,10 @@ import (
 // linkTime is how long the file with a link stays, which the browser reads at once.
 const linkTime = 10 * time.Second
 
-// openBrowser shows a link where there is a screen; the link is printed in any case, so that
-// nothing is said where it cannot. Other users of the machine see the arguments of programs,
+// OpenBrowser shows a link where there is a screen, and does nothing elsewhere: callers print the
+// link in any case. Other users of the machine see the arguments of programs,
 // so the link, with its key, is in a file of this user.
-func openBrowser(link string) {
+func OpenBrowser(link string) {
 	var program []string
 	switch runtime.GOOS {
 	case "darwin":

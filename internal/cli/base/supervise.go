@@ -1,4 +1,4 @@
-package main
+package base
 
 import (
 	"github.com/spf13/cobra"
@@ -6,10 +6,8 @@ import (
 	"github.com/fbo-node/fbo/internal/evaluator"
 )
 
-const superviseCommand = "supervise"
-
-// newSupervisor is started by run, beside each command that it evaluates.
-func newSupervisor() *cobra.Command {
+// NewSupervisor returns the command that run starts beside each command that it evaluates.
+func NewSupervisor() *cobra.Command {
 	return &cobra.Command{
 		Use:                superviseCommand + " PATH NAME [ARGS…]",
 		Short:              "Run a command for a node and end it with the node (started by run)",
@@ -17,9 +15,11 @@ func newSupervisor() *cobra.Command {
 		DisableFlagParsing: true, // they are the command's
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := evaluator.Supervise(args); err != nil {
-				return usageError{err}
+				return BadUsage(err)
 			}
 			return nil
 		},
 	}
 }
+
+const superviseCommand = "supervise"

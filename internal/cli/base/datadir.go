@@ -1,4 +1,4 @@
-package main
+package base
 
 import (
 	"errors"
@@ -13,17 +13,18 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-const dataDirVariable = "FBO_DATA_DIR"
+// DataDirVariable names the environment variable with the data directory.
+const DataDirVariable = "FBO_DATA_DIR"
 
-// addDataDir adds the flag that all commands on a node's state have.
-func addDataDir(command *cobra.Command, dir *string) {
+// AddDataDir adds the flag that all commands on a node's state have.
+func AddDataDir(command *cobra.Command, dir *string) {
 	command.Flags().StringVar(dir, "data-dir", "",
-		"directory of this node's identity and journal (default $"+dataDirVariable+", else "+describeDefaultDir()+")")
+		"directory of this node's identity and journal (default $"+DataDirVariable+", else "+describeDefaultDir()+")")
 }
 
-// resolveDataDir returns the data directory, which nobody else may write.
-func resolveDataDir(flag string) (string, error) {
-	dir, err := nameDataDir(flag)
+// ResolveDataDir returns the data directory, and an error where other users can write to it.
+func ResolveDataDir(flag string) (string, error) {
+	dir, err := NameDataDir(flag)
 	if err != nil {
 		return "", err
 	}
@@ -33,12 +34,12 @@ func resolveDataDir(flag string) (string, error) {
 	return dir, nil
 }
 
-// nameDataDir returns the data directory as it is.
-func nameDataDir(flag string) (string, error) {
+// NameDataDir returns the data directory without a check.
+func NameDataDir(flag string) (string, error) {
 	if flag != "" {
 		return flag, nil
 	}
-	if dir := os.Getenv(dataDirVariable); dir != "" {
+	if dir := os.Getenv(DataDirVariable); dir != "" {
 		return dir, nil
 	}
 	return defaultDataDir()
@@ -48,7 +49,7 @@ func defaultDataDir() (string, error) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		base, err := os.UserConfigDir()
 		if err != nil {
-			return "", usagef("no data directory: %w; set --data-dir", err)
+			return "", Usagef("no data directory: %w; set --data-dir", err)
 		}
 		return filepath.Join(base, "fbo"), nil
 	}
@@ -57,7 +58,7 @@ func defaultDataDir() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", usagef("no data directory: %w; set --data-dir", err)
+		return "", Usagef("no data directory: %w; set --data-dir", err)
 	}
 	return filepath.Join(home, ".local", "share", "fbo"), nil
 }

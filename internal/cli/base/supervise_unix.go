@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package base
 
 import (
 	"os"
@@ -10,9 +10,9 @@ import (
 // ownImage is this program on Linux, even when its file has been replaced.
 const ownImage = "/proc/self/exe"
 
-// supervisorLine starts this program as the supervisor of a command; nil, and so no supervisor,
-// when the program cannot be found.
-func supervisorLine() []string {
+// SupervisorLine returns the beginning of the command line that starts this program as a supervisor;
+// nil, and so no supervisor, where the program cannot be found.
+func SupervisorLine() []string {
 	program, err := os.Executable()
 	if runtime.GOOS == "linux" {
 		if _, missing := os.Stat(ownImage); missing == nil {

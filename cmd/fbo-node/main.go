@@ -12,9 +12,9 @@ import (
 	"os"
 
 	"github.com/libp2p/go-libp2p/gologshim"
-	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/simulate"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
@@ -37,7 +37,9 @@ func run(args []string) int {
 	ctx, stop := endOnSignals()
 	defer stop()
 
-	root := newRoot()
+	root := base.NewRoot()
+	root.AddCommand(newRun(), newServe(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newWatch(), newWeb(), newHistory(), newExport(), newBest(), newLog(), newPrivacy(),
+		newDoctor(), newPeerID(), newVersion(), newTrain(), simulate.New(), base.NewSupervisor())
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -49,33 +51,4 @@ func run(args []string) int {
 	err = datadir.Explain(err)
 	fmt.Fprintf(os.Stderr, "fbo-node: %s\n", sanitize.Lines(err.Error())) // errors quote files and peers
 	return base.ExitCode(err)
-}
-
-func newRoot() *cobra.Command {
-	root := &cobra.Command{
-		Use:   "fbo-node",
-		Short: "Tune an expensive objective together with peers, without a server",
-		Long: `fbo-node tunes an expensive objective together with peers, without a server.
-
-Every machine runs a node on the same task file. Nodes send each other what their
-models believe: by default about where each believes its optimum to be, and nothing
-of its results. docs/privacy.md says what that promises, and what other strategies
-tell.`,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return base.Usagef("unknown command %q; `fbo-node help` lists the commands", args[0])
-			}
-			return nil
-		},
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
-	}
-	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return base.Usagef("%s; see `%s --help`", base.FlagProblem(err), command.CommandPath())
-	})
-	root.AddCommand(newRun(), newServe(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newWatch(), newWeb(), newHistory(), newExport(), newBest(), newLog(), newPrivacy(),
-		newDoctor(), newPeerID(), newVersion(), newTrain(), newSimulate(), base.NewSupervisor())
-	return root
 }

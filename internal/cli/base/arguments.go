@@ -60,8 +60,8 @@ func Argument(args []string) string {
 	return args[0]
 }
 
-// FlagProblem returns what a flag accepts where the library shows Go's own error.
-func FlagProblem(err error) string {
+// flagProblem returns what a flag accepts where the library shows Go's own error.
+func flagProblem(err error) string {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return err.Error()

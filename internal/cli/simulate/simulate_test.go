@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"bytes"
@@ -16,10 +16,11 @@ import (
 	"github.com/fbo-node/fbo/lab/family"
 )
 
-// simulate runs the command in this process.
-func simulate(ctx context.Context, args ...string) (out string, err error) {
+// execute runs the command in this process.
+func execute(ctx context.Context, args ...string) (out string, err error) {
 	var b bytes.Buffer
-	root := newRoot()
+	root := base.NewRoot()
+	root.AddCommand(New())
 	root.SetOut(&b)
 	root.SetArgs(append([]string{"simulate"}, args...))
 	err = root.ExecuteContext(ctx)
@@ -34,7 +35,7 @@ func tinySimulation(dir string, more ...string) []string {
 
 func TestSimulatePrintsATableAndKeepsItsRuns(t *testing.T) {
 	dir := t.TempDir()
-	first, err := simulate(t.Context(), tinySimulation(dir)...)
+	first, err := execute(t.Context(), tinySimulation(dir)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +50,10 @@ func TestSimulatePrintsATableAndKeepsItsRuns(t *testing.T) {
 		}
 	}
 	// Costs are part of the table: it is the same only when nothing ran again.
-	if again, err := simulate(t.Context(), tinySimulation(dir)...); err != nil || again != first {
+	if again, err := execute(t.Context(), tinySimulation(dir)...); err != nil || again != first {
 		t.Errorf("the second time %v:\n%s\nthe first\n%s", err, again, first)
 	}
-	if fresh, err := simulate(t.Context(), tinySimulation(dir, "--fresh")...); err != nil || fresh == first {
+	if fresh, err := execute(t.Context(), tinySimulation(dir, "--fresh")...); err != nil || fresh == first {
 		t.Errorf("--fresh forgets nothing, or fails: %v", err)
 	}
 }
@@ -61,7 +62,7 @@ func TestSimulatePrintsATableAndKeepsItsRuns(t *testing.T) {
 func TestSimulateAndRunsOfOtherBuilds(t *testing.T) {
 	dir := t.TempDir()
 	args := tinySimulation(dir)
-	first, err := simulate(t.Context(), args...)
+	first, err := execute(t.Context(), args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestSimulateAndRunsOfOtherBuilds(t *testing.T) {
 	if err := os.WriteFile(paths[0], []byte(others), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	used, err := simulate(t.Context(), append(args, "--other-builds")...)
+	used, err := execute(t.Context(), append(args, "--other-builds")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestSimulateAndRunsOfOtherBuilds(t *testing.T) {
 	if text, err := os.ReadFile(paths[0]); err != nil || string(text) != others {
 		t.Errorf("with --other-builds runs were made, or %v", err)
 	}
-	anew, err := simulate(t.Context(), args...)
+	anew, err := execute(t.Context(), args...)
 	if err != nil || strings.Contains(anew, "*") || anew == first {
 		t.Errorf("%v, made anew:\n%s", err, anew)
 	}
@@ -100,7 +101,7 @@ func TestSimulateAndRunsOfOtherBuilds(t *testing.T) {
 
 // One line says beforehand that runs of other builds are made anew.
 func TestSimulateSaysThatRunsAreMadeAnew(t *testing.T) {
-	o := simulateOptions{family: "gp:d=1", strategies: []string{"ts"}, surrogate: "exact", features: 32, dir: t.TempDir()}
+	o := options{family: "gp:d=1", strategies: []string{"ts"}, surrogate: "exact", features: 32, dir: t.TempDir()}
 	o.plan = experiment.Plan{Agents: 1, Evaluations: 4, Repeats: 2, Seed: 1, Initial: 3, Schedule: experiment.Schedule{JoinWithin: time.Second, MaxSlowdown: 1, Straggler: 1, Parallel: 1}}
 	plan, err := o.complete(noPrograms())
 	if err != nil {
@@ -128,7 +129,7 @@ func TestSimulateWritesJSONAndCSV(t *testing.T) {
 	dir := t.TempDir()
 	table := filepath.Join(dir, "regrets.csv")
 	raw := filepath.Join(dir, "raw.csv")
-	out, err := simulate(t.Context(), tinySimulation(dir, "--json", "--csv", table, "--raw", raw)...)
+	out, err := execute(t.Context(), tinySimulation(dir, "--json", "--csv", table, "--raw", raw)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,12 +152,12 @@ func TestSimulateWritesJSONAndCSV(t *testing.T) {
 // The command below the table is one that makes it again.
 func TestSimulateTellsOfFairness(t *testing.T) {
 	dir := t.TempDir()
-	first, err := simulate(t.Context(), tinySimulation(dir, "--fairness")...)
+	first, err := execute(t.Context(), tinySimulation(dir, "--fairness")...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, command, _ := strings.Cut(first, "Command:\n  fbo-node simulate ")
-	again, err := simulate(t.Context(), append(strings.Fields(command), "--out", dir)...)
+	again, err := execute(t.Context(), append(strings.Fields(command), "--out", dir)...)
 	if err != nil || again != first || !strings.Contains(first, "regret per party") {
 		t.Errorf("%v:\n%s\nthe first\n%s", err, again, first)
 	}
@@ -167,7 +168,7 @@ func TestSimulateTellsOfFairness(t *testing.T) {
 func TestSimulateWithConstraints(t *testing.T) {
 	args := []string{"--family", "limits:d=1,c=2", "--strategy", "logei,density,random", "--agents", "2", "--evals", "6",
 		"--repeats", "2", "--features", "32", "--checkpoints", "4", "--out", t.TempDir()}
-	table, err := simulate(t.Context(), args...)
+	table, err := execute(t.Context(), args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +184,7 @@ func TestSimulateWithConstraints(t *testing.T) {
 	if strings.Contains(table, "warning") {
 		t.Errorf("there are warnings:\n%s", table)
 	}
-	out, err := simulate(t.Context(), append(args, "--json")...)
+	out, err := execute(t.Context(), append(args, "--json")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +195,7 @@ func TestSimulateWithConstraints(t *testing.T) {
 	if len(report.Constraints) != 2 || report.Strategies[2].Feasibility == nil || len(report.Strategies[2].Feasibility.NoFeasibleDesign) != 6 {
 		t.Errorf("%+v", report)
 	}
-	if again, err := simulate(t.Context(), args...); err != nil || again != table {
+	if again, err := execute(t.Context(), args...); err != nil || again != table {
 		t.Errorf("the second time %v:\n%s\nthe first\n%s", err, again, table)
 	}
 }
@@ -213,7 +214,7 @@ func TestSimulateWithFaults(t *testing.T) {
 		{"--parallel 2 --asynchronous=true", "delay 50ms, loss 0 %, each evaluates 2 designs at a time, asynchronously.\n"},
 		{"--loss 0.3 --straggler 2 --partition 0s-20s", "delay 50ms, loss 30 %, the last agent 2 times as slow, cut in halves from 0s to 20s.\n"},
 	} {
-		out, err := simulate(t.Context(), tinySimulation(dir, strings.Fields(c.flags)...)...)
+		out, err := execute(t.Context(), tinySimulation(dir, strings.Fields(c.flags)...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +230,7 @@ func TestSimulateWithFaults(t *testing.T) {
 func TestSimulateInterruptedSaysHowToGoOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	out, err := simulate(ctx, tinySimulation(t.TempDir())...)
+	out, err := execute(ctx, tinySimulation(t.TempDir())...)
 	var usage base.UsageError
 	if err == nil || errors.As(err, &usage) || out != "" {
 		t.Fatalf("error %v, output %q", err, out)
@@ -296,7 +297,7 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"--family gp --strategy ts --plot c.svg", "--plot c.svg: the program fbo-plot is neither beside fbo-node nor on the PATH"},
 		{"surplus", "takes no arguments, not 1"},
 	} {
-		_, err := simulate(t.Context(), strings.Fields(c.args)...)
+		_, err := execute(t.Context(), strings.Fields(c.args)...)
 		var usage base.UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want usage %q", c.args, err, c.want)
@@ -305,7 +306,7 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 }
 
 func TestSimulateHelpNamesEveryFamilyAndBaseline(t *testing.T) {
-	help := simulateHelp()
+	help := help()
 	for _, name := range append(familyNames(), experiment.Baselines()...) {
 		if !strings.Contains(help, name) {
 			t.Errorf("the help does not name %s", name)
@@ -333,7 +334,7 @@ func TestProgressLine(t *testing.T) {
 }
 
 func TestCommandLineQuotesWhatAShellWouldRead(t *testing.T) {
-	command := newSimulate()
+	command := New()
 	if err := command.ParseFlags([]string{"--strategy", "ts,fts", "--family", "a b", "--strategy", "logei", "--json", "--seed", "7"}); err != nil {
 		t.Fatal(err)
 	}

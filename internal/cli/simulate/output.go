@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ const plotter = "fbo-plot"
 
 // findPlotter looks for the plotter beside this program and on the PATH; before
 // a long run rather than after.
-func (o *simulateOptions) findPlotter() (string, error) {
+func (o *options) findPlotter() (string, error) {
 	if o.plot == "" {
 		return "", nil
 	}
@@ -49,7 +49,7 @@ func (o *simulateOptions) findPlotter() (string, error) {
 	return path, nil
 }
 
-func (o *simulateOptions) output(ctx context.Context, out io.Writer, report experiment.Report, plotterPath string) error {
+func (o *options) output(ctx context.Context, out io.Writer, report experiment.Report, plotterPath string) error {
 	write := report.WriteTable
 	if o.json {
 		write = func(w io.Writer) error { return base.PrintJSON(w, report) }
@@ -78,7 +78,7 @@ func (o *simulateOptions) output(ctx context.Context, out io.Writer, report expe
 }
 
 // checkFiles finds out before a long run, rather than after, whether there can be such files.
-func (o *simulateOptions) checkFiles() error {
+func (o *options) checkFiles() error {
 	for _, file := range []struct{ flag, path string }{{"csv", o.csv}, {"raw", o.raw}} {
 		if file.path == "" {
 			continue
@@ -112,9 +112,9 @@ func writeToFile(flag, path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// simulateProgress shows how far a simulation is: on a terminal one line that is
+// progress shows how far a simulation is: on a terminal one line that is
 // written over, elsewhere a line now and then.
-type simulateProgress struct {
+type progress struct {
 	out  io.Writer
 	live bool
 	stop chan struct{}
@@ -124,8 +124,8 @@ type simulateProgress struct {
 	latest experiment.Progress
 }
 
-func newSimulateProgress(out io.Writer, live bool) *simulateProgress {
-	p := &simulateProgress{out: out, live: live, stop: make(chan struct{})}
+func newProgress(out io.Writer, live bool) *progress {
+	p := &progress{out: out, live: live, stop: make(chan struct{})}
 	every := 10 * time.Second
 	if live {
 		every = time.Second
@@ -134,13 +134,13 @@ func newSimulateProgress(out io.Writer, live bool) *simulateProgress {
 	return p
 }
 
-func (p *simulateProgress) update(latest experiment.Progress) {
+func (p *progress) update(latest experiment.Progress) {
 	p.mu.Lock()
 	p.latest = latest
 	p.mu.Unlock()
 }
 
-func (p *simulateProgress) show(every time.Duration) {
+func (p *progress) show(every time.Duration) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -172,7 +172,7 @@ func progressLine(p experiment.Progress) string {
 }
 
 // end stops showing and returns what was shown last.
-func (p *simulateProgress) end() experiment.Progress {
+func (p *progress) end() experiment.Progress {
 	close(p.stop)
 	p.over.Wait()
 	return p.latest

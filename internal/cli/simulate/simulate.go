@@ -1,4 +1,5 @@
-package main
+// Package simulate has the command that plays strategies on simulated federations.
+package simulate
 
 import (
 	"context"
@@ -26,7 +27,7 @@ import (
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
-type simulateOptions struct {
+type options struct {
 	family     string
 	strategies []string
 	surrogate  string
@@ -54,8 +55,9 @@ func families(programs *trained.Programs) family.Catalogue {
 // noPrograms is for what is told of families, which runs none.
 func noPrograms() *trained.Programs { return trained.NewPrograms(context.Background(), 1, nil) }
 
-func newSimulate() *cobra.Command {
-	var o simulateOptions
+// New returns the command simulate.
+func New() *cobra.Command {
+	var o options
 	command := &cobra.Command{
 		Use:   "simulate",
 		Short: "Measure on simulated federations how much peers help",
@@ -73,11 +75,11 @@ func newSimulate() *cobra.Command {
 		}
 		return command.Root().FlagErrorFunc()(command, err)
 	})
-	command.Long = simulateHelp()
+	command.Long = help()
 	return command
 }
 
-func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
+func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.SortFlags = false // the order below is that of --help and of the command in a table
 	flags.StringVar(&o.family, "family", "", "what the agents' objectives are drawn from, NAME or NAME:KEY=VALUE,…")
 	flags.StringArrayVar(&o.strategies, "strategy", nil, "what is compared, NAME or NAME:KEY=VALUE,…, several separated by commas (or --strategy again)")
@@ -113,7 +115,7 @@ func (o *simulateOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.plot, "plot", "", "also draw regret curves to this file, .svg or .png; needs the program "+plotter+", see above")
 }
 
-func simulateHelp() string {
+func help() string {
 	var b strings.Builder
 	b.WriteString(`simulate draws federations of agents with related objectives and plays every strategy
 on each of them, with the same starting designs, noise and network. It prints
@@ -166,7 +168,7 @@ func writeFamilies(w io.Writer, all []family.Info) {
 	}
 }
 
-func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err error) {
+func (o *options) run(ctx context.Context, out, messages io.Writer) (err error) {
 	programs := trained.NewPrograms(ctx, max(o.workers, 0), base.SupervisorLine())
 	defer programs.Close()
 	plan, err := cancellable(ctx, func() (experiment.Plan, error) { return o.complete(programs) })
@@ -196,7 +198,7 @@ func (o *simulateOptions) run(ctx context.Context, out, messages io.Writer) (err
 		fmt.Fprintf(messages, "%d of %d runs are there from other builds of this program, which may compute differently: they are made anew, and kept; --other-builds uses them\n",
 			foreign, plan.Repeats*len(plan.Strategies))
 	}
-	show := newSimulateProgress(messages, base.IsTerminal(messages))
+	show := newProgress(messages, base.IsTerminal(messages))
 	err = experiment.Run(programs.Context(), plan, store, experiment.Options{Workers: o.workers, Progress: show.update})
 	done := show.end()
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
@@ -243,7 +245,7 @@ func cancellable[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-func (o *simulateOptions) exceptFresh() string {
+func (o *options) exceptFresh() string {
 	if o.fresh {
 		return " without --fresh"
 	}
@@ -251,7 +253,7 @@ func (o *simulateOptions) exceptFresh() string {
 }
 
 // complete makes the plan of the flags.
-func (o *simulateOptions) complete(programs *trained.Programs) (experiment.Plan, error) {
+func (o *options) complete(programs *trained.Programs) (experiment.Plan, error) {
 	p := o.plan
 	if o.workers < 0 {
 		return p, fmt.Errorf("--workers %d: accepted are 0 and more", o.workers)
@@ -329,7 +331,7 @@ func familyNames() []string {
 	return names
 }
 
-func (o *simulateOptions) directory() (string, error) {
+func (o *options) directory() (string, error) {
 	if o.dir != "" {
 		return o.dir, nil
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -50,7 +51,7 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 				return err
 			}
 			if p.best == nil {
-				if text := nothingFeasible(p.task, p.trials); text != "" {
+				if text := render.NothingFeasible(p.task, p.trials); text != "" {
 					return fmt.Errorf("task %q has no best design: %s", p.task.Name, text)
 				}
 				return fmt.Errorf("task %q has no best design yet: of %s none has an outcome", p.task.Name, sanitize.Count(len(p.trials), "trial"))
@@ -72,7 +73,7 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 func (p taskHistory) recommended(ctx context.Context, warnings io.Writer) (*agent.Recommendation, error) {
 	r, err := p.preferred(ctx)
 	if err != nil && ctx.Err() == nil {
-		_, err = fmt.Fprintf(warnings, "fbo-node: the recommended design is not known, this is the best observed one: %s\n", sanitize.Text(err.Error(), maxShownReason))
+		_, err = fmt.Fprintf(warnings, "fbo-node: the recommended design is not known, this is the best observed one: %s\n", sanitize.Text(err.Error(), render.MaxReason))
 	}
 	return r, err
 }
@@ -97,7 +98,7 @@ func writeBest(out io.Writer, t *task.Task, best bestDesign) error {
 	if best.Recommended != nil {
 		fmt.Fprintln(&b, recommendedText(*best.Recommended))
 	}
-	fmt.Fprintf(&b, "value  %s (trial %d, %s)\n", exactValue(best.Trial), best.ID, best.Why)
+	fmt.Fprintf(&b, "value  %s (trial %d, %s)\n", render.ExactValue(best.Trial), best.ID, best.Why)
 	for _, p := range t.Space.Parameters() {
 		fmt.Fprintf(&b, "%s  %s\n", p.Name, best.Design.Value(p.Name))
 	}

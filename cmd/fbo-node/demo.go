@@ -244,7 +244,7 @@ func (d *demo) together(ctx context.Context) ([]nodeSummary, error) {
 	}
 	defer end()
 	first := 1
-	if unusableReason(d.task) != "" {
+	if base.UnusableReason(d.task) != "" {
 		first = d.nodes
 	}
 	return d.all(ctx, keeper, first, (d.evals+1)/2)

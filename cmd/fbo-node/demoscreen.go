@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
@@ -68,7 +69,7 @@ func (s *screen) trial(i int, together bool, evaluations int, e nodeEvent) {
 	}
 	node.last = e.Trial.Why.String()
 	if e.Trial.Outcome == nil {
-		node.last = "failed: " + sanitize.Text(e.Trial.Reason, maxShownReason)
+		node.last = "failed: " + sanitize.Text(e.Trial.Reason, render.MaxReason)
 	}
 	if s.live {
 		s.draw()

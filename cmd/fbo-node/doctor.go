@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
@@ -115,18 +117,18 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 	}
 	var of taskref.Ref
 	if wanted != "" {
-		if of, err = findRef(ctx, dir, wanted); err != nil {
+		if of, err = past.FindRef(ctx, dir, wanted); err != nil {
 			return err
 		}
 	}
 	if o.invite != "" && of.ID == "" {
-		return base.Usagef("--invite: name the TASK too: " + acceptedTasks)
+		return base.Usagef("--invite: name the TASK too: " + past.Accepted)
 	}
 	tag, invited, err := o.checkInvitation(dir, of.ID)
 	if err != nil {
 		return err
 	}
-	running, _ := runningNode(ctx, dir)
+	running, _ := control.Node(ctx, dir)
 	findings := checkDisk(dir, running)
 	findings = append(findings, checkPorts(dir, o.listen, running)...)
 	findings = append(findings, checkBuffers()...)
@@ -146,7 +148,7 @@ func (o doctorOptions) checkInvitation(dir, taskID string) (tag string, findings
 		return "", nil, nil
 	}
 	if o.invite == "" {
-		tag, err := keptTag(dir, taskID)
+		tag, err := base.KeptTag(dir, taskID)
 		switch {
 		case err != nil:
 			return "", []finding{fail(what, "put the invitation there again, with mode 0600", "%v", err)}, nil
@@ -155,15 +157,15 @@ func (o doctorOptions) checkInvitation(dir, taskID string) (tag string, findings
 		}
 		return tag, []finding{ok(what, "kept by the data directory; announced as %s", tag)}, nil
 	}
-	i, err := readInvitation("--invite", o.invite)
+	i, err := base.ReadInvitation("--invite", o.invite)
 	if err != nil {
 		return "", nil, err
 	}
-	if err := fits("--invite", o.invite, i, taskID); err != nil {
+	if err := base.Fits("--invite", o.invite, i, taskID); err != nil {
 		return "", nil, err
 	}
 	tag = i.Keys().Tag().String()
-	kept, err := keptTag(dir, taskID)
+	kept, err := base.KeptTag(dir, taskID)
 	if err != nil || kept != "" && kept != tag {
 		return tag, []finding{warn(what, "give the node the right one by run --invite", "the data directory keeps another one, or one that cannot be read; this one is announced as %s", tag)}, nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
 	"github.com/fbo-node/fbo/internal/sanitize"
@@ -35,7 +36,7 @@ var errNotHere = errors.New("not checked here (" + runtime.GOOS + ")")
 
 // checkDisk checks the data directory, and what it holds. A directory that cannot be written, or
 // that others can write, is still read.
-func checkDisk(dir string, running *nodeState) []finding {
+func checkDisk(dir string, running *control.NodeState) []finding {
 	at, err := existing(dir)
 	if err != nil {
 		return []finding{refused("data directory", "name a directory by --data-dir", err),
@@ -166,7 +167,7 @@ func checkKey(dir string) finding {
 const repairJournal = "run fbo-node doctor --repair on this data directory"
 
 // checkJournal reads all of it, so that damage is found.
-func checkJournal(dir string, running *nodeState) finding {
+func checkJournal(dir string, running *control.NodeState) finding {
 	const what = "journal"
 	if running != nil {
 		return ok(what, "held by the running node %s on %s", running.PeerID, taskref.List(running.Tasks))

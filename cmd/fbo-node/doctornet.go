@@ -14,6 +14,7 @@ import (
 
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 )
@@ -24,10 +25,10 @@ const wantedBuffer = 7 << 20
 const probeTimeout = 10 * time.Second
 
 // checkPorts binds every port that a node would listen on, for a moment.
-func checkPorts(dir string, listen []string, running *nodeState) []finding {
+func checkPorts(dir string, listen []string, running *control.NodeState) []finding {
 	named := len(listen) > 0
 	if !named && running != nil {
-		return []finding{ok("port", "the running node holds %s", strings.Join(running.ports(), ", "))}
+		return []finding{ok("port", "the running node holds %s", strings.Join(portsOf(running), ", "))}
 	}
 	if !named {
 		listen = node.LastListen(dir)
@@ -83,7 +84,7 @@ func (e endpoint) bind() error {
 	return listener.Close()
 }
 
-func checkPort(address string, named bool, running *nodeState) finding {
+func checkPort(address string, named bool, running *control.NodeState) finding {
 	const what = "port"
 	e, understood := endpointOf(address)
 	if !understood {
@@ -95,7 +96,7 @@ func checkPort(address string, named bool, running *nodeState) finding {
 		return ok(what, "%s: any free one can be had", address)
 	case err == nil:
 		return ok(what, "%s is free", address)
-	case addressInUse(err) && running.holds(e):
+	case addressInUse(err) && holds(running, e):
 		return ok(what, "%s is held by the running node of this data directory", address)
 	case addressInUse(err) && named:
 		return fail(what, whoListens(e)+" shows who has it; stop that or choose another port", "%s is taken", address)
@@ -112,15 +113,15 @@ func checkPort(address string, named bool, running *nodeState) finding {
 
 // holds compares ports only: a node lists the addresses of its interfaces for
 // the one it listens on.
-func (s *nodeState) holds(e endpoint) bool {
+func holds(s *control.NodeState, e endpoint) bool {
 	return s != nil && slices.ContainsFunc(s.Addresses, func(address string) bool {
 		own, ok := endpointOf(address)
 		return ok && own.network == e.network && own.port == e.port
 	})
 }
 
-// ports lists, as "udp 4001", where the node listens.
-func (s *nodeState) ports() []string {
+// portsOf lists, as "udp 4001", where the node listens.
+func portsOf(s *control.NodeState) []string {
 	var ports []string
 	for _, address := range s.Addresses {
 		if e, ok := endpointOf(address); ok {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -124,7 +125,7 @@ func (f *footer) text(now time.Time) string {
 		parts = append(parts, fmt.Sprintf("%d failed", f.failed))
 	}
 	if n := len(f.best); n > 0 {
-		parts = append(parts, "best "+number(f.best[n-1])+" "+sparkline(f.best, sparkWidth))
+		parts = append(parts, "best "+render.Number(f.best[n-1])+" "+sparkline(f.best, sparkWidth))
 	}
 	parts = append(parts, sanitize.Count(f.peers, "peer"))
 	if left := f.left(now); left > 0 {

@@ -5,12 +5,12 @@ import (
 	"io"
 	"strconv"
 	"text/tabwriter"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/export"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
@@ -71,63 +71,24 @@ func writeTable(out io.Writer, p taskHistory) error {
 	}
 	cells("trial", "state", "value", "feasible", "metrics", "parameters", "why")
 	for _, trial := range p.trials {
-		cells(strconv.FormatUint(trial.ID, 10), string(trial.State), valueText(trial), feasibleText(p.task, trial),
-			metricsText(trial.Outcome, strategy.MaxMetrics), trial.Design.String(), whyText(trial))
+		cells(strconv.FormatUint(trial.ID, 10), string(trial.State), render.Value(trial), render.Feasible(p.task, trial),
+			render.Metrics(trial.Outcome, strategy.MaxMetrics), trial.Design.String(), render.Why(trial))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
 	if p.best != nil {
-		fmt.Fprintf(out, "best: %s (trial %d)\n", valueText(*p.best), p.best.ID)
-	} else if text := nothingFeasible(p.task, p.trials); text != "" {
+		fmt.Fprintf(out, "best: %s (trial %d)\n", render.Value(*p.best), p.best.ID)
+	} else if text := render.NothingFeasible(p.task, p.trials); text != "" {
 		fmt.Fprintln(out, text)
 	}
 	if p.stopped != nil {
-		fmt.Fprintln(out, stoppedText(*p.stopped))
+		fmt.Fprintln(out, render.Stopped(*p.stopped))
 	}
 	return nil
 }
 
-// whyText says why the design was chosen and, of a failed trial, why it failed.
-func whyText(trial strategy.Trial) string {
-	if trial.State != strategy.Failed {
-		return trial.Why.String()
-	}
-	return trial.Why.String() + "; failed: " + shortReason(trial)
-}
-
-// maxShownReason bounds the reason of a failure in a line, in characters. The path of a trial's
-// output, at the end of the reason, has about 100.
-const maxShownReason = 200
-
-// shortReason returns the reason of a failure for a line, and the way to the whole of a long one.
-func shortReason(trial strategy.Trial) string {
-	short := sanitize.Text(trial.Reason, maxShownReason)
-	if utf8.RuneCountInString(trial.Reason) <= maxShownReason {
-		return short
-	}
-	return short + " (whole: fbo-node history --json)"
-}
-
 func writeCSV(out io.Writer, p taskHistory) error { return export.CSV(out, p.task, p.trials) }
-
-func exactValue(t strategy.Trial) string {
-	if t.Outcome == nil {
-		return ""
-	}
-	return exact(t.Outcome.Value)
-}
-
-func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-func valueText(trial strategy.Trial) string {
-	if trial.Outcome == nil {
-		return "-"
-	}
-	return number(trial.Outcome.Value)
-}
-
-func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 func newStatus() *cobra.Command {
 	var dir string
@@ -207,7 +168,7 @@ type statusJSON struct {
 }
 
 func statusObject(p taskHistory) statusJSON {
-	s := statusJSON{Task: p.task.ID().String(), Tag: p.tag, Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best, LeastViolation: leastViolation(p.task, p.trials)}
+	s := statusJSON{Task: p.task.ID().String(), Tag: p.tag, Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best, LeastViolation: render.LeastViolation(p.task, p.trials)}
 	for _, trial := range p.trials {
 		s.Trials[string(trial.State)]++
 	}
@@ -244,8 +205,8 @@ func writeStatus(out io.Writer, p taskHistory) {
 	}
 	fmt.Fprintf(out, "trials    %s\n", trialsText(s))
 	if p.best != nil {
-		fmt.Fprintf(out, "best      %s (trial %d, %s): %s\n", valueText(*p.best), p.best.ID, p.best.Why, p.best.Design)
-	} else if text := nothingFeasible(p.task, p.trials); text != "" {
+		fmt.Fprintf(out, "best      %s (trial %d, %s): %s\n", render.Value(*p.best), p.best.ID, p.best.Why, p.best.Design)
+	} else if text := render.NothingFeasible(p.task, p.trials); text != "" {
 		fmt.Fprintf(out, "best      %s\n", text)
 	}
 	if !s.Running {

@@ -137,7 +137,7 @@ func (o hubOptions) readKept(ctx context.Context, dir string) (kept []*task.Task
 func (o hubOptions) readInvites(kept []*task.Task) (map[cid.Cid]*invitation.Invitation, error) {
 	invited := map[cid.Cid]*invitation.Invitation{}
 	for _, file := range o.invites {
-		i, err := readInvitation("--invite", file)
+		i, err := base.ReadInvitation("--invite", file)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +158,7 @@ func (o hubOptions) keepAll(ctx context.Context, out io.Writer, h *node.Hub, kep
 		if err != nil {
 			return err
 		}
-		o.printLine(out, base.Object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "tag": tagOf(session), "unusable_reason": unusableReason(t)}, keptLine(t, tagOf(session)))
+		o.printLine(out, base.Object{"event": "keeping", "task": t.ID().String(), "name": t.Name, "tag": tagOf(session), "unusable_reason": base.UnusableReason(t)}, keptLine(t, tagOf(session)))
 		go watchStored(ctx, session, func(stored node.StoredShares) {
 			o.printLine(out, base.Object{"event": "shares_stored", "task": t.ID().String(), "authors": stored.Authors, "peer_shares": stored.PeerShares},
 				fmt.Sprintf("task %q: %s", t.Name, storedText(stored)))
@@ -172,7 +172,7 @@ func keptLine(t *task.Task, tag string) string {
 	if tag != "" {
 		line += ", by invitation as " + tag
 	}
-	if why := unusableReason(t); why != "" {
+	if why := base.UnusableReason(t); why != "" {
 		line += "; it cannot use the shares of absent nodes: " + why
 	}
 	return line

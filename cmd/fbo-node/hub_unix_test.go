@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -79,7 +80,7 @@ func shortHub(t *testing.T, dir string) string {
 	command := nodeCommand("hub", "--data-dir", dir, "--listen", "/ip4/127.0.0.1/tcp/0")
 	e := finishAnd(t, command, func() {
 		for began := time.Now(); time.Since(began) < patienceOfTests; time.Sleep(20 * time.Millisecond) {
-			if _, err := os.Stat(filepath.Join(dir, hubSocket)); err == nil {
+			if _, err := os.Stat(filepath.Join(dir, control.HubSocket)); err == nil {
 				break
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
@@ -41,7 +42,7 @@ func TestImportOfAStudy(t *testing.T) {
 	}
 	var designs []string
 	for _, past := range got.trials {
-		value := exact(past.Outcome.Value)
+		value := render.Exact(past.Outcome.Value)
 		if past.Failed != "" {
 			value = "failed"
 		}
@@ -156,7 +157,7 @@ func TestImportFlags(t *testing.T) {
 		got, err := c.flags.read(&task.Task{Space: spaceOf(t, c.parameters)})
 		var parts []string
 		for _, past := range got.trials {
-			text := past.Design.String() + " " + exact(past.Outcome.Value)
+			text := past.Design.String() + " " + render.Exact(past.Outcome.Value)
 			for name, v := range past.Outcome.Constraints {
 				text += " " + name + " " + v.String()
 			}

@@ -49,7 +49,7 @@ Ctrl-C stops it; the same command continues.`,
 	}
 	base.AddDataDir(command, &o.dir)
 	addNetwork(command, &o.network)
-	addInvite(command, &o.invite)
+	base.AddInvite(command, &o.invite)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object per event")
 	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
 	base.AddLogLevel(command, &o.logLevel)
@@ -75,7 +75,7 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	invited, err := readInvite(o.invite, t)
+	invited, err := base.ReadInvite(o.invite, t)
 	if err != nil {
 		return err
 	}
@@ -106,31 +106,22 @@ func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invit
 // readKeptTask reads a task whose strategy shares something.
 func readKeptTask(ctx context.Context, dir, file string) (*task.Task, error) {
 	t, err := findTask(ctx, dir, file)
-	if err == nil && registrationOf(t).Exchanges == nil {
+	if err == nil && base.RegistrationOf(t).Exchanges == nil {
 		err = base.Usagef("%s: the strategy is %s, which shares nothing: there is nothing to keep", file, t.Strategy.Type)
 	}
 	return t, err
-}
-
-// unusableReason returns why the shares of nodes that have ended are unusable for others;
-// empty when they are.
-func unusableReason(t *task.Task) string {
-	if outdated := registrationOf(t).Outdated; outdated != nil {
-		return outdated(t)
-	}
-	return ""
 }
 
 // keeping is what keep prints first.
 func (p *progress) keeping(ctx context.Context, n *node.Node, session *node.Session) {
 	lines := append(p.hello(n), p.terms(ctx, n, session)...)
 	lines[0] += ", kept for others; this node evaluates nothing"
-	if why := unusableReason(p.task); why != "" {
+	if why := base.UnusableReason(p.task); why != "" {
 		lines = append(lines, "This task cannot use the shares of absent nodes: "+why+".")
 	}
 	p.printLine(base.Object{
 		"event": "keeper_started", "task": p.task.ID().String(), "name": p.task.Name,
-		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session), "unusable_reason": unusableReason(p.task),
+		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session), "unusable_reason": base.UnusableReason(p.task),
 	}, "%s", text(lines))
 	p.begin()
 }
@@ -197,7 +188,7 @@ func settle(ctx context.Context, session *node.Session) error {
 // shares of absent nodes are unusable, and the node exchanges messages with the others as before: it
 // may be their mediator.
 func keepAfter(ctx context.Context, session *node.Session, show *progress) error {
-	if registrationOf(show.task).Roster {
+	if base.RegistrationOf(show.task).Roster {
 		show.resume()
 		show.printLine(base.Object{"event": "keeping"}, "All evaluations are made; this node serves the rounds of the others until Ctrl-C.")
 		go show.watch(ctx, session, false)

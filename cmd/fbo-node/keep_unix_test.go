@@ -64,7 +64,7 @@ func startKeeper(t *testing.T, file, dir string) (keeper *process, address strin
 // many observations each.
 func onDisk(t *testing.T, dir, file string, authors, observations int) {
 	t.Helper()
-	parsed, err := readTask(file)
+	parsed, err := base.ReadTask(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func TestKeepRefusesWhatIsNeverShared(t *testing.T) {
 func TestDamagedFileOfWhatWasHeard(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", string(demoTask)), shortTempDir(t)
-	parsed, err := readTask(file)
+	parsed, err := base.ReadTask(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,9 @@ import (
 	"strings"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/sanitize"
@@ -52,7 +55,7 @@ type otherTaskDisclosure struct {
 // does; imports is what comes to the task's own trials. It is nil when there is nothing
 // to say. What cannot be read is passed over: a run says so itself.
 func findOtherTaskDisclosures(ctx context.Context, dir string, t *task.Task, imports []agent.Past) *otherTaskDisclosures {
-	if registrationOf(t).Reveals == nil {
+	if base.RegistrationOf(t).Reveals == nil {
 		return nil // it tells nothing
 	}
 	return otherTaskDisclosuresOf(t, taskHistories(ctx, dir), imports)
@@ -85,7 +88,7 @@ func otherTaskDisclosuresOf(t *task.Task, pasts []taskHistory, imports []agent.P
 // taskHistories returns all tasks of a data directory that can be read: of a running node those
 // that it works on.
 func taskHistories(ctx context.Context, dir string) (pasts []taskHistory) {
-	if tasks, ok, err := servedTasks(ctx, dir); err != nil || ok {
+	if tasks, ok, err := control.Tasks(ctx, dir); err != nil || ok {
 		for _, t := range tasks {
 			if p, err := pastOfServed(ctx, dir, tasks, t.ID); err == nil {
 				pasts = append(pasts, p)
@@ -139,7 +142,7 @@ func disclosureOf(p taskHistory, t *task.Task, own []agent.Past) (otherTaskDiscl
 		return disclosed, false
 	}
 	if !disclosed.DPGuarantee {
-		return disclosed, t.Privacy != nil && registrationOf(p.task).Reveals != nil && len(done) > 0
+		return disclosed, t.Privacy != nil && base.RegistrationOf(p.task).Reveals != nil && len(done) > 0
 	}
 	terms, err := ledger.NewTerms(p.task)
 	if err != nil || p.spent == nil {
@@ -177,7 +180,7 @@ func inCommon(space *task.Space, trials []agent.Past, other *task.Space, others 
 	theirs := names(other)
 	both = slices.DeleteFunc(both, func(name string) bool { return !slices.Contains(theirs, name) })
 	text := func(trial agent.Past) string {
-		parts := []string{exact(trial.Outcome.Value)}
+		parts := []string{render.Exact(trial.Outcome.Value)}
 		for _, name := range both {
 			parts = append(parts, fmt.Sprintf("%q", trial.Design.Value(name).String()))
 		}
@@ -202,7 +205,7 @@ func (e *otherTaskDisclosures) sum(t *task.Task) {
 	}
 	terms, err := ledger.NewTerms(t)
 	if err != nil {
-		return // readTask has refused it
+		return // base.ReadTask has refused it
 	}
 	parts := []ledger.Spending{{Terms: terms, Releases: terms.Releases}}
 	for _, disclosed := range e.Tasks {

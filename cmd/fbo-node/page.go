@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/webpage"
 )
@@ -130,12 +131,12 @@ Who has the link can read all that the node would tell its user, and change noth
 				return err
 			}
 			ctx := command.Context()
-			if _, ok, err := servedTasks(ctx, dataDir); err != nil {
+			if _, ok, err := control.Tasks(ctx, dataDir); err != nil {
 				return err
 			} else if !ok {
 				return errors.New("no node runs on data directory " + dataDir + ", so that there is nothing to show; history shows what has happened")
 			}
-			page, err := servePage(ctx, address, throughSocket(filepath.Join(dataDir, controlSocket)))
+			page, err := servePage(ctx, address, throughSocket(filepath.Join(dataDir, control.Socket)))
 			if err != nil {
 				return err
 			}
@@ -161,7 +162,7 @@ Who has the link can read all that the node would tell its user, and change noth
 // interface reads.
 func throughSocket(path string) http.Handler {
 	return &httputil.ReverseProxy{
-		Transport: clientOf(path).Transport,
+		Transport: control.Client(path).Transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: "node"})
 			r.Out.Host = "node"

@@ -43,7 +43,7 @@ is found, beside what the best design alone would tell. This takes minutes.`,
 			}
 			p, err := readPast(command.Context(), dataDir, base.Argument(args))
 			if err != nil && len(args) == 1 {
-				if t, unread := readTask(args[0]); unread == nil {
+				if t, unread := base.ReadTask(args[0]); unread == nil {
 					p, err = taskHistory{task: t}, nil // nothing is spent yet
 				}
 			}
@@ -217,7 +217,7 @@ func (r privacyReport) unprotected() string {
 
 // describePrivacy is what task check says of a promise; nil is none.
 func describePrivacy(out io.Writer, t *task.Task, r *privacyReport) {
-	reveals := registrationOf(t).Reveals
+	reveals := base.RegistrationOf(t).Reveals
 	switch {
 	case r == nil && reveals == nil:
 		fmt.Fprintln(out, "privacy     nothing is promised, and nothing is shared")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
@@ -134,7 +135,7 @@ func (p *progress) hello(n *node.Node) []string {
 // terms returns who can take part and what peers receive: in full at the first join of an open
 // task, else in a line each.
 func (p *progress) terms(ctx context.Context, n *node.Node, session *node.Session) []string {
-	reveals := registrationOf(p.task).Reveals
+	reveals := base.RegistrationOf(p.task).Reveals
 	if status, err := session.Status(ctx); err == nil && status.Starts == 1 && isOpen(n, session) {
 		lines := []string{p.whoMay()}
 		if reveals != nil {
@@ -279,27 +280,27 @@ func (p *progress) waited(e agent.Event) {
 func (p *progress) trialLine(e agent.Event) string {
 	t := e.Trial
 	if t.State == strategy.Failed {
-		return fmt.Sprintf("%4d  %s %s", t.ID, p.paint.in(red, "failed:"), shortReason(*t))
+		return fmt.Sprintf("%4d  %s %s", t.ID, p.paint.in(red, "failed:"), render.Reason(*t))
 	}
 	best := "nothing feasible"
 	switch {
 	case e.Better:
 		best = "new best"
 	case e.Best != nil:
-		best = "best " + number(e.Best.Outcome.Value)
+		best = "best " + render.Number(e.Best.Outcome.Value)
 	}
 	notes := ""
-	if violations := violationsText(p.task, t.Outcome); violations != "" {
+	if violations := render.Violations(p.task, t.Outcome); violations != "" {
 		notes = "  infeasible: " + violations
 	}
-	if metrics := metricsText(t.Outcome, shownMetrics); metrics != "" {
+	if metrics := render.Metrics(t.Outcome, shownMetrics); metrics != "" {
 		notes += "  (" + metrics + ")"
 	}
 	best = fmt.Sprintf("%-17s", best)
 	if e.Better {
 		best = p.paint.in(green, best)
 	}
-	return fmt.Sprintf("%4d  %-12s %s %s%s  [%s]", t.ID, number(t.Outcome.Value), best, t.Design, notes, t.Why)
+	return fmt.Sprintf("%4d  %-12s %s %s%s  [%s]", t.ID, render.Number(t.Outcome.Value), best, t.Design, notes, t.Why)
 }
 
 // shownMetrics is how many metrics the line of a trial shows.
@@ -362,16 +363,11 @@ func (p *progress) whyEnded(ctx context.Context, session *node.Session, o runOpt
 	case err != nil:
 		return err
 	case stopped != nil && o.stopGiven && stopped.RegretBound <= o.stopRegret:
-		p.printLine(base.Object{"event": "stop_regret_reached", "regret_bound": stopped.RegretBound, "stop_regret": stopped.StopRegret, "observations": stopped.Observations}, "%s", stoppedText(*stopped))
+		p.printLine(base.Object{"event": "stop_regret_reached", "regret_bound": stopped.RegretBound, "stop_regret": stopped.StopRegret, "observations": stopped.Observations}, "%s", render.Stopped(*stopped))
 	case o.evalsGiven:
 		p.budgetSpent(o.evals)
 	}
 	return nil
-}
-
-func stoppedText(s agent.Stopped) string {
-	return fmt.Sprintf("stopped: after %s the best design lacks at most %s of the best there is, as far as this node's model knows; --stop-regret %s ended the run",
-		sanitize.Count(s.Observations, "outcome"), number(s.RegretBound), number(s.StopRegret))
 }
 
 // budgetSpent explains a run that had nothing to do.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -22,7 +23,7 @@ func TestReasonsInLines(t *testing.T) {
 	} {
 		trial := strategy.Trial{ID: 7, State: strategy.Failed, Reason: reason}
 		p := progress{}
-		for what, line := range map[string]string{"history": whyText(trial), "run": p.trialLine(agent.Event{Trial: &trial})} {
+		for what, line := range map[string]string{"history": render.Why(trial), "run": p.trialLine(agent.Event{Trial: &trial})} {
 			if !strings.HasSuffix(line, "failed: "+want) {
 				t.Errorf("%s shows %q, want %q at its end", what, line, want)
 			}

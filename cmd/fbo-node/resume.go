@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -44,7 +45,7 @@ func (p *progress) resumes(ctx context.Context, session *node.Session, o runOpti
 
 func resumedOf(t *task.Task, trials []strategy.Trial) resumed {
 	s := summarise(t, trials)
-	c := resumed{Event: "resumed", Evaluations: s.Evaluations, Failed: s.Failed, Imported: s.Imported, Best: strategy.Best(t, trials), LeastViolation: leastViolation(t, trials), Retried: []uint64{}}
+	c := resumed{Event: "resumed", Evaluations: s.Evaluations, Failed: s.Failed, Imported: s.Imported, Best: strategy.Best(t, trials), LeastViolation: render.LeastViolation(t, trials), Retried: []uint64{}}
 	for _, trial := range trials {
 		if trial.State == strategy.Waiting || trial.State == strategy.Running {
 			c.Retried = append(c.Retried, trial.ID)
@@ -66,9 +67,9 @@ func (c resumed) text(t *task.Task, o runOptions) string {
 	}
 	lines := []string{first}
 	if c.Best != nil {
-		lines = append(lines, fmt.Sprintf("best so far %s: trial %d, %s  [%s]", valueText(*c.Best), c.Best.ID, c.Best.Design, c.Best.Why))
+		lines = append(lines, fmt.Sprintf("best so far %s: trial %d, %s  [%s]", render.Value(*c.Best), c.Best.ID, c.Best.Design, c.Best.Why))
 	} else if c.LeastViolation != nil {
-		lines = append(lines, nothingFeasible(t, []strategy.Trial{*c.LeastViolation}))
+		lines = append(lines, render.NothingFeasible(t, []strategy.Trial{*c.LeastViolation}))
 	}
 	if authors := c.Stored.Authors; authors > 0 {
 		lines = append(lines, fmt.Sprintf("knows what %s shared in earlier runs", sanitize.Count(authors, "other node")))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -29,9 +30,9 @@ func rewardLines(rewards []strategy.Reward, self peer.ID) []string {
 		}
 		best := "-"
 		if g.Evaluations > 0 {
-			best = number(g.Best)
+			best = render.Number(g.Best)
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%+.6g\n", name, g.Evaluations, best, number(g.Sum), g.RelativeToMean)
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%+.6g\n", name, g.Evaluations, best, render.Number(g.Sum), g.RelativeToMean)
 	}
 	_ = table.Flush() // to a builder, which takes all
 	return strings.Split(strings.TrimSuffix(text.String()+alone, "\n"), "\n")
@@ -43,5 +44,5 @@ func aloneText(e *strategy.Estimate) string {
 		return ""
 	}
 	return fmt.Sprintf("alone this node would have got a sum of about %s, best %s, in its first %s (an estimate from the model); its sum of as many is %s\n",
-		number(e.Sum), number(e.Best), sanitize.Count(e.Evaluations, "evaluation"), number(e.ActualSum))
+		render.Number(e.Sum), render.Number(e.Best), sanitize.Count(e.Evaluations, "evaluation"), render.Number(e.ActualSum))
 }

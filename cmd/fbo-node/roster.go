@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -15,7 +16,7 @@ func rosterOf(t *task.Task) int { return len(t.Roster()) }
 // checkRoster says whether the node with this data directory can take part where the
 // strategy has a roster, before anything is started for it.
 func checkRoster(t *task.Task, dir string) error {
-	r := registrationOf(t)
+	r := base.RegistrationOf(t)
 	if !r.Roster {
 		return nil
 	}

@@ -83,7 +83,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
 	flags.BoolVar(&o.worker, "worker", false, "COMMAND stays and evaluates one trial after the other, each a line of its standard input")
 	addNetwork(command, &o.network)
-	addInvite(command, &o.invite)
+	base.AddInvite(command, &o.invite)
 	flags.DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new node waits at most for what peers know; 0: not at all")
 	flags.BoolVar(&o.keepAfter, "keep-after", false, "after the evaluations store and send shares as a keeper, until Ctrl-C")
 	o.imports.add(flags)
@@ -287,7 +287,7 @@ func (o runOptions) readPriorDesigns(t *task.Task) ([]task.Design, error) {
 	switch {
 	case o.priorDesigns == "":
 		return nil, nil
-	case !registrationOf(t).PriorDesigns:
+	case !base.RegistrationOf(t).PriorDesigns:
 		return nil, fmt.Errorf("--prior-designs: the task's strategy is %s; prior designs are used by %s", t.Strategy.Type, strings.Join(priorDesignStrategies(), " and "))
 	}
 	return readDesigns("prior-designs", o.priorDesigns, t.Space)
@@ -302,7 +302,7 @@ func (o runOptions) join(t *task.Task) (options node.JoinOptions, err error) {
 	if o.seeded {
 		options.Seed = &o.seed
 	}
-	if options.Invitation, err = readInvite(o.invite, t); err != nil {
+	if options.Invitation, err = base.ReadInvite(o.invite, t); err != nil {
 		return options, err
 	}
 	if options.PriorDesigns, err = o.readPriorDesigns(t); err != nil || o.enqueue == "" {

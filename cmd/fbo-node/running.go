@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 )
@@ -39,7 +41,7 @@ type hubAnswer struct {
 // serveHub lets status --running find the hub until stop is called.
 func serveHub(h *node.Hub) (stop func(), err error) {
 	answer := hubAnswer{PeerID: h.ID().String(), Addresses: h.Addresses()}
-	return serveSocket(filepath.Join(h.Dir, hubSocket), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	return serveSocket(filepath.Join(h.Dir, control.HubSocket), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = base.PrintJSON(w, answer) // an error means that the asker has gone away
 	}))
@@ -48,10 +50,10 @@ func serveHub(h *node.Hub) (stop func(), err error) {
 // findRunning asks the node of a data directory and, when no task is wanted, its
 // hub as well.
 func findRunning(ctx context.Context, dir, wanted string) (r runningJSON, err error) {
-	if _, err := fileTask(wanted); err != nil {
+	if _, err := base.FileTask(wanted); err != nil {
 		return runningJSON{}, err
 	}
-	served, ok, err := servedTasks(ctx, dir)
+	served, ok, err := control.Tasks(ctx, dir)
 	if err != nil {
 		return runningJSON{}, err
 	}
@@ -59,14 +61,14 @@ func findRunning(ctx context.Context, dir, wanted string) (r runningJSON, err er
 		var at struct {
 			Starting string `json:"starting"`
 		}
-		if _, err := askNode(ctx, dir, "/v1/node", &at); err != nil {
+		if _, err := control.Ask(ctx, dir, "/v1/node", &at); err != nil {
 			return runningJSON{}, err
 		}
 		r.Running, r.Node = true, &nodeAnswer{Starting: at.Starting}
 		switch {
 		case at.Starting != "" && wanted != "": // the task may be one that is not joined yet
 		case wanted != "" || len(served) == 1:
-			found, err := servedTask(dir, served, wanted)
+			found, err := past.Served(dir, served, wanted)
 			if err != nil {
 				return runningJSON{}, err
 			}
@@ -77,13 +79,13 @@ func findRunning(ctx context.Context, dir, wanted string) (r runningJSON, err er
 	}
 	if wanted != "" {
 		if !ok {
-			err = orMissingFile(wanted, nil)
+			err = past.OrMissingFile(wanted, nil)
 		}
 		return r, err
 	}
 	for _, place := range []string{dir, hubDir(dir)} {
 		var hub hubAnswer
-		if ok, err := askSocket(ctx, filepath.Join(place, hubSocket), "/", &hub); err != nil {
+		if ok, err := control.AskSocket(ctx, filepath.Join(place, control.HubSocket), "/", &hub); err != nil {
 			return runningJSON{}, fmt.Errorf("the running hub: %w", err)
 		} else if ok {
 			r.Running, r.Hub = true, &hub
@@ -97,7 +99,7 @@ const runningPatience = 5 * time.Second
 
 // showRunning fails when nothing runs, so that supervisors and scripts can ask.
 func showRunning(ctx context.Context, out io.Writer, dir, wanted string, asJSON bool) error {
-	ctx, cancel := silent(ctx, runningPatience)
+	ctx, cancel := control.Within(ctx, runningPatience)
 	defer cancel()
 	r, err := findRunning(ctx, dir, wanted)
 	if err != nil {

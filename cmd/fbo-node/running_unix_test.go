@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/taskref"
 )
 
@@ -89,7 +90,7 @@ func TestStatusRunningOfHub(t *testing.T) {
 func TestStatusRunningOfHanging(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)
-	listener, err := net.Listen("unix", filepath.Join(dir, controlSocket)) // accepts in the kernel, and never answers
+	listener, err := net.Listen("unix", filepath.Join(dir, control.Socket)) // accepts in the kernel, and never answers
 	if err != nil {
 		t.Fatal(err)
 	}

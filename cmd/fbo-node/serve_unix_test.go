@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
 )
 
 // servedBowl is a task whose designs are chosen in about a millisecond.
@@ -49,7 +50,7 @@ func socketClient(dir string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var dialer net.Dialer
-			return dialer.DialContext(ctx, "unix", filepath.Join(dir, controlSocket))
+			return dialer.DialContext(ctx, "unix", filepath.Join(dir, control.Socket))
 		},
 		MaxIdleConnsPerHost: 200,
 	}}
@@ -152,7 +153,7 @@ func TestServeAndTheOtherCommands(t *testing.T) {
 	if _, err := io.ReadAll(response.Body); err != nil {
 		t.Errorf("the stream ends with %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, controlSocket)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, control.Socket)); err == nil {
 		t.Error("the socket is still there")
 	}
 	states := map[string]int{}

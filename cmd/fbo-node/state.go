@@ -3,9 +3,16 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
@@ -34,7 +41,7 @@ type taskHistory struct {
 // readPast reads the task that an argument names, as findTask does, and its trials; empty names
 // the only task.
 func readPast(ctx context.Context, dir, wanted string) (taskHistory, error) {
-	served, ok, err := servedTasks(ctx, dir)
+	served, ok, err := control.Tasks(ctx, dir)
 	if err != nil {
 		return taskHistory{}, err
 	}
@@ -47,17 +54,17 @@ func readPast(ctx context.Context, dir, wanted string) (taskHistory, error) {
 	if err != nil {
 		return taskHistory{}, err
 	}
-	p.tag, err = keptTag(dir, p.task.ID().String())
+	p.tag, err = base.KeptTag(dir, p.task.ID().String())
 	return p, err
 }
 
 // pastOfServed asks a running node about the task that an argument names.
 func pastOfServed(ctx context.Context, dir string, served []taskref.Ref, wanted string) (taskHistory, error) {
-	found, err := servedTask(dir, served, wanted)
+	found, err := past.Served(dir, served, wanted)
 	if err != nil {
 		return taskHistory{}, err
 	}
-	s, ok, err := askTask(ctx, dir, found.ID)
+	s, ok, err := control.Task(ctx, dir, found.ID)
 	if err != nil {
 		return taskHistory{}, err
 	}
@@ -80,7 +87,7 @@ func askPreferred(ctx context.Context, dir, id string, space *task.Space) (*agen
 			Design json.RawMessage `json:"parameters"` // needs the space to be read
 		} `json:"recommended"`
 	}
-	if ok, err := askNode(ctx, dir, "/v1/tasks/"+id+"/best", &answer); err != nil || !ok || answer.Recommended == nil {
+	if ok, err := control.Ask(ctx, dir, "/v1/tasks/"+id+"/best", &answer); err != nil || !ok || answer.Recommended == nil {
 		return nil, err
 	}
 	r := answer.Recommended.Recommendation
@@ -91,7 +98,7 @@ func askPreferred(ctx context.Context, dir, id string, space *task.Space) (*agen
 	return &r, nil
 }
 
-func pastOfRunning(s state) (taskHistory, error) {
+func pastOfRunning(s control.TaskState) (taskHistory, error) {
 	t, err := all.Strategies().Parse("running node", s.Task)
 	if err != nil {
 		return taskHistory{}, err
@@ -129,12 +136,12 @@ func decodeTrial(encoded []byte, space *task.Space) (strategy.Trial, error) {
 }
 
 func pastOfJournal(dir, wanted string) (taskHistory, error) {
-	archive, err := openArchive(dir)
+	archive, err := past.OpenArchive(dir)
 	if err != nil {
-		return taskHistory{}, orMissingFile(wanted, err)
+		return taskHistory{}, past.OrMissingFile(wanted, err)
 	}
 	defer archive.Close()
-	found, err := archivedTask(dir, archive, wanted)
+	found, err := past.Archived(dir, archive, wanted)
 	if err != nil {
 		return taskHistory{}, err
 	}
@@ -158,4 +165,24 @@ func markInterrupted(trials []strategy.Trial) {
 			trials[i].State = interrupted
 		}
 	}
+}
+
+// findTask returns the task that an argument names: a task file, or a task of the data
+// directory.
+func findTask(ctx context.Context, flag, wanted string) (*task.Task, error) {
+	if t, err := base.FileTask(wanted); t != nil || err != nil {
+		return t, err
+	}
+	dir, err := base.ResolveDataDir(flag)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, node.JournalFile)); errors.Is(err, fs.ErrNotExist) {
+		return base.ReadTask(wanted) // only a file can have been meant
+	}
+	p, err := readPast(ctx, dir, wanted)
+	if err != nil {
+		return nil, err
+	}
+	return p.task, nil
 }

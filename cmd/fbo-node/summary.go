@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
@@ -60,7 +62,7 @@ func (p *progress) summary(run context.Context, session *node.Session) error {
 		return err
 	}
 	s := summarise(p.task, trials)
-	s.PeerID, s.Best, s.LeastViolation = status.PeerID.String(), status.Best, leastViolation(p.task, trials)
+	s.PeerID, s.Best, s.LeastViolation = status.PeerID.String(), status.Best, render.LeastViolation(p.task, trials)
 	if s.Recommended, err = session.Preferred(run); err != nil {
 		s.Recommended = nil
 	}
@@ -80,7 +82,7 @@ func (p *progress) summary(run context.Context, session *node.Session) error {
 // whatBecomes says what becomes of the knowledge of a node that ends, and how a later
 // machine gets it. Nothing is said where that is of no use.
 func whatBecomes(t *task.Task, connected int, shared bool) []string {
-	if registrationOf(t).Exchanges == nil || unusableReason(t) != "" {
+	if base.RegistrationOf(t).Exchanges == nil || base.UnusableReason(t) != "" {
 		return nil
 	}
 	if !shared {
@@ -136,7 +138,7 @@ func (s summary) text(t *task.Task) string {
 	case s.Evaluations > s.Failed:
 		text := fmt.Sprintf("no result: %s (%d failed)", sanitize.Count(s.Evaluations, "evaluation"), s.Failed)
 		if s.LeastViolation != nil {
-			text += "; " + nothingFeasible(t, []strategy.Trial{*s.LeastViolation})
+			text += "; " + render.NothingFeasible(t, []strategy.Trial{*s.LeastViolation})
 		}
 		return text
 	case s.Evaluations == 1:
@@ -149,7 +151,7 @@ func (s summary) text(t *task.Task) string {
 		lines = append(lines, recommendedText(*s.Recommended))
 	}
 	lines = append(lines, fmt.Sprintf("best %s in %s (%d failed): trial %d, %s  [%s]",
-		valueText(*s.Best), sanitize.Count(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why))
+		render.Value(*s.Best), sanitize.Count(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why))
 	if s.ModelBasedTrials > 0 {
 		lines = append(lines, s.help(t))
 	}
@@ -175,7 +177,7 @@ func (s summary) text(t *task.Task) string {
 func recommendedText(r agent.Recommendation) string {
 	predicted := ""
 	if r.Predicted != nil {
-		predicted = ", predicted " + number(*r.Predicted)
+		predicted = ", predicted " + render.Number(*r.Predicted)
 	}
 	return fmt.Sprintf("recommended: %s%s. %s:", r.Design, predicted, upper(r.Reason))
 }
@@ -188,7 +190,7 @@ func spentText(s ledger.State) string {
 func sumsText(s strategy.Sums) string {
 	text := fmt.Sprintf("%d known", s.Known)
 	if s.Failed > 0 {
-		text += fmt.Sprintf(", %s without one in this run; the last: %s", sanitize.Count(s.Failed, "round"), sanitize.Text(s.Reason, maxShownReason))
+		text += fmt.Sprintf(", %s without one in this run; the last: %s", sanitize.Count(s.Failed, "round"), sanitize.Text(s.Reason, render.MaxReason))
 	}
 	return text
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -107,7 +108,7 @@ func TestTrialLineWithoutABest(t *testing.T) {
 	}
 	trials := []strategy.Trial{trial}
 	const nothing = "nothing feasible yet; the least violation so far is that of trial 3: ram=12 (at most 10)"
-	if got := (summary{Evaluations: 2, Failed: 1, LeastViolation: leastViolation(&spec, trials)}).text(&spec); got != "no result: 2 evaluations (1 failed); "+nothing {
+	if got := (summary{Evaluations: 2, Failed: 1, LeastViolation: render.LeastViolation(&spec, trials)}).text(&spec); got != "no result: 2 evaluations (1 failed); "+nothing {
 		t.Errorf("summary %q", got)
 	}
 	if got := resumedOf(&spec, trials).text(&spec, runOptions{}); !strings.HasSuffix(got, "\n"+nothing) {

@@ -18,6 +18,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/privacy/securesum"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -245,12 +246,12 @@ func (n *fleetNode) status(t *testing.T) (s node.Status) {
 }
 
 // askOnly asks the node of a directory about its only task; ok is false when none runs.
-func askOnly(dir string) (s state, ok bool, err error) {
-	tasks, ok, err := servedTasks(context.Background(), dir)
+func askOnly(dir string) (s control.TaskState, ok bool, err error) {
+	tasks, ok, err := control.Tasks(context.Background(), dir)
 	if err != nil || !ok {
-		return state{}, ok, err
+		return control.TaskState{}, ok, err
 	}
-	return askTask(context.Background(), dir, tasks[0].ID)
+	return control.Task(context.Background(), dir, tasks[0].ID)
 }
 
 // sums is what it says of sums.

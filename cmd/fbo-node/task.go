@@ -4,19 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/internal/bounded"
 	"github.com/fbo-node/fbo/internal/cli/base"
-	"github.com/fbo-node/fbo/internal/exchange/surrogates"
-	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/sanitize"
-	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -94,38 +87,12 @@ same data, or may have, that is shown too, with what both promises come to.`,
 	return command
 }
 
-// readTask reads a task file; "-" is standard input. A table of designs lies beside the
-// file, or in the working directory. Its errors are the user's.
-func readTask(path string) (*task.Task, error) {
-	var data []byte
-	var err error
-	folder := filepath.Dir(path)
-	if path == "-" {
-		data, err = io.ReadAll(io.LimitReader(os.Stdin, task.MaxFileBytes+1))
-	} else {
-		data, err = bounded.ReadFile(path, task.MaxFileBytes)
-	}
-	if err != nil {
-		return nil, base.Usagef("task file: %w", err)
-	}
-	t, err := all.Strategies().ParseBeside(os.DirFS(folder), path, data)
-	if err != nil {
-		return nil, base.BadUsage(err)
-	}
-	if t.Privacy != nil {
-		if _, err := ledger.NewTerms(t); err != nil {
-			return nil, base.Usagef("%s: %w", path, err)
-		}
-	}
-	return t, nil
-}
-
 // tagBy reads an invitation to a task and returns its tag; no file, no tag.
 func tagBy(file string, t *task.Task) (string, error) {
 	if file == "" {
 		return "", nil
 	}
-	i, err := readInvite(file, t)
+	i, err := base.ReadInvite(file, t)
 	if err != nil {
 		return "", err
 	}
@@ -202,14 +169,12 @@ func describeListing(l *task.Listing, maxMoves int) string {
 }
 
 func describeStrategy(t *task.Task) string {
-	return fmt.Sprintf("%d random designs, then %s (%s)", t.Strategy.InitialDesigns, registrationOf(t).Describe(t), t.Strategy.Type)
+	return fmt.Sprintf("%d random designs, then %s (%s)", t.Strategy.InitialDesigns, base.RegistrationOf(t).Describe(t), t.Strategy.Type)
 }
 
-// registrationOf returns that of a task that readTask has read.
-func registrationOf(t *task.Task) strategy.Registration {
-	r, err := all.Strategies().Of(t)
-	if err != nil {
-		panic(err) // tasks are read by the same set
+func describeConstraint(c task.Constraint) string {
+	if c.Truth {
+		return fmt.Sprintf("%s: must be true; evaluations report true or false", c.Output)
 	}
-	return surrogates.Extend(r, t)
+	return fmt.Sprintf("%s: %s; evaluations report it as a number", c.Output, c)
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/internal/trialserver"
@@ -30,7 +32,7 @@ type summaries struct {
 // has no tasks.
 func readSummaries(ctx context.Context, dir string) (s summaries, err error) {
 	s.DataDir = dir
-	if s.Running, err = askNode(ctx, dir, "/v1/known-tasks", &s); err != nil || s.Running {
+	if s.Running, err = control.Ask(ctx, dir, "/v1/known-tasks", &s); err != nil || s.Running {
 		return s, err
 	}
 	archive, err := node.OpenArchive(dir)
@@ -71,7 +73,7 @@ func (s summaries) write(out io.Writer, asJSON bool) error {
 	for _, t := range s.Tasks {
 		best, changed, runs := "-", "-", "-"
 		if t.Best != nil {
-			best = number(*t.Best)
+			best = render.Number(*t.Best)
 		}
 		if !t.Changed.IsZero() {
 			changed = t.Changed.Local().Format(time.DateTime)

@@ -2,29 +2,9 @@ package main
 
 import (
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/fbo-node/fbo/strategy"
 )
-
-// metricsText lists an outcome's metrics by name, the first few when there are more
-// than most; empty when there are none.
-func metricsText(outcome *strategy.Outcome, most int) string {
-	if outcome == nil {
-		return ""
-	}
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(outcome.Metrics)) {
-		if len(parts) == most {
-			parts = append(parts, "…")
-			break
-		}
-		parts = append(parts, name+"="+number(outcome.Metrics[name]))
-	}
-	return strings.Join(parts, " ")
-}
 
 // parseMetrics reads what a row says; an empty cell says nothing.
 func parseMetrics(raw map[string]any) (metrics map[string]float64, err error) {

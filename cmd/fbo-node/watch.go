@@ -16,6 +16,9 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
+	"github.com/fbo-node/fbo/internal/cli/past"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -56,14 +59,14 @@ none. It ends when the node does, or with Ctrl-C, which the node does not notice
 
 // watchedTask is the ID of a task of the node that runs on a data directory.
 func watchedTask(ctx context.Context, dir, wanted string) (string, error) {
-	served, ok, err := servedTasks(ctx, dir)
+	served, ok, err := control.Tasks(ctx, dir)
 	if err != nil {
 		return "", err
 	}
 	if !ok {
-		return "", orMissingFile(wanted, errors.New("no node runs on data directory "+dir+", so that nothing happens there; history shows what has"))
+		return "", past.OrMissingFile(wanted, errors.New("no node runs on data directory "+dir+", so that nothing happens there; history shows what has"))
 	}
-	found, err := servedTask(dir, served, wanted)
+	found, err := past.Served(dir, served, wanted)
 	return found.ID, err
 }
 
@@ -73,7 +76,7 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 	if err != nil {
 		return err
 	}
-	client := clientOf(filepath.Join(dir, controlSocket))
+	client := control.Client(filepath.Join(dir, control.Socket))
 	defer client.CloseIdleConnections()
 	response, err := client.Do(request)
 	if err != nil {
@@ -82,10 +85,10 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		message, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
-		return fmt.Errorf("the running node: it answers: %s", refusalText(message))
+		return fmt.Errorf("the running node: it answers: %s", control.Refusal(message))
 	}
 	// Asked for after the stream is open, so that nothing happens in between unseen.
-	s, ok, err := askTask(ctx, dir, id)
+	s, ok, err := control.Task(ctx, dir, id)
 	if err != nil {
 		return err
 	}
@@ -140,7 +143,7 @@ func watching(p taskHistory) string {
 	}
 	text := fmt.Sprintf("watching task %q, id %s: %s so far", p.task.Name, p.task.ID(), sanitize.Count(ended, "trial"))
 	if p.best != nil {
-		text += ", best " + number(p.best.Outcome.Value)
+		text += ", best " + render.Number(p.best.Outcome.Value)
 	}
 	return text
 }
@@ -204,7 +207,7 @@ func (p *progress) countPeers(ctx context.Context, dir, id string) (stop func())
 			var peers struct {
 				Peers []json.RawMessage `json:"peers"`
 			}
-			if ok, err := askNode(ctx, dir, "/v1/tasks/"+id+"/peers", &peers); err == nil && ok {
+			if ok, err := control.Ask(ctx, dir, "/v1/tasks/"+id+"/peers", &peers); err == nil && ok {
 				p.tick(len(peers.Peers))
 			}
 			select {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/httpapi"
 )
@@ -109,7 +110,7 @@ func (o webOptions) listen(dir string) (w *web, err error) {
 		}
 	}()
 	policy := limits(o.rateLimit)
-	path := filepath.Join(dir, controlSocket)
+	path := filepath.Join(dir, control.Socket)
 	socket, err := httpaccess.ListenSocket(path)
 	switch {
 	case err == nil:

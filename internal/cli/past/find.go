@@ -1,17 +1,18 @@
-package main
+// Package past reads what is known about a data directory's tasks, from the node that runs there or
+// from its journal.
+package past
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/ipfs/go-cid"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/node"
@@ -20,42 +21,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// acceptedTasks describes the arguments that findTask accepts, for the help of commands.
-const acceptedTasks = "a file, an ID, its first characters or a name"
+// Accepted describes the arguments that name a task, for the help of commands.
+const Accepted = "a file, an ID, its first characters or a name"
 
-// fileTask reads the task that a file describes; nil when the argument names no file. "-" is
-// standard input.
-func fileTask(wanted string) (*task.Task, error) {
-	if info, err := os.Stat(wanted); wanted != "-" && (err != nil || info.IsDir()) {
-		return nil, nil
-	}
-	return readTask(wanted)
-}
-
-// findTask returns the task that an argument names: a task file, or a task of the data
-// directory.
-func findTask(ctx context.Context, flag, wanted string) (*task.Task, error) {
-	if t, err := fileTask(wanted); t != nil || err != nil {
-		return t, err
-	}
-	dir, err := base.ResolveDataDir(flag)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := os.Stat(filepath.Join(dir, node.JournalFile)); errors.Is(err, fs.ErrNotExist) {
-		return readTask(wanted) // only a file can have been meant
-	}
-	p, err := readPast(ctx, dir, wanted)
-	if err != nil {
-		return nil, err
-	}
-	return p.task, nil
-}
-
-// findRef returns the task that an argument names. Its name is empty where the argument is
+// FindRef returns the task that an argument names. Its name is empty where the argument is
 // an ID.
-func findRef(ctx context.Context, dir, wanted string) (taskref.Ref, error) {
-	if t, err := fileTask(wanted); err != nil {
+func FindRef(ctx context.Context, dir, wanted string) (taskref.Ref, error) {
+	if t, err := base.FileTask(wanted); err != nil {
 		return taskref.Ref{}, err
 	} else if t != nil {
 		return refOf(t), nil
@@ -63,19 +35,19 @@ func findRef(ctx context.Context, dir, wanted string) (taskref.Ref, error) {
 	if isID(wanted) {
 		return taskref.Ref{ID: wanted}, nil
 	}
-	served, ok, err := servedTasks(ctx, dir)
+	served, ok, err := control.Tasks(ctx, dir)
 	if err != nil {
 		return taskref.Ref{}, err
 	}
 	if ok {
-		return servedTask(dir, served, wanted)
+		return Served(dir, served, wanted)
 	}
-	archive, err := openArchive(dir)
+	archive, err := OpenArchive(dir)
 	if err != nil {
-		return taskref.Ref{}, orMissingFile(wanted, err)
+		return taskref.Ref{}, OrMissingFile(wanted, err)
 	}
 	defer archive.Close()
-	return archivedTask(dir, archive, wanted)
+	return Archived(dir, archive, wanted)
 }
 
 func refOf(t *task.Task) taskref.Ref { return taskref.Ref{ID: t.ID().String(), Name: t.Name} }
@@ -85,20 +57,20 @@ func isID(wanted string) bool {
 	return err == nil
 }
 
-// orMissingFile returns the error of reading a file where the argument looks like a path.
-func orMissingFile(wanted string, err error) error {
+// OrMissingFile returns the error of reading a file where the argument looks like a path.
+func OrMissingFile(wanted string, err error) error {
 	if !strings.ContainsAny(wanted, "./\\") || errors.Is(err, taskref.ErrAmbiguous) {
 		return err
 	}
-	if _, missing := readTask(wanted); missing != nil {
+	if _, missing := base.ReadTask(wanted); missing != nil {
 		return missing
 	}
 	return err
 }
 
-// servedTask returns the task of a running node that an argument names; empty names the
+// Served returns the task of a running node that an argument names; empty names the
 // only one.
-func servedTask(dir string, served []taskref.Ref, wanted string) (taskref.Ref, error) {
+func Served(dir string, served []taskref.Ref, wanted string) (taskref.Ref, error) {
 	switch {
 	case wanted == "" && len(served) == 0:
 		return taskref.Ref{}, fmt.Errorf("the node that runs on data directory %s serves no task yet", dir)
@@ -107,7 +79,7 @@ func servedTask(dir string, served []taskref.Ref, wanted string) (taskref.Ref, e
 	case wanted == "":
 		return taskref.Ref{}, base.Usagef("the node that runs on data directory %s works on %d tasks; expected one of %s", dir, len(served), taskref.Names(served))
 	}
-	of, err := fileTask(wanted)
+	of, err := base.FileTask(wanted)
 	if err != nil {
 		return taskref.Ref{}, err
 	}
@@ -120,14 +92,14 @@ func servedTask(dir string, served []taskref.Ref, wanted string) (taskref.Ref, e
 		err = fmt.Errorf("the node that runs on data directory %s works on %s, and not on task %s; stop it to read about others", dir, taskref.List(served), id)
 	}
 	if err != nil {
-		return taskref.Ref{}, orMissingFile(wanted, usageIfAmbiguous(err))
+		return taskref.Ref{}, OrMissingFile(wanted, usageIfAmbiguous(err))
 	}
 	return found, nil
 }
 
-// archivedTask returns the task of a journal that an argument names; empty names the only
+// Archived returns the task of a journal that an argument names; empty names the only
 // one.
-func archivedTask(dir string, archive *node.Archive, wanted string) (taskref.Ref, error) {
+func Archived(dir string, archive *node.Archive, wanted string) (taskref.Ref, error) {
 	ids, err := archive.Tasks()
 	if err != nil {
 		return taskref.Ref{}, err
@@ -138,7 +110,7 @@ func archivedTask(dir string, archive *node.Archive, wanted string) (taskref.Ref
 	case wanted == "" && len(ids) == 1:
 		return taskref.Ref{ID: ids[0]}, nil
 	}
-	of, err := fileTask(wanted)
+	of, err := base.FileTask(wanted)
 	if err != nil {
 		return taskref.Ref{}, err
 	}
@@ -164,7 +136,7 @@ func archivedTask(dir string, archive *node.Archive, wanted string) (taskref.Ref
 		err = fmt.Errorf("data directory %s knows nothing of task %s; expected a file, %s; it holds %s", dir, wanted, taskref.Accepted, taskref.List(refs))
 	}
 	if err != nil {
-		return taskref.Ref{}, orMissingFile(wanted, usageIfAmbiguous(err))
+		return taskref.Ref{}, OrMissingFile(wanted, usageIfAmbiguous(err))
 	}
 	return found, nil
 }
@@ -189,7 +161,9 @@ func usageIfAmbiguous(err error) error {
 	return err
 }
 
-func openArchive(dir string) (*node.Archive, error) {
+// OpenArchive opens the journal of a data directory. Its error names the directory where there is
+// none.
+func OpenArchive(dir string) (*node.Archive, error) {
 	archive, err := node.OpenArchive(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("nothing has run with data directory %s yet", dir)

@@ -112,7 +112,7 @@ func TestKilledNodeKeepsConstraints(t *testing.T) {
 
 func valueOf(t *testing.T, trial string) float64 {
 	t.Helper()
-	var parsed nodeTrial
+	var parsed shownTrial
 	decode(t, trial, &parsed)
 	return parsed.Outcome.Value
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/democmd"
 )
 
 // demoCommand makes the demo keep its temporary directory in dir.
@@ -48,7 +49,7 @@ func TestDemoJSON(t *testing.T) {
 			t.Errorf("key %q is missing in %s", key, e.stdout)
 		}
 	}
-	var r report
+	var r democmd.Report
 	decode(t, e.stdout, &r)
 	if r.Task == "" || r.Seconds <= 0 || len(r.Nodes) != 3 {
 		t.Errorf("task %q, %g seconds, %d nodes", r.Task, r.Seconds, len(r.Nodes))
@@ -109,7 +110,7 @@ func TestDemoSeeds(t *testing.T) {
 }
 
 // demoOfTwoSeeds returns the report of a demo of seeds 7 and 8.
-func demoOfTwoSeeds(t *testing.T) (all seedsReport) {
+func demoOfTwoSeeds(t *testing.T) (all democmd.SeedsReport) {
 	t.Helper()
 	dir := shortTempDir(t)
 	e := finish(t, demoCommand(dir, "--json", "--nodes", "2", "--evals", "3", "--seed", "7", "--seeds", "2"))
@@ -181,7 +182,7 @@ func checkDemoStrategy(t *testing.T, strategy string) {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	checkEmpty(t, dir)
-	var r report
+	var r democmd.Report
 	decode(t, e.stdout, &r)
 	queries := 0
 	for _, n := range r.Nodes {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/clitest"
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
@@ -66,7 +67,7 @@ func TestFairTasksAreDescribed(t *testing.T) {
 			t.Errorf("%d nodes on the roster", n)
 		}
 	}
-	if n := rosterOf(mixedSpace(t)); n != 0 {
+	if n := rosterOf(clitest.MixedTask(t)); n != 0 {
 		t.Errorf("%d nodes on the roster of a task that is open", n)
 	}
 }

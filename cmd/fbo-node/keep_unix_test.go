@@ -125,7 +125,7 @@ func tuneAndEnd(t *testing.T, sites []site, keeper string, evals int) {
 }
 
 // firstTrial lets a fourth site that only knows the keeper evaluate one design.
-func firstTrial(t *testing.T, s site, keeper string) *nodeTrial {
+func firstTrial(t *testing.T, s site, keeper string) *shownTrial {
 	t.Helper()
 	p := s.run(t, shortTempDir(t), "--peer", keeper, "--evals", "1", "--wait-for-peers", patienceOfTests.String())
 	if code := p.wait(t); code != base.ExitDone {
@@ -143,7 +143,7 @@ func firstTrial(t *testing.T, s site, keeper string) *nodeTrial {
 // killed and has come back.
 func TestALaterMachineGetsWhatIsKept(t *testing.T) {
 	t.Parallel()
-	file, dir := writeFile(t, "task.yaml", string(demoTask)), shortTempDir(t)
+	file, dir := writeFile(t, "task.yaml", demoTask(t)), shortTempDir(t)
 	keeper, address := startKeeper(t, file, dir)
 	sites := demoSites(file, 1, 5)
 	tuneAndEnd(t, sites[:3], address, 8)
@@ -163,7 +163,7 @@ func TestALaterMachineGetsWhatIsKept(t *testing.T) {
 func TestKeepWithoutPeersReportsThatItOnlyKeeps(t *testing.T) {
 	t.Parallel()
 	const nobody = "/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3KooWCtgLB35RpjwhC4Hwgj2ZbSsN7WRMiDdBQg9mExHX659m"
-	keeper := start(t, keepLine(writeFile(t, "task.yaml", string(demoTask)), shortTempDir(t), "--peer", nobody)...)
+	keeper := start(t, keepLine(writeFile(t, "task.yaml", demoTask(t)), shortTempDir(t), "--peer", nobody)...)
 	e := keeper.await(t, "that it is alone", func(e event) bool { return e.Event == "warning" && strings.Contains(e.Message, "no peers") })
 	if strings.Contains(e.Message, "tunes") {
 		t.Errorf("a keeper says %q", e.Message)
@@ -175,7 +175,7 @@ func TestKeepWithoutPeersReportsThatItOnlyKeeps(t *testing.T) {
 // that takes over its directory.
 func TestStayAndComeBack(t *testing.T) {
 	t.Parallel()
-	file, dirs := writeFile(t, "task.yaml", string(demoTask)), []string{shortTempDir(t), shortTempDir(t)}
+	file, dirs := writeFile(t, "task.yaml", demoTask(t)), []string{shortTempDir(t), shortTempDir(t)}
 	sites := demoSites(file, 2, 3)
 	first := sites[0].run(t, dirs[0], "--evals", "6", "--keep-after")
 	address := first.address(t)
@@ -226,7 +226,7 @@ func TestStayAndComeBack(t *testing.T) {
 // what cannot be kept.
 func TestHubKeepSendsSharesOfEndedNodes(t *testing.T) {
 	t.Parallel()
-	file := writeFile(t, "task.yaml", string(demoTask))
+	file := writeFile(t, "task.yaml", demoTask(t))
 	hub := start(t, "hub", "--json", "--data-dir", shortTempDir(t), "--listen", "/ip4/127.0.0.1/tcp/0", "--keep", file)
 	address := hub.await(t, "its start", isEvent("hub_started")).Addresses[0]
 	hub.await(t, "what it keeps", isEvent("keeping"))
@@ -263,7 +263,7 @@ func TestKeepRefusesWhatIsNeverShared(t *testing.T) {
 // A damaged file of what was heard costs a warning and nothing else.
 func TestDamagedFileOfWhatWasHeard(t *testing.T) {
 	t.Parallel()
-	file, dir := writeFile(t, "task.yaml", string(demoTask)), shortTempDir(t)
+	file, dir := writeFile(t, "task.yaml", demoTask(t)), shortTempDir(t)
 	parsed, err := base.ReadTask(file)
 	if err != nil {
 		t.Fatal(err)

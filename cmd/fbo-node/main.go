@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/gologshim"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/democmd"
 	"github.com/fbo-node/fbo/internal/cli/simulate"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/sanitize"
@@ -38,8 +39,8 @@ func run(args []string) int {
 	defer stop()
 
 	root := base.NewRoot()
-	root.AddCommand(newRun(), newServe(), newKeep(), newHub(), newDemo(), newTask(), newStatus(), newWatch(), newWeb(), newHistory(), newExport(), newBest(), newLog(), newPrivacy(),
-		newDoctor(), newPeerID(), newVersion(), newTrain(), simulate.New(), base.NewSupervisor())
+	root.AddCommand(newRun(), newServe(), newKeep(), newHub(), democmd.New(), newTask(), newStatus(), newWatch(), newWeb(), newHistory(), newExport(), newBest(), newLog(), newPrivacy(),
+		newDoctor(), newPeerID(), newVersion(), democmd.NewTrain(), simulate.New(), base.NewSupervisor())
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -126,7 +126,7 @@ func TestLongALaterMachineBeginsWell(t *testing.T) {
 // None of the first three designs of twelve newcomers is a random start, since each
 // held what three sites had learned before it asked.
 func TestLongNewcomersDoNotStartAtRandom(t *testing.T) {
-	file := writeFile(t, "task.yaml", string(demoTask))
+	file := writeFile(t, "task.yaml", demoTask(t))
 	_, address := startKeeper(t, file, shortTempDir(t))
 	tuneAndEnd(t, demoSites(file, 200, 3), address, 15)
 	random, designs, waiting := 0, 0, 0.0

@@ -16,26 +16,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/clitest"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
-
-func mixedSpace(t testing.TB) *task.Task {
-	t.Helper()
-	parsed, err := all.Strategies().Parse("test.yaml", []byte(`
-name: mixed
-goal: maximize
-parameters:
-  - {name: lr, type: float, low: 0.001, high: 1, scale: log}
-  - {name: units, type: int, low: 1, high: 64}
-  - {name: kind, type: categorical, choices: [sgd, "a, \"b\"", "7", "-", "x y"]}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return parsed
-}
 
 // checkPast fails on trials that a session would not take.
 func checkPast(t *testing.T, space *task.Space, past []agent.Past) {
@@ -72,7 +57,7 @@ func parsePastJSON(data []byte, space *task.Space) (_ []agent.Past, err error) {
 
 // Suggestions are designs without values, or with values that count for nothing.
 func TestSuggestionsFileHasDesignsWithoutValues(t *testing.T) {
-	space := mixedSpace(t).Space
+	space := clitest.MixedTask(t).Space
 	for name, c := range map[string]struct {
 		file, text string
 		want       int
@@ -111,7 +96,7 @@ func FuzzParsePastCSV(f *testing.F) {
 	} {
 		f.Add([]byte(text))
 	}
-	space := mixedSpace(f).Space
+	space := clitest.MixedTask(f).Space
 	f.Fuzz(func(t *testing.T, data []byte) {
 		past, err := parsePastCSV(data, space)
 		if err != nil {
@@ -130,7 +115,7 @@ func FuzzParsePastJSON(f *testing.F) {
 	} {
 		f.Add([]byte(text))
 	}
-	space := mixedSpace(f).Space
+	space := clitest.MixedTask(f).Space
 	f.Fuzz(func(t *testing.T, data []byte) {
 		past, err := parsePastJSON(data, space)
 		if err != nil {
@@ -156,7 +141,7 @@ parameters:
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		parsed := rapid.SampledFrom([]*task.Task{mixedSpace(t), kinds}).Draw(rt, "task")
+		parsed := rapid.SampledFrom([]*task.Task{clitest.MixedTask(t), kinds}).Draw(rt, "task")
 		p := taskHistory{task: parsed}
 		var want []agent.Past
 		for range rapid.IntRange(0, 5).Draw(rt, "trials") {
@@ -216,7 +201,7 @@ func drawMetrics(t *rapid.T) map[string]float64 {
 
 // TestBadMetricsAreRefused: a file is no reason to record what an outcome cannot have.
 func TestBadMetricsAreRefused(t *testing.T) {
-	space := mixedSpace(t).Space
+	space := clitest.MixedTask(t).Space
 	for _, c := range []struct{ text, want string }{
 		{`[{"lr":0.1,"units":3,"kind":"sgd","value":1,"metric.acc":"good"}]`, `metric "acc": "good" is not a finite number`},
 		{`[{"lr":0.1,"units":3,"kind":"sgd","value":1,"metric.":1}]`, `"" is no name of a metric`},
@@ -230,7 +215,7 @@ func TestBadMetricsAreRefused(t *testing.T) {
 
 // TestConstraintsAreImported: values of constraints survive in JSON.
 func TestConstraintsAreImported(t *testing.T) {
-	parsed := mixedSpace(t)
+	parsed := clitest.MixedTask(t)
 	past, err := parsePastJSON([]byte(`[{"parameters":{"lr":0.1,"units":3,"kind":"sgd"},"state":"done","outcome":{"value":1,"constraints":{"ram":2}}}]`), parsed.Space)
 	if err != nil || len(past) != 1 || past[0].Outcome.Constraints["ram"] != task.Number(2) {
 		data, _ := json.Marshal(past)

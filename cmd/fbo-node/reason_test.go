@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/clitest"
 	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -37,15 +38,14 @@ func TestTextsOfOthersInLines(t *testing.T) {
 	const sent, want = "\x1b[2J\u202egone", `\x1b[2J\u202egone`
 	sums := strategy.Sums{Failed: 1, Reason: sent}
 	for what, write := range map[string]func(out io.Writer){
-		"a warning of run":  func(out io.Writer) { newProgress(out, nil, false).warning(sent) },
-		"a warning of hub":  func(out io.Writer) { hubOptions{}.warning(out, sent) },
-		"a warning of demo": func(out io.Writer) { newScreen(out, false, 1).warning(0, sent) },
-		"the sums of run":   func(out io.Writer) { fmt.Fprintln(out, sumsText(sums)) },
+		"a warning of run": func(out io.Writer) { newProgress(out, nil, false).warning(sent) },
+		"a warning of hub": func(out io.Writer) { hubOptions{}.warning(out, sent) },
+		"the sums of run":  func(out io.Writer) { fmt.Fprintln(out, sumsText(sums)) },
 		"the state of a task": func(out io.Writer) {
-			writeStatus(out, taskHistory{task: mixedSpace(t), running: &node.Status{WaitsFor: sent}})
+			writeStatus(out, taskHistory{task: clitest.MixedTask(t), running: &node.Status{WaitsFor: sent}})
 		},
 		"the address of a peer": func(out io.Writer) {
-			writeStatus(out, taskHistory{task: mixedSpace(t), running: &node.Status{Peers: []node.Link{{Address: sent}}}})
+			writeStatus(out, taskHistory{task: clitest.MixedTask(t), running: &node.Status{Peers: []node.Link{{Address: sent}}}})
 		},
 	} {
 		var out strings.Builder

@@ -7,6 +7,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/cli/clitest"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -52,7 +53,7 @@ func TestRewardLines(t *testing.T) {
 		t.Errorf("an estimate about another node is shown:\n%s", text)
 	}
 
-	parsed := mixedSpace(t)
+	parsed := clitest.MixedTask(t)
 	var with, without strings.Builder
 	writeStatus(&with, taskHistory{task: parsed, running: &node.Status{PeerID: self, Rewards: rewards}})
 	writeStatus(&without, taskHistory{task: parsed, running: &node.Status{PeerID: self}})

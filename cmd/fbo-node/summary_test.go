@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/clitest"
 	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/node"
@@ -36,7 +37,7 @@ func why(source strategy.Source) strategy.Why {
 }
 
 func TestSummaryCountsTrialsBySource(t *testing.T) {
-	parsed := mixedSpace(t) // bigger is better
+	parsed := clitest.MixedTask(t) // bigger is better
 	trials := []strategy.Trial{
 		trialOf(1, strategy.Imported, 3),
 		trialOf(2, strategy.Initial, 1),
@@ -59,7 +60,7 @@ func TestSummaryCountsTrialsBySource(t *testing.T) {
 }
 
 func TestRecordListsImprovements(t *testing.T) {
-	up := mixedSpace(t)
+	up := clitest.MixedTask(t)
 	down, err := all.Strategies().Parse("test.yaml", []byte("name: b\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +83,7 @@ func TestRecordListsImprovements(t *testing.T) {
 }
 
 func TestRecordIsFeasible(t *testing.T) {
-	spec := *mixedSpace(t) // bigger is better
+	spec := *clitest.MixedTask(t) // bigger is better
 	spec.Constraints = []task.Constraint{{Output: "ram", Low: math.Inf(-1), High: 10}}
 	trials := []strategy.Trial{trialOf(1, strategy.Own, 5), trialOf(2, strategy.Own, 7), trialOf(3, strategy.Own, 4), trialOf(4, strategy.Own, 6)}
 	for i, ram := range []float64{11, 12, 9, 10} {
@@ -97,7 +98,7 @@ func TestRecordIsFeasible(t *testing.T) {
 
 // TestTrialLineWithoutABest: all that was measured so far broke a bound.
 func TestTrialLineWithoutABest(t *testing.T) {
-	spec := *mixedSpace(t)
+	spec := *clitest.MixedTask(t)
 	spec.Constraints = []task.Constraint{{Output: "ram", Low: math.Inf(-1), High: 10}}
 	trial := trialOf(3, strategy.Own, 0.5)
 	trial.Design = designOf(t, &spec)
@@ -132,7 +133,7 @@ func TestTrialLineWithoutABest(t *testing.T) {
 
 func TestSummaryText(t *testing.T) {
 	best := trialOf(3, "peer", 0.5)
-	best.Design = designOf(t, mixedSpace(t))
+	best.Design = designOf(t, clitest.MixedTask(t))
 	own := best
 	own.Why = why(strategy.Own)
 	for _, c := range []struct {
@@ -159,7 +160,7 @@ func TestSummaryText(t *testing.T) {
 		{summary{Best: &own, Privacy: &ledger.State{Planned: 6, Released: 2}, Sums: &strategy.Sums{Known: 3}}, "0 bytes sent on the network in all\nprivacy: 2 of 6 releases spent\nprivate sums: 3 known", "share"},
 		{summary{Best: &own, Sums: &strategy.Sums{Known: 3, Failed: 1, Reason: "no quorum"}}, "private sums: 3 known, 1 round without one in this run; the last: no quorum", ""},
 	} {
-		got := c.summary.text(mixedSpace(t))
+		got := c.summary.text(clitest.MixedTask(t))
 		if !strings.Contains(got, c.want) || (c.not != "" && strings.Contains(got, c.not)) {
 			t.Errorf("got %q, want %q and not %q", got, c.want, c.not)
 		}

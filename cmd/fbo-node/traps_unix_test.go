@@ -295,7 +295,7 @@ func TestBestCommandInEveryFormat(t *testing.T) {
 		t.Errorf("%q after the end, %q before", after, whileRunning)
 	}
 	best := statusOf(t, dir).Best
-	var asJSON nodeTrial
+	var asJSON shownTrial
 	decode(t, must(t, "best", "--format", "json", "--data-dir", dir), &asJSON)
 	if asJSON.ID != best.ID || string(asJSON.Parameters) != string(best.Parameters) {
 		t.Errorf("%+v, status says %+v", asJSON, best)

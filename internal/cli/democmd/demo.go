@@ -1,4 +1,6 @@
-package main
+// Package democmd has the commands that run several nodes on this machine, and the training that they
+// tune.
+package democmd
 
 import (
 	"context"
@@ -21,14 +23,14 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// demoTask is an ordinary task file, but for the strategy.
+// taskText is an ordinary task file, but for the strategy.
 //
 //go:embed demo.yaml
-var demoTask []byte
+var taskText []byte
 
-// demoStrategies are those that listen to peers and need neither a promise of privacy nor a
+// Strategies returns the names of the strategies that listen to peers and need neither a promise of privacy nor a
 // roster: the nodes of the demo have no names before they run.
-func demoStrategies() (names []string) {
+func Strategies() (names []string) {
 	for _, r := range all.Strategies() {
 		if r.Exchanges != nil && !r.Private && !r.Roster {
 			names = append(names, r.Name)
@@ -37,7 +39,7 @@ func demoStrategies() (names []string) {
 	return names
 }
 
-type demoOptions struct {
+type options struct {
 	nodes    int
 	evals    int
 	samples  int
@@ -49,8 +51,9 @@ type demoOptions struct {
 	web      bool
 }
 
-func newDemo() *cobra.Command {
-	var o demoOptions
+// New returns the command demo.
+func New() *cobra.Command {
+	var o options
 	command := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch several nodes on this machine tune a real training together",
@@ -75,14 +78,14 @@ With --web the first and the last node have a page each, until Ctrl-C.`,
 	flags.IntVar(&o.samples, "samples", 200, "samples in the data of a node, 30 % of them for validation")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the data and of random decisions; what depends on timing, and on the nodes' keys, which are new each time, still varies")
 	flags.IntVar(&o.seeds, "seeds", 1, "how many runs, with this seed and those after it")
-	flags.StringVar(&o.strategy, "strategy", demoStrategies()[0], "how the nodes choose their designs: "+strings.Join(demoStrategies(), ", "))
+	flags.StringVar(&o.strategy, "strategy", Strategies()[0], "how the nodes choose their designs: "+strings.Join(Strategies(), ", "))
 	flags.StringVar(&o.dir, "data-dir", "", "new directory for what the nodes keep (default: a temporary one, removed at the end)")
 	flags.BoolVar(&o.web, "web", false, "show the page of the first node in a browser of this machine, print the link to that of the last, and keep both after the end")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object at the end; progress goes to standard error")
 	return command
 }
 
-func (o demoOptions) validate() error {
+func (o options) validate() error {
 	switch {
 	case o.nodes < 1 || o.nodes > 32:
 		return base.Usagef("--nodes %d: accepted are 1 to 32", o.nodes)
@@ -96,13 +99,13 @@ func (o demoOptions) validate() error {
 		return base.Usagef("--data-dir keeps one run; it cannot be given with --seeds %d", o.seeds)
 	case o.seeds > 1 && o.web:
 		return base.Usagef("--web shows one run; it cannot be given with --seeds %d", o.seeds)
-	case !slices.Contains(demoStrategies(), o.strategy):
-		return base.Usagef("--strategy %q: accepted are %s", o.strategy, strings.Join(demoStrategies(), ", "))
+	case !slices.Contains(Strategies(), o.strategy):
+		return base.Usagef("--strategy %q: accepted are %s", o.strategy, strings.Join(Strategies(), ", "))
 	}
 	return nil
 }
 
-func (o demoOptions) run(ctx context.Context, out io.Writer) error {
+func (o options) run(ctx context.Context, out io.Writer) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
@@ -114,7 +117,7 @@ func (o demoOptions) run(ctx context.Context, out io.Writer) error {
 		return o.runSeeds(ctx, show, out)
 	}
 	screen := newScreen(show, base.IsTerminal(show), o.nodes)
-	return o.play(ctx, screen, func(r report) error {
+	return o.play(ctx, screen, func(r Report) error {
 		if o.json {
 			return base.PrintJSON(out, r)
 		}
@@ -125,14 +128,14 @@ func (o demoOptions) run(ctx context.Context, out io.Writer) error {
 }
 
 // runSeeds plays one seed after the other, with a line for each.
-func (o demoOptions) runSeeds(ctx context.Context, show, out io.Writer) error {
+func (o options) runSeeds(ctx context.Context, show, out io.Writer) error {
 	fmt.Fprintf(show, "%d nodes, %d evaluations each, by %s; mean best validation loss, smaller is better.\n", o.nodes, o.evals, o.strategy)
 	fmt.Fprintln(show, seedsHeader)
-	var all seedsReport
+	var all SeedsReport
 	for i := range o.seeds {
 		one := o
 		one.seed += uint64(i)
-		err := one.play(ctx, newScreen(io.Discard, false, o.nodes), func(r report) error {
+		err := one.play(ctx, newScreen(io.Discard, false, o.nodes), func(r Report) error {
 			all.add(r)
 			_, err := fmt.Fprintln(show, r.line())
 			return err
@@ -150,7 +153,7 @@ func (o demoOptions) runSeeds(ctx context.Context, show, out io.Writer) error {
 
 // play makes one run, together and alone, and tells what came of it. Where there are pages,
 // it returns when the user has seen enough.
-func (o demoOptions) play(ctx context.Context, screen *screen, tell func(report) error) (err error) {
+func (o options) play(ctx context.Context, screen *screen, tell func(Report) error) (err error) {
 	d, err := o.prepare()
 	if err != nil {
 		return err
@@ -178,9 +181,9 @@ func (o demoOptions) play(ctx context.Context, screen *screen, tell func(report)
 	return nil
 }
 
-// demo is one run of the demo.
-type demo struct {
-	demoOptions
+// federation is the nodes of one run of the demo.
+type federation struct {
+	options
 	task    *task.Task
 	program string
 	cleanUp func() error
@@ -191,11 +194,11 @@ type demo struct {
 }
 
 func demoText(strategy string) []byte {
-	return fmt.Appendf(nil, "%sstrategy: {type: %s}\n", demoTask, strategy)
+	return fmt.Appendf(nil, "%sstrategy: {type: %s}\n", taskText, strategy)
 }
 
-func (o demoOptions) prepare() (*demo, error) {
-	d := &demo{demoOptions: o, cleanUp: func() error { return nil }}
+func (o options) prepare() (*federation, error) {
+	d := &federation{options: o, cleanUp: func() error { return nil }}
 	var err error
 	if d.program, err = os.Executable(); err != nil {
 		return nil, fmt.Errorf("demo: find this program: %w", err)
@@ -223,7 +226,7 @@ func (o demoOptions) prepare() (*demo, error) {
 	return d, nil
 }
 
-func (d *demo) taskFile(together bool) string {
+func (d *federation) taskFile(together bool) string {
 	return filepath.Join(d.dir, kind(together)+".yaml")
 }
 
@@ -236,7 +239,7 @@ func kind(together bool) string {
 
 // together runs the nodes as peers: the next begins when one has made half of its
 // evaluations. Where nodes learn nothing from those that have ended, all begin at once.
-func (d *demo) together(ctx context.Context) ([]nodeSummary, error) {
+func (d *federation) together(ctx context.Context) ([]nodeSummary, error) {
 	d.screen.begin(true)
 	keeper, end, err := d.keeper(ctx)
 	if err != nil {
@@ -251,14 +254,14 @@ func (d *demo) together(ctx context.Context) ([]nodeSummary, error) {
 }
 
 // alone runs all nodes at once, none of which knows of another.
-func (d *demo) alone(ctx context.Context) ([]nodeSummary, error) {
+func (d *federation) alone(ctx context.Context) ([]nodeSummary, error) {
 	d.screen.begin(false)
 	return d.all(ctx, "", d.nodes, 0)
 }
 
 // all runs all nodes and returns their summaries. The first ones begin at once, and one more
 // when another has made so many evaluations.
-func (d *demo) all(ctx context.Context, keeper string, first, evaluations int) ([]nodeSummary, error) {
+func (d *federation) all(ctx context.Context, keeper string, first, evaluations int) ([]nodeSummary, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	type ended struct {
@@ -306,7 +309,7 @@ func local() []string {
 }
 
 // arguments are what a user would type to start this node.
-func (d *demo) arguments(i int, keeper string) []string {
+func (d *federation) arguments(i int, keeper string) []string {
 	together := keeper != ""
 	arguments := append([]string{"run", d.taskFile(together), "--data-dir", filepath.Join(d.dir, fmt.Sprintf("%s-%d", kind(together), i)),
 		"--evals", strconv.Itoa(d.evals), "--seed", strconv.FormatUint(d.seed*1000+uint64(i), 10)}, local()...)

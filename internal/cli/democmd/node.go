@@ -1,4 +1,4 @@
-package main
+package democmd
 
 import (
 	"bufio"
@@ -50,7 +50,7 @@ type nodeSummary struct {
 
 // node runs one node as a process of its own to its end. made hears how many
 // evaluations have had an outcome.
-func (d *demo) node(ctx context.Context, i int, keeper string, made func(evaluations int)) (nodeSummary, error) {
+func (d *federation) node(ctx context.Context, i int, keeper string, made func(evaluations int)) (nodeSummary, error) {
 	var summary nodeSummary
 	var curve []float64
 	together := keeper != ""
@@ -95,11 +95,11 @@ func (d *demo) node(ctx context.Context, i int, keeper string, made func(evaluat
 
 // hasPage tells whether a node that has peers has a page: the first, and the last, which
 // hears most.
-func (d *demo) hasPage(i int) bool { return d.web && (i == 0 || i == d.nodes-1) }
+func (d *federation) hasPage(i int) bool { return d.web && (i == 0 || i == d.nodes-1) }
 
 // stays runs a node that goes on after its evaluations, until the pages end, and returns
 // when it has made them.
-func (d *demo) stays(ctx context.Context, name string, arguments []string, received func(event nodeEvent, line []byte) error, summarised <-chan struct{}) error {
+func (d *federation) stays(ctx context.Context, name string, arguments []string, received func(event nodeEvent, line []byte) error, summarised <-chan struct{}) error {
 	ended := make(chan error, 1)
 	d.staying.Go(func() { ended <- d.process(d.pages, name, arguments, received) })
 	select {
@@ -114,7 +114,7 @@ func (d *demo) stays(ctx context.Context, name string, arguments []string, recei
 
 // keeper runs a keeper, which the nodes know as their peer, so that they find each other
 // and those who come later get what those who have ended knew. end ends it.
-func (d *demo) keeper(ctx context.Context) (address string, end func(), err error) {
+func (d *federation) keeper(ctx context.Context) (address string, end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	began, ended := make(chan string, 1), make(chan error, 1)
 	go func() {
@@ -136,7 +136,7 @@ func (d *demo) keeper(ctx context.Context) (address string, end func(), err erro
 }
 
 // process runs this program to its end, and hands over the events that it prints.
-func (d *demo) process(ctx context.Context, name string, arguments []string, received func(event nodeEvent, line []byte) error) error {
+func (d *federation) process(ctx context.Context, name string, arguments []string, received func(event nodeEvent, line []byte) error) error {
 	command := exec.CommandContext(ctx, d.program, arguments...)
 	command.Cancel = func() error {
 		if err := command.Process.Signal(os.Interrupt); err != nil {

@@ -1,10 +1,10 @@
-package main
+package democmd
 
 import "fmt"
 
-// seedsReport is what several seeds came to, as demo --seeds N --json prints it.
-type seedsReport struct {
-	Seeds []report `json:"seeds"`
+// SeedsReport is what several seeds came to, as demo --seeds N --json prints it.
+type SeedsReport struct {
+	Seeds []Report `json:"seeds"`
 	// EvaluationsToAlone is the mean number of evaluations until together reached alone's final
 	// mean, the whole budget where it did not.
 	EvaluationsToAlone float64 `json:"evaluations_to_alone"`
@@ -13,7 +13,7 @@ type seedsReport struct {
 	NodesBetter        float64 `json:"nodes_better"`    // part of the nodes that were better together, ties half
 }
 
-func (s *seedsReport) add(r report) {
+func (s *SeedsReport) add(r Report) {
 	s.Seeds = append(s.Seeds, r)
 	var better, nodes, evaluations, budget float64
 	s.Never = 0
@@ -35,7 +35,7 @@ func (s *seedsReport) add(r report) {
 const seedsHeader = "  seed  together     alone  alone's final mean reached after  nodes better"
 
 // line is the row of one seed below seedsHeader.
-func (r report) line() string {
+func (r Report) line() string {
 	reached := "never"
 	if r.EvaluationsToAlone > 0 {
 		reached = fmt.Sprintf("%d of %d", r.EvaluationsToAlone, len(r.Curves.Alone))
@@ -43,7 +43,7 @@ func (r report) line() string {
 	return fmt.Sprintf("%6d  %8.4f  %8.4f  %32s  %7g of %d", r.Seed, last(r.Curves.Together), last(r.Curves.Alone), reached, r.NodesBetter, len(r.Nodes))
 }
 
-func (s seedsReport) text() string {
+func (s SeedsReport) text() string {
 	wins := 0
 	for _, r := range s.Seeds {
 		if last(r.Curves.Together) < last(r.Curves.Alone) {

@@ -1,4 +1,4 @@
-package main
+package democmd
 
 import (
 	"encoding/json"
@@ -11,8 +11,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// report is the demo's result, as demo --json prints it.
-type report struct {
+// Report is the demo's result, as demo --json prints it.
+type Report struct {
 	Task               string       `json:"task"`
 	Seed               uint64       `json:"seed"`
 	Seconds            float64      `json:"seconds"`
@@ -45,8 +45,8 @@ type reportAlone struct {
 	Value float64 `json:"value"`
 }
 
-func newReport(t *task.Task, seed uint64, took time.Duration, together, alone []nodeSummary) report {
-	r := report{Task: t.ID().String(), Seed: seed, Seconds: math.Round(took.Seconds()*10) / 10, Curves: newCurves(together, alone)}
+func newReport(t *task.Task, seed uint64, took time.Duration, together, alone []nodeSummary) Report {
+	r := Report{Task: t.ID().String(), Seed: seed, Seconds: math.Round(took.Seconds()*10) / 10, Curves: newCurves(together, alone)}
 	r.EvaluationsToAlone = r.Curves.reached()
 	for i, s := range together {
 		compared := t.Compare(s.Best.Outcome, alone[i].Best.Outcome)
@@ -70,7 +70,7 @@ func newReport(t *task.Task, seed uint64, took time.Duration, together, alone []
 // plotRows leave room on 24 lines for the table and what is said below.
 const plotRows = 6
 
-func (r report) write(out io.Writer) {
+func (r Report) write(out io.Writer) {
 	won, lost, fromPeers, made := 0, 0, 0, 0
 	var bytes int64
 	for _, n := range r.Nodes {

@@ -1,10 +1,11 @@
-package main
+package democmd
 
 import (
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/clitest"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -17,7 +18,7 @@ func TestReportAsksTheTask(t *testing.T) {
 		}
 		return all
 	}
-	up := mixedSpace(t) // bigger is better
+	up := clitest.MixedTask(t) // bigger is better
 	down := *up
 	down.Goal = task.Minimize
 	for want, spec := range map[string]*task.Task{

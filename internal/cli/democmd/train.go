@@ -1,4 +1,4 @@
-package main
+package democmd
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
-// newTrain is the objective of the demo: an ordinary command that run evaluates.
-func newTrain() *cobra.Command {
+// NewTrain returns the command train, the objective of the demo, which run evaluates like others.
+func NewTrain() *cobra.Command {
 	var c synthetic.Config
 	var h synthetic.Hyperparameters
 	var repeats int

@@ -1,4 +1,4 @@
-package main
+package democmd
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/clitest"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -104,7 +105,7 @@ func TestDemoFitsTheScreen(t *testing.T) {
 		all = append(all, summary)
 	}
 	var out strings.Builder
-	newReport(mixedSpace(t), 1, 100*time.Second, all, all).write(&out)
+	newReport(clitest.MixedTask(t), 1, 100*time.Second, all, all).write(&out)
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
 	if len(lines)+screenRows+1+1+1 > 24 {
 		t.Errorf("%d lines:\n%s", len(lines), out.String())
@@ -117,10 +118,10 @@ func TestDemoFitsTheScreen(t *testing.T) {
 }
 
 func TestSeedsReport(t *testing.T) {
-	var all seedsReport
+	var all SeedsReport
 	nodes := make([]reportNode, 4)
 	for i, c := range []curves{{[]float64{4, 2}, []float64{4, 3}}, {[]float64{4, 3}, []float64{4, 2}}, {[]float64{3, 2}, []float64{4, 3}}} {
-		all.add(report{Seed: uint64(i), Nodes: nodes, Curves: c, EvaluationsToAlone: c.reached(), NodesBetter: float64(i) + 0.5})
+		all.add(Report{Seed: uint64(i), Nodes: nodes, Curves: c, EvaluationsToAlone: c.reached(), NodesBetter: float64(i) + 0.5})
 	}
 	// After 2, never (2) and 1 of two evaluations; 0.5, 1.5 and 2.5 of four nodes.
 	if all.EvaluationsToAlone != 5.0/3 || all.BudgetFraction != 5.0/6 || all.Never != 1 || all.NodesBetter != 4.5/12 {
@@ -130,5 +131,16 @@ func TestSeedsReport(t *testing.T) {
 		if !strings.Contains(all.text(), want) {
 			t.Errorf("%q is missing in\n%s", want, all.text())
 		}
+	}
+}
+
+// TestWarningEscapesControlCharacters shows a warning whose text comes from peers.
+func TestWarningEscapesControlCharacters(t *testing.T) {
+	t.Parallel()
+	const sent, want = "\x1b[2J\u202egone", `\x1b[2J\u202egone`
+	var out strings.Builder
+	newScreen(&out, false, 1).warning(0, sent)
+	if text := out.String(); !strings.Contains(text, want) || strings.Contains(text, sent) {
+		t.Errorf("a warning of demo: %q, want %s in it", text, want)
 	}
 }

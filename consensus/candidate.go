@@ -13,9 +13,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kind names the exchanges and their shares.
-const Kind = "candidate"
-
 // candidateTTL is how long a candidate may be of use. Its author must be present
 // too, so that this only has to exceed a deadline and an evaluation: who is in
 // step is known by the candidate of the round before.
@@ -39,7 +36,7 @@ func newCandidateExchange(t *task.Task) (candidateExchange, error) {
 }
 
 // Name implements strategy.Exchange.
-func (t candidateExchange) Name() string { return Kind }
+func (t candidateExchange) Name() string { return protocol.CandidateKind }
 
 // decode understands a candidate, which has a response exactly where the task
 // exchanges it.

@@ -13,6 +13,7 @@ import (
 	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sim"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -33,7 +34,7 @@ type used struct {
 
 func (w *witness) Suggest(ctx context.Context, view strategy.View, trial uint64, seed random.Seed) (strategy.Suggestion, error) {
 	suggestion, err := w.Strategy.Suggest(ctx, view, trial, seed)
-	round, ok := view.Results[consensus.Kind].(consensus.Round)
+	round, ok := view.Results[protocol.CandidateKind].(consensus.Round)
 	if ok && suggestion.Why.Source == "consensus" {
 		w.self = view.Self
 		w.rounds[round.Number] = used{round, round.Weights(view, w.task.Strategy.Settings.(consensus.Settings)), suggestion.Design}

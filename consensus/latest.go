@@ -69,7 +69,7 @@ func (l *latest) forget(view strategy.View) {
 
 // latestCandidates lists the latest candidates of those present, in order of peer.
 func latestCandidates(view strategy.View, present func(peer.ID) bool, round int) []PeerCandidate {
-	arrivals, _ := strategy.ResultOf[arrivals](view, Kind)
+	arrivals, _ := strategy.ResultOf[arrivals](view, protocol.CandidateKind)
 	var candidates []PeerCandidate
 	for share, c := range strategy.Shares[protocol.Candidate](view) {
 		if present(share.Author) {

@@ -38,7 +38,7 @@ func (d *desk) step(in strategy.Input) {
 	for _, output := range d.exchange.Step(d.view, in) {
 		switch output := output.(type) {
 		case strategy.Result:
-			d.view.Results[Kind] = output.Value
+			d.view.Results[protocol.CandidateKind] = output.Value
 		case strategy.Work:
 			d.works++
 		}
@@ -47,7 +47,7 @@ func (d *desk) step(in strategy.Input) {
 
 func (d *desk) hear(from peer.ID) {
 	share := strategy.Share{Value: protocol.Candidate{Round: 3, Point: protocol.Point{Coordinates: []float64{0.5, 0.5}, Choices: []int{1}}}}
-	share.Author, share.Kind = from, Kind
+	share.Author, share.Kind = from, protocol.CandidateKind
 	d.view.Shares = append(d.view.Shares, &share)
 	d.step(strategy.Received{Share: share})
 }

@@ -74,7 +74,7 @@ func (r *network) settle() {
 			g.journal, g.wake = append(g.journal, ready.Records...), ready.Wake
 			for _, share := range ready.Publish {
 				busy = true
-				if share.Kind == consensus.Kind {
+				if share.Kind == protocol.CandidateKind {
 					g.published++
 				}
 				for _, other := range r.members {

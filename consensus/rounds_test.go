@@ -96,7 +96,7 @@ func (d *table) candidate(round int, x float64) protocol.Candidate {
 
 func (d *table) hear(from peer.ID, round int, x float64) {
 	share := strategy.Share{Value: inRound{d.candidate(round, x)}}
-	share.Author, share.Kind, share.Slot = from, Kind, uint64(round)
+	share.Author, share.Kind, share.Slot = from, protocol.CandidateKind, uint64(round)
 	d.view.Shares = append(d.view.Shares, &share)
 	d.step(strategy.Received{Share: share})
 }

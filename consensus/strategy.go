@@ -12,7 +12,6 @@ import (
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // source of the designs that are averages.
@@ -52,7 +51,7 @@ func ownStrategy(t *task.Task) (strategy.Strategy, error) {
 	case acquisitionUCB:
 		return alone.NewUCB(t), nil
 	case acquisitionTS:
-		return tsampling.NewTS(t), nil
+		return alone.NewTS(t), nil
 	default:
 		return nil, fmt.Errorf("acquisition %q is unknown to this version", name)
 	}
@@ -80,9 +79,9 @@ const preparing = time.Hour
 // predecessor has taken the round's average, as with several evaluators at once,
 // is chosen alone.
 func (s Strategy) inRound(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
-	round, _ := strategy.ResultOf[Round](view, Kind)
+	round, _ := strategy.ResultOf[Round](view, protocol.CandidateKind)
 	if round.Open && view.Waited == "" {
-		return strategy.Suggestion{Wait: strategy.Wait{Exchange: Kind, For: deadlineOf(s.settings) + preparing}}, nil
+		return strategy.Suggestion{Wait: strategy.Wait{Exchange: protocol.CandidateKind, For: deadlineOf(s.settings) + preparing}}, nil
 	}
 	if round.Open || round.Own == nil || len(round.Candidates) == 0 {
 		return s.own.Suggest(ctx, view, trial, seed)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -15,7 +16,7 @@ func TestAnOpenRoundIsWaitedForInBounds(t *testing.T) {
 	spec := parse(t, "type: consensus, initial_designs: 2, round_timeout: 300")
 	view := strategytest.View(spec, [][]float64{{0.1, 0.2}, {0.7, 0.6}}, func(x []float64) float64 { return -0.3 - 0.5*(x[0]-0.1)/0.6 })
 	strategytest.Fit(t, &view, seed.Stream("fit", 2))
-	view.Results = map[string]any{consensus.Kind: consensus.Round{Number: 1, Open: true}}
+	view.Results = map[string]any{protocol.CandidateKind: consensus.Round{Number: 1, Open: true}}
 	s, err := consensus.New(spec)
 	if err != nil {
 		t.Fatal(err)
@@ -27,11 +28,11 @@ func TestAnOpenRoundIsWaitedForInBounds(t *testing.T) {
 		}
 		return suggestion
 	}
-	if wait := suggest(view).Wait; wait.Exchange != consensus.Kind || wait.For <= 300*time.Second {
+	if wait := suggest(view).Wait; wait.Exchange != protocol.CandidateKind || wait.For <= 300*time.Second {
 		t.Errorf("in an open round: %+v", wait)
 	}
 	vain, alone := view, view
-	vain.Waited = consensus.Kind
+	vain.Waited = protocol.CandidateKind
 	alone.Results = nil
 	got, want := suggest(vain), suggest(alone)
 	if got.Wait.Exchange != "" || !got.Design.Equal(want.Design) || got.Why != want.Why {

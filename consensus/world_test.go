@@ -127,7 +127,7 @@ func (w *world) send(m *member, p strategy.Publish) {
 		w.t.Fatal(err)
 	}
 	share := strategy.Share{Value: value}
-	share.Author, share.Kind, share.Slot = m.id, Kind, p.Slot
+	share.Author, share.Kind, share.Slot = m.id, protocol.CandidateKind, p.Slot
 	for _, other := range w.agents {
 		if other != m && w.rng.Float64() >= w.loss {
 			w.after(w.upTo(w.slowest), func() { w.deliver(other, share) })

@@ -27,7 +27,6 @@ import (
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // attack is one way to misbehave. turn is called ten times a second.
@@ -45,11 +44,11 @@ func attacks() []attack {
 		{name: "garbage", turn: func(a *attacker, n uint64) { a.gossip(random(200)) }},
 		{name: "oversized", turn: func(a *attacker, n uint64) { a.gossip(make([]byte, protocol.MaxEnvelopeBytes+100)) }},
 		{name: "wrong task", turn: func(a *attacker, n uint64) {
-			a.gossip(a.seal(a.elsewhere, tsampling.Kind, n, weightsOf(16, 1)))
+			a.gossip(a.seal(a.elsewhere, protocol.WeightsKind, n, weightsOf(16, 1)))
 		}},
-		{name: "wrong shape", turn: func(a *attacker, n uint64) { a.gossip(a.seal(a.task, tsampling.Kind, n, weightsOf(8, 1))) }},
+		{name: "wrong shape", turn: func(a *attacker, n uint64) { a.gossip(a.seal(a.task, protocol.WeightsKind, n, weightsOf(8, 1))) }},
 		{name: "not finite", turn: func(a *attacker, n uint64) {
-			a.gossip(a.seal(a.task, tsampling.Kind, n, weightsOf(16, float32(math.NaN()))))
+			a.gossip(a.seal(a.task, protocol.WeightsKind, n, weightsOf(16, float32(math.NaN()))))
 		}},
 		{name: "presence that is none", turn: func(a *attacker, n uint64) { a.gossip(a.seal(a.task, presence.Kind, n, []byte("?"))) }},
 		{name: "replays under its own name", turn: func(a *attacker, n uint64) {
@@ -58,12 +57,12 @@ func attacks() []attack {
 			}
 		}},
 		{name: "equivocation", accepted: true, turn: func(a *attacker, n uint64) {
-			a.gossip(a.seal(a.task, tsampling.Kind, n, weightsOf(16, 1)))
-			a.gossip(a.seal(a.task, tsampling.Kind, n, weightsOf(16, 2)))
+			a.gossip(a.seal(a.task, protocol.WeightsKind, n, weightsOf(16, 1)))
+			a.gossip(a.seal(a.task, protocol.WeightsKind, n, weightsOf(16, 2)))
 		}},
 		{name: "flood of valid shares", accepted: true, ignored: true, turn: func(a *attacker, n uint64) {
 			for i := range uint64(5) {
-				a.gossip(a.seal(a.task, tsampling.Kind, 5*n+i, weightsOf(16, 1)))
+				a.gossip(a.seal(a.task, protocol.WeightsKind, 5*n+i, weightsOf(16, 1)))
 			}
 		}},
 		{name: "made-up subscriptions", turn: func(a *attacker, n uint64) { a.subscribe(1000) }},

@@ -257,7 +257,7 @@ func TestGarbageIsCounted(t *testing.T) {
 func TestTableOfMetrics(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	join(t, measured(t, registry), bowl, 1)
+	join(t, measured(t, registry), promisedBowl, 1) // with a status item
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -337,5 +337,17 @@ func TestScrapeOfABusyOrEndedSession(t *testing.T) {
 	close(block)
 	if err := <-asked; err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The numbers of status items are metrics.
+func TestMetricsOfStatusItems(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	join(t, measured(t, registry), promisedBowl, 1)
+	for field, want := range map[string]float64{"planned": 40, "released": 0} {
+		if got := value(t, registry, "fbo_status", "item", "privacy", "field", field); got != want {
+			t.Errorf("%s: %g, want %g", field, got, want)
+		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // One peer answers with shares of more made-up authors than there are places. Who comes
@@ -75,7 +74,7 @@ func sharesOfMany(t *testing.T, f *fleet, count int) (envelopes [][]byte, author
 			t.Fatal(err)
 		}
 		share, err := protocol.Seal(protocol.Share{
-			Task: f.task.ID(), Key: protocol.Key{Kind: tsampling.Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1},
+			Task: f.task.ID(), Key: protocol.Key{Kind: protocol.WeightsKind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1},
 			TTL: time.Hour, Payload: weightsOf(16, 1),
 		}, key)
 		if err != nil {

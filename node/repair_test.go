@@ -59,7 +59,7 @@ func live(t *testing.T, dir string, evals int, peers ...string) (l life) {
 	evaluate(t, promised, evals)
 	eventually(t, "it has shared", func() bool {
 		l.open, l.promised = statusOf(t, open), statusOf(t, promised)
-		return len(peers) == 0 || l.open.SharesSent > 0 && (l.promised.Privacy.Released > 0 || l.promised.Privacy.Refused != "")
+		return len(peers) == 0 || l.open.SharesSent > 0 && (spentOf(l.promised).Released > 0 || spentOf(l.promised).Refused != "")
 	})
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func TestRepairFromTheCopy(t *testing.T) {
 	dir, witness := t.TempDir(), loopback(t)
 	join(t, witness, bowl, 3)
 	join(t, witness, promisedBowl, 4)
-	if l := live(t, dir, 6, witness.Addresses()[0]); l.promised.Privacy == nil || l.promised.Privacy.Released == 0 || l.promised.SharesSent == 0 {
+	if l := live(t, dir, 6, witness.Addresses()[0]); spentOf(l.promised).Released == 0 || l.promised.SharesSent == 0 {
 		t.Fatalf("before the damage nothing was released: %+v", l.promised)
 	}
 	before := histories(t, dir)
@@ -174,8 +174,8 @@ func TestRepairFromTheCopy(t *testing.T) {
 
 	for run := range 2 {
 		l := live(t, dir, 9+3*run, witness.Addresses()[0])
-		if l.promised.SharesSent != 0 || l.promised.Privacy.Released != before["promised"].Spent.Released || l.promised.Privacy.Refused == "" {
-			t.Errorf("run %d after the repair: %d shares sent, %+v", run+1, l.promised.SharesSent, l.promised.Privacy)
+		if l.promised.SharesSent != 0 || spentOf(l.promised).Released != before["promised"].Spent.Released || spentOf(l.promised).Refused == "" {
+			t.Errorf("run %d after the repair: %d shares sent, %+v", run+1, l.promised.SharesSent, spentOf(l.promised))
 		}
 		if l.open.SharesSent == 0 {
 			t.Errorf("run %d after the repair: the other task shares nothing", run+1)
@@ -419,4 +419,10 @@ func wasThere(trial strategy.Trial, all []strategy.Trial) bool {
 		}
 	}
 	return false
+}
+
+// spentOf returns what a node reports of its task's promise of privacy.
+func spentOf(s node.Status) strategy.PrivacySpent {
+	spent, _ := strategy.StatusValue[strategy.PrivacySpent](s.Items, strategy.PrivacyKey)
+	return spent
 }

@@ -135,7 +135,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Task:            t,
 		Hold:            options.Wait >= 0 && !options.Keep,
 		Keep:            options.Keep,
-		Estimate:        true,
+		EstimateAlone:   true,
 		Key:             n.key,
 		Seed:            seedOf(options.Seed),
 		Lease:           options.Lease,

@@ -36,14 +36,9 @@ type Status struct {
 
 	PreviousTasks []PreviousTask `json:"previous_tasks,omitempty"` // tasks with trials of the same name in the data directory, if this one had none at the join
 
-	Privacy *strategy.PrivacySpent `json:"privacy,omitempty"` // of the task's promise; nil when there is none
-	Sums    *strategy.Sums         `json:"sums,omitempty"`    // private ones; nil when the task has none
-
-	Rewards []strategy.Reward `json:"rewards,omitempty"` // of the parties that this node knows; nil where the strategy reports none
+	Items []strategy.StatusItem `json:"items,omitempty"` // what the exchanges of the task report
 
 	Model *Learned `json:"model,omitempty"` // what the model of the objective has learned from; nil before it has
-
-	HyperparameterPeers int `json:"hyperparameter_peers,omitempty"` // peers in the prior of the hyperparameters of the next fit
 
 	Stopped *Stopped `json:"stopped,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or has not ended
 
@@ -117,11 +112,8 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Keeping = s.agent.Keeping()
 		status.Stored.Authors, status.Stored.PeerShares = s.agent.Knowledge(now)
 		status.Stored.OwnShares = s.agent.OwnShares(now)
-		status.Privacy = s.agent.Spent()
-		status.Sums = s.agent.Sums()
-		status.Rewards = s.agent.Rewards()
+		status.Items = s.agent.Status()
 		status.Model = s.agent.Learned()
-		status.HyperparameterPeers = s.agent.HyperparameterPeers()
 		status.Stopped = s.agent.StopReason()
 		counts := s.agent.Counts()
 		status.SharesSent, status.SharesReceived = countShares(counts.Sent), countShares(counts.Received)

@@ -21,7 +21,6 @@ import (
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy/all"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // onNetwork are the options that put a host on the simulated network.
@@ -211,7 +210,7 @@ func (a *siege) register(ctx context.Context, index int, h host.Host, hub peer.I
 // share is one that nobody can tell from an honest one.
 func (a *siege) share(h host.Host, sequence uint64) []byte {
 	share, err := protocol.Seal(protocol.Share{
-		Task: a.fleet.task.ID(), Key: protocol.Key{Kind: tsampling.Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: sequence},
+		Task: a.fleet.task.ID(), Key: protocol.Key{Kind: protocol.WeightsKind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: sequence},
 		TTL: time.Hour, Payload: weightsOf(16, 1),
 	}, h.Peerstore().PrivKey(h.ID()))
 	if err != nil {

@@ -232,6 +232,7 @@ func (m *taskMetrics) defineStates(s *Session) {
 		session: s,
 		present: prometheus.NewDesc("fbo_present_nodes", "Nodes that take part in the task as far as this one knows, itself among them.", nil, nil),
 		stored:  prometheus.NewDesc("fbo_stored_shares", "Shares that the node stores, its own included.", nil, nil),
+		items:   prometheus.NewDesc("fbo_status", "Numbers of the status items that the task's exchanges report.", []string{"item", "field"}, nil),
 	})
 }
 
@@ -239,8 +240,8 @@ func (m *taskMetrics) defineStates(s *Session) {
 // session has ended, or is busy for longer than a scrape should take, its
 // gauges are left out.
 type agentState struct {
-	session         *Session
-	present, stored *prometheus.Desc
+	session                *Session
+	present, stored, items *prometheus.Desc
 }
 
 var _ prometheus.Collector = agentState{}
@@ -248,17 +249,48 @@ var _ prometheus.Collector = agentState{}
 func (a agentState) Describe(to chan<- *prometheus.Desc) {
 	to <- a.present
 	to <- a.stored
+	to <- a.items
 }
 
 func (a agentState) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
 	var present, stored int
+	var items []strategy.StatusItem
 	if err := a.session.do(ctx, func(now time.Time) {
 		present, stored = len(a.session.agent.Present(now).Present), len(a.session.agent.Digest())
+		items = a.session.agent.Status()
 	}); err != nil {
 		return
 	}
 	to <- prometheus.MustNewConstMetric(a.present, prometheus.GaugeValue, float64(present))
 	to <- prometheus.MustNewConstMetric(a.stored, prometheus.GaugeValue, float64(stored))
+	seen := map[string]bool{} // a key that occurs twice would make the whole scrape fail
+	for _, item := range items {
+		if seen[item.Key] {
+			continue
+		}
+		seen[item.Key] = true
+		for field, value := range numbersOf(items, item.Key) {
+			if metric, err := prometheus.NewConstMetric(a.items, prometheus.GaugeValue, value, item.Key, field); err == nil {
+				to <- metric
+			}
+		}
+	}
+}
+
+// numbersOf returns the numbers of an item's value by field. The field of a value that is a number
+// is "value".
+func numbersOf(items []strategy.StatusItem, key string) map[string]float64 {
+	if value, ok := strategy.StatusValue[float64](items, key); ok {
+		return map[string]float64{"value": value}
+	}
+	fields, _ := strategy.StatusValue[map[string]any](items, key)
+	numbers := map[string]float64{}
+	for field, value := range fields {
+		if number, ok := value.(float64); ok {
+			numbers[field] = number
+		}
+	}
+	return numbers
 }

@@ -89,6 +89,10 @@ type Env struct {
 	// as after the repair of a damaged journal: then it must release nothing more. Empty
 	// when it is known.
 	Unaccounted string
+	// EstimateAlone asks for an estimate of what the node would have reached without peers, from
+	// exchanges that can make one. It costs computations and is for people only: a node asks for
+	// it, an experiment does not.
+	EstimateAlone bool
 }
 
 // Set is the strategies that a program knows, each with a name of its own. The first

@@ -1,5 +1,4 @@
-// Package tsampling is federated Thompson sampling: [FTS] and, as its control,
-// plain [TS].
+// Package tsampling is federated Thompson sampling, [FTS]. Its control is [alone.TS].
 //
 // With probability p_t an agent maximises a sample of its own posterior, else
 // the sample in a share of a peer chosen uniformly (Dai, Low, Jaillet,

@@ -11,12 +11,15 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
+	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
 
 // FTS is federated Thompson sampling.
 type FTS struct {
-	TS
+	own      alone.TS
+	search   search.Search
 	settings Settings
 	features *rff.Map
 }
@@ -26,22 +29,22 @@ var _ strategy.Strategy = (*FTS)(nil)
 // NewFTS returns the strategy of a task of type fts. The features are those
 // that all agents of the task share.
 func NewFTS(t *task.Task, features *rff.Map) *FTS {
-	return &FTS{TS: NewTS(t), settings: settingsOf(t), features: features}
+	return &FTS{own: alone.NewTS(t), search: search.New(t), settings: settingsOf(t), features: features}
 }
 
 // Suggest implements strategy.Strategy. Whenever it follows the own sample it
-// suggests exactly what TS suggests for the same view, trial and seed.
+// suggests exactly what [alone.TS] suggests for the same view, trial and seed.
 func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
-		return s.TS.Suggest(ctx, view, trial, seed)
+		return s.own.Suggest(ctx, view, trial, seed)
 	}
 	own := s.settings.Schedule.Own(s.search.AfterStart(trial))
 	if seed.Stream("whose sample", trial).Float64() < own {
-		return s.ownSample(ctx, view, trial, seed, &own)
+		return s.own.OwnSample(ctx, view, trial, seed, &own)
 	}
 	candidates := s.usable(view)
 	if len(candidates) == 0 {
-		return s.ownSample(ctx, view, trial, seed, &own)
+		return s.own.OwnSample(ctx, view, trial, seed, &own)
 	}
 	share := candidates[seed.Stream("which peer", trial).IntN(len(candidates))]
 	weights := share.Value.(protocol.Weights)

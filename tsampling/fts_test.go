@@ -17,6 +17,7 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -27,7 +28,7 @@ const (
 
 func newTask(t testing.TB, parameters, strategyKeys string) *task.Task {
 	t.Helper()
-	return strategytest.Task(t, strategy.Set{RegisterFTS(), RegisterTS()}, "name: test\ngoal: maximize\nparameters: [%s]\nsurrogate: {type: rff, features: 8}\nstrategy: {%s}\n", parameters, strategyKeys)
+	return strategytest.Task(t, strategy.Set{RegisterFTS(), alone.RegisterTS()}, "name: test\ngoal: maximize\nparameters: [%s]\nsurrogate: {type: rff, features: 8}\nstrategy: {%s}\n", parameters, strategyKeys)
 }
 
 func newFTS(t testing.TB, spec *task.Task) *FTS {
@@ -77,7 +78,7 @@ func peerID(i int) peer.ID { return peer.ID(fmt.Sprintf("peer %02d", i)) }
 
 func drawOf(author peer.ID, sequence uint64) *strategy.Share {
 	return &strategy.Share{
-		Share: protocol.Share{Key: protocol.Key{Author: author, Kind: Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: sequence}},
+		Share: protocol.Share{Key: protocol.Key{Author: author, Kind: protocol.WeightsKind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: sequence}},
 		Value: protocol.Weights{Observations: 9, Values: []float64{1, 0, 0, 0, 0, 0, 0, 0}},
 	}
 }
@@ -335,11 +336,10 @@ func TestStragglersWeighZero(t *testing.T) {
 // With no peer in sight, with own-only, and on its own branch, the strategy is
 // plain Thompson sampling.
 func TestTheOwnBranchIsThompsonSampling(t *testing.T) {
-	plain := NewTS(newTask(t, floats, "type: ts, initial_designs: 2"))
 	for name, keys := range map[string]string{"own-only": "type: fts, schedule: own-only", "mixed": "type: fts"} {
 		spec := newTask(t, floats, keys+", initial_designs: 2")
 		s := newFTS(t, spec)
-		plain.search = s.search
+		plain := alone.NewTS(spec)
 		for trial := uint64(1); trial < 60; trial++ {
 			view := viewOf(spec, 3)
 			got := suggest(t, s, view, trial, random.SeedOf(7))

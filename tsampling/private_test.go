@@ -13,12 +13,13 @@ import (
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/task"
 )
 
 func privateTask(t testing.TB, keys, privacy string) *task.Task {
 	t.Helper()
-	return strategytest.Task(t, strategy.Set{RegisterFTS(), RegisterTS()}, `
+	return strategytest.Task(t, strategy.Set{RegisterFTS(), alone.RegisterTS()}, `
 name: secret
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}]

@@ -12,15 +12,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// RegisterTS registers Thompson sampling alone.
-func RegisterTS() strategy.Registration {
-	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "ts", Constraints: true},
-		New:          func(t *task.Task) (strategy.Strategy, error) { return NewTS(t), nil },
-		Describe:     func(*task.Task) string { return "Thompson sampling alone; nothing is shared" },
-	}
-}
-
 // RegisterFTS registers federated Thompson sampling.
 func RegisterFTS() strategy.Registration {
 	return strategy.Registration{
@@ -78,7 +69,7 @@ func outdated(t *task.Task) string {
 }
 
 func debit(exchange string, note []byte) []byte {
-	if exchange != Kind {
+	if exchange != protocol.WeightsKind {
 		return nil
 	}
 	return note

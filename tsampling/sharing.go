@@ -13,9 +13,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kind names the exchange and its shares.
-const Kind = "weights"
-
 // Names of the modes in a task file.
 const (
 	Concurrent = "concurrent"
@@ -61,7 +58,7 @@ func NewSharing(t *task.Task, entropy io.Reader) (strategy.Exchange, error) {
 // private is how draws are released under a promise of privacy.
 func (s *Sharing) private(ledger.Terms) dprelease.Spec {
 	return dprelease.Spec{
-		Kind:   Kind,
+		Kind:   protocol.WeightsKind,
 		TTL:    s.ttl(),
 		Due:    s.dueAt,
 		Decode: func(payload []byte) (any, error) { return protocol.DecodeWeights(payload, s.features) },
@@ -96,7 +93,7 @@ func (s *Sharing) ttl() time.Duration {
 }
 
 // Name implements strategy.Exchange.
-func (*Sharing) Name() string { return Kind }
+func (*Sharing) Name() string { return protocol.WeightsKind }
 
 // Decode implements strategy.Exchange; the value is a protocol.Weights of no private
 // release.

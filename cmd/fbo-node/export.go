@@ -15,8 +15,6 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/export"
 	"github.com/fbo-node/fbo/internal/sanitize"
-	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
 )
 
 const optunaJournal = "optuna-journal"
@@ -31,7 +29,7 @@ func newExport() *cobra.Command {
 while the node runs or after.
 
 csv             a line for each trial, as history has it; run --import reads it
-json            one object: the task, its ID and the trials; run --import reads it
+json            one object: the task, its ID, the trials and the status items; run --import reads it
 optuna-journal  a study with the name of the task, which optuna-dashboard FILE shows and
                 Optuna's JournalStorage(JournalFileBackend(FILE)) loads (version 5.0.0);
                 only trials that are done, or have failed, are in it
@@ -47,8 +45,10 @@ exists is replaced only with --force.`,
 			if format == "" {
 				format = formatOf(args[1])
 			}
-			write, ok := map[string]func(io.Writer, *task.Task, []strategy.Trial) error{
-				"csv": export.CSV, "json": export.JSON, optunaJournal: export.OptunaJournal,
+			write, ok := map[string]func(io.Writer, taskHistory) error{
+				"csv":         writeCSV,
+				"json":        func(out io.Writer, p taskHistory) error { return export.JSON(out, p.task, p.trials, p.items) },
+				optunaJournal: func(out io.Writer, p taskHistory) error { return export.OptunaJournal(out, p.task, p.trials) },
 			}[format]
 			if !ok {
 				return base.Usagef("--format %q: accepted are csv, json and %s; FILE names one by its end: .csv, .json or .log", format, optunaJournal)
@@ -68,9 +68,9 @@ exists is replaced only with --force.`,
 				return err
 			}
 			if file == "-" {
-				return write(command.OutOrStdout(), p.task, p.trials)
+				return write(command.OutOrStdout(), p)
 			}
-			if err := replace(file, func(out io.Writer) error { return write(out, p.task, p.trials) }); err != nil {
+			if err := replace(file, func(out io.Writer) error { return write(out, p) }); err != nil {
 				return fmt.Errorf("export: %w", err)
 			}
 			fmt.Fprintln(command.OutOrStdout(), exportedText(file, format, p))

@@ -175,7 +175,7 @@ func (f *fleet) checkGains(t *testing.T, mediator bool) {
 		}
 		t.Logf("%s: %d of %d designs assigned", strategy.ShortID(n.id), assigned(trials), len(trials))
 	}
-	last := map[*fleetNode][]strategy.Reward{}
+	last := map[*fleetNode][]partyReward{}
 	defer func() {
 		if t.Failed() {
 			for _, n := range f.nodes {
@@ -185,7 +185,7 @@ func (f *fleet) checkGains(t *testing.T, mediator bool) {
 		}
 	}()
 	eventually(t, "all results", f.nodes, func(n *fleetNode) bool {
-		last[n] = n.status(t).Rewards
+		last[n], _ = strategy.StatusValue[[]partyReward](n.status(t).Items, "rewards")
 		want := 1
 		if !mediator || n == f.nodes[0] {
 			want = len(f.nodes)

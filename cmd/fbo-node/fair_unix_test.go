@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -84,7 +86,7 @@ func TestFairRunTellsGains(t *testing.T) {
 	for _, want := range []string{
 		"\nOnly the 2 nodes on the roster can take part", "\nEvery one of the 2 parties sees all designs and raw results of every party",
 		"evaluations  best", "…" + strategy.ShortID(two[0].id) + " (this node)  12 ", "\n…" + strategy.ShortID(two[1].id),
-		"\nalone this node would have got a sum of about ", " in its first 10 evaluations (an estimate from the model)",
+		"\nrewards: alone this node would have reached a sum of about ", " in its first 10 evaluations (an estimate from the model)",
 	} {
 		if e.code != base.ExitDone || !strings.Contains(e.stdout, want) {
 			t.Errorf("%q is missing in\n%s%s", want, e.stdout, e.stderr)
@@ -96,14 +98,19 @@ func TestFairRunTellsGains(t *testing.T) {
 	if text := must(t, "status", "--data-dir", two[1].dir); !strings.Contains(text, "…"+strategy.ShortID(two[1].id)+" (this node)") {
 		t.Errorf("status:\n%s", text)
 	}
-	var s struct {
-		Rewards []strategy.Reward
+	var rewards []partyReward
+	for began := time.Now(); (len(rewards) == 0 || rewards[0].Evaluations < 11) && time.Since(began) < patienceOfTests; time.Sleep(100 * time.Millisecond) {
+		rewards, _ = strategy.StatusValue[[]partyReward](statusOf(t, two[1].dir).Items, "rewards")
 	}
-	for began := time.Now(); (len(s.Rewards) == 0 || s.Rewards[0].Evaluations < 11) && time.Since(began) < patienceOfTests; time.Sleep(100 * time.Millisecond) {
-		s.Rewards = nil
-		decode(t, must(t, "status", "--json", "--data-dir", two[1].dir), &s)
+	if len(rewards) != 2 || rewards[0].Party != two[0].id || rewards[0].Evaluations < 11 || rewards[0].Alone != nil {
+		t.Errorf("status --json: %+v", rewards)
 	}
-	if len(s.Rewards) != 2 || s.Rewards[0].Party != two[0].id || s.Rewards[0].Evaluations < 11 || s.Rewards[0].Alone != nil {
-		t.Errorf("status --json: %+v", s)
-	}
+}
+
+// partyReward is an entry of the status item "rewards".
+type partyReward struct {
+	Party       peer.ID
+	Evaluations int
+	Sum         float64
+	Alone       *struct{ Sum float64 }
 }

@@ -138,44 +138,42 @@ check. A hub counts too, unless a TASK is named.`,
 }
 
 type statusJSON struct {
-	Running             bool                `json:"running"`
-	Task                string              `json:"task"`
-	Tag                 string              `json:"tag,omitempty"` // on the network, with an invitation
-	Name                string              `json:"name"`
-	Starts              uint64              `json:"starts"`
-	Trials              map[string]int      `json:"trials"`
-	Best                *strategy.Trial     `json:"best"`
-	LeastViolation      *strategy.Trial     `json:"least_violation,omitempty"` // while nothing is feasible: the one of least violation
-	WaitsFor            string              `json:"waits_for,omitempty"`       // why a request for a trial has no answer yet
-	PeerID              string              `json:"peer_id,omitempty"`
-	Addresses           []string            `json:"addresses,omitempty"`
-	TopicPeers          []string            `json:"topic_peers,omitempty"`
-	Peers               []node.Link         `json:"peers,omitempty"`
-	TaskMismatches      []node.TaskMismatch `json:"task_mismatches,omitempty"`
-	Hubs                []node.HubLink      `json:"hubs,omitempty"`
-	Present             []string            `json:"present,omitempty"`
-	PresenceAgreed      bool                `json:"presence_agreed,omitempty"`
-	Keeping             bool                `json:"keeping,omitempty"`
-	Stored              *node.StoredShares  `json:"stored,omitempty"`
-	Sent                int                 `json:"shares_sent,omitempty"`
-	Received            int                 `json:"shares_received,omitempty"`
-	Sums                *strategy.Sums      `json:"sums,omitempty"`
-	Rewards             []strategy.Reward   `json:"rewards,omitempty"`
-	Model               *agent.Learned      `json:"model,omitempty"`
-	HyperparameterPeers int                 `json:"hyperparameter_peers,omitempty"`
-	BytesSent           int64               `json:"bytes_sent,omitempty"`
-	BytesRecv           int64               `json:"bytes_received,omitempty"`
+	Running        bool                  `json:"running"`
+	Task           string                `json:"task"`
+	Tag            string                `json:"tag,omitempty"` // on the network, with an invitation
+	Name           string                `json:"name"`
+	Starts         uint64                `json:"starts"`
+	Trials         map[string]int        `json:"trials"`
+	Best           *strategy.Trial       `json:"best"`
+	LeastViolation *strategy.Trial       `json:"least_violation,omitempty"` // while nothing is feasible: the one of least violation
+	WaitsFor       string                `json:"waits_for,omitempty"`       // why a request for a trial has no answer yet
+	PeerID         string                `json:"peer_id,omitempty"`
+	Addresses      []string              `json:"addresses,omitempty"`
+	TopicPeers     []string              `json:"topic_peers,omitempty"`
+	Peers          []node.Link           `json:"peers,omitempty"`
+	TaskMismatches []node.TaskMismatch   `json:"task_mismatches,omitempty"`
+	Hubs           []node.HubLink        `json:"hubs,omitempty"`
+	Present        []string              `json:"present,omitempty"`
+	PresenceAgreed bool                  `json:"presence_agreed,omitempty"`
+	Keeping        bool                  `json:"keeping,omitempty"`
+	Stored         *node.StoredShares    `json:"stored,omitempty"`
+	Sent           int                   `json:"shares_sent,omitempty"`
+	Received       int                   `json:"shares_received,omitempty"`
+	Items          []strategy.StatusItem `json:"items,omitempty"`
+	Model          *agent.Learned        `json:"model,omitempty"`
+	BytesSent      int64                 `json:"bytes_sent,omitempty"`
+	BytesRecv      int64                 `json:"bytes_received,omitempty"`
 }
 
 func statusObject(p taskHistory) statusJSON {
-	s := statusJSON{Task: p.task.ID().String(), Tag: p.tag, Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best, LeastViolation: render.LeastViolation(p.task, p.trials)}
+	s := statusJSON{Items: p.items, Task: p.task.ID().String(), Tag: p.tag, Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best, LeastViolation: render.LeastViolation(p.task, p.trials)}
 	for _, trial := range p.trials {
 		s.Trials[string(trial.State)]++
 	}
 	if r := p.running; r != nil {
 		s.Running, s.PeerID, s.Addresses, s.PresenceAgreed = true, r.PeerID.String(), r.Addresses, r.PresenceAgreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
-		s.Peers, s.TaskMismatches, s.Hubs, s.Sums, s.Rewards, s.HyperparameterPeers = r.Peers, r.TaskMismatches, r.Hubs, r.Sums, r.Rewards, r.HyperparameterPeers
+		s.Peers, s.TaskMismatches, s.Hubs = r.Peers, r.TaskMismatches, r.Hubs
 		s.Model = r.Model
 		s.Keeping, s.Stored, s.WaitsFor = r.Keeping, &r.Stored, r.WaitsFor
 		for _, id := range r.TopicPeers {
@@ -210,6 +208,7 @@ func writeStatus(out io.Writer, p taskHistory) {
 		fmt.Fprintf(out, "best      %s\n", text)
 	}
 	if !s.Running {
+		writeItems(out, s.Items)
 		fmt.Fprintln(out, "node      not running")
 		return
 	}
@@ -242,15 +241,7 @@ func writeStatus(out io.Writer, p taskHistory) {
 	if s.Model != nil {
 		fmt.Fprintf(out, "model     %s\n", s.Model)
 	}
-	if s.HyperparameterPeers > 0 {
-		fmt.Fprintf(out, "prior     lengthscales and noise from %s\n", sanitize.Count(s.HyperparameterPeers, "other node"))
-	}
-	if s.Sums != nil {
-		fmt.Fprintf(out, "sums      %s\n", sumsText(*s.Sums))
-	}
-	for _, line := range rewardLines(s.Rewards, p.running.PeerID) {
-		fmt.Fprintf(out, "%s\n", line)
-	}
+	writeItems(out, s.Items)
 	fmt.Fprintf(out, "shares    %d sent, %d received; %d bytes sent, %d received on the network\n",
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv)
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // invite makes an invitation to a task file, and returns its file and what it says.
@@ -112,7 +111,7 @@ func TestStrangerAndInvitation(t *testing.T) {
 	if err := protocol.WriteSyncRequest(&request, protocol.SyncRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := protocol.WriteDirect(&direct, protocol.Direct{Exchange: tsampling.Kind, Data: []byte("?")}); err != nil {
+	if err := protocol.WriteDirect(&direct, protocol.Direct{Exchange: protocol.WeightsKind, Data: []byte("?")}); err != nil {
 		t.Fatal(err)
 	}
 	for _, target := range ids {

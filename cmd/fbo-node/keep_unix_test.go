@@ -18,7 +18,6 @@ import (
 	"github.com/fbo-node/fbo/internal/sharecache"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // site is one machine's part in a tuning: its own data, and a command that trains on
@@ -96,7 +95,7 @@ func onDisk(t *testing.T, dir, file string, authors, observations int) {
 // observationsOf returns how many a share of peer-prior rests on.
 func observationsOf(t *testing.T, of *task.Task, share protocol.Share) int {
 	t.Helper()
-	if share.Kind == peerprior.Kind {
+	if share.Kind == protocol.MeanKind {
 		mean, err := protocol.DecodeMean(share.Payload, of.Surrogate.Features, of.Space.Len())
 		if err != nil {
 			t.Fatal(err)

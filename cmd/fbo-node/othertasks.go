@@ -107,7 +107,7 @@ func taskHistories(ctx context.Context, dir string) (pasts []taskHistory) {
 	}
 	for _, id := range ids {
 		if h, err := archive.History(id, all.Strategies()); err == nil {
-			pasts = append(pasts, taskHistory{task: h.Task, trials: h.Trials, spent: h.Spent})
+			pasts = append(pasts, taskHistory{task: h.Task, trials: h.Trials, items: spentItems(h.Spent)})
 		}
 	}
 	return pasts
@@ -145,10 +145,11 @@ func disclosureOf(p taskHistory, t *task.Task, own []agent.Past) (otherTaskDiscl
 		return disclosed, t.Privacy != nil && base.RegistrationOf(p.task).Reveals != nil && len(done) > 0
 	}
 	terms, err := ledger.NewTerms(p.task)
-	if err != nil || p.spent == nil {
+	spent, ok := strategy.StatusValue[ledger.State](p.items, strategy.PrivacyKey)
+	if err != nil || !ok {
 		return disclosed, false
 	}
-	disclosed.Releases, disclosed.Delta = p.spent.Released, terms.Delta
+	disclosed.Releases, disclosed.Delta = spent.Released, terms.Delta
 	disclosed.spending = ledger.Spending{Terms: terms, Releases: disclosed.Releases}
 	disclosed.Epsilon, err = terms.Spent(disclosed.Releases)
 	return disclosed, err == nil && disclosed.Releases > 0

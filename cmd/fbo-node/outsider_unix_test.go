@@ -29,7 +29,6 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // outsider is a stock libp2p host with stock gossip that tries all it can with what is
@@ -142,7 +141,7 @@ func shareOf(t *testing.T, task cid.Cid, key crypto.PrivKey, sequence uint64) []
 		t.Fatal(err)
 	}
 	share, err := protocol.Seal(protocol.Share{
-		Task: task, Key: protocol.Key{Kind: tsampling.Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: sequence}, TTL: time.Hour, Payload: payload,
+		Task: task, Key: protocol.Key{Kind: protocol.WeightsKind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: sequence}, TTL: time.Hour, Payload: payload,
 	}, key)
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -111,8 +112,8 @@ func newPrivacyReport(p taskHistory) (privacyReport, error) {
 			return privacyReport{}, err
 		}
 	}
-	if p.spent != nil {
-		r.State = *p.spent
+	if spent, ok := strategy.StatusValue[ledger.State](p.items, strategy.PrivacyKey); ok {
+		r.State = spent
 	}
 	if r.Spent, err = terms.Spent(r.Released); err != nil {
 		return privacyReport{}, err

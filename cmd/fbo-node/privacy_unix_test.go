@@ -166,7 +166,7 @@ func TestPrivateSumsAreTold(t *testing.T) {
 		}
 	})
 	for _, want := range []string{
-		"Only the 2 nodes on the roster can take part", "Peers get sums over 2 nodes or more", "privacy: 2 of 2 releases spent\nprivate sums: 2 known\n",
+		"Only the 2 nodes on the roster can take part", "Peers get sums over 2 nodes or more", "privacy: 2 of 2 releases spent\nsums: 2 known\n",
 	} {
 		if !strings.Contains(e.stdout, want) {
 			t.Errorf("%q is missing in\n%s%s", want, e.stdout, e.stderr)
@@ -185,17 +185,16 @@ func TestPrivateSumsAreTold(t *testing.T) {
 func awaitSums(t *testing.T, dir string, count int) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		var s struct {
-			Sums *strategy.Sums `json:"sums"`
-		}
+		var s statusView
 		if e := call(t, "status", "--json", "--data-dir", dir); e.code == base.ExitDone {
 			decode(t, e.stdout, &s)
 		}
-		if s.Sums != nil && s.Sums.Known >= count {
+		sums, _ := strategy.StatusValue[sumCounts](s.Items, "sums")
+		if sums.Known >= count {
 			return
 		}
 		if time.Since(began) > patienceOfTests {
-			t.Errorf("after %v: %+v", patienceOfTests, s.Sums)
+			t.Errorf("after %v: %+v", patienceOfTests, sums)
 			return
 		}
 	}

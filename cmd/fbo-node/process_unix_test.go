@@ -381,19 +381,19 @@ func statusOf(t *testing.T, dir string, args ...string) (s statusView) {
 
 // statusView is what status --json prints.
 type statusView struct {
-	Running             bool           `json:"running"`
-	Keeping             bool           `json:"keeping"`
-	Task                string         `json:"task"`
-	Tag                 string         `json:"tag"`
-	Name                string         `json:"name"`
-	Starts              uint64         `json:"starts"`
-	Trials              map[string]int `json:"trials"`
-	Best                *shownTrial    `json:"best"`
-	PeerID              string         `json:"peer_id"`
-	Addresses           []string       `json:"addresses"`
-	Peers               []node.Link    `json:"peers"`
-	Hubs                []node.HubLink `json:"hubs"`
-	HyperparameterPeers int            `json:"hyperparameter_peers"`
+	Running   bool                  `json:"running"`
+	Keeping   bool                  `json:"keeping"`
+	Task      string                `json:"task"`
+	Tag       string                `json:"tag"`
+	Name      string                `json:"name"`
+	Starts    uint64                `json:"starts"`
+	Trials    map[string]int        `json:"trials"`
+	Best      *shownTrial           `json:"best"`
+	PeerID    string                `json:"peer_id"`
+	Addresses []string              `json:"addresses"`
+	Peers     []node.Link           `json:"peers"`
+	Hubs      []node.HubLink        `json:"hubs"`
+	Items     []strategy.StatusItem `json:"items"`
 
 	TaskMismatches []node.TaskMismatch `json:"task_mismatches"`
 }

@@ -309,14 +309,16 @@ const shownMetrics = 3
 // patience is how long a run may be without peers before it says so.
 const patience = 5 * time.Second
 
-// watch reports how many peers are connected and how rounds of private sums end,
-// whenever that changes, and that the releases of a promise are spent.
+// maxNotice bounds the notice of a status item, in characters.
+const maxNotice = 500
+
+// watch prints the number of connected peers and the notices of status items, each time that they
+// change.
 func (p *progress) watch(ctx context.Context, session *node.Session, expected bool) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	connected, alone, warned := 0, time.Now(), false
-	var sums strategy.Sums
-	spent := false
+	notices := map[string]string{} // by key of the item
 	for {
 		select {
 		case <-ctx.Done():
@@ -327,13 +329,11 @@ func (p *progress) watch(ctx context.Context, session *node.Session, expected bo
 		if err != nil {
 			return
 		}
-		if s := status.Sums; s != nil && *s != sums {
-			sums = *s
-			p.printLine(base.Object{"event": "sums", "sums": s}, "private sums: %s", sumsText(*s))
-		}
-		if s := status.Privacy; s != nil && !spent && s.Refused == "" && s.Released >= s.Planned {
-			spent = true
-			p.printLine(base.Object{"event": "releases_spent", "privacy": s}, "%s", spentText(*s))
+		for _, item := range status.Items {
+			if item.Notice != "" && item.Notice != notices[item.Key] {
+				notices[item.Key] = item.Notice
+				p.printLine(base.Object{"event": "status", "item": item}, "%s", sanitize.Text(item.Notice, maxNotice))
+			}
 		}
 		now := len(status.TopicPeers)
 		p.tick(now)

@@ -36,11 +36,14 @@ func TestReasonsInLines(t *testing.T) {
 func TestTextsOfOthersInLines(t *testing.T) {
 	t.Parallel()
 	const sent, want = "\x1b[2J\u202egone", `\x1b[2J\u202egone`
-	sums := strategy.Sums{Failed: 1, Reason: sent}
+	items := []strategy.StatusItem{{Key: "a", Label: sent, Text: sent, Rows: [][]string{{"", sent}, {sent}}}}
 	for what, write := range map[string]func(out io.Writer){
 		"a warning of run": func(out io.Writer) { newProgress(out, nil, false).warning(sent) },
 		"a warning of hub": func(out io.Writer) { hubOptions{}.warning(out, sent) },
-		"the sums of run":  func(out io.Writer) { fmt.Fprintln(out, sumsText(sums)) },
+		"the items of run": func(out io.Writer) { fmt.Fprintln(out, strings.Join(itemLines(items), "\n")) },
+		"the items of a task": func(out io.Writer) {
+			writeStatus(out, taskHistory{task: clitest.MixedTask(t), items: items, running: &node.Status{Items: items}})
+		},
 		"the state of a task": func(out io.Writer) {
 			writeStatus(out, taskHistory{task: clitest.MixedTask(t), running: &node.Status{WaitsFor: sent}})
 		},

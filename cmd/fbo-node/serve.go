@@ -324,7 +324,7 @@ func (r *startReport) pastsLike(t *task.Task) (pasts []taskHistory) {
 		}
 		if h, err := r.node.History(id); err == nil {
 			r.known[id] = h.Task
-			pasts = append(pasts, taskHistory{task: h.Task, trials: h.Trials, spent: h.Spent})
+			pasts = append(pasts, taskHistory{task: h.Task, trials: h.Trials, items: spentItems(h.Spent)})
 		}
 	}
 	return pasts
@@ -362,7 +362,7 @@ func pastsOf(n *node.Node) (pasts []taskHistory) {
 	}
 	for _, id := range ids {
 		if h, err := n.History(id); err == nil {
-			pasts = append(pasts, taskHistory{task: h.Task, trials: h.Trials, spent: h.Spent})
+			pasts = append(pasts, taskHistory{task: h.Task, trials: h.Trials, items: spentItems(h.Spent)})
 		}
 	}
 	return pasts

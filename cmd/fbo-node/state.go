@@ -28,14 +28,22 @@ type taskHistory struct {
 	trials  []strategy.Trial
 	best    *strategy.Trial
 	epoch   uint64
-	stopped *agent.Stopped // why the latest run ended; nil when it did otherwise, or there are trials since
-	spent   *ledger.State  // nil when the task promises no privacy
-	running *node.Status   // nil when the node does not run
-	tag     string         // by which it takes part with an invitation
+	stopped *agent.Stopped        // why the latest run ended; nil when it did otherwise, or there are trials since
+	items   []strategy.StatusItem // of a stopped node only what it has spent of a promise of privacy
+	running *node.Status          // nil when the node does not run
+	tag     string                // by which it takes part with an invitation
 
 	// preferred returns the recommended design where outcomes are so noisy that it is to be
 	// preferred to the best one; nil where they are not. It may take as long as a suggestion.
 	preferred func(context.Context) (*agent.Recommendation, error)
+}
+
+// spentItems returns the item about a promise of privacy; none for nil.
+func spentItems(s *ledger.State) []strategy.StatusItem {
+	if s == nil {
+		return nil
+	}
+	return []strategy.StatusItem{strategy.PrivacyItem(*s)}
 }
 
 // readPast reads the task that an argument names, as findTask does, and its trials; empty names
@@ -117,7 +125,7 @@ func pastOfRunning(s control.TaskState) (taskHistory, error) {
 		}
 		p.trials = append(p.trials, trial)
 	}
-	p.best, p.epoch, p.spent, p.stopped = strategy.Best(t, p.trials), p.running.Starts, p.running.Privacy, p.running.Stopped
+	p.best, p.epoch, p.items, p.stopped = strategy.Best(t, p.trials), p.running.Starts, p.running.Items, p.running.Stopped
 	return p, nil
 }
 
@@ -150,7 +158,7 @@ func pastOfJournal(dir, wanted string) (taskHistory, error) {
 		return taskHistory{}, err
 	}
 	markInterrupted(h.Trials)
-	return taskHistory{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, stopped: h.Stopped, spent: h.Spent, preferred: h.Preferred}, nil
+	return taskHistory{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, stopped: h.Stopped, items: spentItems(h.Spent), preferred: h.Preferred}, nil
 }
 
 // interrupted is a trial that ran when its node ended without a goodbye: the

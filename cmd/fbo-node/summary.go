@@ -8,7 +8,6 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/render"
-	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -34,10 +33,7 @@ type summary struct {
 	PeerImprovements   int `json:"peer_improvements"`    // those of them that were the best so far when they ended
 	ModelBasedTrials   int `json:"model_based_trials"`   // designs after the start: neither random starts nor the user's
 
-	Privacy *ledger.State  `json:"privacy,omitempty"` // of the task's promise; nil when there is none
-	Sums    *strategy.Sums `json:"sums,omitempty"`    // private ones; nil when the task has none
-
-	Rewards []strategy.Reward `json:"rewards,omitempty"` // of the parties that this node knows; nil where the strategy reports none
+	Items []strategy.StatusItem `json:"items,omitempty"` // what the exchanges of the task report
 
 	SharesSent             int   `json:"shares_sent"`
 	SharesReceived         int   `json:"shares_received"`
@@ -66,12 +62,12 @@ func (p *progress) summary(run context.Context, session *node.Session) error {
 	if s.Recommended, err = session.Preferred(run); err != nil {
 		s.Recommended = nil
 	}
-	s.Privacy, s.Sums, s.Rewards = status.Privacy, status.Sums, status.Rewards
+	s.Items = status.Items
 	s.SharesSent, s.SharesReceived = status.SharesSent, status.SharesReceived
 	s.DirectMessagesSent, s.DirectMessagesReceived = status.DirectMessagesSent, status.DirectMessagesReceived
 	s.BytesSent, s.BytesReceived = status.BytesSent, status.BytesReceived
 	s.Connected = len(status.TopicPeers)
-	lines := append([]string{s.text(p.task)}, rewardLines(s.Rewards, status.PeerID)...)
+	lines := []string{s.text(p.task)}
 	if s.SharesSent > 0 || s.Evaluations > s.Failed {
 		lines = append(lines, whatBecomes(p.task, s.Connected, status.Stored.OwnShares > 0)...)
 	}
@@ -155,22 +151,8 @@ func (s summary) text(t *task.Task) string {
 	if s.ModelBasedTrials > 0 {
 		lines = append(lines, s.help(t))
 	}
-	sent := byteText(s.BytesSent) + " sent on the network in all"
-	if s.Sums == nil && s.Rewards == nil { // otherwise shares show only that their senders contributed, or there are none
-		sent = fmt.Sprintf("this run %s; %s", s.exchanged(), sent)
-	}
-	lines = append(lines, sent)
-	if p := s.Privacy; p != nil {
-		line := fmt.Sprintf("privacy: %d of %s spent", p.Released, sanitize.Count(p.Planned, "release"))
-		if p.Refused != "" {
-			line += " at least, and there will be no more: " + p.Refused
-		}
-		lines = append(lines, line)
-	}
-	if s.Sums != nil {
-		lines = append(lines, "private sums: "+sumsText(*s.Sums))
-	}
-	return strings.Join(lines, "\n")
+	lines = append(lines, fmt.Sprintf("this run %s; %s sent on the network in all", s.exchanged(), byteText(s.BytesSent)))
+	return strings.Join(append(lines, itemLines(s.Items)...), "\n")
 }
 
 // recommendedText is about a design that is recommended before the best observed one.
@@ -180,19 +162,6 @@ func recommendedText(r agent.Recommendation) string {
 		predicted = ", predicted " + render.Number(*r.Predicted)
 	}
 	return fmt.Sprintf("recommended: %s%s. %s:", r.Design, predicted, upper(r.Reason))
-}
-
-// spentText says that a promise leaves nothing more to share.
-func spentText(s ledger.State) string {
-	return fmt.Sprintf("privacy: all %s spent; this node shares nothing more, and goes on with what peers share", sanitize.Count(s.Planned, "release"))
-}
-
-func sumsText(s strategy.Sums) string {
-	text := fmt.Sprintf("%d known", s.Known)
-	if s.Failed > 0 {
-		text += fmt.Sprintf(", %s without one in this run; the last: %s", sanitize.Count(s.Failed, "round"), sanitize.Text(s.Reason, render.MaxReason))
-	}
-	return text
 }
 
 // exchanged says how much was told and heard: shares for all, messages to single peers, or

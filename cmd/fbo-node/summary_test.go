@@ -153,12 +153,12 @@ func TestSummaryText(t *testing.T) {
 		{summary{Best: &own, Evaluations: 9, ModelBasedTrials: 6, PeerInformedTrials: 2}, "peers: 2 of 6 designs after the random start came from peers; none of these set a new best", ""},
 		{summary{Best: &own, Evaluations: 9, ModelBasedTrials: 6, PeerInformedTrials: 2, PeerImprovements: 1}, "1 of these set a new best\n", "final"},
 		{summary{Best: &best, Evaluations: 9, ModelBasedTrials: 6, PeerInformedTrials: 2, PeerImprovements: 1}, "1 of these set a new best, the final one among them\n", ""},
-		{summary{Best: &own, SharesSent: 1, BytesSent: 20480}, "this run published 1 share and received 0; 20 KiB sent on the network in all", "private sums"},
+		{summary{Best: &own, SharesSent: 1, BytesSent: 20480}, "this run published 1 share and received 0; 20 KiB sent on the network in all", "privacy"},
 		{summary{Best: &own, DirectMessagesSent: 3, DirectMessagesReceived: 1}, "this run sent 3 messages to single peers and received 1; 0 bytes", "share"},
 		{summary{Best: &own, SharesReceived: 2, DirectMessagesReceived: 1}, "this run published 0 shares and received 2, and sent 0 messages to single peers and received 1; 0 bytes", ""},
 		{summary{Best: &own, Evaluations: 4, ModelBasedTrials: 2, SharesReceived: 3}, "peers: 0 of 2 designs after the random start came from peers\n", "model"},
-		{summary{Best: &own, Privacy: &ledger.State{Planned: 6, Released: 2}, Sums: &strategy.Sums{Known: 3}}, "0 bytes sent on the network in all\nprivacy: 2 of 6 releases spent\nprivate sums: 3 known", "share"},
-		{summary{Best: &own, Sums: &strategy.Sums{Known: 3, Failed: 1, Reason: "no quorum"}}, "private sums: 3 known, 1 round without one in this run; the last: no quorum", ""},
+		{summary{Best: &own, Items: []strategy.StatusItem{strategy.PrivacyItem(ledger.State{Planned: 6, Released: 2}), {Label: "sums", Text: "3 known"}}}, "0 bytes sent on the network in all\nprivacy: 2 of 6 releases spent\nsums: 3 known", ""},
+		{summary{Best: &own, Items: []strategy.StatusItem{{Label: "counts", Rows: [][]string{{"node", "count"}, {"a", "3"}}}}}, "in all\ncounts  count\na       3", "node"},
 	} {
 		got := c.summary.text(clitest.MixedTask(t))
 		if !strings.Contains(got, c.want) || (c.not != "" && strings.Contains(got, c.not)) {

@@ -21,6 +21,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/privacy/securesum"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -216,7 +217,7 @@ func (f *fleet) finish(t *testing.T) {
 func (n *fleetNode) contributions() (count int) {
 	for _, p := range n.starts {
 		for _, e := range p.of("share_sent") {
-			if e.Kind == ftsde.Kind {
+			if e.Kind == protocol.AggregateKind {
 				count++
 			}
 		}
@@ -254,13 +255,17 @@ func askOnly(dir string) (s control.TaskState, ok bool, err error) {
 	return control.Task(context.Background(), dir, tasks[0].ID)
 }
 
-// sums is what it says of sums.
-func (n *fleetNode) sums(t *testing.T) (s strategy.Sums) {
+// sumCounts is the value of the status item "sums".
+type sumCounts struct {
+	Known, Failed int
+	Reason        string
+}
+
+// sums returns the counts of sums in the node's status.
+func (n *fleetNode) sums(t *testing.T) sumCounts {
 	t.Helper()
-	if known := n.status(t).Sums; known != nil {
-		s = *known
-	}
-	return s
+	counts, _ := strategy.StatusValue[sumCounts](n.status(t).Items, "sums")
+	return counts
 }
 
 // measured tells whether a node has told the outcome of a trial in this start.
@@ -345,7 +350,7 @@ func trafficOf(t *testing.T, nodes []*fleetNode) (sent traffic) {
 			case "fbo_direct_sent_total":
 				sent.messages += value
 			case "fbo_direct_received_total":
-				if strings.Contains(rest, ftsde.Kind) {
+				if strings.Contains(rest, protocol.AggregateKind) {
 					sent.received += value
 				}
 			case "fbo_direct_send_failures_total":

@@ -17,6 +17,7 @@ import (
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
@@ -90,7 +91,7 @@ func parseJournalOfSums(path string) (journalOfSums, error) {
 		if r.Fit != nil {
 			j.fitted = r.Fit
 		}
-		if r.Note != nil && r.Note.Exchange == ftsde.Kind {
+		if r.Note != nil && r.Note.Exchange == protocol.AggregateKind {
 			if err := j.note(r.Note.Data); err != nil {
 				return j, err
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // tuneByOwn is an embedding program with a strategy of its own: it evaluates one
@@ -22,7 +22,7 @@ func tuneByOwn(t *testing.T, dir string) string {
 	t.Helper()
 	strategies := append(all.Strategies(), strategy.Registration{
 		StrategyType: task.StrategyType{Name: "own-strategy"},
-		New:          func(t *task.Task) (strategy.Strategy, error) { return tsampling.NewTS(t), nil },
+		New:          func(t *task.Task) (strategy.Strategy, error) { return alone.NewTS(t), nil },
 		Describe:     func(*task.Task) string { return "Thompson sampling alone" },
 	})
 	spec, err := strategies.Parse("task.yaml", []byte(strings.Replace(bowlTask, "fts", "own-strategy", 1)))

@@ -56,9 +56,9 @@
 // named for two results. A party that reports lower results than it has
 // is served first; nothing here can see that, as long as the results fit.
 //
-// # What a party would have got by itself
+// # The reward of a party without peers
 //
-// A party that takes part wants to know whether it does well to. Where it is asked to, an
-// exchange plays what the party would have done alone on draws of its process, see
-// [Exchange.EstimateAlone]: a node asks, an experiment plays the real thing.
+// A party wants to know whether participation pays. If [strategy.Env.EstimateAlone] is set, an
+// exchange simulates the party without peers on draws from its process. A node sets it. An
+// experiment runs the strategy without peers instead.
 package fair

@@ -25,17 +25,12 @@ const (
 	estimateDraws = 3
 )
 
-// estimate is what the node would have got by itself, as far as that is known.
+// estimate is the state of the estimates of the node's reward without peers.
 type estimate struct {
 	wanted bool
 	begun  int // evaluations that the latest one, ended or not, is about
-	latest *strategy.Estimate
+	latest *Estimate
 }
-
-var _ strategy.Estimator = (*Exchange)(nil)
-
-// EstimateAlone implements strategy.Estimator.
-func (e *Exchange) EstimateAlone() { e.estimate.wanted = true }
 
 // estimateWhenDue begins an estimate when the node's own evaluations have reached the next
 // number for one: 10, 20, 40, 80 and so on. After a restart that is so at once, if there
@@ -62,7 +57,7 @@ func (e *Exchange) estimateWhenDue() {
 
 func (e *Exchange) estimated(in strategy.WorkDone) {
 	switch result := in.Result.(type) {
-	case strategy.Estimate:
+	case Estimate:
 		e.estimate.latest = &result
 		e.show()
 	case error:
@@ -91,22 +86,22 @@ func counted(list []entry) (n int) {
 // make it cheap: the hyperparameters are those of all results in the book, from the
 // beginning, where a party alone would have to learn them; and there are no more than three
 // draws.
-func (c chooser) alone(ctx context.Context, b *book, party int, seed strategy.Seed) (strategy.Estimate, error) {
+func (c chooser) alone(ctx context.Context, b *book, party int, seed strategy.Seed) (Estimate, error) {
 	p := c.pool(b)
 	h, err := c.model.Fit(ctx, p.Observations, nil, seed.Stream("estimate fit", 0))
 	if err != nil {
-		return strategy.Estimate{}, err
+		return Estimate{}, err
 	}
 	posterior, err := c.model.Condition(p.Observations, h, nil)
 	if err != nil {
-		return strategy.Estimate{}, err
+		return Estimate{}, err
 	}
 	scaled, ok := posterior.(surrogate.Scaled)
 	if !ok {
-		return strategy.Estimate{}, fmt.Errorf("the surrogate does not say in which units it is")
+		return Estimate{}, fmt.Errorf("the surrogate does not say in which units it is")
 	}
 	sign := c.task.Goal.Sign()
-	result := strategy.Estimate{Evaluations: counted(b.entries[party])}
+	result := Estimate{Evaluations: counted(b.entries[party])}
 	for _, entry := range b.entries[party] {
 		if entry.isGain() {
 			result.ActualSum += sign * *entry.Value
@@ -123,7 +118,7 @@ func (c chooser) alone(ctx context.Context, b *book, party int, seed strategy.Se
 		}
 		sum, best, err := g.play(ctx, b.entries[party], result.Evaluations)
 		if err != nil {
-			return strategy.Estimate{}, err
+			return Estimate{}, err
 		}
 		result.Sum += sign * sum / estimateDraws
 		result.Best += sign * best / estimateDraws

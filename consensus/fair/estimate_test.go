@@ -219,16 +219,16 @@ func TestWhenEstimatesAreMade(t *testing.T) {
 	if len(about) > 0 {
 		t.Fatalf("estimates that nobody asked for, with %v evaluations", about)
 	}
-	x.EstimateAlone() // as after a restart
+	x.estimate.wanted = true // as after a restart
 	evaluate(50)
 	if !slices.Equal(about, []int{13, 20, 40}) {
 		t.Errorf("estimates with %v evaluations", about)
 	}
-	gains := x.gains()
-	if e := gains[0].Alone; e == nil || e.Evaluations != 13 || e.Sum == 0 {
-		t.Errorf("the gains tell of %+v", e)
+	rewards := x.rewards()
+	if e := rewards[0].Alone; e == nil || e.Evaluations != 13 || e.Sum == 0 {
+		t.Errorf("the estimate of this node is %+v", e)
 	}
-	if gains[1].Alone != nil {
+	if rewards[1].Alone != nil {
 		t.Error("there is an estimate of another party")
 	}
 

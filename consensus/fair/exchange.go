@@ -18,9 +18,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kind names the exchange, which publishes no shares.
-const Kind = "fair"
-
 // Kinds of what is signed and sent directly.
 const (
 	evaluationKind = "evaluation"
@@ -64,11 +61,9 @@ type Round struct {
 	// Alone says that the mediator is not there.
 	Alone bool
 
-	gains []strategy.Reward
+	self    peer.ID
+	rewards []Reward
 }
-
-// Rewards implements strategy.RewardReporter.
-func (r Round) Rewards() []strategy.Reward { return r.gains }
 
 // Exchange is one node's part in the rounds of a task: as a party, and as the mediator or
 // as one of those that have their turns to propose.
@@ -157,12 +152,12 @@ func NewExchange(t *task.Task, key crypto.PrivKey) (*Exchange, error) {
 		named:    map[naming]bool{},
 		disputed: map[dispute]bool{},
 		left:     map[int]bool{},
-		current:  Round{Roster: n},
+		current:  Round{Roster: n, self: id},
 	}, nil
 }
 
 // Name implements strategy.Exchange.
-func (*Exchange) Name() string { return Kind }
+func (*Exchange) Name() string { return protocol.FairKind }
 
 // Decode implements strategy.Exchange. Nothing is published, so every payload is refused.
 func (*Exchange) Decode([]byte) (any, error) {
@@ -269,7 +264,7 @@ func (e *Exchange) look(view strategy.View) {
 // show puts the latest round into the view.
 func (e *Exchange) show() {
 	e.current.Alone = e.alone
-	e.current.gains = e.gains()
+	e.current.rewards = e.rewards()
 	e.emit(strategy.Result{Value: e.current})
 }
 

@@ -63,8 +63,8 @@ func TestPartiesOfAMediatorSeeNothingOfOthers(t *testing.T) {
 				t.Errorf("party %d holds evaluations of party %d", m.index, party)
 			}
 		}
-		if got, want := len(m.result.Rewards()), 1; m.index != 1 && got != want {
-			t.Errorf("party %d knows the gains of %d, want %d", m.index, got, want)
+		if got, want := len(m.result.rewards), 1; m.index != 1 && got != want {
+			t.Errorf("party %d knows the rewards of %d, want %d", m.index, got, want)
 		}
 	}
 }

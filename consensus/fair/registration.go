@@ -15,7 +15,11 @@ func Register() strategy.Registration {
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			exchange, err := NewExchange(env.Task, env.Key)
-			return []strategy.Exchange{exchange}, err
+			if err != nil {
+				return nil, err
+			}
+			exchange.estimate.wanted = env.EstimateAlone
+			return []strategy.Exchange{exchange}, nil
 		},
 		Roster:   true,
 		Describe: describe,

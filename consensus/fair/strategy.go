@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -44,7 +45,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if s.search.Starting(view, trial) {
 		return s.search.Start(view, trial, seed)
 	}
-	round, _ := strategy.ResultOf[Round](view, Kind)
+	round, _ := strategy.ResultOf[Round](view, protocol.FairKind)
 	if !round.Design.IsZero() && !taken(view, round.Of) {
 		phrase := fmt.Sprintf("of the batch of round %d, for %s", round.Of, parties(round.Parties))
 		if late := round.Roster - round.Parties; late > 0 {
@@ -55,7 +56,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 		}}, nil
 	}
 	if view.Waited == "" {
-		return strategy.Suggestion{Wait: strategy.Wait{Exchange: Kind, For: s.patience(round)}}, nil
+		return strategy.Suggestion{Wait: strategy.Wait{Exchange: protocol.FairKind, For: s.patience(round)}}, nil
 	}
 	suggestion, err := s.alone(ctx, view, trial, seed)
 	if suggestion.Why.Phrase != "" {

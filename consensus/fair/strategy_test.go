@@ -8,6 +8,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -50,7 +51,7 @@ func TestStartingDesigns(t *testing.T) {
 	same := search.New(definition).WithoutCentre()
 	for trial := range uint64(2) {
 		if trial == 1 {
-			view.Results[Kind] = Round{Number: 1, Design: definition.Space.Decode([]float64{0.5, 0.5}), Parties: 3, Roster: 3}
+			view.Results[protocol.FairKind] = Round{Number: 1, Design: definition.Space.Decode([]float64{0.5, 0.5}), Parties: 3, Roster: 3}
 		}
 		got := suggest(t, view)
 		want, err := same.Start(view, trial+1, random.SeedOf(7))
@@ -70,7 +71,7 @@ func TestADesignIsTakenOnce(t *testing.T) {
 	definition := newTask(t, 3, noMediator, "")
 	view := viewOf(t, definition, []float64{0.1, 0.2}, []float64{0.8, 0.7})
 	assigned := definition.Space.Decode([]float64{0.25, 0.5})
-	view.Results[Kind] = Round{Number: 4, Of: 4, Design: assigned, Parties: 2, Roster: 3}
+	view.Results[protocol.FairKind] = Round{Number: 4, Of: 4, Design: assigned, Parties: 2, Roster: 3}
 	first := suggest(t, view)
 	if !first.Design.Equal(assigned) || first.Wait.Exchange != "" {
 		t.Fatalf("%v, %+v; want the assigned %v", first.Design, first.Wait, assigned)
@@ -86,17 +87,17 @@ func TestADesignIsTakenOnce(t *testing.T) {
 		if state == strategy.Done {
 			view.Trials[2].Outcome = &strategy.Outcome{Value: 1}
 		}
-		if again := suggest(t, view); again.Wait.Exchange != Kind {
+		if again := suggest(t, view); again.Wait.Exchange != protocol.FairKind {
 			t.Errorf("while its trial is %s: %v (%s)", state, again.Design, again.Why)
 		}
 	}
 	next := definition.Space.Decode([]float64{0.75, 0.5})
-	view.Results = map[string]any{Kind: Round{Number: 5, Of: 5, Design: next, Parties: 3, Roster: 3}}
+	view.Results = map[string]any{protocol.FairKind: Round{Number: 5, Of: 5, Design: next, Parties: 3, Roster: 3}}
 	if s := suggest(t, view); !s.Design.Equal(next) || s.Why.Phrase != "of the batch of round 5, for 3 parties" {
 		t.Errorf("in the next round: %v (%s)", s.Design, s.Why)
 	}
-	view.Results = map[string]any{Kind: Round{Number: 6, Parties: 2, Roster: 3}}
-	if s := suggest(t, view); s.Wait.Exchange != Kind {
+	view.Results = map[string]any{protocol.FairKind: Round{Number: 6, Parties: 2, Roster: 3}}
+	if s := suggest(t, view); s.Wait.Exchange != protocol.FairKind {
 		t.Errorf("in a round without a design for it: %v", s.Design)
 	}
 }
@@ -121,12 +122,12 @@ func TestWaitingAndGoingOnAlone(t *testing.T) {
 	} {
 		view.Results, view.Waited = map[string]any{}, ""
 		if c.round != nil {
-			view.Results[Kind] = c.round
+			view.Results[protocol.FairKind] = c.round
 		}
-		if got := suggest(t, view).Wait; got.Exchange != Kind || got.For != c.wait {
+		if got := suggest(t, view).Wait; got.Exchange != protocol.FairKind || got.For != c.wait {
 			t.Errorf("%+v: waits %+v, want %v", c.round, got, c.wait)
 		}
-		view.Waited = Kind
+		view.Waited = protocol.FairKind
 		got := suggest(t, view)
 		if got.Wait.Exchange != "" || !got.Design.Equal(want.Design) || got.Why.Round != 0 || got.Why.FromPeers() {
 			t.Errorf("%+v: after waiting in vain %v (%s), %+v; want %v", c.round, got.Design, got.Why, got.Wait, want.Design)

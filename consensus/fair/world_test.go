@@ -258,7 +258,7 @@ func (w *world) view(m *member) strategy.View {
 	}
 	view := strategy.View{
 		Task: w.task, Self: m.id, Trials: slices.Clone(m.trials),
-		Results: map[string]any{presence.Kind: seen, Kind: m.result},
+		Results: map[string]any{presence.Kind: seen, protocol.FairKind: m.result},
 	}
 	view.Posterior = w.posterior(m)
 	for _, trial := range m.trials {
@@ -375,7 +375,7 @@ func (w *world) suggest(m *member, waited string) {
 		run, wait := m.run, m.waits
 		w.after(max(m.since+s.Wait.For-w.now, 0), func() {
 			if m.run == run && m.waiting && m.waits == wait && w.now >= m.since+s.Wait.For {
-				w.suggest(m, Kind)
+				w.suggest(m, protocol.FairKind)
 			}
 		})
 		return

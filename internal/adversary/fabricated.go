@@ -10,7 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 const tick = time.Millisecond
@@ -177,7 +176,7 @@ func (f *Field) accusations(count int) (messages []*pb.Message, err error) {
 			if err != nil {
 				return nil, err
 			}
-			envelope, err := f.Share(key, tsampling.Kind, 1, payload)
+			envelope, err := f.Share(key, protocol.WeightsKind, 1, payload)
 			if err != nil {
 				return nil, err
 			}

@@ -15,7 +15,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // Topic is the task's, as open nodes name it.
@@ -109,7 +108,7 @@ func (f *Field) Forged(author crypto.PrivKey, number uint64, first float64) (*pb
 	if err != nil {
 		return nil, err
 	}
-	envelope, err := f.Share(author, tsampling.Kind, number, payload)
+	envelope, err := f.Share(author, protocol.WeightsKind, number, payload)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +136,7 @@ func (f *Field) items(keys []crypto.PrivKey) ([]protocol.SyncItem, error) {
 	}
 	var items []protocol.SyncItem
 	for _, key := range keys {
-		envelope, err := f.Share(key, tsampling.Kind, 1, payload)
+		envelope, err := f.Share(key, protocol.WeightsKind, 1, payload)
 		if err != nil {
 			return nil, err
 		}

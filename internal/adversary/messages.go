@@ -16,7 +16,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // extremeMean says, in valid shares, that the objective is 1e100 where nothing is known.
@@ -51,7 +50,7 @@ func extremeMean(ctx context.Context, f *Field) error {
 			}
 			every(ctx, time.Second, func() bool {
 				number++
-				envelope, err := f.Share(p.Key, peerprior.Kind, number, payload)
+				envelope, err := f.Share(p.Key, protocol.MeanKind, number, payload)
 				if err != nil {
 					return false
 				}

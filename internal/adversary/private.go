@@ -9,7 +9,6 @@ import (
 
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 // dribble is eight outsiders that begin four direct messages each to every node, which is
@@ -39,7 +38,7 @@ func (f *Field) dribbleOnce(ctx context.Context, p *Peer, target peer.AddrInfo) 
 	}
 	defer s.Reset()
 	f.Count("streams", 1)
-	begin := append([]byte{byte(len(ftsde.Kind))}, ftsde.Kind...)
+	begin := append([]byte{byte(len(protocol.AggregateKind))}, protocol.AggregateKind...)
 	if _, err := s.Write(append(begin, 0x80, 0x80, 0x04)); err != nil { // 64 KiB to come
 		return
 	}

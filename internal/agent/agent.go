@@ -57,9 +57,8 @@ type Config struct {
 	// shares, says nothing of its own, and is not present.
 	Keep bool
 
-	// Estimate asks the exchanges that can for what the node would have got by itself
-	// (strategy.Estimator), which costs computations beside the agent.
-	Estimate bool
+	// EstimateAlone is strategy.Env.EstimateAlone of the exchanges.
+	EstimateAlone bool
 
 	// AfterEpoch is an epoch that the agent may have reached before, though its records do
 	// not say so: it opens a later one.
@@ -155,7 +154,7 @@ func (c *Config) complete() (err error) {
 		}
 	}
 	if c.Exchanges == nil {
-		env := strategy.Env{Task: c.Task, Key: c.Key, Entropy: c.Entropy, Unaccounted: c.Unaccounted}
+		env := strategy.Env{Task: c.Task, Key: c.Key, Entropy: c.Entropy, Unaccounted: c.Unaccounted, EstimateAlone: c.EstimateAlone}
 		if c.Exchanges, err = recoverpanic.Call("the making of the exchanges", func() ([]strategy.Exchange, error) {
 			return NewExchanges(registration, env)
 		}); err != nil {
@@ -230,11 +229,6 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 	exchanges, err := newExchanges(cfg.Exchanges)
 	if err != nil {
 		return nil, err
-	}
-	if cfg.Estimate {
-		if err := requestEstimates(cfg.Exchanges); err != nil {
-			return nil, err
-		}
 	}
 	models, err := newModels(cfg.Task, cfg.Model)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // failing is a strategy that fails in one way, always or only when it sees what peers share.
@@ -135,7 +134,7 @@ func TestAHugeMeanBesideTinyOutcomes(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.run(1, func(x task.Design) float64 { return 1e-208 * bowl(x) })
-			share := say(t, d, fbotest.Key(t, 9), peerprior.Kind, slotOf(t, d, peerprior.Kind, payload), protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, payload)
+			share := say(t, d, fbotest.Key(t, 9), protocol.MeanKind, slotOf(t, d, protocol.MeanKind, payload), protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, payload)
 			if v := d.receive(share); v != Accepted {
 				t.Fatalf("the mean: %v", v)
 			}

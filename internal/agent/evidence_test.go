@@ -11,7 +11,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -72,7 +74,13 @@ func copyOf(d *driver) *driver {
 	return c
 }
 
-func (d *driver) released() int { return d.agent.Spent().Released }
+func (d *driver) released() int { return d.spent().Released }
+
+// spent returns what the agent reports of the task's promise of privacy.
+func (d *driver) spent() ledger.State {
+	spent, _ := strategy.StatusValue[ledger.State](d.agent.Status(), strategy.PrivacyKey)
+	return spent
+}
 
 // The receipt of a release outlives the share and the peer's restart. With its journal put
 // back to before the release, the author is told it and refuses; among newcomers it shares
@@ -108,17 +116,17 @@ func TestReceiptsOutliveTheirShares(t *testing.T) {
 	meet(author, newcomer)
 	author.run(3, bowl)
 	meet(author, newcomer)
-	if author.released() != 1 || author.agent.Spent().Refused != "" || len(newcomer.agent.evidence.receipts) != 1 {
-		t.Errorf("among newcomers: %+v, the newcomer holds %d receipts", author.agent.Spent(), len(newcomer.agent.evidence.receipts))
+	if author.released() != 1 || author.spent().Refused != "" || len(newcomer.agent.evidence.receipts) != 1 {
+		t.Errorf("among newcomers: %+v, the newcomer holds %d receipts", author.spent(), len(newcomer.agent.evidence.receipts))
 	}
 	author.checkWarned("this node shares nothing before a peer is there that knows of this node's release 1")
 
 	meet(author, witness)
-	if s := author.agent.Spent(); s.Released != 3 || !strings.Contains(s.Refused, "peers hold release 3 of this node, and its journal knows of 1") {
+	if s := author.spent(); s.Released != 3 || !strings.Contains(s.Refused, "peers hold release 3 of this node, and its journal knows of 1") {
 		t.Errorf("told by a witness: %+v", s)
 	}
 	author.start()
-	if s := author.agent.Spent(); s.Released != 3 || s.Refused == "" {
+	if s := author.spent(); s.Released != 3 || s.Refused == "" {
 		t.Errorf("after a restart: %+v", s)
 	}
 }
@@ -171,7 +179,7 @@ func TestEvidenceReachesBothCopies(t *testing.T) {
 		meet(c, peers[i])
 		c.run(i+1, bowl) // one releases once more, the other twice
 		meet(c, peers[i])
-		if s := c.agent.Spent(); s.Refused != "" || s.Released != 2+i {
+		if s := c.spent(); s.Refused != "" || s.Released != 2+i {
 			t.Fatalf("copy %d: %+v", i, s)
 		}
 	}
@@ -180,7 +188,7 @@ func TestEvidenceReachesBothCopies(t *testing.T) {
 	meet(bystander, peers[1])
 	for i, c := range copies {
 		meet(c, peers[i])
-		if s := c.agent.Spent(); s.Released != 4 || !strings.Contains(s.Refused, "two copies of its data directory") {
+		if s := c.spent(); s.Released != 4 || !strings.Contains(s.Refused, "two copies of its data directory") {
 			t.Errorf("copy %d: %+v", i, s)
 		}
 		warned := 0
@@ -194,12 +202,12 @@ func TestEvidenceReachesBothCopies(t *testing.T) {
 		}
 		c.run(2, bowl)
 		if c.released() != 4 {
-			t.Errorf("copy %d has released after its refusal: %+v", i, c.agent.Spent())
+			t.Errorf("copy %d has released after its refusal: %+v", i, c.spent())
 		}
 		received := c.agent.PeerShares(c.now)
 		c.start()
 		c.recall(received)
-		if s := c.agent.Spent(); s.Released != 4 || s.Refused == "" || len(c.agent.EquivocationProofs()) == 0 {
+		if s := c.spent(); s.Released != 4 || s.Refused == "" || len(c.agent.EquivocationProofs()) == 0 {
 			t.Errorf("copy %d after a restart: %+v", i, s)
 		}
 	}

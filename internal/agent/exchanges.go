@@ -10,7 +10,6 @@ import (
 
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/exchange/surrogates"
-	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -25,20 +24,6 @@ func NewExchanges(r strategy.Registration, env strategy.Env) ([]strategy.Exchang
 	}
 	further, err := r.Exchanges(env)
 	return append(list, further...), err
-}
-
-// requestEstimates asks those that can for what the node would have got by itself.
-func requestEstimates(list []strategy.Exchange) error {
-	for _, exchange := range list {
-		estimator, ok := exchange.(strategy.Estimator)
-		if !ok {
-			continue
-		}
-		if _, err := recoverpanic.Call(nameOf(exchange.Name()), func() (any, error) { estimator.EstimateAlone(); return nil, nil }); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 type exchanges struct {

@@ -11,26 +11,22 @@ import (
 
 	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/consensus/constrainedgp"
-	"github.com/fbo-node/fbo/internal/exchange/hyper"
-	"github.com/fbo-node/fbo/internal/exchange/latentfactor"
 	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
-	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // readers has every strategy that reads numbers of peers, with the settings that make it read
 // most.
 var readers = map[string]string{
-	tsampling.Kind:     "type: fts, initial_designs: 2",
-	peerprior.Kind:     "type: peer-prior, share: exact, initial_designs: 2",
-	consensus.Kind:     "type: consensus, initial_designs: 2, weights: leader, rounds: 4, round_timeout: 1",
-	constrainedgp.Kind: "type: constrained-gp, initial_designs: 2, threshold: open",
-	optprior.Kind:      "type: density, initial_designs: 2",
+	protocol.WeightsKind:   "type: fts, initial_designs: 2",
+	protocol.MeanKind:      "type: peer-prior, share: exact, initial_designs: 2",
+	protocol.CandidateKind: "type: consensus, initial_designs: 2, weights: leader, rounds: 4, round_timeout: 1",
+	constrainedgp.Kind:     "type: constrained-gp, initial_designs: 2, threshold: open",
+	optprior.Kind:          "type: density, initial_designs: 2",
 }
 
 var (
@@ -58,9 +54,9 @@ func drawPayload(rt *rapid.T, spec *task.Task, kind string) (payload []byte, err
 	point := protocol.Point{Coordinates: []float64{of([]float64{0, 0.5, 1}, "coordinate")}, Choices: []int{rapid.IntRange(0, 2).Draw(rt, "choice")}}
 	unit := of(extremeUnits, "unit")
 	switch kind {
-	case tsampling.Kind:
+	case protocol.WeightsKind:
 		return protocol.Weights{Observations: observations, Values: weights("weight")}.Encode()
-	case peerprior.Kind:
+	case protocol.MeanKind:
 		m := protocol.Mean{
 			Observations: observations, Explained: of([]float64{0.011, 0.5, 1}, "explained"),
 			Level: unit, Scale: of(extremeScales, "scale"), Values: weights("value"), ExplainedWeights: weights("known"),
@@ -70,11 +66,11 @@ func drawPayload(rt *rapid.T, spec *task.Task, kind string) (payload []byte, err
 			m.Lengthscales = []float64{l, protocol.MaxLengthscale}
 		}
 		return m.Encode()
-	case consensus.Kind:
+	case protocol.CandidateKind:
 		return protocol.Candidate{Round: rapid.IntRange(1, maxSlots).Draw(rt, "round"), Point: point, Response: &unit, VisiblePeers: 1}.Encode(spec.Space, spec.Strategy.Settings.(consensus.Settings).Rounds)
 	case constrainedgp.Kind:
 		return protocol.NearOptimal{Observations: observations, Point: point, Bound: &unit}.Encode(spec.Space)
-	case hyper.Kind:
+	case protocol.HyperparametersKind:
 		h := protocol.Hyperparameters{}
 		for i := range spec.Space.Len() + 1 {
 			mean := of([]float64{0, -4.7, 2.2}, "mean")
@@ -102,8 +98,8 @@ func checkExtremeShares(t *testing.T, tasks ...string) {
 			t.Run(kind+" "+name, func(t *testing.T) { extremeShares(t, kind, newTask(t, name, keys)) })
 		}
 	}
-	t.Run(hyper.Kind, func(t *testing.T) {
-		extremeShares(t, hyper.Kind, newTask(t, "shared", "type: alone, initial_designs: 2"))
+	t.Run(protocol.HyperparametersKind, func(t *testing.T) {
+		extremeShares(t, protocol.HyperparametersKind, newTask(t, "shared", "type: alone, initial_designs: 2"))
 	})
 }
 
@@ -160,7 +156,7 @@ func TestAStatementThatNobodyCanUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	alone, d := newDriver(t, configOf(t, spec, 1)), newDriver(t, configOf(t, spec, 1))
-	if v := d.receive(say(t, d, fbotest.Key(t, 9), latentfactor.Kind, 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, payload)); v != Accepted {
+	if v := d.receive(say(t, d, fbotest.Key(t, 9), protocol.LatentKind, 0, protocol.Stamp{Epoch: 1, Sequence: 1}, time.Hour, payload)); v != Accepted {
 		t.Fatalf("the statement: %v", v)
 	}
 	for range 5 {

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/fbo-node/fbo/internal/exchange/hyper"
+	"github.com/fbo-node/fbo/protocol"
 )
 
 // What a peer has said of hyperparameters is the prior of the next fit, and after a
@@ -21,7 +21,7 @@ func TestTaughtFitSurvivesARestart(t *testing.T) {
 	}
 	received := 0
 	for _, share := range peer.take() {
-		if share.Kind == hyper.Kind && d.receive(share) == Accepted {
+		if share.Kind == protocol.HyperparametersKind && d.receive(share) == Accepted {
 			received++
 		}
 	}

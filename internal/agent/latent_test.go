@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/fbo-node/fbo/internal/exchange/latentfactor"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
@@ -31,7 +31,7 @@ strategy: {type: alone}`))
 	own := kindOf()
 	hear := func() (received int) {
 		for _, share := range peer.take() {
-			if share.Kind == latentfactor.Kind && d.receive(share) == Accepted {
+			if share.Kind == protocol.LatentKind && d.receive(share) == Accepted {
 				received++
 			}
 		}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,7 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/exchange/presence"
-	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -151,51 +152,33 @@ func (a *Agent) Trials() []strategy.Trial { return slices.Clone(a.trials.list) }
 // Best returns the best trial so far, nil when no trial is feasible.
 func (a *Agent) Best() *strategy.Trial { return a.trials.bestTrial() }
 
-// Spent returns what has been spent of the task's promise of privacy; nil when it
-// promises nothing.
-func (a *Agent) Spent() *ledger.State {
+// Status returns the items that the exchanges report, in the order of the exchanges. Each value
+// is encoded as JSON.
+func (a *Agent) Status() (items []strategy.StatusItem) {
 	for _, name := range a.exchanges.order {
-		if spender, ok := a.exchanges.results[name].(strategy.Spender); ok {
-			return ask(name, spender.Account)
+		reporter, ok := a.exchanges.results[name].(strategy.StatusReporter)
+		if !ok {
+			continue
 		}
+		reported, err := recoverpanic.Call(nameOf(name), func() ([]strategy.StatusItem, error) { return encodeItems(reporter.Status()) })
+		if err != nil {
+			reported = []strategy.StatusItem{{Key: name, Label: "error", Text: err.Error()}}
+		}
+		items = append(items, reported...)
 	}
-	return nil
+	return items
 }
 
-// Sums returns how the rounds of the task's private sums ended; nil when it has none.
-func (a *Agent) Sums() *strategy.Sums {
-	for _, name := range a.exchanges.order {
-		if counter, ok := a.exchanges.results[name].(strategy.SumCounter); ok {
-			return ask(name, counter.CountSums)
+func encodeItems(items []strategy.StatusItem) ([]strategy.StatusItem, error) {
+	items = slices.Clone(items)
+	for i, item := range items {
+		value, err := json.Marshal(item.Value)
+		if err != nil {
+			return nil, fmt.Errorf("status item %q has no JSON form: %w", item.Key, err)
 		}
+		items[i].Value = json.RawMessage(value)
 	}
-	return nil
-}
-
-// Rewards returns what the parties of the task have got of their evaluations, as far as this
-// agent knows; nil where the strategy does not tell.
-func (a *Agent) Rewards() []strategy.Reward {
-	for _, name := range a.exchanges.order {
-		if gainer, ok := a.exchanges.results[name].(strategy.RewardReporter); ok {
-			if gains := ask(name, gainer.Rewards); gains != nil {
-				return *gains
-			}
-		}
-	}
-	return nil
-}
-
-// HyperparameterPeers returns the number of peers in the prior of the hyperparameters that the next fit of the objective
-// goes by; 0 where the task does not share them.
-func (a *Agent) HyperparameterPeers() int {
-	for _, name := range a.exchanges.order {
-		if priorSource, ok := a.exchanges.results[name].(strategy.PriorSource); ok {
-			if count := ask(name, priorSource.HyperparameterPeers); count != nil {
-				return *count
-			}
-		}
-	}
-	return 0
+	return items, nil
 }
 
 // Epoch returns the number of this start.

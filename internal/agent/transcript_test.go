@@ -311,7 +311,7 @@ func (s *stage) record(r Record) string {
 		return fmt.Sprintf("fit to %d observations", r.Fit.Observations)
 	case r.Sent != nil:
 		return fmt.Sprintf("share of kind %s", r.Sent.Kind)
-	case r.Note != nil && r.Note.Exchange == fair.Kind:
+	case r.Note != nil && r.Note.Exchange == protocol.FairKind:
 		return fmt.Sprintf("note of fair: %s", s.note(r.Note.Data))
 	case r.Note != nil:
 		return fmt.Sprintf("note of %s: %s", r.Note.Exchange, r.Note.Data)

@@ -97,7 +97,10 @@ func trialsOf(t *testing.T, of *task.Task) []strategy.Trial {
 func TestExportsEqualGoldenFiles(t *testing.T) {
 	of := parse(t, everything)
 	for name, write := range map[string]func(io.Writer, *task.Task, []strategy.Trial) error{
-		"trials.csv": export.CSV, "trials.json": export.JSON, "study.log": export.OptunaJournal,
+		"trials.csv": export.CSV, "study.log": export.OptunaJournal,
+		"trials.json": func(out io.Writer, of *task.Task, trials []strategy.Trial) error {
+			return export.JSON(out, of, trials, []strategy.StatusItem{{Key: "privacy", Label: "privacy", Value: 3, Text: "3 of 4 <releases> spent"}})
+		},
 	} {
 		var got bytes.Buffer
 		if err := write(&got, of, trialsOf(t, of)); err != nil {
@@ -120,7 +123,7 @@ func TestExportsEqualGoldenFiles(t *testing.T) {
 func TestExportOfTaskWithoutTrials(t *testing.T) {
 	of := parse(t, everything)
 	var table, document, journal strings.Builder
-	if err := errors.Join(export.CSV(&table, of, nil), export.JSON(&document, of, nil), export.OptunaJournal(&journal, of, nil)); err != nil {
+	if err := errors.Join(export.CSV(&table, of, nil), export.JSON(&document, of, nil, nil), export.OptunaJournal(&journal, of, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Count(table.String(), "\n") != 1 || !strings.HasSuffix(document.String(), `"trials":[]}`+"\n") || strings.Count(journal.String(), "\n") != 3 {
@@ -132,7 +135,7 @@ func TestExportOfTaskWithoutTrials(t *testing.T) {
 func TestDocumentHasTheTask(t *testing.T) {
 	of := parse(t, everything)
 	var out bytes.Buffer
-	if err := export.JSON(&out, of, nil); err != nil {
+	if err := export.JSON(&out, of, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	var document struct {

@@ -33,7 +33,7 @@ func TestReasonsAreNoFormulas(t *testing.T) {
 				t.Errorf("%q is written as %q, expected %q", reason, rows[1][i], want)
 			}
 		}
-		if err := JSON(&document, of, []strategy.Trial{trial}); err != nil || reason != "" && !bytes.Contains(document.Bytes(), []byte(`"reason"`)) {
+		if err := JSON(&document, of, []strategy.Trial{trial}, nil); err != nil || reason != "" && !bytes.Contains(document.Bytes(), []byte(`"reason"`)) {
 			t.Errorf("JSON: %v, %s", err, document.Bytes())
 		}
 	}

@@ -13,6 +13,8 @@ type document struct {
 	ID     string          `json:"id"`
 	Task   json.RawMessage `json:"task"` // canonical: a task file with that ID
 	Trials []judged        `json:"trials"`
+
+	Items []strategy.StatusItem `json:"items,omitempty"`
 }
 
 // judged is a trial as history prints it, and whether it is feasible where the task has
@@ -22,9 +24,10 @@ type judged struct {
 	Feasible *bool `json:"feasible,omitempty"`
 }
 
-// JSON writes one object: the task's id, the task with all defaults, and its trials.
-func JSON(out io.Writer, of *task.Task, trials []strategy.Trial) error {
-	d := document{ID: of.ID().String(), Task: of.Canonical(), Trials: []judged{}}
+// JSON writes one object: the task's id, the task with all defaults, its trials, and the status
+// items that its exchanges report.
+func JSON(out io.Writer, of *task.Task, trials []strategy.Trial, items []strategy.StatusItem) error {
+	d := document{ID: of.ID().String(), Task: of.Canonical(), Trials: []judged{}, Items: items}
 	for _, t := range trials {
 		d.Trials = append(d.Trials, judged{t, feasible(of, t)})
 	}

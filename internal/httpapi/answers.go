@@ -187,7 +187,7 @@ func (a *api) privacy(ctx context.Context, in *InTask) (*answer[privacyBody], er
 		return nil, problem(err)
 	}
 	body := privacyBody{DPGuarantee: true, Epsilon: t.Session().Task().Privacy.Epsilon, Delta: terms.Delta}
-	if s := status.Privacy; s != nil {
+	if s, ok := strategy.StatusValue[ledger.State](status.Items, strategy.PrivacyKey); ok {
 		body.Planned, body.Released, body.Refused = s.Planned, s.Released, s.Refused
 		body.Spent, err = terms.Spent(s.Released)
 	}
@@ -197,8 +197,6 @@ func (a *api) privacy(ctx context.Context, in *InTask) (*answer[privacyBody], er
 type roundsBody struct {
 	Present        []string `json:"present" nullable:"false" doc:"Peer IDs of those who take part, this node among them."`
 	PresenceAgreed bool     `json:"presence_agreed" doc:"All of them see the same set."`
-	Sums           *object  `json:"sums,omitempty" doc:"How rounds of private sums ended."`
-	Rewards        []object `json:"rewards,omitempty" nullable:"false" doc:"What each party has got, with strategy fair."`
 }
 
 func (a *api) rounds(ctx context.Context, in *InTask) (*answer[roundsBody], error) {
@@ -209,20 +207,6 @@ func (a *api) rounds(ctx context.Context, in *InTask) (*answer[roundsBody], erro
 	body := roundsBody{Present: []string{}, PresenceAgreed: status.PresenceAgreed}
 	for _, id := range status.Present {
 		body.Present = append(body.Present, id.String())
-	}
-	if status.Sums != nil {
-		sums, err := objectOf(status.Sums)
-		if err != nil {
-			return nil, problem(err)
-		}
-		body.Sums = &sums
-	}
-	for _, gain := range status.Rewards {
-		shown, err := objectOf(gain)
-		if err != nil {
-			return nil, problem(err)
-		}
-		body.Rewards = append(body.Rewards, shown)
 	}
 	return &answer[roundsBody]{body}, nil
 }

@@ -258,12 +258,16 @@ func (a *api) export(ctx context.Context, in *exportInput) (*fileOutput, error) 
 	if err != nil {
 		return nil, problem(err)
 	}
+	status, err := t.Session().Status(ctx)
+	if err != nil {
+		return nil, problem(err)
+	}
 	var file bytes.Buffer
 	if in.Format == "csv" {
 		err = export.CSV(&file, t.Session().Task(), trials)
 		return &fileOutput{"text/csv; charset=utf-8", file.Bytes()}, problem(err)
 	}
-	err = export.JSON(&file, t.Session().Task(), trials)
+	err = export.JSON(&file, t.Session().Task(), trials, status.Items)
 	return &fileOutput{"application/json", file.Bytes()}, problem(err)
 }
 

@@ -5,14 +5,11 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/consensus/constrainedgp"
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
-	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // Attack is a way of reading shares.
@@ -92,10 +89,10 @@ func Attacks() []Attack {
 // decode returns the payload of a share by its kind; nil where nobody attacks it.
 func decode(t *task.Task, kind string, payload []byte) (value any, observations int, err error) {
 	switch kind {
-	case peerprior.Kind:
+	case protocol.MeanKind:
 		m, err := protocol.DecodeMean(payload, t.Surrogate.Features, t.Space.Len())
 		return m, m.Observations, err
-	case tsampling.Kind:
+	case protocol.WeightsKind:
 		w, err := protocol.DecodeWeights(payload, t.Surrogate.Features)
 		return w, w.Observations, err
 	case optprior.Kind:
@@ -107,7 +104,7 @@ func decode(t *task.Task, kind string, payload []byte) (value any, observations 
 	case feasibility.Kind:
 		f, err := protocol.DecodeFeasibility(payload, t.Space)
 		return f, f.Observations, err
-	case consensus.Kind:
+	case protocol.CandidateKind:
 		c, err := protocol.DecodeCandidate(payload, t.Space, candidateRounds)
 		return c, t.Strategy.InitialDesigns + c.Round - 1, err
 	}

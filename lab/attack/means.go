@@ -11,14 +11,13 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // Exact means are functions of their author's observations that everybody can evaluate: the
 // attacker solves for the designs by what is known where, and then for the values by the
 // mean.
 func meanAttacks() []Attack {
-	kinds := []string{peerprior.Kind}
+	kinds := []string{protocol.MeanKind}
 	return []Attack{
 		{Name: "inversion of all shares", Kinds: kinds, Scene: Listen, Guess: func(ctx context.Context, seen *Seen, rng *rand.Rand) (Guess, error) {
 			return invert(ctx, seen, rng, valuesOf[protocol.Mean](seen.Disclosures[0]))

@@ -10,7 +10,6 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // Samples of a posterior agree where it was conditioned. By Bayes' rule the probability of
@@ -18,7 +17,7 @@ import (
 // outputs given w, N(z; Φw, τ²I), over that under the prior, N(z; 0, ΦΦᵀ+τ²I). The attacker
 // looks for the inputs of which this is largest.
 func sampleAttacks() []Attack {
-	kinds := []string{tsampling.Kind, kindSum}
+	kinds := []string{protocol.WeightsKind, kindSum}
 	inputs := func(ctx context.Context, seen *Seen, rng *rand.Rand) (Guess, error) {
 		s, err := newSamples(seen)
 		if err != nil || s == nil {

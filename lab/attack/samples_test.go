@@ -11,7 +11,6 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/rff"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // Shares without noise disclose the inputs: samples of one posterior agree at the observations, so
@@ -50,7 +49,7 @@ func checkSamples(t *testing.T, observations int) {
 		t.Fatal(err)
 	}
 	said := func(w []float64) Share {
-		return Share{Kind: tsampling.Kind, Observations: observations, Value: protocol.Weights{Observations: observations, Values: w}}
+		return Share{Kind: protocol.WeightsKind, Observations: observations, Value: protocol.Weights{Observations: observations, Values: w}}
 	}
 	plain, noisy := Disclosure{Task: private}, Disclosure{Task: private}
 	for range count {

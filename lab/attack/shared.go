@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/consensus/constrainedgp"
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/optprior"
@@ -14,7 +13,7 @@ import (
 )
 
 func designKinds() []string {
-	return []string{optprior.Kind, constrainedgp.Kind, feasibility.Kind, consensus.Kind}
+	return []string{optprior.Kind, constrainedgp.Kind, feasibility.Kind, protocol.CandidateKind}
 }
 
 // designAttacks take the designs that are shared for those that were evaluated, the newest

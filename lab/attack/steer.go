@@ -5,22 +5,19 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/consensus/constrainedgp"
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
-	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // steerAttacks lead the node: all of its peers share what makes one place after another look
 // best, and take these for its designs. Exact means are read beside that without steering, and
 // better.
 func steerAttacks() []Attack {
-	kinds := []string{peerprior.Kind, tsampling.Kind, optprior.Kind, constrainedgp.Kind, consensus.Kind}
+	kinds := []string{protocol.MeanKind, protocol.WeightsKind, optprior.Kind, constrainedgp.Kind, protocol.CandidateKind}
 	return []Attack{{Name: "peers that lead the node to places of their choice", Kinds: kinds, Scene: Steer, Guess: led}}
 }
 

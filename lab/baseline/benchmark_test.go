@@ -7,7 +7,7 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/tsampling"
+	"github.com/fbo-node/fbo/strategy/alone"
 )
 
 // BenchmarkSuggest is a whole suggestion in six dimensions to the first of N
@@ -21,7 +21,7 @@ func BenchmarkSuggest(b *testing.B) {
 			for _, observed := range []int{10, 50} {
 				b.Run(fmt.Sprintf("%s/N=%d/t=%d", name, members, observed), func(b *testing.B) {
 					f := benchFederation(b, dim, members, observed)
-					s := strategy.Strategy(tsampling.NewTS(f.task))
+					s := strategy.Strategy(alone.NewTS(f.task))
 					if make, ok := methods[name]; ok {
 						s = make(f.task, f.pool, 0)
 					}

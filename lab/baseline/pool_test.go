@@ -9,8 +9,8 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // Two pools that were told the same give every member the same design, whoever
@@ -54,7 +54,7 @@ func TestSuggestionsRepeat(t *testing.T) {
 func TestStartingDesigns(t *testing.T) {
 	f := newFederation(t, gp.Matern52, 2, 2)
 	f.observe(t, 1, hill(0.5), 20, smooth(2))
-	want := f.suggest(t, tsampling.NewTS(f.task), 0, random.SeedOf(5))
+	want := f.suggest(t, alone.NewTS(f.task), 0, random.SeedOf(5))
 	all := map[string]strategy.Strategy{"random": NewRandom(f.task)}
 	for name, make := range methods {
 		all[name] = make(f.task, f.pool, 0)

@@ -9,9 +9,9 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // pathFeatures is the number of random features of the prior part of a sample
@@ -20,7 +20,7 @@ const pathFeatures = 512
 
 // pooled is Thompson sampling on a process of everybody's observations.
 type pooled struct {
-	alone  tsampling.TS
+	alone  alone.TS
 	search search.Search
 	pool   *Pool
 	self   int
@@ -52,7 +52,7 @@ func NewMultitask(t *task.Task, pool *Pool, self int, units Units) strategy.Stra
 }
 
 func newPooled(t *task.Task, pool *Pool, self int, k kind) pooled {
-	return pooled{alone: tsampling.NewTS(t), search: search.New(t), pool: pool, self: self, kind: k}
+	return pooled{alone: alone.NewTS(t), search: search.New(t), pool: pool, self: self, kind: k}
 }
 
 // Suggest implements strategy.Strategy.

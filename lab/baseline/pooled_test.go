@@ -12,8 +12,8 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // The process of a pool of one is what Thompson sampling alone has under the same
@@ -56,7 +56,7 @@ func TestPoolOfOneIsTheOwnPosterior(t *testing.T) {
 func TestPooledAloneIsThompsonSampling(t *testing.T) {
 	f := newFederation(t, gp.Matern52, 2, 3)
 	seed := random.SeedOf(3)
-	ts := tsampling.NewTS(f.task)
+	ts := alone.NewTS(f.task)
 	for trial := 1; trial <= 8; trial++ {
 		want := f.suggest(t, ts, 1, seed)
 		for _, name := range pooledMethods {

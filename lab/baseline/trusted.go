@@ -11,6 +11,7 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
@@ -152,14 +153,14 @@ type trusted struct {
 	server *Server
 	self   int
 	search search.Search
-	alone  tsampling.TS
+	alone  alone.TS
 }
 
 // NewTrusted returns the strategy of a member: with probability p_t = 1-1/t, p_1 = 0,
 // it follows its own sample, else the average of the cell where that is largest. t is the
 // server's task, with the member's space.
 func NewTrusted(t *task.Task, server *Server, self int) strategy.Strategy {
-	return trusted{server: server, self: self, search: search.New(t), alone: tsampling.NewTS(t)}
+	return trusted{server: server, self: self, search: search.New(t), alone: alone.NewTS(t)}
 }
 
 // Suggest implements strategy.Strategy.

@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/lab/family"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/tsampling"
+	"github.com/fbo-node/fbo/strategy/alone"
 )
 
 // BenchmarkSuggestionAmongPeers is a suggestion of an agent with 25 observations
@@ -78,7 +78,7 @@ func among(b *testing.B, s Spec, others int) (strategy.Strategy, strategy.View) 
 			b.Fatal(err)
 		}
 		for i := range scenario.Members[1:] { // a baseline's members would all hear
-			scenario.Members[1+i].Strategy = tsampling.NewTS(t)
+			scenario.Members[1+i].Strategy = alone.NewTS(t)
 		}
 	}
 	var view strategy.View

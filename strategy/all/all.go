@@ -25,7 +25,7 @@ func Strategies() strategy.Set {
 		density.Register(),
 		fair.Register(),
 		alone.Register(),
-		tsampling.RegisterTS(),
+		alone.RegisterTS(),
 		alone.RegisterLogEI(),
 		alone.RegisterUCB(),
 		alone.RegisterMES(),

@@ -11,7 +11,6 @@ import (
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // discTask wants the design nearest to a corner, in a disc that the corner is not in and
@@ -162,7 +161,7 @@ func checkConstrainedSearch(t *testing.T, seeds uint64) {
 	for name, make := range map[string]func(*task.Task) strategy.Strategy{
 		"logei": func(t *task.Task) strategy.Strategy { return alone.NewLogEI(t) },
 		"mes":   func(t *task.Task) strategy.Strategy { return alone.NewMES(t) },
-		"ts":    func(t *task.Task) strategy.Strategy { return tsampling.NewTS(t) },
+		"ts":    func(t *task.Task) strategy.Strategy { return alone.NewTS(t) },
 		"alone": func(t *task.Task) strategy.Strategy { return alone.NewEngine(t) },
 	} {
 		for seed := range seeds {

@@ -12,7 +12,6 @@ import (
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // The bounds are explained in the test of LogEI.
@@ -43,7 +42,7 @@ func TestConstraintsThatAreKept(t *testing.T) {
 	for name, make := range map[string]func(*task.Task) strategy.Strategy{
 		"logei": func(t *task.Task) strategy.Strategy { return alone.NewLogEI(t) },
 		"mes":   func(t *task.Task) strategy.Strategy { return alone.NewMES(t) },
-		"ts":    func(t *task.Task) strategy.Strategy { return tsampling.NewTS(t) },
+		"ts":    func(t *task.Task) strategy.Strategy { return alone.NewTS(t) },
 		"alone": func(t *task.Task) strategy.Strategy { return alone.NewEngine(t) },
 	} {
 		plain, constrained := cornerTask(t, name), cornerTask(t, name, wide...)
@@ -71,7 +70,7 @@ func TestAcquisitionsWithoutConstraints(t *testing.T) {
 			},
 		},
 		"ts": {
-			func(t *task.Task) strategy.Strategy { return tsampling.NewTS(t) },
+			func(t *task.Task) strategy.Strategy { return alone.NewTS(t) },
 			func(view strategy.View, _ search.Search, trial uint64) acquisition.Function {
 				return view.Posterior.Draw(seed.Stream("own sample", trial))
 			},
@@ -223,7 +222,7 @@ func BenchmarkConstrainedSearch(b *testing.B) {
 	}{
 		{"logei", func(t *task.Task) strategy.Strategy { return alone.NewLogEI(t) }},
 		{"mes", func(t *task.Task) strategy.Strategy { return alone.NewMES(t) }},
-		{"ts", func(t *task.Task) strategy.Strategy { return tsampling.NewTS(t) }},
+		{"ts", func(t *task.Task) strategy.Strategy { return alone.NewTS(t) }},
 		{"alone", func(t *task.Task) strategy.Strategy { return alone.NewEngine(t) }},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -1,7 +1,8 @@
 // Package alone chooses designs from the agent's own posterior alone, by
 // the largest expected improvement over the best one so far, [LogEI], by the
 // largest upper confidence bound, [UCB], by the most information on the best value,
-// [MES], or by improvement and information in turn, [Engine]. None listens to anybody.
+// [MES], by Thompson sampling, [TS], or by improvement and information in turn, [Engine]. None uses
+// shares of peers.
 //
 // Source of expected improvement: Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive
 // Black-Box Functions" (Journal of Global Optimization, 1998), maximised through

@@ -50,3 +50,12 @@ func RegisterMES() strategy.Registration {
 		Describe:     func(*task.Task) string { return "max-value entropy search alone; nothing is shared" },
 	}
 }
+
+// RegisterTS registers Thompson sampling alone.
+func RegisterTS() strategy.Registration {
+	return strategy.Registration{
+		StrategyType: task.StrategyType{Name: "ts", Constraints: true},
+		New:          func(t *task.Task) (strategy.Strategy, error) { return NewTS(t), nil },
+		Describe:     func(*task.Task) string { return "Thompson sampling alone; nothing is shared" },
+	}
+}

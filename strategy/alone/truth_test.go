@@ -11,14 +11,13 @@ import (
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // strategies that take constraints and listen to nobody.
 func constrainedAlone() map[string]func(*task.Task) strategy.Strategy {
 	return map[string]func(*task.Task) strategy.Strategy{
 		"logei": func(t *task.Task) strategy.Strategy { return alone.NewLogEI(t) },
-		"ts":    func(t *task.Task) strategy.Strategy { return tsampling.NewTS(t) },
+		"ts":    func(t *task.Task) strategy.Strategy { return alone.NewTS(t) },
 		"alone": func(t *task.Task) strategy.Strategy { return alone.NewEngine(t) },
 	}
 }

@@ -19,9 +19,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kind names the exchange and its shares, which say what a node has contributed to.
-const Kind = "aggregate"
-
 // summer adds up, round after round; securesum.Exchange is the one for nodes. It
 // works within the steps of an Exchange and ends a round by a Result, the
 // securesum.Outcome.
@@ -145,7 +142,7 @@ func (e *Exchange) disown(why string) {
 }
 
 // Name implements strategy.Exchange.
-func (*Exchange) Name() string { return Kind }
+func (*Exchange) Name() string { return protocol.AggregateKind }
 
 // Decode implements strategy.Exchange; the value is a protocol.Contribution.
 func (e *Exchange) Decode(payload []byte) (any, error) {

@@ -412,7 +412,7 @@ func TestWhoMayTakePart(t *testing.T) {
 		t.Error("a promise that cannot be kept")
 	}
 	e, err := NewExchange(newTask(t, setting{}), keysOf(4)[0], entropy(1))
-	if err != nil || e.Name() != Kind {
+	if err != nil || e.Name() != protocol.AggregateKind {
 		t.Errorf("the exchange %v, %v", e, err)
 	}
 }

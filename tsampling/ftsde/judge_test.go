@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
 
 // heard is a view of somebody who has these sums.
 func heard(view strategy.View, sums ...Sum) strategy.View {
-	results := map[string]any{Kind: Result{Sums: sums}}
+	results := map[string]any{protocol.AggregateKind: Result{Sums: sums}}
 	for name, result := range view.Results {
-		if name != Kind {
+		if name != protocol.AggregateKind {
 			results[name] = result
 		}
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// alone is the noise, in units of the grid, with which one node would keep the
+// noiseAlone returns the noise, in units of the grid, with which one node would keep the
 // promise by itself: what must be left of a sum's noise without that of those who
 // collude.
-func alone(t testing.TB, definition *task.Task) float64 {
+func noiseAlone(t testing.TB, definition *task.Task) float64 {
 	t.Helper()
 	p := definition.Privacy
 	adjacency := privacy.ReplaceOne
@@ -54,7 +54,7 @@ func TestThePartsMakeUpTheNoise(t *testing.T) {
 		a := definition.Privacy.Aggregate
 		honest := float64(a.MinContributors - a.MaxColluding)
 		part := terms.Sigma / definition.Privacy.Clip * (1 << 30)
-		if ratio := part * math.Sqrt(honest) / alone(t, definition); !near(ratio, 1, 1e-6) {
+		if ratio := part * math.Sqrt(honest) / noiseAlone(t, definition); !near(ratio, 1, 1e-6) {
 			t.Errorf("%s: the noise of %g parts is %.9g of what is due", keys, honest, ratio)
 		}
 		if terms.Numbers() != 16 {
@@ -91,7 +91,7 @@ func TestWhatColludersCannotSubtract(t *testing.T) {
 	if count != features*rounds {
 		t.Fatalf("%g numbers; %s", count, w.members[0].describe())
 	}
-	due := alone(t, definition)
+	due := noiseAlone(t, definition)
 	chi := distuv.ChiSquared{K: count}
 	low, high := chi.Quantile(5e-5)/count, chi.Quantile(1-5e-5)/count
 	if low < 0.88 || high > 1.13 {

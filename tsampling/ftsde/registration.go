@@ -5,6 +5,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -36,7 +37,7 @@ func Register() strategy.Registration {
 			return "strategy fts-de tells its sums only to nodes that are there when they are made"
 		},
 		Debit: func(exchange string, note []byte) []byte {
-			if exchange != Kind {
+			if exchange != protocol.AggregateKind {
 				return nil
 			}
 			return Debit(note)

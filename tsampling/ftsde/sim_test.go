@@ -11,6 +11,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sim"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -49,7 +50,7 @@ privacy: {mechanism: aggregate, epsilon: 8, releases: %d, min_contributors: 4, c
 		Task: definition, Seed: seed,
 		Network: sim.Network{Delay: 50 * time.Millisecond, Jitter: 200 * time.Millisecond, Loss: 0.1, Resync: time.Second},
 		Watch: func(member int, view strategy.View) {
-			result, _ := view.Results[ftsde.Kind].(ftsde.Result)
+			result, _ := view.Results[protocol.AggregateKind].(ftsde.Result)
 			last[member] = result
 			for i, sum := range result.Sums {
 				if i > 0 && sum.Round <= result.Sums[i-1].Round {

@@ -6,11 +6,12 @@ import (
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
@@ -20,7 +21,7 @@ type Strategy struct {
 	cells    Cells
 	search   search.Search
 	features *rff.Map
-	alone    tsampling.TS
+	alone    alone.TS
 	experts  *peerprior.Strategy // nil with weights: schedule
 	points   [][]float64         // at which the strength of sums is measured
 	gains    []float64           // of each cell: how noise on its weights makes their values vary
@@ -50,7 +51,7 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 		cells:    NewCells(t.Space, settingsOf(t).Cells),
 		search:   search.New(t),
 		features: features,
-		alone:    tsampling.NewTS(t),
+		alone:    alone.NewTS(t),
 	}
 	if settingsOf(t).Weights != weightsEvidence {
 		return s, nil
@@ -125,7 +126,7 @@ func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed strat
 }
 
 func sumsOf(view strategy.View) []Sum {
-	result, _ := strategy.ResultOf[Result](view, Kind)
+	result, _ := strategy.ResultOf[Result](view, protocol.AggregateKind)
 	return result.Sums
 }
 

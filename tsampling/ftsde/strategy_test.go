@@ -12,9 +12,9 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 func newStrategy(t testing.TB, definition *task.Task) *Strategy {
@@ -89,7 +89,7 @@ func (s *Strategy) projected(f func(x []float64) float64) ([]float64, error) {
 // aloneSuggests is what Thompson sampling without peers suggests.
 func aloneSuggests(t testing.TB, view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {
 	t.Helper()
-	return suggest(t, tsampling.NewTS(view.Task), view, trial, seed)
+	return suggest(t, alone.NewTS(view.Task), view, trial, seed)
 }
 
 func wave(x []float64) float64 { return math.Sin(7*x[0]) + x[len(x)-1] }

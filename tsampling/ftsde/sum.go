@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -19,7 +20,7 @@ type Sum struct {
 	Noise        []float64   `json:"noise"`        // by cell, standard deviation on each weight
 }
 
-// Result is what the view shows under Kind.
+// Result is what the view shows under protocol.AggregateKind.
 type Result struct {
 	ledger.State
 	Sums   []Sum  `json:"-"` // in order of their rounds
@@ -27,9 +28,28 @@ type Result struct {
 	Reason string `json:"reason,omitempty"` // of the latest failure
 }
 
-// CountSums implements strategy.SumCounter.
-func (r Result) CountSums() strategy.Sums {
-	return strategy.Sums{Known: len(r.Sums), Failed: r.Failed, Reason: r.Reason}
+// Status implements strategy.StatusReporter.
+func (r Result) Status() []strategy.StatusItem {
+	sums := strategy.StatusItem{
+		Key:   "sums",
+		Label: "sums",
+		Value: sumCounts{Known: len(r.Sums), Failed: r.Failed, Reason: r.Reason},
+		Text:  fmt.Sprintf("%d known", len(r.Sums)),
+	}
+	if r.Failed > 0 {
+		sums.Text += fmt.Sprintf(", %s without one in this run; the last: %s", sanitize.Count(r.Failed, "round"), r.Reason)
+	}
+	if len(r.Sums)+r.Failed > 0 {
+		sums.Notice = "private sums: " + sums.Text
+	}
+	return []strategy.StatusItem{strategy.PrivacyItem(r.State), sums}
+}
+
+// sumCounts is the value of the status item "sums".
+type sumCounts struct {
+	Known  int    `json:"known"`            // sums of all runs
+	Failed int    `json:"failed"`           // rounds of this run without a sum
+	Reason string `json:"reason,omitempty"` // of the latest of these
 }
 
 // average fills in what the sum of a round tells, in units of the ledger. members

@@ -327,7 +327,7 @@ func TestCoarseRegistration(t *testing.T) {
 	if r.Reveals(spec) != coarsen.Reveals(spec.Space) || r.Reveals(mean.task) == coarsen.Reveals(mean.task.Space) {
 		t.Error("what is said of what shares reveal is not of the kind of shares")
 	}
-	if exchanges, err := r.Exchanges(strategy.Env{Task: mean.task, Key: key}); err != nil || len(exchanges) != 2 || exchanges[0].Name() != Kind || exchanges[1].Name() != optprior.Kind {
+	if exchanges, err := r.Exchanges(strategy.Env{Task: mean.task, Key: key}); err != nil || len(exchanges) != 2 || exchanges[0].Name() != protocol.MeanKind || exchanges[1].Name() != optprior.Kind {
 		t.Errorf("with exact shares the exchanges are %v, %v", exchanges, err)
 	}
 }

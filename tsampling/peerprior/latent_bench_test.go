@@ -416,7 +416,7 @@ func meanShare(b testing.TB, t *task.Task, view strategy.View) *strategy.Share {
 		b.Fatal(err)
 	}
 	return &strategy.Share{
-		Share: protocol.Share{Key: protocol.Key{Author: view.Self, Kind: Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
+		Share: protocol.Share{Key: protocol.Key{Author: view.Self, Kind: protocol.MeanKind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
 		Value: value,
 	}
 }

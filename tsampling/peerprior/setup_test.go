@@ -125,7 +125,7 @@ func sharesOf(means ...protocol.Mean) []*strategy.Share {
 	var shares []*strategy.Share
 	for i, m := range means {
 		shares = append(shares, &strategy.Share{
-			Share: protocol.Share{Key: protocol.Key{Author: peerID(i), Kind: Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
+			Share: protocol.Share{Key: protocol.Key{Author: peerID(i), Kind: protocol.MeanKind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
 			Value: &share{Mean: m},
 		})
 	}

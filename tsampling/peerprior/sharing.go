@@ -9,9 +9,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kind names the exchange and its shares.
-const Kind = "mean"
-
 // ttl is how long a mean stays valid. What was learned does not become wrong
 // when its author leaves.
 const ttl = protocol.MaxTTL
@@ -20,7 +17,7 @@ const ttl = protocol.MaxTTL
 // posterior after every observation.
 func NewSharing(t *task.Task) *latest.Latest {
 	return latest.New(latest.Spec{
-		Kind: Kind,
+		Kind: protocol.MeanKind,
 		From: minObservations,
 		TTL:  ttl,
 		Decode: func(payload []byte) (any, error) {

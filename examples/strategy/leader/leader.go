@@ -11,10 +11,10 @@ import (
 
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/latest"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 // settings are the keys of the task file's section strategy.
@@ -29,7 +29,7 @@ func Register() strategy.Registration {
 			return settings{Reach: s.Within("reach", 0.05, 0.001, 1)}
 		}},
 		New: func(t *task.Task) (strategy.Strategy, error) {
-			return follower{task: t, search: search.New(t), alone: tsampling.NewTS(t), reach: t.Strategy.Settings.(settings).Reach}, nil
+			return follower{task: t, search: search.New(t), alone: alone.NewTS(t), reach: t.Strategy.Settings.(settings).Reach}, nil
 		},
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			return []strategy.Exchange{latest.New(latest.Spec{
@@ -80,7 +80,7 @@ func decode(t *task.Task, payload []byte) (any, error) {
 type follower struct {
 	task   *task.Task
 	search search.Search
-	alone  tsampling.TS
+	alone  alone.TS
 	reach  float64 // of a step, in the unit cube
 }
 

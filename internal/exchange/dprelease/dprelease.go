@@ -66,6 +66,16 @@ func New(t *task.Task, entropy io.Reader, spec func(ledger.Terms) Spec) (*Exchan
 // one changes nothing.
 func (e *Exchange) Disown(why string) { e.ledger.Disown(why) }
 
+// spent is the value of the exchange's Result.
+type spent struct{ ledger.State }
+
+// Status implements strategy.StatusReporter.
+func (s spent) Status() []strategy.StatusItem {
+	return []strategy.StatusItem{strategy.PrivacyItem(s.State)}
+}
+
+func (e *Exchange) show() strategy.Output { return strategy.Result{Value: spent{e.ledger.State()}} }
+
 // Name implements strategy.Exchange.
 func (e *Exchange) Name() string { return e.spec.Kind }
 
@@ -100,7 +110,7 @@ func (e *Exchange) account(view strategy.View, in strategy.Input) []strategy.Out
 	case strategy.Replayed:
 		e.ledger.Replay(in.Data)
 	case strategy.Start:
-		return append([]strategy.Output{strategy.Result{Value: e.ledger.State()}, beat()}, e.draw(view)...)
+		return append([]strategy.Output{e.show(), beat()}, e.draw(view)...)
 	case strategy.Timer:
 		return e.wait(view)
 	case strategy.CaughtUp:
@@ -173,7 +183,7 @@ func (e *Exchange) release(vector []float64) []strategy.Output {
 	return []strategy.Output{
 		strategy.Record{Data: record},
 		strategy.Publish{Payload: payload, TTL: e.spec.TTL},
-		strategy.Result{Value: e.ledger.State()},
+		e.show(),
 	}
 }
 
@@ -193,7 +203,7 @@ func (e *Exchange) carry(record []byte, reason string) []strategy.Output {
 	if record == nil {
 		return nil
 	}
-	out := []strategy.Output{strategy.Record{Data: record}, strategy.Result{Value: e.ledger.State()}}
+	out := []strategy.Output{strategy.Record{Data: record}, e.show()}
 	if reason != "" {
 		out = append(out, strategy.Warn{Message: "this node shares nothing more: " + reason})
 	}

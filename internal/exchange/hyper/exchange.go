@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 	"github.com/fbo-node/fbo/protocol"
@@ -13,9 +14,6 @@ import (
 	"github.com/fbo-node/fbo/strategy/latest"
 	"github.com/fbo-node/fbo/task"
 )
-
-// Kind names the exchange and its shares.
-const Kind = "hyperparameters"
 
 // from is how many observations a statement needs: one is standardised to nothing.
 const fromObservations = 2
@@ -41,7 +39,7 @@ func New(t *task.Task) (*Exchange, error) {
 	}
 	e := &Exchange{standard: pupil.Prior()}
 	e.Latest = latest.New(latest.Spec{
-		Kind: Kind, From: fromObservations, TTL: protocol.MaxTTL,
+		Kind: protocol.HyperparametersKind, From: fromObservations, TTL: protocol.MaxTTL,
 		Decode: e.decode,
 		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
 			observations := view.Observed(task.Objective)
@@ -102,8 +100,18 @@ type LearnedPrior struct {
 
 var _ strategy.PriorSource = LearnedPrior{}
 
-// HyperparameterPeers implements strategy.PriorSource.
-func (l LearnedPrior) HyperparameterPeers() int { return len(l.statements) }
+// Status implements strategy.StatusReporter.
+func (l LearnedPrior) Status() []strategy.StatusItem {
+	if len(l.statements) == 0 {
+		return nil
+	}
+	return []strategy.StatusItem{{
+		Key:   "hyperparameter_peers",
+		Label: "prior",
+		Value: len(l.statements),
+		Text:  "lengthscales and noise from " + sanitize.Count(len(l.statements), "other node"),
+	}}
+}
 
 // Prior implements strategy.PriorSource.
 func (l LearnedPrior) Prior() *gp.Prior {

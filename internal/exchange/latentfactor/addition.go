@@ -27,7 +27,7 @@ func peerFactors(view strategy.View) PeerFactors {
 func Addition() strategy.ExchangeAddition {
 	return strategy.ExchangeAddition{
 		New:       func(t *task.Task) (strategy.Exchange, error) { return New(t) },
-		Kind:      Kind,
+		Kind:      protocol.LatentKind,
 		Described: "peers tell each other what their results say of a function in common",
 		Reveals:   "Peers get from each node what its results say of a function in common, from which designs and results can be computed: they are as good as published to all who can take part.",
 		Forge:     forge,

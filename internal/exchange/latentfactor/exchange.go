@@ -14,9 +14,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kind names the exchange and its shares.
-const Kind = "latent"
-
 // fromObservations is the minimum number of observations for a statement, because a single one is
 // standardised to 0.
 const fromObservations = 2
@@ -41,7 +38,7 @@ func New(t *task.Task) (*Exchange, error) {
 	}
 	spec := listener.Spec()
 	return &Exchange{latest.New(latest.Spec{
-		Kind: Kind, From: fromObservations, TTL: protocol.MaxTTL,
+		Kind: protocol.LatentKind, From: fromObservations, TTL: protocol.MaxTTL,
 		Decode: func(payload []byte) (any, error) { return decode(spec, payload) },
 		Compute: func(ctx context.Context, view strategy.View, _ random.Seed) ([]byte, error) {
 			observations := view.Observed(task.Objective)

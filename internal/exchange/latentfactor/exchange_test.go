@@ -133,7 +133,7 @@ func TestWithExchangeAddsLatentFactors(t *testing.T) {
 		t.Errorf("reveals %q", text)
 	}
 	payload := payloadOf(t, viewOf(t, on, 4))
-	forged, err := r.Forge(on, Kind, payload, strategy.Forgery{Rand: rand.New(rand.NewPCG(1, 1))})
+	forged, err := r.Forge(on, protocol.LatentKind, payload, strategy.Forgery{Rand: rand.New(rand.NewPCG(1, 1))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/internal/exchange/hyper"
-	"github.com/fbo-node/fbo/internal/exchange/latentfactor"
 	"github.com/fbo-node/fbo/internal/exchange/surrogates"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -17,9 +16,9 @@ func TestExtendAddsExchangeOfSurrogate(t *testing.T) {
 		"{}":                                     "",
 		"{type: rff}":                            "",
 		"{hyperparameters: learned}":             "",
-		"{hyperparameters: shared}":              hyper.Kind,
-		"{type: shared-latent}":                  latentfactor.Kind,
-		"{type: exact, hyperparameters: shared}": hyper.Kind,
+		"{hyperparameters: shared}":              protocol.HyperparametersKind,
+		"{type: shared-latent}":                  protocol.LatentKind,
+		"{type: exact, hyperparameters: shared}": protocol.HyperparametersKind,
 	} {
 		for _, name := range []string{"alone", "density"} {
 			definition, err := all.Strategies().Parse("test", []byte("name: a\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\nstrategy: {type: "+name+"}\nsurrogate: "+text+"\n"))

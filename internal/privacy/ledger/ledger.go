@@ -81,9 +81,6 @@ type State struct {
 	Refused  string `json:"refused,omitempty"` // why there will be no more, although the plan has some left
 }
 
-// Account returns the state. What shows more than a State embeds one, and has it too.
-func (s State) Account() State { return s }
-
 // entry is a record of the journal: that the account is known to others, a release, or
 // why there are to be no more.
 type entry struct {

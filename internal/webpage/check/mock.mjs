@@ -127,11 +127,16 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     '': () => ({ id, name: task.name, goal: task.goal, trials: counts(), task }),
     '/best': () => ({ trial: best(), recommended: noisy && best() ? { parameters: best().parameters, predicted: 0.125, noisy, reason: text('the noise of outcomes is larger than the differences between designs') } : undefined }),
     '/recommendation': () => ({ parameters: best()?.parameters ?? null }),
-    '/status': () => ({ task: id, name: task.name, peer_id: me, trials: counts(), shares_sent: 18, shares_received: 41, bytes_sent: 48213, bytes_received: 99120, stored: { authors: 5, peer_shares: 22, own_shares: 9 } }),
+    '/status': () => ({ task: id, name: task.name, peer_id: me, trials: counts(), shares_sent: 18, shares_received: 41, bytes_sent: 48213, bytes_received: 99120, stored: { authors: 5, peer_shares: 22, own_shares: 9 },
+      present: [me, ...peers.filter((p) => p.present).map((p) => p.id)], presence_agreed: true,
+      items: [
+        { key: 'privacy', label: 'privacy', value: { planned: 10, released: 6 }, text: text('6 of 10 releases spent') },
+        { key: 'sums', label: 'sums', value: { known: 14, failed: 2 }, text: text('14 known, 2 rounds without one in this run; the last: 2 of 5 members of the committee did not answer in time') },
+        { key: 'rewards', label: text('rewards'), value: [], rows: [['party', 'evaluations', 'best', 'sum', 'better than average by'].map(text), ...[me, ...peers.slice(0, 3).map((p) => p.id)].map((party, i) => [text(party), String(20 + i), '0.12', '5.2', '+0.4'])] },
+      ] }),
     '/peers': () => ({ peers: peers.filter((p) => p.path === 'direct' || p.path === 'relayed').map(({ id, path, address }) => ({ id, path, address })), present: [me], hubs: [{ id: text('12D3KooWHub'), connected: true, reachable: true }] }),
     '/privacy': () => ({ dp_guarantee: true, planned: 10, released: 6, epsilon: 4, epsilon_spent: 2.93, delta: 1e-5, refused: hostile ? hostileText : undefined }),
-    '/rounds': () => ({ present: [me, ...peers.filter((p) => p.present).map((p) => p.id)], presence_agreed: true, sums: { known: 14, failed: 2, reason: text('2 of 5 members of the committee did not answer in time') },
-      rewards: [me, ...peers.slice(0, 3).map((p) => p.id)].map((party, i) => ({ party, evaluations: 20 + i, sum: 5.2 - i * 0.3, best: 0.12 + i * 0.02, relative_to_mean: 0.4 - i * 0.3, alone: i < 2 ? { evaluations: 20, sum: 6.1, best: 0.15, actual_sum: 5.2 - i * 0.3 } : undefined })) }),
+    '/rounds': () => ({ present: [me, ...peers.filter((p) => p.present).map((p) => p.id)], presence_agreed: true }),
     '/contributions': () => (empty ? { summary: 'no other node has connected on this task', comparison: '', peers: [] } : { summary: text('the shares of 3 of 5 peers fit the outcomes of this node'), comparison: text('22 designs used peers’ shares; of these, 4 improved the best outcome. Of 36 without peers, 5 did. This run does not show what the node would have reached alone.'), peers }),
     '/model': (query) => {
       const b = best();

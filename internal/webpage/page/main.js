@@ -6,7 +6,7 @@ import { TaskStore } from './store.js';
 import { Fleet } from './fleet.js';
 import { Contributions } from './contributions.js';
 import { Model } from './model.js';
-import { Constraints, Disclosed, Fairness, Rounds, usesRounds } from './more.js';
+import { Constraints, Disclosed, StrategyStatus } from './more.js';
 import { Progress } from './progress.js';
 import { Trials } from './trials.js';
 import { taskPath } from './api.js';
@@ -17,8 +17,7 @@ const views = [
   { id: 'model', name: 'The model', view: Model },
   { id: 'trials', name: 'Trials', view: Trials },
   { id: 'constraints', name: 'Constraints', view: Constraints, of: (task) => task?.constraints?.length > 0 },
-  { id: 'fairness', name: 'Fairness', view: Fairness, of: (task) => task?.strategy?.type === 'fair' },
-  { id: 'rounds', name: 'Rounds', view: Rounds, of: usesRounds },
+  { id: 'strategy', name: 'Strategy', view: StrategyStatus },
   { id: 'disclosed', name: 'Disclosed data', view: Disclosed },
 ];
 

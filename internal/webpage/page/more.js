@@ -83,43 +83,35 @@ function paintReadings(plot, { done, of }, theme) {
   });
 }
 
-// usesRounds tells whether nodes act together on a task.
-export const usesRounds = (task) => ['consensus', 'fair', 'fts-de'].includes(task?.strategy?.type) || task?.privacy?.mechanism === 'aggregate';
-
-export function Fairness({ store }) {
-  const answer = useAnswer((signal) => get(taskPath(store.id, '/rounds'), signal), [store.id, store.version], 5000);
-  const me = useAnswer((signal) => get('/v1/node', signal), [], 60_000).data?.peer_id;
-  if (!answer.data) return html`<${Waiting} title="Fairness" answer=${answer} />`;
-  const gains = answer.data.rewards ?? [];
-  if (gains.length === 0) return html`<section class="empty"><h2>No gain yet</h2><p>What each party has got will be here after the first round: its outcomes together, the best, and how that compares with the average party and with what it would have got alone.</p></section>`;
-  const most = Math.max(...gains.map((g) => Math.abs(g.relative_to_mean)), 1e-300);
-  return html`<section aria-labelledby="gains"><h2 id="gains">What each party has got</h2>
-    <p class="muted"><i>Sum</i> is all of a party’s outcomes added up. <i>Against the average</i> is how much better than the average party’s they were, all together: to the right is better, whatever the goal.</p>
-    <div class="scroll" tabindex="0" role="region" aria-labelledby="gains"><table class="list">
-      <thead><tr><th scope="col">party</th><th scope="col" class="n">evaluations</th><th scope="col" class="n">best</th><th scope="col" class="n">sum</th><th scope="col">against the average</th><th scope="col" class="n">the number</th><th scope="col">alone, by estimate</th></tr></thead>
-      <tbody>${gains.map((g) => html`<tr key=${g.party}><th scope="row"><span class="mono" title=${plain(g.party, 120)}>${short(g.party)}</span>${g.party === me && html` <span class="muted small">this node</span>`}</th>
-        <td class="n">${g.evaluations}</td><td class="n">${g.evaluations > 0 ? number(g.best) : '–'}</td><td class="n">${number(g.sum)}</td>
-        <td><span class="both" aria-hidden="true"><span class=${g.relative_to_mean < 0 ? 'less' : 'more'} style=${{ width: 50 * Math.abs(g.relative_to_mean) / most + '%' }}></span></span></td><td class="n">${g.relative_to_mean > 0 ? '+' : ''}${number(g.relative_to_mean)}</td>
-        <td>${g.alone ? `a sum of ${number(g.alone.sum)} after ${count(g.alone.evaluations, 'evaluation')}; it got ${number(g.alone.actual_sum)}` : 'not estimated'}</td></tr>`)}</tbody>
-    </table></div></section>`;
+// Item shows a status item of the strategy: its text and its table.
+function Item({ item, index }) {
+  const title = 'item' + index;
+  const [header, ...rows] = item.rows ?? [];
+  return html`<section aria-labelledby=${title}><h2 id=${title}>${plain(item.label, 40)}</h2>
+    ${item.text && html`<p>${plain(item.text, 500)}</p>`}
+    ${header && html`<div class="scroll" tabindex="0" role="region" aria-labelledby=${title}><table class="list">
+      <thead><tr>${header.map((cell, i) => html`<th scope="col" class=${i > 0 ? 'n' : ''}>${plain(cell, 80)}</th>`)}</tr></thead>
+      <tbody>${rows.map((row, r) => html`<tr key=${r}>${row.map((cell, i) => (i === 0 ? html`<th scope="row">${plain(cell, 120)}</th>` : html`<td class="n">${plain(cell, 120)}</td>`))}</tr>`)}</tbody>
+    </table></div>`}</section>`;
 }
 
-export function Rounds({ store, contributions, go }) {
-  const answer = useAnswer((signal) => get(taskPath(store.id, '/rounds'), signal), [store.id, store.version, store.shares], 5000);
+// StrategyStatus shows who takes part, the items that the strategy reports, and the rounds.
+export function StrategyStatus({ store, contributions, go }) {
+  const answer = useAnswer((signal) => get(taskPath(store.id, '/status'), signal), [store.id, store.version, store.shares], 5000);
   const rounds = useMemo(() => store.trials.filter((t) => t?.why?.round > 0), [store.version]);
-  if (!answer.data) return html`<${Waiting} title="Rounds" answer=${answer} />`;
-  const { present = [], presence_agreed: agreed, sums } = answer.data;
+  if (!answer.data) return html`<${Waiting} title="Strategy" answer=${answer} />`;
+  const { present = [], presence_agreed: agreed, items = [] } = answer.data;
   const missing = (contributions.data?.peers ?? []).filter((p) => !present.includes(p.id));
   return html`<div class="columns two"><section aria-labelledby="takepart"><h2 id="takepart">Who takes part</h2>
       <p>${count(present.length, 'node')}, this one among them. ${agreed ? 'All of them see the same set.' : 'Not all of them see the same set yet.'}</p>
       <ul class="plain mono">${present.map((id) => html`<li key=${id} title=${plain(id, 120)}>${short(id)}</li>`)}</ul>
       <h3>Missing</h3>${missing.length === 0 ? html`<p>No peer that this node knows.</p>` : html`<ul class="plain">${missing.map((p) => html`<li key=${p.id}><span class="mono">${short(p.id)}</span> ${plain(p.path, 20)}</li>`)}</ul>`}</section>
-    <section aria-labelledby="rounds"><h2 id="rounds">Rounds</h2>
-      ${sums && html`<p>In all runs ${count(sums.known ?? 0, 'private sum')} became known. In this run ${count(sums.failed ?? 0, 'round')} ended without one.${sums.reason && ` Why the latest did: ${plain(sums.reason, 500)}`}</p>`}
-      ${rounds.length > 0 ? html`<table class="list"><thead><tr><th scope="col" class="n">round</th><th scope="col" class="n">trial</th><th scope="col" class="n">peers used</th><th scope="col">design</th></tr></thead>
-        <tbody>${rounds.slice(-30).reverse().map((t) => html`<tr key=${t.id}><td class="n">${t.why.round}</td><td class="n"><a href=${go('trials', t.id)}>${t.id}</a></td><td class="n">${t.why.peer_count ?? 0}</td><td>${plain(t.why.phrase || t.why.source, 120)}</td></tr>`)}</tbody></table>`
-      : !sums && html`<p class="muted">No design of a round yet. Each will be a row here, with its round, its trial and the number of peers used.</p>`}
-    </section></div>`;
+    <div>${items.map((item, i) => html`<${Item} key=${item.key} item=${item} index=${i} />`)}
+    ${items.length === 0 && rounds.length === 0 && html`<section class="empty"><h2>No status items</h2><p>The strategy reports nothing yet. Items such as spent releases, sums or rewards appear here.</p></section>`}
+    ${rounds.length > 0 && html`<section aria-labelledby="rounds"><h2 id="rounds">Rounds</h2>
+      <table class="list"><thead><tr><th scope="col" class="n">round</th><th scope="col" class="n">trial</th><th scope="col" class="n">peers used</th><th scope="col">design</th></tr></thead>
+        <tbody>${rounds.slice(-30).reverse().map((t) => html`<tr key=${t.id}><td class="n">${t.why.round}</td><td class="n"><a href=${go('trials', t.id)}>${t.id}</a></td><td class="n">${t.why.peer_count ?? 0}</td><td>${plain(t.why.phrase || t.why.source, 120)}</td></tr>`)}</tbody></table>
+    </section>`}</div></div>`;
 }
 
 // disclosure returns what shares of a task's strategy disclose, as in docs/privacy.md.

@@ -1,4 +1,4 @@
-package tsampling
+package alone
 
 import (
 	"context"
@@ -25,12 +25,12 @@ func (s TS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed 
 	if s.search.Starting(view, trial) || search.Uninformed(view) {
 		return s.search.Start(view, trial, seed)
 	}
-	return s.ownSample(ctx, view, trial, seed, nil)
+	return s.OwnSample(ctx, view, trial, seed, nil)
 }
 
-// ownSample suggests the maximiser of a sample of the agent's own posterior, which the view
+// OwnSample suggests the maximiser of a sample of the agent's own posterior, which the view
 // must have; probability is the chance that it had, nil if there was no choice.
-func (s TS) ownSample(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, probability *float64) (strategy.Suggestion, error) {
+func (s TS) OwnSample(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, probability *float64) (strategy.Suggestion, error) {
 	sample := search.Draw(view, seed, "own sample", trial)
 	return s.search.Maximise(ctx, view, trial, seed, sample, strategy.Why{Source: strategy.Own, OwnProbability: probability})
 }

@@ -1,0 +1,127 @@
+package fair
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// totals returns for each party of the roster how much more it has got than with average
+// results, in units of the objective: the sum over its results of the difference to the
+// mean of all results. What failed, or is from before or elsewhere, does not count.
+func (e *Exchange) totals() []float64 {
+	mean, count := 0.0, 0
+	for _, list := range e.book.entries {
+		for _, entry := range list {
+			if entry.isGain() {
+				count++
+				mean += (*entry.Value - mean) / float64(count)
+			}
+		}
+	}
+	totals := make([]float64, len(e.roster))
+	for party, list := range e.book.entries {
+		for _, entry := range list {
+			if entry.isGain() {
+				totals[party] += *entry.Value - mean
+			}
+		}
+	}
+	return totals
+}
+
+// Reward is the cumulative reward of one party, in the objective's units. Evaluations that failed,
+// or were made before or elsewhere, do not count.
+type Reward struct {
+	Party       peer.ID `json:"party"`
+	Evaluations int     `json:"evaluations"`
+	Sum         float64 `json:"sum"`
+	Best        float64 `json:"best"` // of them; 0 without any
+	// RelativeToMean is the sum over the party's results of the difference to the mean of all
+	// results. Larger values are better, whatever the goal.
+	RelativeToMean float64 `json:"relative_to_mean"`
+	// Alone is the estimated reward of the party without peers; nil while it is not known.
+	Alone *Estimate `json:"alone,omitempty"`
+}
+
+// Estimate is the reward that a model of the objective predicts for a party without peers, in the
+// objective's units.
+type Estimate struct {
+	Evaluations int     `json:"evaluations"` // the party's first ones, which the estimate is about
+	Sum         float64 `json:"sum"`
+	Best        float64 `json:"best"`       // of them
+	ActualSum   float64 `json:"actual_sum"` // the sum of the same number of outcomes of the party
+}
+
+// rewards returns the rewards that this node knows: of all parties without a mediator and at the
+// mediator; elsewhere its own.
+func (e *Exchange) rewards() (all []Reward) {
+	totals := e.totals()
+	for party, list := range e.book.entries {
+		if !e.chooses() && party != e.self {
+			continue
+		}
+		r := Reward{Party: e.roster[party], RelativeToMean: totals[party]}
+		if !e.chooses() {
+			r.RelativeToMean = e.against
+		}
+		if party == e.self {
+			r.Alone = e.estimate.latest
+		}
+		for _, entry := range list {
+			if !entry.isGain() {
+				continue
+			}
+			value := e.task.Goal.Sign() * *entry.Value
+			if r.Evaluations == 0 || e.task.Goal.Sign()*(value-r.Best) > 0 {
+				r.Best = value
+			}
+			r.Evaluations++
+			r.Sum += value
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// Status implements strategy.StatusReporter: a row for the reward of each party, and the estimate
+// of this node's reward without peers.
+func (r Round) Status() []strategy.StatusItem {
+	if len(r.rewards) == 0 {
+		return nil
+	}
+	item := strategy.StatusItem{
+		Key:   "rewards",
+		Label: "rewards",
+		Value: r.rewards,
+		Rows:  [][]string{{"party", "evaluations", "best", "sum", "better than average by"}},
+	}
+	for _, reward := range r.rewards {
+		name := "…" + strategy.ShortID(reward.Party)
+		if reward.Party == r.self {
+			name += " (this node)"
+			item.Text = reward.Alone.text()
+		}
+		best := "-"
+		if reward.Evaluations > 0 {
+			best = number(reward.Best)
+		}
+		item.Rows = append(item.Rows, []string{name, strconv.Itoa(reward.Evaluations), best, number(reward.Sum), fmt.Sprintf("%+.6g", reward.RelativeToMean)})
+	}
+	return []strategy.StatusItem{item}
+}
+
+// text describes the estimate; it is empty for nil.
+func (e *Estimate) text() string {
+	if e == nil {
+		return ""
+	}
+	return fmt.Sprintf("alone this node would have reached a sum of about %s, best %s, in its first %s (an estimate from the model); its sum of as many is %s",
+		number(e.Sum), number(e.Best), sanitize.Count(e.Evaluations, "evaluation"), number(e.ActualSum))
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

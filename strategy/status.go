@@ -1,0 +1,65 @@
+package strategy
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/sanitize"
+)
+
+// StatusItem is one fact about the state of an exchange. Programs print, serve and export items
+// without knowledge of their content.
+type StatusItem struct {
+	// Key identifies the item among those of a task: lower-case words joined by underscores.
+	Key string `json:"key"`
+	// Label is the item's name for people, at most 9 characters.
+	Label string `json:"label"`
+	// Value is the item for programs. It must have a JSON form. Its numbers, or it itself if it is
+	// one, are metrics of the node too.
+	Value any `json:"value"`
+	// Text is the item for people, in one line.
+	Text string `json:"text,omitempty"`
+	// Rows is a table for people: a header and rows of the same length.
+	Rows [][]string `json:"rows,omitempty"`
+	// Notice is a line that a running command prints once, when Notice first has this content.
+	Notice string `json:"notice,omitempty"`
+}
+
+// StatusReporter is an interface that the value of a Result may implement. The agent calls Status
+// from the goroutine that calls Step.
+type StatusReporter interface{ Status() []StatusItem }
+
+// StatusValue returns the value of the item with this key as a T. ok is false if no such item
+// exists, or its value has another form. The items may come from a decoded JSON document.
+func StatusValue[T any](items []StatusItem, key string) (value T, ok bool) {
+	i := slices.IndexFunc(items, func(item StatusItem) bool { return item.Key == key })
+	if i < 0 {
+		return value, false
+	}
+	if value, ok = items[i].Value.(T); ok {
+		return value, true
+	}
+	data, err := json.Marshal(items[i].Value)
+	return value, err == nil && json.Unmarshal(data, &value) == nil
+}
+
+// PrivacyKey is the key of the item that [PrivacyItem] returns.
+const PrivacyKey = "privacy"
+
+// PrivacyItem reports what a node has spent of a task's promise of privacy.
+func PrivacyItem(s PrivacySpent) StatusItem {
+	item := StatusItem{
+		Key:   PrivacyKey,
+		Label: "privacy",
+		Value: s,
+		Text:  fmt.Sprintf("%d of %s spent", s.Released, sanitize.Count(s.Planned, "release")),
+	}
+	switch {
+	case s.Refused != "":
+		item.Text += " at least, and there will be no more: " + s.Refused
+	case s.Released >= s.Planned:
+		item.Notice = fmt.Sprintf("privacy: all %s spent; this node shares nothing more, and continues with the shares of peers", sanitize.Count(s.Planned, "release"))
+	}
+	return item
+}

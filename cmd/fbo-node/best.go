@@ -10,6 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
@@ -46,21 +47,21 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 			if err != nil {
 				return err
 			}
-			p, err := readPast(command.Context(), dataDir, base.Argument(args))
+			p, err := past.Read(command.Context(), dataDir, base.Argument(args))
 			if err != nil {
 				return err
 			}
-			if p.best == nil {
-				if text := render.NothingFeasible(p.task, p.trials); text != "" {
-					return fmt.Errorf("task %q has no best design: %s", p.task.Name, text)
+			if p.Best == nil {
+				if text := render.NothingFeasible(p.Task, p.Trials); text != "" {
+					return fmt.Errorf("task %q has no best design: %s", p.Task.Name, text)
 				}
-				return fmt.Errorf("task %q has no best design yet: of %s none has an outcome", p.task.Name, sanitize.Count(len(p.trials), "trial"))
+				return fmt.Errorf("task %q has no best design yet: of %s none has an outcome", p.Task.Name, sanitize.Count(len(p.Trials), "trial"))
 			}
-			found := bestDesign{Trial: *p.best}
-			if found.Recommended, err = p.recommended(command.Context(), command.ErrOrStderr()); err != nil {
+			found := bestDesign{Trial: *p.Best}
+			if found.Recommended, err = recommended(command.Context(), p, command.ErrOrStderr()); err != nil {
 				return err
 			}
-			return write(command.OutOrStdout(), p.task, found)
+			return write(command.OutOrStdout(), p.Task, found)
 		},
 	}
 	base.AddDataDir(command, &dir)
@@ -70,8 +71,8 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 }
 
 // recommended is preferred, but for errors of the node or its model, which cost a warning.
-func (p taskHistory) recommended(ctx context.Context, warnings io.Writer) (*agent.Recommendation, error) {
-	r, err := p.preferred(ctx)
+func recommended(ctx context.Context, p past.History, warnings io.Writer) (*agent.Recommendation, error) {
+	r, err := p.Preferred(ctx)
 	if err != nil && ctx.Err() == nil {
 		_, err = fmt.Fprintf(warnings, "fbo-node: the recommended design is not known, this is the best observed one: %s\n", sanitize.Text(err.Error(), render.MaxReason))
 	}
@@ -96,7 +97,7 @@ func (b bestDesign) design() task.Design {
 func writeBest(out io.Writer, t *task.Task, best bestDesign) error {
 	var b strings.Builder
 	if best.Recommended != nil {
-		fmt.Fprintln(&b, recommendedText(*best.Recommended))
+		fmt.Fprintln(&b, render.Recommended(*best.Recommended))
 	}
 	fmt.Fprintf(&b, "value  %s (trial %d, %s)\n", render.ExactValue(best.Trial), best.ID, best.Why)
 	for _, p := range t.Space.Parameters() {

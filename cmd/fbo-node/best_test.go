@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/past"
 )
 
 // A model that cannot learn costs a warning; an interrupt ends the command.
 func TestBestWithoutARecommendation(t *testing.T) {
-	p := taskHistory{preferred: func(context.Context) (*agent.Recommendation, error) { return nil, errors.New("no model") }}
+	p := past.History{Preferred: func(context.Context) (*agent.Recommendation, error) { return nil, errors.New("no model") }}
 	var warnings strings.Builder
-	if r, err := p.recommended(t.Context(), &warnings); r != nil || err != nil || !strings.HasSuffix(warnings.String(), "the best observed one: no model\n") {
+	if r, err := recommended(t.Context(), p, &warnings); r != nil || err != nil || !strings.HasSuffix(warnings.String(), "the best observed one: no model\n") {
 		t.Errorf("recommended is %v, %v, with %q", r, err, warnings.String())
 	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := p.recommended(ended, &warnings); err == nil {
+	if _, err := recommended(ended, p, &warnings); err == nil {
 		t.Error("an interrupt is no error")
 	}
 }

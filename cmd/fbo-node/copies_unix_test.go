@@ -13,6 +13,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/taskcmd"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
@@ -218,7 +219,7 @@ func (c copied) refused(t *testing.T, copies [2]*process) {
 	for _, p := range copies { // one that refuses early has to stay, to pass on its proof
 		p.await(t, "the refusal", isWarning("this node shares nothing more: two copies of its data directory"))
 	}
-	var said [2]privacyReport
+	var said [2]taskcmd.PrivacyReport
 	// Two shares with one stamp tell that there is a copy; its receipts come after that.
 	for began := time.Now(); time.Since(began) < patienceOfTests; time.Sleep(100 * time.Millisecond) {
 		for i, dir := range c.dirs {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/export"
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
@@ -45,10 +46,10 @@ exists is replaced only with --force.`,
 			if format == "" {
 				format = formatOf(args[1])
 			}
-			write, ok := map[string]func(io.Writer, taskHistory) error{
+			write, ok := map[string]func(io.Writer, past.History) error{
 				"csv":         writeCSV,
-				"json":        func(out io.Writer, p taskHistory) error { return export.JSON(out, p.task, p.trials, p.items) },
-				optunaJournal: func(out io.Writer, p taskHistory) error { return export.OptunaJournal(out, p.task, p.trials) },
+				"json":        func(out io.Writer, p past.History) error { return export.JSON(out, p.Task, p.Trials, p.Items) },
+				optunaJournal: func(out io.Writer, p past.History) error { return export.OptunaJournal(out, p.Task, p.Trials) },
 			}[format]
 			if !ok {
 				return base.Usagef("--format %q: accepted are csv, json and %s; FILE names one by its end: .csv, .json or .log", format, optunaJournal)
@@ -63,7 +64,7 @@ exists is replaced only with --force.`,
 			if err != nil {
 				return err
 			}
-			p, err := readPast(command.Context(), dataDir, args[0])
+			p, err := past.Read(command.Context(), dataDir, args[0])
 			if err != nil {
 				return err
 			}
@@ -89,16 +90,16 @@ func formatOf(file string) string {
 }
 
 // exportedText says what a file has got, and what it has not.
-func exportedText(file, format string, p taskHistory) string {
-	written, left := len(p.trials), 0
+func exportedText(file, format string, p past.History) string {
+	written, left := len(p.Trials), 0
 	if format == optunaJournal {
-		for _, t := range p.trials {
+		for _, t := range p.Trials {
 			if !export.Ended(t) {
 				left++
 			}
 		}
 	}
-	text := fmt.Sprintf("%s has %s of task %q (%s)", file, sanitize.Count(written-left, "trial"), p.task.Name, p.task.ID())
+	text := fmt.Sprintf("%s has %s of task %q (%s)", file, sanitize.Count(written-left, "trial"), p.Task.Name, p.Task.ID())
 	if left > 0 {
 		text += fmt.Sprintf("; left out: %s without an end", sanitize.Count(left, "trial"))
 	}

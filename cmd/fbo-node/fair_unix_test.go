@@ -12,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/clitest"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -41,7 +42,7 @@ func newFairFleet(t *testing.T, mediator bool, timeout time.Duration) *fleet {
 	if mediator {
 		keys += ", mediator: " + roster[0]
 	}
-	f.read(t, fairTask(roster, keys))
+	f.read(t, clitest.FairTask(roster, keys))
 	return f
 }
 
@@ -61,7 +62,7 @@ func assigned(trials []trialJSON) (n int) {
 // Who is not on the roster hears it in one line, and nothing has begun.
 func TestNotOnTheRoster(t *testing.T) {
 	t.Parallel()
-	file, dir := writeFile(t, "task.yaml", fairTask([]string{partyA, partyB}, "")), shortTempDir(t)
+	file, dir := writeFile(t, "task.yaml", clitest.FairTask([]string{clitest.PartyA, clitest.PartyB}, "")), shortTempDir(t)
 	id := strings.TrimSpace(must(t, "peer-id", "--data-dir", dir))
 	e := call(t, join(runLine(file, dir), objective("steady"))...)
 	want := "fbo-node: task \"together\": this node, " + id + ", is not on the task's roster: only those that are can take part in its rounds; the node's key is in " + dir + "\n"
@@ -79,7 +80,7 @@ func TestFairRunTellsGains(t *testing.T) {
 	t.Parallel()
 	f := newFairFleet(t, false, patient)
 	two := f.nodes[:2]
-	f.read(t, fairTask([]string{two[0].id.String(), two[1].id.String()}, ", initial_designs: 2, round_timeout: 120"))
+	f.read(t, clitest.FairTask([]string{two[0].id.String(), two[1].id.String()}, ", initial_designs: 2, round_timeout: 120"))
 	other := start(t, join(runLine(f.file, two[1].dir, "--json"), objective("steady"))...)
 	command := nodeCommand(join(runLine(f.file, two[0].dir, "--evals", "12", "--peer", other.address(t)), objective("steady"))...)
 	e := finish(t, command)

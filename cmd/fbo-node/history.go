@@ -10,6 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/export"
 	"github.com/fbo-node/fbo/internal/sanitize"
@@ -28,7 +29,7 @@ func newHistory() *cobra.Command {
 			if asJSON {
 				format = "json"
 			}
-			write, ok := map[string]func(io.Writer, taskHistory) error{"table": writeTable, "csv": writeCSV, "json": writeTrials}[format]
+			write, ok := map[string]func(io.Writer, past.History) error{"table": writeTable, "csv": writeCSV, "json": writeTrials}[format]
 			if !ok {
 				return base.Usagef("--format %q: accepted are table, csv and json", format)
 			}
@@ -36,7 +37,7 @@ func newHistory() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := readPast(command.Context(), dataDir, base.Argument(args))
+			p, err := past.Read(command.Context(), dataDir, base.Argument(args))
 			if err != nil {
 				return err
 			}
@@ -49,19 +50,19 @@ func newHistory() *cobra.Command {
 	return command
 }
 
-func writeTrials(out io.Writer, p taskHistory) error {
-	trials := p.trials
+func writeTrials(out io.Writer, p past.History) error {
+	trials := p.Trials
 	if trials == nil {
 		trials = []strategy.Trial{}
 	}
 	return base.PrintJSON(out, trials)
 }
 
-func writeTable(out io.Writer, p taskHistory) error {
+func writeTable(out io.Writer, p past.History) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	withMetrics := len(export.MetricColumns(p.trials)) > 0
+	withMetrics := len(export.MetricColumns(p.Trials)) > 0
 	cells := func(trial, state, value, feasible, metrics, parameters, why string) {
-		if len(p.task.Constraints) > 0 {
+		if len(p.Task.Constraints) > 0 {
 			value += "\t" + feasible
 		}
 		if withMetrics {
@@ -70,25 +71,25 @@ func writeTable(out io.Writer, p taskHistory) error {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", trial, state, value, parameters, why)
 	}
 	cells("trial", "state", "value", "feasible", "metrics", "parameters", "why")
-	for _, trial := range p.trials {
-		cells(strconv.FormatUint(trial.ID, 10), string(trial.State), render.Value(trial), render.Feasible(p.task, trial),
+	for _, trial := range p.Trials {
+		cells(strconv.FormatUint(trial.ID, 10), string(trial.State), render.Value(trial), render.Feasible(p.Task, trial),
 			render.Metrics(trial.Outcome, strategy.MaxMetrics), trial.Design.String(), render.Why(trial))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if p.best != nil {
-		fmt.Fprintf(out, "best: %s (trial %d)\n", render.Value(*p.best), p.best.ID)
-	} else if text := render.NothingFeasible(p.task, p.trials); text != "" {
+	if p.Best != nil {
+		fmt.Fprintf(out, "best: %s (trial %d)\n", render.Value(*p.Best), p.Best.ID)
+	} else if text := render.NothingFeasible(p.Task, p.Trials); text != "" {
 		fmt.Fprintln(out, text)
 	}
-	if p.stopped != nil {
-		fmt.Fprintln(out, render.Stopped(*p.stopped))
+	if p.Stopped != nil {
+		fmt.Fprintln(out, render.Stopped(*p.Stopped))
 	}
 	return nil
 }
 
-func writeCSV(out io.Writer, p taskHistory) error { return export.CSV(out, p.task, p.trials) }
+func writeCSV(out io.Writer, p past.History) error { return export.CSV(out, p.Task, p.Trials) }
 
 func newStatus() *cobra.Command {
 	var dir string
@@ -112,15 +113,15 @@ check. A hub counts too, unless a TASK is named.`,
 				return showRunning(command.Context(), command.OutOrStdout(), dataDir, base.Argument(args), asJSON)
 			}
 			if len(args) == 0 {
-				all, err := readSummaries(command.Context(), dataDir)
+				all, err := past.ReadSummaries(command.Context(), dataDir)
 				if err != nil {
 					return err
 				}
 				if len(all.Tasks) > 1 {
-					return all.write(command.OutOrStdout(), asJSON)
+					return writeSummaries(command.OutOrStdout(), all, asJSON)
 				}
 			}
-			p, err := readPast(command.Context(), dataDir, base.Argument(args))
+			p, err := past.Read(command.Context(), dataDir, base.Argument(args))
 			if err != nil {
 				return err
 			}
@@ -165,12 +166,12 @@ type statusJSON struct {
 	BytesRecv      int64                 `json:"bytes_received,omitempty"`
 }
 
-func statusObject(p taskHistory) statusJSON {
-	s := statusJSON{Items: p.items, Task: p.task.ID().String(), Tag: p.tag, Name: p.task.Name, Starts: p.epoch, Trials: map[string]int{}, Best: p.best, LeastViolation: render.LeastViolation(p.task, p.trials)}
-	for _, trial := range p.trials {
+func statusObject(p past.History) statusJSON {
+	s := statusJSON{Items: p.Items, Task: p.Task.ID().String(), Tag: p.Tag, Name: p.Task.Name, Starts: p.Epoch, Trials: map[string]int{}, Best: p.Best, LeastViolation: render.LeastViolation(p.Task, p.Trials)}
+	for _, trial := range p.Trials {
 		s.Trials[string(trial.State)]++
 	}
-	if r := p.running; r != nil {
+	if r := p.Running; r != nil {
 		s.Running, s.PeerID, s.Addresses, s.PresenceAgreed = true, r.PeerID.String(), r.Addresses, r.PresenceAgreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
 		s.Peers, s.TaskMismatches, s.Hubs = r.Peers, r.TaskMismatches, r.Hubs
@@ -194,7 +195,7 @@ func others(s statusJSON) int {
 	return max(0, len(s.Present)-1)
 }
 
-func writeStatus(out io.Writer, p taskHistory) {
+func writeStatus(out io.Writer, p past.History) {
 	out = &sanitize.Writer{Out: out} // addresses and reasons come from peers
 	s := statusObject(p)
 	fmt.Fprintf(out, "task      %s\nid        %s\n", s.Name, s.Task)
@@ -202,13 +203,13 @@ func writeStatus(out io.Writer, p taskHistory) {
 		fmt.Fprintf(out, "invited   announced as %s\n", s.Tag)
 	}
 	fmt.Fprintf(out, "trials    %s\n", trialsText(s))
-	if p.best != nil {
-		fmt.Fprintf(out, "best      %s (trial %d, %s): %s\n", render.Value(*p.best), p.best.ID, p.best.Why, p.best.Design)
-	} else if text := render.NothingFeasible(p.task, p.trials); text != "" {
+	if p.Best != nil {
+		fmt.Fprintf(out, "best      %s (trial %d, %s): %s\n", render.Value(*p.Best), p.Best.ID, p.Best.Why, p.Best.Design)
+	} else if text := render.NothingFeasible(p.Task, p.Trials); text != "" {
 		fmt.Fprintf(out, "best      %s\n", text)
 	}
 	if !s.Running {
-		writeItems(out, s.Items)
+		render.WriteItems(out, s.Items)
 		fmt.Fprintln(out, "node      not running")
 		return
 	}
@@ -241,7 +242,7 @@ func writeStatus(out io.Writer, p taskHistory) {
 	if s.Model != nil {
 		fmt.Fprintf(out, "model     %s\n", s.Model)
 	}
-	writeItems(out, s.Items)
+	render.WriteItems(out, s.Items)
 	fmt.Fprintf(out, "shares    %d sent, %d received; %d bytes sent, %d received on the network\n",
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv)
 }
@@ -253,7 +254,7 @@ func trialsText(s statusJSON) string {
 	if s.Running {
 		return text + fmt.Sprintf(", %d running, %d waiting", s.Trials["running"], s.Trials["waiting"])
 	}
-	if again := s.Trials[string(interrupted)] + s.Trials["waiting"]; again > 0 {
+	if again := s.Trials[string(past.Interrupted)] + s.Trials["waiting"]; again > 0 {
 		text += fmt.Sprintf(", %d interrupted (offered again by the next start, three times at most)", again)
 	}
 	if held := s.Trials[string(strategy.Running)]; held > 0 {

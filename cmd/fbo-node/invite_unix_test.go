@@ -258,7 +258,7 @@ func TestInvitationIsKept(t *testing.T) {
 	if text := must(t, "status", "--data-dir", dir); !strings.Contains(text, " is on this task without the invitation\n") {
 		t.Errorf("status\n%s", text)
 	}
-	diagnose(t, "--data-dir", dir, file, "--peer", open.address(t)).expect(t, "peer's task", gradeFail, "^it takes part in "+id+" without an invitation$")
+	diagnose(t, "--data-dir", dir, file, "--peer", open.address(t)).expect(t, "peer's task", "fail", "^it takes part in "+id+" without an invitation$")
 	open.signal(t, os.Interrupt)
 	open.wait(t)
 	open = start(t, join(runLine(file, openly, "--json", "--peer", address, "--hub", hubAddress, "--invite", inviteFile), objective("steady"))...)
@@ -271,14 +271,14 @@ func TestInvitationIsKept(t *testing.T) {
 	// The doctor looks for the tag, by a file or by what is kept.
 	elsewhere := shortTempDir(t)
 	d := diagnose(t, "--data-dir", elsewhere, file, "--invite", inviteFile, "--peer", address)
-	d.expect(t, "invitation", gradeOK, "announced as "+tag)
-	d.expect(t, "peer's task", gradeOK, "^it takes part in "+id+" by this invitation$")
+	d.expect(t, "invitation", "ok", "announced as "+tag)
+	d.expect(t, "peer's task", "ok", "^it takes part in "+id+" by this invitation$")
 	d = diagnose(t, "--data-dir", elsewhere, file, "--peer", address)
-	d.expect(t, "peer's task", gradeFail, "^it does not take part in "+id+" openly; it takes part in 1 task by invitation")
+	d.expect(t, "peer's task", "fail", "^it does not take part in "+id+" openly; it takes part in 1 task by invitation")
 	another, _ := invite(t, file)
 	d = diagnose(t, "--data-dir", elsewhere, file, "--invite", another, "--peer", address)
-	d.expect(t, "peer's task", gradeFail, "^it takes part in 1 task by invitation, and not by this one$")
-	diagnose(t, "--data-dir", dir, file).expect(t, "invitation", gradeOK, "kept")
+	d.expect(t, "peer's task", "fail", "^it takes part in 1 task by invitation, and not by this one$")
+	diagnose(t, "--data-dir", dir, file).expect(t, "invitation", "ok", "kept")
 
 	// Another invitation takes the place of the one that is kept.
 	first.signal(t, os.Interrupt)

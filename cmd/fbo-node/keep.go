@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
@@ -105,7 +106,7 @@ func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invit
 
 // readKeptTask reads a task whose strategy shares something.
 func readKeptTask(ctx context.Context, dir, file string) (*task.Task, error) {
-	t, err := findTask(ctx, dir, file)
+	t, err := past.FindTask(ctx, dir, file)
 	if err == nil && base.RegistrationOf(t).Exchanges == nil {
 		err = base.Usagef("%s: the strategy is %s, which shares nothing: there is nothing to keep", file, t.Strategy.Type)
 	}

@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
-	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
 )
 
 // listedTask names a table of twelve designs on a circle road.
@@ -109,22 +107,5 @@ func TestListedDesignsErrors(t *testing.T) {
 	}
 	if out := must(t, "task", "check", canonical); !strings.Contains(out, "\ndesigns     12 designs of a table that is not here: shares can be kept and passed on, no design can be chosen\n") {
 		t.Errorf("%s", out)
-	}
-}
-
-// A task whose nodes move says so.
-func TestStepsAreDescribed(t *testing.T) {
-	walk := strategy.Registration{StrategyType: task.StrategyType{Name: "walk", Moves: true}}
-	walk.New = func(*task.Task) (strategy.Strategy, error) { return nil, nil }
-	walk.Describe = func(*task.Task) string { return "a walk" }
-	text := strings.Replace(strings.Replace(listedTask, "logei", "walk", 1), "  file", "  max_moves: 2\n  file", 1)
-	folder := os.DirFS(filepath.Dir(writeListed(t, text, circle())))
-	parsed, err := strategy.Set{walk}.ParseBeside(folder, "task.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := describeListing(parsed.Space.Listing(), parsed.MaxMoves)
-	if want := "12 designs of tables/roads.csv, of which a node goes to one at most 2 moves away"; got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }

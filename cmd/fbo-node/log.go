@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
@@ -64,18 +65,18 @@ type trialLog struct {
 }
 
 func (l trialLog) show(ctx context.Context, trial uint64, follow bool) error {
-	p, err := readPast(ctx, l.dir, l.wanted)
+	p, err := past.Read(ctx, l.dir, l.wanted)
 	if err != nil {
 		return err
 	}
-	l.wanted = p.task.ID().String() // a name may become ambiguous when the node ends
+	l.wanted = p.Task.ID().String() // a name may become ambiguous when the node ends
 	one := trial != 0
 	if !one {
-		if trial = newestEvaluated(p.trials); trial == 0 {
-			return fmt.Errorf("no trial of task %s has been evaluated yet", p.task.Name)
+		if trial = newestEvaluated(p.Trials); trial == 0 {
+			return fmt.Errorf("no trial of task %s has been evaluated yet", p.Task.Name)
 		}
-	} else if trial > uint64(len(p.trials)) {
-		return fmt.Errorf("there is no trial %d of task %s; it has %d", trial, p.task.Name, len(p.trials))
+	} else if trial > uint64(len(p.Trials)) {
+		return fmt.Errorf("there is no trial %d of task %s; it has %d", trial, p.Task.Name, len(p.Trials))
 	}
 	if !follow {
 		return l.once(p, trial, one)
@@ -101,19 +102,19 @@ func newestEvaluated(trials []strategy.Trial) (newest uint64) {
 	return newest
 }
 
-func (l trialLog) head(p taskHistory, trial uint64, one bool) error {
+func (l trialLog) head(p past.History, trial uint64, one bool) error {
 	if one {
 		return nil
 	}
-	_, err := fmt.Fprintf(l.out, "==> trial %d of %s <==\n", trial, p.task.Name)
+	_, err := fmt.Fprintf(l.out, "==> trial %d of %s <==\n", trial, p.Task.Name)
 	return err
 }
 
-func (l trialLog) once(p taskHistory, trial uint64, one bool) error {
+func (l trialLog) once(p past.History, trial uint64, one bool) error {
 	if err := l.head(p, trial, one); err != nil {
 		return err
 	}
-	reader := triallog.NewReader(logDir(l.dir, p.task), trial)
+	reader := triallog.NewReader(logDir(l.dir, p.Task), trial)
 	defer reader.Close()
 	shown := &sanitize.Writer{Out: l.out}
 	copied, err := reader.CopyTo(shown)
@@ -133,11 +134,11 @@ const (
 )
 
 // follow shows a trial until it has ended or the node has.
-func (l trialLog) follow(ctx context.Context, p taskHistory, trial uint64, one bool) error {
+func (l trialLog) follow(ctx context.Context, p past.History, trial uint64, one bool) error {
 	if err := l.head(p, trial, one); err != nil {
 		return err
 	}
-	reader := triallog.NewReader(logDir(l.dir, p.task), trial)
+	reader := triallog.NewReader(logDir(l.dir, p.Task), trial)
 	defer reader.Close()
 	shown := &sanitize.Writer{Out: l.out}
 	for quiet := 0; ; {
@@ -168,26 +169,26 @@ func (l trialLog) follow(ctx context.Context, p taskHistory, trial uint64, one b
 
 // stateOf is not Running when no node runs.
 func (l trialLog) stateOf(ctx context.Context, trial uint64) (strategy.State, error) {
-	p, err := readPast(ctx, l.dir, l.wanted)
-	if err != nil || p.running == nil || trial > uint64(len(p.trials)) {
+	p, err := past.Read(ctx, l.dir, l.wanted)
+	if err != nil || p.Running == nil || trial > uint64(len(p.Trials)) {
 		return strategy.Waiting, err
 	}
-	return p.trials[trial-1].State, nil
+	return p.Trials[trial-1].State, nil
 }
 
 // next waits for a later trial that is evaluated, 0 when the node has ended.
 func (l trialLog) next(ctx context.Context, after uint64) (uint64, error) {
 	for {
-		p, err := readPast(ctx, l.dir, l.wanted)
+		p, err := past.Read(ctx, l.dir, l.wanted)
 		if err != nil {
 			return 0, err
 		}
-		for _, trial := range p.trials[min(after, uint64(len(p.trials))):] {
+		for _, trial := range p.Trials[min(after, uint64(len(p.Trials))):] {
 			if trial.Why.Source != strategy.Imported {
 				return trial.ID, nil
 			}
 		}
-		if p.running == nil || !sleep(ctx, askPauses*logPause) {
+		if p.Running == nil || !sleep(ctx, askPauses*logPause) {
 			return 0, nil
 		}
 	}

@@ -15,7 +15,9 @@ import (
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/democmd"
+	"github.com/fbo-node/fbo/internal/cli/doctorcmd"
 	"github.com/fbo-node/fbo/internal/cli/simulate"
+	"github.com/fbo-node/fbo/internal/cli/taskcmd"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
@@ -39,15 +41,15 @@ func run(args []string) int {
 	defer stop()
 
 	root := base.NewRoot()
-	root.AddCommand(newRun(), newServe(), newKeep(), newHub(), democmd.New(), newTask(), newStatus(), newWatch(), newWeb(), newHistory(), newExport(), newBest(), newLog(), newPrivacy(),
-		newDoctor(), newPeerID(), newVersion(), democmd.NewTrain(), simulate.New(), base.NewSupervisor())
+	root.AddCommand(newRun(), newServe(), newKeep(), newHub(), democmd.New(), taskcmd.NewTask(), newStatus(), newWatch(), newWeb(), newHistory(), newExport(), newBest(), newLog(), taskcmd.NewPrivacy(),
+		doctorcmd.New(), newPeerID(), newVersion(), democmd.NewTrain(), simulate.New(), base.NewSupervisor())
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return base.ExitDone
 	}
 	if errors.Is(err, node.ErrDamaged) {
-		err = fmt.Errorf("%w; %s", err, repairJournal)
+		err = fmt.Errorf("%w; %s", err, doctorcmd.RepairJournal)
 	}
 	err = datadir.Explain(err)
 	fmt.Fprintf(os.Stderr, "fbo-node: %s\n", sanitize.Lines(err.Error())) // errors quote files and peers

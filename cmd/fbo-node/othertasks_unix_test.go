@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/taskcmd"
 )
 
 // A task with another name and a smaller ε is given the trials of one whose promise is
@@ -63,7 +64,7 @@ func TestPromisesAboutTheSameDataAreAddedUp(t *testing.T) {
 		t.Errorf("the next run:\n%s", out)
 	}
 	id := strings.TrimSpace(must(t, "task", "id", second))
-	var report privacyReport
+	var report taskcmd.PrivacyReport
 	decode(t, must(t, "privacy", "--json", "--data-dir", dir, id), &report)
 	// Two normal distributions at distance μ, μ² = 0.925² + 0.719², the distances at which
 	// (4, 1e-5) and (3, 1e-5) are kept.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/clitest"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -142,12 +143,12 @@ parameters:
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		parsed := rapid.SampledFrom([]*task.Task{clitest.MixedTask(t), kinds}).Draw(rt, "task")
-		p := taskHistory{task: parsed}
+		p := past.History{Task: parsed}
 		var want []agent.Past
 		for range rapid.IntRange(0, 5).Draw(rt, "trials") {
 			u := rapid.SliceOfN(rapid.Float64Range(0, 1), parsed.Space.Dim(), parsed.Space.Dim()).Draw(rt, "u")
 			design := parsed.Space.Decode(u)
-			trial := strategy.Trial{ID: uint64(len(p.trials) + 1), Design: design, Why: strategy.Why{Source: strategy.Own}, Started: time.Unix(0, 0)}
+			trial := strategy.Trial{ID: uint64(len(p.Trials) + 1), Design: design, Why: strategy.Why{Source: strategy.Own}, Started: time.Unix(0, 0)}
 			switch trial.State = rapid.SampledFrom([]strategy.State{strategy.Done, strategy.Failed, strategy.Running, strategy.Waiting}).Draw(rt, "state"); trial.State {
 			case strategy.Done:
 				trial.Outcome = &strategy.Outcome{Value: rapid.Float64().Draw(rt, "value")}
@@ -165,7 +166,7 @@ parameters:
 				trial.Reason = rapid.String().Draw(rt, "reason")
 				want = append(want, agent.Past{Design: design, Failed: "as imported"})
 			}
-			p.trials = append(p.trials, trial)
+			p.Trials = append(p.Trials, trial)
 		}
 		for name, format := range map[string]struct {
 			write func(*bytes.Buffer) error
@@ -245,7 +246,7 @@ func TestParametersNamedAsColumns(t *testing.T) {
 		trial := trialOf(1, strategy.Own, 8)
 		trial.Design = design
 		var asCSV, asJSON bytes.Buffer
-		if err := errors.Join(writeCSV(&asCSV, taskHistory{task: parsed, trials: []strategy.Trial{trial}}), writeTrials(&asJSON, taskHistory{trials: []strategy.Trial{trial}})); err != nil {
+		if err := errors.Join(writeCSV(&asCSV, past.History{Task: parsed, Trials: []strategy.Trial{trial}}), writeTrials(&asJSON, past.History{Trials: []strategy.Trial{trial}})); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.HasPrefix(asCSV.String(), c.header+"\n") {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/taskcmd"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -28,13 +29,13 @@ strategy: {type: fts, initial_designs: 2}
 privacy: {mechanism: local, epsilon: 4, releases: 3}
 `
 
-func privacyOf(t *testing.T, dir string) privacyReport {
+func privacyOf(t *testing.T, dir string) taskcmd.PrivacyReport {
 	t.Helper()
 	e := call(t, "privacy", "--data-dir", dir, "--json")
 	if e.code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
-	var report privacyReport
+	var report taskcmd.PrivacyReport
 	if err := json.Unmarshal([]byte(e.stdout), &report); err != nil {
 		t.Fatal(err)
 	}
@@ -145,10 +146,10 @@ func TestPrivateSumsAreTold(t *testing.T) {
 		"mechanism: local, epsilon: 4, releases: 3", "mechanism: aggregate, epsilon: 4, releases: 2, roster: ["+strings.Join(names, ", ")+"]", 1)
 	file := writeFile(t, "task.yaml", text)
 	check := struct {
-		Privacy privacyReport `json:"privacy"`
+		Privacy taskcmd.PrivacyReport `json:"privacy"`
 	}{}
 	decode(t, must(t, "task", "check", "--json", file), &check)
-	plan := privacyReport{}
+	plan := taskcmd.PrivacyReport{}
 	decode(t, must(t, "privacy", "--json", "--data-dir", shortTempDir(t), file), &plan)
 	if check.Privacy.Sums == nil || check.Privacy.Sums.Roster != 2 || check.Privacy.Sums.Quorum != 2 || *plan.Sums != *check.Privacy.Sums {
 		t.Errorf("task check says %+v, privacy %+v", check.Privacy.Sums, plan.Sums)

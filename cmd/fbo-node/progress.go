@@ -11,6 +11,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/sanitize"
@@ -25,11 +26,11 @@ type progress struct {
 	out       io.Writer
 	task      *task.Task
 	json      bool
-	disclosed *otherTaskDisclosures // what this node has disclosed about the same data under other tasks; nil: nothing
-	begun     bool                  // what the node works on has been shown, which comes first
-	early     []agent.Event         // happened before
-	ended     int                   // evaluations that ended in this run
-	over      bool                  // the summary has been shown, and nothing but the end follows
+	disclosed *past.Disclosures // what this node has disclosed about the same data under other tasks; nil: nothing
+	begun     bool              // what the node works on has been shown, which comes first
+	early     []agent.Event     // happened before
+	ended     int               // evaluations that ended in this run
+	over      bool              // the summary has been shown, and nothing but the end follows
 
 	warned warned
 	paint  paint
@@ -161,15 +162,15 @@ func (p *progress) whoMayShort(n *node.Node, session *node.Session) string {
 		return fmt.Sprintf("closed: only the %s on the list%s take part", sanitize.Count(len(n.Allow), "node"), by)
 	case by != "":
 		return "closed: only nodes" + by + " take part"
-	case rosterOf(p.task) > 0:
-		return fmt.Sprintf("only the %s on the roster take part", sanitize.Count(rosterOf(p.task), "node"))
+	case len(p.task.Roster()) > 0:
+		return fmt.Sprintf("only the %s on the roster take part", sanitize.Count(len(p.task.Roster()), "node"))
 	}
 	return "open: all nodes that reach a port of one of its nodes can take part and read shares"
 }
 
 // whoMay returns in full who can take part in an open task and read its shares.
 func (p *progress) whoMay() string {
-	if parties := rosterOf(p.task); parties > 0 {
+	if parties := len(p.task.Roster()); parties > 0 {
 		return fmt.Sprintf("Only the %s on the roster can take part; each host that reaches a port of one of them learns the task's ID and which nodes take part (--invite FILE closes the task to nodes without a secret, --allow FILE lists those that may connect).",
 			sanitize.Count(parties, "node"))
 	}
@@ -193,7 +194,7 @@ func (p *progress) started(ctx context.Context, n *node.Node, session *node.Sess
 		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session),
 	}, "%s", text(lines))
 	if p.disclosed != nil {
-		for _, line := range p.disclosed.lines() {
+		for _, line := range p.disclosed.Lines() {
 			p.warning(line)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/clitest"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -40,15 +41,15 @@ func TestTextsOfOthersInLines(t *testing.T) {
 	for what, write := range map[string]func(out io.Writer){
 		"a warning of run": func(out io.Writer) { newProgress(out, nil, false).warning(sent) },
 		"a warning of hub": func(out io.Writer) { hubOptions{}.warning(out, sent) },
-		"the items of run": func(out io.Writer) { fmt.Fprintln(out, strings.Join(itemLines(items), "\n")) },
+		"the items of run": func(out io.Writer) { fmt.Fprintln(out, strings.Join(render.ItemLines(items), "\n")) },
 		"the items of a task": func(out io.Writer) {
-			writeStatus(out, taskHistory{task: clitest.MixedTask(t), items: items, running: &node.Status{Items: items}})
+			writeStatus(out, past.History{Task: clitest.MixedTask(t), Items: items, Running: &node.Status{Items: items}})
 		},
 		"the state of a task": func(out io.Writer) {
-			writeStatus(out, taskHistory{task: clitest.MixedTask(t), running: &node.Status{WaitsFor: sent}})
+			writeStatus(out, past.History{Task: clitest.MixedTask(t), Running: &node.Status{WaitsFor: sent}})
 		},
 		"the address of a peer": func(out io.Writer) {
-			writeStatus(out, taskHistory{task: clitest.MixedTask(t), running: &node.Status{Peers: []node.Link{{Address: sent}}}})
+			writeStatus(out, past.History{Task: clitest.MixedTask(t), Running: &node.Status{Peers: []node.Link{{Address: sent}}}})
 		},
 	} {
 		var out strings.Builder

@@ -10,9 +10,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// rosterOf returns how many nodes the task names that alone can take part; 0 when it is open.
-func rosterOf(t *task.Task) int { return len(t.Roster()) }
-
 // checkRoster says whether the node with this data directory can take part where the
 // strategy has a roster, before anything is started for it.
 func checkRoster(t *task.Task, dir string) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -154,7 +155,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 	if err != nil {
 		return err
 	}
-	t, err := findTask(ctx, o.dir, file)
+	t, err := past.FindTask(ctx, o.dir, file)
 	if err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (o runOptions) run(ctx context.Context, file string, args []string) error {
 		return base.BadUsage(err)
 	}
 	show := newProgress(os.Stdout, t, o.json)
-	show.disclosed = findOtherTaskDisclosures(ctx, dir, t, earlier.trials)
+	show.disclosed = past.FindDisclosures(ctx, dir, t, earlier.trials)
 	n := o.network.node(dir, allowed, show.warning)
 	n.MaxObservations = o.maxObservations
 	join.OnEvent, join.OnFailure = show.event, endsCommand

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/httpapi"
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
@@ -301,8 +302,8 @@ func (r *startReport) join(ctx context.Context, session *node.Session) {
 	switch {
 	case one.task.Privacy == nil && !coarsen.Used(one.task):
 	case r.ready:
-		if shared := otherTaskDisclosuresOf(one.task, r.pastsLike(one.task), nil); shared != nil {
-			for _, line := range shared.lines() {
+		if shared := past.DisclosuresOf(one.task, r.pastsLike(one.task), nil); shared != nil {
+			for _, line := range shared.Lines() {
 				r.warning(line)
 			}
 		}
@@ -313,7 +314,7 @@ func (r *startReport) join(ctx context.Context, session *node.Session) {
 
 // pastsLike returns the tasks that may have shared what a new task shares too. It reads the trials
 // of no others: there may be a thousand.
-func (r *startReport) pastsLike(t *task.Task) (pasts []taskHistory) {
+func (r *startReport) pastsLike(t *task.Task) (pasts []past.History) {
 	ids, err := r.node.Known()
 	if err != nil {
 		return nil
@@ -324,7 +325,7 @@ func (r *startReport) pastsLike(t *task.Task) (pasts []taskHistory) {
 		}
 		if h, err := r.node.History(id); err == nil {
 			r.known[id] = h.Task
-			pasts = append(pasts, taskHistory{task: h.Task, trials: h.Trials, items: spentItems(h.Spent)})
+			pasts = append(pasts, past.History{Task: h.Task, Trials: h.Trials, Items: past.SpentItems(h.Spent)})
 		}
 	}
 	return pasts
@@ -345,7 +346,7 @@ func (r *startReport) end(tasks int) {
 	}
 	pasts, repeated := pastsOf(r.node), 0
 	for _, t := range r.private {
-		if otherTaskDisclosuresOf(t, pasts, nil) != nil {
+		if past.DisclosuresOf(t, pasts, nil) != nil {
 			repeated++
 		}
 	}
@@ -355,14 +356,14 @@ func (r *startReport) end(tasks int) {
 }
 
 // pastsOf returns all tasks in the journal of a node that runs, as far as they can be read.
-func pastsOf(n *node.Node) (pasts []taskHistory) {
+func pastsOf(n *node.Node) (pasts []past.History) {
 	ids, err := n.Known()
 	if err != nil {
 		return nil
 	}
 	for _, id := range ids {
 		if h, err := n.History(id); err == nil {
-			pasts = append(pasts, taskHistory{task: h.Task, trials: h.Trials, items: spentItems(h.Spent)})
+			pasts = append(pasts, past.History{Task: h.Task, Trials: h.Trials, Items: past.SpentItems(h.Spent)})
 		}
 	}
 	return pasts

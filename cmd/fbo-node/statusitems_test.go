@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/cli/clitest"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -19,15 +20,15 @@ func TestStatusShowsItems(t *testing.T) {
 		{Key: "sums", Label: "sums", Value: map[string]int{"known": 3}, Text: "3 known"},
 		{Key: "orders", Label: "orders", Value: 2, Text: "of 2 parties", Rows: [][]string{{"party", "count"}, {"first", "1"}, {"second", "22"}}},
 	}
-	stopped := spentItems(&ledger.State{Planned: 6, Released: 2})
+	stopped := past.SpentItems(&ledger.State{Planned: 6, Released: 2})
 	for _, c := range []struct {
-		past taskHistory
+		past past.History
 		want string
 	}{
-		{taskHistory{items: items, running: &node.Status{Items: items}}, "\nsums      3 known\norders    of 2 parties\norders  count\nfirst   1\nsecond  22\n"},
-		{taskHistory{items: stopped}, "\nprivacy   2 of 6 releases spent\nnode      not running\n"},
+		{past.History{Items: items, Running: &node.Status{Items: items}}, "\nsums      3 known\norders    of 2 parties\norders  count\nfirst   1\nsecond  22\n"},
+		{past.History{Items: stopped}, "\nprivacy   2 of 6 releases spent\nnode      not running\n"},
 	} {
-		c.past.task = clitest.MixedTask(t)
+		c.past.Task = clitest.MixedTask(t)
 		var out strings.Builder
 		writeStatus(&out, c.past)
 		if !strings.Contains(out.String(), c.want) {
@@ -38,11 +39,11 @@ func TestStatusShowsItems(t *testing.T) {
 			t.Fatal(err)
 		}
 		var decoded struct{ Items []strategy.StatusItem }
-		if err := json.Unmarshal(encoded, &decoded); err != nil || len(decoded.Items) != len(c.past.items) {
+		if err := json.Unmarshal(encoded, &decoded); err != nil || len(decoded.Items) != len(c.past.Items) {
 			t.Errorf("%s: %v", encoded, err)
 		}
 	}
-	if items := spentItems(nil); items != nil {
+	if items := past.SpentItems(nil); items != nil {
 		t.Errorf("items without a promise: %+v", items)
 	}
 }

@@ -144,7 +144,7 @@ func (s summary) text(t *task.Task) string {
 	}
 	var lines []string
 	if s.Recommended != nil {
-		lines = append(lines, recommendedText(*s.Recommended))
+		lines = append(lines, render.Recommended(*s.Recommended))
 	}
 	lines = append(lines, fmt.Sprintf("best %s in %s (%d failed): trial %d, %s  [%s]",
 		render.Value(*s.Best), sanitize.Count(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why))
@@ -152,16 +152,7 @@ func (s summary) text(t *task.Task) string {
 		lines = append(lines, s.help(t))
 	}
 	lines = append(lines, fmt.Sprintf("this run %s; %s sent on the network in all", s.exchanged(), byteText(s.BytesSent)))
-	return strings.Join(append(lines, itemLines(s.Items)...), "\n")
-}
-
-// recommendedText is about a design that is recommended before the best observed one.
-func recommendedText(r agent.Recommendation) string {
-	predicted := ""
-	if r.Predicted != nil {
-		predicted = ", predicted " + render.Number(*r.Predicted)
-	}
-	return fmt.Sprintf("recommended: %s%s. %s:", r.Design, predicted, upper(r.Reason))
+	return strings.Join(append(lines, render.ItemLines(s.Items)...), "\n")
 }
 
 // exchanged says how much was told and heard: shares for all, messages to single peers, or

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/clitest"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/node"
@@ -116,7 +117,7 @@ func TestTrialLineWithoutABest(t *testing.T) {
 		t.Errorf("continued %q", got)
 	}
 	var status, table, csv strings.Builder
-	p := taskHistory{task: &spec, trials: trials}
+	p := past.History{Task: &spec, Trials: trials}
 	writeStatus(&status, p)
 	if err := errors.Join(writeTable(&table, p), writeCSV(&csv, p)); err != nil {
 		t.Fatal(err)

@@ -95,15 +95,15 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 	if !ok {
 		return errors.New("the node has ended")
 	}
-	p, err := pastOfRunning(s)
+	p, err := past.OfRunning(s)
 	if err != nil {
 		return err
 	}
-	show := newProgress(out, p.task, asJSON)
-	show.printLine(base.Object{"event": "watching", "task": id, "name": p.task.Name, "trials": len(p.trials)}, "%s", watching(p))
+	show := newProgress(out, p.Task, asJSON)
+	show.printLine(base.Object{"event": "watching", "task": id, "name": p.Task.Name, "trials": len(p.Trials)}, "%s", watching(p))
 	show.begin()
 	if !asJSON {
-		show.foot = newFooter(out, p.task, p.trials, 0, "Ctrl-C ends watching")
+		show.foot = newFooter(out, p.Task, p.Trials, 0, "Ctrl-C ends watching")
 		stop := show.countPeers(ctx, dir, id)
 		defer show.leave()
 		defer stop()
@@ -121,7 +121,7 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 			show.warning("some events before the next were missed; history has all trials")
 			continue
 		}
-		e, err := decodeEvent(data, p.task)
+		e, err := decodeEvent(data, p.Task)
 		if err != nil {
 			return fmt.Errorf("the running node's event: %w", err)
 		}
@@ -134,16 +134,16 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 }
 
 // watching says where the task stands.
-func watching(p taskHistory) string {
+func watching(p past.History) string {
 	ended := 0
-	for _, trial := range p.trials {
+	for _, trial := range p.Trials {
 		if trial.State != strategy.Running {
 			ended++
 		}
 	}
-	text := fmt.Sprintf("watching task %q, id %s: %s so far", p.task.Name, p.task.ID(), sanitize.Count(ended, "trial"))
-	if p.best != nil {
-		text += ", best " + render.Number(p.best.Outcome.Value)
+	text := fmt.Sprintf("watching task %q, id %s: %s so far", p.Task.Name, p.Task.ID(), sanitize.Count(ended, "trial"))
+	if p.Best != nil {
+		text += ", best " + render.Number(p.Best.Outcome.Value)
 	}
 	return text
 }
@@ -180,7 +180,7 @@ func decodeEvent(data []byte, t *task.Task) (e agent.Event, err error) {
 		if part.encoded == nil {
 			continue
 		}
-		trial, err := decodeTrial(part.encoded, t.Space)
+		trial, err := past.DecodeTrial(part.encoded, t.Space)
 		if err != nil {
 			return e, err
 		}

@@ -2,6 +2,8 @@
 package clitest
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/fbo-node/fbo/strategy/all"
@@ -24,4 +26,24 @@ parameters:
 		t.Fatal(err)
 	}
 	return parsed
+}
+
+// Peer IDs of two parties of a roster, and of a node that is none.
+const (
+	PartyA = "12D3KooWKykovPgZ8oYpymctQjbcaLxAjJDzXhoUcHjvpWpmWRGK"
+	PartyB = "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN"
+	PartyC = "12D3KooWRWurYaFGap39PbQ7dLAdHPhvcdy7tQvxFmh1dFUBp3YJ"
+)
+
+// FairTask returns the text of a task of these parties, with further keys of the section strategy.
+func FairTask(roster []string, keys string) string {
+	return fmt.Sprintf(`name: together
+goal: minimize
+parameters:
+  - {name: x, type: float, low: -2, high: 2}
+  - {name: y, type: float, low: -2, high: 2}
+surrogate: {features: 64}
+strategy:
+  {type: fair, roster: [%s]%s}
+`, strings.Join(roster, ", "), keys)
 }

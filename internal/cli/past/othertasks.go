@@ -1,4 +1,4 @@
-package main
+package past
 
 import (
 	"context"
@@ -20,10 +20,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// otherTaskDisclosures lists what this node has disclosed about a task's data under other
+// Disclosures lists what this node has disclosed about a task's data under other
 // tasks, as far as the data directory records it. Each task has its own privacy promise, and
 // disclosures about the same data add up.
-type otherTaskDisclosures struct {
+type Disclosures struct {
 	Tasks []otherTaskDisclosure `json:"tasks"`
 
 	// EpsilonTotal covers all known releases of other tasks and all planned releases of this
@@ -51,25 +51,25 @@ type otherTaskDisclosure struct {
 	spending ledger.Spending
 }
 
-// findOtherTaskDisclosures looks through a data directory, before a node runs on it or while one
-// does; imports is what comes to the task's own trials. It is nil when there is nothing
-// to say. What cannot be read is passed over: a run says so itself.
-func findOtherTaskDisclosures(ctx context.Context, dir string, t *task.Task, imports []agent.Past) *otherTaskDisclosures {
+// FindDisclosures reads a data directory, before a node runs on it or while one does; imports adds to
+// the task's own trials. It returns nil when nothing is known. It passes over what cannot be read: a
+// run reports that itself.
+func FindDisclosures(ctx context.Context, dir string, t *task.Task, imports []agent.Past) *Disclosures {
 	if base.RegistrationOf(t).Reveals == nil {
 		return nil // it tells nothing
 	}
-	return otherTaskDisclosuresOf(t, taskHistories(ctx, dir), imports)
+	return DisclosuresOf(t, taskHistories(ctx, dir), imports)
 }
 
-// otherTaskDisclosuresOf looks through these tasks.
-func otherTaskDisclosuresOf(t *task.Task, pasts []taskHistory, imports []agent.Past) *otherTaskDisclosures {
+// DisclosuresOf returns what these tasks have disclosed; nil where that is nothing.
+func DisclosuresOf(t *task.Task, pasts []History, imports []agent.Past) *Disclosures {
 	own := slices.Clone(imports)
 	for _, p := range pasts {
-		if p.task.ID() == t.ID() {
-			own = append(own, doneOf(p.trials)...)
+		if p.Task.ID() == t.ID() {
+			own = append(own, doneOf(p.Trials)...)
 		}
 	}
-	var found otherTaskDisclosures
+	var found Disclosures
 	if t.Privacy != nil {
 		found.planned = t.Privacy.Releases
 	}
@@ -87,10 +87,10 @@ func otherTaskDisclosuresOf(t *task.Task, pasts []taskHistory, imports []agent.P
 
 // taskHistories returns all tasks of a data directory that can be read: of a running node those
 // that it works on.
-func taskHistories(ctx context.Context, dir string) (pasts []taskHistory) {
+func taskHistories(ctx context.Context, dir string) (pasts []History) {
 	if tasks, ok, err := control.Tasks(ctx, dir); err != nil || ok {
 		for _, t := range tasks {
-			if p, err := pastOfServed(ctx, dir, tasks, t.ID); err == nil {
+			if p, err := readServed(ctx, dir, tasks, t.ID); err == nil {
 				pasts = append(pasts, p)
 			}
 		}
@@ -107,7 +107,7 @@ func taskHistories(ctx context.Context, dir string) (pasts []taskHistory) {
 	}
 	for _, id := range ids {
 		if h, err := archive.History(id, all.Strategies()); err == nil {
-			pasts = append(pasts, taskHistory{task: h.Task, trials: h.Trials, items: spentItems(h.Spent)})
+			pasts = append(pasts, History{Task: h.Task, Trials: h.Trials, Items: SpentItems(h.Spent)})
 		}
 	}
 	return pasts
@@ -125,27 +125,27 @@ func doneOf(trials []strategy.Trial) (done []agent.Past) {
 // disclosureOf returns what a past task disclosed about the data of t. It reports false if the
 // task disclosed nothing, or only other data: its parameters differ and it shares no trial with
 // own. Disclosures of tasks without a promise count only if t has a promise.
-func disclosureOf(p taskHistory, t *task.Task, own []agent.Past) (otherTaskDisclosure, bool) {
-	disclosed := otherTaskDisclosure{Task: p.task.ID().String(), Name: p.task.Name, DPGuarantee: p.task.Privacy != nil}
-	if p.task.ID() == t.ID() {
+func disclosureOf(p History, t *task.Task, own []agent.Past) (otherTaskDisclosure, bool) {
+	disclosed := otherTaskDisclosure{Task: p.Task.ID().String(), Name: p.Task.Name, DPGuarantee: p.Task.Privacy != nil}
+	if p.Task.ID() == t.ID() {
 		return disclosed, false
 	}
-	done := doneOf(p.trials)
-	disclosed.Trials = inCommon(p.task.Space, done, t.Space, own)
-	if coarsen.Used(p.task) && coarsen.Used(t) {
-		if len(done) > 0 && (disclosed.Trials > 0 || slices.Equal(names(p.task.Space), names(t.Space)) || slices.Equal(shapes(p.task.Space), shapes(t.Space))) {
-			disclosed.DisclosesMore = coarsen.DisclosesMore(p.task.Space, t.Space)
+	done := doneOf(p.Trials)
+	disclosed.Trials = inCommon(p.Task.Space, done, t.Space, own)
+	if coarsen.Used(p.Task) && coarsen.Used(t) {
+		if len(done) > 0 && (disclosed.Trials > 0 || slices.Equal(names(p.Task.Space), names(t.Space)) || slices.Equal(shapes(p.Task.Space), shapes(t.Space))) {
+			disclosed.DisclosesMore = coarsen.DisclosesMore(p.Task.Space, t.Space)
 		}
 		return disclosed, len(disclosed.DisclosesMore) > 0
 	}
-	if disclosed.Trials == 0 && !slices.Equal(names(p.task.Space), names(t.Space)) {
+	if disclosed.Trials == 0 && !slices.Equal(names(p.Task.Space), names(t.Space)) {
 		return disclosed, false
 	}
 	if !disclosed.DPGuarantee {
-		return disclosed, t.Privacy != nil && base.RegistrationOf(p.task).Reveals != nil && len(done) > 0
+		return disclosed, t.Privacy != nil && base.RegistrationOf(p.Task).Reveals != nil && len(done) > 0
 	}
-	terms, err := ledger.NewTerms(p.task)
-	spent, ok := strategy.StatusValue[ledger.State](p.items, strategy.PrivacyKey)
+	terms, err := ledger.NewTerms(p.Task)
+	spent, ok := strategy.StatusValue[ledger.State](p.Items, strategy.PrivacyKey)
 	if err != nil || !ok {
 		return disclosed, false
 	}
@@ -200,7 +200,7 @@ func inCommon(space *task.Space, trials []agent.Past, other *task.Space, others 
 }
 
 // sum fills in what all promises come to.
-func (e *otherTaskDisclosures) sum(t *task.Task) {
+func (e *Disclosures) sum(t *task.Task) {
 	if t.Privacy == nil {
 		return
 	}
@@ -221,8 +221,8 @@ func (e *otherTaskDisclosures) sum(t *task.Task) {
 	}
 }
 
-// lines are the warnings.
-func (e *otherTaskDisclosures) lines() (lines []string) {
+// Lines returns the warnings.
+func (e *Disclosures) Lines() (lines []string) {
 	for i, disclosed := range e.Tasks {
 		if i == sanitize.MaxListed {
 			lines = append(lines, fmt.Sprintf("so have %s more; `fbo-node task check --json` lists all", sanitize.Count(len(e.Tasks)-i, "task")))
@@ -237,12 +237,12 @@ func (e *otherTaskDisclosures) lines() (lines []string) {
 	return lines
 }
 
-// write prints the warnings; of nil, nothing.
-func (e *otherTaskDisclosures) write(out io.Writer) {
+// Write prints the warnings; of nil, nothing.
+func (e *Disclosures) Write(out io.Writer) {
 	if e == nil {
 		return
 	}
-	for _, line := range e.lines() {
+	for _, line := range e.Lines() {
 		fmt.Fprintf(out, "warning: %s\n", line)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package doctorcmd
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
-func (o doctorOptions) runRepair(out io.Writer, wanted string) error {
+func (o options) runRepair(out io.Writer, wanted string) error {
 	if wanted != "" || len(o.listen) > 0 || len(o.peers) > 0 || o.invite != "" {
 		return base.Usagef("--repair takes no TASK, --listen, --peer or --invite: it checks nothing else")
 	}

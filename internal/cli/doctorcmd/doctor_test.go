@@ -1,12 +1,10 @@
-package main
+package doctorcmd
 
 import (
 	"runtime"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 func TestJudgeClock(t *testing.T) {
@@ -90,24 +88,5 @@ func TestShowFindings(t *testing.T) {
 	}
 	if !strings.HasPrefix(text.String(), `{"ok":false,"checks":[{"status":"ok","check":"a","finding":"fine"},{"status":"warn","check":"b","finding":"so so","advice":"better it"}`) {
 		t.Errorf("got %s", text.String())
-	}
-}
-
-func TestSetLogLevelRefuses(t *testing.T) {
-	for _, text := range []string{"loud", "fbo=", "fbo=loud", "info,", ",", "=", "INFO x"} {
-		if err := base.SetLogLevel(text); err == nil || !strings.Contains(err.Error(), "accepted are debug, info, warn and error") {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
-
-func TestCheckMetricsAddress(t *testing.T) {
-	for address, good := range map[string]bool{
-		"": true, ":0": true, "127.0.0.1:9464": true, "[::1]:9464": true, "localhost:65535": true,
-		"127.0.0.1": false, "9464": false, "127.0.0.1:http": false, ":65536": false, ":-1": false, "::1:9464": false, ":": false,
-	} {
-		if err := checkMetricsAddress(address); (err == nil) != good {
-			t.Errorf("%q: %v", address, err)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package past
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/control"
-	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
@@ -21,67 +20,67 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// taskHistory is what is known about a node's part in one task, from the running node
+// History has what is known about a node's part in one task, from the running node
 // or from the journal of a stopped one.
-type taskHistory struct {
-	task    *task.Task
-	trials  []strategy.Trial
-	best    *strategy.Trial
-	epoch   uint64
-	stopped *agent.Stopped        // why the latest run ended; nil when it did otherwise, or there are trials since
-	items   []strategy.StatusItem // of a stopped node only what it has spent of a promise of privacy
-	running *node.Status          // nil when the node does not run
-	tag     string                // by which it takes part with an invitation
+type History struct {
+	Task    *task.Task
+	Trials  []strategy.Trial
+	Best    *strategy.Trial
+	Epoch   uint64
+	Stopped *agent.Stopped        // why the latest run ended; nil when it did otherwise, or there are trials since
+	Items   []strategy.StatusItem // of a stopped node only what it has spent of a promise of privacy
+	Running *node.Status          // nil when the node does not run
+	Tag     string                // by which it takes part with an invitation
 
 	// preferred returns the recommended design where outcomes are so noisy that it is to be
 	// preferred to the best one; nil where they are not. It may take as long as a suggestion.
-	preferred func(context.Context) (*agent.Recommendation, error)
+	Preferred func(context.Context) (*agent.Recommendation, error)
 }
 
-// spentItems returns the item about a promise of privacy; none for nil.
-func spentItems(s *ledger.State) []strategy.StatusItem {
+// SpentItems returns the item about a promise of privacy; none for nil.
+func SpentItems(s *ledger.State) []strategy.StatusItem {
 	if s == nil {
 		return nil
 	}
 	return []strategy.StatusItem{strategy.PrivacyItem(*s)}
 }
 
-// readPast reads the task that an argument names, as findTask does, and its trials; empty names
+// Read reads the task that an argument names, as FindTask does, and its trials; empty names
 // the only task.
-func readPast(ctx context.Context, dir, wanted string) (taskHistory, error) {
+func Read(ctx context.Context, dir, wanted string) (History, error) {
 	served, ok, err := control.Tasks(ctx, dir)
 	if err != nil {
-		return taskHistory{}, err
+		return History{}, err
 	}
-	var p taskHistory
+	var p History
 	if ok {
-		p, err = pastOfServed(ctx, dir, served, wanted)
+		p, err = readServed(ctx, dir, served, wanted)
 	} else {
-		p, err = pastOfJournal(dir, wanted)
+		p, err = readJournal(dir, wanted)
 	}
 	if err != nil {
-		return taskHistory{}, err
+		return History{}, err
 	}
-	p.tag, err = base.KeptTag(dir, p.task.ID().String())
+	p.Tag, err = base.KeptTag(dir, p.Task.ID().String())
 	return p, err
 }
 
-// pastOfServed asks a running node about the task that an argument names.
-func pastOfServed(ctx context.Context, dir string, served []taskref.Ref, wanted string) (taskHistory, error) {
-	found, err := past.Served(dir, served, wanted)
+// readServed asks a running node about the task that an argument names.
+func readServed(ctx context.Context, dir string, served []taskref.Ref, wanted string) (History, error) {
+	found, err := Served(dir, served, wanted)
 	if err != nil {
-		return taskHistory{}, err
+		return History{}, err
 	}
 	s, ok, err := control.Task(ctx, dir, found.ID)
 	if err != nil {
-		return taskHistory{}, err
+		return History{}, err
 	}
 	if !ok { // it has ended meanwhile
-		return pastOfJournal(dir, found.ID)
+		return readJournal(dir, found.ID)
 	}
-	p, err := pastOfRunning(s)
-	p.preferred = func(ctx context.Context) (*agent.Recommendation, error) {
-		return askPreferred(ctx, dir, found.ID, p.task.Space)
+	p, err := OfRunning(s)
+	p.Preferred = func(ctx context.Context) (*agent.Recommendation, error) {
+		return askPreferred(ctx, dir, found.ID, p.Task.Space)
 	}
 	return p, err
 }
@@ -106,30 +105,32 @@ func askPreferred(ctx context.Context, dir, id string, space *task.Space) (*agen
 	return &r, nil
 }
 
-func pastOfRunning(s control.TaskState) (taskHistory, error) {
+// OfRunning decodes the answer of a running node about a task.
+func OfRunning(s control.TaskState) (History, error) {
 	t, err := all.Strategies().Parse("running node", s.Task)
 	if err != nil {
-		return taskHistory{}, err
+		return History{}, err
 	}
-	p := taskHistory{task: t, running: &node.Status{}}
+	p := History{Task: t, Running: &node.Status{}}
 	if err := json.Unmarshal(s.Status, &struct {
 		*node.Status
 		Best json.RawMessage `json:"best"` // a design needs its space to be read; the trials tell the best too
-	}{Status: p.running}); err != nil {
-		return taskHistory{}, fmt.Errorf("the running node's answer: %w", err)
+	}{Status: p.Running}); err != nil {
+		return History{}, fmt.Errorf("the running node's answer: %w", err)
 	}
 	for _, encoded := range s.Trials {
-		trial, err := decodeTrial(encoded, t.Space)
+		trial, err := DecodeTrial(encoded, t.Space)
 		if err != nil {
-			return taskHistory{}, fmt.Errorf("the running node's answer: %w", err)
+			return History{}, fmt.Errorf("the running node's answer: %w", err)
 		}
-		p.trials = append(p.trials, trial)
+		p.Trials = append(p.Trials, trial)
 	}
-	p.best, p.epoch, p.items, p.stopped = strategy.Best(t, p.trials), p.running.Starts, p.running.Items, p.running.Stopped
+	p.Best, p.Epoch, p.Items, p.Stopped = strategy.Best(t, p.Trials), p.Running.Starts, p.Running.Items, p.Running.Stopped
 	return p, nil
 }
 
-func decodeTrial(encoded []byte, space *task.Space) (strategy.Trial, error) {
+// DecodeTrial decodes a trial, whose design needs the space.
+func DecodeTrial(encoded []byte, space *task.Space) (strategy.Trial, error) {
 	var trial strategy.Trial
 	wire := struct {
 		*strategy.Trial
@@ -143,41 +144,40 @@ func decodeTrial(encoded []byte, space *task.Space) (strategy.Trial, error) {
 	return trial, err
 }
 
-func pastOfJournal(dir, wanted string) (taskHistory, error) {
-	archive, err := past.OpenArchive(dir)
+func readJournal(dir, wanted string) (History, error) {
+	archive, err := OpenArchive(dir)
 	if err != nil {
-		return taskHistory{}, past.OrMissingFile(wanted, err)
+		return History{}, OrMissingFile(wanted, err)
 	}
 	defer archive.Close()
-	found, err := past.Archived(dir, archive, wanted)
+	found, err := Archived(dir, archive, wanted)
 	if err != nil {
-		return taskHistory{}, err
+		return History{}, err
 	}
 	h, err := archive.History(found.ID, all.Strategies())
 	if err != nil {
-		return taskHistory{}, err
+		return History{}, err
 	}
 	markInterrupted(h.Trials)
-	return taskHistory{task: h.Task, trials: h.Trials, best: h.Best, epoch: h.Epoch, stopped: h.Stopped, items: spentItems(h.Spent), preferred: h.Preferred}, nil
+	return History{Task: h.Task, Trials: h.Trials, Best: h.Best, Epoch: h.Epoch, Stopped: h.Stopped, Items: SpentItems(h.Spent), Preferred: h.Preferred}, nil
 }
 
-// interrupted is a trial that ran when its node ended without a goodbye: the
-// journal still holds it for running. The next start offers it again. What a client
-// outside of the node evaluates goes on.
-const interrupted strategy.State = "interrupted"
+// Interrupted is the state of a trial that ran when its node was killed: by the journal it still
+// runs. The next start offers it again. What a client outside of the node evaluates goes on.
+const Interrupted strategy.State = "interrupted"
 
 // markInterrupted gives trials of a node that has ended the state interrupted.
 func markInterrupted(trials []strategy.Trial) {
 	for i, trial := range trials {
 		if trial.State == strategy.Running && trial.Client == "" {
-			trials[i].State = interrupted
+			trials[i].State = Interrupted
 		}
 	}
 }
 
-// findTask returns the task that an argument names: a task file, or a task of the data
+// FindTask returns the task that an argument names: a task file, or a task of the data
 // directory.
-func findTask(ctx context.Context, flag, wanted string) (*task.Task, error) {
+func FindTask(ctx context.Context, flag, wanted string) (*task.Task, error) {
 	if t, err := base.FileTask(wanted); t != nil || err != nil {
 		return t, err
 	}
@@ -188,9 +188,9 @@ func findTask(ctx context.Context, flag, wanted string) (*task.Task, error) {
 	if _, err := os.Stat(filepath.Join(dir, node.JournalFile)); errors.Is(err, fs.ErrNotExist) {
 		return base.ReadTask(wanted) // only a file can have been meant
 	}
-	p, err := readPast(ctx, dir, wanted)
+	p, err := Read(ctx, dir, wanted)
 	if err != nil {
 		return nil, err
 	}
-	return p.task, nil
+	return p.Task, nil
 }

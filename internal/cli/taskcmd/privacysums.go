@@ -1,10 +1,10 @@
-package main
+package taskcmd
 
 import (
 	"fmt"
 	"math"
-	"strings"
 
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/privacy/securesum"
 	"github.com/fbo-node/fbo/internal/sanitize"
@@ -12,7 +12,7 @@ import (
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
-// sumReport is what mechanism aggregate adds to a privacyReport: who sums, against
+// sumReport is what mechanism aggregate adds to a PrivacyReport: who sums, against
 // whom, and what is left to hear.
 type sumReport struct {
 	Roster            int     `json:"roster"`           // nodes that may take part
@@ -111,7 +111,7 @@ func (s *sumReport) least(nodes int) int {
 	return (nodes*s.MinContributors + s.Roster - 1) / s.Roster
 }
 
-func (r privacyReport) promiseOfSums() string {
+func (r PrivacyReport) promiseOfSums() string {
 	who := "any one node with all that it knows"
 	if n := r.Sums.MaxColluding; n > 1 {
 		who = fmt.Sprintf("up to %d nodes that pool all they know", n)
@@ -138,13 +138,10 @@ func (s *sumReport) text() string {
 	return fmt.Sprintf("sums: only the %d nodes on the roster can take part; %s.\n"+
 		"Each vector is split among a committee of %d, drawn anew for every round: %s\n"+
 		"anything of it, as long as SHA-256 hides what it is given. %s",
-		s.Roster, sizes, s.Committee, blind, upper(down))
+		s.Roster, sizes, s.Committee, blind, render.Upper(down))
 }
 
-// upper begins a sentence with a text.
-func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
-
-func (r privacyReport) noiseOfSums() string {
+func (r PrivacyReport) noiseOfSums() string {
 	s := r.Sums
 	text := fmt.Sprintf("noise: each node adds deviation %.3g to each of its %d numbers (%s times %s), clipped to norm %.4g before.\n"+
 		"The average of all %d nodes holds at most %.2g times as much signal as noise",

@@ -1,4 +1,4 @@
-package main
+package taskcmd
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/node"
 )
@@ -27,7 +28,7 @@ Without --out the line is printed.`,
   fbo-node run task.yaml --invite task.invite -- ./measure {x}`,
 		Args: base.Exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			t, err := findTask(command.Context(), dir, args[0])
+			t, err := past.FindTask(command.Context(), dir, args[0])
 			if err != nil {
 				return err
 			}

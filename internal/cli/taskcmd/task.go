@@ -1,4 +1,6 @@
-package main
+// Package taskcmd has the commands about a task file: what it means, its ID, invitations to it, and
+// what its nodes disclose.
+package taskcmd
 
 import (
 	"encoding/json"
@@ -9,11 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
 
-func newTask() *cobra.Command {
+// NewTask returns the command task.
+func NewTask() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "task",
 		Short: "Check a task file, print its ID, or make an invitation to it",
@@ -32,7 +36,7 @@ about what they share. If another task in the data directory has told something 
 same data, or may have, that is shown too, with what both promises come to.`,
 		Args: base.Exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			t, err := findTask(command.Context(), dir, args[0])
+			t, err := past.FindTask(command.Context(), dir, args[0])
 			if err != nil {
 				return err
 			}
@@ -44,17 +48,17 @@ same data, or may have, that is shown too, with what both promises come to.`,
 			if err != nil {
 				return err
 			}
-			var disclosed *otherTaskDisclosures
+			var disclosed *past.Disclosures
 			if dataDir, err := base.ResolveDataDir(dir); err == nil { // without one there is nothing to tell
-				disclosed = findOtherTaskDisclosures(command.Context(), dataDir, t, nil)
+				disclosed = past.FindDisclosures(command.Context(), dataDir, t, nil)
 			}
 			if asJSON {
 				return base.PrintJSON(command.OutOrStdout(), struct {
-					ID      string                `json:"id"`
-					Tag     string                `json:"tag,omitempty"`
-					Task    json.RawMessage       `json:"task"`
-					Privacy *privacyReport        `json:"privacy,omitempty"` // as privacy --json prints it
-					Told    *otherTaskDisclosures `json:"other_task_disclosure,omitempty"`
+					ID      string            `json:"id"`
+					Tag     string            `json:"tag,omitempty"`
+					Task    json.RawMessage   `json:"task"`
+					Privacy *PrivacyReport    `json:"privacy,omitempty"` // as privacy --json prints it
+					Told    *past.Disclosures `json:"other_task_disclosure,omitempty"`
 				}{t.ID().String(), tag, t.Canonical(), promised, disclosed})
 			}
 			describeTask(command.OutOrStdout(), t)
@@ -62,7 +66,7 @@ same data, or may have, that is shown too, with what both promises come to.`,
 				fmt.Fprintf(command.OutOrStdout(), "invitation  to this task; nodes that have it announce the task as %s\n", tag)
 			}
 			describePrivacy(command.OutOrStdout(), t, promised)
-			disclosed.write(command.OutOrStdout())
+			disclosed.Write(command.OutOrStdout())
 			return nil
 		},
 	}
@@ -74,7 +78,7 @@ same data, or may have, that is shown too, with what both promises come to.`,
 		Short: "Print the task's ID; nodes with the same ID work together",
 		Args:  base.Exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
-			t, err := findTask(command.Context(), dir, args[0])
+			t, err := past.FindTask(command.Context(), dir, args[0])
 			if err != nil {
 				return err
 			}

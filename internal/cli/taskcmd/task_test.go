@@ -1,4 +1,4 @@
-package main
+package taskcmd
 
 import (
 	"bytes"
@@ -8,7 +8,9 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
 )
 
 // Each strategy is told in words of its own.
@@ -116,7 +118,7 @@ func TestPrivateSumsAreDescribed(t *testing.T) {
 // Whoever copies a whole task from the documentation, and the table that one of them
 // names, has one that is accepted.
 func TestTasksOfTheDocumentation(t *testing.T) {
-	text, err := os.ReadFile("../../docs/task-file.md")
+	text, err := os.ReadFile("../../../docs/task-file.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,5 +145,36 @@ func TestTasksOfTheDocumentation(t *testing.T) {
 	}
 	if !strategies["peer-prior"] || !strategies["fts-de"] || listed != 3 {
 		t.Errorf("whole tasks of %v, one with %d listed designs", strategies, listed)
+	}
+}
+
+// A task whose nodes move says so.
+func TestStepsAreDescribed(t *testing.T) {
+	walk := strategy.Registration{StrategyType: task.StrategyType{Name: "walk", Moves: true}}
+	walk.New = func(*task.Task) (strategy.Strategy, error) { return nil, nil }
+	walk.Describe = func(*task.Task) string { return "a walk" }
+	const text = `name: listed
+goal: minimize
+parameters:
+  - {name: x, type: float, low: -2, high: 2}
+designs:
+  max_moves: 2
+  file: tables/roads.csv
+surrogate: {features: 64}
+strategy: {type: walk}
+`
+	var table strings.Builder
+	table.WriteString("x,neighbors\n")
+	for i := range 12 { // on a circle road
+		fmt.Fprintf(&table, "%g,%d;%d\n", float64(i)/4-1.5, (i+11)%12+1, (i+1)%12+1)
+	}
+	folder := fstest.MapFS{"tables/roads.csv": {Data: []byte(table.String())}}
+	parsed, err := strategy.Set{walk}.ParseBeside(folder, "task.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := describeListing(parsed.Space.Listing(), parsed.MaxMoves)
+	if want := "12 designs of tables/roads.csv, of which a node goes to one at most 2 moves away"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

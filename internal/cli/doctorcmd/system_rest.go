@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !windows
 
-package main
+package doctorcmd
 
 import (
 	"errors"

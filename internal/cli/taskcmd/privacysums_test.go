@@ -1,4 +1,4 @@
-package main
+package taskcmd
 
 import (
 	"bytes"
@@ -49,7 +49,7 @@ privacy: {mechanism: aggregate, epsilon: 8%s, roster: [%s]}
 	return parsed
 }
 
-func sumReportOf(t *testing.T, of *task.Task) privacyReport {
+func sumReportOf(t *testing.T, of *task.Task) PrivacyReport {
 	t.Helper()
 	r, err := planOf(of)
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 // maxItem bounds a text or a cell of a status item, in characters.
 const maxItem = 500
 
-// writeItems prints the status items: label and text, and below them the table.
-func writeItems(out io.Writer, items []strategy.StatusItem) {
+// WriteItems prints the status items: label and text, and below them the table.
+func WriteItems(out io.Writer, items []strategy.StatusItem) {
 	for _, item := range items {
 		if item.Text != "" {
 			fmt.Fprintf(out, "%-9s %s\n", sanitize.Text(item.Label, maxItem), sanitize.Text(item.Text, maxItem))
@@ -25,8 +25,8 @@ func writeItems(out io.Writer, items []strategy.StatusItem) {
 	}
 }
 
-// itemLines returns the status items as lines of a summary.
-func itemLines(items []strategy.StatusItem) (lines []string) {
+// ItemLines returns the status items as lines of a summary.
+func ItemLines(items []strategy.StatusItem) (lines []string) {
 	for _, item := range items {
 		if item.Text != "" {
 			lines = append(lines, sanitize.Text(item.Label, maxItem)+": "+sanitize.Text(item.Text, maxItem))

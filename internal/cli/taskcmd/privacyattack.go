@@ -1,4 +1,4 @@
-package main
+package taskcmd
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/lab/attack"
 )
@@ -48,7 +49,7 @@ func (o *attackOptions) check(flags *pflag.FlagSet, args []string) error {
 }
 
 func (o *attackOptions) run(ctx context.Context, dir string, out, progress io.Writer, asJSON bool) error {
-	t, err := findTask(ctx, dir, o.file)
+	t, err := past.FindTask(ctx, dir, o.file)
 	if err != nil {
 		return err
 	}

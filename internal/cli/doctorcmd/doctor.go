@@ -1,4 +1,5 @@
-package main
+// Package doctorcmd has the command that checks what a node needs, and repairs a damaged journal.
+package doctorcmd
 
 import (
 	"context"
@@ -57,7 +58,7 @@ func fail(what, advice, format string, args ...any) finding {
 	return found(gradeFail, what, advice, format, args...)
 }
 
-type doctorOptions struct {
+type options struct {
 	dir    string
 	listen []string
 	peers  []string
@@ -66,8 +67,9 @@ type doctorOptions struct {
 	repair bool
 }
 
-func newDoctor() *cobra.Command {
-	var o doctorOptions
+// New returns the command doctor.
+func New() *cobra.Command {
+	var o options
 	command := &cobra.Command{
 		Use:   "doctor [TASK] [flags]",
 		Short: "Check what a node on this machine needs, and say what to do",
@@ -107,7 +109,7 @@ tasks release nothing more then. No node may run on the directory.`,
 	return command
 }
 
-func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) error {
+func (o options) run(ctx context.Context, out io.Writer, wanted string) error {
 	if err := node.CheckListen(o.listen); err != nil {
 		return base.Usagef("--listen: %w", err)
 	}
@@ -142,7 +144,7 @@ func (o doctorOptions) run(ctx context.Context, out io.Writer, wanted string) er
 
 // checkInvitation returns the tag of the invitation that is given, or else kept; empty
 // when there is none.
-func (o doctorOptions) checkInvitation(dir, taskID string) (tag string, findings []finding, err error) {
+func (o options) checkInvitation(dir, taskID string) (tag string, findings []finding, err error) {
 	const what = "invitation"
 	if taskID == "" {
 		return "", nil, nil

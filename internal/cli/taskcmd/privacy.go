@@ -1,4 +1,4 @@
-package main
+package taskcmd
 
 import (
 	"fmt"
@@ -10,13 +10,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
-func newPrivacy() *cobra.Command {
+// NewPrivacy returns the command privacy.
+func NewPrivacy() *cobra.Command {
 	var dir string
 	var asJSON bool
 	var attacks attackOptions
@@ -42,24 +44,24 @@ is found, beside what the best design alone would tell. This takes minutes.`,
 			if err != nil {
 				return err
 			}
-			p, err := readPast(command.Context(), dataDir, base.Argument(args))
+			p, err := past.Read(command.Context(), dataDir, base.Argument(args))
 			if err != nil && len(args) == 1 {
 				if t, unread := base.ReadTask(args[0]); unread == nil {
-					p, err = taskHistory{task: t}, nil // nothing is spent yet
+					p, err = past.History{Task: t}, nil // nothing is spent yet
 				}
 			}
 			if err != nil {
 				return err
 			}
-			if p.task.Privacy == nil {
-				return fmt.Errorf("task %q promises nothing about what its nodes share (it has no section privacy)", p.task.Name)
+			if p.Task.Privacy == nil {
+				return fmt.Errorf("task %q promises nothing about what its nodes share (it has no section privacy)", p.Task.Name)
 			}
 			report, err := newPrivacyReport(p)
 			if err != nil {
 				return err
 			}
-			if p.running == nil { // else only the running task can be asked for
-				report.OtherTasks = findOtherTaskDisclosures(command.Context(), dataDir, p.task, nil)
+			if p.Running == nil { // else only the running task can be asked for
+				report.OtherTasks = past.FindDisclosures(command.Context(), dataDir, p.Task, nil)
 			}
 			if asJSON {
 				return base.PrintJSON(command.OutOrStdout(), report)
@@ -73,8 +75,8 @@ is found, beside what the best design alone would tell. This takes minutes.`,
 	return command
 }
 
-// privacyReport is what privacy --json prints.
-type privacyReport struct {
+// PrivacyReport has what privacy --json prints.
+type PrivacyReport struct {
 	Task      string  `json:"task"`
 	Name      string  `json:"name"`
 	Mechanism string  `json:"mechanism"`
@@ -87,48 +89,48 @@ type privacyReport struct {
 	Dimension int     `json:"dimension"` // in what a node releases
 	Place     bool    `json:"-"`         // that is a design
 	ledger.State
-	Spent      float64               `json:"epsilon_spent"`
-	Costs      []float64             `json:"epsilon_after"`       // after each planned release
-	Sums       *sumReport            `json:"aggregate,omitempty"` // of that mechanism
-	OtherTasks *otherTaskDisclosures `json:"other_task_disclosure,omitempty"`
+	Spent      float64           `json:"epsilon_spent"`
+	Costs      []float64         `json:"epsilon_after"`       // after each planned release
+	Sums       *sumReport        `json:"aggregate,omitempty"` // of that mechanism
+	OtherTasks *past.Disclosures `json:"other_task_disclosure,omitempty"`
 }
 
-func newPrivacyReport(p taskHistory) (privacyReport, error) {
-	terms, err := ledger.NewTerms(p.task)
+func newPrivacyReport(p past.History) (PrivacyReport, error) {
+	terms, err := ledger.NewTerms(p.Task)
 	if err != nil {
-		return privacyReport{}, err
+		return PrivacyReport{}, err
 	}
-	r := privacyReport{
-		Task: p.task.ID().String(), Name: p.task.Name,
+	r := PrivacyReport{
+		Task: p.Task.ID().String(), Name: p.Task.Name,
 		Mechanism: terms.Mechanism, Adjacency: terms.Adjacency, Epsilon: terms.Epsilon, Delta: terms.Delta,
-		Clip: terms.Clip, Noise: terms.Sigma, Features: p.task.Surrogate.Features, Dimension: terms.Numbers(),
+		Clip: terms.Clip, Noise: terms.Sigma, Features: p.Task.Surrogate.Features, Dimension: terms.Numbers(),
 		State: ledger.State{Planned: terms.Releases},
 	}
-	if release, ok := p.task.Release(); ok {
+	if release, ok := p.Task.Release(); ok {
 		r.Place = release.Place
 	}
 	if terms.Aggregate != nil {
-		if r.Sums, err = newSumReport(p.task, terms); err != nil {
-			return privacyReport{}, err
+		if r.Sums, err = newSumReport(p.Task, terms); err != nil {
+			return PrivacyReport{}, err
 		}
 	}
-	if spent, ok := strategy.StatusValue[ledger.State](p.items, strategy.PrivacyKey); ok {
+	if spent, ok := strategy.StatusValue[ledger.State](p.Items, strategy.PrivacyKey); ok {
 		r.State = spent
 	}
 	if r.Spent, err = terms.Spent(r.Released); err != nil {
-		return privacyReport{}, err
+		return PrivacyReport{}, err
 	}
 	for release := 1; release <= r.Planned; release++ {
 		cost, err := terms.Spent(release)
 		if err != nil {
-			return privacyReport{}, err
+			return PrivacyReport{}, err
 		}
 		r.Costs = append(r.Costs, cost)
 	}
 	return r, nil
 }
 
-func (r privacyReport) write(out io.Writer) error {
+func (r PrivacyReport) write(out io.Writer) error {
 	fmt.Fprintf(out, "task %q (%s), mechanism %s\n%s\n", r.Name, r.Task, r.Mechanism, r.text())
 	switch {
 	case r.Refused != "":
@@ -152,13 +154,13 @@ func (r privacyReport) write(out io.Writer) error {
 	}
 	if r.OtherTasks != nil {
 		fmt.Fprintln(out)
-		r.OtherTasks.write(out)
+		r.OtherTasks.Write(out)
 	}
 	return nil
 }
 
 // text says what is promised, and at what price.
-func (r privacyReport) text() string {
+func (r PrivacyReport) text() string {
 	if r.Sums != nil {
 		return strings.Join([]string{r.promiseOfSums(), r.Sums.text(), r.noiseOfSums()}, "\n")
 	}
@@ -168,14 +170,14 @@ func (r privacyReport) text() string {
 }
 
 // neighbour is what a contribution is not to be told apart from.
-func (r privacyReport) neighbour() string {
+func (r PrivacyReport) neighbour() string {
 	if r.Adjacency == "zero-out" {
 		return "none"
 	}
 	return "any other node's"
 }
 
-func (r privacyReport) noiseOfShares() string {
+func (r PrivacyReport) noiseOfShares() string {
 	if r.Place {
 		return r.noiseOfDesigns()
 	}
@@ -195,7 +197,7 @@ func (r privacyReport) noiseOfShares() string {
 const evenly = 0.2886751345948129 // 1/√12
 
 // noiseOfDesigns is noiseOfShares of what is told as a design.
-func (r privacyReport) noiseOfDesigns() string {
+func (r PrivacyReport) noiseOfDesigns() string {
 	text := fmt.Sprintf("noise: deviation %.3g of every parameter's range on the design of a share, which is within norm %.4g of the middle before\n"+
 		"and is put back into the ranges after; one observation may move a design from one corner to the opposite one, so that the\n"+
 		"noise hides no single observation more cheaply than all of them", r.Noise, r.Clip)
@@ -208,7 +210,7 @@ func (r privacyReport) noiseOfDesigns() string {
 }
 
 // unprotected is what no promise covers.
-func (r privacyReport) unprotected() string {
+func (r PrivacyReport) unprotected() string {
 	if r.Sums != nil {
 		return fmt.Sprintf("that a node takes part, to which sums it contributes and when, the task itself, and what the nodes have\n"+
 			"in common, which the sums are there to tell; and nothing is promised against more than %d that collude", r.Sums.MaxColluding)
@@ -217,7 +219,7 @@ func (r privacyReport) unprotected() string {
 }
 
 // describePrivacy is what task check says of a promise; nil is none.
-func describePrivacy(out io.Writer, t *task.Task, r *privacyReport) {
+func describePrivacy(out io.Writer, t *task.Task, r *PrivacyReport) {
 	reveals := base.RegistrationOf(t).Reveals
 	switch {
 	case r == nil && reveals == nil:
@@ -232,10 +234,10 @@ func describePrivacy(out io.Writer, t *task.Task, r *privacyReport) {
 
 // planOf is the report of a task that nothing has run with; nil when it promises
 // nothing.
-func planOf(t *task.Task) (*privacyReport, error) {
+func planOf(t *task.Task) (*PrivacyReport, error) {
 	if t.Privacy == nil {
 		return nil, nil
 	}
-	r, err := newPrivacyReport(taskHistory{task: t})
+	r, err := newPrivacyReport(past.History{Task: t})
 	return &r, err
 }

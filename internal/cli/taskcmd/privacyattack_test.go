@@ -1,4 +1,4 @@
-package main
+package taskcmd
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ strategy: {type: constrained-gp}
 func privacyCommand(t *testing.T, args ...string) (stdout string, err error) {
 	t.Helper()
 	var out bytes.Buffer
-	command := newPrivacy()
+	command := NewPrivacy()
 	command.SilenceErrors, command.SilenceUsage = true, true
 	command.SetArgs(args)
 	command.SetOut(&out)

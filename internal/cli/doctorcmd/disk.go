@@ -1,4 +1,4 @@
-package main
+package doctorcmd
 
 import (
 	"errors"
@@ -163,8 +163,8 @@ func checkKey(dir string) finding {
 	return ok(what, "%s, mode %04o", id, info.Mode().Perm())
 }
 
-// repairJournal is what to do about a damaged journal.
-const repairJournal = "run fbo-node doctor --repair on this data directory"
+// RepairJournal is the advice about a damaged journal.
+const RepairJournal = "run fbo-node doctor --repair on this data directory"
 
 // checkJournal reads all of it, so that damage is found.
 func checkJournal(dir string, running *control.NodeState) finding {
@@ -176,13 +176,13 @@ func checkJournal(dir string, running *control.NodeState) finding {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Lstat(filepath.Join(dir, node.CopyFile)); err == nil {
-			return fail(what, repairJournal, "%s is missing, and its copy %s is there", filepath.Join(dir, node.JournalFile), node.CopyFile)
+			return fail(what, RepairJournal, "%s is missing, and its copy %s is there", filepath.Join(dir, node.JournalFile), node.CopyFile)
 		}
 		return ok(what, "none yet; the first start makes one")
 	case errors.Is(err, node.ErrBusy):
 		return warn(what, "stop that process before starting another node here", "held by another process, which does not answer as a node does: %v", err)
 	case err != nil:
-		return refused(what, repairJournal, err)
+		return refused(what, RepairJournal, err)
 	}
 	return ok(what, "whole: %s", whole)
 }

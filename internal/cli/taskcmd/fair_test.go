@@ -1,4 +1,4 @@
-package main
+package taskcmd
 
 import (
 	"bytes"
@@ -10,26 +10,6 @@ import (
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
-// Two parties, and one who is none.
-const (
-	partyA = "12D3KooWKykovPgZ8oYpymctQjbcaLxAjJDzXhoUcHjvpWpmWRGK"
-	partyB = "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN"
-	partyC = "12D3KooWRWurYaFGap39PbQ7dLAdHPhvcdy7tQvxFmh1dFUBp3YJ"
-)
-
-// fairTask has these parties, and further keys of the section strategy.
-func fairTask(roster []string, keys string) string {
-	return fmt.Sprintf(`name: together
-goal: minimize
-parameters:
-  - {name: x, type: float, low: -2, high: 2}
-  - {name: y, type: float, low: -2, high: 2}
-surrogate: {features: 64}
-strategy:
-  {type: fair, roster: [%s]%s}
-`, strings.Join(roster, ", "), keys)
-}
-
 func TestFairTasksAreDescribed(t *testing.T) {
 	for keys, wants := range map[string][]string{
 		"": {
@@ -37,9 +17,9 @@ func TestFairTasksAreDescribed(t *testing.T) {
 				"who has gained least being served first, weights exponential with rho 0.8, exploration varying; a round waits up to 300 seconds for late results (fair)\n",
 			"Every one of the 2 parties sees all designs and raw results of every party, this node's among them.\n",
 		},
-		", mediator: " + partyA: {
-			"chosen by the mediator " + partyA + ": who has gained least",
-			"The mediator " + partyA + " sees all designs and raw results of this node; the other parties see neither, but learn by how much",
+		", mediator: " + clitest.PartyA: {
+			"chosen by the mediator " + clitest.PartyA + ": who has gained least",
+			"The mediator " + clitest.PartyA + " sees all designs and raw results of this node; the other parties see neither, but learn by how much",
 		},
 		", rho: 1":                       {"the largest sum for all, with no regard to who has gained least"},
 		", weights: linear, rho: 3":      {"weights linear with rho 3"},
@@ -47,7 +27,7 @@ func TestFairTasksAreDescribed(t *testing.T) {
 		", batch: two-step, c1: 0.2":     {"the largest sum, dealt out so that who has gained least gets the best, exploration varying"},
 		", exploration: fixed, c2: 4":    {"exploration fixed"},
 	} {
-		parsed, err := all.Strategies().Parse("task.yaml", []byte(fairTask([]string{partyA, partyB}, keys)))
+		parsed, err := all.Strategies().Parse("task.yaml", []byte(clitest.FairTask([]string{clitest.PartyA, clitest.PartyB}, keys)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,18 +43,18 @@ func TestFairTasksAreDescribed(t *testing.T) {
 				t.Errorf("%q is not in\n%s", want, out.String())
 			}
 		}
-		if n := rosterOf(parsed); n != 2 {
+		if n := len(parsed.Roster()); n != 2 {
 			t.Errorf("%d nodes on the roster", n)
 		}
 	}
-	if n := rosterOf(clitest.MixedTask(t)); n != 0 {
+	if n := len(clitest.MixedTask(t).Roster()); n != 0 {
 		t.Errorf("%d nodes on the roster of a task that is open", n)
 	}
 }
 
 // What is wrong with a section fair is said in one line.
 func TestMistakesInFairTasks(t *testing.T) {
-	both := []string{partyA, partyB}
+	both := []string{clitest.PartyA, clitest.PartyB}
 	for _, c := range []struct {
 		roster []string
 		keys   string
@@ -82,7 +62,7 @@ func TestMistakesInFairTasks(t *testing.T) {
 	}{
 		{both, ", rho: 0", "task.yaml:8:139: strategy: rho 0 must be from 0.001 to 1"},
 		{both, ", rho: 1.5", "task.yaml:8:139: strategy: rho 1.5 must be from 0.001 to 1"},
-		{both, ", mediator: " + partyC, "task.yaml:8:144: strategy: mediator " + partyC + " must be one of the 2 nodes of the roster"},
+		{both, ", mediator: " + clitest.PartyC, "task.yaml:8:144: strategy: mediator " + clitest.PartyC + " must be one of the 2 nodes of the roster"},
 		{both, ", mediator: bob", "strategy: mediator must be a peer ID, as `fbo-node peer-id` prints it, not the text \"bob\""},
 		{both, ", batch: fiar", `strategy: batch must be one of fair, ifu, two-step, not the text "fiar"`},
 		{both, ", batch: fiar, rho: 0.5", `strategy: batch must be one of fair, ifu, two-step, not the text "fiar"`},
@@ -90,20 +70,20 @@ func TestMistakesInFairTasks(t *testing.T) {
 		{both, ", round_timeout: 0", "strategy: round_timeout 0 must be a whole number from 1 to 604800"},
 		{both, ", roster: []", `strategy: key "roster" is repeated`},
 		{both[:1], "", "strategy: roster must name 2 to 64 nodes, not 1"},
-		{[]string{partyA, partyA}, "", "strategy: roster: entry 2 repeats entry 1, " + partyA},
-		{[]string{partyA, "bob"}, "", "strategy: roster: entry 2 must be a peer ID, as `fbo-node peer-id` prints it, not the text \"bob\""},
+		{[]string{clitest.PartyA, clitest.PartyA}, "", "strategy: roster: entry 2 repeats entry 1, " + clitest.PartyA},
+		{[]string{clitest.PartyA, "bob"}, "", "strategy: roster: entry 2 must be a peer ID, as `fbo-node peer-id` prints it, not the text \"bob\""},
 	} {
-		_, err := all.Strategies().Parse("task.yaml", []byte(fairTask(c.roster, c.keys)))
+		_, err := all.Strategies().Parse("task.yaml", []byte(clitest.FairTask(c.roster, c.keys)))
 		if got := fmt.Sprint(err); !strings.Contains(got, c.want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: got %q, want %q", c.keys, got, c.want)
 		}
 	}
 	for replace, want := range map[[2]string]string{
-		{"roster: [" + partyA + ", " + partyB + "]", "rho: 0.5"}:        `strategy: missing key "roster"`,
-		{"features: 64", "features: 64, type: rff"}:                     "strategy: type fair needs surrogate type exact, not rff",
-		{"surrogate:", "constraints: [{name: c, high: 1}]\nsurrogate:"}: "strategy: type fair takes no constraints, which the task has",
+		{"roster: [" + clitest.PartyA + ", " + clitest.PartyB + "]", "rho: 0.5"}: `strategy: missing key "roster"`,
+		{"features: 64", "features: 64, type: rff"}:                              "strategy: type fair needs surrogate type exact, not rff",
+		{"surrogate:", "constraints: [{name: c, high: 1}]\nsurrogate:"}:          "strategy: type fair takes no constraints, which the task has",
 	} {
-		_, err := all.Strategies().Parse("task.yaml", []byte(strings.Replace(fairTask(both, ""), replace[0], replace[1], 1)))
+		_, err := all.Strategies().Parse("task.yaml", []byte(strings.Replace(clitest.FairTask(both, ""), replace[0], replace[1], 1)))
 		if got := fmt.Sprint(err); !strings.Contains(got, want) || strings.Contains(got, "\n") {
 			t.Errorf("%s: got %q, want %q", replace[1], got, want)
 		}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"context"
@@ -182,7 +182,7 @@ func TestDocsHTTPCommandsWork(t *testing.T) {
 	}
 	f, dir := newFollower(t), shortTempDir(t)
 	_, e := startServe(t, dir, "--http", "127.0.0.1:0")
-	f.env = append(f.env, base.DataDirVariable+"="+dir, "FBO_URL="+e.URL, "FBO_TOKEN="+filepath.Join(dir, tokenFile))
+	f.env = append(f.env, base.DataDirVariable+"="+dir, "FBO_URL="+e.URL, "FBO_TOKEN="+filepath.Join(dir, "http.token"))
 	var out []string
 	for _, b := range blocksOf(t, "http.md") {
 		if b.file == "" {

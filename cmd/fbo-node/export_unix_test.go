@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"encoding/json"
@@ -272,11 +272,11 @@ func TestExportTakesTheFormatOfTheFile(t *testing.T) {
 	t.Parallel()
 	file, dir, out := writeFile(t, "task.yaml", bowlTask), shortTempDir(t), shortTempDir(t)
 	must(t, join(runLine(file, dir, "--evals", "1"), objective("bowl"))...)
-	for name, format := range map[string]string{"a.csv": "csv", "a.JSON": "json", "a.log": optunaJournal} {
+	for name, format := range map[string]string{"a.csv": "csv", "a.JSON": "json", "a.log": "optuna-journal"} {
 		must(t, "export", "--data-dir", dir, file, filepath.Join(out, name))
 		must(t, "export", "--data-dir", dir, file, filepath.Join(out, "given"), "--format", format, "--force")
 		inferred, given := read(t, filepath.Join(out, name)), read(t, filepath.Join(out, "given"))
-		if format == optunaJournal { // which has a random worker
+		if format == "optuna-journal" { // which has a random worker
 			inferred, given = inferred[:10], given[:10]
 		}
 		if inferred != given {

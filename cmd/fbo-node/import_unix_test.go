@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"maps"
@@ -129,14 +129,14 @@ func TestBadImportChangesNothing(t *testing.T) {
 // TestImportSaysWhatItLeavesOut reads the data frame of a study as Optuna writes it.
 func TestImportSaysWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
-	file := writeFile(t, "task.yaml", "name: study\ngoal: minimize\nparameters:"+studySpace)
-	line := []string{"--import", "testdata/study.csv", "--import-ignore", "params_deep", "--evals", "1"}
+	file := writeFile(t, "task.yaml", "name: study\ngoal: minimize\nparameters:"+studied)
+	line := []string{"--import", "../../internal/cli/trialfile/testdata/study.csv", "--import-ignore", "params_deep", "--evals", "1"}
 	e := call(t, join(runLine(file, shortTempDir(t), line...), objective("steady"))...)
 	if e.code != base.ExitUsage || !strings.Contains(e.stderr, `line 7: column "params_units": `) || !strings.Contains(e.stderr, "--import-outside skip leaves such rows out") {
 		t.Errorf("exit code %d\n%s", e.code, e.stderr)
 	}
 	out := must(t, join(runLine(file, shortTempDir(t), append(line, "--import-outside", "skip")...), objective("steady"))...)
-	if want := "4 past trials imported from testdata/study.csv, 0 known already; left out: 1 row outside the space, the first is line 7: "; !strings.Contains(out, want) ||
+	if want := "4 past trials imported from ../../internal/cli/trialfile/testdata/study.csv, 0 known already; left out: 1 row outside the space, the first is line 7: "; !strings.Contains(out, want) ||
 		!strings.Contains(out, "; 2 rows without a result\n") {
 		t.Errorf("%s\nwant %s", out, want)
 	}
@@ -203,3 +203,12 @@ parameters:
 		}
 	}
 }
+
+// studied has the parameters of the study in trialfile's testdata, but for narrower units.
+const studied = `
+  - {name: lr, type: float, low: 0.001, high: 1, scale: log}
+  - {name: units, type: int, low: 1, high: 64}
+  - {name: kind, type: categorical, choices: [sgd, adam]}
+  - {name: batch, type: int, choices: [16, 32, 64]}
+  - {name: flag, type: bool}
+`

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"net"
@@ -42,7 +42,11 @@ func TestStatusRunning(t *testing.T) {
 		}
 		must(t, "status", "--running", "--data-dir", dir, file)
 		notRunning(t, "works on task bowl ("+taskref.Short(id)+")", "--data-dir", dir, other)
-		var r runningJSON
+		var r struct {
+			Running bool
+			Node    *struct{ Task, Name string }
+			Hub     any
+		}
 		decode(t, must(t, "status", "--running", "--json", "--data-dir", dir), &r)
 		if !r.Running || r.Node == nil || r.Node.Task != id || r.Node.Name != "bowl" || r.Hub != nil {
 			t.Errorf("%+v", r)

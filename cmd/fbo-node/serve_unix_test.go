@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"bufio"
@@ -221,7 +221,7 @@ func TestWhoIsRefused(t *testing.T) {
 	dir := shortTempDir(t)
 	p, e := startServe(t, dir, "--http", "127.0.0.1:0", "--http-host", "tuner.example", "--origin", "https://board.example")
 	token := tokenOf(t, dir)
-	info, err := os.Stat(filepath.Join(dir, tokenFile))
+	info, err := os.Stat(filepath.Join(dir, "http.token"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file of the token: %v, %v", info, err)
 	}
@@ -261,7 +261,7 @@ func TestWhoIsRefused(t *testing.T) {
 // tokenOf reads the token of a data directory.
 func tokenOf(t *testing.T, dir string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, tokenFile))
+	data, err := os.ReadFile(filepath.Join(dir, "http.token"))
 	token := strings.TrimSpace(string(data))
 	if err != nil || len(token) < 20 {
 		t.Fatalf("the token %q, %v", data, err)

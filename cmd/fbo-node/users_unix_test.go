@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !aix && !android
 
-package main
+package main_test
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ import (
 
 func useNode(t *testing.T, dir string) *os.File {
 	t.Helper()
-	lock, err := os.OpenFile(filepath.Join(dir, usersLock), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := os.OpenFile(filepath.Join(dir, "users.lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,11 @@ package clitest
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
@@ -46,4 +48,20 @@ surrogate: {features: 64}
 strategy:
   {type: fair, roster: [%s]%s}
 `, strings.Join(roster, ", "), keys)
+}
+
+// NothingFeasible is the text about the trials of Infeasible.
+const NothingFeasible = "nothing feasible yet; the least violation so far is that of trial 3: ram=12 (at most 10)"
+
+// Infeasible returns a task with a constraint, and trials that all violate it.
+func Infeasible(t testing.TB) (*task.Task, []strategy.Trial) {
+	t.Helper()
+	spec := *MixedTask(t)
+	spec.Constraints = []task.Constraint{{Output: "ram", Low: math.Inf(-1), High: 10}}
+	design, err := spec.Space.UnmarshalDesign([]byte(`{"lr": 0.1, "units": 3, "kind": "sgd"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome := strategy.Outcome{Value: 0.5, Constraints: map[string]task.Reading{"ram": task.Number(12)}}
+	return &spec, []strategy.Trial{{ID: 3, Why: strategy.Why{Source: strategy.Own}, State: strategy.Done, Design: design, Outcome: &outcome}}
 }

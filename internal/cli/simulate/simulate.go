@@ -20,12 +20,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
-	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/lab/experiment"
 	"github.com/fbo-node/fbo/lab/family"
 	"github.com/fbo-node/fbo/lab/trained"
 	"github.com/fbo-node/fbo/strategy/all"
 )
+
+// usualDelay is the time that a share takes to reach a peer, unless a scenario has another.
+const usualDelay = 50 * time.Millisecond
 
 type options struct {
 	family     string
@@ -33,7 +35,7 @@ type options struct {
 	surrogate  string
 	features   int
 	plan       experiment.Plan
-	partition  string
+	scenario   string
 	points     []string
 
 	workers     int
@@ -68,13 +70,6 @@ func New() *cobra.Command {
 		},
 	}
 	o.addFlags(command.Flags())
-	command.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		var invalid *pflag.InvalidValueError
-		if errors.As(err, &invalid) && invalid.GetFlag().Value.Type() == "float64" {
-			err = fmt.Errorf("--%s %s: accepted are numbers", invalid.GetFlag().Name, invalid.GetValue())
-		}
-		return command.Root().FlagErrorFunc()(command, err)
-	})
 	command.Long = help()
 	return command
 }
@@ -92,18 +87,9 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.plan.Initial, "initial-designs", 3, "random designs at an agent's start")
 	flags.StringVar(&o.plan.Control, "control", "", "the strategy that the others are compared with, or best-alone: whichever of ts and logei is better at each checkpoint (default: the first of type ts, else the first)")
 	flags.StringSliceVar(&o.points, "checkpoints", nil, "numbers of evaluations that the table shows (default 10,15,25,50); the last one is added")
-	flags.DurationVar(&o.plan.Network.Delay, "delay", 50*time.Millisecond, "time that a share takes to reach a peer; an evaluation takes "+experiment.EvaluationTime.String())
-	flags.DurationVar(&o.plan.Network.Jitter, "jitter", 0, "at most this much more, at random")
-	flags.Float64Var(&o.plan.Network.Loss, "loss", 0, "the chance that a delivery fails and is tried again within 30s, below 1")
-	flags.IntVar(&o.plan.Network.Degree, "degree", 0, "how many others an agent hears; 0: all")
-	flags.DurationVar(&o.plan.JoinWithin, "join-within", experiment.EvaluationTime, "agents join at random within this span")
-	flags.IntVar(&o.plan.MinEvaluations, "min-evals", 0, "agents have budgets of their own, at random from this to --evals; 0: all have --evals")
-	flags.Float64Var(&o.plan.MaxSlowdown, "max-slowdown", 1, "agents take up to this many times as long per evaluation, at random; 1 to "+strconv.Itoa(experiment.MaxSlow))
-	flags.Float64Var(&o.plan.Straggler, "straggler", 1, "the last agent takes this many times as long per evaluation, 1 to "+strconv.Itoa(experiment.MaxSlow))
+	flags.StringVar(&o.scenario, "scenario", "", "YAML `FILE` about the network and the agents' times, see above")
 	flags.IntVar(&o.plan.Parallel, "parallel", 1, fmt.Sprintf("evaluations that each agent makes at a time, 1 to %d: it asks for so many designs at once, and for further ones when all have ended", experiment.MaxParallel))
 	flags.BoolVar(&o.plan.Asynchronous, "asynchronous", false, "with --parallel: agents ask for a design as soon as an evaluation has ended, and evaluations last from nothing to twice as long as on average, at random")
-	flags.Float64Var(&o.plan.Churn, "churn", 0, fmt.Sprintf("the part of the time that each agent is away, a minute at a time on average; up to %g", experiment.MaxChurn))
-	flags.StringVar(&o.partition, "partition", "", "in the span `FROM-UNTIL`, such as 100s-200s, agents with even numbers and those with odd ones do not hear each other")
 	flags.BoolVar(&o.plan.Fairness, "fairness", false, "also tell how regrets are spread over agents; strategies with a roster always do")
 	flags.IntVar(&o.workers, "workers", 0, "runs at a time; changes no result (default: one per processor)")
 	flags.StringVar(&o.dir, "out", "", "directory that keeps finished runs (default "+describeSimulateDir()+")")
@@ -140,6 +126,21 @@ one was found.
 --plot needs a program that is no part of this one, since it would make it a
 quarter larger: in the source of this project, cd benchmarks && go build -o ` + plotter + ` ./plot,
 and put it beside fbo-node or on the PATH.
+
+A scenario file has any of these keys, each in a line:
+
+  delay: 50ms            time that a share takes to reach a peer; an evaluation takes ` + experiment.EvaluationTime.String() + `
+  jitter: 0s             at most this much more, at random
+  loss: 0                the chance that a delivery fails and is tried again within 30s, below 1
+  degree: 0              how many others an agent receives from; 0: all
+  partition: 100s-200s   in this span agents with even numbers and those with odd ones
+                         exchange no messages (default: never)
+  join_within: ` + fmt.Sprintf("%-10v", experiment.EvaluationTime) + `agents join at random within this span
+  min_evals: 0           agents have budgets of their own, at random from this to --evals; 0: all have
+                         --evals
+  max_slowdown: 1        agents take up to this many times as long per evaluation, at random; 1 to ` + strconv.Itoa(experiment.MaxSlow) + `
+  straggler: 1           the last agent takes this many times as long per evaluation, 1 to ` + strconv.Itoa(experiment.MaxSlow) + `
+  churn: 0               the part of the time that each agent is away, a minute at a time on average; up to ` + fmt.Sprint(experiment.MaxChurn) + `
 
 Families and their settings:
 `)
@@ -284,23 +285,12 @@ func (o *options) complete(programs *trained.Programs) (experiment.Plan, error) 
 	if o.plan.Initial == 0 {
 		return p, errors.New("--initial-designs 0: accepted are 1 and more")
 	}
-	// What 0 means in a plan is the default here.
-	switch {
-	case o.plan.MaxSlowdown == 0:
-		return p, fmt.Errorf("--max-slowdown 0: accepted is 1 to %d", experiment.MaxSlow)
-	case o.plan.Parallel == 0:
+	if o.plan.Parallel == 0 {
 		return p, fmt.Errorf("--parallel 0: accepted are 1 to %d", experiment.MaxParallel)
-	case o.plan.Straggler == 0:
-		return p, fmt.Errorf("--straggler 0: accepted is 1 to %d", experiment.MaxSlow)
-	case o.plan.JoinWithin == 0:
-		return p, fmt.Errorf("--join-within 0s: accepted is more than 0s, up to %v", experiment.MaxJoinWithin)
 	}
-	if o.partition != "" {
-		cut, err := halves(o.partition)
-		if err != nil {
-			return p, err
-		}
-		p.Network.Partitions = []sim.Partition{cut}
+	read, err := o.readScenario(&p)
+	if err != nil {
+		return p, err
 	}
 	for _, text := range o.points {
 		t, err := strconv.Atoi(text)
@@ -309,18 +299,34 @@ func (o *options) complete(programs *trained.Programs) (experiment.Plan, error) 
 		}
 		p.Checkpoints = append(p.Checkpoints, t)
 	}
-	return p.Complete()
+	p, err = p.Complete()
+	return p, read.explain(err)
 }
 
-// halves reads FROM-UNTIL.
-func halves(text string) (sim.Partition, error) {
-	first, last, _ := strings.Cut(text, "-")
-	from, err1 := time.ParseDuration(first)
-	until, err2 := time.ParseDuration(last)
-	if err1 != nil || err2 != nil {
-		return sim.Partition{}, fmt.Errorf("--partition %s: accepted is FROM-UNTIL, two times such as in 100s-200s", text)
+// readScenario sets the network and the agents' times of a plan: the usual ones, or those of a file.
+func (o *options) readScenario(p *experiment.Plan) (read scenario, err error) {
+	p.Network.Delay, p.JoinWithin, p.MaxSlowdown, p.Straggler = usualDelay, experiment.EvaluationTime, 1, 1
+	if o.scenario == "" {
+		return read, nil
 	}
-	return sim.Partition{Span: sim.Span{From: from, Until: until}, Parts: 2}, nil
+	if read, err = readScenario(o.scenario, p); err != nil {
+		return read, err
+	}
+	// What 0 means in a plan is the usual value here.
+	for _, given := range []struct {
+		key     string
+		zero    bool
+		problem string
+	}{
+		{"max_slowdown", p.MaxSlowdown == 0, fmt.Sprintf("0: accepted is 1 to %d", experiment.MaxSlow)},
+		{"straggler", p.Straggler == 0, fmt.Sprintf("0: accepted is 1 to %d", experiment.MaxSlow)},
+		{"join_within", p.JoinWithin == 0, fmt.Sprintf("0s: accepted is more than 0s, up to %v", experiment.MaxJoinWithin)},
+	} {
+		if given.zero {
+			return read, read.explain(&experiment.ScenarioError{Key: given.key, Problem: given.problem})
+		}
+	}
+	return read, nil
 }
 
 func familyNames() []string {

@@ -14,14 +14,17 @@ func Register() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "consensus", Settings: readSettings},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t) },
-		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
-			exchange, err := NewExchange(env.Task)
-			return []strategy.Exchange{exchange}, err
-		},
-		Describe: describe,
-		Reveals:  reveals,
-		Outdated: func(*task.Task) string { return "strategy consensus averages the candidates of nodes that are there" },
-		Forge:    forge,
+		Describe:     describe,
+		Disclosures: []strategy.Disclosure{{
+			Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+				exchange, err := NewExchange(env.Task)
+				return []strategy.Exchange{exchange}, err
+			},
+			Holds:    holds,
+			Reveals:  reveals,
+			Outdated: func(*task.Task) string { return "strategy consensus averages the candidates of nodes that are there" },
+			Forge:    forge,
+		}},
 	}
 }
 
@@ -31,15 +34,17 @@ func describe(t *task.Task) string {
 	if c.Mode == modeRounds {
 		rounds = fmt.Sprintf("in %s, each waiting up to %d s", sanitize.Count(c.Rounds, "round"), c.RoundTimeout)
 	}
-	response := ""
-	switch c.Response {
+	return fmt.Sprintf("the weighted %s of all nodes' candidates by %s, weights %s, %s", c.average(), c.Acquisition, c.Weights, rounds)
+}
+
+func holds(t *task.Task) string {
+	switch c := settingsOf(t); c.Response {
 	case responseValue:
-		response = " and its best result"
+		return "a share holds a candidate and its best result"
 	case responseNoisy:
-		response = fmt.Sprintf(" and its best result with noise of deviation %g", c.ResponseNoise)
+		return fmt.Sprintf("a share holds a candidate and its best result with noise of deviation %g", c.ResponseNoise)
 	}
-	return fmt.Sprintf("the weighted %s of all nodes' candidates by %s, weights %s, %s; a share holds a candidate%s",
-		c.average(), c.Acquisition, c.Weights, rounds, response)
+	return "a share holds a candidate"
 }
 
 // average is the word for people.

@@ -26,21 +26,12 @@ type Registration struct {
 	// may share it.
 	New func(t *task.Task) (Strategy, error)
 
-	// Exchanges makes the exchanges of one agent, new ones each time. Without them
-	// agents on the task neither tell each other anything nor listen.
-	Exchanges func(env Env) ([]Exchange, error)
-
-	// Describe says in a line, for `task check`, how designs are chosen and what a
-	// share holds.
+	// Describe says in a line, for `task check`, how designs are chosen.
 	Describe func(t *task.Task) string
 
-	// Reveals says in one or more sentences, for `task check` and the first lines of
-	// `run`, what peers get, and what they can learn from it. Needed with Exchanges.
-	Reveals func(t *task.Task) string
-
-	// Outdated says why the shares of nodes that have ended are of no use to a task.
-	// Nil, or an empty text: they are of use.
-	Outdated func(t *task.Task) string
+	// Disclosures are the ways in which nodes share information, of which each task has one.
+	// Without them agents on the task share nothing.
+	Disclosures []Disclosure
 
 	// PriorDesigns says that the strategy uses View.PriorDesigns.
 	PriorDesigns bool
@@ -48,15 +39,6 @@ type Registration struct {
 	// Roster says that its section of the task file lists who takes part, as peer IDs
 	// under the key roster.
 	Roster bool
-
-	// Debit returns the part of a note of an exchange that counts what has been spent
-	// of a promise of privacy, and nil when it has none. Nil without a Mechanism.
-	Debit func(exchange string, note []byte) []byte
-
-	// Forge returns the payload of a share of a kind, one of those that the Exchanges
-	// send, replaced by a well-formed one that says nothing true: experiments play
-	// liars by it. Nil: they cannot.
-	Forge func(t *task.Task, kind string, payload []byte, attack Forgery) ([]byte, error)
 }
 
 // Forgery is the source of a forged share's content: designs come from Design, all else from Rand.
@@ -114,8 +96,10 @@ func (s Set) Check() error {
 			return fmt.Errorf("two registrations have the name %q, which must be of one", r.Name)
 		case r.New == nil || r.Describe == nil:
 			return fmt.Errorf("registration %q needs New and Describe", r.Name)
-		case r.Exchanges != nil && r.Reveals == nil:
-			return fmt.Errorf("registration %q has Exchanges and so needs Reveals", r.Name)
+		case slices.ContainsFunc(r.Disclosures, func(d Disclosure) bool { return d.Exchanges == nil || d.Reveals == nil }):
+			return fmt.Errorf("registration %q has a disclosure that needs Exchanges and Reveals", r.Name)
+		case slices.ContainsFunc(r.Disclosures, func(d Disclosure) bool { return (d.Release == nil) != (d.Debit == nil) }):
+			return fmt.Errorf("registration %q has a disclosure with one of Release and Debit, which needs both", r.Name)
 		case !slices.Contains([]string{"", task.MechanismLocal, task.MechanismAggregate}, r.Mechanism):
 			return fmt.Errorf("registration %q has the mechanism %q, accepted are %q, %q and none", r.Name, r.Mechanism, task.MechanismLocal, task.MechanismAggregate)
 		}

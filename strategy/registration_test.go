@@ -32,8 +32,12 @@ func TestSetCheck(t *testing.T) {
 		`"own" needs New`:               without(func(r *strategy.Registration) { r.New = nil }),
 		`"own" needs New and Describe`:  without(func(r *strategy.Registration) { r.Describe = nil }),
 		`"own" has the mechanism "all"`: without(func(r *strategy.Registration) { r.Mechanism = "all" }),
-		`"own" has Exchanges`: without(func(r *strategy.Registration) {
-			r.Exchanges = func(strategy.Env) ([]strategy.Exchange, error) { return nil, nil }
+		`"own" has a disclosure that needs Exchanges and Reveals`: without(func(r *strategy.Registration) {
+			r.Disclosures = []strategy.Disclosure{{Exchanges: func(strategy.Env) ([]strategy.Exchange, error) { return nil, nil }}}
+		}),
+		`"own" has a disclosure with one of Release and Debit`: without(func(r *strategy.Registration) {
+			r.Disclosures = choices()
+			r.Disclosures[2].Debit = nil
 		}),
 	} {
 		err := set.Check()

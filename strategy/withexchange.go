@@ -1,10 +1,6 @@
 package strategy
 
-import (
-	"strings"
-
-	"github.com/fbo-node/fbo/task"
-)
+import "github.com/fbo-node/fbo/task"
 
 // ExchangeAddition is what a part of a task adds to its strategy, whichever that is: one exchange
 // with shares of one kind.
@@ -15,17 +11,29 @@ type ExchangeAddition struct {
 	Described string // what is said, for people; goes on in a sentence
 	Reveals   string // what peers get to know by it, in sentences that stand by themselves
 
-	// Forge is as in [Registration], for shares of this kind.
+	// Forge is as in [Disclosure], for shares of this kind.
 	Forge func(t *task.Task, payload []byte, attack Forgery) ([]byte, error)
 }
 
-// WithExchange returns the registration with an addition. What ended nodes have said by it is taken
-// to stay true.
+// WithExchange returns the registration with an addition to each of its disclosures. What ended
+// nodes have shared by it is taken to stay true.
 func (r Registration) WithExchange(a ExchangeAddition) Registration {
-	extended := r
+	disclosures := r.Disclosures
+	if !r.Shares() {
+		disclosures = []Disclosure{{}}
+	}
+	r.Disclosures = make([]Disclosure, len(disclosures))
+	for i, d := range disclosures {
+		r.Disclosures[i] = d.with(a)
+	}
+	return r
+}
+
+func (d Disclosure) with(a ExchangeAddition) Disclosure {
+	extended := d
 	extended.Exchanges = func(env Env) (list []Exchange, err error) {
-		if r.Exchanges != nil {
-			if list, err = r.Exchanges(env); err != nil {
+		if d.Exchanges != nil {
+			if list, err = d.Exchanges(env); err != nil {
 				return nil, err
 			}
 		}
@@ -35,25 +43,24 @@ func (r Registration) WithExchange(a ExchangeAddition) Registration {
 		}
 		return append(list, e), nil
 	}
-	extended.Describe = func(t *task.Task) string {
-		text := r.Describe(t)
-		if r.Exchanges == nil {
-			text = strings.TrimSuffix(text, "; nothing is shared")
+	extended.Holds = func(t *task.Task) string {
+		if d.Holds == nil {
+			return a.Described
 		}
-		return text + "; " + a.Described
+		return d.Holds(t) + "; " + a.Described
 	}
 	extended.Reveals = func(t *task.Task) string {
-		if r.Reveals == nil {
+		if d.Reveals == nil {
 			return a.Reveals
 		}
-		return a.Reveals + " By the shares of the strategy: " + r.Reveals(t)
+		return a.Reveals + " By the shares of the strategy: " + d.Reveals(t)
 	}
 	extended.Outdated = nil
 	extended.Forge = func(t *task.Task, kind string, payload []byte, attack Forgery) ([]byte, error) {
-		if kind == a.Kind || r.Forge == nil {
+		if kind == a.Kind || d.Forge == nil {
 			return a.Forge(t, payload, attack)
 		}
-		return r.Forge(t, kind, payload, attack)
+		return d.Forge(t, kind, payload, attack)
 	}
 	return extended
 }

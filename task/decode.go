@@ -48,6 +48,7 @@ type Section struct {
 	entries  map[string]entry
 	order    []string // keys as they come in the file
 	accepted []string
+	refused  []string // keys that Refuse was asked about
 }
 
 type entry struct {
@@ -196,9 +197,23 @@ func (m *Section) Errorf(key, format string, a ...any) { m.errorf(m.valueAt(key)
 
 // Refuse reports a key that exists but not beside the others.
 func (m *Section) Refuse(key, condition string) {
+	m.refused = append(m.refused, key)
 	if e, ok := m.entries[key]; ok {
 		m.errorf(e.at, "%s applies only with %s", key, condition)
 		m.order = slices.DeleteFunc(m.order, func(k string) bool { return k == key })
+	}
+}
+
+// RefuseOther refuses the keys of another section that read accepts or refuses, but for those
+// that this section has accepted or refused already.
+func (m *Section) RefuseOther(read func(other *Section), condition string) {
+	other := newDecoder("", nil).absent(m.what, position{})
+	other.d.constrained, other.d.complete = m.d.constrained, m.d.complete
+	read(other)
+	for _, key := range slices.Concat(other.accepted, other.refused) {
+		if !slices.Contains(m.accepted, key) && !slices.Contains(m.refused, key) {
+			m.Refuse(key, condition)
+		}
 	}
 }
 

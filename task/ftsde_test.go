@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
@@ -14,18 +15,18 @@ func TestParseFTSDE(t *testing.T) {
 		keys string
 		want task.Strategy
 	}{
-		{"", task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 1, Weights: "evidence", Share: "mean", ShareEvery: 1}}},
+		{"", task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 1, Weights: "evidence", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}}}},
 		{"weights: evidence, cells: 16, share: sample, share_every: 1e4, initial_designs: 5",
-			task.Strategy{InitialDesigns: 5, Settings: ftsde.Settings{Cells: 16, Weights: "evidence", Share: "sample", ShareEvery: 10000}}},
-		{"weights: schedule", task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 1, Weights: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "inverse"}}}},
+			task.Strategy{InitialDesigns: 5, Settings: ftsde.Settings{Cells: 16, Weights: "evidence", Choice: strategy.Choice{Share: "sample", ShareEvery: 10000}}}},
+		{"weights: schedule", task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 1, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "inverse"}}}},
 		{"cells: 2, weights: schedule, schedule: inverse-square",
-			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 2, Weights: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "inverse-square"}}}},
+			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 2, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "inverse-square"}}}},
 		{"cells: 4, weights: schedule, schedule: constant, own_probability: 0.25",
-			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 4, Weights: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "constant", OwnProbability: 0.25}}}},
+			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 4, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "constant", OwnProbability: 0.25}}}},
 		{"cells: 2, weights: schedule, schedule: inverse-sqrt",
-			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 2, Weights: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "inverse-sqrt"}}}},
+			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 2, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "inverse-sqrt"}}}},
 		{"cells: 8, weights: schedule, schedule: own-only",
-			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 8, Weights: "schedule", Share: "mean", ShareEvery: 1, Schedule: tsampling.Schedule{Name: "own-only"}}}},
+			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 8, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "own-only"}}}},
 	} {
 		got, err := parse("", []byte(summing(c.keys, "", 2)))
 		if err != nil {

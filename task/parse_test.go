@@ -10,6 +10,7 @@ import (
 	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/consensus/constrainedgp"
 	"github.com/fbo-node/fbo/consensus/density"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/task"
@@ -53,6 +54,11 @@ parameters:
 	if keys := got.Strategy.Settings.Keys(); keys["share"] != "coarse" {
 		t.Errorf("the share of the default strategy is %v", keys["share"])
 	}
+}
+
+// best is the default value of share, with the keys that depend on it.
+func best(keys task.StrategySettings) strategy.Choice {
+	return strategy.Choice{Share: "best", Implied: true, ShareEvery: 1, Settings: keys}
 }
 
 func TestParseStrategies(t *testing.T) {
@@ -101,12 +107,12 @@ func TestParseSharedDesigns(t *testing.T) {
 			Acquisition: "logei", Weights: "similarity", Average: "median", Mode: "asynchronous", Rounds: 50}}},
 		{"{type: consensus, average: trimmed}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
 			Acquisition: "logei", Weights: "uniform", Average: "trimmed", Mode: "rounds", Rounds: 50, RoundTimeout: 60}}},
-		{"{type: constrained-gp}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Share: "best", Threshold: "none", Confidence: 2, ShareEvery: 1}}},
-		{"{type: constrained-gp, threshold: open, confidence: 0}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Share: "best", Threshold: "open", ShareEvery: 1}}},
-		{"{type: constrained-gp, threshold: private, comparisons_per_hour: 7}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Share: "best", Threshold: "private", Confidence: 2, ShareEvery: 1, ComparisonsPerHour: 7}}},
-		{"{type: density}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Beta: 5, Components: 1, Spread: 0.2, ShareEvery: 1}}},
-		{"{type: density, beta: 0, spread: 1e-3}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Components: 1, Spread: 0.001, ShareEvery: 1}}},
-		{"{type: density, components: 16, beta: 1000}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Share: "best", Beta: 1000, Components: 16, ShareEvery: 1}}},
+		{"{type: constrained-gp}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Choice: best(constrainedgp.Designs{Threshold: "none", Confidence: 2})}}},
+		{"{type: constrained-gp, threshold: open, confidence: 0}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Choice: best(constrainedgp.Designs{Threshold: "open"})}}},
+		{"{type: constrained-gp, threshold: private, comparisons_per_hour: 7}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Choice: best(constrainedgp.Designs{Threshold: "private", Confidence: 2, ComparisonsPerHour: 7})}}},
+		{"{type: density}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Beta: 5, Choice: best(density.Shape{Components: 1, Spread: 0.2})}}},
+		{"{type: density, beta: 0, spread: 1e-3}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Choice: best(density.Shape{Components: 1, Spread: 0.001})}}},
+		{"{type: density, components: 16, beta: 1000}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Beta: 1000, Choice: best(density.Shape{Components: 16})}}},
 	} {
 		got, err := parse("task.yaml", []byte(one+"strategy: "+c.text))
 		if err != nil {

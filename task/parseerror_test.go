@@ -3,6 +3,10 @@ package task_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/consensus/constrainedgp"
+	"github.com/fbo-node/fbo/consensus/density"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 )
 
 // errorCase is a wrong file and all that is said of it. In both @1, @2 and so on
@@ -241,10 +245,10 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: density, share: coarse, components: 1}\n", `5:42: strategy: components applies only with share: best`},
 		{one + "strategy: {type: density, share: coarse, components: 4, spread: 11}\n", `5:42: strategy: components applies only with share: best
 5:65: strategy: spread 11 must be from 0.001 to 10`},
-		{one + "strategy: {type: density, share: exact}\n", `5:34: strategy: share must be one of best, coarse, feasibility, not the text "exact"`},
+		{one + "strategy: {type: density, share: exact}\n", `5:34: strategy: share must be one of ` + strategytest.ShareValues(density.Register()) + `, not the text "exact"`},
 		{one + "strategy: {type: constrained-gp, share: coarse, threshold: open, confidence: 101}\n", `5:49: strategy: threshold applies only with share: best
 5:78: strategy: confidence 101 must be from 0 to 100`},
-		{one + "strategy: {type: constrained-gp, share: exact}\n", `5:41: strategy: share must be one of best, coarse, feasibility, not the text "exact"`},
+		{one + "strategy: {type: constrained-gp, share: exact}\n", `5:41: strategy: share must be one of ` + strategytest.ShareValues(constrainedgp.Register()) + `, not the text "exact"`},
 		{one + "strategy: {type: consensus, share: coarse}\n", `5:36: strategy: share coarse does not go with strategy consensus: nodes evaluate the average of their candidates, which must be exact; coarse shares: peer-prior, density, constrained-gp`},
 		{one + "strategy: {type: consensus, share: best}\n", `5:36: strategy: share must be one of exact, coarse, not the text "best"`},
 		{one + "strategy: {type: fts, share: coarse}\n", `5:23: strategy: unknown key "share"; accepted: type, mode, schedule, share_every, initial_designs`},

@@ -15,6 +15,7 @@ import (
 	"github.com/fbo-node/fbo/consensus"
 	"github.com/fbo-node/fbo/consensus/constrainedgp"
 	"github.com/fbo-node/fbo/consensus/density"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
@@ -92,7 +93,7 @@ func drawSumming(t *rapid.T) (task.Strategy, *task.Privacy) {
 	a.MaxColluding = rapid.IntRange(1, a.Committee-1).Draw(t, "max_colluding")
 	a.MinContributors = rapid.IntRange(a.MaxColluding+1, len(a.Roster)).Draw(t, "min_contributors")
 	return task.Strategy{Type: "fts-de", InitialDesigns: 3, Settings: ftsde.Settings{
-			Cells: 1 << rapid.IntRange(0, 4).Draw(t, "cells"), Weights: "schedule", Share: "sample", ShareEvery: 7,
+			Cells: 1 << rapid.IntRange(0, 4).Draw(t, "cells"), Weights: "schedule", Choice: strategy.Choice{Share: "sample", ShareEvery: 7},
 			Schedule: tsampling.Schedule{Name: "constant", OwnProbability: rapid.Float64Range(0, 1).Draw(t, "p")}}},
 		&task.Privacy{Mechanism: "aggregate", Epsilon: rapid.Float64Range(0.01, 100).Draw(t, "epsilon"), Delta: rapid.Float64Range(1e-12, 0.1).Draw(t, "delta"),
 			Clip: rapid.Float64Range(1e-3, 1e4).Draw(t, "clip"), Releases: rapid.IntRange(1, 1000).Draw(t, "releases"), Adjacency: "zero-out", Aggregate: a}
@@ -144,9 +145,9 @@ func TestIDIsIndependentOfWriting(t *testing.T) {
 		case 0:
 			definition.Strategy = task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{Acquisition: "ucb", Weights: "leader", Mode: "rounds", Rounds: 9, RoundTimeout: 8, Response: "noisy", ResponseNoise: rapid.Float64Range(0, 1e100).Draw(t, "noise")}}
 		case 1:
-			definition.Strategy = task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Threshold: "open", Confidence: rapid.Float64Range(0, 100).Draw(t, "confidence")}}
+			definition.Strategy = task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Choice: best(constrainedgp.Designs{Threshold: "open", Confidence: rapid.Float64Range(0, 100).Draw(t, "confidence")})}}
 		case 2:
-			definition.Strategy = task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Beta: rapid.Float64Range(0, 1000).Draw(t, "beta"), Components: 1, Spread: rapid.Float64Range(0.001, 10).Draw(t, "spread")}}
+			definition.Strategy = task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Beta: rapid.Float64Range(0, 1000).Draw(t, "beta"), Choice: best(density.Shape{Components: 1, Spread: rapid.Float64Range(0.001, 10).Draw(t, "spread")})}}
 		case 3:
 			definition.Strategy, definition.Privacy = drawSumming(t)
 			definition.Surrogate.Features = 2 * rapid.IntRange(1, 900).Draw(t, "fewer features")

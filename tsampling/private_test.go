@@ -33,10 +33,7 @@ type teller struct{ strategytest.Releaser }
 
 func newTeller(t testing.TB, definition *task.Task, seed byte) *teller {
 	t.Helper()
-	exchange, err := NewSharing(definition, rand.NewChaCha8([32]byte{seed}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	exchange := strategytest.PrivateExchange(t, RegisterFTS(), definition, rand.NewChaCha8([32]byte{seed}))
 	return &teller{strategytest.Releaser{T: t, Exchange: exchange, View: strategy.View{
 		Task: definition, Self: "a",
 		Results: map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"a", "b", "c"}, Agreed: true}},
@@ -168,11 +165,8 @@ func TestARestoredJournalEndsSharing(t *testing.T) {
 // other way round, nor one beyond the plan.
 func TestReleasesThatDoNotFitTheTask(t *testing.T) {
 	private := newTeller(t, privateTask(t, "", "epsilon: 4, releases: 2"), 1).Exchange
-	open, err := NewSharing(newTask(t, floats, "type: fts"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	open.(*Sharing).features = 2
+	open := NewSharing(newTask(t, floats, "type: fts"))
+	open.features = 2
 	for release, want := range map[int][2]bool{0: {false, true}, 1: {true, false}, 2: {true, false}, 3: {false, false}} {
 		payload, err := protocol.Weights{Observations: 1, Values: []float64{1, 2}, Release: release}.Encode()
 		if err != nil {
@@ -197,12 +191,7 @@ func shownBy(t *testing.T, runs int, keys string, wrong fault) float64 {
 	t.Helper()
 	const releases = 3
 	definition := privateTask(t, "", fmt.Sprintf("epsilon: %g, delta: %g, releases: %d, clip: 1%s", strategytest.Guarantee().Epsilon, strategytest.Guarantee().Delta, releases, keys))
-	source := rand.NewChaCha8([32]byte{3})
-	return strategytest.Guarantee().Shown(runs, func(world int) int {
-		exchange, err := NewSharing(definition, source)
-		if err != nil {
-			t.Fatal(err)
-		}
+	return strategytest.Shown(t, RegisterFTS(), definition, runs, func(exchange strategy.Exchange, world int) int {
 		p := &teller{strategytest.Releaser{T: t, Exchange: exchange}}
 		sign, total, first, clipped := float64(1-2*world), 0.0, 0.0, 1.0
 		for number := range releases {

@@ -23,42 +23,52 @@ func RegisterFTS() strategy.Registration {
 			}
 			return NewFTS(t, features), nil
 		},
-		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
-			sharing, err := NewSharing(env.Task, env.Entropy)
-			if err != nil {
-				return nil, err
-			}
-			if private, ok := sharing.(*dprelease.Exchange); ok {
-				private.Disown(env.Unaccounted)
-			}
-			return []strategy.Exchange{sharing}, nil
+		Describe: func(t *task.Task) string {
+			return fmt.Sprintf("federated Thompson sampling, %s, schedule %s", settingsOf(t).Mode, settingsOf(t).Schedule)
 		},
-		Describe: describe,
-		Reveals:  reveals,
+		Disclosures: disclosures(),
+	}
+}
+
+func disclosures() []strategy.Disclosure {
+	return []strategy.Disclosure{discloseExact(), discloseNoisy()}
+}
+
+// discloseExact shares samples as they are.
+func discloseExact() strategy.Disclosure {
+	return strategy.Disclosure{
+		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			return []strategy.Exchange{NewSharing(env.Task)}, nil
+		},
+		Holds: func(t *task.Task) string {
+			f := settingsOf(t)
+			if f.Mode == OneShot {
+				return "one share, after " + sanitize.Count(f.ShareAfter, "observation")
+			}
+			return "a share after " + sanitize.Every(f.ShareEvery, "observation")
+		},
+		Reveals: func(*task.Task) string {
+			return "Peers get samples of what this node's model believes, from which some of its results can be computed; without added noise that is no privacy."
+		},
 		Outdated: outdated,
-		Debit:    debit,
 		Forge:    forge,
 	}
 }
 
-func describe(t *task.Task) string {
-	f := settingsOf(t)
-	sharing := "a share after every " + sanitize.Count(f.ShareEvery, "observation")
-	if f.ShareEvery == 1 {
-		sharing = "a share after every observation"
-	}
-	if f.Mode == OneShot {
-		sharing = "one share, after " + sanitize.Count(f.ShareAfter, "observation")
-	}
-	return fmt.Sprintf("federated Thompson sampling, %s, schedule %s; %s", f.Mode, f.Schedule, sharing)
-}
-
-func reveals(t *task.Task) string {
-	if p := t.Privacy; p != nil {
+// discloseNoisy shares samples with noise, each of the norm that a draw of the prior has.
+func discloseNoisy() strategy.Disclosure {
+	d := dprelease.Disclosure(discloseExact(), protocol.WeightsKind, newReleases, func(t *task.Task) task.Release {
+		r := task.Release{Numbers: t.Surrogate.Features, Of: "the features", Norm: math.Sqrt(float64(t.Surrogate.Features))}
+		if settingsOf(t).Mode == OneShot {
+			r.Once = "mode: " + OneShot
+		}
+		return r
+	})
+	d.Reveals = func(t *task.Task) string {
 		return fmt.Sprintf("Peers get samples of what this node's model believes, with noise that promises (ε = %g, δ = %g) over %s.",
-			p.Epsilon, p.Delta, sanitize.Count(p.Releases, "share"))
+			t.Privacy.Epsilon, t.Privacy.Delta, sanitize.Count(t.Privacy.Releases, "share"))
 	}
-	return "Peers get samples of what this node's model believes, from which some of its results can be computed; without added noise that is no privacy."
+	return d
 }
 
 func outdated(t *task.Task) string {
@@ -66,13 +76,6 @@ func outdated(t *task.Task) string {
 		return ""
 	}
 	return "strategy fts follows the samples of nodes that are there; with mode: one-shot it would follow those of all"
-}
-
-func debit(exchange string, note []byte) []byte {
-	if exchange != protocol.WeightsKind {
-		return nil
-	}
-	return note
 }
 
 // forge replaces the weights of a draw by ones drawn from the prior, or by the largest.

@@ -1,8 +1,7 @@
 package tsampling
 
 import (
-	"math"
-
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -62,11 +61,5 @@ func (f Settings) Keys() map[string]any {
 	return keys
 }
 
-// Release implements task.Releaser: a draw, of the norm that one of the prior has.
-func (f Settings) Release(t *task.Task) task.Release {
-	r := task.Release{Numbers: t.Surrogate.Features, Of: "the features", Norm: math.Sqrt(float64(t.Surrogate.Features))}
-	if f.Mode == OneShot {
-		r.Once = "mode: " + OneShot
-	}
-	return r
-}
+// Release implements task.Releaser.
+func (f Settings) Release(t *task.Task) task.Release { return strategy.ReleaseOf(disclosures(), t) }

@@ -41,18 +41,19 @@ type Sharing struct {
 
 var _ strategy.Exchange = (*Sharing)(nil)
 
-// NewSharing returns the exchange of one agent on a task of type fts. Where the
-// task promises privacy it is a releases.Exchange, and entropy must be the Reader of
-// crypto/rand; otherwise a Sharing, and entropy is not used.
-func NewSharing(t *task.Task, entropy io.Reader) (strategy.Exchange, error) {
+// NewSharing returns the exchange of one agent on a task of type fts.
+func NewSharing(t *task.Task) *Sharing {
 	s := &Sharing{settings: settingsOf(t), features: t.Surrogate.Features, atLeast: t.Strategy.InitialDesigns}
 	if s.settings.Mode == OneShot {
 		s.atLeast = s.settings.ShareAfter
 	}
-	if t.Privacy == nil {
-		return s, nil
-	}
-	return dprelease.New(t, entropy, s.private)
+	return s
+}
+
+// newReleases is NewSharing for a task that promises privacy. entropy must be the Reader of
+// crypto/rand outside of tests.
+func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
+	return dprelease.New(t, entropy, NewSharing(t).private)
 }
 
 // private is how draws are released under a promise of privacy.

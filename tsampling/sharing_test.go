@@ -20,11 +20,7 @@ type sharer struct {
 
 func newSharer(t testing.TB, keys string) *sharer {
 	t.Helper()
-	sharing, err := NewSharing(newTask(t, floats, keys), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &sharer{Exchange: sharing}
+	return &sharer{Exchange: NewSharing(newTask(t, floats, keys))}
 }
 
 func (s *sharer) step(observations int, in strategy.Input) {

@@ -24,7 +24,7 @@ func coarse(t testing.TB, parameters string, n byte) (*driver, *coarsen.Grid) {
 		"strategy: {type: constrained-gp, initial_designs: 3, share: coarse}\n", parameters)
 	l.task, l.strategy = parsed, New(parsed)
 	key := fbotest.Key(t, int(n))
-	exchanges, err := Register().Exchanges(strategy.Env{Task: parsed, Key: key})
+	exchanges, err := Register().Disclosure(parsed).Exchanges(strategy.Env{Task: parsed, Key: key})
 	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != Kind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)
 	}
@@ -86,10 +86,10 @@ func TestCoarseIsHeard(t *testing.T) {
 
 func TestCoarseIsSaidToBe(t *testing.T) {
 	r := Register()
-	if d, _ := coarse(t, plane, 1); r.Reveals(d.task) != coarsen.Reveals(d.task.Space) {
-		t.Errorf("coarse shares reveal: %s", r.Reveals(d.task))
+	if d, _ := coarse(t, plane, 1); r.Disclosure(d.task).Reveals(d.task) != coarsen.Reveals(d.task.Space) {
+		t.Errorf("coarse shares reveal: %s", r.Disclosure(d.task).Reveals(d.task))
 	}
-	if exact := newLab(t, "maximize", plane, "exact", "open"); r.Reveals(exact.task) == coarsen.Reveals(exact.task.Space) {
+	if exact := newLab(t, "maximize", plane, "exact", "open"); r.Disclosure(exact.task).Reveals(exact.task) == coarsen.Reveals(exact.task.Space) {
 		t.Error("exact shares are called coarse")
 	}
 }

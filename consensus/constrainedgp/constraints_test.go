@@ -1,43 +1,22 @@
 package constrainedgp
 
 import (
-	"math"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
-	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
 )
 
 // constrained returns the lab and the view of a task that also wants the first coordinate
 // to be from low on, which the trials have measured.
 func (l *lab) constrained(view strategy.View, low float64) (*lab, strategy.View) {
 	l.t.Helper()
-	spec := *l.task
-	spec.Constraints = []task.Constraint{{Output: "first", Low: low, High: math.Inf(1)}}
 	with := *l
-	with.task, with.strategy = &spec, New(&spec)
+	view.Task = l.task
+	with.task, view = strategytest.Constrain(l.t, view, low, 0.5, 2)
+	with.strategy = newStrategy(l.t, with.task)
 	with.alone = with.strategy.alone
-	view.Task = &spec
-	obs := surrogate.Observations{}
-	for i := range view.Trials {
-		trial := &view.Trials[i]
-		x := spec.Space.Encode(trial.Design)
-		outcome := *trial.Outcome
-		outcome.Constraints = map[string]task.Reading{"first": task.Number(x[0])}
-		trial.Outcome = &outcome
-		obs.X, obs.Y = append(obs.X, x), append(obs.Y, x[0])
-	}
-	model, err := surrogate.NewConstraint(&spec, spec.Constraints[0])
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	p, err := model.Condition(obs, surrogate.Hyperparameters{Lengthscales: []float64{0.5, 2}, Noise: 1e-3}, nil)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	view.Constraints = []*surrogate.Constraint{p.(*surrogate.Constraint)}
 	return &with, view
 }
 

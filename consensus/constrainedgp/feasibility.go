@@ -25,7 +25,7 @@ type feasibilityLabels struct {
 	observations int // labels that these peers have
 }
 
-// byLabels is Suggest where peers say which designs were feasible and no more: expected
+// byLabels is byDesigns where peers say which designs were feasible and no more: expected
 // improvement, with posteriors of the constraints that take them at their word. Without a
 // label that counts it is expected improvement alone, and so it is while the agent is blind
 // and nobody knows a feasible design.

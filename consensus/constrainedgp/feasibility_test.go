@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
@@ -19,7 +20,7 @@ func labelled(t *testing.T, low float64) (*lab, strategy.View) {
 	t.Helper()
 	plain := newLab(t, "maximize", plane, "exact", "none")
 	spec := *plain.task
-	spec.Strategy.Settings = Settings{Share: feasibility.Feasibility}
+	spec.Strategy.Settings = Settings{strategy.Choice{Share: feasibility.Disclosure("").Share}}
 	plain.task = &spec
 	return plain.constrained(plain.view([][]float64{{0.1, 0.2}, {0.3, 0.8}, {0.2, 0.5}, {0.4, 0.4}}, bump(0.4)), low)
 }
@@ -148,7 +149,7 @@ func TestBlindAgentsFollowLabels(t *testing.T) {
 	l, view := labelled(t, 0.62)
 	spec := *l.task
 	spec.Constraints = []task.Constraint{task.TruthOf("sound")}
-	l.task, l.strategy = &spec, New(&spec)
+	l.task, l.strategy = &spec, newStrategy(t, &spec)
 	l.alone = l.strategy.alone
 	view.Task = &spec
 	obs := surrogate.Observations{}
@@ -186,7 +187,7 @@ func TestKeysOfLabels(t *testing.T) {
 	for lines, want := range map[string]string{
 		limit + "strategy: {type: constrained-gp, share: feasibility, threshold: open}": "threshold applies only with share: best",
 		limit + "strategy: {type: constrained-gp, share: feasibility, confidence: 2}":   "confidence applies only with share: best",
-		limit + "strategy: {type: constrained-gp, share: all}":                          "share must be one of best, coarse, feasibility",
+		limit + "strategy: {type: constrained-gp, share: all}":                          "share must be one of " + strategytest.ShareValues(Register()),
 		"strategy: {type: constrained-gp, share: feasibility}":                          "share feasibility applies only to tasks with constraints",
 	} {
 		if _, err := (strategy.Set{Register()}).Parse("test", []byte(head+lines)); err == nil || !strings.Contains(err.Error(), want) {

@@ -39,13 +39,10 @@ func (c claim) score(threshold float64) float64 { return (c.mean - threshold) / 
 // threshold δ, in units of the objective and larger being better, is to the agent.
 type comparison func(view strategy.View, share strategy.Share, threshold float64) bool
 
-// allClaims passes.
-func allClaims(strategy.View, strategy.Share, float64) bool { return true }
-
-// openClaims compares with the bound that the share carries.
-func openClaims(_ strategy.View, share strategy.Share, threshold float64) bool {
+// exceeds compares with the bound that the share carries. One without a bound passes.
+func exceeds(_ strategy.View, share strategy.Share, threshold float64) bool {
 	n, ok := share.Value.(protocol.NearOptimal)
-	return ok && n.Bound != nil && *n.Bound > threshold
+	return ok && (n.Bound == nil || *n.Bound > threshold)
 }
 
 // claimsOf lists what peers and the node's user say.

@@ -20,10 +20,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// private is the threshold with which a bound and a threshold are compared without being
-// told, and a design goes only to those whose threshold its bound exceeds.
-const private = "private"
-
 // Times of the exchange; those without a unit in ticks.
 const (
 	ticking       = 5 * time.Second
@@ -83,7 +79,7 @@ var _ strategy.Exchange = (*Private)(nil)
 
 // NewPrivate returns the exchange. random is crypto/rand.Reader if nil.
 func NewPrivate(t *task.Task, random io.Reader) (*Private, error) {
-	budget, err := compare.NewBudget(settingsOf(t).ComparisonsPerHour)
+	budget, err := compare.NewBudget(designsOf(t).ComparisonsPerHour)
 	if err != nil {
 		return nil, err
 	}

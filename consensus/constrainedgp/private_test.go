@@ -44,8 +44,9 @@ type visitor struct {
 func hallOf(t testing.TB, count, comparisons int) *hall {
 	t.Helper()
 	l := newLab(t, "maximize", plane, "exact", private)
-	s := settingsOf(l.task)
-	s.ComparisonsPerHour = comparisons
+	s, d := l.task.Strategy.Settings.(Settings), designsOf(l.task)
+	d.ComparisonsPerHour = comparisons
+	s.Choice.Settings = d
 	spec := *l.task
 	spec.Strategy.Settings = s
 	l.task = &spec

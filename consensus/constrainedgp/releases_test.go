@@ -2,14 +2,12 @@ package constrainedgp
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/exchange/dprelease"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/privacy/designvector"
@@ -25,13 +23,9 @@ func privateTask(t testing.TB, parameters, keys, promise string) *task.Task {
 	return strategytest.PrivateTask(t, Register(), parameters, "initial_designs: 3"+keys, promise)
 }
 
-func mustRelease(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *dprelease.Exchange {
+func mustRelease(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) strategy.Exchange {
 	t.Helper()
-	e, err := newReleases(spec, entropy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return strategytest.PrivateExchange(t, Register(), spec, entropy)
 }
 
 // 200 runs find half of the due noise, or less, in each of 4,000 simulated audits, and two thirds
@@ -45,27 +39,21 @@ func TestAuditOfReleases(t *testing.T) {
 // distances from the middle, and guesses by the sign. The keys of privacy map to whether they keep
 // the guarantee.
 func checkAudit(t *testing.T, runs int, power float64, kept map[string]bool) {
-	for keys, keeps := range kept {
-		spec := privateTask(t, "{name: x, type: float, low: 0, high: 1}", "", fmt.Sprintf("%s, delta: %g", keys, strategytest.Guarantee().Delta))
-		source := rand.NewChaCha8([32]byte{3})
-		shown := strategytest.Guarantee().Shown(runs, func(world int) int {
-			e := mustRelease(t, spec, source)
-			total := 0.0
-			for release := range spec.Privacy.Releases {
-				end := float64((world + release) % 2)
-				signed := strategytest.Released[protocol.NearOptimal](t, e, designvector.Vector(spec.Space, protocol.Point{Coordinates: []float64{end}})).Point.Coordinates[0] - 0.5
-				if release%2 == 1 {
-					signed = -signed
-				}
-				total += signed
+	strategytest.CheckAudit(t, Register(), "{name: x, type: float, low: 0, high: 1}", runs, power, kept, func(spec *task.Task, e strategy.Exchange, world int) int {
+		total := 0.0
+		for release := range spec.Privacy.Releases {
+			end := float64((world + release) % 2)
+			signed := strategytest.Released[protocol.NearOptimal](t, e, designvector.Vector(spec.Space, protocol.Point{Coordinates: []float64{end}})).Point.Coordinates[0] - 0.5
+			if release%2 == 1 {
+				signed = -signed
 			}
-			if total > 0 {
-				return 1
-			}
-			return 0
-		})
-		strategytest.Guarantee().Check(t, keys, shown, keeps, power)
-	}
+			total += signed
+		}
+		if total > 0 {
+			return 1
+		}
+		return 0
+	})
 }
 
 // Releases come as planned, claim no more than the plan says, and end.
@@ -117,13 +105,7 @@ func TestReleasedVectorIsTheSharedDesign(t *testing.T) {
 	}
 	view.Results = map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"b", "me"}, Agreed: true}}
 	e := mustRelease(t, spec, rand.NewChaCha8([32]byte{1}))
-	out := e.Step(view, strategy.CaughtUp{Peer: "b"})
-	i := slices.IndexFunc(out, func(o strategy.Output) bool { _, is := o.(strategy.Work); return is })
-	if i < 0 {
-		t.Fatalf("no release is due: %+v", out)
-	}
-	got, err := out[i].(strategy.Work).Run(t.Context(), view, random.SeedOf(1))
-	if err != nil || !slices.Equal(got.([]float64), designvector.Vector(spec.Space, want.Point)) {
-		t.Errorf("%v, %v; want the design %+v", got, err, want.Point)
+	if got, want := strategytest.DueVector(t, e, view)(view), designvector.Vector(spec.Space, want.Point); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

@@ -33,6 +33,16 @@ type lab struct {
 	noise    float64
 }
 
+// newStrategy returns that of a task, by its choice of share.
+func newStrategy(t testing.TB, spec *task.Task) Strategy {
+	t.Helper()
+	s, err := Register().NewStrategy(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.(Strategy)
+}
+
 func newLab(t testing.TB, goal, parameters, model, threshold string) *lab {
 	t.Helper()
 	parsed := strategytest.Task(t, strategy.Set{Register()}, "name: test\ngoal: %s\nparameters: [%s]\nsurrogate: {type: %s, features: 100}\n"+

@@ -7,7 +7,6 @@ import (
 
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/exchange/dprelease"
-	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/internal/privacy/designvector"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
@@ -22,9 +21,6 @@ import (
 // Kind names the exchange and its shares.
 const Kind = "design"
 
-// open is the threshold with which shares carry their bound.
-const open = "open"
-
 // ttl is how long a design stays valid without a word from its author.
 const ttl = protocol.MaxTTL
 
@@ -37,7 +33,7 @@ func newSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
 	return latest.New(latest.Spec{
 		Kind:   Kind,
 		From:   t.Strategy.InitialDesigns,
-		Every:  settingsOf(t).ShareEvery,
+		Every:  strategy.ChoiceOf(t).ShareEvery,
 		TTL:    ttl,
 		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
 		Compute: func(ctx context.Context, view strategy.View, seed strategy.Seed) ([]byte, error) {
@@ -59,12 +55,11 @@ func newSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
 // noise, as often as planned. entropy must be the Reader of crypto/rand outside of tests.
 func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	find := search.New(t)
-	due := func(release int) int { return feasibility.Due(t, settingsOf(t).ShareEvery, release) }
 	return dprelease.New(t, entropy, func(ledger.Terms) dprelease.Spec {
 		return dprelease.Spec{
 			Kind:   Kind,
 			TTL:    ttl,
-			Due:    due,
+			Due:    func(release int) int { return dprelease.Due(t, release) },
 			Decode: func(payload []byte) (any, error) { return decode(t, payload) },
 			Number: func(value any) int {
 				n, _ := value.(protocol.NearOptimal)
@@ -78,7 +73,7 @@ func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 				return designvector.Vector(t.Space, n.Point), nil
 			},
 			Payload: func(noisy []float64, release int) ([]byte, error) {
-				return protocol.NearOptimal{Observations: due(release), Point: designvector.Point(t.Space, noisy), Release: release}.Encode(t.Space)
+				return protocol.NearOptimal{Observations: dprelease.Due(t, release), Point: designvector.Point(t.Space, noisy), Release: release}.Encode(t.Space)
 			},
 		}
 	})
@@ -91,7 +86,7 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	threshold := settingsOf(t).Threshold
+	threshold := designsOf(t).Threshold
 	if bounded := n.Bound != nil; bounded != (threshold == open) {
 		return nil, fmt.Errorf("%w: a design with a bound (%t), but the task's threshold is %q", protocol.ErrMalformed, bounded, threshold)
 	}
@@ -111,14 +106,14 @@ func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strate
 	if err != nil || units.Scale == 0 {
 		return n, false, err // where all designs have turned out the same none is near-optimal
 	}
-	deviations := settingsOf(t).Confidence
+	deviations := designsOf(t).Confidence
 	lcb := acquisition.LCB(view.Posterior, deviations*deviations)
 	x, _, err := s.Maximizer.Maximize(ctx, search.AmongFeasible(view, lcb), s.Best(view), seed.Stream("near-optimal", uint64(view.Observations)))
 	if err != nil || !search.LikelyFeasible(view, x) {
 		return n, false, err
 	}
 	n = protocol.NearOptimal{Observations: view.Observations, Point: protocol.PointOf(t.Space, t.Space.Decode(x))}
-	if threshold := settingsOf(t).Threshold; threshold == open || threshold == private {
+	if threshold := designsOf(t).Threshold; threshold == open || threshold == private {
 		bound := own(units, lcb.Value(x))
 		n.Bound = &bound
 	}

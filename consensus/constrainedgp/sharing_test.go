@@ -133,7 +133,7 @@ func (d *driver) checkBest(view strategy.View, n protocol.NearOptimal, threshold
 	d.t.Helper()
 	lcb := func(x []float64) float64 {
 		mean, variance := view.Posterior.Predict(x)
-		return mean - settingsOf(d.task).Confidence*math.Sqrt(variance)
+		return mean - designsOf(d.task).Confidence*math.Sqrt(variance)
 	}
 	best := lcb(n.Point.Encoded(d.task.Space))
 	for _, x := range append(d.designs(300, 9), d.strategy.search.Best(view)...) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
-	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
@@ -25,16 +24,20 @@ type Strategy struct {
 	search search.Search
 	alone  alone.LogEI
 	passes comparison
+	follow func(s Strategy, ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error)
 }
 
 var _ strategy.Strategy = Strategy{}
 
-// New returns the strategy of a task of type constrained-gp.
+// New returns the strategy of a task of type constrained-gp whose nodes share designs.
 func New(t *task.Task) Strategy {
-	s := Strategy{task: t, search: search.New(t), alone: alone.NewLogEI(t), passes: allClaims}
-	if settingsOf(t).Threshold == open {
-		s.passes = openClaims
-	}
+	return Strategy{task: t, search: search.New(t), alone: alone.NewLogEI(t), passes: exceeds, follow: Strategy.byDesigns}
+}
+
+// newByLabels returns that of a task whose nodes share which designs were feasible.
+func newByLabels(t *task.Task) Strategy {
+	s := New(t)
+	s.follow = Strategy.byLabels
 	return s
 }
 
@@ -46,9 +49,11 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	if s.search.Starting(view, trial) {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
-	if settingsOf(s.task).Share == feasibility.Feasibility {
-		return s.byLabels(ctx, view, trial, seed)
-	}
+	return s.follow(s, ctx, view, trial, seed)
+}
+
+// byDesigns is Suggest after the starting designs, where peers share designs.
+func (s Strategy) byDesigns(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	f, claims, err := s.score(ctx, view, trial, seed)
 	if err != nil {
 		return strategy.Suggestion{}, err

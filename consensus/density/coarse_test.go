@@ -8,6 +8,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/internal/random"
@@ -20,7 +21,7 @@ import (
 func coarseOf(t testing.TB, spec *task.Task, n byte) (*latest.Latest, *coarsen.Grid) {
 	t.Helper()
 	key := fbotest.Key(t, int(n))
-	exchanges, err := Register().Exchanges(strategy.Env{Task: spec, Key: key})
+	exchanges, err := Register().Disclosure(spec).Exchanges(strategy.Env{Task: spec, Key: key})
 	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optprior.Kind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)
 	}
@@ -84,7 +85,7 @@ func TestCoarseSaysNothingOfTheInfeasible(t *testing.T) {
 	spec := newTask(t, plane, "exact", ", share: coarse")
 	plain := viewOf(t, spec, points(spec, 9), bowl(spec, 0.3))
 	for low, want := range map[float64]int{0: 1, 1.5: 0} {
-		with, view := constrained(t, spec, plain, low)
+		with, view := strategytest.Constrain(t, plain, low)
 		e, _ := coarseOf(t, with, 1)
 		if published := step(t, e, view, view, strategy.Start{}); len(published) != want {
 			t.Errorf("with x from %g: %d shares, want %d", low, len(published), want)
@@ -94,10 +95,10 @@ func TestCoarseSaysNothingOfTheInfeasible(t *testing.T) {
 
 func TestCoarseIsSaidToBe(t *testing.T) {
 	r := Register()
-	if coarse := newTask(t, plane, "exact", ", share: coarse"); r.Reveals(coarse) != coarsen.Reveals(coarse.Space) {
-		t.Errorf("coarse shares reveal: %s", r.Reveals(coarse))
+	if coarse := newTask(t, plane, "exact", ", share: coarse"); r.Disclosure(coarse).Reveals(coarse) != coarsen.Reveals(coarse.Space) {
+		t.Errorf("coarse shares reveal: %s", r.Disclosure(coarse).Reveals(coarse))
 	}
-	if exact := newTask(t, plane, "exact", ""); r.Reveals(exact) == coarsen.Reveals(exact.Space) {
+	if exact := newTask(t, plane, "exact", ""); r.Disclosure(exact).Reveals(exact) == coarsen.Reveals(exact.Space) {
 		t.Error("exact shares are called coarse")
 	}
 }

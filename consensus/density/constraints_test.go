@@ -3,43 +3,10 @@ package density
 import (
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
-	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
 )
-
-// constrained adds a constraint on the first coordinate to a view, which says what is
-// measured of it.
-func constrained(t *testing.T, spec *task.Task, view strategy.View, low float64) (*task.Task, strategy.View) {
-	t.Helper()
-	with := *spec
-	with.Constraints = []task.Constraint{{Output: "first", Low: low, High: 2}}
-	view.Task = &with
-	obs := surrogate.Observations{}
-	for i := range view.Trials {
-		trial := &view.Trials[i]
-		x := spec.Space.Encode(trial.Design)
-		outcome := *trial.Outcome
-		outcome.Constraints = map[string]task.Reading{"first": task.Number(x[0])}
-		trial.Outcome = &outcome
-		obs.X, obs.Y = append(obs.X, x), append(obs.Y, x[0])
-	}
-	model, err := surrogate.NewConstraint(&with, with.Constraints[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := model.Fit(t.Context(), obs, nil, random.SeedOf(1).Stream("fit", 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := model.Condition(obs, h, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	view.Constraints = []*surrogate.Constraint{p.(*surrogate.Constraint)}
-	return &with, view
-}
 
 // A density is about feasible designs: the optimum of the objective at 0.2 is none where
 // the first coordinate must be 0.5 at least, and where it must be 1.5 there is none.
@@ -51,7 +18,7 @@ func TestDensitiesAreOfFeasibleDesigns(t *testing.T) {
 			none      bool
 		}{{low: 0.5, from: 0.45}, {low: 1.5, none: true}} {
 			x := designs(spec, 15, random.SeedOf(3).Stream("designs", 0))
-			with, view := constrained(t, spec, viewOf(t, spec, x, bowl(spec, 0.2)), c.low)
+			with, view := strategytest.Constrain(t, viewOf(t, spec, x, bowl(spec, 0.2)), c.low)
 			d, err := sampleOptimum(t.Context(), with, view, random.SeedOf(4))
 			if err != nil || (len(d.Components) == 0) != c.none {
 				t.Fatalf("%s, from %g: %+v, %v", keys, c.low, d, err)
@@ -70,7 +37,7 @@ func TestDensitiesAreOfFeasibleDesigns(t *testing.T) {
 func TestPeersBeforeAnythingIsFeasible(t *testing.T) {
 	spec := newTask(t, plane, "exact", ", components: 1")
 	x := designs(spec, 6, random.SeedOf(5).Stream("designs", 0))
-	with, view := constrained(t, spec, viewOf(t, spec, x, bowl(spec, 0.2)), 1.5)
+	with, view := strategytest.Constrain(t, viewOf(t, spec, x, bowl(spec, 0.2)), 1.5)
 	if alone := suggest(t, New(with), view, 7, random.SeedOf(6)); alone.Why.Source != "feasibility" {
 		t.Errorf("alone: %+v", alone.Why)
 	}

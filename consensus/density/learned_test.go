@@ -15,6 +15,7 @@ import (
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
@@ -79,7 +80,7 @@ func saying(t testing.TB, spec *task.Task, author string, f protocol.Feasibility
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := newSharing(spec).Decode(payload)
+	value, err := feasibility.NewSharing(spec).Decode(payload)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,8 +150,8 @@ func TestSettingsOfTheShare(t *testing.T) {
 		t.Errorf("failures alone: %v", err)
 	}
 	for rest, want := range map[string]string{
-		"strategy: {type: density, share: feasibility}":                     "test:4:34: strategy: share feasibility applies only to tasks with constraints, or with failures: constraint; accepted are best and coarse",
-		ok + "strategy: {type: density, share: all}":                        "strategy: share must be one of best, coarse, feasibility, not the text \"all\"",
+		"strategy: {type: density, share: feasibility}":                     "test:4:34: strategy: share feasibility applies only to tasks with constraints, or with failures: constraint; accepted are best",
+		ok + "strategy: {type: density, share: all}":                        "strategy: share must be one of " + strategytest.ShareValues(Register()) + ", not the text \"all\"",
 		ok + "strategy: {type: density, share: feasibility, components: 2}": "strategy: components applies only with share: best",
 		ok + "strategy: {type: density, share: feasibility, spread: 0.2}":   "strategy: spread applies only with share: best",
 		ok + "strategy: {type: density, share: feasibility, rounds: 1}":     "unknown key \"rounds\"; accepted: type, beta, share, initial_designs",
@@ -381,11 +382,11 @@ func TestForgeKeepsLabelsWellFormed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := Register().Forge(spec, feasibility.Kind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
+	forged, err := Register().Disclosure(spec).Forge(spec, feasibility.Kind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	value, err := newSharing(spec).Decode(forged)
+	value, err := feasibility.NewSharing(spec).Decode(forged)
 	if err != nil || reflect.DeepEqual(value, f) || len(value.(protocol.Feasibility).Labels) != 30 {
 		t.Errorf("%+v, %v", value, err)
 	}
@@ -395,10 +396,10 @@ func TestForgeKeepsLabelsWellFormed(t *testing.T) {
 func TestLabelsAreDescribed(t *testing.T) {
 	spec := sharingLabels(t, plane, "")
 	r := Register()
-	if got := r.Describe(spec); !strings.Contains(got, "up to 64 designs and whether each was feasible") {
+	if got := r.Summary(spec); !strings.Contains(got, "up to 64 designs and whether each was feasible") {
 		t.Error(got)
 	}
-	if got := r.Reveals(spec); !strings.Contains(got, "which were feasible, never its results; that is not privacy") {
+	if got := r.Disclosure(spec).Reveals(spec); !strings.Contains(got, "which were feasible, never its results; that is not privacy") {
 		t.Error(got)
 	}
 }

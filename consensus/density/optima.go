@@ -36,7 +36,7 @@ var _ acquisition.Function = (*optimaDensity)(nil)
 // newOptimaDensity takes densities of one component each, of one spread, which is at least that of
 // the task. There is one at least.
 func newOptimaDensity(l *optprior.Layout, t *task.Task, told []protocol.Density) *optimaDensity {
-	spread := settingsOf(t).Spread
+	spread := shapeOf(t).Spread
 	c := &optimaDensity{layout: l, spread: told[0].Components[0].Std}
 	n := float64(len(told))
 	c.power = min(n, c.spread*c.spread/(spread*spread)) / n

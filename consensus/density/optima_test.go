@@ -22,7 +22,7 @@ func toldOf(spec *task.Task, x []float64, sigma float64, peers int, rng *rand.Ra
 		for k := range noisy.Coordinates {
 			noisy.Coordinates[k] = min(max(noisy.Coordinates[k]+sigma*rng.NormFloat64(), 0), 1)
 		}
-		all[i] = protocol.Density{Observations: 1, Components: []protocol.Component{{Weight: 1, Std: math.Hypot(settingsOf(spec).Spread, sigma), Center: noisy}}}
+		all[i] = protocol.Density{Observations: 1, Components: []protocol.Component{{Weight: 1, Std: math.Hypot(shapeOf(spec).Spread, sigma), Center: noisy}}}
 	}
 	return all
 }

@@ -1,16 +1,14 @@
 package density
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/exchange/dprelease"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/privacy/designvector"
@@ -28,41 +26,32 @@ func privateTask(t testing.TB, parameters, keys, promise string) *task.Task {
 	return strategytest.PrivateTask(t, Register(), parameters, "initial_designs: 3"+keys, promise)
 }
 
-func mustRelease(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) *dprelease.Exchange {
+func mustRelease(t testing.TB, spec *task.Task, entropy *rand.ChaCha8) strategy.Exchange {
 	t.Helper()
-	e, err := newReleases(spec, entropy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	return strategytest.PrivateExchange(t, Register(), spec, entropy)
 }
 
 // 200 runs find half of the due noise, or less, in each of 4,000 simulated audits, and two thirds
 // of it in 47 %.
 func TestAuditOfReleases(t *testing.T) {
-	checkAudit(t, 200, 0.3, line, map[string]bool{"epsilon: 4": true, "epsilon: 4, adjacency: zero-out": false})
+	checkAudit(t, 200, 0.3, line, map[string]bool{"epsilon: 4, releases: 1": true, "epsilon: 4, releases: 1, adjacency: zero-out": false})
 }
 
 // checkAudit audits the published bytes. In the two worlds the optimum is at opposite ends of the
 // space, and the attacker guesses the end that is nearer to the share. For a single number no test
 // is better, also for a clipped one. The keys of privacy map to whether they keep the guarantee.
 func checkAudit(t *testing.T, runs int, power float64, parameters string, kept map[string]bool) {
-	for keys, keeps := range kept {
-		spec := privateTask(t, parameters, "", fmt.Sprintf("%s, delta: %g, releases: 1", keys, strategytest.Guarantee().Delta))
-		source := rand.NewChaCha8([32]byte{3})
+	strategytest.CheckAudit(t, Register(), parameters, runs, power, kept, func(spec *task.Task, e strategy.Exchange, world int) int {
 		ends := [2]protocol.Point{{Coordinates: []float64{0}}, {Coordinates: []float64{1}}}
 		if len(spec.Space.Blocks()) == 1 && spec.Space.Blocks()[0].Kind == task.Categorical {
 			ends = [2]protocol.Point{{Choices: []int{0}}, {Choices: []int{1}}}
 		}
-		shown := strategytest.Guarantee().Shown(runs, func(world int) int {
-			centre := strategytest.Released[protocol.Density](t, mustRelease(t, spec, source), designvector.Vector(spec.Space, ends[world])).Components[0].Center
-			if len(centre.Choices) > 0 && centre.Choices[0] == 1 || len(centre.Coordinates) > 0 && centre.Coordinates[0] > 0.5 {
-				return 1
-			}
-			return 0
-		})
-		strategytest.Guarantee().Check(t, parameters+", "+keys, shown, keeps, power)
-	}
+		centre := strategytest.Released[protocol.Density](t, e, designvector.Vector(spec.Space, ends[world])).Components[0].Center
+		if len(centre.Choices) > 0 && centre.Choices[0] == 1 || len(centre.Coordinates) > 0 && centre.Coordinates[0] > 0.5 {
+			return 1
+		}
+		return 0
+	})
 }
 
 // What is told is as wide as the noise and the task's spread together, and receivers take
@@ -144,27 +133,14 @@ func TestReleasedVectorIsTheBelievedPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.Step(strategy.View{}, strategy.CaughtUp{Peer: "b"})
 	view.Results = map[string]any{presence.Kind: presence.Result{Present: []peer.ID{"b", "me"}, Agreed: true}}
-	for _, output := range e.Step(view, strategy.TrialsEnded{}) {
-		if work, ok := output.(strategy.Work); ok {
-			got, err := work.Run(context.Background(), view, random.SeedOf(1))
-			if err != nil {
-				t.Fatal(err)
-			}
-			vector := got.([]float64)
-			for i, v := range designvector.Vector(spec.Space, want.Components[0].Center) {
-				if vector[i] != v {
-					t.Errorf("%v, want the place %v", vector, want.Components[0].Center)
-				}
-			}
-			blind := view
-			blind.Posterior = nil
-			if got, err := work.Run(context.Background(), blind, random.SeedOf(1)); err != nil || got.([]float64) != nil {
-				t.Errorf("without a model: %v, %v", got, err)
-			}
-			return
-		}
+	vector := strategytest.DueVector(t, e, view)
+	if got, want := vector(view), designvector.Vector(spec.Space, want.Components[0].Center); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
-	t.Fatal("no release is due")
+	blind := view
+	blind.Posterior = nil
+	if got := vector(blind); got != nil {
+		t.Errorf("without a model: %v", got)
+	}
 }

@@ -3,12 +3,10 @@ package density
 import (
 	"fmt"
 
+	"github.com/fbo-node/fbo/internal/exchange/dprelease"
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/optprior"
-	"github.com/fbo-node/fbo/internal/privacy/coarsen"
-	"github.com/fbo-node/fbo/internal/privacy/designvector"
 	"github.com/fbo-node/fbo/internal/sanitize"
-	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -27,147 +25,135 @@ const (
 
 // Settings are the keys of a task file for strategy density.
 type Settings struct {
-	// Share is feasibility.Best, Coarse or Feasibility. With the latter Components and Spread
-	// are 0, and with Coarse there is one component.
-	Share string
 	// Beta is the exponent of the peers' densities times the trial number: 0 to 1000.
 	Beta float64
+	strategy.Choice
+}
+
+var _ task.Releaser = Settings{}
+
+func readSettings(s *task.Section) task.StrategySettings {
+	return Settings{Beta: s.Within("beta", defaultBeta, 0, maxBeta), Choice: strategy.ReadChoice(s, disclosures())}
+}
+
+// Keys implements task.StrategySettings.
+func (s Settings) Keys() map[string]any {
+	keys := s.Choice.Keys()
+	keys["beta"] = s.Beta
+	return keys
+}
+
+// Release implements task.Releaser.
+func (s Settings) Release(t *task.Task) task.Release { return strategy.ReleaseOf(disclosures(), t) }
+
+// Shape is what the shares of a task look like, by its keys.
+type Shape struct {
 	// Components is how many normals a density has, 1 (around the best design) or
 	// up to 16 (fitted to where samples of the posterior have their maxima).
 	Components int
 	// Spread is the standard deviation of a density of one component, in the unit
 	// cube: 0.001 to 10; 0 with more.
 	Spread float64
-	// ShareEvery is how many observations lie between two shares: 1 to
-	// labels.MaxShareEvery, and 1 where Share is not labels.Best.
-	ShareEvery int
+	Coarse bool // there is no key components
 }
 
-var _ task.Releaser = Settings{}
-
-func readSettings(s *task.Section) task.StrategySettings {
-	d := Settings{
-		Beta:  s.Within("beta", defaultBeta, 0, maxBeta),
-		Share: feasibility.ReadShare(s, "components", "spread"),
+// Keys implements task.StrategySettings.
+func (s Shape) Keys() map[string]any {
+	keys := map[string]any{}
+	if !s.Coarse {
+		keys["components"] = s.Components
 	}
-	d.ShareEvery = feasibility.ReadShareEvery(s, d.Share)
-	if d.Share == feasibility.Feasibility {
-		return d
-	}
-	d.Components = defaultComponents
-	if d.Share == feasibility.Coarse {
-		s.Refuse("components", "share: "+feasibility.Best)
-	} else {
-		d.Components = s.Whole("components", defaultComponents, 1, maxComponents)
-	}
-	if d.Components == 1 {
-		d.Spread = s.Within("spread", defaultSpread, minSpread, maxSpread)
-	} else {
-		s.Refuse("spread", "components: 1")
-	}
-	return d
-}
-
-// Keys implements task.StrategySettings. It leaves out the default share, and the default interval.
-func (s Settings) Keys() map[string]any {
-	if s.Share == feasibility.Feasibility {
-		return map[string]any{"beta": s.Beta, "share": s.Share}
-	}
-	if s.Share == feasibility.Coarse {
-		return map[string]any{"beta": s.Beta, "share": s.Share, "spread": s.Spread}
-	}
-	keys := map[string]any{"beta": s.Beta, "components": s.Components}
 	if s.Components == 1 {
 		keys["spread"] = s.Spread
-	}
-	if s.ShareEvery > 1 {
-		keys["share_every"] = s.ShareEvery
 	}
 	return keys
 }
 
-// Release implements task.Releaser: the centre of a density, whose spread is public.
-func (s Settings) Release(t *task.Task) task.Release {
-	r := designvector.Release(t.Space)
-	switch {
-	case s.Share != feasibility.Best:
-		r.Needs = "share: " + feasibility.Best
-	case s.Components != 1:
-		r.Needs = "components: 1"
-	}
-	return r
-}
+// shapeOf returns the shape of a task whose nodes share densities, the zero value for others.
+func shapeOf(t *task.Task) Shape { return strategy.ChosenSettings[Shape](t) }
 
 // Register registers density sharing.
 func Register() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "density", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
+		Describe: func(t *task.Task) string {
+			return fmt.Sprintf("expected improvement weighed by %s to the power %g/t", strategy.DisclosureOf(disclosures(), t).Uses, settingsOf(t).Beta)
+		},
+		Disclosures:  disclosures(),
+		PriorDesigns: true,
+	}
+}
+
+func disclosures() []strategy.Disclosure {
+	return []strategy.Disclosure{
+		discloseBest(),
+		discloseNoisy(),
+		discloseCoarse(),
+		feasibility.Disclosure("where peers found designs feasible,"),
+	}
+}
+
+// discloseBest shares the density as it is.
+func discloseBest() strategy.Disclosure {
+	return strategy.Disclosure{
+		Share:   "best",
+		Implied: true,
+		Every:   true,
+		Settings: func(s *task.Section) task.StrategySettings {
+			d := Shape{Components: s.Whole("components", defaultComponents, 1, maxComponents)}
+			if d.Components == 1 {
+				d.Spread = s.Within("spread", defaultSpread, minSpread, maxSpread)
+			} else {
+				s.Refuse("spread", "components: 1")
+			}
+			return d
+		},
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
-			if s := settingsOf(env.Task); s.Share == feasibility.Coarse {
-				coarse, err := optprior.NewCoarse(env, s.Spread)
-				return []strategy.Exchange{coarse}, err
-			}
-			if env.Task.Privacy != nil {
-				noisy, err := newReleases(env.Task, env.Entropy)
-				if err != nil {
-					return nil, err
-				}
-				noisy.Disown(env.Unaccounted)
-				return []strategy.Exchange{noisy}, nil
-			}
 			return []strategy.Exchange{newSharing(env.Task)}, nil
 		},
-		Describe: func(t *task.Task) string {
-			s := settingsOf(t)
-			if s.Share == feasibility.Feasibility {
-				return fmt.Sprintf("expected improvement weighed by where peers found designs feasible, to the power %g/t; a share holds up to %d designs and whether each was feasible",
-					s.Beta, protocol.MaxLabels)
+		Uses: "the densities of peers",
+		Holds: func(t *task.Task) string {
+			text := holds(t)
+			if c := strategy.ChoiceOf(t); c.ShareEvery > 1 {
+				text += c.Comes()
 			}
-			holds := sanitize.Count(s.Components, "normal")
-			if s.Share == feasibility.Coarse {
-				holds += ", coarsely placed"
-			}
-			if t.Privacy != nil {
-				holds += ", placed with noise and wider by it"
-			}
-			if t.Privacy != nil || s.ShareEvery > 1 {
-				holds += ", and comes " + feasibility.After(s.ShareEvery)
-			}
-			return fmt.Sprintf("expected improvement weighed by the densities of peers to the power %g/t; a share holds %s", s.Beta, holds)
+			return text
 		},
-		Reveals: func(t *task.Task) string {
-			if settingsOf(t).Share == feasibility.Feasibility {
-				return feasibility.Reveals
-			}
-			if settingsOf(t).Share == feasibility.Coarse {
-				return coarsen.Reveals(t.Space)
-			}
-			if t.Privacy != nil {
-				return feasibility.NoisyReveals(t.Privacy)
-			}
+		Reveals: func(*task.Task) string {
 			return "Peers get designs of this node, which show where it looks and what it holds for good, never its results; that is not privacy."
 		},
-		PriorDesigns: true,
-		Debit:        debit,
-		Forge:        forge,
+		Forge: optprior.Forge,
 	}
 }
 
-// debit is the note itself: under a promise nothing else is noted.
-func debit(exchange string, note []byte) []byte {
-	if exchange != optprior.Kind {
-		return nil
-	}
-	return note
+func holds(t *task.Task) string {
+	return "a share holds " + sanitize.Count(shapeOf(t).Components, "normal")
 }
 
-// forge replaces the centres of a density by designs of the lie, and labels by others.
-func forge(t *task.Task, kind string, payload []byte, attack strategy.Forgery) ([]byte, error) {
-	if kind == feasibility.Kind {
-		return feasibility.Forge(t, payload, attack)
+// discloseNoisy shares the centre of a density, whose spread is public.
+func discloseNoisy() strategy.Disclosure {
+	d := dprelease.OfDesigns(discloseBest(), optprior.Kind, newReleases, func(t *task.Task) string {
+		if shapeOf(t).Components != 1 {
+			return "components: 1"
+		}
+		return ""
+	})
+	d.Holds = func(t *task.Task) string {
+		return holds(t) + ", placed with noise and wider by it" + strategy.ChoiceOf(t).Comes()
 	}
-	return optprior.Forge(t, payload, attack)
+	return d
+}
+
+// discloseCoarse shares a cell for the centre.
+func discloseCoarse() strategy.Disclosure {
+	d := optprior.CoarseDisclosure(func(t *task.Task) float64 { return shapeOf(t).Spread })
+	d.Settings = func(s *task.Section) task.StrategySettings {
+		return Shape{Components: 1, Spread: s.Within("spread", defaultSpread, minSpread, maxSpread), Coarse: true}
+	}
+	d.Uses = discloseBest().Uses
+	d.Holds = func(t *task.Task) string { return holds(t) + ", coarsely placed" }
+	return d
 }
 
 func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/internal/exchange/dprelease"
-	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/privacy/designvector"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
@@ -29,12 +28,8 @@ const (
 
 // newSharing returns the exchange of one agent on a task of type density: it
 // publishes where the agent believes the optimum to be, after the starting designs
-// and then after every observation, or as the task's share_every says; with share:
-// feasibility what feasibility.NewSharing does.
+// and then after every observation, or as the task's share_every says.
 func newSharing(t *task.Task) *latest.Latest {
-	if settingsOf(t).Share == feasibility.Feasibility {
-		return feasibility.NewSharing(t)
-	}
 	return latest.New(latest.Spec{
 		Kind:   optprior.Kind,
 		From:   t.Strategy.InitialDesigns,
@@ -59,14 +54,12 @@ func newSharing(t *task.Task) *latest.Latest {
 // together. Receivers accept no other. entropy must be the Reader of crypto/rand outside of
 // tests.
 func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
-	settings := settingsOf(t)
-	due := func(release int) int { return feasibility.Due(t, settings.ShareEvery, release) }
 	return dprelease.New(t, entropy, func(terms ledger.Terms) dprelease.Spec {
-		wide := wideSpread(settings, terms)
+		wide := wideSpread(shapeOf(t), terms)
 		return dprelease.Spec{
 			Kind: optprior.Kind,
 			TTL:  optprior.TTL,
-			Due:  due,
+			Due:  func(release int) int { return dprelease.Due(t, release) },
 			Decode: func(payload []byte) (any, error) {
 				d, err := protocol.DecodeDensity(payload, t.Space)
 				if err != nil {
@@ -92,7 +85,7 @@ func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 				return designvector.Vector(t.Space, d.Components[0].Center), nil
 			},
 			Payload: func(noisy []float64, release int) ([]byte, error) {
-				return protocol.Density{Observations: due(release), Release: release, Components: []protocol.Component{
+				return protocol.Density{Observations: dprelease.Due(t, release), Release: release, Components: []protocol.Component{
 					{Weight: 1, Std: wide, Center: designvector.Point(t.Space, noisy)},
 				}}.Encode(t.Space)
 			},
@@ -101,7 +94,7 @@ func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 }
 
 // wideSpread is that of a centre with noise, as it travels.
-func wideSpread(s Settings, terms ledger.Terms) float64 {
+func wideSpread(s Shape, terms ledger.Terms) float64 {
 	return float64(float32(min(math.Hypot(s.Spread, terms.Sigma), protocol.MaxSpread)))
 }
 
@@ -112,7 +105,7 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if most := settingsOf(t).Components; len(d.Components) > most {
+	if most := shapeOf(t).Components; len(d.Components) > most {
 		return nil, fmt.Errorf("%w: a density of %d components, the task allows %d", protocol.ErrMalformed, len(d.Components), most)
 	}
 	if d.Release > 0 {
@@ -128,7 +121,7 @@ func sampleOptimum(ctx context.Context, t *task.Task, view strategy.View, seed s
 	d := protocol.Density{Observations: view.Observations}
 	seed = seed.Derive("density", uint64(view.Observations))
 	find := search.New(t)
-	if settings := settingsOf(t); settings.Components == 1 {
+	if s := shapeOf(t); s.Components == 1 {
 		best := find.Optimum(ctx, view, seed)
 		if err := ctx.Err(); err != nil {
 			return d, err
@@ -136,7 +129,7 @@ func sampleOptimum(ctx context.Context, t *task.Task, view strategy.View, seed s
 		if !search.LikelyFeasible(view, t.Space.Encode(best)) {
 			return d, nil
 		}
-		d.Components = []protocol.Component{{Weight: 1, Std: settings.Spread, Center: protocol.PointOf(t.Space, best)}}
+		d.Components = []protocol.Component{{Weight: 1, Std: s.Spread, Center: protocol.PointOf(t.Space, best)}}
 		return d, nil
 	}
 	find.Maximizer.Candidates, find.Maximizer.Searches = sampleCandidates, sampleSearches
@@ -154,6 +147,6 @@ func sampleOptimum(ctx context.Context, t *task.Task, view strategy.View, seed s
 	if len(maximisers) == 0 {
 		return d, nil
 	}
-	d.Components = fit(optprior.NewLayout(t.Space), maximisers, settingsOf(t).Components, seed.Stream("clusters", 0))
+	d.Components = fit(optprior.NewLayout(t.Space), maximisers, shapeOf(t).Components, seed.Stream("clusters", 0))
 	return d, nil
 }

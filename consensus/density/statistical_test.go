@@ -9,7 +9,7 @@ import "testing"
 func TestStatisticalAuditOfReleases(t *testing.T) {
 	for _, parameters := range []string{line, boolean} {
 		checkAudit(t, 2500, 0.7, parameters, map[string]bool{
-			"epsilon: 4": true, "epsilon: 4, adjacency: zero-out": false, "epsilon: 6": false,
+			"epsilon: 4, releases: 1": true, "epsilon: 4, releases: 1, adjacency: zero-out": false, "epsilon: 6, releases: 1": false,
 		})
 	}
 }

@@ -3,6 +3,7 @@ package density
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
@@ -33,7 +34,7 @@ type Strategy struct {
 	layout *optprior.Layout
 	spread float64 // around prior designs
 
-	evenly [][]float64 // share: feasibility, or a promise of privacy: designs to average over
+	evenly func() [][]float64 // designs to average over; computed once, and not before a peer has shared what needs them
 }
 
 var _ strategy.Strategy = Strategy{}
@@ -46,13 +47,10 @@ func New(t *task.Task) Strategy {
 		task:   t,
 		layout: optprior.NewLayout(t.Space),
 		spread: priorSpread,
+		evenly: sync.OnceValue(func() [][]float64 { return uniform(t) }),
 	}
-	settings := settingsOf(t)
-	if settings.Share == feasibility.Feasibility || t.Privacy != nil {
-		s.evenly = uniform(t)
-	}
-	if settings.Components == 1 {
-		s.spread = settings.Spread
+	if shape := shapeOf(t); shape.Components == 1 {
+		s.spread = shape.Spread
 	}
 	return s
 }
@@ -114,7 +112,7 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (
 	why := strategy.Why{Source: "density", Phrase: "expected improvement, weighed by the prior designs"}
 	received := &pool{}
 	for _, p := range labelled(view, trial, seed) {
-		l, err := learn(s.task, p, s.evenly)
+		l, err := learn(s.task, p, s.evenly())
 		if err != nil {
 			continue // a peer must not stop the agent
 		}
@@ -126,15 +124,18 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (
 		why.Phrase = "expected improvement, weighed by what " + sanitize.Count(why.PeerCount, "peer") + " found feasible"
 	}
 	told := choose(view, trial, seed)
+	var noisy []protocol.Density // of a private release
 	for _, d := range told {
 		why.PeerCount++
 		why.Observations = strategy.AddObservations(why.Observations, d.Observations)
-		if s.task.Privacy == nil {
+		if d.Release > 0 {
+			noisy = append(noisy, d)
+		} else {
 			received.densities = append(received.densities, optprior.NewMixture(s.layout, s.task.Space, d))
 		}
 	}
-	if len(told) > 0 && s.task.Privacy != nil {
-		received.learned = append(received.learned, newOptimaDensity(s.layout, s.task, told).relative(s.evenly))
+	if len(noisy) > 0 {
+		received.learned = append(received.learned, newOptimaDensity(s.layout, s.task, noisy).relative(s.evenly()))
 	}
 	if len(told) > 0 {
 		why.Phrase = "expected improvement, weighed by the densities of " + sanitize.Count(why.PeerCount, "peer")

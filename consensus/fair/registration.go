@@ -13,18 +13,20 @@ func Register() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "fair", Settings: readSettings, Moves: true, Exact: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
-		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
-			exchange, err := NewExchange(env.Task, env.Key)
-			if err != nil {
-				return nil, err
-			}
-			exchange.estimate.wanted = env.EstimateAlone
-			return []strategy.Exchange{exchange}, nil
-		},
-		Roster:   true,
-		Describe: describe,
-		Reveals:  reveals,
-		Outdated: func(*task.Task) string { return "strategy fair chooses designs for parties that are there" },
+		Roster:       true,
+		Describe:     describe,
+		Disclosures: []strategy.Disclosure{{
+			Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+				exchange, err := NewExchange(env.Task, env.Key)
+				if err != nil {
+					return nil, err
+				}
+				exchange.estimate.wanted = env.EstimateAlone
+				return []strategy.Exchange{exchange}, nil
+			},
+			Reveals:  reveals,
+			Outdated: func(*task.Task) string { return "strategy fair chooses designs for parties that are there" },
+		}},
 	}
 }
 

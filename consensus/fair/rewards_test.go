@@ -57,7 +57,7 @@ func idsOf(t *testing.T, n int) (ids []peer.ID) {
 func TestEstimatesAreMadeWhereAsked(t *testing.T) {
 	definition := newTask(t, 2, noMediator, "")
 	for _, asked := range []bool{false, true} {
-		exchanges, err := Register().Exchanges(strategy.Env{Task: definition, Key: keysOf(2)[0], EstimateAlone: asked})
+		exchanges, err := Register().Disclosure(definition).Exchanges(strategy.Env{Task: definition, Key: keysOf(2)[0], EstimateAlone: asked})
 		if err != nil {
 			t.Fatal(err)
 		}

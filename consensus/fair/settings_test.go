@@ -188,13 +188,13 @@ func TestRegistrationTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := Register()
-		for i, got := range []string{r.Describe(parsed), r.Reveals(parsed)} {
+		for i, got := range []string{r.Summary(parsed), r.Disclosure(parsed).Reveals(parsed)} {
 			got = strings.ReplaceAll(got, names(9)[1], "@2")
 			if got != want[i] {
 				t.Errorf("%q: %q", keys, got)
 			}
 		}
-		if why := r.Outdated(parsed); !strings.Contains(why, "parties that are there") {
+		if why := r.Disclosure(parsed).Outdated(parsed); !strings.Contains(why, "parties that are there") {
 			t.Errorf("outdated: %q", why)
 		}
 		if !r.Roster {

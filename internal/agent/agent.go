@@ -148,7 +148,7 @@ func (c *Config) complete() (err error) {
 	}
 	if c.Strategy == nil {
 		if c.Strategy, err = recoverpanic.Call("the making of the strategy", func() (strategy.Strategy, error) {
-			return registration.New(c.Task)
+			return registration.NewStrategy(c.Task)
 		}); err != nil {
 			return err
 		}

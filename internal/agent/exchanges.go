@@ -18,11 +18,11 @@ import (
 // registered so: presence, what the strategy rests on, and what the surrogate does.
 func NewExchanges(r strategy.Registration, env strategy.Env) ([]strategy.Exchange, error) {
 	list := []strategy.Exchange{presence.New()}
-	r = surrogates.Extend(r, env.Task)
-	if r.Exchanges == nil {
+	disclosure := surrogates.Extend(r, env.Task).Disclosure(env.Task)
+	if disclosure.Exchanges == nil {
 		return list, nil
 	}
-	further, err := r.Exchanges(env)
+	further, err := disclosure.Exchanges(env)
 	return append(list, further...), err
 }
 

@@ -36,6 +36,10 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 	if err != nil {
 		return History{}, err
 	}
+	disclosure, err := recoverpanic.Call("strategy "+registration.Name, func() (strategy.Disclosure, error) { return registration.Disclosure(h.Task), nil })
+	if err != nil {
+		return History{}, err
+	}
 	table := newTrials(h.Task)
 	var releases [][]byte
 	for i, r := range records {
@@ -45,7 +49,7 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 		if r.Fit != nil {
 			h.fits[r.Fit.Output] = r.Fit
 		}
-		releases = append(releases, debits(registration, r.Note)...)
+		releases = append(releases, debits(disclosure, r.Note)...)
 		if err := table.apply(r); err != nil {
 			return History{}, fmt.Errorf("journal record %d: %w", i+1, err)
 		}
@@ -85,11 +89,11 @@ func (r *TaskRecord) parse(strategies strategy.Set) (*task.Task, error) {
 }
 
 // debits returns what a note says of the promise of privacy.
-func debits(r strategy.Registration, n *NoteRecord) [][]byte {
-	if n == nil || r.Debit == nil {
+func debits(d strategy.Disclosure, n *NoteRecord) [][]byte {
+	if n == nil || d.Debit == nil {
 		return nil
 	}
-	debit, err := recoverpanic.Call("strategy "+r.Name, func() ([]byte, error) { return r.Debit(n.Exchange, n.Data), nil })
+	debit, err := recoverpanic.Call("the strategy", func() ([]byte, error) { return d.Debit(n.Exchange, n.Data), nil })
 	if err != nil {
 		debit = []byte{} // which nobody can read, and may have been a release
 	}

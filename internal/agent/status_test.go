@@ -65,11 +65,13 @@ func TestExchangesAreAskedForEstimates(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := !wanted
-		exchanges := registration.Exchanges
-		registration.Exchanges = func(env strategy.Env) ([]strategy.Exchange, error) {
+		disclosure := registration.Disclosure(cfg.Task)
+		exchanges := disclosure.Exchanges
+		disclosure.Exchanges = func(env strategy.Env) ([]strategy.Exchange, error) {
 			got = env.EstimateAlone
 			return exchanges(env)
 		}
+		registration.Disclosures = []strategy.Disclosure{disclosure}
 		cfg.EstimateAlone, cfg.Strategies = wanted, strategy.Set{registration}
 		if newDriver(t, cfg); got != wanted {
 			t.Errorf("exchanges are asked for an estimate: %v, want %v", got, wanted)

@@ -84,8 +84,8 @@ func newExchange(t *task.Task, spread float64, published func(best protocol.Poin
 	})
 }
 
-// Forge replaces the centres of a density by designs of the lie.
-func Forge(t *task.Task, payload []byte, attack strategy.Forgery) ([]byte, error) {
+// Forge replaces the centres of a density by designs of the attack.
+func Forge(t *task.Task, _ string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	d, err := protocol.DecodeDensity(payload, t.Space)
 	if err != nil {
 		return nil, err

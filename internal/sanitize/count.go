@@ -9,3 +9,12 @@ func Count(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// Every returns what follows "after" for events so many apart, as in "every share" and "every 3
+// shares".
+func Every(n int, noun string) string {
+	if n == 1 {
+		return "every " + noun
+	}
+	return "every " + Count(n, noun)
+}

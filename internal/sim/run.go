@@ -89,7 +89,7 @@ type run struct {
 }
 
 func (r *run) newStrategy(t *task.Task) (strategy.Strategy, error) {
-	return recoverpanic.Call("the making of the strategy", func() (strategy.Strategy, error) { return r.registration.New(t) })
+	return recoverpanic.Call("the making of the strategy", func() (strategy.Strategy, error) { return r.registration.NewStrategy(t) })
 }
 
 // began is an arbitrary date; agents want one.

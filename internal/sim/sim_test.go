@@ -67,7 +67,7 @@ func text(t testing.TB, r sim.Result) string {
 
 func TestResultDoesNotDependOnWorkers(t *testing.T) {
 	for _, r := range all.Strategies() {
-		if r.Exchanges == nil || r.Private || r.Roster {
+		if !r.Shares() || r.Private || r.Roster {
 			continue
 		}
 		kind := r.Name
@@ -327,7 +327,7 @@ func TestAPanicEndsTheSimulation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inner, err := registration.New(own.Task)
+	inner, err := registration.NewStrategy(own.Task)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,7 +122,7 @@ func newPlayer(t *task.Task) (*player, error) {
 	if p.model, err = surrogate.New(t); err != nil {
 		return nil, err
 	}
-	p.strategy, err = registration.New(t)
+	p.strategy, err = registration.NewStrategy(t)
 	return p, err
 }
 

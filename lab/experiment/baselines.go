@@ -136,7 +136,7 @@ func (p Plan) alone(s Spec) bool {
 	if m, ok := methodOf(s); ok {
 		return m.alone
 	}
-	return p.registrationOf(s).Exchanges == nil && p.Surrogate.Name != task.SharedLatent && !p.sharesHyperparameters()
+	return !p.registrationOf(s).Shares() && p.Surrogate.Name != task.SharedLatent && !p.sharesHyperparameters()
 }
 
 // sharesHyperparameters tells whether members learn from each other under any strategy of

@@ -97,7 +97,7 @@ func among(b *testing.B, s Spec, others int) (strategy.Strategy, strategy.View) 
 	if isBaseline {
 		return scenario.Members[0].Strategy, view
 	}
-	chosen, err := Plan{}.registrationOf(Spec{Name: t.Strategy.Type}).New(t)
+	chosen, err := Plan{}.registrationOf(Spec{Name: t.Strategy.Type}).NewStrategy(t)
 	if err != nil {
 		b.Fatal(err)
 	}

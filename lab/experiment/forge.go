@@ -13,33 +13,34 @@ import (
 // forger replaces what a member shares by a well-formed share of an honest size that
 // says nothing true.
 type forger struct {
-	task         *task.Task
-	registration strategy.Registration
-	attack       strategy.Forgery
-	member       int
-	forged       bool // something
-	err          error
+	task       *task.Task
+	strategy   string
+	disclosure strategy.Disclosure
+	attack     strategy.Forgery
+	member     int
+	forged     bool // something
+	err        error
 }
 
 func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member int, attack strategy.Forgery) *forger {
 	attack.Rand = seed.Stream("forged weights", uint64(member))
-	return &forger{task: t, registration: surrogates.Extend(r, t), attack: attack, member: member}
+	return &forger{task: t, strategy: r.Name, disclosure: surrogates.Extend(r, t).Disclosure(t), attack: attack, member: member}
 }
 
 // check says why the member has not lied as it should.
 func (f *forger) check(result sim.Result) error {
 	if f.err == nil && !f.forged && result.Members[f.member].Direct > 0 {
-		return fmt.Errorf("strategy %s says all that it shares in direct messages, which are not forged", f.registration.Name)
+		return fmt.Errorf("strategy %s says all that it shares in direct messages, which are not forged", f.strategy)
 	}
 	return f.err
 }
 
 func (f *forger) forge(kind string, payload []byte) []byte {
-	if f.registration.Forge == nil {
-		f.err = fmt.Errorf("strategy %s does not say how its shares are forged", f.registration.Name)
+	if f.disclosure.Forge == nil {
+		f.err = fmt.Errorf("strategy %s does not say how its shares are forged", f.strategy)
 		return payload
 	}
-	forged, err := f.registration.Forge(f.task, kind, payload, f.attack)
+	forged, err := f.disclosure.Forge(f.task, kind, payload, f.attack)
 	if err != nil {
 		f.err = fmt.Errorf("forge a share of kind %q: %w", kind, err)
 		return payload

@@ -151,8 +151,10 @@ func (alarm) Step(_ strategy.View, in strategy.Input) []strategy.Output {
 // Where somebody understates the others may say so; else a warning is an error.
 func TestWarningsOfWhoUnderstatesAreCounted(t *testing.T) {
 	own := ownStrategies()
-	own[0].Reveals = func(*task.Task) string { return "nothing" }
-	own[0].Exchanges = func(strategy.Env) ([]strategy.Exchange, error) { return []strategy.Exchange{alarm{}}, nil }
+	own[0].Disclosures = []strategy.Disclosure{{
+		Exchanges: func(strategy.Env) ([]strategy.Exchange, error) { return []strategy.Exchange{alarm{}}, nil },
+		Reveals:   func(*task.Task) string { return "nothing" },
+	}}
 	p := tiny(t, func(p *Plan) { p.Own, p.Strategies = own, specsOf(t, "together,together:understate=2") })
 	f := drawn(t, p)
 	if _, err := p.play(t.Context(), 0, p.Strategies[0], f, 1, func() {}); err == nil || !strings.Contains(err.Error(), "somebody understates") {

@@ -13,7 +13,7 @@ func Register() strategy.Registration {
 		StrategyType: task.StrategyType{Name: "alone", Constraints: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return NewEngine(t), nil },
 		Describe: func(*task.Task) string {
-			return "expected improvement and max-value entropy search in turns, alone; nothing is shared"
+			return "expected improvement and max-value entropy search in turns, alone"
 		},
 	}
 }
@@ -23,7 +23,7 @@ func RegisterLogEI() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "logei", Constraints: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return NewLogEI(t), nil },
-		Describe:     func(*task.Task) string { return "expected improvement alone; nothing is shared" },
+		Describe:     func(*task.Task) string { return "expected improvement alone" },
 	}
 }
 
@@ -37,7 +37,7 @@ func RegisterUCB() strategy.Registration {
 			if c, ok := t.Strategy.Settings.(UCBSettings); ok {
 				deviations = fmt.Sprintf("sqrt(%g * %d * ln(%g * t)) standard deviations in trial t", c.C1, t.Space.Len(), c.C2)
 			}
-			return "the upper confidence bound alone, the mean plus " + deviations + "; nothing is shared"
+			return "the upper confidence bound alone, the mean plus " + deviations + ""
 		},
 	}
 }
@@ -47,7 +47,7 @@ func RegisterMES() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "mes", Constraints: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return NewMES(t), nil },
-		Describe:     func(*task.Task) string { return "max-value entropy search alone; nothing is shared" },
+		Describe:     func(*task.Task) string { return "max-value entropy search alone" },
 	}
 }
 
@@ -56,6 +56,6 @@ func RegisterTS() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "ts", Constraints: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return NewTS(t), nil },
-		Describe:     func(*task.Task) string { return "Thompson sampling alone; nothing is shared" },
+		Describe:     func(*task.Task) string { return "Thompson sampling alone" },
 	}
 }

@@ -2,6 +2,7 @@ package ftsde
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/surrogate"
@@ -21,6 +22,21 @@ func Register() strategy.Registration {
 			}
 			return New(t, features)
 		},
+		Describe:    describe,
+		Disclosures: disclosures(),
+	}
+}
+
+// disclosures are sums of means, which are shorter than draws of the prior, and of samples.
+func disclosures() []strategy.Disclosure {
+	return []strategy.Disclosure{discloseSums(shareMean, "the nodes' means", 0.5), discloseSums(shareSample, "samples, one of each node,", 1)}
+}
+
+// discloseSums shares sums of what of describes, whose norm is this part of that of a draw of the prior.
+func discloseSums(share, of string, norm float64) strategy.Disclosure {
+	return strategy.Disclosure{
+		Share: share,
+		Every: true,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			sums, err := NewExchange(env.Task, env.Key, env.Entropy)
 			if err == nil && env.Unaccounted != "" {
@@ -28,13 +44,23 @@ func Register() strategy.Registration {
 			}
 			return []strategy.Exchange{sums}, err
 		},
-		Describe: describe,
+		Holds: func(t *task.Task) string {
+			return "a sum of " + of + " after " + sanitize.Every(settingsOf(t).ShareEvery, "observation")
+		},
 		Reveals: func(t *task.Task) string {
 			return fmt.Sprintf("Peers get sums over %d nodes or more, never what this one gives to them, with noise that promises (ε = %g, δ = %g) over %s.",
 				t.Privacy.Aggregate.MinContributors, t.Privacy.Epsilon, t.Privacy.Delta, sanitize.Count(t.Privacy.Releases, "sum"))
 		},
 		Outdated: func(*task.Task) string {
 			return "strategy fts-de tells its sums only to nodes that are there when they are made"
+		},
+		Release: func(t *task.Task) task.Release {
+			cells := settingsOf(t).Cells
+			return task.Release{
+				Numbers: cells * t.Surrogate.Features,
+				Of:      fmt.Sprintf("%d cells times %d features", cells, t.Surrogate.Features),
+				Norm:    norm * math.Sqrt(float64(t.Surrogate.Features)),
+			}
 		},
 		Debit: func(exchange string, note []byte) []byte {
 			if exchange != protocol.AggregateKind {
@@ -54,12 +80,7 @@ func describe(t *task.Task) string {
 	if f.Cells > 1 {
 		text += fmt.Sprintf("; %d cells, each explored by its own nodes at the start", f.Cells)
 	}
-	every := "every " + sanitize.Count(f.ShareEvery, "observation")
-	if f.ShareEvery == 1 {
-		every = "every observation"
-	}
-	what := map[string]string{shareMean: "the nodes' means", shareSample: "samples, one of each node,"}[f.Share]
-	return fmt.Sprintf("%s; a sum of %s after %s", text, what, every)
+	return text
 }
 
 func settingsOf(t *task.Task) Settings { return t.Strategy.Settings.(Settings) }

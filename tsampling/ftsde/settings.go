@@ -1,10 +1,9 @@
 package ftsde
 
 import (
-	"fmt"
-	"math"
 	"math/bits"
 
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
 )
@@ -13,8 +12,8 @@ const (
 	weightsEvidence = "evidence"
 	weightsSchedule = "schedule"
 
-	shareMean   = "mean"
-	shareSample = "sample"
+	shareMean   = "mean"   // of a node's posterior
+	shareSample = "sample" // of it
 
 	maxCells = 16
 )
@@ -27,12 +26,9 @@ type Settings struct {
 	// Weights says when a node follows a sum: "evidence" (by how well it predicts the
 	// node's own observations) or "schedule" (with probability 1-p_t, as published).
 	Weights string
-	// Share says what is summed: "mean" (of a node's posterior) or "sample".
-	Share string
 	// Schedule gives p_t; empty with weights evidence.
 	Schedule tsampling.Schedule
-	// ShareEvery is how many trials lie between two sums, 1 to tsampling.MaxShareTrials.
-	ShareEvery int
+	strategy.Choice
 }
 
 var _ task.Releaser = Settings{}
@@ -44,8 +40,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 		s.Errorf("cells", "cells must be a power of 2, so that they have equal size, not %d", f.Cells)
 	}
 	f.Weights = s.Word("weights", weightsEvidence, weightsEvidence, weightsSchedule)
-	f.Share = s.Word("share", shareMean, shareMean, shareSample)
-	f.ShareEvery = s.Whole("share_every", 1, 1, tsampling.MaxShareTrials)
+	f.Choice = strategy.ReadChoice(s, disclosures())
 	switch f.Weights {
 	case weightsSchedule:
 		f.Schedule = tsampling.ReadSchedule(s, tsampling.Inverse)
@@ -60,23 +55,14 @@ func readSettings(s *task.Section) task.StrategySettings {
 
 // Keys implements task.StrategySettings.
 func (f Settings) Keys() map[string]any {
-	keys := map[string]any{"cells": f.Cells, "weights": f.Weights, "share": f.Share, "share_every": f.ShareEvery}
+	keys := f.Choice.Keys()
+	keys["cells"], keys["weights"] = f.Cells, f.Weights
+	keys["share_every"] = f.ShareEvery // 1 too
 	if f.Weights == weightsSchedule {
 		f.Schedule.AddKeys(keys)
 	}
 	return keys
 }
 
-// Release implements task.Releaser: weights for each cell. A mean is shorter than a
-// draw of the prior.
-func (f Settings) Release(t *task.Task) task.Release {
-	r := task.Release{
-		Numbers: f.Cells * t.Surrogate.Features,
-		Of:      fmt.Sprintf("%d cells times %d features", f.Cells, t.Surrogate.Features),
-		Norm:    math.Sqrt(float64(t.Surrogate.Features)),
-	}
-	if f.Share == shareMean {
-		r.Norm /= 2
-	}
-	return r
-}
+// Release implements task.Releaser.
+func (f Settings) Release(t *task.Task) task.Release { return strategy.ReleaseOf(disclosures(), t) }

@@ -292,7 +292,7 @@ func TestCoarseCountsSome(t *testing.T) {
 func TestCoarseRegistration(t *testing.T) {
 	spec := parseKeys(t, plane, "initial_designs: 3")
 	r := Register()
-	s, err := r.New(spec)
+	s, err := r.NewStrategy(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestCoarseRegistration(t *testing.T) {
 		t.Error("a newcomer does not wait for the first shares")
 	}
 	key := fbotest.Key(t, 1)
-	exchanges, err := r.Exchanges(strategy.Env{Task: spec, Key: key})
+	exchanges, err := r.Disclosure(spec).Exchanges(strategy.Env{Task: spec, Key: key})
 	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optprior.Kind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)
 	}
@@ -312,7 +312,7 @@ func TestCoarseRegistration(t *testing.T) {
 	if _, err := exchanges[0].Decode(payload); err != nil {
 		t.Errorf("a place: %v", err)
 	}
-	if forged, err := r.Forge(spec, optprior.Kind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)}); err != nil {
+	if forged, err := r.Disclosure(spec).Forge(spec, optprior.Kind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)}); err != nil {
 		t.Error(err)
 	} else if _, err := exchanges[0].Decode(forged); err != nil {
 		t.Errorf("a forged place: %v", err)
@@ -324,10 +324,10 @@ func TestCoarseRegistration(t *testing.T) {
 	if _, err := NewSharing(mean.task).Decode(payload); err == nil {
 		t.Error("takes a place for a mean")
 	}
-	if r.Reveals(spec) != coarsen.Reveals(spec.Space) || r.Reveals(mean.task) == coarsen.Reveals(mean.task.Space) {
+	if r.Disclosure(spec).Reveals(spec) != coarsen.Reveals(spec.Space) || r.Disclosure(mean.task).Reveals(mean.task) == coarsen.Reveals(mean.task.Space) {
 		t.Error("what is said of what shares reveal is not of the kind of shares")
 	}
-	if exchanges, err := r.Exchanges(strategy.Env{Task: mean.task, Key: key}); err != nil || len(exchanges) != 2 || exchanges[0].Name() != protocol.MeanKind || exchanges[1].Name() != optprior.Kind {
+	if exchanges, err := r.Disclosure(mean.task).Exchanges(strategy.Env{Task: mean.task, Key: key}); err != nil || len(exchanges) != 2 || exchanges[0].Name() != protocol.MeanKind || exchanges[1].Name() != optprior.Kind {
 		t.Errorf("with exact shares the exchanges are %v, %v", exchanges, err)
 	}
 }

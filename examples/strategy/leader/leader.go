@@ -31,23 +31,24 @@ func Register() strategy.Registration {
 		New: func(t *task.Task) (strategy.Strategy, error) {
 			return follower{task: t, search: search.New(t), alone: alone.NewTS(t), reach: t.Strategy.Settings.(settings).Reach}, nil
 		},
-		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
-			return []strategy.Exchange{latest.New(latest.Spec{
-				Kind: "best-trial", From: 1, TTL: 24 * time.Hour,
-				Decode: func(payload []byte) (any, error) { return decode(env.Task, payload) },
-				Compute: func(_ context.Context, view strategy.View, _ strategy.Seed) ([]byte, error) {
-					best := strategy.Best(view.Task, view.Trials)
-					if best == nil {
-						return nil, nil // all trials are infeasible; there is nothing to say
-					}
-					return json.Marshal(map[string]any{"design": best.Design, "value": best.Outcome.Value})
-				},
-			})}, nil
-		},
-		Describe: func(*task.Task) string {
-			return "half of the time a step from the best design of all; a share holds the best trial"
-		},
-		Reveals: func(*task.Task) string { return "Peers get the best design of this node and its value." },
+		Describe: func(*task.Task) string { return "half of the time a step from the best design of all" },
+		Disclosures: []strategy.Disclosure{{
+			Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+				return []strategy.Exchange{latest.New(latest.Spec{
+					Kind: "best-trial", From: 1, TTL: 24 * time.Hour,
+					Decode: func(payload []byte) (any, error) { return decode(env.Task, payload) },
+					Compute: func(_ context.Context, view strategy.View, _ strategy.Seed) ([]byte, error) {
+						best := strategy.Best(view.Task, view.Trials)
+						if best == nil {
+							return nil, nil // all trials are infeasible; there is nothing to say
+						}
+						return json.Marshal(map[string]any{"design": best.Design, "value": best.Outcome.Value})
+					},
+				})}, nil
+			},
+			Holds:   func(*task.Task) string { return "a share holds the best trial" },
+			Reveals: func(*task.Task) string { return "Peers get the best design of this node and its value." },
+		}},
 	}
 }
 

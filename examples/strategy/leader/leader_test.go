@@ -131,7 +131,7 @@ func FuzzDecode(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	exchanges, err := leader.Register().Exchanges(strategy.Env{Task: definition, Key: key})
+	exchanges, err := leader.Register().Disclosure(definition).Exchanges(strategy.Env{Task: definition, Key: key})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func FileTask(wanted string) (*task.Task, error) {
 // UnusableReason returns why the shares of nodes that have ended are unusable for others;
 // empty when they are.
 func UnusableReason(t *task.Task) string {
-	if outdated := RegistrationOf(t).Outdated; outdated != nil {
+	if outdated := RegistrationOf(t).Disclosure(t).Outdated; outdated != nil {
 		return outdated(t)
 	}
 	return ""

@@ -32,7 +32,7 @@ var taskText []byte
 // roster: the nodes of the demo have no names before they run.
 func Strategies() (names []string) {
 	for _, r := range all.Strategies() {
-		if r.Exchanges != nil && !r.Private && !r.Roster {
+		if r.Shares() && !r.Private && !r.Roster {
 			names = append(names, r.Name)
 		}
 	}

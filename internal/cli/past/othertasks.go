@@ -55,7 +55,7 @@ type otherTaskDisclosure struct {
 // the task's own trials. It returns nil when nothing is known. It passes over what cannot be read: a
 // run reports that itself.
 func FindDisclosures(ctx context.Context, dir string, t *task.Task, imports []agent.Past) *Disclosures {
-	if base.RegistrationOf(t).Reveals == nil {
+	if !base.RegistrationOf(t).Shares() {
 		return nil // it tells nothing
 	}
 	return DisclosuresOf(t, taskHistories(ctx, dir), imports)
@@ -142,7 +142,7 @@ func disclosureOf(p History, t *task.Task, own []agent.Past) (otherTaskDisclosur
 		return disclosed, false
 	}
 	if !disclosed.DPGuarantee {
-		return disclosed, t.Privacy != nil && base.RegistrationOf(p.Task).Reveals != nil && len(done) > 0
+		return disclosed, t.Privacy != nil && base.RegistrationOf(p.Task).Shares() && len(done) > 0
 	}
 	terms, err := ledger.NewTerms(p.Task)
 	spent, ok := strategy.StatusValue[ledger.State](p.Items, strategy.PrivacyKey)

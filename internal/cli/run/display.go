@@ -58,7 +58,7 @@ func (p *display) hello(n *node.Node) []string {
 // terms returns who can take part and what peers receive: in full at the first join of an open
 // task, else in a line each.
 func (p *display) terms(ctx context.Context, n *node.Node, session *node.Session) []string {
-	reveals := base.RegistrationOf(p.Task).Reveals
+	reveals := base.RegistrationOf(p.Task).Disclosure(p.Task).Reveals
 	if status, err := session.Status(ctx); err == nil && status.Starts == 1 && isOpen(n, session) {
 		lines := []string{p.whoMay()}
 		if reveals != nil {

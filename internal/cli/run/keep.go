@@ -108,7 +108,7 @@ func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invit
 // readKeptTask reads a task whose strategy shares something.
 func readKeptTask(ctx context.Context, dir, file string) (*task.Task, error) {
 	t, err := past.FindTask(ctx, dir, file)
-	if err == nil && base.RegistrationOf(t).Exchanges == nil {
+	if err == nil && !base.RegistrationOf(t).Shares() {
 		err = base.Usagef("%s: the strategy is %s, which shares nothing: there is nothing to keep", file, t.Strategy.Type)
 	}
 	return t, err

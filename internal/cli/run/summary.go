@@ -78,7 +78,7 @@ func (p *display) summary(run context.Context, session *node.Session) error {
 // whatBecomes says what becomes of the knowledge of a node that ends, and how a later
 // machine gets it. Nothing is said where that is of no use.
 func whatBecomes(t *task.Task, connected int, shared bool) []string {
-	if base.RegistrationOf(t).Exchanges == nil || base.UnusableReason(t) != "" {
+	if !base.RegistrationOf(t).Shares() || base.UnusableReason(t) != "" {
 		return nil
 	}
 	if !shared {

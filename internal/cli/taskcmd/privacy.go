@@ -220,7 +220,7 @@ func (r PrivacyReport) unprotected() string {
 
 // describePrivacy is what task check says of a promise; nil is none.
 func describePrivacy(out io.Writer, t *task.Task, r *PrivacyReport) {
-	reveals := base.RegistrationOf(t).Reveals
+	reveals := base.RegistrationOf(t).Disclosure(t).Reveals
 	switch {
 	case r == nil && reveals == nil:
 		fmt.Fprintln(out, "privacy     nothing is promised, and nothing is shared")

@@ -173,7 +173,7 @@ func describeListing(l *task.Listing, maxMoves int) string {
 }
 
 func describeStrategy(t *task.Task) string {
-	return fmt.Sprintf("%d random designs, then %s (%s)", t.Strategy.InitialDesigns, base.RegistrationOf(t).Describe(t), t.Strategy.Type)
+	return fmt.Sprintf("%d random designs, then %s (%s)", t.Strategy.InitialDesigns, base.RegistrationOf(t).Summary(t), t.Strategy.Type)
 }
 
 func describeConstraint(c task.Constraint) string {

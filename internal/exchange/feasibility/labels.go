@@ -127,9 +127,9 @@ func (p Peer) Limit(t *task.Task) (acquisition.Limit, error) {
 	return acquisition.Limit{Predictor: process, High: math.Inf(1), Noise: h.Noise}, nil
 }
 
-// Forge returns a payload with as many labels, of designs of the lie and each feasible or not
+// forge returns a payload with as many labels, of designs of the attack and each feasible or not
 // by the flip of a coin.
-func Forge(t *task.Task, payload []byte, attack strategy.Forgery) ([]byte, error) {
+func forge(t *task.Task, _ string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	f, err := protocol.DecodeFeasibility(payload, t.Space)
 	if err != nil {
 		return nil, err

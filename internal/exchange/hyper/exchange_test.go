@@ -180,14 +180,14 @@ func TestExtremesAreAccepted(t *testing.T) {
 
 // A strategy with the addition has the exchange, and says so.
 func TestWithExchangeAddsHyperparameters(t *testing.T) {
-	alone := strategy.Registration{Describe: func(*task.Task) string { return "luck; nothing is shared" }}
+	alone := strategy.Registration{Describe: func(*task.Task) string { return "luck" }}
 	definition := newTask(t, true)
 	got := alone.WithExchange(Addition())
-	list, err := got.Exchanges(strategy.Env{Task: definition})
+	list, err := got.Disclosure(definition).Exchanges(strategy.Env{Task: definition})
 	if err != nil || len(list) != 1 || list[0].Name() != protocol.HyperparametersKind {
 		t.Fatalf("%v, %v", list, err)
 	}
-	if text := got.Describe(definition) + got.Reveals(definition); strings.Contains(text, "nothing is shared") || !strings.Contains(text, "smooth") {
+	if text := got.Summary(definition) + got.Disclosure(definition).Reveals(definition); strings.Contains(text, "nothing is shared") || !strings.Contains(text, "smooth") {
 		t.Errorf("%s", text)
 	}
 	work, _, _ := outputs(t, list[0].Step(viewOf(t, 8), strategy.TrialsEnded{}))
@@ -196,7 +196,7 @@ func TestWithExchangeAddsHyperparameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, payload, _ := outputs(t, list[0].Step(viewOf(t, 8), strategy.WorkDone{Result: result}))
-	forged, err := got.Forge(definition, protocol.HyperparametersKind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("lies", 0)})
+	forged, err := got.Disclosure(definition).Forge(definition, protocol.HyperparametersKind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("lies", 0)})
 	if err != nil || slices.Equal(forged, payload) {
 		t.Fatalf("%v", err)
 	}

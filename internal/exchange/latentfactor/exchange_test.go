@@ -20,7 +20,7 @@ func newTask(t testing.TB, model string) *task.Task {
 	made, err := strategy.Set{{
 		StrategyType: task.StrategyType{Name: "none"},
 		New:          func(*task.Task) (strategy.Strategy, error) { return nil, nil },
-		Describe:     func(*task.Task) string { return "waits; nothing is shared" },
+		Describe:     func(*task.Task) string { return "waits" },
 	}}.NewTask(task.Spec{Name: "latent", Goal: task.Maximize, Surrogate: task.Settings{"type": model}, Strategy: task.Strategy{Type: "none"},
 		Parameters: []task.Parameter{{Name: "x", Kind: task.Float, Low: 0, High: 1}, {Name: "c", Kind: task.Categorical, Choices: []string{"a", "b", "c"}}}})
 	if err != nil {
@@ -123,17 +123,17 @@ func TestOneObservationStatesNothing(t *testing.T) {
 
 // A strategy with the addition has the exchange, and says so.
 func TestWithExchangeAddsLatentFactors(t *testing.T) {
-	plain := strategy.Registration{Describe: func(*task.Task) string { return "waits; nothing is shared" }}
+	plain := strategy.Registration{Describe: func(*task.Task) string { return "waits" }}
 	on := newTask(t, task.SharedLatent)
 	r := plain.WithExchange(Addition())
-	if text := r.Describe(on); !strings.HasSuffix(text, Addition().Described) || strings.Contains(text, "nothing is shared") {
+	if text := r.Summary(on); !strings.HasSuffix(text, Addition().Described) || strings.Contains(text, "nothing is shared") {
 		t.Errorf("described as %q", text)
 	}
-	if text := r.Reveals(on); !strings.HasPrefix(text, "Peers get") {
+	if text := r.Disclosure(on).Reveals(on); !strings.HasPrefix(text, "Peers get") {
 		t.Errorf("reveals %q", text)
 	}
 	payload := payloadOf(t, viewOf(t, on, 4))
-	forged, err := r.Forge(on, protocol.LatentKind, payload, strategy.Forgery{Rand: rand.New(rand.NewPCG(1, 1))})
+	forged, err := r.Disclosure(on).Forge(on, protocol.LatentKind, payload, strategy.Forgery{Rand: rand.New(rand.NewPCG(1, 1))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,12 +30,12 @@ func TestExtendAddsExchangeOfSurrogate(t *testing.T) {
 				t.Fatal(err)
 			}
 			var had []string
-			if r.Exchanges != nil {
+			if r.Shares() {
 				had = names(t, r, strategy.Env{Task: definition})
 			}
 			extended := surrogates.Extend(r, definition)
 			if want == "" {
-				if (extended.Exchanges == nil) != (r.Exchanges == nil) || strings.Contains(extended.Describe(definition), "tell each other what their results say") {
+				if extended.Shares() != r.Shares() || strings.Contains(extended.Summary(definition), "tell each other what their results say") {
 					t.Errorf("%s with surrogate %s is changed", name, text)
 				}
 				continue
@@ -50,7 +50,7 @@ func TestExtendAddsExchangeOfSurrogate(t *testing.T) {
 
 func names(t *testing.T, r strategy.Registration, env strategy.Env) (list []string) {
 	t.Helper()
-	exchanges, err := r.Exchanges(env)
+	exchanges, err := r.Disclosure(env.Task).Exchanges(env)
 	if err != nil {
 		t.Fatal(err)
 	}

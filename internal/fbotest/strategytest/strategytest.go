@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/audit"
@@ -25,6 +26,17 @@ func Task(t fbotest.TB, strategies strategy.Set, format string, args ...any) *ta
 		t.Fatal(err)
 	}
 	return parsed
+}
+
+// ShareValues lists the values of the key share of a strategy, as errors do.
+func ShareValues(r strategy.Registration) string {
+	var values []string
+	for _, d := range r.Disclosures {
+		if !slices.Contains(values, d.Share) {
+			values = append(values, d.Share)
+		}
+	}
+	return strings.Join(values, ", ")
 }
 
 // PrivateTask parses a task with a local mechanism. keys are those of its strategy, behind the

@@ -1,0 +1,56 @@
+package dprelease
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/fbo-node/fbo/internal/privacy/designvector"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Disclosure returns the form of a disclosure for tasks with a section privacy: the shares of its
+// kind are those of the exchange, and release describes the vectors.
+func Disclosure(plain strategy.Disclosure, kind string, exchange func(t *task.Task, entropy io.Reader) (*Exchange, error), release func(t *task.Task) task.Release) strategy.Disclosure {
+	d := plain
+	d.Applies = nil
+	d.Release = release
+	d.Exchanges = func(env strategy.Env) ([]strategy.Exchange, error) {
+		e, err := exchange(env.Task, env.Entropy)
+		if err != nil {
+			return nil, err
+		}
+		e.Disown(env.Unaccounted)
+		return []strategy.Exchange{e}, nil
+	}
+	d.Debit = func(exchange string, note []byte) []byte {
+		if exchange != kind {
+			return nil
+		}
+		return note
+	}
+	return d
+}
+
+// OfDesigns is Disclosure where a share holds one design. needs returns the setting that a task
+// lacks for that, as task.Release.Needs.
+func OfDesigns(plain strategy.Disclosure, kind string, exchange func(t *task.Task, entropy io.Reader) (*Exchange, error), needs func(t *task.Task) string) strategy.Disclosure {
+	d := Disclosure(plain, kind, exchange, func(t *task.Task) task.Release {
+		r := designvector.Release(t.Space)
+		r.Needs = needs(t)
+		return r
+	})
+	d.Reveals = func(t *task.Task) string {
+		return fmt.Sprintf("Peers get designs that this node holds for good, with noise that promises (ε = %g, δ = %g) over %s; never its results.",
+			t.Privacy.Epsilon, t.Privacy.Delta, sanitize.Count(t.Privacy.Releases, "share"))
+	}
+	return d
+}
+
+// Due returns after how many observations the private release of a design is due, the first being
+// 1: every so many from the last starting design but one on. So the first comes later where they
+// are far apart, when its author knows more of where to look.
+func Due(t *task.Task, release int) int {
+	return t.Strategy.InitialDesigns - 1 + release*strategy.ChoiceOf(t).ShareEvery
+}

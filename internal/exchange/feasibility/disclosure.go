@@ -1,0 +1,28 @@
+package feasibility
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Disclosure returns the disclosure of labels, of which the strategy uses what uses describes.
+func Disclosure(uses string) strategy.Disclosure {
+	return strategy.Disclosure{
+		Share:       "feasibility",
+		Constrained: true,
+		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			return []strategy.Exchange{NewSharing(env.Task)}, nil
+		},
+		Uses: uses,
+		Holds: func(*task.Task) string {
+			return fmt.Sprintf("a share holds up to %d designs and whether each was feasible", protocol.MaxLabels)
+		},
+		Reveals: func(*task.Task) string {
+			return "Peers get the designs that this node has tried and which were feasible, never its results; that is not privacy."
+		},
+		Forge: forge,
+	}
+}

@@ -1,0 +1,21 @@
+package optprior
+
+import (
+	"github.com/fbo-node/fbo/internal/privacy/coarsen"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// CoarseDisclosure returns the disclosure of coarse estimates of the optimum's location, of this
+// spread ([NewCoarse]).
+func CoarseDisclosure(spread func(t *task.Task) float64) strategy.Disclosure {
+	return strategy.Disclosure{
+		Share: coarsen.Share,
+		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			coarse, err := NewCoarse(env, spread(env.Task))
+			return []strategy.Exchange{coarse}, err
+		},
+		Reveals: func(t *task.Task) string { return coarsen.Reveals(t.Space) },
+		Forge:   Forge,
+	}
+}

@@ -1,0 +1,221 @@
+package strategy
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Disclosure is one way in which the nodes of a task share information, with all that depends
+// on it. A task has the first disclosure of its strategy that fits: its key share has the value
+// of Share, Release is there if and only if the task has a section privacy, and Applies agrees.
+// Fields that are nil or empty do not apply.
+type Disclosure struct {
+	// Share is the value of the key share. It is empty where the strategy has no such key.
+	// Without the key a task file has the Share of the first disclosure.
+	Share string
+	// Implied means that canonical forms leave out this value of share.
+	Implied bool
+	// Constrained means that the task must have constraints.
+	Constrained bool
+	// Every means that the key share_every applies.
+	Every bool
+	// Settings reads the further keys of this value of share, the same for all disclosures that
+	// have it. The keys that only other values have are errors.
+	Settings func(s *task.Section) task.StrategySettings
+	// Applies reports whether the other keys of a task select this disclosure.
+	Applies func(t *task.Task) bool
+
+	// New makes the strategy of a task with this disclosure, in place of Registration.New.
+	New func(t *task.Task) (Strategy, error)
+	// Exchanges makes the exchanges of one agent, new ones each time. Required.
+	Exchanges func(env Env) ([]Exchange, error)
+
+	// Uses describes what the strategy uses of peers, for its Registration.Describe.
+	Uses string
+	// Holds describes what a share holds, in a clause for `task check`.
+	Holds func(t *task.Task) string
+	// Reveals describes what peers receive and what they can learn from it, in sentences for
+	// `task check` and the first lines of `run`. Required.
+	Reveals func(t *task.Task) string
+	// Outdated returns why the shares of nodes that have ended are of no use to a task; empty
+	// when they are of use.
+	Outdated func(t *task.Task) string
+
+	// Release describes the vector to which noise is added for the guarantee of the section
+	// privacy, and what the task still needs for it.
+	Release func(t *task.Task) task.Release
+	// Debit returns the part of a note of an exchange that counts what has been spent of the
+	// guarantee, and nil when it has none.
+	Debit func(exchange string, note []byte) []byte
+
+	// Forge returns the payload of a share of a kind, one of those that the Exchanges send,
+	// replaced by a well-formed one that says nothing true, for adversaries in experiments.
+	Forge func(t *task.Task, kind string, payload []byte, attack Forgery) ([]byte, error)
+}
+
+// Keys of the section strategy that ReadChoice reads.
+const (
+	shareKey      = "share"
+	shareEveryKey = "share_every"
+)
+
+// MaxShareEvery is the maximum of the key share_every.
+const MaxShareEvery = 10_000
+
+// Choice is what a task file says about its disclosure. The settings of a strategy with the key
+// share embed it.
+type Choice struct {
+	Share      string                // the value of the key share
+	ShareEvery int                   // the number of observations between two shares: 1 to MaxShareEvery, 1 unless the disclosure has Every
+	Settings   task.StrategySettings // what Disclosure.Settings has read; nil without it
+	Implied    bool                  // canonical forms leave out Share
+}
+
+// ReadChoice reads the key share, with one of the values that the disclosures have, and the keys
+// that depend on it.
+func ReadChoice(s *task.Section, all []Disclosure) Choice {
+	of := func(keep func(Disclosure) bool) (words []string) {
+		for _, d := range all {
+			if keep(d) && !slices.Contains(words, d.Share) {
+				words = append(words, d.Share)
+			}
+		}
+		return words
+	}
+	fallback := all[0]
+	if i := slices.IndexFunc(all, func(d Disclosure) bool { return d.Implied }); s.Complete() && i >= 0 {
+		fallback = all[i]
+	}
+	share := s.Word(shareKey, fallback.Share, of(func(Disclosure) bool { return true })...)
+	chosen := Disclosure{Settings: all[0].Settings, Every: true} // of a wrong word, which is reported: its keys may be right
+	for _, d := range all {
+		chosen.Every = chosen.Every && d.Every
+	}
+	if i := slices.IndexFunc(all, func(d Disclosure) bool { return d.Share == share }); i >= 0 {
+		chosen = all[i]
+	}
+	if chosen.Constrained && !s.Constrained() {
+		s.Errorf(shareKey, "share %s applies only to tasks with constraints, or with failures: constraint; accepted are %s",
+			share, sentence(of(func(d Disclosure) bool { return !d.Constrained })))
+	}
+	c := Choice{Share: share, ShareEvery: 1, Implied: chosen.Implied}
+	if chosen.Every {
+		c.ShareEvery = s.Whole(shareEveryKey, 1, 1, MaxShareEvery)
+	} else if with := of(func(d Disclosure) bool { return d.Every }); len(with) > 0 {
+		s.Refuse(shareEveryKey, shareKey+": "+with[0])
+	}
+	if chosen.Settings != nil {
+		c.Settings = chosen.Settings(s)
+	}
+	for _, d := range all {
+		if d.Settings != nil {
+			s.RefuseOther(func(other *task.Section) { d.Settings(other) }, shareKey+": "+d.Share)
+		}
+	}
+	return c
+}
+
+// sentence lists words, as in "a, b and c".
+func sentence(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// Keys returns the keys that ReadChoice reads, without defaults that canonical forms leave out.
+func (c Choice) Keys() map[string]any {
+	keys := map[string]any{}
+	if c.Settings != nil {
+		maps.Copy(keys, c.Settings.Keys())
+	}
+	if !c.Implied {
+		keys[shareKey] = c.Share
+	}
+	if c.ShareEvery > 1 {
+		keys[shareEveryKey] = c.ShareEvery
+	}
+	return keys
+}
+
+// Comes describes when shares come, as the end of Disclosure.Holds.
+func (c Choice) Comes() string {
+	return ", and comes after " + sanitize.Every(c.ShareEvery, "observation")
+}
+
+func (c Choice) choice() Choice { return c }
+
+// ChoiceOf returns the Choice that the settings of a task's strategy embed, the zero value if
+// they embed none.
+func ChoiceOf(t *task.Task) Choice {
+	if s, ok := t.Strategy.Settings.(interface{ choice() Choice }); ok {
+		return s.choice()
+	}
+	return Choice{}
+}
+
+// ChosenSettings returns what the Settings of a task's disclosure have read, the zero value if
+// that has another type.
+func ChosenSettings[T task.StrategySettings](t *task.Task) T {
+	settings, _ := ChoiceOf(t).Settings.(T)
+	return settings
+}
+
+// DisclosureOf returns the disclosure of a task, the zero value if none fits.
+func DisclosureOf(all []Disclosure, t *task.Task) Disclosure {
+	share := ChoiceOf(t).Share
+	for _, d := range all {
+		if d.Share == share && (d.Release != nil) == (t.Privacy != nil) && (d.Applies == nil || d.Applies(t)) {
+			return d
+		}
+	}
+	return Disclosure{}
+}
+
+// ReleaseOf returns the Release of the disclosures for the Choice of a task. Where that has none,
+// it returns the first one, with the value of share that the task needs. The settings of a strategy
+// with a Mechanism implement task.Releaser by it.
+func ReleaseOf(all []Disclosure, t *task.Task) task.Release {
+	share := ChoiceOf(t).Share
+	releases := func(d Disclosure) bool { return d.Release != nil }
+	if i := slices.IndexFunc(all, func(d Disclosure) bool { return releases(d) && d.Share == share }); i >= 0 {
+		return all[i].Release(t)
+	}
+	first := all[slices.IndexFunc(all, releases)]
+	r := first.Release(t)
+	if slices.ContainsFunc(all, func(d Disclosure) bool { return !releases(d) }) { // else it is a wrong word, which is reported
+		r.Needs = shareKey + ": " + first.Share
+	}
+	return r
+}
+
+// Shares reports whether the strategy shares anything.
+func (r Registration) Shares() bool { return len(r.Disclosures) > 0 }
+
+// Disclosure returns the disclosure of a task, the zero value if the strategy shares nothing.
+func (r Registration) Disclosure(t *task.Task) Disclosure { return DisclosureOf(r.Disclosures, t) }
+
+// NewStrategy makes the strategy of a task.
+func (r Registration) NewStrategy(t *task.Task) (Strategy, error) {
+	if d := r.Disclosure(t); d.New != nil {
+		return d.New(t)
+	}
+	return r.New(t)
+}
+
+// Summary returns in a line, for `task check`, how designs are chosen and what a share holds.
+func (r Registration) Summary(t *task.Task) string {
+	text := r.Describe(t)
+	if !r.Shares() {
+		return text + "; nothing is shared"
+	}
+	if d := r.Disclosure(t); d.Holds != nil {
+		text += "; " + d.Holds(t)
+	}
+	return text
+}

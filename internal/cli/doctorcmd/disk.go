@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/cli/control"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
 	"github.com/fbo-node/fbo/internal/sanitize"
@@ -204,28 +205,21 @@ func checkCopy(dir string) finding {
 
 // readWholeJournal counts what is in the journal.
 func readWholeJournal(dir string) (content string, err error) {
-	archive, err := node.OpenArchive(dir)
-	if err != nil {
-		return "", err
-	}
-	defer archive.Close()
-	tasks, err := archive.Tasks()
-	if err != nil {
-		return "", err
-	}
 	trials, own := 0, 0
 	var others []string // the strategies of tasks of other programs
-	for _, id := range tasks {
-		history, err := archive.History(id, all.Strategies())
+	err = past.EachInJournal(dir, func(_ string, h past.History, err error) error {
 		if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
 			others = append(others, strconv.Quote(unknown.Type))
-			continue
+			return nil
 		}
-		if err != nil {
-			return "", err
+		if err == nil {
+			own++
+			trials += len(h.Trials)
 		}
-		own++
-		trials += len(history.Trials)
+		return err
+	})
+	if err != nil {
+		return "", err
 	}
 	content = fmt.Sprintf("%s on %s", sanitize.Count(trials, "trial"), sanitize.Count(own, "task"))
 	if len(others) > 0 {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/ipfs/go-cid"
@@ -15,9 +14,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/internal/trialserver"
-	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -42,12 +39,12 @@ func FindRef(ctx context.Context, dir, wanted string) (taskref.Ref, error) {
 	if ok {
 		return Served(dir, served, wanted)
 	}
-	archive, err := OpenArchive(dir)
+	j, err := openJournal(dir)
 	if err != nil {
-		return taskref.Ref{}, OrMissingFile(wanted, err)
+		return taskref.Ref{}, OrMissingFile(wanted, orNothing(dir, err))
 	}
-	defer archive.Close()
-	return Archived(dir, archive, wanted)
+	defer j.Close()
+	return j.find(dir, wanted)
 }
 
 func refOf(t *task.Task) taskref.Ref { return taskref.Ref{ID: t.ID().String(), Name: t.Name} }
@@ -97,10 +94,9 @@ func Served(dir string, served []taskref.Ref, wanted string) (taskref.Ref, error
 	return found, nil
 }
 
-// Archived returns the task of a journal that an argument names; empty names the only
-// one.
-func Archived(dir string, archive *node.Archive, wanted string) (taskref.Ref, error) {
-	ids, err := archive.Tasks()
+// find returns the task of a journal that an argument names; empty names the only one.
+func (j journal) find(dir, wanted string) (taskref.Ref, error) {
+	ids, err := j.Tasks()
 	if err != nil {
 		return taskref.Ref{}, err
 	}
@@ -122,7 +118,7 @@ func Archived(dir string, archive *node.Archive, wanted string) (taskref.Ref, er
 		if id == wanted {
 			return taskref.Ref{ID: id}, nil
 		}
-		r, err := archivedRef(archive, id)
+		r, err := j.ref(id)
 		if err != nil {
 			return taskref.Ref{}, err
 		}
@@ -141,10 +137,10 @@ func Archived(dir string, archive *node.Archive, wanted string) (taskref.Ref, er
 	return found, nil
 }
 
-// archivedRef returns the name of a task in a journal. That of another program's task cannot
+// ref returns the name of a task in a journal. That of another program's task cannot
 // be read.
-func archivedRef(archive *node.Archive, id string) (taskref.Ref, error) {
-	h, err := archive.History(id, all.Strategies())
+func (j journal) ref(id string) (taskref.Ref, error) {
+	h, err := j.read(id)
 	if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
 		return taskref.Ref{ID: id, Name: trialserver.Unreadable(id, unknown).Name}, nil
 	}
@@ -159,14 +155,4 @@ func usageIfAmbiguous(err error) error {
 		return base.BadUsage(err)
 	}
 	return err
-}
-
-// OpenArchive opens the journal of a data directory. Its error names the directory where there is
-// none.
-func OpenArchive(dir string) (*node.Archive, error) {
-	archive, err := node.OpenArchive(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("nothing has run with data directory %s yet", dir)
-	}
-	return archive, err
 }

@@ -14,9 +14,7 @@ import (
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/sanitize"
-	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -96,20 +94,12 @@ func taskHistories(ctx context.Context, dir string) (pasts []History) {
 		}
 		return pasts
 	}
-	archive, err := node.OpenArchive(dir)
-	if err != nil {
-		return nil
-	}
-	defer archive.Close()
-	ids, err := archive.Tasks()
-	if err != nil {
-		return nil
-	}
-	for _, id := range ids {
-		if h, err := archive.History(id, all.Strategies()); err == nil {
-			pasts = append(pasts, History{Task: h.Task, Trials: h.Trials, Items: SpentItems(h.Spent)})
+	_ = EachInJournal(dir, func(_ string, h History, err error) error {
+		if err == nil {
+			pasts = append(pasts, h)
 		}
-	}
+		return nil
+	})
 	return pasts
 }
 

@@ -37,8 +37,8 @@ type History struct {
 	Preferred func(context.Context) (*agent.Recommendation, error)
 }
 
-// SpentItems returns the item about a promise of privacy; none for nil.
-func SpentItems(s *ledger.State) []strategy.StatusItem {
+// spentItems returns the item about a promise of privacy; none for nil.
+func spentItems(s *ledger.State) []strategy.StatusItem {
 	if s == nil {
 		return nil
 	}
@@ -145,35 +145,21 @@ func DecodeTrial(encoded []byte, space *task.Space) (strategy.Trial, error) {
 }
 
 func readJournal(dir, wanted string) (History, error) {
-	archive, err := OpenArchive(dir)
+	j, err := openJournal(dir)
 	if err != nil {
-		return History{}, OrMissingFile(wanted, err)
+		return History{}, OrMissingFile(wanted, orNothing(dir, err))
 	}
-	defer archive.Close()
-	found, err := Archived(dir, archive, wanted)
-	if err != nil {
-		return History{}, err
-	}
-	h, err := archive.History(found.ID, all.Strategies())
+	defer j.Close()
+	found, err := j.find(dir, wanted)
 	if err != nil {
 		return History{}, err
 	}
-	markInterrupted(h.Trials)
-	return History{Task: h.Task, Trials: h.Trials, Best: h.Best, Epoch: h.Epoch, Stopped: h.Stopped, Items: SpentItems(h.Spent), Preferred: h.Preferred}, nil
+	return j.read(found.ID)
 }
 
 // Interrupted is the state of a trial that ran when its node was killed: by the journal it still
 // runs. The next start offers it again. What a client outside of the node evaluates goes on.
 const Interrupted strategy.State = "interrupted"
-
-// markInterrupted gives trials of a node that has ended the state interrupted.
-func markInterrupted(trials []strategy.Trial) {
-	for i, trial := range trials {
-		if trial.State == strategy.Running && trial.Client == "" {
-			trials[i].State = Interrupted
-		}
-	}
-}
 
 // FindTask returns the task that an argument names: a task file, or a task of the data
 // directory.

@@ -7,9 +7,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/trialserver"
-	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // Summaries lists all tasks of a data directory.
@@ -26,30 +24,24 @@ func ReadSummaries(ctx context.Context, dir string) (s Summaries, err error) {
 	if s.Running, err = control.Ask(ctx, dir, "/v1/known-tasks", &s); err != nil || s.Running {
 		return s, err
 	}
-	archive, err := node.OpenArchive(dir)
+	j, err := openJournal(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
 	if err != nil {
 		return s, err
 	}
-	defer archive.Close()
-	ids, err := archive.Tasks()
-	if err != nil {
-		return s, err
-	}
-	for _, id := range ids {
-		h, err := archive.History(id, all.Strategies())
+	defer j.Close()
+	err = j.each(func(id string, h History, err error) error {
 		if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
 			s.Tasks = append(s.Tasks, trialserver.Unreadable(id, unknown))
-			continue
+			return nil
 		}
-		if err != nil {
-			return s, err
+		if err == nil {
+			s.Tasks = append(s.Tasks, trialserver.Summarise(h.Task, h.Trials))
 		}
-		markInterrupted(h.Trials)
-		s.Tasks = append(s.Tasks, trialserver.Summarise(h.Task, h.Trials))
-	}
+		return err
+	})
 	trialserver.SortSummaries(s.Tasks)
-	return s, nil
+	return s, err
 }

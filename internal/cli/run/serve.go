@@ -315,19 +315,13 @@ func (r *startReport) join(ctx context.Context, session *node.Session) {
 
 // pastsLike returns the tasks that may have shared what a new task shares too. It reads the trials
 // of no others: there may be a thousand.
-func (r *startReport) pastsLike(t *task.Task) (pasts []past.History) {
-	ids, err := r.node.Known()
-	if err != nil {
-		return nil
-	}
-	for _, id := range ids {
-		if other := r.known[id]; other != nil && t.Privacy == nil && coarsen.DisclosesMore(other.Space, t.Space) == nil {
-			continue
-		}
-		if h, err := r.node.History(id); err == nil {
-			r.known[id] = h.Task
-			pasts = append(pasts, past.History{Task: h.Task, Trials: h.Trials, Items: past.SpentItems(h.Spent)})
-		}
+func (r *startReport) pastsLike(t *task.Task) []past.History {
+	pasts := past.OfNode(r.node, func(id string) bool {
+		other := r.known[id]
+		return other != nil && t.Privacy == nil && coarsen.DisclosesMore(other.Space, t.Space) == nil
+	})
+	for _, p := range pasts {
+		r.known[p.Task.ID().String()] = p.Task
 	}
 	return pasts
 }
@@ -345,7 +339,7 @@ func (r *startReport) end(tasks int) {
 	if len(r.private) == 0 {
 		return
 	}
-	pasts, repeated := pastsOf(r.node), 0
+	pasts, repeated := past.OfNode(r.node, func(string) bool { return false }), 0
 	for _, t := range r.private {
 		if past.DisclosuresOf(t, pasts, nil) != nil {
 			repeated++
@@ -354,18 +348,4 @@ func (r *startReport) end(tasks int) {
 	if repeated > 0 {
 		r.Warning(fmt.Sprintf("%s share data that other tasks of this node share too; `fbo-node privacy TASK` has the sum of what is spent", sanitize.Count(repeated, "task")))
 	}
-}
-
-// pastsOf returns all tasks in the journal of a node that runs, as far as they can be read.
-func pastsOf(n *node.Node) (pasts []past.History) {
-	ids, err := n.Known()
-	if err != nil {
-		return nil
-	}
-	for _, id := range ids {
-		if h, err := n.History(id); err == nil {
-			pasts = append(pasts, past.History{Task: h.Task, Trials: h.Trials, Items: past.SpentItems(h.Spent)})
-		}
-	}
-	return pasts
 }

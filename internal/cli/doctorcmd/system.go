@@ -12,8 +12,8 @@ import (
 // What of memory is enough for a node beside the user's own command.
 const scarceMemory = 128 << 20
 
-// earliestClock is before any version of this program.
-var earliestClock = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+// earliestYear is before any version of this program.
+const earliestYear = 2024
 
 // clockTolerance is how much a clock may be behind the one that made a
 // certificate: libp2p dates its certificates back by so much.
@@ -31,8 +31,8 @@ func judgeClock(now, built, written time.Time) finding {
 	const advice = "set the clock (NTP): peers refuse QUIC and TLS connections while it is more than an hour ahead of theirs, and this node theirs while it is more than an hour behind; shares and results do not depend on it"
 	at := now.UTC().Format(time.RFC3339)
 	switch {
-	case now.Before(earliestClock):
-		return warn(what, advice, "%s is before %d", at, earliestClock.Year())
+	case now.UTC().Year() < earliestYear:
+		return warn(what, advice, "%s is before %d", at, earliestYear)
 	case now.Before(built.Add(-clockTolerance)):
 		return warn(what, advice, "%s is before this program was made (%s)", at, built.UTC().Format(time.RFC3339))
 	case now.Before(written.Add(-clockTolerance)):

@@ -19,9 +19,6 @@ type attackOptions struct {
 	plan attack.Plan
 }
 
-// attackFlags are those that apply only with --attack.
-var attackFlags = []string{"observations", "noise", "repeats", "seed", "filter"}
-
 func (o *attackOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.file, "attack", "", "attack what nodes of the task in this `FILE` share, in simulated federations of three")
 	flags.IntSliceVar(&o.plan.Observations, "observations", []int{5, 10, 30}, fmt.Sprintf("with --attack: how many the attacked node has, each 3 to %d", attack.MaxObservations))
@@ -40,7 +37,7 @@ func (o *attackOptions) check(flags *pflag.FlagSet, args []string) error {
 		}
 		return nil
 	}
-	for _, name := range attackFlags {
+	for _, name := range []string{"observations", "noise", "repeats", "seed", "filter"} {
 		if flags.Changed(name) {
 			return base.Usagef("--%s applies only with --attack", name)
 		}

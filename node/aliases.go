@@ -4,21 +4,24 @@ import (
 	"github.com/ipfs/go-cid"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/clientsession"
 	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/wire"
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// What a session speaks of, under one roof for those who embed a node.
+// Types of sessions, for programs that embed a node.
 type (
 	// Trial is one evaluation of one design.
 	Trial = strategy.Trial
 	// Outcome is what an evaluation measured.
 	Outcome = strategy.Outcome
-	// State is where a trial stands.
+	// State is the state of a trial.
 	State = strategy.State
-	// Event is something worth showing.
+	// Event is an event of a session, for the user.
 	Event = agent.Event
-	// EventType names what happened.
+	// EventType is the type of an event.
 	EventType = agent.EventType
 	// Past is an evaluation that was made before or elsewhere.
 	Past = agent.Past
@@ -32,12 +35,12 @@ type (
 	Learned = agent.Learned
 	// Author is a peer of which the node holds shares.
 	Author = agent.Author
-	// Claim is a client outside of the process, and how long it may hold a trial.
-	Claim = agent.Claim
-	// Once identifies a request that may come again.
-	Once = agent.Once
-	// Reply is the stored answer to such a request.
-	Reply = agent.Reply
+	// ClientSession is a session for clients outside of the process.
+	ClientSession = clientsession.Session
+	// TaskMismatch is a connected peer's task of the same name as the session's and with another ID: the
+	// fields are Peer, Task (the ID), and Open, if it is the session's task, which the session joined by
+	// invitation and the peer without.
+	TaskMismatch = wire.TaskMismatch
 	// Invitation is the secret by which nodes join a closed task.
 	Invitation = invitation.Invitation
 )
@@ -56,8 +59,8 @@ const (
 	TrialFinished EventType = agent.TrialFinished // done or failed
 	ShareSent     EventType = agent.ShareSent
 	ShareReceived EventType = agent.ShareReceived
-	LeaseEnded    EventType = agent.LeaseEnded // a client gave no sign of life; its trial waits for another one
-	WaitEnded     EventType = agent.WaitEnded  // the first design was held back, and is so no longer
+	LeaseEnded    EventType = agent.LeaseEnded // a client sent no request; its trial waits for another one
+	WaitEnded     EventType = agent.WaitEnded  // the wait of the first design for peers has ended
 	Warning       EventType = agent.Warning
 )
 
@@ -67,12 +70,14 @@ var (
 	ErrFinished     = agent.ErrFinished
 	ErrBadOutcome   = agent.ErrBadOutcome
 	ErrKeeping      = agent.ErrKeeping
-	ErrNotHeld      = agent.ErrNotHeld
-	ErrKeyReused    = agent.ErrKeyReused
 )
 
 // NewInvitation returns an invitation to the task with this ID, with a secret of its own.
 func NewInvitation(task cid.Cid) Invitation { return invitation.New(task) }
+
+// ReadInvitation reads an invitation from a file. Only its owner may read the file: whoever has the
+// invitation can join.
+func ReadInvitation(path string) (Invitation, error) { return store.ReadInvitation(path) }
 
 // ParseInvitation reads the text of an invitation, with white space around it. Errors do not
 // quote the text, which may contain most of a secret.

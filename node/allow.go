@@ -6,20 +6,13 @@ import (
 	"io"
 	"strings"
 
-	pubsub "github.com/libp2p/go-libp2p-pubsub"
-	"github.com/libp2p/go-libp2p/core/connmgr"
-	"github.com/libp2p/go-libp2p/core/control"
-	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/multiformats/go-multiaddr"
-
-	"github.com/fbo-node/fbo/internal/dialbudget"
 )
 
 // ParseAllow reads a list for Node.Allow: one peer ID a line, as `fbo-node peer-id`
 // prints it; what follows a # is a comment, empty lines count for nothing. An
-// error starts with the number of its line. A list that names nobody is an
-// error too, since it is more likely a mistake than a wish.
+// error starts with the number of its line. An empty list is an
+// error too, since it is more likely a mistake than intended.
 func ParseAllow(r io.Reader) ([]peer.ID, error) {
 	var allowed []peer.ID
 	lines := bufio.NewScanner(r)
@@ -43,83 +36,4 @@ func ParseAllow(r io.Reader) ([]peer.ID, error) {
 		return nil, fmt.Errorf("%d: the list names nobody", max(number, 1))
 	}
 	return allowed, nil
-}
-
-// gate keeps out whoever is not on the list: nobody dials it, no connection with
-// it gets past the handshake that proves its identity, its gossip is not read,
-// its streams are reset, and shares that it has written are not taken from
-// others either.
-type gate struct {
-	self   peer.ID
-	listed map[peer.ID]bool // nil: all peers
-	hubs   map[peer.ID]bool // may connect, listed or not
-
-	shut       func(peer.ID, multiaddr.Multiaddr) bool // whether a peer or its address is banned; nil: none is
-	attempts   *dialbudget.Budget                      // nil: no limits
-	notAllowed func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
-}
-
-func newGate(self peer.ID, allowed []peer.ID, hubs []*hub) *gate {
-	g := &gate{self: self, hubs: map[peer.ID]bool{}}
-	for _, h := range hubs {
-		g.hubs[h.ID] = true
-	}
-	if allowed == nil {
-		return g
-	}
-	g.listed = map[peer.ID]bool{self: true}
-	for _, id := range allowed {
-		g.listed[id] = true
-	}
-	return g
-}
-
-// mayTakePart tells whether a node may have a part in this node's tasks.
-func (g *gate) mayTakePart(id peer.ID) bool { return g.listed == nil || g.listed[id] }
-
-// mayConnect tells whether there may be a connection with a node or hub.
-func (g *gate) mayConnect(id peer.ID) bool { return g.mayTakePart(id) || g.hubs[id] }
-
-var _ connmgr.ConnectionGater = (*gate)(nil)
-
-func (g *gate) InterceptPeerDial(id peer.ID) bool { return g.mayConnect(id) }
-
-func (g *gate) InterceptAddrDial(id peer.ID, address multiaddr.Multiaddr) bool {
-	if g.notAllowed != nil && g.notAllowed(id, address) {
-		return false
-	}
-	return g.attempts == nil || g.attempts.Allow(id, address)
-}
-
-// InterceptAccept lets everybody knock: who it is shows only the handshake.
-func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
-
-func (g *gate) InterceptSecured(_ network.Direction, id peer.ID, between network.ConnMultiaddrs) bool {
-	return g.mayConnect(id) && (g.shut == nil || !g.shut(id, between.RemoteMultiaddr()))
-}
-
-func (g *gate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }
-
-// inspect drops whatever a peer that may not take part says by gossip, its
-// subscriptions included. It matters with a Host of the user's, whose
-// connections have no gate.
-func (g *gate) inspect(from peer.ID) error {
-	if !g.mayTakePart(from) {
-		return fmt.Errorf("%v is not on the list of those who may take part", from)
-	}
-	return nil
-}
-
-// pubsubBlacklist is whose gossip is dropped, by whomever it is passed on: banned nodes,
-// and those that may not take part.
-type pubsubBlacklist struct{ node *Node }
-
-var _ pubsub.Blacklist = pubsubBlacklist{}
-
-// Add implements pubsub.Blacklist; nobody is added.
-func (pubsubBlacklist) Add(peer.ID) bool { return false }
-
-// Contains implements pubsub.Blacklist.
-func (u pubsubBlacklist) Contains(id peer.ID) bool {
-	return u.node.policy.isBanned(id) || !u.node.gate.mayTakePart(id)
 }

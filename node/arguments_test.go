@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/probe"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -78,7 +79,7 @@ func TestNodeStartReturnsErrorForInvalidOptions(t *testing.T) {
 			return err
 		}, "call Start first"},
 		{"nil context of a probe", func() error {
-			_, err := node.Probe(none, "/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3KooWD3eckifWpRn9wQpMG9R9hX3sD158z7EqHWmweQAJU5SA", "")
+			_, err := probe.Probe(none, "/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3KooWD3eckifWpRn9wQpMG9R9hX3sD158z7EqHWmweQAJU5SA", "")
 			return err
 		}, "Probe needs a context"},
 	})

@@ -16,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/journal"
 	fborandom "github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -151,7 +152,7 @@ func closing(t *testing.T, reservation string, listens bool) (took time.Duration
 
 func recordsOf(t *testing.T, dir string, spec *task.Task) []agent.Record {
 	t.Helper()
-	j, err := journal.Open(filepath.Join(dir, node.JournalFile), time.Second)
+	j, err := journal.Open(filepath.Join(dir, store.JournalFile), time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func recordsOf(t *testing.T, dir string, spec *task.Task) []agent.Record {
 	if err != nil {
 		t.Fatal(err)
 	}
-	records, err := node.ReadLog(log)
+	records, err := store.ReadLog(log)
 	if err != nil {
 		t.Fatal(err)
 	}

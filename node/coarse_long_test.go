@@ -19,6 +19,7 @@ import (
 	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -103,7 +104,7 @@ func loopbackAs(t *testing.T, key int) *node.Node {
 		t.Fatal(err)
 	}
 	n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: []string{"/ip4/127.0.0.1/tcp/0"}}
-	if err := os.WriteFile(filepath.Join(n.Dir, node.IdentityFile), data, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(n.Dir, store.IdentityFile), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := n.Start(t.Context()); err != nil {

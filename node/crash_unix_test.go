@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -157,7 +158,7 @@ func (l *ledger) note(line string) {
 // check reads the journal and compares.
 func (l *ledger) check() {
 	l.t.Helper()
-	archive, err := node.OpenArchive(l.dir)
+	archive, err := store.OpenArchive(l.dir)
 	if err != nil {
 		l.t.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package node
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fbo-node/fbo/node/internal/wire"
+)
 
 // directMetrics count direct messages.
 type directMetrics struct {
@@ -24,41 +28,41 @@ func (d *directMetrics) initialise(kinds []string) {
 		d.sent.WithLabelValues(kind)
 		d.received.WithLabelValues(kind)
 	}
-	for _, reason := range []string{droppedQueueFull, droppedExpired, droppedBlocked, droppedInvalid} {
+	for _, reason := range wire.DropReasons() {
 		d.dropped.WithLabelValues(reason)
 	}
-	for _, reason := range []string{rejectedThrottled, rejectedMalformed, rejectedBlocked, rejectedStreamReset} {
+	for _, reason := range wire.RejectReasons() {
 		d.rejected.WithLabelValues(reason)
 	}
 }
 
 // The kinds below are those of the task: nothing else is sent or taken.
 
-func (m *taskMetrics) directSent(kind string) {
+func (m *taskMetrics) DirectSent(kind string) {
 	if m != nil {
 		m.direct.sent.WithLabelValues(kind).Inc()
 	}
 }
 
-func (m *taskMetrics) directFailed() {
+func (m *taskMetrics) DirectFailed() {
 	if m != nil {
 		m.direct.sendFailures.Inc()
 	}
 }
 
-func (m *taskMetrics) directDropped(reason string, count int) {
+func (m *taskMetrics) DirectDropped(reason string, count int) {
 	if m != nil {
 		m.direct.dropped.WithLabelValues(reason).Add(float64(count))
 	}
 }
 
-func (m *taskMetrics) directReceived(kind string) {
+func (m *taskMetrics) DirectReceived(kind string) {
 	if m != nil {
 		m.direct.received.WithLabelValues(kind).Inc()
 	}
 }
 
-func (m *taskMetrics) directRejected(reason string) {
+func (m *taskMetrics) DirectRejected(reason string) {
 	if m != nil {
 		m.direct.rejected.WithLabelValues(reason).Inc()
 	}

@@ -1,10 +1,8 @@
-// Package node runs agents on a real network: a libp2p host, one gossip topic
-// and two stream protocols per task, to catch up and for direct messages, one more
-// to compare the names of tasks, a journal on disk, and evaluators.
+// Package node runs agents on a real network: a libp2p host, for each task a gossip topic and
+// streams for missing shares and direct messages, a journal on disk, and evaluators.
 //
-// A [Node] is an ordinary struct; set its fields, then Start it. [Node.Join]
-// takes part in a task and returns a [Session], which is asked for trials and
-// told their outcomes:
+// A [Node] is an ordinary struct; set its fields, then Start it. [Node.Join] takes part in a task and
+// returns a [Session]. The program asks it for trials and reports their outcomes:
 //
 //	n := &node.Node{
 //		Dir:        "/var/lib/tuner",
@@ -21,25 +19,23 @@
 // Run ends with a [GaveUpError] when too many evaluations fail; the next Run goes on.
 // JoinOptions.Enqueue names designs to evaluate first, such as today's settings.
 //
-// AskFor gives a trial to a client outside of the process, which keeps it over restarts of
-// the node; internal/httpapi does so over HTTP.
-//
 // Several nodes can live in one process, each with its own directory, and a
-// node can join several tasks. [Node.Metrics] takes a Prometheus registry;
-// [Probe] finds out whether a peer can be reached.
+// node can join several tasks. [Node.Metrics] takes a Prometheus registry.
 //
-// An [Archive] reads what a node that has ended has left. [ErrBusy] and
-// [ErrDamaged] are what can be wrong with a journal.
+// [Node.History] returns what the journal contains of a task. [Node.Start] returns [ErrBusy] or
+// [ErrDamaged] where it cannot use the journal.
 //
-// A [Hub] on a machine that all can reach introduces the nodes of a task to each
-// other and relays between those behind NATs; Node.Hubs names it. Node.Allow
-// names who may take part, and [JoinOptions].Invitation closes a task to those without a
-// secret; with neither everybody may take part who reaches a node, which tells the task's ID.
+// A [Hub] on a machine that all nodes can reach introduces the nodes of a task to each other and
+// relays between those behind NATs; Node.Hubs names it. Node.Allow names the peers that may take
+// part, and [JoinOptions].Invitation closes a task to peers without a secret. Without either, every
+// peer that reaches a node may take part, since the node advertises the task's ID.
 //
-// What leaves the node is shares of the agents, what they say to each other
-// directly, the IDs of its tasks, a hash of their names to peers on other tasks, and
-// nothing else; of a task by invitation the first two only to those who have it too, and
-// in place of the rest a tag. A share
-// without noise is not private: whoever knows where was measured can read much
-// of what was measured out of it.
+// The node discloses the shares and direct messages of its agents, the IDs of its tasks, and to peers
+// on other tasks a hash of their names. Of a task by invitation it discloses the first two to peers
+// with the invitation, and a tag in place of the rest. A share without noise is not private: with the
+// designs, most of the outcomes can be computed from it.
+//
+// The packages below node/internal are its rooms: peers decides on peers, access applies the
+// decisions to a host, gossip and wire exchange messages, and hub is what hubs do. The data directory
+// is internal/store.
 package node

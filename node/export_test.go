@@ -10,44 +10,79 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/nethost"
+	"github.com/fbo-node/fbo/node/internal/peers"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
-// ReadLog returns a task's records, in order.
-var ReadLog = readLog
+// CloseJournal makes every later write to the journal fail.
+func (n *Node) CloseJournal() error { return n.store.Close(n.log) }
 
-// ProbeFrom is Probe from a host that the test has made.
-func ProbeFrom(ctx context.Context, h host.Host, target peer.AddrInfo) (Reach, error) {
-	return probeFrom(ctx, h, target, "")
+// made returns the parts of a node or hub before its start.
+func made(of **parts) *parts {
+	if *of == nil {
+		*of = newParts()
+	}
+	return *of
 }
 
-// CloseJournal makes every later write to the journal fail.
-func (n *Node) CloseJournal() error { return n.journal.Close() }
-
-// Lose makes shares get lost on their way to the node, by gossip or the sync
-// stream, whenever f says so. It is called before Start.
-func (n *Node) Lose(f func() bool) { n.lose = f }
+// Lose drops the shares that reach the node by gossip or the sync stream while f returns true. It
+// is called before Start.
+func (n *Node) Lose(f func() bool) {
+	p := made(&n.parts)
+	receive := p.receive
+	p.receive = func(a *agent.Agent, now time.Time, share protocol.Share, age time.Duration, by agent.Source) (agent.ShareResult, error) {
+		if f() {
+			return agent.Stale, nil
+		}
+		return receive(a, now, share, age, by)
+	}
+}
 
 // Network is the node's host.
 func (n *Node) Network() host.Host { return n.host }
 
 // Bar makes addresses of others impossible to dial. It is called before Start.
-func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) { n.notAllowed = f }
+func (n *Node) Bar(f func(peer.ID, multiaddr.Multiaddr) bool) {
+	p := made(&n.parts)
+	mayDial := p.mayDial
+	p.mayDial = func(policy *peers.Policy, now time.Time, id peer.ID, address multiaddr.Multiaddr) bool {
+		return !f(id, address) && mayDial(policy, now, id, address)
+	}
+}
 
 // Libp2p adds options to those that the node makes its host of. It is called before
 // Start.
-func (n *Node) Libp2p(options ...libp2p.Option) { n.libp2p = options }
+func (n *Node) Libp2p(options ...libp2p.Option) { made(&n.parts).addLibp2p(options) }
 
 // Libp2p is as of Node.
-func (h *Hub) Libp2p(options ...libp2p.Option) { h.libp2p = options }
+func (h *Hub) Libp2p(options ...libp2p.Option) { made(&h.parts).addLibp2p(options) }
+
+func (p *parts) addLibp2p(options []libp2p.Option) {
+	newHost := p.newHost
+	p.newHost = func(c nethost.Config) (host.Host, error) {
+		c.Options = append(c.Options, options...)
+		return newHost(c)
+	}
+}
 
 // Exchange gives the agents of the node other exchanges than their tasks name. It
 // is called before Start.
-func (n *Node) Exchange(f func(*task.Task) []strategy.Exchange) { n.exchanges = f }
+func (n *Node) Exchange(f func(*task.Task) []strategy.Exchange) {
+	n.Alter(func(c *agent.Config) { c.Exchanges = f(c.Task) })
+}
 
-// Alter changes what the agents of the node are made of. It is called before Join.
-func (n *Node) Alter(f func(*agent.Config)) { n.alter = f }
+// Alter changes the configuration of the node's agents. It is called before Start.
+func (n *Node) Alter(f func(*agent.Config)) {
+	p := made(&n.parts)
+	newAgent := p.newAgent
+	p.newAgent = func(c agent.Config, replay []agent.Record, now time.Time) (*agent.Agent, error) {
+		f(&c)
+		return newAgent(c, replay, now)
+	}
+}
 
 // Prompt is a direct message of the agent to itself, which the network does not
 // carry: tests make exchanges act by it.
@@ -56,12 +91,8 @@ func (s *Session) Prompt(ctx context.Context, exchange string) error {
 }
 
 // Registrations is how many the hub remembers.
-func (h *Hub) Registrations() int {
-	h.registry.mu.Lock()
-	defer h.registry.mu.Unlock()
-	return h.registry.count
-}
+func (h *Hub) Registrations() int { return h.server.Policy().Registrations() }
 
 // Places bounds how many nodes can be reached through the hub. It is called after Start and
 // before anybody comes.
-func (h *Hub) Places(most int) { h.reservations.most = most }
+func (h *Hub) Places(most int) { h.server.Policy().LimitReservations(most) }

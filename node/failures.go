@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fbo-node/fbo/internal/nethost"
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// What a run that ends because of failures says, beside its text.
+// Errors of a run that ends because of failures, which its error wraps.
 var (
 	// ErrTooManyFailures: more evaluations failed than RunOptions allow.
 	ErrTooManyFailures = errors.New("too many evaluations have failed")
@@ -50,7 +51,7 @@ func (e *GaveUpError) Error() string {
 	if e.Unexpected {
 		count += ", of designs that were expected to complete,"
 	}
-	return fmt.Sprintf("%v: %s failed, the last (trial %d): %s", what, count, e.Trial, sanitize.Text(e.Reason.Error(), maxReason))
+	return fmt.Sprintf("%v: %s failed, the last (trial %d): %s", what, count, e.Trial, sanitize.Text(e.Reason.Error(), nethost.MaxReason))
 }
 
 // Unwrap returns ErrTooManyFailures, if it applies ErrNothingWorks, and the reason.

@@ -9,19 +9,20 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
-// An embedding program reads what its node has left, and tells the errors apart.
+// A command reads the history of a node that has ended, and distinguishes the errors.
 func TestArchiveReadsHistoryAndNamesErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	spec := parse(t, "name: line\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\nstrategy: {type: ts}\n")
 	id := spec.ID().String()
-	if _, err := node.OpenArchive(dir); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := store.OpenArchive(dir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a journal: %v", err)
 	}
 
@@ -37,14 +38,14 @@ func TestArchiveReadsHistoryAndNamesErrors(t *testing.T) {
 	if err := session.Run(t.Context(), one, node.RunOptions{Evals: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := node.OpenArchive(dir); !errors.Is(err, node.ErrBusy) {
+	if _, err := store.OpenArchive(dir); !errors.Is(err, node.ErrBusy) {
 		t.Errorf("while the node runs: %v", err)
 	}
 	if err := n.Close(); err != nil {
 		t.Fatal(err)
 	}
 
-	archive, err := node.OpenArchive(dir)
+	archive, err := store.OpenArchive(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,10 +69,10 @@ func TestArchiveReadsHistoryAndNamesErrors(t *testing.T) {
 		t.Error(err)
 	}
 
-	if err := os.Truncate(filepath.Join(dir, node.JournalFile), 1000); err != nil {
+	if err := os.Truncate(filepath.Join(dir, store.JournalFile), 1000); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := node.OpenArchive(dir); !errors.Is(err, node.ErrDamaged) {
+	if _, err := store.OpenArchive(dir); !errors.Is(err, node.ErrDamaged) {
 		t.Errorf("damaged: %v", err)
 	}
 	if err := (&node.Node{Strategies: all.Strategies(), Dir: dir}).Start(t.Context()); !errors.Is(err, node.ErrDamaged) {

@@ -1,58 +1,34 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
-	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
-	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/datadir"
+	"github.com/fbo-node/fbo/internal/nethost"
+	"github.com/fbo-node/fbo/internal/peeraddr"
+	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/hub"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
-// Limits of a hub. A relayed connection itself has none, neither of bytes nor of
-// time: libp2p calls connections with such limits limited, and gossip does not
-// use them.
-const (
-	hubConnections    = 1024      // at the same time; from three quarters on, the least useful are closed
-	hubPerAddress     = 64        // of them, and of places, from one IP address (IPv6: from one /56)
-	hubReservations   = 256       // nodes that others reach through the hub
-	hubReservationTTL = time.Hour // unless the node renews it
-	hubCircuits       = 2048      // relayed connections
-	hubCircuitsOfNode = 64        // of them, of one node
-	hubRelayMemory    = 64 << 20
-	hubMemory         = 512 << 20
-)
-
-// DefaultHubListen is where a hub listens unless told otherwise: a port that
-// stays the same, since its address is given to others.
-func DefaultHubListen() []string {
-	return []string{
-		"/ip4/0.0.0.0/udp/4001/quic-v1",
-		"/ip4/0.0.0.0/tcp/4001",
-		"/ip6/::/udp/4001/quic-v1",
-		"/ip6/::/tcp/4001",
-	}
-}
-
-// Hub introduces the nodes of a task to each other, and relays between those that
-// cannot reach each other, for as long as they cannot. It takes part in no task but
-// those that it keeps, and what it relays is encrypted end to end. Fields may be
-// changed until Start.
+// Hub introduces the nodes of a task to each other, and relays between those that cannot reach each
+// other. It takes part only in the tasks that it keeps. Relayed messages are encrypted end to end.
+// Fields may be changed until Start.
 type Hub struct {
 	// Dir keeps the identity; it is made if missing. Required, and not that of a
 	// node, which would be the same peer twice.
 	Dir string
 
-	// Listen holds the multiaddresses to listen on; default: DefaultHubListen.
+	// Listen holds the multiaddresses to listen on; default: port 4001 of every
+	// interface, by QUIC and TCP.
 	Listen []string
 
 	// Allow, when it is not nil, holds the only nodes that may use the hub.
@@ -62,26 +38,17 @@ type Hub struct {
 	// Only Keep needs them.
 	Strategies strategy.Set
 
-	// Log receives what helps to find a fault; default: nothing.
+	// Log receives records for finding faults; default: nothing.
 	Log *slog.Logger
 
-	// OnWarning is told what the user should know about the tasks that the hub
+	// OnWarning receives warnings for the user about the tasks that the hub
 	// keeps; default: nothing. It must not block.
 	OnWarning func(message string)
 
-	keeper       *Node // of the tasks that are kept; nil when there is none
-	log          *slog.Logger
-	host         host.Host
-	relay        *relay.Relay
-	stopRelaying context.CancelFunc
-	registry     *registry
-	reservations *reservations
-	policy       *peerPolicy
-	rendezvous   *streamLimiter
-	named        *named
-	traffic      traffic
-
-	libp2p []libp2p.Option // set by tests: what the host is made of besides
+	keeper *Node // of the tasks that are kept; nil when there is none
+	log    *slog.Logger
+	server *hub.Server // nil: not started
+	parts  *parts      // Start sets it where it is nil
 }
 
 // Start opens the network. The context bounds the start only.
@@ -89,7 +56,7 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 	if ctx == nil {
 		return needsContext("Hub.Start")
 	}
-	if h.host != nil {
+	if h.server != nil {
 		return errors.New("Hub.Start: already started")
 	}
 	if h.Dir == "" {
@@ -97,9 +64,9 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 	}
 	listen := h.Listen
 	if len(listen) == 0 {
-		listen = DefaultHubListen()
+		listen = hub.DefaultListen()
 	}
-	if err := CheckListen(listen); err != nil {
+	if _, err := peeraddr.ParseListen(listen); err != nil {
 		return err
 	}
 	if err := datadir.Make(h.Dir); err != nil {
@@ -110,19 +77,8 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 			err = errors.Join(err, h.Close())
 		}
 	}()
-	h.log = limitedLogger(h.Log)
-	h.named = newNamed(h.Allow...)
-	h.registry, h.reservations, h.policy = newRegistry(), newReservations(hubReservations), newPeerPolicy(h.named.has)
-	h.rendezvous = newSmallStreamLimiter("fbo.meet", rendezvousTimeout)
-	if err := h.open(listen); err != nil {
-		return err
-	}
-	h.log.Info("hub started", "id", h.ID(), "addresses", h.Addresses())
-	return ctx.Err()
-}
-
-func (h *Hub) open(listen []string) error {
-	key, err := LoadIdentity(h.Dir)
+	h.log, h.parts = limitedLogger(h.Log), cmp.Or(h.parts, newParts())
+	key, err := store.LoadIdentity(h.Dir)
 	if err != nil {
 		return err
 	}
@@ -131,50 +87,28 @@ func (h *Hub) open(listen []string) error {
 		return fmt.Errorf("identity: %w", err)
 	}
 	h.log = h.log.With("hub", strategy.ShortID(self))
-	resources, err := newResources(hubPerAddress, hubLimits())
-	if err != nil {
+	if h.server, err = hub.Start(hub.Config{Key: key, Listen: listen, Allow: h.Allow, Log: h.log, NewHost: h.parts.newHost}); err != nil {
 		return err
 	}
-	gate := newGate(self, h.Allow, nil)
-	gate.shut = h.policy.isBlocked
-	h.host, err = newHost(hostConfig{
-		key: key, listen: listen, traffic: &h.traffic, connections: hubConnections * 3 / 4,
-		gate: gate, options: append([]libp2p.Option{libp2p.ResourceManager(resources)}, h.libp2p...),
-	})
-	if err != nil {
-		return err
+	h.log.Info("hub started", "id", h.ID(), "addresses", h.Addresses())
+	return ctx.Err()
+}
+
+// host returns the hub's host, nil before Start.
+func (h *Hub) host() host.Host {
+	if h.server == nil {
+		return nil
 	}
-	h.host.Network().Notify(&network.NotifyBundle{DisconnectedF: h.forgetGone})
-	h.host.SetStreamHandler(rendezvousProtocol, h.serveRendezvous)
-	var relaying context.Context
-	relaying, h.stopRelaying = context.WithCancel(context.Background())
-	h.relay, err = relay.New(relayHost{h.host, newRelayRates(relaying, h.named.has)},
-		relay.WithResources(relay.Resources{
-			ReservationTTL:        hubReservationTTL,
-			MaxReservations:       hubConnections, // AllowReserve allows fewer
-			MaxReservationsPerIP:  hubPerAddress,
-			MaxReservationsPerASN: hubConnections,
-			MaxCircuits:           hubCircuitsOfNode,
-			BufferSize:            4096,
-		}),
-		relay.WithInfiniteLimits(),
-		relay.WithACL(h),
-		relay.WithReservationAddressFilter(func(multiaddr.Multiaddr) bool { return true }), // a hub may serve a private network
-	)
-	if err != nil {
-		h.stopRelaying()
-		return fmt.Errorf("relay service: %w", err)
-	}
-	return nil
+	return h.server.Host()
 }
 
 // ID returns the hub's peer ID; it is empty before Start.
-func (h *Hub) ID() peer.ID { return idOf(h.host) }
+func (h *Hub) ID() peer.ID { return idOf(h.host()) }
 
 // Addresses returns full multiaddresses of the hub's network interfaces, in the
 // form that Node.Hubs takes. Behind a forwarded port the address that others use
 // is not among them. Before Start there are none.
-func (h *Hub) Addresses() []string { return fullAddresses(h.host) }
+func (h *Hub) Addresses() []string { return nethost.FullAddresses(h.host()) }
 
 // Close ends the hub and with it all that it relays. It may be called more than
 // once.
@@ -184,15 +118,35 @@ func (h *Hub) Close() error {
 		err = h.keeper.Close()
 		h.keeper = nil
 	}
-	if h.relay != nil {
-		h.stopRelaying()
-		err = errors.Join(err, h.relay.Close())
-		h.relay = nil
-	}
-	if h.host != nil {
-		err = errors.Join(err, h.host.Close())
-		h.host = nil
+	if h.server != nil {
+		err = errors.Join(err, h.server.Close())
+		h.server = nil
 		logOmitted(h.log)
 	}
 	return err
+}
+
+// Keep makes the hub a member of a task that evaluates nothing, as JoinOptions.Keep
+// does: it receives, stores and forwards the shares of the nodes, which a hub otherwise does not read.
+// Where nodes have an allow list, the hub must be on it. It may be called after Start, once a task.
+func (h *Hub) Keep(ctx context.Context, t *task.Task) (*Session, error) {
+	return h.KeepInvited(ctx, t, nil)
+}
+
+// KeepInvited is Keep for a task that needs an invitation, as JoinOptions.Invitation.
+func (h *Hub) KeepInvited(ctx context.Context, t *task.Task, i *Invitation) (*Session, error) {
+	if h.server == nil {
+		return nil, needsStart("Hub.Keep")
+	}
+	if len(h.Strategies) == 0 {
+		return nil, needsStrategies("Hub")
+	}
+	if h.keeper == nil {
+		keeper := &Node{Dir: h.Dir, Host: h.host(), Allow: h.Allow, Strategies: h.Strategies, Log: h.Log, OnWarning: h.OnWarning}
+		if err := keeper.Start(ctx); err != nil {
+			return nil, err
+		}
+		h.keeper = keeper
+	}
+	return h.keeper.Join(ctx, t, JoinOptions{Keep: true, Invitation: i})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/probe"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -61,7 +62,7 @@ func TestOnlyOneInvitationMeets(t *testing.T) {
 		}
 	}
 	id := parse(t, bowl).ID().String()
-	if reach, err := node.Probe(t.Context(), address, "bowl"); err != nil || len(reach.Tasks)+len(reach.Named) != 0 || len(reach.Tags) != 1 || reach.Tags[0] != a.Tag().String() {
+	if reach, err := probe.Probe(t.Context(), address, "bowl"); err != nil || len(reach.Tasks)+len(reach.Named) != 0 || len(reach.Tags) != 1 || reach.Tags[0] != a.Tag().String() {
 		t.Errorf("%+v, %v", reach, err)
 	}
 	if a.Tag() != b.Tag() || a.Tag() == c.Tag() || d.Tag().Defined() || statusOf(t, a).Tag != a.Tag().String() || statusOf(t, a).Task != id {

@@ -13,7 +13,7 @@ import (
 
 func askFor(t *testing.T, s *node.Session, claim agent.Claim) strategy.Trial {
 	t.Helper()
-	trial, err := s.AskFor(t.Context(), claim)
+	trial, err := s.Clients().Ask(t.Context(), claim)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,44 +29,44 @@ func TestClientsHoldTrialsOverRestarts(t *testing.T) {
 	once := agent.Once{Key: "1", Digest: "tell"}
 	sentTo := askFor(t, s, worker)
 	for range 2 {
-		if err := s.TellOnce(ctx, once, sentTo.ID, strategy.Outcome{Value: 4}); err != nil {
+		if err := s.Clients().Tell(ctx, once, sentTo.ID, strategy.Outcome{Value: 4}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.TellOnce(ctx, agent.Once{Key: "1", Digest: "another"}, claimed.ID, strategy.Outcome{Value: 4}); !errors.Is(err, agent.ErrKeyReused) {
+	if err := s.Clients().Tell(ctx, agent.Once{Key: "1", Digest: "another"}, claimed.ID, strategy.Outcome{Value: 4}); !errors.Is(err, agent.ErrKeyReused) {
 		t.Errorf("the key for another request: %v", err)
 	}
 	past := []agent.Past{{Design: sentTo.Design, Outcome: strategy.Outcome{Value: 2}}}
-	if added, err := s.ImportOnce(ctx, agent.Once{Key: "2"}, past); added != 1 || err != nil {
+	if added, err := s.Clients().Import(ctx, agent.Once{Key: "2"}, past); added != 1 || err != nil {
 		t.Errorf("imported %d, %v", added, err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	s = join(t, n, bowl, 1)
-	held, err := s.HeldBy(ctx, worker.Client)
+	held, err := s.Clients().HeldBy(ctx, worker.Client)
 	if err != nil || len(held) != 1 || held[0].ID != claimed.ID {
 		t.Fatalf("held after a restart: %+v, %v", held, err)
 	}
-	if leases, err := s.Leases(ctx); err != nil || len(leases) != 1 || time.Until(leases[claimed.ID]) < time.Minute {
+	if leases, err := s.Clients().Leases(ctx); err != nil || len(leases) != 1 || time.Until(leases[claimed.ID]) < time.Minute {
 		t.Errorf("leases %v, %v", leases, err)
 	}
-	if added, err := s.ImportOnce(ctx, agent.Once{Key: "2"}, past); added != 1 || err != nil {
+	if added, err := s.Clients().Import(ctx, agent.Once{Key: "2"}, past); added != 1 || err != nil {
 		t.Errorf("the same import again: %d, %v", added, err)
 	}
 	if again := ask(t, s); again.ID != own.ID {
 		t.Errorf("the trial of the process is not offered again: %+v", again)
 	}
-	if _, err := s.Heartbeat(ctx, claimed.ID, "another"); !errors.Is(err, agent.ErrNotHeld) {
+	if _, err := s.Clients().Heartbeat(ctx, claimed.ID, "another"); !errors.Is(err, agent.ErrNotHeld) {
 		t.Errorf("another client's heartbeat: %v", err)
 	}
-	if err := s.RequeueBy(ctx, agent.Once{}, claimed.ID, worker.Client); err != nil {
+	if err := s.Clients().Requeue(ctx, agent.Once{}, claimed.ID, worker.Client); err != nil {
 		t.Fatal(err)
 	}
 	if again := askFor(t, s, worker); again.ID != claimed.ID {
 		t.Errorf("after the return: %+v", again)
 	}
-	if err := s.FailBy(ctx, agent.Once{}, claimed.ID, worker.Client, "no luck"); err != nil {
+	if err := s.Clients().Fail(ctx, agent.Once{}, claimed.ID, worker.Client, "no luck"); err != nil {
 		t.Error(err)
 	}
 }
@@ -79,8 +79,8 @@ func TestAClientThatGivesUpKeepsItsTrial(t *testing.T) {
 	for range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
 		go cancel()
-		trial, err := s.AskFor(ctx, worker)
-		held, failed := s.HeldBy(t.Context(), worker.Client)
+		trial, err := s.Clients().Ask(ctx, worker)
+		held, failed := s.Clients().HeldBy(t.Context(), worker.Client)
 		if failed != nil {
 			t.Fatal(failed)
 		}

@@ -1,39 +1,27 @@
 package node
 
 import (
-	"path/filepath"
-	"strings"
-
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/internal/nethost"
+	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/hub"
 )
 
-// listenFile has the addresses that the node listened on, one a line.
-const listenFile = "listen-addresses"
-
-// LastListen returns where the node of a directory listened when it was started
-// without Listen, and will again if it can; nil before its first start.
-func LastListen(dir string) []string {
-	data, err := readRegular(filepath.Join(dir, listenFile))
-	if err != nil {
-		return nil
-	}
-	return strings.Fields(string(data))
-}
-
 func (n *Node) newHost(listen []string) (host.Host, error) {
-	c := hostConfig{
-		key: n.key, listen: listen, traffic: &n.traffic, connections: maxConnections, gate: n.gate, relayed: len(n.hubs) > 0,
-		options: append([]libp2p.Option{libp2p.AddrsFactory(n.advertise)}, n.libp2p...),
+	c := nethost.Config{
+		Key: n.key, Listen: listen, Traffic: &n.traffic, Connections: nethost.MaxConnections, Gate: n.gate, Relayed: len(n.hubs) > 0,
+		Options: []libp2p.Option{libp2p.AddrsFactory(func(own []multiaddr.Multiaddr) []multiaddr.Multiaddr { return hub.Advertise(n.hubs, own) })},
 	}
-	resources, err := newResources(maxConnections, rcmgr.PartialLimitConfig{})
+	resources, err := nethost.NewResources(nethost.MaxConnections, rcmgr.PartialLimitConfig{})
 	if err != nil {
 		return nil, err
 	}
-	c.options = append(c.options, libp2p.ResourceManager(resources))
-	return newHost(c)
+	c.Options = append(c.Options, libp2p.ResourceManager(resources))
+	return n.parts.newHost(c)
 }
 
 // listen makes the host. Unless the user says where to listen, it takes the
@@ -42,24 +30,23 @@ func (n *Node) listen() (host.Host, error) {
 	if len(n.Listen) > 0 {
 		return n.newHost(n.Listen)
 	}
-	path := filepath.Join(n.Dir, listenFile)
-	if last := LastListen(n.Dir); len(last) > 0 {
+	if last := store.LastListen(n.Dir); len(last) > 0 {
 		if h, err := n.newHost(last); err == nil {
 			return h, nil
 		}
 		n.log.Info("the ports of the last start are not free; taking others")
 	}
-	h, err := n.newHost(DefaultListen())
+	h, err := n.newHost(nethost.DefaultListen())
 	if err != nil {
 		return nil, err
 	}
-	var lines []string
+	var used []string
 	for _, address := range h.Network().ListenAddresses() {
 		if _, err := address.ValueForProtocol(multiaddr.P_CIRCUIT); err != nil { // a hub's
-			lines = append(lines, address.String())
+			used = append(used, address.String())
 		}
 	}
-	if err := writeFile(path, strings.Join(lines, "\n")+"\n"); err != nil {
+	if err := n.store.WriteListen(used); err != nil {
 		n.log.Warn("cannot keep the listening ports for the next start", "error", err)
 	}
 	return h, nil

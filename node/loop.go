@@ -46,11 +46,11 @@ func (s *Session) loop() {
 			s.agent.Done(time.Now(), r.work, r.value)
 		case <-wake.C:
 			s.agent.Tick(time.Now())
-		case <-s.memory.timer.C:
-			s.memory.begin(s.cachedShares(time.Now()))
-		case w := <-s.memory.writing:
-			if err := s.memory.ended(w); err != nil {
-				s.node.warn(err.Error())
+		case <-s.memory.Due():
+			s.memory.Begin(s.cachedShares(time.Now()))
+		case written := <-s.memory.Written():
+			if err := s.memory.Ended(written); err != nil {
+				s.warnNotCached(err)
 			}
 		case <-s.closing:
 			s.agent.Stop(time.Now())
@@ -113,10 +113,10 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 	}
 	for _, share := range ready.Publish {
 		s.metrics.shareSent(share.Kind)
-		s.topic.publish(share)
+		s.topic.Publish(share)
 	}
 	for _, message := range ready.Send {
-		s.topic.direct.enqueue(message)
+		s.topic.Send(message)
 	}
 	for _, answer := range ready.Answers {
 		s.waiting[answer.Request] <- answer // has room for one
@@ -136,7 +136,7 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 			s.options.OnEvent(event)
 		}
 	}
-	s.memory.note(ready.PeerShares)
+	s.memory.Note(ready.PeerShares)
 	if ready.Wake.IsZero() {
 		wake.Stop()
 	} else {
@@ -183,7 +183,7 @@ func (s *Session) write(records []agent.Record) error {
 		return err
 	}
 	s.metrics.appended(time.Since(begun))
-	s.node.backUpAfter(records)
+	s.node.store.BackUpAfter(records, s.node.warn)
 	return nil
 }
 

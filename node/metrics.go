@@ -48,10 +48,10 @@ func (n *Node) startMetrics() error {
 	if n.Host == nil { // bytes of the user's host are not counted
 		m.add(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "fbo_sent_bytes_total", Help: "Bytes sent on all streams.",
-		}, func() float64 { return float64(n.traffic.sent.Load()) }))
+		}, func() float64 { return float64(n.traffic.Sent.Load()) }))
 		m.add(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "fbo_received_bytes_total", Help: "Bytes received on all streams.",
-		}, func() float64 { return float64(n.traffic.received.Load()) }))
+		}, func() float64 { return float64(n.traffic.Received.Load()) }))
 	}
 	if err := m.register(); err != nil {
 		return err

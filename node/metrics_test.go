@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -176,11 +177,11 @@ func TestMetricsEndWithWhatTheyMeasure(t *testing.T) {
 		}
 	}
 	twin := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses(), Metrics: registry}
-	key, err := os.ReadFile(n.Dir + "/" + node.IdentityFile)
+	key, err := os.ReadFile(n.Dir + "/" + store.IdentityFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(twin.Dir+"/"+node.IdentityFile, key, 0o600); err != nil {
+	if err := os.WriteFile(twin.Dir+"/"+store.IdentityFile, key, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := twin.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "Node.Metrics: ") {

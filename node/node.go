@@ -1,18 +1,15 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/libp2p/go-libp2p"
-	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -20,29 +17,30 @@ import (
 	"github.com/multiformats/go-multiaddr"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fbo-node/fbo/internal/agent"
-	"github.com/fbo-node/fbo/internal/datadir"
-	"github.com/fbo-node/fbo/internal/dialbudget"
 	"github.com/fbo-node/fbo/internal/journal"
+	"github.com/fbo-node/fbo/internal/nethost"
+	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/ratelimitlog"
 	"github.com/fbo-node/fbo/internal/sanitize"
-	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/access"
+	"github.com/fbo-node/fbo/node/internal/hub"
+	"github.com/fbo-node/fbo/node/internal/peers"
+	"github.com/fbo-node/fbo/node/internal/wire"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
-// ErrClosed is returned by everything that is called on a closed node or
-// session.
+// ErrClosed is returned by all methods of a closed node or session.
 var ErrClosed = errors.New("the node or session is closed")
 
-// JournalFile is the name of the journal in a node's directory, and CopyFile that of the
-// copy which each start, and each end, leaves for Repair.
-const (
-	JournalFile = "journal.db"
-	CopyFile    = "journal.copy"
+// Errors of Node.Start about the journal in Node.Dir.
+var (
+	// ErrBusy: another process has the journal open.
+	ErrBusy = journal.ErrBusy
+	// ErrDamaged: the journal is not as it was written.
+	ErrDamaged = journal.ErrDamaged
 )
-
-const journalTimeout = 2 * time.Second
 
 // Node is one machine's part in any number of tasks. Fields may be changed
 // until Start.
@@ -52,31 +50,29 @@ type Node struct {
 	Dir string
 
 	// Listen holds the multiaddresses to listen on; default: the ports of the
-	// last start, so that addresses given to others stay true, and DefaultListen
-	// where that is impossible.
+	// last start, so that addresses given to others stay true, and any free
+	// port of every interface, by QUIC and TCP, where that is impossible.
 	Listen []string
 
 	// Peers holds multiaddresses, ending in /p2p/ID, of nodes to connect to and
 	// stay connected to.
 	Peers []string
 
-	// Hubs holds multiaddresses, ending in /p2p/ID, of hubs. From them the node
-	// gets to know others on its tasks, and through them it is reached by others when it cannot be reached directly.
+	// Hubs holds multiaddresses, ending in /p2p/ID, of hubs. From them the node learns of others on its
+	// tasks, and through them others reach it when they cannot reach it directly.
 	Hubs []string
 
 	// MDNS also finds nodes on the local network.
 	MDNS bool
 
-	// Allow, when it is not nil, holds the only nodes that this one has to do
-	// with, itself implied; nil: everybody who knows a task may take part in it.
-	// ParseAllow reads it from a file.
+	// Allow, when it is not nil, holds the only nodes that this one connects to and takes messages
+	// from; nil: every node that knows a task may take part in it. ParseAllow reads it from a file.
 	Allow []peer.ID
 
 	// Host, when set, is used in place of an own libp2p host, and is not closed
 	// by the node. Its Ed25519 key signs the shares; Listen and the identity
-	// file are not used. Allow cannot keep strangers from connecting to it, only
-	// from taking part. With Hubs, being reached through them is for the Host to
-	// see to.
+	// file are not used. Allow cannot keep other peers from connecting to it, only
+	// from taking part. With Hubs, the Host itself must make reservations at them.
 	Host host.Host
 
 	// MaxObservations is how many results an exact model learns from at most, on each task; default:
@@ -89,7 +85,7 @@ type Node struct {
 	// Nodes of other programs on such a task need them too. Required.
 	Strategies strategy.Set
 
-	// Log receives what helps to find a fault, with the keys node, task and peer
+	// Log receives records for finding faults, with the keys node, task and peer
 	// where they apply; default: nothing.
 	Log *slog.Logger
 
@@ -98,45 +94,28 @@ type Node struct {
 	// again when it closes. Several nodes can share one.
 	Metrics prometheus.Registerer
 
-	// OnWarning is told what the user should know, about all tasks; default:
+	// OnWarning receives warnings for the user, about all tasks; default:
 	// nothing. It must not block.
 	OnWarning func(message string)
 
 	mu       sync.Mutex
 	started  bool
 	sessions map[string]*Session
-	names    map[string]string // of the tasks in the journal, by ID
-	unwind   []func() error    // what Close does, last first
+	unwind   []func() error // what Close does, last first
 
+	parts      *parts // Start sets it where it is nil
 	strategies strategy.Set
 	log        *slog.Logger
 	key        crypto.PrivKey
 	host       host.Host
-	gate       *gate
-	named      *named
-	syncing    *streamLimiter // comparing shares
-	naming     *streamLimiter // requests for task names
-	hubs       []*hub
-	attempts   *dialbudget.Budget // at addresses that other peers have sent
-	journal    *journal.Journal
-	repaired   *repairMark // nil: the journal was never repaired
-	copier     journalBackup
-	pubsub     *pubsub.PubSub
-	policy     *peerPolicy
-	checked    *validationCache
-	follows    *subscriptions
-	untried    atomic.Int32 // configured peers and hubs that have not been dialled once
-	traffic    traffic      // stays empty with a Host of the user's
+	gate       *access.Gate
+	hubs       []*hub.Link
+	store      *store.Store
+	network    *wire.Network
+	policy     *peers.Policy
+	traffic    nethost.Traffic // stays empty with a Host of the user's
 	metrics    *nodeMetrics
 	tasks      sync.WaitGroup
-
-	lose       func() bool                             // set by tests: whether the next share gets lost on its way
-	notAllowed func(peer.ID, multiaddr.Multiaddr) bool // set by tests: addresses that cannot be reached
-
-	libp2p []libp2p.Option // set by tests: what the host is made of besides
-
-	exchanges func(*task.Task) []strategy.Exchange // set by tests: what takes the place of a task's own
-	alter     func(*agent.Config)                  // set by tests: changes what an agent is made of
 }
 
 // Start opens the journal and the network. On an error everything that was
@@ -150,11 +129,12 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	if n.started {
 		return errors.New("Node.Start: already started")
 	}
-	peers, err := n.validate()
+	configured, err := n.validate()
 	if err != nil {
 		return err
 	}
 	n.strategies = n.Strategies
+	n.parts = cmp.Or(n.parts, newParts())
 	n.started = true
 	n.sessions = map[string]*Session{}
 	defer func() {
@@ -163,10 +143,10 @@ func (n *Node) Start(ctx context.Context) (err error) {
 			n.started, n.sessions = false, nil // Start may be tried again
 		}
 	}()
-	if err := n.openJournal(); err != nil {
+	if err := n.openStore(); err != nil {
 		return err
 	}
-	if err := n.openHost(); err != nil {
+	if err := n.openHost(configured); err != nil {
 		return err
 	}
 	n.log = n.log.With("node", strategy.ShortID(n.ID()))
@@ -176,12 +156,9 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	running, cancel := context.WithCancel(context.Background())
 	n.onClose(func() error { n.tasks.Wait(); return nil })
 	n.onClose(func() error { cancel(); return nil })
-	n.noteAnswers()
-	if err := n.openPubSub(running); err != nil {
+	if err := n.openNetwork(running); err != nil {
 		return err
 	}
-	n.host.SetStreamHandler(taskNameProtocol, n.serveTaskNames)
-	n.onClose(func() error { n.host.RemoveStreamHandler(taskNameProtocol); return nil })
 	if n.MDNS {
 		service := mdns.NewMdnsService(n.host, mdnsService, discovered{n, running})
 		if err := service.Start(); err != nil {
@@ -191,11 +168,11 @@ func (n *Node) Start(ctx context.Context) (err error) {
 		}
 	}
 	n.log.Info("node started", "id", n.ID(), "addresses", n.Addresses())
-	for _, target := range peers {
+	for _, target := range configured {
 		if target.ID != n.host.ID() {
-			n.untried.Add(1)
+			n.network.Expect()
 			n.host.ConnManager().Protect(target.ID, "named")
-			n.background(func() { n.keepConnected(running, "peer", target) })
+			n.background(func() { n.network.KeepConnected(running, "peer", target) })
 		}
 	}
 	if err := n.startHubs(running); err != nil {
@@ -208,7 +185,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	if n.Dir == "" {
 		return nil, errors.New("Node.Dir is missing: a node needs a directory for its identity and journal")
 	}
-	if err := CheckListen(n.Listen); err != nil {
+	if _, err := peeraddr.ParseListen(n.Listen); err != nil {
 		return nil, err
 	}
 	if n.MaxObservations != 0 && n.MaxObservations < strategy.MinMaxObservations {
@@ -221,71 +198,66 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 		return nil, fmt.Errorf("Node.Strategies: %w", err)
 	}
 	n.log = limitedLogger(n.Log)
-	peers, err := ParsePeers(n.Peers)
+	configured, err := peeraddr.ParsePeers(n.Peers)
 	if err != nil {
 		return nil, err
 	}
-	hubs, err := ParseHubs(n.Hubs)
+	hubs, err := peeraddr.ParseHubs(n.Hubs)
 	if err != nil {
 		return nil, err
 	}
-	n.hubs, n.named = nil, newNamed(n.Allow...)
+	n.hubs = nil
 	for _, info := range hubs {
-		n.hubs = append(n.hubs, newHub(info))
-		n.named.add(info.ID)
+		n.hubs = append(n.hubs, hub.NewLink(info))
 	}
-	n.attempts = dialbudget.New(time.Now, slices.Concat(peers, hubs)...)
-	for _, target := range peers {
-		if !newGate("", n.Allow, n.hubs).mayConnect(target.ID) {
+	policy := n.newPolicy("", configured)
+	for _, target := range configured {
+		if !policy.MayConnect(target.ID) {
 			return nil, fmt.Errorf("peer %v is in Node.Peers and not in Node.Allow", target.ID)
 		}
-		n.named.add(target.ID)
 	}
-	return peers, nil
+	return configured, nil
 }
 
-func (n *Node) openJournal() error {
-	if err := datadir.Make(n.Dir); err != nil {
-		return err
+// newPolicy returns a policy of what the user has configured.
+func (n *Node) newPolicy(self peer.ID, configured []peer.AddrInfo) *peers.Policy {
+	c := peers.Config{Self: self, Listed: n.Allow, Named: slices.Clone(configured)}
+	for _, h := range n.hubs {
+		c.Named = append(c.Named, h.AddrInfo)
+		c.Hubs = append(c.Hubs, h.ID)
 	}
-	if err := checkLost(n.Dir); err != nil {
-		return err
-	}
-	opened, err := journal.Open(filepath.Join(n.Dir, JournalFile), journalTimeout)
+	return access.NewPolicy(c)
+}
+
+func (n *Node) openStore() error {
+	opened, err := store.Open(n.Dir, n.strategies)
 	if err != nil {
-		return describeLockHolder(n.Dir, err)
-	}
-	n.journal = opened
-	writeLockHolder(n.Dir)
-	n.onClose(func() error { n.lastBackup(); removeLockHolder(n.Dir); return opened.Close() })
-	if n.repaired, err = repairOf(opened); err != nil {
 		return err
 	}
-	n.names, err = checkTasks(opened, n.strategies)
-	return err
+	n.store = opened
+	n.onClose(func() error { return opened.Close(n.log) })
+	return nil
 }
 
-func (n *Node) openHost() (err error) {
-	n.policy, n.checked = newPeerPolicy(n.named.has), newValidationCache()
-	n.syncing, n.naming = newSyncLimiter(), newSmallStreamLimiter("fbo.task-mismatch", taskNameTimeout)
+func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
 	if n.Host != nil {
 		n.host = n.Host
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
 			return errors.New("Node.Host does not know its own private key")
 		}
-		n.gate = newGate(n.host.ID(), n.Allow, n.hubs)
-		n.gate.attempts = n.attempts
+		n.policy = n.newPolicy(n.host.ID(), configured)
+		n.gate = &access.Gate{Policy: n.policy, MayDial: n.mayDial}
 		return nil
 	}
-	if n.key, err = LoadIdentity(n.Dir); err != nil {
+	if n.key, err = store.LoadIdentity(n.Dir); err != nil {
 		return err
 	}
 	self, err := peer.IDFromPrivateKey(n.key)
 	if err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
-	n.gate = newGate(self, n.Allow, n.hubs)
-	n.gate.shut, n.gate.notAllowed, n.gate.attempts = n.policy.isBlocked, n.notAllowed, n.attempts
+	n.policy = n.newPolicy(self, configured)
+	n.gate = &access.Gate{Policy: n.policy, MayDial: n.mayDial}
 	if n.host, err = n.listen(); err != nil {
 		return err
 	}
@@ -293,31 +265,19 @@ func (n *Node) openHost() (err error) {
 	return nil
 }
 
-func (n *Node) openPubSub(ctx context.Context) (err error) {
-	stop := n.policy.closeBlocked(n.host.Network())
-	n.onClose(func() error { stop(); return nil })
-	n.followSubscriptions()
-	options := []pubsub.Option{
-		pubsub.WithBlacklist(pubsubBlacklist{n}),
-		pubsub.WithAppSpecificRpcInspector(n.inspect),
-		pubsub.WithSubscriptionFilter(n.follows),
-		pubsub.WithRawTracer(rejectionTracer{node: n}),
-		pubsub.WithRawTracer(n.checked),
-		pubsub.WithFloodPublish(true),
-		pubsub.WithMaxMessageSize(protocol.MaxEnvelopeBytes + 4096),
-		pubsub.WithSeenMessagesTTL(10 * time.Minute),
-		pubsub.WithValidateQueueSize(64),
-		pubsub.WithValidateThrottle(64),
-		pubsub.WithValidateWorkers(2),
+func (n *Node) openNetwork(ctx context.Context) error {
+	c := wire.Config{
+		Host: n.host, Foreign: n.Host != nil, MDNS: n.MDNS, Policy: n.policy, Gate: n.gate, Hubs: n.hubs, Log: n.log, Warn: n.warn,
 	}
-	options = append(options, n.follows.admissionOptions()...)
 	if n.metrics != nil {
-		options = append(options, pubsub.WithRawTracer(tracer{metrics: n.metrics}))
+		c.Tracers = append(c.Tracers, tracer{metrics: n.metrics})
 	}
-	n.pubsub, err = pubsub.NewGossipSub(ctx, gossipHost{n.host, n.follows}, options...)
+	opened, stop, err := wire.Open(ctx, c)
 	if err != nil {
-		return fmt.Errorf("gossip: %w", err)
+		return err
 	}
+	n.network = opened
+	n.onClose(func() error { stop(); return nil })
 	return nil
 }
 
@@ -349,7 +309,7 @@ func logOmitted(log *slog.Logger) {
 
 // warn shows what may quote a peer.
 func (n *Node) warn(message string) {
-	message = sanitize.Text(message, maxReason)
+	message = sanitize.Text(message, nethost.MaxReason)
 	n.log.Warn(message)
 	if n.OnWarning != nil {
 		n.OnWarning(message)
@@ -361,7 +321,7 @@ func (n *Node) ID() peer.ID { return idOf(n.host) }
 
 // Addresses returns full multiaddresses under which others may reach the node,
 // in the form that Peers takes; none before Start.
-func (n *Node) Addresses() []string { return fullAddresses(n.host) }
+func (n *Node) Addresses() []string { return nethost.FullAddresses(n.host) }
 
 // idOf returns the ID of a host; it is empty without one.
 func idOf(h host.Host) peer.ID {
@@ -369,22 +329,6 @@ func idOf(h host.Host) peer.ID {
 		return ""
 	}
 	return h.ID()
-}
-
-// fullAddresses returns the addresses of a host, each with its ID; none without a host.
-func fullAddresses(h host.Host) []string {
-	if h == nil {
-		return nil
-	}
-	addresses, err := peer.AddrInfoToP2pAddrs(&peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
-	if err != nil {
-		return nil // a host's own addresses are always valid
-	}
-	texts := make([]string, len(addresses))
-	for i, address := range addresses {
-		texts[i] = address.String()
-	}
-	return texts
 }
 
 // Join takes part in a task that strategy.Set.Parse or strategy.Set.NewTask has made. What an
@@ -413,11 +357,25 @@ func (n *Node) Join(ctx context.Context, t *task.Task, options JoinOptions) (*Se
 	return session, nil
 }
 
-func (n *Node) exchangesOf(t *task.Task) []strategy.Exchange {
-	if n.exchanges == nil {
-		return nil
+func (n *Node) mayDial(now time.Time, id peer.ID, address multiaddr.Multiaddr) bool {
+	return n.parts.mayDial(n.policy, now, id, address)
+}
+
+// Known returns the IDs of the tasks in the journal of a node that has started, sorted.
+func (n *Node) Known() ([]string, error) {
+	if n.store == nil {
+		return nil, needsStart("Node.Known")
 	}
-	return n.exchanges(t)
+	return n.store.Tasks()
+}
+
+// History returns what the journal of a node that has started contains of a task. For a task that
+// is not in it the error wraps fs.ErrNotExist.
+func (n *Node) History(id string) (History, error) {
+	if n.store == nil {
+		return History{}, needsStart("Node.History")
+	}
+	return n.store.History(id)
 }
 
 func (n *Node) forget(id string) {

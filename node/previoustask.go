@@ -20,15 +20,15 @@ type PreviousTask struct {
 }
 
 // previousTasksOf returns the tasks with trials of the same name, the one that changed last first. What
-// cannot be read is left out. The caller holds mu.
+// cannot be read is left out.
 func (n *Node) previousTasksOf(t *task.Task) (previousTasks []PreviousTask) {
 	own := t.ID().String()
 	changed := map[string]time.Time{}
-	for id, name := range n.names {
-		if name != t.Name || id == own {
+	for _, id := range n.store.Named(t.Name) {
+		if id == own {
 			continue
 		}
-		h, err := n.History(id)
+		h, err := n.store.History(id)
 		if err != nil || len(h.Trials) == 0 {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/probe"
 )
 
 func TestProbe(t *testing.T) {
@@ -16,10 +16,10 @@ func TestProbe(t *testing.T) {
 	n, other := loopback(t), loopback(t)
 	s := join(t, n, bowl, 1)
 	dead := "/ip4/127.0.0.1/tcp/1/p2p/" + n.ID().String() // a port that nobody is given by chance
-	cases := map[string]error{dead: node.ErrUnreachable, "foo": node.ErrPeerAddress, strings.Split(n.Addresses()[0], "/p2p/")[0]: node.ErrPeerAddress}
+	cases := map[string]error{dead: probe.ErrUnreachable, "foo": probe.ErrPeerAddress, strings.Split(n.Addresses()[0], "/p2p/")[0]: probe.ErrPeerAddress}
 	for _, address := range n.Addresses() { // one by QUIC and one by TCP
 		cases[address] = nil
-		cases[strings.Replace(address, n.ID().String(), other.ID().String(), 1)] = node.ErrWrongPeer
+		cases[strings.Replace(address, n.ID().String(), other.ID().String(), 1)] = probe.ErrWrongPeer
 	}
 	if len(cases) != 7 {
 		t.Fatalf("%d cases: %v", len(cases), cases)
@@ -27,15 +27,15 @@ func TestProbe(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	eventually(t, "the node announces its task", func() bool {
-		reach, err := node.Probe(ctx, n.Addresses()[0], "")
+		reach, err := probe.Probe(ctx, n.Addresses()[0], "")
 		return err == nil && len(reach.Tasks) == 1
 	})
 	for address, want := range cases {
-		reach, err := node.Probe(ctx, address, "bowl")
+		reach, err := probe.Probe(ctx, address, "bowl")
 		if !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", address, err, want)
 		}
-		if errors.Is(err, node.ErrWrongPeer) && !strings.Contains(err.Error(), n.ID().String()) {
+		if errors.Is(err, probe.ErrWrongPeer) && !strings.Contains(err.Error(), n.ID().String()) {
 			t.Errorf("%v does not say who answers", err)
 		}
 		if err != nil {
@@ -60,8 +60,8 @@ func TestProbeOfSilence(t *testing.T) {
 	_, port, _ := net.SplitHostPort(silent.Addr().String())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, err = node.Probe(ctx, "/ip4/127.0.0.1/tcp/"+port+"/p2p/12D3KooWGRUVp3QnFP5vfoqNXhRLSHpR8s4VbQYoyLQwVkkvUrvG", "")
-	if !errors.Is(err, node.ErrUnreachable) {
+	_, err = probe.Probe(ctx, "/ip4/127.0.0.1/tcp/"+port+"/p2p/12D3KooWGRUVp3QnFP5vfoqNXhRLSHpR8s4VbQYoyLQwVkkvUrvG", "")
+	if !errors.Is(err, probe.ErrUnreachable) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/probe"
 )
 
 // TestProbeOfAnotherTime dials by QUIC and TCP with a certificate that is not valid yet, as that of a host
@@ -66,12 +66,12 @@ func TestProbeOfAnotherTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		client.Peerstore().ClearAddrs(target.ID)
-		if _, err := node.ProbeFrom(ctx, client, *target); !errors.Is(err, node.ErrClock) {
+		if _, err := probe.From(ctx, client, *target, ""); !errors.Is(err, probe.ErrClock) {
 			t.Errorf("own clock ahead, %s: %v, expected ErrClock", address, err)
 		}
 	}
 	for _, address := range server.Addrs() {
-		if _, err := node.Probe(ctx, address.String()+"/p2p/"+server.ID().String(), ""); !errors.Is(err, node.ErrClock) {
+		if _, err := probe.Probe(ctx, address.String()+"/p2p/"+server.ID().String(), ""); !errors.Is(err, probe.ErrClock) {
 			t.Errorf("own clock behind, %s: %v, expected ErrClock", address, err)
 		}
 	}

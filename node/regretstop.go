@@ -4,18 +4,9 @@ import (
 	"context"
 	"fmt"
 	"sync"
+
+	"github.com/fbo-node/fbo/internal/agent"
 )
-
-// StopAfter is after how many outcomes in a row the bound of the regret must have been small
-// enough for RunOptions.StopRegret: hyperparameters change with each, and the bound with
-// them.
-const StopAfter = 5
-
-// StopPerParameter is how many outcomes for each parameter a model must have before its bound
-// counts: as many as it takes to learn what a function is like by the rule of Loeppky, Sacks
-// and Welch, "Choosing the Sample Size of a Computer Experiment" (Technometrics, 2009).
-// With fewer it is often sure of a hill that is not the highest.
-const StopPerParameter = 10
 
 // stopRule is what a run knows of the regret of its best design.
 type stopRule struct {
@@ -27,7 +18,7 @@ type stopRule struct {
 	warned   bool // that there was no bound
 }
 
-// stoppedBefore tells whether an earlier run has ended because the regret was small enough,
+// stoppedBefore reports whether an earlier run has ended because the regret was small enough,
 // and nothing was begun since.
 func (r *run) stoppedBefore(ctx context.Context) (bool, error) {
 	if r.options.StopRegret == 0 {
@@ -37,7 +28,7 @@ func (r *run) stoppedBefore(ctx context.Context) (bool, error) {
 	return before != nil && before.RegretBound <= r.options.StopRegret, err
 }
 
-// shouldStop tells whether the regret has been small enough for long enough, by a model that has
+// shouldStop reports whether the regret has been small enough for long enough, by a model that has
 // seen enough. A bound that cannot be computed is no reason to end a run.
 func (r *run) shouldStop(ctx context.Context) (bool, error) {
 	if r.options.StopRegret == 0 {
@@ -66,6 +57,6 @@ func (r *run) shouldStop(ctx context.Context) (bool, error) {
 	} else {
 		s.inARow = 0
 	}
-	s.enough = s.inARow >= StopAfter && outcomes >= StopPerParameter*r.session.task.Space.Len()
+	s.enough = s.inARow >= agent.StopAfter && outcomes >= agent.StopPerParameter*r.session.task.Space.Len()
 	return s.enough, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/journal"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -67,7 +68,7 @@ func live(t *testing.T, dir string, evals int, peers ...string) (l life) {
 	return l
 }
 
-func journalOf(dir string) string { return filepath.Join(dir, node.JournalFile) }
+func journalOf(dir string) string { return filepath.Join(dir, store.JournalFile) }
 
 func readFile(t *testing.T, path string) []byte {
 	t.Helper()
@@ -85,11 +86,11 @@ func write(t *testing.T, path string, content []byte) {
 	}
 }
 
-func repair(dir string) (node.Repaired, error) {
-	return node.Repair(dir, all.Strategies(), repairedAt)
+func repair(dir string) (store.Repaired, error) {
+	return store.Repair(dir, all.Strategies(), repairedAt)
 }
 
-func mustRepair(t *testing.T, dir string) node.Repaired {
+func mustRepair(t *testing.T, dir string) store.Repaired {
 	t.Helper()
 	repaired, err := repair(dir)
 	if err != nil {
@@ -101,7 +102,7 @@ func mustRepair(t *testing.T, dir string) node.Repaired {
 // histories are those of all tasks in a directory's journal, by name.
 func histories(t *testing.T, dir string) map[string]agent.History {
 	t.Helper()
-	archive, err := node.OpenArchive(dir)
+	archive, err := store.OpenArchive(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,10 +166,10 @@ func TestRepairFromTheCopy(t *testing.T) {
 	if spent := after["promised"].Spent; spent == nil || !strings.Contains(spent.Refused, "2031-05-06") || spent.Released != before["promised"].Spent.Released {
 		t.Errorf("spent: %+v, before %+v", spent, before["promised"].Spent)
 	}
-	if _, err := repair(dir); !errors.Is(err, node.ErrSound) {
+	if _, err := repair(dir); !errors.Is(err, store.ErrSound) {
 		t.Errorf("a second repair: %v", err)
 	}
-	if _, err := node.CheckCopy(dir, all.Strategies()); err != nil {
+	if _, err := store.CheckCopy(dir, all.Strategies()); err != nil {
 		t.Errorf("the new copy: %v", err)
 	}
 
@@ -196,13 +197,13 @@ func TestRepairOfWhatIsNewerThanTheCopy(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	live(t, dir, 4)
-	older := readFile(t, filepath.Join(dir, node.CopyFile))
+	older := readFile(t, filepath.Join(dir, store.CopyFile))
 	live(t, dir, 8)
 	before := histories(t, dir)
 	content := readFile(t, journalOf(dir))
 	clear(content[:os.Getpagesize()]) // a header, so that the other is not known to be the newest
 	write(t, journalOf(dir), content)
-	write(t, filepath.Join(dir, node.CopyFile), older)
+	write(t, filepath.Join(dir, store.CopyFile), older)
 
 	r := mustRepair(t, dir)
 	after := histories(t, dir)
@@ -225,14 +226,14 @@ func TestRepairOfHalfOfBoth(t *testing.T) {
 	dir := t.TempDir()
 	live(t, dir, 4)
 	before := histories(t, dir)
-	content, copied := readFile(t, journalOf(dir)), readFile(t, filepath.Join(dir, node.CopyFile))
+	content, copied := readFile(t, journalOf(dir)), readFile(t, filepath.Join(dir, store.CopyFile))
 	remove := func(name string) {
 		if err := os.Remove(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	remove(node.CopyFile)
+	remove(store.CopyFile)
 	clear(content[os.Getpagesize() : 2*os.Getpagesize()])
 	write(t, journalOf(dir), content)
 	if r := mustRepair(t, dir); r.Copied != nil || len(r.Tasks) != 2 {
@@ -244,8 +245,8 @@ func TestRepairOfHalfOfBoth(t *testing.T) {
 		}
 	}
 
-	write(t, filepath.Join(dir, node.CopyFile), copied)
-	remove(node.JournalFile)
+	write(t, filepath.Join(dir, store.CopyFile), copied)
+	remove(store.JournalFile)
 	if err := (&node.Node{Strategies: all.Strategies(), Dir: dir}).Start(t.Context()); !errors.Is(err, node.ErrDamaged) {
 		t.Errorf("a start without a journal beside a copy: %v", err)
 	}
@@ -284,7 +285,7 @@ func TestWhatIsNotRepaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	sound := readFile(t, journalOf(dir))
-	if _, err := repair(dir); !errors.Is(err, node.ErrSound) {
+	if _, err := repair(dir); !errors.Is(err, store.ErrSound) {
 		t.Errorf("a sound journal: %v", err)
 	}
 	if !bytes.Equal(readFile(t, journalOf(dir)), sound) {
@@ -305,16 +306,16 @@ func TestWhatIsNotRepaired(t *testing.T) {
 		"with a damaged copy": func(path string) error { return os.WriteFile(path, garbage, 0o600) },
 		"without a copy":      os.Remove,
 	} {
-		if err := spoil(filepath.Join(dir, node.CopyFile)); err != nil {
+		if err := spoil(filepath.Join(dir, store.CopyFile)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := repair(dir); !errors.Is(err, node.ErrUnrepairable) {
+		if _, err := repair(dir); !errors.Is(err, store.ErrUnrepairable) {
 			t.Errorf("%s: %v", what, err)
 		}
 		if !bytes.Equal(readFile(t, journalOf(dir)), garbage) {
 			t.Errorf("%s: the journal is not as it was", what)
 		}
-		if err := os.WriteFile(filepath.Join(dir, node.CopyFile), nil, 0o600); err != nil { // for the next one
+		if err := os.WriteFile(filepath.Join(dir, store.CopyFile), nil, 0o600); err != nil { // for the next one
 			t.Fatal(err)
 		}
 	}
@@ -359,7 +360,7 @@ func TestRepairOfDamagedJournals(t *testing.T) {
 func repairDamaged(t *testing.T, count uint64) {
 	dir := t.TempDir()
 	live(t, dir, 4)
-	older := readFile(t, filepath.Join(dir, node.CopyFile))
+	older := readFile(t, filepath.Join(dir, store.CopyFile))
 	live(t, dir, 7)
 	sound, before := readFile(t, journalOf(dir)), histories(t, dir)
 	repairs, newer := 0, 0
@@ -367,9 +368,9 @@ func repairDamaged(t *testing.T, count uint64) {
 		to := t.TempDir()
 		how, content := damage(rand.New(rand.NewPCG(seed, 27)), sound)
 		write(t, journalOf(to), content)
-		write(t, filepath.Join(to, node.CopyFile), older)
+		write(t, filepath.Join(to, store.CopyFile), older)
 		r, err := repair(to)
-		if errors.Is(err, node.ErrSound) {
+		if errors.Is(err, store.ErrSound) {
 			continue
 		}
 		if err != nil {
@@ -397,7 +398,7 @@ func repairDamaged(t *testing.T, count uint64) {
 		if spent := after["promised"].Spent; spent == nil || spent.Refused == "" {
 			t.Errorf("%s, seed %d: spent %+v", how, seed, spent)
 		}
-		if _, err := repair(to); !errors.Is(err, node.ErrSound) {
+		if _, err := repair(to); !errors.Is(err, store.ErrSound) {
 			t.Errorf("%s, seed %d: a second repair: %v", how, seed, err)
 		}
 		if err := os.RemoveAll(to); err != nil {

@@ -9,15 +9,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ipfs/go-cid"
-	"github.com/libp2p/go-libp2p/core/peer"
-
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/clientsession"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/ratelimitlog"
-	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/wire"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -36,15 +35,14 @@ type JoinOptions struct {
 	// strategies that use them: constrained-gp and density.
 	PriorDesigns []task.Design
 
-	// Wait is how long the first design of a node without outcomes waits, at most, for
-	// what the peers know that are there, where the task's strategy makes use of it
-	// then. It waits no longer than it takes them to tell,
-	// or to find out that nobody is there, and no longer than a tenth of an
-	// evaluation once one has ended. Default: DefaultWait; negative: not at all.
+	// Wait is how long the first design of a node without outcomes waits at most for the shares of
+	// connected peers, if the task's strategy uses them for it. The wait ends once these peers have
+	// sent their shares or no peer has appeared for a while, and takes at most a tenth of an
+	// evaluation once one has ended. Default: DefaultWait; negative: no wait.
 	Wait time.Duration
 
-	// Keep makes a member that evaluates nothing: it takes, keeps and passes on
-	// what others share, and is not present. Session.Keep does so later.
+	// Keep makes a member that evaluates nothing: it receives, stores and forwards
+	// the shares of others, and is not present. Session.Keep does so later.
 	Keep bool
 
 	// Enqueue are designs to evaluate before any other, such as today's settings, in
@@ -53,9 +51,9 @@ type JoinOptions struct {
 	// and take the places of starting designs.
 	Enqueue []task.Design
 
-	// Invitation closes the task: the node speaks of it only with nodes that prove to
-	// have the same invitation, and tells others no ID. The node's directory keeps it,
-	// and Join without one takes the one that is kept. Default: that, or an open task.
+	// Invitation closes the task: the node exchanges its messages only with nodes that prove the same
+	// invitation, and discloses its ID to no others. The node's directory stores the invitation,
+	// and Join without one takes the stored one. Default: that, or an open task.
 	// ReadInvitation reads it from a file.
 	Invitation *Invitation
 
@@ -63,7 +61,7 @@ type JoinOptions struct {
 	// previous tasks of the same name.
 	Importing bool
 
-	// OnEvent is told what happens, in order; warnings go to the node's
+	// OnEvent receives the events of the session, in order; warnings go to the node's
 	// OnWarning. It must not block, nor call the session.
 	OnEvent func(Event)
 
@@ -80,11 +78,9 @@ type Session struct {
 	task          *task.Task
 	id            string
 	keys          *invitation.Keys // nil: the task is open
-	called        cid.Cid          // what the topic and streams are named by: the ID, or the tag
-	rendezvous    cid.Cid          // what hubs are asked for
 	options       JoinOptions
 	log           *journal.Log
-	topic         *topic
+	topic         *wire.Topic
 	logger        *slog.Logger
 	metrics       *taskMetrics
 	works         *backgroundWork
@@ -102,7 +98,7 @@ type Session struct {
 
 	// Owned by the loop.
 	agent   *agent.Agent
-	memory  *shareCache
+	memory  *store.ShareCache
 	waiting map[uint64]chan agent.Answer
 	asked   uint64
 	awaited []waiter
@@ -123,11 +119,12 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		warned:  ratelimitlog.NewLimit(),
 	}
 	s.logger = n.log.With("task", shortTask(s.id))
-	s.memory = newShareCache(n, s.id)
-	replay, err := s.openLog()
+	s.memory = n.store.ShareCache(s.id)
+	log, replay, err := n.store.OpenLog(s.id)
 	if err != nil {
 		return nil, err
 	}
+	s.log = log
 	if err := s.enter(len(replay) > 0); err != nil {
 		return nil, err
 	}
@@ -144,17 +141,11 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Listed:          n.Allow,
 		MaxObservations: n.MaxObservations,
 		Strategies:      n.strategies,
-		Exchanges:       n.exchangesOf(t),
 		Entropy:         rand.Reader,
 	}
-	n.named.add(config.Named()...)
-	if n.repaired != nil {
-		config.AfterEpoch, config.Unaccounted = n.repaired.AfterEpoch, n.repaired.unaccounted()
-	}
-	if n.alter != nil {
-		n.alter(&config)
-	}
-	if s.agent, err = agent.New(config, replay, time.Now()); err != nil {
+	n.policy.Name(config.Named()...)
+	n.store.ApplyRepair(&config)
+	if s.agent, err = n.parts.newAgent(config, replay, time.Now()); err != nil {
 		s.logPanic(err)
 		return nil, fmt.Errorf("task %q: %w", t.Name, err)
 	}
@@ -163,17 +154,21 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		s.wait = max(options.wait(s.agent.EvaluationTime()), 1)
 	}
 	s.metrics = newTaskMetrics(s)
-	if s.topic, err = joinTopic(ctx, s); err != nil {
+	s.topic, err = n.network.Join(ctx, wire.TopicConfig{
+		Task: t, Keys: s.keys, Wait: s.wait, Log: s.logger,
+		Exchanges: s.agent.Kinds(), Store: n.store, Metrics: s.metrics,
+		Do: s.doWithAgent, Receive: n.parts.receive,
+	})
+	if err != nil {
 		s.metrics.close()
 		return nil, err
 	}
 	if err := s.metrics.start(); err != nil {
 		s.metrics.close()
-		s.topic.cancel()
-		s.topic.leave()
+		s.topic.Leave()
 		return nil, err
 	}
-	n.names[s.id] = t.Name
+	n.store.SetName(s.id, t.Name)
 	if !options.Keep && len(s.agent.Trials()) == 0 {
 		s.previousTasks = n.previousTasksOf(t)
 	}
@@ -182,17 +177,8 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	}
 	s.logger.Info("task joined", "name", t.Name, "id", s.id, "epoch", s.agent.Epoch())
 	n.background(s.loop)
-	s.topic.start()
+	s.topic.Start()
 	return s, nil
-}
-
-func (s *Session) openLog() ([]agent.Record, error) {
-	log, err := s.node.journal.Log(s.id)
-	if err != nil {
-		return nil, err
-	}
-	s.log = log
-	return readLog(log)
 }
 
 func seedOf(n *uint64) random.Seed {
@@ -202,15 +188,14 @@ func seedOf(n *uint64) random.Seed {
 	return random.New()
 }
 
-// Ask returns the next trial to evaluate, waiting until there is one. A trial
-// that a stop of the node cut off comes before a new one. Whoever asked must
-// Tell or Fail the trial.
+// Ask waits for the next trial to evaluate and returns it. A trial that a stop of the node
+// interrupted comes before a new one. The caller must call Tell, Fail or Requeue for the trial.
 func (s *Session) Ask(ctx context.Context) (strategy.Trial, error) {
-	return s.ask(ctx, Claim{})
+	return s.ask(ctx, agent.Claim{})
 }
 
 // ask is for a client or, with the zero claim, for this process.
-func (s *Session) ask(ctx context.Context, claim Claim) (strategy.Trial, error) {
+func (s *Session) ask(ctx context.Context, claim agent.Claim) (strategy.Trial, error) {
 	asked := time.Now()
 	answer := make(chan agent.Answer, 1)
 	var request uint64
@@ -219,7 +204,7 @@ func (s *Session) ask(ctx context.Context, claim Claim) (strategy.Trial, error) 
 		s.asked++
 		request = s.asked
 		s.waiting[request] = answer
-		if claim == (Claim{}) {
+		if claim == (agent.Claim{}) {
 			s.agent.Ask(now, request)
 		} else if refused = s.agent.AskFor(now, request, claim); refused != nil {
 			delete(s.waiting, request)
@@ -242,14 +227,14 @@ func (s *Session) ask(ctx context.Context, claim Claim) (strategy.Trial, error) 
 
 // withdraw takes back a request; a trial that has answered it is handed back, unless a
 // client has it.
-func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim Claim) error {
+func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim agent.Claim) error {
 	var err error
 	if ended := s.do(context.Background(), func(now time.Time) {
 		s.agent.Cancel(request)
 		delete(s.waiting, request)
 		select {
 		case a := <-answer:
-			if a.Err == nil && claim == (Claim{}) {
+			if a.Err == nil && claim == (agent.Claim{}) {
 				err = s.agent.Requeue(now, a.Trial.ID)
 			}
 		default:
@@ -262,7 +247,7 @@ func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim Claim
 
 // Tell reports the value that a trial's evaluation measured. When it returns nil, the value is on
 // disk, even if the context has ended meanwhile. When it returns the context's error, nothing has
-// been recorded. Telling the same again is no error. Other errors:
+// been recorded. A second call with the same value is no error. Other errors:
 // ErrUnknownTrial, ErrFinished, ErrBadOutcome; then nothing
 // has changed.
 func (s *Session) Tell(ctx context.Context, trial uint64, value float64) error {
@@ -275,10 +260,18 @@ func (s *Session) TellOutcome(ctx context.Context, trial uint64, outcome strateg
 }
 
 // Fail reports that a trial's evaluation gave no value, and why. The design is
-// not proposed again, and no model of the objective learns from it. Failing twice is no
+// not proposed again, and no model of the objective learns from it. A second call is no
 // error.
 func (s *Session) Fail(ctx context.Context, trial uint64, reason string) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Fail(now, trial, reason) }), err)
+}
+
+// Clients returns the session for clients outside of the process, such as those of a trial server.
+func (s *Session) Clients() *ClientSession { return clientsession.New(s.doWithAgent, s.ask) }
+
+// doWithAgent runs a function on the agent, as do.
+func (s *Session) doWithAgent(ctx context.Context, run func(a *agent.Agent, now time.Time)) error {
+	return s.do(ctx, func(now time.Time) { run(s.agent, now) })
 }
 
 // expectsFailure reports whether the node's model expects a design to fail.
@@ -294,14 +287,14 @@ func (s *Session) Import(ctx context.Context, past []Past) (added int, err error
 	return added, errors.Join(stopped, err)
 }
 
-// Requeue hands back a running trial that was not evaluated to its end; the next
+// Requeue returns a running trial that was not evaluated to its end. The next
 // Ask offers it again, and it does not count as an attempt.
 func (s *Session) Requeue(ctx context.Context, trial uint64) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Requeue(now, trial) }), err)
 }
 
-// Settle waits until what the outcomes teach has been worked out and handed to
-// gossip, and until what was sent to single peers that are connected has reached them. A
+// Settle waits until the shares that follow from the outcomes are computed and given to
+// gossip, and until the direct messages to connected peers are delivered. A
 // node that closes at once after its last outcome does not share it.
 func (s *Session) Settle(ctx context.Context) error {
 	if err := s.await(ctx, func() bool { return s.agent.Settled() }); err != nil {
@@ -309,7 +302,7 @@ func (s *Session) Settle(ctx context.Context) error {
 	}
 	look := time.NewTicker(settleInterval)
 	defer look.Stop()
-	for s.topic.direct.isBusy() {
+	for s.topic.Sending() {
 		select {
 		case <-look.C:
 		case <-s.ended:
@@ -324,43 +317,19 @@ func (s *Session) Settle(ctx context.Context) error {
 // settleInterval is how often Settle looks whether messages are on their way.
 const settleInterval = 20 * time.Millisecond
 
-// Keep ends the node's own part in the task for this session: what runs is handed
-// back, peers are told goodbye, and Ask fails with ErrKeeping. From then on the node
-// takes, keeps and passes on what others share, and what it has shared itself.
+// Keep ends the node's own part in the task for this session: running trials are
+// returned, peers receive its goodbye, and Ask fails with ErrKeeping. From then on the node
+// receives, stores and forwards the shares of others and its own earlier ones.
 func (s *Session) Keep(ctx context.Context) error {
 	return s.do(ctx, func(now time.Time) { s.agent.Keep(now) })
 }
 
-// receive gives the agent a verified share that a peer has passed on, and tells whether to
-// pass it on further.
-func (s *Session) receive(ctx context.Context, share protocol.Share, age time.Duration, from peer.ID) (result agent.ShareResult, passOn bool, err error) {
-	if s.node.lose != nil && s.node.lose() {
-		return agent.Stale, false, nil
-	}
-	by := agent.Source{Group: groupOf(s.node.host.Network(), from), Named: s.node.named.has(from)}
-	stopped := s.do(ctx, func(now time.Time) {
-		result, err = s.agent.ReceiveBy(now, share, age, by)
-		passOn = (result == agent.Accepted || result == agent.Duplicate) && s.agent.Relays(share.Author)
-	})
-	if stopped != nil {
-		return agent.Stale, false, stopped
-	}
-	s.metrics.shareReceived(share.Kind, result)
-	return result, passOn, err
-}
-
-func (s *Session) joined(ctx context.Context, id peer.ID) error {
-	group := groupOf(s.node.host.Network(), id)
-	return s.do(ctx, func(time.Time) { s.agent.Joined(id, group) })
-}
-
-// Close leaves the task: running trials, but for those of clients outside of the process,
-// are handed back to be offered at the next start, the peers are told, everything is on disk. It may be called more
-// than once.
+// Close leaves the task: it returns the running trials for the next start, except those of clients
+// outside of the process, sends a goodbye to the peers, and writes all records. It may be called
+// more than once.
 //
-// A choice of a design or a fit that runs is told to end by its context. One that does
-// not end within three seconds is left to itself, with a warning; its result is dropped
-// and touches nothing.
+// Close cancels the context of a running choice of a design or fit. It does not wait longer than three
+// seconds for one, and then warns; the result is dropped and has no effect.
 func (s *Session) Close() error {
 	s.close.Do(func() {
 		closing := time.Now()
@@ -368,7 +337,7 @@ func (s *Session) Close() error {
 		s.metrics.close()
 		close(s.closing)
 		<-s.ended
-		s.topic.close()
+		s.topic.Close()
 		for _, name := range s.works.end(time.Until(closing.Add(slowWork))) {
 			s.node.warn(fmt.Sprintf("task %q is left without waiting for %s, which did not end when it was told to", s.task.Name, name))
 		}

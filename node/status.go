@@ -12,7 +12,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Status is where a session stands.
+// Status is the state of a session.
 type Status struct {
 	Task      string                 `json:"task"`          // its ID
 	Tag       string                 `json:"tag,omitempty"` // stands for the task on the network, with an invitation
@@ -70,14 +70,14 @@ type Link struct {
 	Address string  `json:"address"` // of the peer or, relayed, of the hub
 }
 
-// HubLink is where the node stands with one of its hubs.
+// HubLink is the state of the connection to one of the node's hubs.
 type HubLink struct {
 	ID        peer.ID `json:"id"`
 	Connected bool    `json:"connected"`
 	Reachable bool    `json:"reachable"` // others can reach the node through it
 }
 
-// Status reports where the session stands.
+// Status returns the state of the session.
 func (s *Session) Status(ctx context.Context) (Status, error) {
 	status := Status{
 		Task:           s.id,
@@ -85,8 +85,8 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		PeerID:         s.node.ID(),
 		Addresses:      s.node.Addresses(),
 		Trials:         map[strategy.State]int{},
-		TopicPeers:     s.topic.onTask(),
-		TaskMismatches: s.topic.mismatches.list(),
+		TopicPeers:     s.topic.OnTask(),
+		TaskMismatches: s.topic.Mismatches(),
 		PreviousTasks:  s.previousTasks,
 	}
 	if s.keys != nil {
@@ -99,9 +99,9 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 	}
 	for _, h := range s.node.hubs {
 		connected := s.node.host.Network().Connectedness(h.ID) == network.Connected
-		status.Hubs = append(status.Hubs, HubLink{ID: h.ID, Connected: connected, Reachable: h.reservation.Load()})
+		status.Hubs = append(status.Hubs, HubLink{ID: h.ID, Connected: connected, Reachable: h.Reachable()})
 	}
-	status.BytesSent, status.BytesReceived = s.node.traffic.sent.Load(), s.node.traffic.received.Load()
+	status.BytesSent, status.BytesReceived = s.node.traffic.Sent.Load(), s.node.traffic.Received.Load()
 	err := s.do(ctx, func(now time.Time) {
 		for _, trial := range s.agent.Trials() {
 			status.Trials[trial.State]++

@@ -18,6 +18,7 @@ import (
 	"github.com/libp2p/go-libp2p/x/simlibp2p"
 	"github.com/marcopolo/simnet"
 
+	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -79,7 +80,7 @@ type siege struct {
 func (f *fleet) besiege(count int, address func(int) string, speaks bool, hubs []string) *siege {
 	f.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	known, err := node.ParseHubs(hubs)
+	known, err := peeraddr.ParseHubs(hubs)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -338,7 +339,7 @@ func TestStrangersThatDoNotSpeakOfTheTaskAreLeft(t *testing.T) {
 	inSimulation(t, func(t *testing.T, f *fleet) {
 		h := f.hub()
 		defer h.Close()
-		hubs, err := node.ParseHubs(h.Addresses())
+		hubs, err := peeraddr.ParseHubs(h.Addresses())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -382,7 +383,7 @@ func TestARangeDoesNotKeepOthersFromAHubsPlaces(t *testing.T) {
 		h := f.hub()
 		defer h.Close()
 		h.Places(2)
-		hubs, err := node.ParseHubs(h.Addresses())
+		hubs, err := peeraddr.ParseHubs(h.Addresses())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/node/internal/wire"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -18,10 +19,6 @@ var (
 	suggestionBuckets = []float64{.001, .005, .01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
 	evaluationBuckets = []float64{.1, .5, 1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 24 * 3600, 72 * 3600}
 )
-
-// unknownKind is the label of shares whose kind the task does not have or that
-// cannot be read: peers do not choose how many labels there are.
-const unknownKind = "unknown"
 
 // scrapeTimeout bounds how long a scrape waits for a session's loop.
 const scrapeTimeout = time.Second
@@ -62,7 +59,7 @@ func newTaskMetrics(s *Session) *taskMetrics {
 	m := &taskMetrics{
 		collectors: collectors{registerer: prometheus.WrapRegistererWith(prometheus.Labels{taskLabel: shortTask(s.id)}, n.registerer)},
 		node:       n,
-		topic:      topicName(s.called.String()),
+		topic:      wire.TopicName(s.task, s.keys),
 		kinds:      map[string]bool{},
 		begun:      map[uint64]time.Time{},
 		mesh:       map[peer.ID]bool{},
@@ -102,7 +99,7 @@ func (m *taskMetrics) initialise(kinds []string) {
 		m.sent.WithLabelValues(kind)
 	}
 	m.direct.initialise(kinds)
-	for _, kind := range append(kinds, unknownKind) {
+	for _, kind := range append(kinds, wire.UnknownKind) {
 		for _, result := range agent.ShareResults() {
 			m.received.WithLabelValues(kind, result.String())
 		}
@@ -141,23 +138,23 @@ func (m *taskMetrics) shareSent(kind string) {
 	}
 }
 
-func (m *taskMetrics) shareUnpublished() {
+func (m *taskMetrics) ShareUnpublished() {
 	if m != nil {
 		m.publishFailures.Inc()
 	}
 }
 
-func (m *taskMetrics) shareReceived(kind string, result agent.ShareResult) {
+func (m *taskMetrics) ShareReceived(kind string, result agent.ShareResult) {
 	if m == nil {
 		return
 	}
 	if !m.kinds[kind] {
-		kind = unknownKind
+		kind = wire.UnknownKind
 	}
 	m.received.WithLabelValues(kind, result.String()).Inc()
 }
 
-func (m *taskMetrics) fetched(failed bool) {
+func (m *taskMetrics) Fetched(failed bool) {
 	if m == nil {
 		return
 	}
@@ -218,7 +215,7 @@ func (m *taskMetrics) meshSize() int {
 func (m *taskMetrics) defineStates(s *Session) {
 	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "fbo_topic_peers", Help: "Connected peers that take part in the task's gossip.",
-	}, func() float64 { return float64(len(s.topic.onTask())) }))
+	}, func() float64 { return float64(len(s.topic.OnTask())) }))
 	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "fbo_mesh_peers", Help: "Those of them to which whole messages are passed on.",
 	}, func() float64 { return float64(m.meshSize()) }))

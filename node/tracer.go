@@ -3,13 +3,14 @@ package node
 import (
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/fbo-node/fbo/node/internal/gossip"
 )
 
 // tracer counts what gossip does by itself. Gossip calls it from its event
 // loop, so it must be quick.
 type tracer struct {
-	noTracer
+	gossip.NoTracer
 	metrics *nodeMetrics
 }
 
@@ -66,24 +67,3 @@ func (t tracer) Prune(id peer.ID, topic string) {
 }
 
 func (t tracer) OnClosedOutboundStream(id peer.ID) { t.metrics.closedStream(id) }
-
-// noTracer ignores everything; a tracer embeds it and overrides what it needs.
-type noTracer struct{}
-
-var _ pubsub.RawTracer = noTracer{}
-
-func (noTracer) OnNewOutboundStream(peer.ID, protocol.ID) {}
-func (noTracer) OnClosedOutboundStream(peer.ID)           {}
-func (noTracer) Join(string)                              {}
-func (noTracer) Leave(string)                             {}
-func (noTracer) Graft(peer.ID, string)                    {}
-func (noTracer) Prune(peer.ID, string)                    {}
-func (noTracer) ValidateMessage(*pubsub.Message)          {}
-func (noTracer) DeliverMessage(*pubsub.Message)           {}
-func (noTracer) RejectMessage(*pubsub.Message, string)    {}
-func (noTracer) DuplicateMessage(*pubsub.Message)         {}
-func (noTracer) ThrottlePeer(peer.ID)                     {}
-func (noTracer) RecvRPC(*pubsub.RPC)                      {}
-func (noTracer) SendRPC(*pubsub.RPC, peer.ID)             {}
-func (noTracer) DropRPC(*pubsub.RPC, peer.ID)             {}
-func (noTracer) UndeliverableMessage(*pubsub.Message)     {}

@@ -53,7 +53,7 @@ type Disclosure struct {
 	Debit func(exchange string, note []byte) []byte
 
 	// Forge returns the payload of a share of a kind, one of those that the Exchanges send,
-	// replaced by a well-formed one that says nothing true, for adversaries in experiments.
+	// replaced by a well-formed one without a true content, for adversaries in experiments.
 	Forge func(t *task.Task, kind string, payload []byte, attack Forgery) ([]byte, error)
 }
 
@@ -66,8 +66,8 @@ const (
 // MaxShareEvery is the maximum of the key share_every.
 const MaxShareEvery = 10_000
 
-// Choice is what a task file says about its disclosure. The settings of a strategy with the key
-// share embed it.
+// Choice is the part of a task file that selects its disclosure. The settings of a strategy with the
+// key share embed it, or are it.
 type Choice struct {
 	Share      string                // the value of the key share
 	ShareEvery int                   // the number of observations between two shares: 1 to MaxShareEvery, 1 unless the disclosure has Every
@@ -78,34 +78,11 @@ type Choice struct {
 // ReadChoice reads the key share, with one of the values that the disclosures have, and the keys
 // that depend on it.
 func ReadChoice(s *task.Section, all []Disclosure) Choice {
-	of := func(keep func(Disclosure) bool) (words []string) {
-		for _, d := range all {
-			if keep(d) && !slices.Contains(words, d.Share) {
-				words = append(words, d.Share)
-			}
-		}
-		return words
-	}
-	fallback := all[0]
-	if i := slices.IndexFunc(all, func(d Disclosure) bool { return d.Implied }); s.Complete() && i >= 0 {
-		fallback = all[i]
-	}
-	share := s.Word(shareKey, fallback.Share, of(func(Disclosure) bool { return true })...)
-	chosen := Disclosure{Settings: all[0].Settings, Every: true} // of a wrong word, which is reported: its keys may be right
-	for _, d := range all {
-		chosen.Every = chosen.Every && d.Every
-	}
-	if i := slices.IndexFunc(all, func(d Disclosure) bool { return d.Share == share }); i >= 0 {
-		chosen = all[i]
-	}
-	if chosen.Constrained && !s.Constrained() {
-		s.Errorf(shareKey, "share %s applies only to tasks with constraints, or with failures: constraint; accepted are %s",
-			share, sentence(of(func(d Disclosure) bool { return !d.Constrained })))
-	}
-	c := Choice{Share: share, ShareEvery: 1, Implied: chosen.Implied}
+	chosen := readShare(s, all)
+	c := Choice{Share: chosen.Share, Implied: chosen.Implied, ShareEvery: 1}
 	if chosen.Every {
 		c.ShareEvery = s.Whole(shareEveryKey, 1, 1, MaxShareEvery)
-	} else if with := of(func(d Disclosure) bool { return d.Every }); len(with) > 0 {
+	} else if with := sharesOf(all, func(d Disclosure) bool { return d.Every }); len(with) > 0 {
 		s.Refuse(shareEveryKey, shareKey+": "+with[0])
 	}
 	if chosen.Settings != nil {
@@ -117,6 +94,36 @@ func ReadChoice(s *task.Section, all []Disclosure) Choice {
 		}
 	}
 	return c
+}
+
+// readShare returns the first disclosure with the value of share. For a wrong value, which is
+// reported, it has the keys of the default, and share_every if all have that.
+func readShare(s *task.Section, all []Disclosure) Disclosure {
+	fallback := all[0].Share
+	if implied := sharesOf(all, func(d Disclosure) bool { return d.Implied }); s.Complete() && len(implied) > 0 {
+		fallback = implied[0]
+	}
+	share := s.Word(shareKey, fallback, sharesOf(all, func(Disclosure) bool { return true })...)
+	i := slices.IndexFunc(all, func(d Disclosure) bool { return d.Share == share })
+	if i < 0 {
+		lacks := func(d Disclosure) bool { return !d.Every }
+		return Disclosure{Settings: all[0].Settings, Every: !slices.ContainsFunc(all, lacks)}
+	}
+	if all[i].Constrained && !s.Constrained() {
+		s.Errorf(shareKey, "share %s applies only to tasks with constraints, or with failures: constraint; accepted are %s",
+			share, sentence(sharesOf(all, func(d Disclosure) bool { return !d.Constrained })))
+	}
+	return all[i]
+}
+
+// sharesOf lists the values of share of some disclosures, each once.
+func sharesOf(all []Disclosure, keep func(Disclosure) bool) (values []string) {
+	for _, d := range all {
+		if keep(d) && !slices.Contains(values, d.Share) {
+			values = append(values, d.Share)
+		}
+	}
+	return values
 }
 
 // sentence lists words, as in "a, b and c".
@@ -192,30 +199,4 @@ func ReleaseOf(all []Disclosure, t *task.Task) task.Release {
 		r.Needs = shareKey + ": " + first.Share
 	}
 	return r
-}
-
-// Shares reports whether the strategy shares anything.
-func (r Registration) Shares() bool { return len(r.Disclosures) > 0 }
-
-// Disclosure returns the disclosure of a task, the zero value if the strategy shares nothing.
-func (r Registration) Disclosure(t *task.Task) Disclosure { return DisclosureOf(r.Disclosures, t) }
-
-// NewStrategy makes the strategy of a task.
-func (r Registration) NewStrategy(t *task.Task) (Strategy, error) {
-	if d := r.Disclosure(t); d.New != nil {
-		return d.New(t)
-	}
-	return r.New(t)
-}
-
-// Summary returns in a line, for `task check`, how designs are chosen and what a share holds.
-func (r Registration) Summary(t *task.Task) string {
-	text := r.Describe(t)
-	if !r.Shares() {
-		return text + "; nothing is shared"
-	}
-	if d := r.Disclosure(t); d.Holds != nil {
-		text += "; " + d.Holds(t)
-	}
-	return text
 }

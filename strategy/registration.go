@@ -26,7 +26,7 @@ type Registration struct {
 	// may share it.
 	New func(t *task.Task) (Strategy, error)
 
-	// Describe says in a line, for `task check`, how designs are chosen.
+	// Describe returns in a line, for `task check`, how designs are chosen.
 	Describe func(t *task.Task) string
 
 	// Disclosures are the ways in which nodes share information, of which each task has one.
@@ -39,6 +39,32 @@ type Registration struct {
 	// Roster says that its section of the task file lists who takes part, as peer IDs
 	// under the key roster.
 	Roster bool
+}
+
+// Shares reports whether the strategy shares anything.
+func (r Registration) Shares() bool { return len(r.Disclosures) > 0 }
+
+// Disclosure returns the disclosure of a task, the zero value if the strategy shares nothing.
+func (r Registration) Disclosure(t *task.Task) Disclosure { return DisclosureOf(r.Disclosures, t) }
+
+// NewStrategy makes the strategy of a task.
+func (r Registration) NewStrategy(t *task.Task) (Strategy, error) {
+	if d := r.Disclosure(t); d.New != nil {
+		return d.New(t)
+	}
+	return r.New(t)
+}
+
+// Summary returns in a line, for `task check`, how designs are chosen and what a share holds.
+func (r Registration) Summary(t *task.Task) string {
+	text := r.Describe(t)
+	if !r.Shares() {
+		return text + "; nothing is shared"
+	}
+	if d := r.Disclosure(t); d.Holds != nil {
+		text += "; " + d.Holds(t)
+	}
+	return text
 }
 
 // Forgery is the source of a forged share's content: designs come from Design, all else from Rand.

@@ -8,8 +8,8 @@ type ExchangeAddition struct {
 	New  func(*task.Task) (Exchange, error)
 	Kind string
 
-	Described string // what is said, for people; goes on in a sentence
-	Reveals   string // what peers get to know by it, in sentences that stand by themselves
+	Described string // what is shared, for people; completes a sentence
+	Reveals   string // what peers learn from it, in sentences that stand by themselves
 
 	// Forge is as in [Disclosure], for shares of this kind.
 	Forge func(t *task.Task, payload []byte, attack Forgery) ([]byte, error)

@@ -15,7 +15,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/taskcmd"
 	"github.com/fbo-node/fbo/internal/journal"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -85,7 +85,7 @@ func copyDir(t *testing.T, from string) string {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-	for _, private := range []string{node.IdentityFile, node.JournalFile} {
+	for _, private := range []string{store.IdentityFile, store.JournalFile} {
 		if err := os.Chmod(filepath.Join(to, private), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func finishedTrial(id uint64) func(event) bool {
 // releasesIn counts those that a node has made itself, by its journal.
 func releasesIn(t *testing.T, dir string) (count int) {
 	t.Helper()
-	opened, err := journal.OpenReadOnly(filepath.Join(dir, node.JournalFile), time.Second)
+	opened, err := journal.OpenReadOnly(filepath.Join(dir, store.JournalFile), time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}

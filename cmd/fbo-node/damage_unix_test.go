@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 )
 
 // damageJournal damages a journal at random, in one of three ways.
@@ -50,12 +50,12 @@ func testDamagedJournals(t *testing.T, count uint64) {
 		return join(runLine(file, dir, "--evals", fmt.Sprint(evaluations)), objective("bowl"))
 	}
 	must(t, line(evaluations)...)
-	path := filepath.Join(dir, node.JournalFile)
+	path := filepath.Join(dir, store.JournalFile)
 	sound, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	copied, err := os.ReadFile(filepath.Join(dir, node.CopyFile))
+	copied, err := os.ReadFile(filepath.Join(dir, store.CopyFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func testDamagedJournals(t *testing.T, count uint64) {
 		if e := call(t, line(more)...); e.code != base.ExitDone {
 			expectDamage(t, what+": run", path, e)
 			refused++
-			if err := os.WriteFile(filepath.Join(dir, node.CopyFile), copied, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, store.CopyFile), copied, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if e := call(t, "doctor", "--repair", "--data-dir", dir); e.code != base.ExitDone || e.stderr != "" {
@@ -88,7 +88,7 @@ func testDamagedJournals(t *testing.T, count uint64) {
 			} else if got := historyOf(t, dir); !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %d trials after the repair, want the %d before", what, len(got), len(want))
 			}
-			if err := os.RemoveAll(filepath.Join(dir, node.CopyFile)); err != nil { // the next journal is another
+			if err := os.RemoveAll(filepath.Join(dir, store.CopyFile)); err != nil { // the next journal is another
 				t.Fatal(err)
 			}
 			continue
@@ -110,7 +110,7 @@ func TestJournalWithADamagedTaskID(t *testing.T) {
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	line := join(runLine(file, dir, "--evals", "2"), objective("bowl"))
 	must(t, line...)
-	path := filepath.Join(dir, node.JournalFile)
+	path := filepath.Join(dir, store.JournalFile)
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

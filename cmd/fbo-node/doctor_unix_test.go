@@ -13,7 +13,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/journal"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 )
 
 // check is one result of doctor --json.
@@ -100,7 +100,7 @@ func TestDoctorAfterARun(t *testing.T) {
 		t.Errorf("the directory held %v and holds %v", before, after)
 	}
 	// The port of the last start goes to somebody else.
-	address := node.LastListen(dir)[0]
+	address := store.LastListen(dir)[0]
 	part := strings.Split(address, "/") // such as /ip4/0.0.0.0/udp/4001/quic-v1
 	taken, err := net.ListenPacket(part[3]+"4", net.JoinHostPort(part[2], part[4]))
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fbo-node/fbo/internal/pb"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -87,7 +87,7 @@ func newOutsider(t *testing.T, addresses []string, tag string, author crypto.Pri
 
 func (o *outsider) connect(addresses ...string) {
 	o.t.Helper()
-	infos, err := node.ParsePeers(addresses)
+	infos, err := peeraddr.ParsePeers(addresses)
 	if err != nil {
 		o.t.Fatal(err)
 	}

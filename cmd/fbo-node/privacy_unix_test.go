@@ -14,7 +14,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/taskcmd"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -70,7 +70,7 @@ func TestThePromiseOutlivesTheJournal(t *testing.T) {
 		}
 		return count
 	}
-	journal := filepath.Join(dir, node.JournalFile)
+	journal := filepath.Join(dir, store.JournalFile)
 	run("1") // too few observations for a release
 	if r := privacyOf(t, dir); r.Released != 0 || r.Spent != 0 {
 		t.Fatalf("before any release: %+v", r)

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/store"
+
 	"github.com/fbo-node/fbo/internal/cli/base"
-	"github.com/fbo-node/fbo/node"
 )
 
 // doctor --repair says in lines what it found and did, and its exit code tells whether the
@@ -21,7 +22,7 @@ func TestDoctorRepair(t *testing.T) {
 	file, dir := writeFile(t, "task.yaml", privateTask), shortTempDir(t)
 	line := func(evals string) []string { return join(runLine(file, dir, "--evals", evals), objective("bowl")) }
 	must(t, line("4")...)
-	path := filepath.Join(dir, node.JournalFile)
+	path := filepath.Join(dir, store.JournalFile)
 	want := historyOf(t, dir)
 	repair := func(what string, code int, says string, flags ...string) string {
 		t.Helper()
@@ -67,14 +68,14 @@ func TestDoctorRepair(t *testing.T) {
 	spoil(path)
 	var said struct {
 		OK       bool
-		Repaired node.Repaired
+		Repaired store.Repaired
 	}
 	if err := json.Unmarshal([]byte(repair("as JSON", base.ExitDone, "repaired", "--json")), &said); err != nil || !said.OK || said.Repaired.Copied == nil || len(said.Repaired.Tasks) != 1 {
 		t.Errorf("as JSON: %+v, %v", said, err)
 	}
 
 	spoil(path)
-	spoil(filepath.Join(dir, node.CopyFile))
+	spoil(filepath.Join(dir, store.CopyFile))
 	repair("without a copy", base.ExitFailed, "restore it from a backup, or move it away to begin anew")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
@@ -111,7 +112,7 @@ func TestPlantedLinks(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "task.yaml", bowlTask)
 	id := strings.TrimSpace(must(t, "task", "id", file))
-	for _, at := range []string{"trials", "trials/" + id, "trials/" + id + "/trial-1.log", "peer-shares", node.JournalFile, node.IdentityFile, node.CopyFile + ".new"} {
+	for _, at := range []string{"trials", "trials/" + id, "trials/" + id + "/trial-1.log", "peer-shares", store.JournalFile, store.IdentityFile, store.CopyFile + ".new"} {
 		dir, outside := shortTempDir(t), shortTempDir(t)
 		victim := filepath.Join(outside, "trial-1.log")
 		if err := os.WriteFile(victim, []byte("precious"), 0o600); err != nil {

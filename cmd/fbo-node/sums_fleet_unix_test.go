@@ -20,6 +20,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/privacy/securesum"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -276,7 +277,7 @@ func (n *fleetNode) measured(trial int) bool {
 // journal is what the node has on disk, which it may be writing to.
 func (n *fleetNode) journal(t *testing.T) journalOfSums {
 	t.Helper()
-	j, err := readJournalOfSums(filepath.Join(n.dir, node.JournalFile))
+	j, err := readJournalOfSums(filepath.Join(n.dir, store.JournalFile))
 	if err != nil {
 		t.Fatalf("%s: %v", n.id, err)
 	}

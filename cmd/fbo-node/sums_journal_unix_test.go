@@ -16,7 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
@@ -128,7 +128,7 @@ func (f *fleet) check(t *testing.T) map[int]ftsde.Sum {
 	known := map[int]ftsde.Sum{}
 	text := map[int]string{}
 	for _, n := range f.nodes {
-		opened, err := parseJournalOfSums(filepath.Join(n.dir, node.JournalFile)) // fails while the node runs
+		opened, err := parseJournalOfSums(filepath.Join(n.dir, store.JournalFile)) // fails while the node runs
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
@@ -216,7 +216,7 @@ func TestLongSumsOutliveTheJournal(t *testing.T) {
 	if code := restored.process().wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
-	journal := filepath.Join(restored.dir, node.JournalFile)
+	journal := filepath.Join(restored.dir, store.JournalFile)
 	backup, err := os.ReadFile(journal)
 	if err != nil {
 		t.Fatal(err)

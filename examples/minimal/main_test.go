@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
@@ -13,7 +13,7 @@ import (
 func TestMinimalMakesAllEvaluations(t *testing.T) {
 	t.Chdir(t.TempDir())
 	main()
-	archive, err := node.OpenArchive("oven-node")
+	archive, err := store.OpenArchive("oven-node")
 	if err != nil {
 		t.Fatal(err)
 	}

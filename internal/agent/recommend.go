@@ -128,6 +128,19 @@ func (a *Agent) RecordStop(now time.Time, bound, regret float64) {
 // since.
 func (a *Agent) StopReason() *Stopped { return a.trials.stop.stopped() }
 
+// Conditions of a run to end because the regret of its best design is small enough.
+const (
+	// StopAfter is how many outcomes in a row the bound of the regret must have been small enough:
+	// hyperparameters change with each, and the bound with them.
+	StopAfter = 5
+
+	// StopPerParameter is how many outcomes for each parameter a model must have before its bound
+	// counts: as many as it takes to learn a function by the rule of Loeppky, Sacks and Welch,
+	// "Choosing the Sample Size of a Computer Experiment" (Technometrics, 2009). With fewer, models
+	// are often sure of a local optimum.
+	StopPerParameter = 10
+)
+
 // Stopped states why a run ended: the regret of its best design was believed to be small enough.
 type Stopped struct {
 	Observations int       `json:"observations"` // that the bound rests on

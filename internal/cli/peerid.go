@@ -8,7 +8,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/datadir"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 )
 
 func newPeerID() *cobra.Command {
@@ -25,7 +25,7 @@ func newPeerID() *cobra.Command {
 			if err := datadir.Make(dataDir); err != nil {
 				return err
 			}
-			key, err := node.LoadIdentity(dataDir)
+			key, err := store.LoadIdentity(dataDir)
 			if err != nil {
 				return err
 			}

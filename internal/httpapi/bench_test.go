@@ -54,7 +54,7 @@ func BenchmarkAsk(b *testing.B) {
 	}}}
 	ask := map[string]func() uint64{
 		"go": func() uint64 {
-			trial, err := t.Session().AskFor(b.Context(), agent.Claim{Client: "go", Lease: time.Hour})
+			trial, err := t.Session().Clients().Ask(b.Context(), agent.Claim{Client: "go", Lease: time.Hour})
 			if err != nil {
 				b.Fatal(err)
 			}

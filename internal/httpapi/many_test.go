@@ -25,7 +25,7 @@ func BenchmarkManyTrials(b *testing.B) {
 		"tasks": get(""), "task": get("/bowl"), "trial": get("/bowl/trials/9999"), "page-of-1": get("/bowl/trials?after=5000&limit=1"),
 		"page-of-100": get("/bowl/trials?after=5000"), "none-of-a-client": get("/bowl/trials?client=z"), "best": get("/bowl/best"),
 		"held": func() {
-			if _, err := t.Session().HeldBy(b.Context(), "z"); err != nil {
+			if _, err := t.Session().Clients().HeldBy(b.Context(), "z"); err != nil {
 				b.Fatal(err)
 			}
 		},

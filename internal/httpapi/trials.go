@@ -95,7 +95,7 @@ func (a *api) ask(ctx context.Context, in *askInput) (*answer[askedBody], error)
 }
 
 func showTrials(ctx context.Context, t *trialserver.Task, trials []strategy.Trial) (*answer[trialsBody], error) {
-	leases, err := t.Session().Leases(ctx)
+	leases, err := t.Session().Clients().Leases(ctx)
 	if err != nil {
 		return nil, problem(err)
 	}
@@ -190,7 +190,7 @@ func (a *api) tell(ctx context.Context, in *tellInput) (*answer[trial], error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Session().TellOnce(ctx, once, in.Trial, in.Body.strategy()); err != nil {
+	if err := t.Session().Clients().Tell(ctx, once, in.Trial, in.Body.strategy()); err != nil {
 		return nil, problem(err)
 	}
 	return showTrial(ctx, t, in.Trial)
@@ -219,7 +219,7 @@ func (a *api) fail(ctx context.Context, in *failInput) (*answer[trial], error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Session().FailBy(ctx, once, in.Trial, in.Body.Client, in.Body.Reason); err != nil {
+	if err := t.Session().Clients().Fail(ctx, once, in.Trial, in.Body.Client, in.Body.Reason); err != nil {
 		return nil, problem(err)
 	}
 	return showTrial(ctx, t, in.Trial)
@@ -247,7 +247,7 @@ func (a *api) requeue(ctx context.Context, in *returnInput) (*answer[trial], err
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Session().RequeueBy(ctx, once, in.Trial, in.Body.Client); err != nil {
+	if err := t.Session().Clients().Requeue(ctx, once, in.Trial, in.Body.Client); err != nil {
 		return nil, problem(err)
 	}
 	return showTrial(ctx, t, in.Trial)
@@ -262,7 +262,7 @@ func (a *api) heartbeat(ctx context.Context, in *holderInput) (*answer[leaseBody
 	if err != nil {
 		return nil, problem(err)
 	}
-	end, err := t.Session().Heartbeat(ctx, in.Trial, in.Body.Client)
+	end, err := t.Session().Clients().Heartbeat(ctx, in.Trial, in.Body.Client)
 	return answerOf(leaseBody{end}, err)
 }
 
@@ -322,6 +322,6 @@ func (a *api) importPast(ctx context.Context, in *importInput) (*answer[imported
 	if err != nil {
 		return nil, err
 	}
-	added, err := t.Session().ImportOnce(ctx, once, past)
+	added, err := t.Session().Clients().Import(ctx, once, past)
 	return answerOf(importedBody{added, len(past) - added}, err)
 }

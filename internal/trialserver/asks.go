@@ -13,7 +13,7 @@ import (
 // peers for longer than a client does, and would begin anew with each request.
 //
 // They say when a request has ended. Who holds which trial then is the agent's to say
-// (Session.HeldBy), which knows it before the request has ended.
+// (HeldBy), which knows it before the request has ended.
 //
 // All of one client is done in its turn, but for what ends by itself.
 type openAsks struct {

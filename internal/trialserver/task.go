@@ -25,9 +25,9 @@ func (d *Server) newTask(session *node.Session, events Events) *Task {
 	t := &Task{id: session.Task().ID().String(), session: session, events: events}
 	t.delays = delays{patience: d.options.Patience, warn: d.options.OnWarning}
 	// These end with the session.
-	t.asks.ask = func(c agent.Claim) (strategy.Trial, error) { return session.AskFor(context.Background(), c) }
+	t.asks.ask = func(c agent.Claim) (strategy.Trial, error) { return session.Clients().Ask(context.Background(), c) }
 	t.asks.giveBack = func(trial uint64, client string) {
-		_ = session.RequeueBy(context.Background(), agent.Once{}, trial, client) // else it stays with the client
+		_ = session.Clients().Requeue(context.Background(), agent.Once{}, trial, client) // else it stays with the client
 	}
 	t.asks.turn = func(client string) func() {
 		end, _ := t.turns.take(context.Background(), client) // which does not end
@@ -87,7 +87,7 @@ func (t *Task) Ask(ctx context.Context, claim agent.Claim, count int, once agent
 
 // ask returns what the client holds by then also with the error of a context that has ended.
 func (t *Task) ask(ctx context.Context, claim agent.Claim, count int, once agent.Once) ([]strategy.Trial, error) {
-	reply, known, err := t.session.Replied(ctx, once)
+	reply, known, err := t.session.Clients().Replied(ctx, once)
 	if err != nil || known {
 		return t.trials(ctx, reply.Trials, err)
 	}
@@ -107,7 +107,7 @@ func (t *Task) hold(ctx context.Context, claim agent.Claim, count int) ([]strate
 	for {
 		// To ask it takes no longer than a write to the disk, and without an answer what the
 		// last request came to would be missed.
-		held, err := t.session.HeldBy(context.WithoutCancel(ctx), claim.Client)
+		held, err := t.session.Clients().HeldBy(context.WithoutCancel(ctx), claim.Client)
 		if err != nil {
 			return nil, err
 		}
@@ -127,7 +127,7 @@ func (t *Task) remember(ctx context.Context, once agent.Once, reply agent.Reply)
 	if once == (agent.Once{}) {
 		return nil
 	}
-	return t.session.Remember(context.WithoutCancel(ctx), once, reply)
+	return t.session.Clients().Remember(context.WithoutCancel(ctx), once, reply)
 }
 
 // trials returns the trials with these IDs as they are now.

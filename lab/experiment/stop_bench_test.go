@@ -4,11 +4,11 @@ import (
 	"math"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/lab/family"
 	"github.com/fbo-node/fbo/lab/trained"
-	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 )
@@ -58,7 +58,7 @@ func (s stopped) at(value float64) (evaluations int, ended bool) {
 		if inARow++; bound > value {
 			inARow = 0
 		}
-		if inARow >= node.StopAfter && i+1 >= node.StopPerParameter*s.parameters {
+		if inARow >= agent.StopAfter && i+1 >= agent.StopPerParameter*s.parameters {
 			return i + 1, true
 		}
 	}

@@ -3,6 +3,8 @@ package base
 import (
 	"os"
 
+	"github.com/fbo-node/fbo/internal/store"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/invitation"
@@ -57,7 +59,7 @@ func Fits(from, file string, i invitation.Invitation, taskID string) error {
 // KeptTag returns what the node of a data directory announces in place of a task's ID, by the
 // invitation that it keeps; empty without one.
 func KeptTag(dir, taskID string) (string, error) {
-	i, err := node.KeptInvitation(dir, taskID)
+	i, err := store.JoinedBy(dir, taskID)
 	if err != nil || i == nil {
 		return "", err
 	}

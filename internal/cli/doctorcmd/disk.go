@@ -18,6 +18,7 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -138,7 +139,7 @@ func checkSpace(dir string) finding {
 // checkKey makes no identity, as LoadIdentity would.
 func checkKey(dir string) finding {
 	const what = "identity"
-	path := filepath.Join(dir, node.IdentityFile)
+	path := filepath.Join(dir, store.IdentityFile)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ok(what, "none yet; the first start makes one")
@@ -150,7 +151,7 @@ func checkKey(dir string) finding {
 		return fail(what, "chmod 600 "+path+", or remove it for a new identity if others may have read it",
 			"%s is open to others (mode %04o)", path, info.Mode().Perm())
 	}
-	key, err := node.LoadIdentity(dir)
+	key, err := store.LoadIdentity(dir)
 	if err != nil {
 		return refused(what, "restore the file from a backup, or remove it for a new identity", err)
 	}
@@ -176,8 +177,8 @@ func checkJournal(dir string, running *control.NodeState) finding {
 	whole, err := readWholeJournal(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if _, err := os.Lstat(filepath.Join(dir, node.CopyFile)); err == nil {
-			return fail(what, RepairJournal, "%s is missing, and its copy %s is there", filepath.Join(dir, node.JournalFile), node.CopyFile)
+		if _, err := os.Lstat(filepath.Join(dir, store.CopyFile)); err == nil {
+			return fail(what, RepairJournal, "%s is missing, and its copy %s is there", filepath.Join(dir, store.JournalFile), store.CopyFile)
 		}
 		return ok(what, "none yet; the first start makes one")
 	case errors.Is(err, node.ErrBusy):
@@ -191,7 +192,7 @@ func checkJournal(dir string, running *control.NodeState) finding {
 // checkCopy reads what a repair would begin with.
 func checkCopy(dir string) finding {
 	const what = "journal's copy"
-	made, err := node.CheckCopy(dir, all.Strategies())
+	made, err := store.CheckCopy(dir, all.Strategies())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return ok(what, "none yet; each start and end makes one")

@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/fbo-node/fbo/internal/peeraddr"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/internal/taskref"
-	"github.com/fbo-node/fbo/node"
 )
 
 // grade is how bad a finding is.
@@ -110,7 +112,7 @@ tasks release nothing more then. No node may run on the directory.`,
 }
 
 func (o options) run(ctx context.Context, out io.Writer, wanted string) error {
-	if err := node.CheckListen(o.listen); err != nil {
+	if _, err := peeraddr.ParseListen(o.listen); err != nil {
 		return base.Usagef("--listen: %w", err)
 	}
 	dir, err := base.NameDataDir(o.dir)
@@ -175,7 +177,7 @@ func (o options) checkInvitation(dir, taskID string) (tag string, findings []fin
 }
 
 // showFindings prints everything; its error says that something failed.
-func showFindings(out io.Writer, findings []finding, repaired *node.Repaired, asJSON bool) error {
+func showFindings(out io.Writer, findings []finding, repaired *store.Repaired, asJSON bool) error {
 	failed := 0
 	for _, f := range findings {
 		if f.Grade == gradeFail {
@@ -192,9 +194,9 @@ func showFindings(out io.Writer, findings []finding, repaired *node.Repaired, as
 	}
 	if asJSON {
 		if err := base.PrintJSON(out, struct {
-			OK       bool           `json:"ok"`
-			Checks   []finding      `json:"checks"`
-			Repaired *node.Repaired `json:"repaired,omitempty"`
+			OK       bool            `json:"ok"`
+			Checks   []finding       `json:"checks"`
+			Repaired *store.Repaired `json:"repaired,omitempty"`
 		}{failed == 0, findings, repaired}); err != nil {
 			return err
 		}

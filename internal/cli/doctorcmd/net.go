@@ -15,8 +15,10 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/cli/control"
+	"github.com/fbo-node/fbo/internal/nethost"
+	"github.com/fbo-node/fbo/internal/probe"
 	"github.com/fbo-node/fbo/internal/sanitize"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 )
 
 // wantedBuffer is what quic-go asks of the system for each UDP socket, bytes.
@@ -31,10 +33,10 @@ func checkPorts(dir string, listen []string, running *control.NodeState) []findi
 		return []finding{ok("port", "the running node holds %s", strings.Join(portsOf(running), ", "))}
 	}
 	if !named {
-		listen = node.LastListen(dir)
+		listen = store.LastListen(dir)
 	}
 	if len(listen) == 0 {
-		listen = node.DefaultListen()
+		listen = nethost.DefaultListen()
 	}
 	var findings []finding
 	for _, address := range listen {
@@ -220,16 +222,16 @@ func checkPeer(ctx context.Context, address string, wanted sought) []finding {
 	if wanted.tag != "" {
 		name = "" // by invitation names are asked of nobody
 	}
-	reach, err := node.Probe(ctx, address, name)
+	reach, err := probe.Probe(ctx, address, name)
 	const what = "peer"
 	switch {
-	case errors.Is(err, node.ErrPeerAddress):
+	case errors.Is(err, probe.ErrPeerAddress):
 		return []finding{fail(what, "copy the address that the other node prints at its start", "%v", err)}
-	case errors.Is(err, node.ErrWrongPeer):
+	case errors.Is(err, probe.ErrWrongPeer):
 		return []finding{fail(what, "copy the address anew: that node has another identity by now, or another node has its place", "%s: %v", address, err)}
-	case errors.Is(err, node.ErrClock):
+	case errors.Is(err, probe.ErrClock):
 		return []finding{fail(what, "compare the clocks of both machines (`date -u`) and set the wrong one (NTP)", "%s: %v", address, err)}
-	case errors.Is(err, node.ErrUnreachable):
+	case errors.Is(err, probe.ErrUnreachable):
 		return []finding{fail(what, "see that the node runs, that the address and port are right, and that firewalls let UDP and TCP to it pass", "%s: %v", address, err)}
 	case err != nil:
 		return []finding{fail(what, "", "%s: %v", address, err)}
@@ -241,14 +243,14 @@ func checkPeer(ctx context.Context, address string, wanted sought) []finding {
 	return findings
 }
 
-func program(r node.Reach) string {
+func program(r probe.Reach) string {
 	if r.Agent == "" {
 		return "of an unknown program"
 	}
 	return r.Agent
 }
 
-func checkPeerTask(r node.Reach, wanted sought) finding {
+func checkPeerTask(r probe.Reach, wanted sought) finding {
 	const what = "peer's task"
 	taskID, byInvitation := wanted.id, sanitize.Count(len(r.Tags), "task")
 	switch {

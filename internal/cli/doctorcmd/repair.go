@@ -9,6 +9,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -21,14 +22,14 @@ func (o options) runRepair(out io.Writer, wanted string) error {
 	if err != nil {
 		return err
 	}
-	repaired, err := node.Repair(dir, all.Strategies(), time.Now())
+	repaired, err := store.Repair(dir, all.Strategies(), time.Now())
 	const what = "journal"
 	switch {
-	case errors.Is(err, node.ErrSound):
+	case errors.Is(err, store.ErrSound):
 		return showFindings(out, []finding{ok(what, "whole: nothing to repair")}, nil, o.json)
 	case errors.Is(err, node.ErrBusy):
 		return showFindings(out, []finding{fail(what, "stop that process first", "%v", err)}, nil, o.json)
-	case errors.Is(err, node.ErrUnrepairable):
+	case errors.Is(err, store.ErrUnrepairable):
 		return showFindings(out, []finding{fail(what, "restore it from a backup, or move it away to begin anew", "%v", err)}, nil, o.json)
 	case err != nil:
 		return err
@@ -37,7 +38,7 @@ func (o options) runRepair(out io.Writer, wanted string) error {
 }
 
 // repairFindings says what was found and done.
-func repairFindings(r node.Repaired) []finding {
+func repairFindings(r store.Repaired) []finding {
 	findings := []finding{warn("damage", "", "%s", r.Damage)}
 	if r.KeptAs != "" {
 		findings = append(findings, ok("damaged file", "kept as %s", r.KeptAs))
@@ -56,7 +57,7 @@ func repairFindings(r node.Repaired) []finding {
 	return findings
 }
 
-func taskFinding(t node.RepairedTask) finding {
+func taskFinding(t store.RepairedTask) finding {
 	text := "of another program"
 	if t.Name != "" {
 		text = fmt.Sprintf("%q, %s, %d with an outcome", t.Name, sanitize.Count(t.Trials, "trial"), t.Outcomes)

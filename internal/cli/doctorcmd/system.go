@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 )
 
 // What of memory is enough for a node beside the user's own command.
@@ -57,7 +57,7 @@ func built() time.Time {
 }
 
 func lastWrite(dir string) time.Time {
-	info, err := os.Stat(filepath.Join(dir, node.JournalFile))
+	info, err := os.Stat(filepath.Join(dir, store.JournalFile))
 	if err != nil {
 		return time.Time{}
 	}

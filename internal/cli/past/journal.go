@@ -5,16 +5,18 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/fbo-node/fbo/internal/store"
+
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // journal is that of a data directory on which no node runs.
-type journal struct{ *node.Archive }
+type journal struct{ *store.Archive }
 
 func openJournal(dir string) (journal, error) {
-	archive, err := node.OpenArchive(dir)
+	archive, err := store.OpenArchive(dir)
 	return journal{archive}, err
 }
 

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/fbo-node/fbo/internal/store"
+
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/control"
@@ -171,7 +173,7 @@ func FindTask(ctx context.Context, flag, wanted string) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, node.JournalFile)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, store.JournalFile)); errors.Is(err, fs.ErrNotExist) {
 		return base.ReadTask(wanted) // only a file can have been meant
 	}
 	p, err := Read(ctx, dir, wanted)

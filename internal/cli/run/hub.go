@@ -16,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -67,7 +68,7 @@ Ctrl-C stops it; nodes come back to it when it starts again.`,
 }
 
 func (o hubOptions) run(ctx context.Context, out io.Writer) error {
-	if err := node.CheckListen(o.listen); err != nil {
+	if _, err := peeraddr.ParseListen(o.listen); err != nil {
 		return base.Usagef("--listen: %w", err)
 	}
 	allowed, err := readAllow(o.allow)

@@ -4,6 +4,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
+	"github.com/fbo-node/fbo/internal/peeraddr"
+
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -28,13 +30,13 @@ func addNetwork(command *cobra.Command, o *networkOptions) {
 }
 
 func (o networkOptions) validate() error {
-	if _, err := node.ParsePeers(o.peers); err != nil {
+	if _, err := peeraddr.ParsePeers(o.peers); err != nil {
 		return base.Usagef("--peer: %w", err)
 	}
-	if _, err := node.ParseHubs(o.hubs); err != nil {
+	if _, err := peeraddr.ParseHubs(o.hubs); err != nil {
 		return base.Usagef("--hub: %w", err)
 	}
-	if err := node.CheckListen(o.listen); err != nil {
+	if _, err := peeraddr.ParseListen(o.listen); err != nil {
 		return base.Usagef("--listen: %w", err)
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
-	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -17,7 +17,7 @@ func checkRoster(t *task.Task, dir string) error {
 	if !r.Roster {
 		return nil
 	}
-	key, err := node.LoadIdentity(dir)
+	key, err := store.LoadIdentity(dir)
 	if err != nil {
 		return err
 	}

@@ -221,7 +221,7 @@ func endLeases(d *trialserver.Server) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for _, t := range d.Tasks() {
-		err = errors.Join(err, t.Session().EndLeases(ctx))
+		err = errors.Join(err, t.Session().Clients().EndLeases(ctx))
 	}
 	return err
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/fbo-node/fbo/internal/store"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/invitation"
-	"github.com/fbo-node/fbo/node"
 )
 
 func newInvite() *cobra.Command {
@@ -37,7 +38,7 @@ Without --out the line is printed.`,
 				fmt.Fprintln(command.OutOrStdout(), i.Text())
 				return nil
 			}
-			if err := node.WriteInvitation(out, i); errors.Is(err, fs.ErrExist) {
+			if err := store.WriteInvitation(out, i); errors.Is(err, fs.ErrExist) {
 				return base.Usagef("--out: %s exists; an invitation in use is not replaced: give the nodes a copy of it, or write a new one to another file", out)
 			} else if err != nil {
 				return fmt.Errorf("--out: %w", err)

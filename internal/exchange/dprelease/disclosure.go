@@ -10,14 +10,14 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Disclosure returns the form of a disclosure for tasks with a section privacy: the shares of its
-// kind are those of the exchange, and release describes the vectors.
-func Disclosure(plain strategy.Disclosure, kind string, exchange func(t *task.Task, entropy io.Reader) (*Exchange, error), release func(t *task.Task) task.Release) strategy.Disclosure {
+// Disclosure returns the form of a disclosure for tasks with a section privacy: shares of the kind
+// come from newExchange, and release describes the vectors that it releases.
+func Disclosure(plain strategy.Disclosure, kind string, newExchange func(t *task.Task, entropy io.Reader) (*Exchange, error), release func(t *task.Task) task.Release) strategy.Disclosure {
 	d := plain
 	d.Applies = nil
 	d.Release = release
 	d.Exchanges = func(env strategy.Env) ([]strategy.Exchange, error) {
-		e, err := exchange(env.Task, env.Entropy)
+		e, err := newExchange(env.Task, env.Entropy)
 		if err != nil {
 			return nil, err
 		}
@@ -35,8 +35,8 @@ func Disclosure(plain strategy.Disclosure, kind string, exchange func(t *task.Ta
 
 // OfDesigns is Disclosure where a share holds one design. needs returns the setting that a task
 // lacks for that, as task.Release.Needs.
-func OfDesigns(plain strategy.Disclosure, kind string, exchange func(t *task.Task, entropy io.Reader) (*Exchange, error), needs func(t *task.Task) string) strategy.Disclosure {
-	d := Disclosure(plain, kind, exchange, func(t *task.Task) task.Release {
+func OfDesigns(plain strategy.Disclosure, kind string, newExchange func(t *task.Task, entropy io.Reader) (*Exchange, error), needs func(t *task.Task) string) strategy.Disclosure {
+	d := Disclosure(plain, kind, newExchange, func(t *task.Task) task.Release {
 		r := designvector.Release(t.Space)
 		r.Needs = needs(t)
 		return r

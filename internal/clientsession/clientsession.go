@@ -1,0 +1,120 @@
+// Package clientsession gives clients outside of the process trials of a session of package node.
+// Each client holds its trials under a lease. A request with a key is carried out once: a request
+// with the same key receives the reply that is in the journal.
+package clientsession
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Session is a session of package node, for clients outside of the process. Its methods may be
+// called from any goroutine. Their errors are those of node.Session, and these: of a trial and a
+// client agent.ErrUnknownTrial, agent.ErrFinished and agent.ErrNotHeld, of a request with a key
+// agent.ErrKeyReused.
+type Session struct {
+	do  func(ctx context.Context, run func(a *agent.Agent, now time.Time)) error
+	ask func(context.Context, agent.Claim) (strategy.Trial, error)
+}
+
+// New returns the session of a loop: do runs a function in the loop, and returns when its effects
+// are on disk; ask returns the next trial.
+func New(do func(ctx context.Context, run func(a *agent.Agent, now time.Time)) error, ask func(context.Context, agent.Claim) (strategy.Trial, error)) *Session {
+	return &Session{do, ask}
+}
+
+// Ask returns the next trial for a client. The trial stays with the client over restarts of the node.
+// Each request of the client renews the lease. When the lease ends, another client gets the trial.
+// A request that is cancelled leaves the client the trials that it received until then; HeldBy
+// lists them.
+func (s *Session) Ask(ctx context.Context, claim agent.Claim) (strategy.Trial, error) {
+	if err := claim.Validate(); err != nil {
+		return strategy.Trial{}, err
+	}
+	return s.ask(ctx, claim)
+}
+
+// HeldBy lists the running trials of a client, and renews their leases.
+func (s *Session) HeldBy(ctx context.Context, client string) (held []strategy.Trial, err error) {
+	err = s.do(ctx, func(a *agent.Agent, now time.Time) { held = a.HeldBy(now, client) })
+	return held, err
+}
+
+// Heartbeat renews the lease of a client's trial and returns its end.
+func (s *Session) Heartbeat(ctx context.Context, trial uint64, client string) (end time.Time, err error) {
+	stopped := s.do(ctx, func(a *agent.Agent, now time.Time) { end, err = a.Heartbeat(now, trial, client) })
+	return end, errors.Join(stopped, err)
+}
+
+// Leases returns when the leases of the running trials end that clients hold.
+func (s *Session) Leases(ctx context.Context) (ends map[uint64]time.Time, err error) {
+	err = s.do(ctx, func(a *agent.Agent, _ time.Time) { ends = a.Leases() })
+	return ends, err
+}
+
+// EndLeases ends the leases of all trials that clients hold, since no client is left.
+func (s *Session) EndLeases(ctx context.Context) error {
+	return s.do(ctx, func(a *agent.Agent, now time.Time) { a.EndLeases(now) })
+}
+
+// Requeue returns a trial that the client holds and has not evaluated to its end.
+func (s *Session) Requeue(ctx context.Context, once agent.Once, trial uint64, client string) error {
+	_, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
+		return agent.Reply{Trials: []uint64{trial}}, a.RequeueBy(now, trial, client)
+	})
+	return err
+}
+
+// Fail reports that the evaluation of a trial that the client holds gave no value.
+func (s *Session) Fail(ctx context.Context, once agent.Once, trial uint64, client, reason string) error {
+	_, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
+		return agent.Reply{Trials: []uint64{trial}}, a.FailBy(now, trial, client, reason)
+	})
+	return err
+}
+
+// Tell reports the outcome of a trial.
+func (s *Session) Tell(ctx context.Context, once agent.Once, trial uint64, outcome strategy.Outcome) error {
+	_, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
+		return agent.Reply{Trials: []uint64{trial}}, a.Tell(now, trial, outcome)
+	})
+	return err
+}
+
+// Import adds evaluations that were made before or elsewhere and returns how many of them were new.
+func (s *Session) Import(ctx context.Context, once agent.Once, past []agent.Past) (added int, err error) {
+	reply, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
+		added, err := a.Import(now, past)
+		return agent.Reply{Added: added}, err
+	})
+	return reply.Added, err
+}
+
+// Replied returns the stored reply to a request.
+func (s *Session) Replied(ctx context.Context, once agent.Once) (reply agent.Reply, ok bool, err error) {
+	stopped := s.do(ctx, func(a *agent.Agent, _ time.Time) { reply, ok, err = a.Replied(once) })
+	return reply, ok, errors.Join(stopped, err)
+}
+
+// Remember stores the reply to a request.
+func (s *Session) Remember(ctx context.Context, once agent.Once, reply agent.Reply) error {
+	return s.do(ctx, func(a *agent.Agent, _ time.Time) { a.Remember(once, reply) })
+}
+
+// once carries out a request that has no reply yet. Its records and the reply are written together.
+func (s *Session) once(ctx context.Context, once agent.Once, carryOut func(a *agent.Agent, now time.Time) (agent.Reply, error)) (reply agent.Reply, err error) {
+	stopped := s.do(ctx, func(a *agent.Agent, now time.Time) {
+		var known bool
+		if reply, known, err = a.Replied(once); known || err != nil {
+			return
+		}
+		if reply, err = carryOut(a, now); err == nil {
+			a.Remember(once, reply)
+		}
+	})
+	return reply, errors.Join(stopped, err)
+}

@@ -1,0 +1,143 @@
+// Package nethost creates the libp2p hosts of nodes, hubs and probes.
+package nethost
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/metrics"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	connections "github.com/libp2p/go-libp2p/p2p/net/connmgr"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/internal/peeraddr"
+	"github.com/fbo-node/fbo/internal/sanitize"
+)
+
+// DefaultListen returns the addresses that a node listens on by default: any free port of
+// every interface, by QUIC and TCP.
+func DefaultListen() []string {
+	return []string{
+		"/ip4/0.0.0.0/udp/0/quic-v1",
+		"/ip4/0.0.0.0/tcp/0",
+		"/ip6/::/udp/0/quic-v1",
+		"/ip6/::/tcp/0",
+	}
+}
+
+// MaxConnections is how many connections a node keeps.
+const MaxConnections = 64
+
+// Config is what hosts differ in.
+type Config struct {
+	Key         crypto.PrivKey
+	Listen      []string
+	Traffic     metrics.Reporter
+	Connections int                     // beyond which the least useful are closed
+	Gate        connmgr.ConnectionGater // nil: all connections are allowed
+	Relayed     bool                    // also reaches and is reached through hubs
+	Options     []libp2p.Option
+}
+
+// New returns a host that listens.
+func New(c Config) (host.Host, error) {
+	addresses, err := peeraddr.ParseListen(c.Listen)
+	if err != nil {
+		return nil, err
+	}
+	manager, err := connections.NewConnManager(c.Connections*3/4, c.Connections, connections.WithGracePeriod(time.Minute))
+	if err != nil {
+		return nil, fmt.Errorf("connection manager: %w", err)
+	}
+	options := []libp2p.Option{
+		libp2p.Identity(c.Key),
+		libp2p.NoListenAddrs, // a host that cannot listen as it starts is never closed by libp2p
+		libp2p.Transport(libp2pquic.NewTransport),
+		libp2p.Transport(tcp.NewTCPTransport),
+		libp2p.ConnectionManager(manager),
+		libp2p.BandwidthReporter(c.Traffic),
+		libp2p.UserAgent("fbo-node"),
+		libp2p.DisableMetrics(), // libp2p's are shared by all nodes of a process
+	}
+	if c.Gate != nil {
+		options = append(options, libp2p.ConnectionGater(c.Gate))
+	}
+	if c.Relayed {
+		options = append(options, libp2p.EnableRelay(), libp2p.EnableHolePunching(), libp2p.SwarmOpts(swarm.WithDialRanker(directFirst)))
+		addresses = append(addresses, multiaddr.StringCast("/p2p-circuit"))
+	} else {
+		options = append(options, libp2p.DisableRelay())
+	}
+	h, err := libp2p.New(append(options, c.Options...)...)
+	if err != nil {
+		return nil, fmt.Errorf("start the network: %w", err)
+	}
+	if err := h.Network().Listen(addresses...); err != nil {
+		return nil, errors.Join(fmt.Errorf("listen on %v: %w", c.Listen, err), h.Close())
+	}
+	return h, nil
+}
+
+// directFirst tries a peer's relayed addresses half a second after the others.
+// libp2p does so only when one of the others is public.
+func directFirst(addresses []multiaddr.Multiaddr) []network.AddrDelay {
+	ranked := swarm.DefaultDialRanker(addresses)
+	through := func(a network.AddrDelay) bool {
+		_, err := a.Addr.ValueForProtocol(multiaddr.P_CIRCUIT)
+		return err == nil
+	}
+	if !slices.ContainsFunc(ranked, func(a network.AddrDelay) bool { return !through(a) }) {
+		return ranked
+	}
+	for i, a := range ranked {
+		if through(a) {
+			ranked[i].Delay = max(a.Delay, swarm.RelayDelay)
+		}
+	}
+	return ranked
+}
+
+// FullAddresses returns the addresses of a host, each with its ID; none without a host.
+func FullAddresses(h host.Host) []string {
+	if h == nil {
+		return nil
+	}
+	addresses, err := peer.AddrInfoToP2pAddrs(&peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
+	if err != nil {
+		return nil // a host's own addresses are always valid
+	}
+	texts := make([]string, len(addresses))
+	for i, address := range addresses {
+		texts[i] = address.String()
+	}
+	return texts
+}
+
+// Bounds of the pause between attempts to reach a configured peer or to reserve a place at a hub.
+const (
+	ShortestPause = time.Second
+	LongestPause  = 30 * time.Second
+)
+
+// MaxReason is how many characters of an error are shown that may quote a peer.
+const MaxReason = 2000
+
+// DialReason puts libp2p's report of several lines on one line, without the parts that repeat.
+func DialReason(err error) string {
+	_, tries, found := strings.Cut(err.Error(), "all dials failed")
+	if !found {
+		tries = err.Error()
+	}
+	return sanitize.Text(strings.Join(strings.Fields(strings.ReplaceAll(tries, "* ", "")), " "), MaxReason)
+}

@@ -1,0 +1,46 @@
+package store
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/fbo-node/fbo/internal/datadir"
+)
+
+// maxSmall is the size of the largest file that readRegular reads.
+const maxSmall = 1 << 20
+
+// writeFile replaces the content of a small file of the data directory.
+func writeFile(path, content string) error {
+	return datadir.Replace(path, func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
+}
+
+// readRegular reads a small file of the data directory.
+func readRegular(path string) ([]byte, error) {
+	file, err := datadir.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxSmall))
+}
+
+// listenFile has the addresses that the node listened on, one a line.
+const listenFile = "listen-addresses"
+
+// LastListen returns the addresses that the node of a directory listened on when it was started
+// without Listen. Its next start without Listen takes the same if they are free. Before its first
+// start there are none.
+func LastListen(dir string) []string {
+	data, err := readRegular(filepath.Join(dir, listenFile))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(data))
+}
+
+// WriteListen stores the addresses for LastListen.
+func (s *Store) WriteListen(addresses []string) error {
+	return writeFile(filepath.Join(s.dir, listenFile), strings.Join(addresses, "\n")+"\n")
+}

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+
+	"github.com/fbo-node/fbo/internal/datadir"
+)
+
+// IdentityFile is the name of the private key in a node's directory.
+const IdentityFile = "identity.key"
+
+// LoadIdentity returns the Ed25519 key in a data directory, and makes one on first use. Only its
+// owner may read the file: whoever has the key is this node.
+func LoadIdentity(dir string) (crypto.PrivKey, error) {
+	path := filepath.Join(dir, IdentityFile)
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return createIdentity(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("identity: %w", err)
+	}
+	if err := datadir.Plain(path); err != nil {
+		return nil, fmt.Errorf("identity: %w", err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("identity %s is readable by others (mode %04o): accepted is 0600; make a new identity if others may have read it", path, info.Mode().Perm())
+	}
+	data, err := readRegular(path)
+	if err != nil {
+		return nil, fmt.Errorf("identity: %w", err)
+	}
+	key, err := crypto.UnmarshalPrivateKey(data)
+	if err != nil {
+		return nil, fmt.Errorf("identity %s is damaged: %w", path, err)
+	}
+	if key.Type() != crypto.Ed25519 {
+		return nil, fmt.Errorf("identity %s is a %v key, accepted is Ed25519", path, key.Type())
+	}
+	return key, nil
+}
+
+// createIdentity makes a key, unless another process is quicker: then it returns that one's.
+func createIdentity(path string) (crypto.PrivKey, error) {
+	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make identity: %w", err)
+	}
+	data, err := crypto.MarshalPrivateKey(key)
+	if err != nil {
+		return nil, fmt.Errorf("make identity: %w", err)
+	}
+	switch err := datadir.CreateOnce(path, data); {
+	case errors.Is(err, fs.ErrExist):
+		return LoadIdentity(filepath.Dir(path))
+	case err != nil:
+		return nil, fmt.Errorf("make identity: %w", err)
+	}
+	return key, nil
+}

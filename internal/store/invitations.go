@@ -1,0 +1,92 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/fbo-node/fbo/internal/datadir"
+	"github.com/fbo-node/fbo/internal/invitation"
+)
+
+// invitationDir is the folder in a data directory with the invitations that the node has joined by,
+// one a task.
+const invitationDir = "invitations"
+
+// ReadInvitation reads an invitation from a file. Only its owner may read the file: whoever has the
+// invitation can join.
+func ReadInvitation(path string) (invitation.Invitation, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return invitation.Invitation{}, fmt.Errorf("invitation: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return invitation.Invitation{}, fmt.Errorf("invitation: %w", err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return invitation.Invitation{}, fmt.Errorf("invitation %s is readable by others (mode %04o): accepted is 0600; make a new invitation if others may have read it", path, info.Mode().Perm())
+	}
+	text, err := io.ReadAll(io.LimitReader(file, 2*invitation.MaxTextBytes))
+	if err != nil {
+		return invitation.Invitation{}, fmt.Errorf("invitation: %w", err)
+	}
+	i, err := invitation.Parse(string(text))
+	if err != nil {
+		return invitation.Invitation{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return i, nil
+}
+
+// WriteInvitation writes an invitation to a new file that only its owner can read. The error wraps
+// fs.ErrExist where there is a file.
+func WriteInvitation(path string, i invitation.Invitation) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("invitation: %w", err)
+	}
+	_, err = fmt.Fprintln(file, i.Text())
+	if err = errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("invitation: %w", err)
+	}
+	return nil
+}
+
+// JoinedBy returns the invitation by which a node with this directory has joined a task; nil when
+// there is none.
+func JoinedBy(dir, task string) (*invitation.Invitation, error) {
+	path := filepath.Join(dir, invitationDir, task)
+	for _, part := range []string{filepath.Dir(path), path} {
+		if err := datadir.NoLink(part); err != nil {
+			return nil, fmt.Errorf("invitation: %w", err)
+		}
+	}
+	i, err := ReadInvitation(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && i.Task().String() != task {
+		err = fmt.Errorf("%s is an invitation to task %v", path, i.Task())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &i, nil
+}
+
+// KeepInvitation stores an invitation for JoinedBy.
+func (s *Store) KeepInvitation(i invitation.Invitation) error {
+	folder, err := datadir.Folder(s.dir, invitationDir)
+	if err != nil {
+		return fmt.Errorf("invitation: %w", err)
+	}
+	if err := writeFile(filepath.Join(folder, i.Task().String()), i.Text()+"\n"); err != nil {
+		return fmt.Errorf("invitation: %w", err)
+	}
+	return nil
+}

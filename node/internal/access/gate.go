@@ -1,0 +1,37 @@
+package access
+
+import (
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/control"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/fbo-node/fbo/node/internal/peers"
+)
+
+// Gate refuses connections with peers that are not on the allow list, and with banned ones. It allows
+// no dial, and closes a connection after the handshake, which proves the peer's identity.
+type Gate struct {
+	Policy  *peers.Policy
+	MayDial func(time.Time, peer.ID, multiaddr.Multiaddr) bool // nil: no limits
+}
+
+var _ connmgr.ConnectionGater = (*Gate)(nil)
+
+func (g *Gate) InterceptPeerDial(id peer.ID) bool { return g.Policy.MayConnect(id) }
+
+func (g *Gate) InterceptAddrDial(id peer.ID, address multiaddr.Multiaddr) bool {
+	return g.MayDial == nil || g.MayDial(time.Now(), id, address)
+}
+
+// InterceptAccept allows every connection: only the handshake shows the peer's identity.
+func (g *Gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
+
+func (g *Gate) InterceptSecured(_ network.Direction, id peer.ID, between network.ConnMultiaddrs) bool {
+	return g.Policy.MayConnect(id) && !g.Policy.Blocked(time.Now(), id, between.RemoteMultiaddr())
+}
+
+func (g *Gate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }

@@ -1,0 +1,93 @@
+// Package wire is what a node exchanges with peers. A Network has what all tasks of a node have in
+// common: the host, its policy, gossip and dials. A Topic has the messages of one task: shares by
+// gossip and by requests, direct messages, proofs of invitations and the search for peers.
+package wire
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/tasknames"
+	"github.com/fbo-node/fbo/node/internal/access"
+	"github.com/fbo-node/fbo/node/internal/gossip"
+	"github.com/fbo-node/fbo/node/internal/hub"
+	"github.com/fbo-node/fbo/node/internal/peers"
+)
+
+// Config is what a network needs of its node.
+type Config struct {
+	Host    host.Host
+	Foreign bool // the host is the user's: it does not ask the gate, and connections may have other uses
+	MDNS    bool // the node also finds others on the local network
+	Policy  *peers.Policy
+	Gate    *access.Gate
+	Hubs    []*hub.Link
+	Log     *slog.Logger
+	Warn    func(message string)
+	Tracers []pubsub.RawTracer
+}
+
+// Network is a node's part of the network, for all of its tasks.
+type Network struct {
+	Config
+	gossip  *pubsub.PubSub
+	syncing *access.Limiter // requests for shares
+	naming  *access.Limiter // requests for task names
+	untried atomic.Int32    // configured peers and hubs that have not been dialled once
+
+	mu     sync.Mutex
+	topics map[string]*Topic // by task ID
+}
+
+// Open starts gossip, until the context ends, and answers requests for task names, until stop is
+// called.
+func Open(ctx context.Context, c Config) (n *Network, stop func(), err error) {
+	n = &Network{
+		Config: c, topics: map[string]*Topic{},
+		syncing: newSyncLimiter(), naming: access.NewSmallLimiter("fbo.task-mismatch", tasknames.Timeout),
+	}
+	unfollow := access.Follow(c.Policy, c.Host.Network())
+	n.gossip, err = gossip.New(ctx, gossip.Config{Host: c.Host, Policy: c.Policy, Report: n.ReportViolation, Tracers: c.Tracers})
+	if err != nil {
+		unfollow()
+		return nil, nil, fmt.Errorf("gossip: %w", err)
+	}
+	c.Host.SetStreamHandler(tasknames.Protocol, n.serveTaskNames)
+	return n, func() { c.Host.RemoveStreamHandler(tasknames.Protocol); unfollow() }, nil
+}
+
+func (n *Network) add(t *Topic) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.topics[t.id] = t
+}
+
+func (n *Network) remove(t *Topic) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.topics, t.id)
+}
+
+// ReportViolation records a violation of a peer, unless it is the node itself.
+func (n *Network) ReportViolation(id peer.ID, weight int, why error) {
+	if id == n.Host.ID() {
+		return
+	}
+	n.Log.Info("a peer misbehaves", "peer", id, "error", why)
+	access.Report(n.Policy, n.Host.Network(), n.Log, id, weight, why)
+}
+
+// IsBanned reports whether a peer is banned now.
+func (n *Network) IsBanned(id peer.ID) bool { return n.Policy.Banned(time.Now(), id) }
+
+// Refuses reports whether the node accepts no shares of a peer: the peer is banned, or may not take
+// part.
+func (n *Network) Refuses(id peer.ID) bool { return n.Policy.Refused(time.Now(), id) }

@@ -1,0 +1,201 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	libp2pprotocol "github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/tasknames"
+	"github.com/fbo-node/fbo/node/internal/access"
+	"github.com/fbo-node/fbo/protocol"
+)
+
+const syncTimeout = 10 * time.Second
+
+// Streams of requests for shares that are read at the same time.
+const (
+	maxSyncStreams       = 16 // each may take up protocol.MaxSyncRequestBytes
+	maxSyncStreamsOfPeer = 8  // an honest one has one for each task in common
+)
+
+func newSyncLimiter() *access.Limiter {
+	return access.NewLimiter("fbo.sync", maxSyncStreams, maxSyncStreamsOfPeer, protocol.MaxSyncRequestBytes, syncTimeout)
+}
+
+// errEnough ends the reading of an answer. The rest is requested another time.
+var errEnough = errors.New("tells more than this node has a budget for")
+
+func (t *Topic) syncProtocol() libp2pprotocol.ID {
+	return libp2pprotocol.ID(tasknames.SyncPrefix + t.called.String())
+}
+
+// fetch requests from a peer the shares that this agent lacks. Calls during a request cause one more
+// request after it.
+func (t *Topic) fetch(from peer.ID) {
+	t.fetches.run(from, func() { t.fetchOnce(from) })
+}
+
+func (t *Topic) fetchOnce(from peer.ID) {
+	ctx, cancel := context.WithTimeout(t.ctx, syncTimeout)
+	defer cancel()
+	err := t.fetchShares(ctx, from)
+	if err == nil {
+		err = t.do(ctx, func(a *agent.Agent, now time.Time) { a.CaughtUp(now, from) })
+	}
+	if t.ctx.Err() != nil {
+		return
+	}
+	t.policy.Fetched(from)
+	t.metrics.Fetched(err != nil)
+	if err != nil {
+		t.log.Info("cannot catch up on shares", "peer", from, "error", err)
+	}
+}
+
+func (t *Topic) fetchShares(ctx context.Context, from peer.ID) error {
+	request := protocol.SyncRequest{PeerRecords: t.memberRecords()}
+	if err := t.do(ctx, func(a *agent.Agent, _ time.Time) {
+		request.Have = a.Digest()
+		for _, c := range a.EquivocationProofs() {
+			request.Equivocations = append(request.Equivocations, protocol.SealedEquivocationProof{First: c.First.Envelope, Second: c.Second.Envelope})
+		}
+	}); err != nil {
+		return err
+	}
+	stream, err := t.net.Host.NewStream(ctx, from, t.syncProtocol())
+	if err != nil {
+		return err
+	}
+	if err := t.ask(ctx, stream, request); err != nil {
+		_ = stream.Reset()
+		return err
+	}
+	return stream.Close()
+}
+
+func (t *Topic) ask(ctx context.Context, stream network.Stream, request protocol.SyncRequest) error {
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := stream.SetDeadline(deadline); err != nil {
+			return err
+		}
+	}
+	if err := t.prove(stream); err != nil {
+		return err
+	}
+	if err := protocol.WriteSyncRequest(stream, request); err != nil {
+		return err
+	}
+	if err := stream.CloseWrite(); err != nil {
+		return err
+	}
+	policy, from := t.net.Policy, stream.Conn().RemotePeer()
+	return t.reportMalformed(stream, protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
+		if item.PeerRecord != nil {
+			return t.learn(item.PeerRecord, stream.Conn())
+		}
+		if !policy.AllowItem(time.Now(), from, stream.Conn().RemoteMultiaddr(), len(item.Envelope)+len(item.ConflictingEnvelope)) {
+			return errEnough
+		}
+		if item.ConflictingEnvelope != nil {
+			return t.contradicted(ctx, item.Envelope, item.ConflictingEnvelope)
+		}
+		share, err := protocol.Open(item.Envelope)
+		if err != nil {
+			t.metrics.ShareReceived(UnknownKind, agent.Malformed)
+			return err
+		}
+		if !t.net.Policy.MayTakePart(share.Author) {
+			return nil // the peer's list may be a longer one
+		}
+		result, _, err := t.receive(ctx, share, item.Age, from)
+		if result == agent.Equivocation {
+			t.judge(result, from, share.Author, err)
+			return nil
+		}
+		if result == agent.Malformed {
+			return fmt.Errorf("%w: %s share of %s", err, result, share.Author)
+		}
+		return nil
+	}))
+}
+
+// contradicted takes a proof of an equivocation, perhaps of this node. It is no violation of the peer that
+// relays it, nor of the author that receives it: thus a node learns that another has its key.
+func (t *Topic) contradicted(ctx context.Context, first, second []byte) error {
+	c, err := protocol.OpenEquivocationProof(first, second)
+	if err != nil {
+		return err
+	}
+	if !t.net.Policy.MayTakePart(c.First.Author) {
+		return nil
+	}
+	return t.do(ctx, func(a *agent.Agent, now time.Time) { a.Equivocators(now, c) })
+}
+
+// reportMalformed reports malformed messages as a violation of the peer that sent them, and so a wrong
+// proof of the invitation: honest peers that know the protocol's name have the invitation.
+func (t *Topic) reportMalformed(stream network.Stream, err error) error {
+	if errors.Is(err, protocol.ErrMalformed) || errors.Is(err, invitation.ErrForeign) {
+		t.net.ReportViolation(stream.Conn().RemotePeer(), 1, err)
+	}
+	return err
+}
+
+// serveSync answers a peer's request for shares.
+func (t *Topic) serveSync(stream network.Stream) {
+	if err := t.answer(stream); err != nil {
+		t.log.Info("cannot serve a peer's catching up", "peer", stream.Conn().RemotePeer(), "error", err)
+		_ = stream.Reset()
+		return
+	}
+	_ = stream.Close()
+}
+
+func (t *Topic) answer(stream network.Stream) error {
+	n, from := t.net, stream.Conn().RemotePeer()
+	if !n.Policy.MayTakePart(from) {
+		return errors.New("may not take part")
+	}
+	leave, err := n.syncing.Admit(stream, n.Policy, n.ReportViolation)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := t.demand(stream); err != nil {
+		return err
+	}
+	request, err := protocol.ReadSyncRequest(stream)
+	if err != nil {
+		return t.reportMalformed(stream, err)
+	}
+	for _, sealed := range request.PeerRecords {
+		if err := t.learn(sealed, stream.Conn()); err != nil {
+			return t.reportMalformed(stream, err)
+		}
+	}
+	for _, c := range request.Equivocations {
+		if err := t.contradicted(t.ctx, c.First, c.Second); err != nil {
+			return t.reportMalformed(stream, err)
+		}
+	}
+	var items []protocol.SyncItem
+	if err := t.do(t.ctx, func(a *agent.Agent, now time.Time) { items = a.Since(now, request.Have) }); err != nil {
+		return err
+	}
+	for _, sealed := range t.memberRecords() {
+		items = append(items, protocol.SyncItem{PeerRecord: sealed})
+	}
+	for _, item := range items {
+		if err := protocol.WriteSyncItem(stream, item); err != nil {
+			return err
+		}
+	}
+	return stream.CloseWrite()
+}

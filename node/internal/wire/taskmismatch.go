@@ -1,0 +1,226 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/tasknames"
+	"github.com/fbo-node/fbo/node/internal/access"
+	"github.com/fbo-node/fbo/protocol"
+)
+
+const (
+	taskNamePause   = 2 * time.Second  // between checks of the connected peers, with jitter
+	taskNameRetry   = 30 * time.Second // after a request without a response
+	maxMismatchLogs = 16               // warnings of a session; a peer could cause any number of them
+)
+
+// TaskMismatch is a connected peer's task of the same name as the session's and with
+// another ID: its file differs, so that the two do not help each other.
+type TaskMismatch struct {
+	Peer peer.ID `json:"peer"`
+	Task string  `json:"task"`           // its ID
+	Open bool    `json:"open,omitempty"` // it is this very task, which the session joined by invitation and the peer without
+}
+
+// serveTaskNames answers which of the node's tasks have the name that a peer asks for. libp2p and
+// gossip send the IDs of tasks to all connected peers, but not the names, so only peers that know a
+// name receive an answer.
+func (n *Network) serveTaskNames(stream network.Stream) {
+	if err := n.answerTaskNames(stream); err != nil {
+		n.Log.Info("cannot answer about tasks of a name", "peer", stream.Conn().RemotePeer(), "error", err)
+		_ = stream.Reset()
+		return
+	}
+	_ = stream.Close()
+}
+
+func (n *Network) answerTaskNames(stream network.Stream) error {
+	from := stream.Conn().RemotePeer()
+	if !n.Policy.MayTakePart(from) {
+		return access.ErrNotAllowed
+	}
+	leave, err := n.naming.Admit(stream, n.Policy, n.ReportViolation)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	asked, err := protocol.ReadTaskMismatchRequest(stream)
+	if errors.Is(err, protocol.ErrMalformed) {
+		n.ReportViolation(from, 1, err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := protocol.WriteTaskMismatchResponse(stream, n.tasksNamed(from, asked)); err != nil {
+		return err
+	}
+	return stream.CloseWrite()
+}
+
+func (n *Network) tasksNamed(asking peer.ID, nameHash [sha256.Size]byte) (tasks []cid.Cid) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, t := range n.topics {
+		if t.keys == nil && protocol.NameHash(asking, n.Host.ID(), t.task.Name) == nameHash {
+			tasks = append(tasks, t.task.ID())
+		}
+	}
+	return tasks
+}
+
+// worksOn reports whether the node has joined the task with this ID.
+func (n *Network) worksOn(id string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.topics[id] != nil
+}
+
+// mismatches holds the connected peers on other tasks of a task's name.
+type mismatches struct {
+	own string // the session's task
+
+	mu     sync.Mutex
+	asked  map[peer.ID]question
+	found  map[peer.ID][]string
+	warned map[peer.ID]bool
+}
+
+// question is when a peer was asked, and what it took part in then.
+type question struct {
+	tasks string
+	retry time.Time // zero: answered
+}
+
+func newMismatches(own string) *mismatches {
+	return &mismatches{own: own, asked: map[peer.ID]question{}, found: map[peer.ID][]string{}, warned: map[peer.ID]bool{}}
+}
+
+// list returns the mismatches for the status.
+func (m *mismatches) list() (all []TaskMismatch) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, tasks := range m.found {
+		for _, task := range tasks {
+			all = append(all, TaskMismatch{Peer: id, Task: task, Open: task == m.own})
+		}
+	}
+	slices.SortFunc(all, func(a, b TaskMismatch) int { return strings.Compare(string(a.Peer)+a.Task, string(b.Peer)+b.Task) })
+	return all
+}
+
+// due reports whether to ask a peer that takes part in these tasks.
+func (m *mismatches) due(id peer.ID, tasks []string, now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	last, ok := m.asked[id]
+	return !ok || last.tasks != strings.Join(tasks, " ") || !last.retry.IsZero() && now.After(last.retry)
+}
+
+// answered records a peer's answer, and reports whether it is a reason for a new warning.
+func (m *mismatches) answered(id peer.ID, tasks, named []string, err error, now time.Time) (news bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	q := question{tasks: strings.Join(tasks, " ")}
+	if err != nil {
+		q.retry = now.Add(taskNameRetry)
+	}
+	m.asked[id] = q
+	delete(m.found, id)
+	if len(named) == 0 {
+		return false
+	}
+	m.found[id] = named
+	news = !m.warned[id] && len(m.warned) < maxMismatchLogs
+	if news {
+		m.warned[id] = true
+	}
+	return news
+}
+
+// forget drops the peers that have left or are not asked any more.
+func (m *mismatches) forget(keep func(peer.ID) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id := range m.asked {
+		if !keep(id) {
+			delete(m.asked, id)
+			delete(m.found, id)
+		}
+	}
+}
+
+// compareTaskNames asks connected peers that take part in other tasks and not in this one whether the
+// name is the same: a task file with a typing error is another task.
+func (t *Topic) compareTaskNames() {
+	h := t.net.Host
+	for {
+		select {
+		case <-t.ctx.Done():
+			return
+		case <-time.After(t.net.Policy.Jittered(taskNamePause)):
+		}
+		others := map[peer.ID][]string{}
+		for _, id := range h.Network().Peers() {
+			if p := tasknames.Of(h, id); t.isUnrelated(p) {
+				others[id] = p.Tasks
+			}
+		}
+		t.mismatches.forget(func(id peer.ID) bool { return others[id] != nil })
+		for id, tasks := range others {
+			if t.mismatches.due(id, tasks, time.Now()) {
+				t.compareTaskName(id, tasks)
+			}
+		}
+	}
+}
+
+// isUnrelated reports whether a peer may intend to work on this task and does not. With an invitation
+// peers receive no request, since it would disclose the name to peers that guess it; only peers that
+// run the task without the invitation are found, by the ID that they advertise. No node starts with a
+// mistyped file, which has another ID than the invitation.
+func (t *Topic) isUnrelated(p tasknames.Summary) bool {
+	same := slices.Contains(p.Tasks, t.id)
+	if t.keys != nil {
+		return same
+	}
+	return p.Answers && len(p.Tasks) > 0 && !same
+}
+
+func (t *Topic) compareTaskName(id peer.ID, tasks []string) {
+	n := t.net
+	if n.Policy.Refused(time.Now(), id) {
+		return
+	}
+	if t.keys != nil {
+		if t.mismatches.answered(id, tasks, []string{t.id}, nil, time.Now()) {
+			n.Warn(fmt.Sprintf("peer %v works on this task, %q, without the invitation: the two do not help each other, and it tells the task's ID to everybody; give its user the invitation", id, t.task.Name))
+		}
+		return
+	}
+	named, err := tasknames.Query(t.ctx, n.Host, id, t.task.Name, tasks)
+	if t.ctx.Err() != nil {
+		return
+	}
+	if errors.Is(err, protocol.ErrMalformed) {
+		n.ReportViolation(id, 1, err)
+	}
+	if err != nil {
+		t.log.Debug("a peer does not say whether its task has this name", "peer", id, "error", err)
+	}
+	named = slices.DeleteFunc(named, n.worksOn) // no mistake where the node works on the other task too
+	if t.mismatches.answered(id, tasks, named, err, time.Now()) {
+		n.Warn(fmt.Sprintf("peer %v works on another task of the same name, %q (its id %s, here %s): the task files differ, so the two do not help each other; compare what `fbo-node task check FILE` prints on both machines",
+			id, t.task.Name, sanitize.List(named), t.id))
+	}
+}

@@ -1,0 +1,331 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ipfs/go-cid"
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/peers"
+	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	outboxSize     = 128
+	syncInterval   = time.Minute            // anti-entropy with one random peer
+	firstSync      = time.Second            // the same after a peer has joined, then ever more seldom
+	goodbyeLinger  = 200 * time.Millisecond // for the last share to be sent
+	receiveTimeout = 5 * time.Second
+)
+
+// TopicConfig is what a topic needs of its session.
+type TopicConfig struct {
+	Task *task.Task
+	Keys *invitation.Keys // nil: the task is open
+	Wait time.Duration    // how long the first design is held back, at most; zero: it is not
+	Log  *slog.Logger
+
+	Exchanges []string // names of the agent's exchanges, which alone receive direct messages
+	Store     *store.Store
+	Metrics   Metrics
+
+	// Do runs a function in the session's loop, and returns when its effects are on disk. It returns an
+	// error when the session has ended.
+	Do func(ctx context.Context, run func(a *agent.Agent, now time.Time)) error
+
+	// Receive passes a share to the agent.
+	Receive func(a *agent.Agent, now time.Time, share protocol.Share, age time.Duration, by agent.Source) (agent.ShareResult, error)
+}
+
+// Topic exchanges messages with the peers on one task: gossip, requests for shares, and direct
+// messages.
+type Topic struct {
+	net     *Network
+	task    *task.Task
+	id      string           // of the task
+	keys    *invitation.Keys // nil: the task is open
+	called  cid.Cid          // names the topic and streams; see the function called
+	meeting cid.Cid          // names the task to hubs
+	wait    time.Duration
+	log     *slog.Logger
+	store   *store.Store
+	metrics Metrics
+	do      func(ctx context.Context, run func(a *agent.Agent, now time.Time)) error
+	deliver func(a *agent.Agent, now time.Time, share protocol.Share, age time.Duration, by agent.Source) (agent.ShareResult, error)
+
+	topic      *pubsub.Topic
+	peers      *pubsub.TopicEventHandler
+	inbox      *pubsub.Subscription
+	policy     *peers.Task
+	dialBacks  chan struct{} // holds one for each that is in progress
+	mismatches *mismatches
+	direct     *directMessenger
+	joined     chan struct{} // a peer has joined
+	admissions chan peer.ID  // peers that have proven the invitation
+	proofs     coalescer     // of requests for them
+	fetches    coalescer     // of requests for shares
+	renewals   coalescer
+
+	outbox  chan protocol.Share
+	drained chan struct{} // closed when the outbox is closed and empty
+	ctx     context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// Join subscribes to a task. Nothing is sent or received before Start.
+func (n *Network) Join(ctx context.Context, c TopicConfig) (t *Topic, err error) {
+	meeting := c.Task.ID()
+	if c.Keys != nil {
+		meeting = c.Keys.Meeting()
+	}
+	t = &Topic{
+		net: n, task: c.Task, id: c.Task.ID().String(), keys: c.Keys, called: called(c.Task, c.Keys), meeting: meeting, wait: c.Wait, log: c.Log,
+		store: c.Store, metrics: c.Metrics, do: c.Do, deliver: c.Receive,
+
+		policy:     n.Policy.NewTask(rosterOf(c.Task)),
+		dialBacks:  make(chan struct{}, maxDialBacks),
+		mismatches: newMismatches(c.Task.ID().String()),
+		joined:     make(chan struct{}, 1),
+		admissions: make(chan peer.ID, outboxSize),
+		outbox:     make(chan protocol.Share, outboxSize),
+		drained:    make(chan struct{}),
+	}
+	t.direct = newDirectMessenger(t, c.Exchanges)
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			t.Leave()
+		}
+	}()
+	if t.keys != nil {
+		n.Policy.RequireInvitation(t.name())
+	}
+	n.Policy.JoinTopic(t.name())
+	if err := n.gossip.RegisterTopicValidator(t.name(), t.validate); err != nil {
+		return nil, fmt.Errorf("topic: %w", err)
+	}
+	if t.topic, err = n.gossip.Join(t.name()); err != nil {
+		return nil, fmt.Errorf("topic: %w", err)
+	}
+	if t.peers, err = t.topic.EventHandler(); err != nil {
+		return nil, fmt.Errorf("topic: %w", err)
+	}
+	n.Host.SetStreamHandler(t.syncProtocol(), t.serveSync)
+	n.Host.SetStreamHandler(t.direct.protocol(), t.direct.receive)
+	if t.inbox, err = t.topic.Subscribe(pubsub.WithBufferSize(outboxSize)); err != nil {
+		return nil, fmt.Errorf("topic: %w", err)
+	}
+	return t, ctx.Err()
+}
+
+// called returns what names the topic and streams of a task: the ID, or the tag.
+func called(t *task.Task, keys *invitation.Keys) cid.Cid {
+	if keys != nil {
+		return keys.Tag()
+	}
+	return t.ID()
+}
+
+// TopicName returns the gossip topic of a task.
+func TopicName(t *task.Task, keys *invitation.Keys) string {
+	return peers.TopicName(called(t, keys).String())
+}
+
+func (t *Topic) name() string { return peers.TopicName(t.called.String()) }
+
+// Start begins to send and receive. The session's loop must run.
+func (t *Topic) Start() {
+	t.net.add(t)
+	t.running.Go(t.send)
+	t.running.Go(t.drain)
+	t.running.Go(t.follow)
+	t.running.Go(t.receiveUnadmitted)
+	t.running.Go(t.reconcile)
+	t.running.Go(t.maintainConnections)
+	t.running.Go(t.compareTaskNames)
+	for _, h := range t.net.Hubs {
+		t.running.Go(func() { t.registerAtHub(h) })
+	}
+	if t.wait > 0 {
+		t.running.Go(func() { t.awaitPeers(t.wait) })
+	}
+}
+
+// Publish gives a share to gossip and never blocks. Gossip may lose a share; peers get it by a request for
+// shares.
+func (t *Topic) Publish(share protocol.Share) {
+	select {
+	case t.outbox <- share:
+	default:
+		t.metrics.ShareUnpublished()
+		t.log.Warn("outbox full, share not gossiped", "kind", share.Kind)
+	}
+}
+
+func (t *Topic) send() {
+	defer close(t.drained)
+	for share := range t.outbox {
+		message := share.Envelope
+		if keys := t.keys; keys != nil {
+			message = keys.Seal(t.net.Host.ID(), message)
+		}
+		if err := t.topic.Publish(t.ctx, message); err != nil {
+			t.metrics.ShareUnpublished()
+			t.log.Warn("share not gossiped", "kind", share.Kind, "error", err)
+		}
+	}
+}
+
+// drain empties the subscription, whose messages validate has delivered.
+func (t *Topic) drain() {
+	for {
+		if _, err := t.inbox.Next(t.ctx); err != nil {
+			return
+		}
+	}
+}
+
+// follow watches peers come and go. Gossip does not repeat the past to a peer
+// that joins, so each side fetches what it lacks from the other.
+func (t *Topic) follow() {
+	for {
+		event, err := t.peers.NextPeerEvent(t.ctx)
+		if err != nil {
+			return
+		}
+		if event.Type == pubsub.PeerLeave {
+			t.log.Info("peer left the task", "peer", event.Peer)
+			t.policy.Left(event.Peer)
+			t.running.Go(func() { t.renewals.run(event.Peer, func() { t.reconnectStale(event.Peer) }) })
+			continue
+		}
+		t.policy.Arrived(event.Peer)
+		if !t.net.Policy.Admitted(event.Peer, t.name()) {
+			t.running.Go(func() { t.proofs.run(event.Peer, func() { t.askProof(event.Peer) }) })
+			continue
+		}
+		t.welcome(event.Peer)
+	}
+}
+
+// welcome begins to exchange messages with a peer on the task.
+func (t *Topic) welcome(id peer.ID) {
+	if !t.policy.Joined(time.Now(), id) {
+		return
+	}
+	t.log.Info("peer joined the task", "peer", id)
+	t.startDialBacks(t.policy.Identified(time.Now(), id, t.recordOf(id)))
+	t.net.Host.ConnManager().TagPeer(id, t.name(), peers.ValueOnTask)
+	t.direct.retryNow(id)
+	t.reportJoined(id)
+	t.running.Go(func() { t.fetch(id) })
+	select {
+	case t.joined <- struct{}{}:
+	default:
+	}
+}
+
+// reconcile requests shares of a random peer, since gossip may lose messages: once a minute, and more
+// often after a peer has joined, when shares are lost between peers that are not connected yet.
+func (t *Topic) reconcile() {
+	pause := syncInterval
+	next := time.NewTimer(pause)
+	defer next.Stop()
+	for {
+		select {
+		case <-t.ctx.Done():
+			return
+		case <-t.joined:
+			if pause > firstSync {
+				pause = firstSync
+				next.Reset(t.net.Policy.Jittered(pause))
+			}
+		case <-next.C:
+			from := t.OnTask()
+			if len(from) == 0 {
+				from = t.inReach()
+			}
+			if len(from) > 0 {
+				t.fetch(from[rand.IntN(len(from))])
+			}
+			pause = min(2*pause, syncInterval)
+			next.Reset(t.net.Policy.Jittered(pause))
+		}
+	}
+}
+
+// inReach lists the connected peers that answer requests for shares of the task, on the topic or not,
+// without those that have not proven the invitation. A peer gossips with one node of each identity.
+// The second of two copies of a data directory has thus no peers on the topic, and learns why from
+// the answers.
+func (t *Topic) inReach() []peer.ID {
+	host := t.net.Host
+	return slices.DeleteFunc(host.Network().Peers(), func(id peer.ID) bool {
+		spoken, err := host.Peerstore().SupportsProtocols(id, t.syncProtocol())
+		return err != nil || len(spoken) == 0 || !t.net.Policy.Admitted(id, t.name())
+	})
+}
+
+// Close sends the last shares and leaves the task. The session's loop must have ended.
+func (t *Topic) Close() {
+	t.net.remove(t)
+	close(t.outbox)
+	<-t.drained
+	if len(t.OnTask()) > 0 {
+		time.Sleep(goodbyeLinger)
+	}
+	t.storeAnchors(t.policy.Anchors(time.Now()))
+	t.Leave()
+	t.running.Wait()
+	t.unprotectPeers()
+}
+
+// Leave undoes Join, as far as it got.
+func (t *Topic) Leave() {
+	t.cancel()
+	n := t.net
+	if t.inbox != nil {
+		t.inbox.Cancel()
+	}
+	n.Host.RemoveStreamHandler(t.syncProtocol())
+	n.Host.RemoveStreamHandler(t.direct.protocol())
+	if t.peers != nil {
+		t.peers.Cancel()
+	}
+	if t.topic != nil {
+		// Closing fails until gossip has processed the end of the subscription. The end of the node's
+		// gossip context frees the topic in any case.
+		_ = t.topic.Close()
+	}
+	_ = n.gossip.UnregisterTopicValidator(t.name())
+	n.Policy.LeaveTopic(t.name())
+}
+
+// Mismatches lists the connected peers on a task of the same name and another ID.
+func (t *Topic) Mismatches() []TaskMismatch { return t.mismatches.list() }
+
+// Send delivers a direct message. It never blocks: where there is no room, the message displaces the
+// oldest. Only the session's loop calls it, so that there are no new messages after the loop has
+// ended.
+func (t *Topic) Send(d agent.Direct) { t.direct.enqueue(d) }
+
+// Sending reports whether a direct message waits for a peer that is connected, or is on its way to it.
+func (t *Topic) Sending() bool { return t.direct.isBusy() }
+
+// reportJoined reports to the agent that a peer has joined the task.
+func (t *Topic) reportJoined(id peer.ID) {
+	group := t.net.Policy.Group(id)
+	_ = t.do(t.ctx, func(a *agent.Agent, _ time.Time) { a.Joined(id, group) }) // the session's end is reported elsewhere
+}

@@ -10,9 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/internal/store"
-
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/store"
 )
 
 // doctor --repair says in lines what it found and did, and its exit code tells whether the

@@ -3,11 +3,10 @@ package base
 import (
 	"os"
 
-	"github.com/fbo-node/fbo/internal/store"
-
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )

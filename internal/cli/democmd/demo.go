@@ -28,8 +28,8 @@ import (
 //go:embed demo.yaml
 var taskText []byte
 
-// Strategies returns the names of the strategies that listen to peers and need neither a promise of privacy nor a
-// roster: the nodes of the demo have no names before they run.
+// Strategies returns the names of the strategies that use shares of peers and need neither a promise
+// of privacy nor a roster: the nodes of the demo have no names before they run.
 func Strategies() (names []string) {
 	for _, r := range all.Strategies() {
 		if r.Shares() && !r.Private && !r.Roster {

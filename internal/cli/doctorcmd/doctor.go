@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/fbo-node/fbo/internal/peeraddr"
-
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/cli/past"
+	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/internal/taskref"

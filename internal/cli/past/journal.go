@@ -6,7 +6,6 @@ import (
 	"io/fs"
 
 	"github.com/fbo-node/fbo/internal/store"
-
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"

@@ -18,7 +18,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// display shows what a node does that takes part: its progress, and what precedes and ends it.
+// display prints the progress of a node that takes part, and what precedes and ends it.
 type display struct {
 	*progress.Printer
 	disclosed *past.Disclosures // what this node has disclosed about the same data under other tasks; nil: nothing
@@ -38,7 +38,7 @@ func (p *display) standing(ctx context.Context, session *node.Session, evals int
 	return nil
 }
 
-// page tells the link of the page. Whoever reads it can read what the node tells its user.
+// page prints the link of the page, with which anyone can read what the node shows its user.
 func (p *display) page(link string) {
 	p.PrintLine(base.Object{"event": "page_served", "url": link}, "page: %s", link)
 }

@@ -18,7 +18,7 @@ func serveControl(dir string, api http.Handler) (stop func(), err error) {
 	return serveSocket(filepath.Join(dir, control.Socket), limits(defaultRateLimit).Protect(api))
 }
 
-// apiOf is the HTTP interface of a desk; untilUnused is that of serve.
+// apiOf returns the HTTP interface of a trial server; untilUnused is that of serve.
 func apiOf(d *trialserver.Server, lease time.Duration, untilUnused bool, show *display) http.Handler {
 	return httpapi.New(d, httpapi.Options{
 		Version: base.Version(), Lease: lease, UntilUnused: untilUnused, Printed: printed(d.Node().Dir), Warnings: show.Warnings,

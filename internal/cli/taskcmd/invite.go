@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 
-	"github.com/fbo-node/fbo/internal/store"
-
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/store"
 )
 
 func newInvite() *cobra.Command {

@@ -1,6 +1,6 @@
 //go:build !race
 
-package main
+package main_test
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // Files that become much are refused with one line and at most 200 MB of memory, of which the race
@@ -64,7 +66,7 @@ func TestFilesThatBecomeMuch(t *testing.T) {
 	} {
 		command := nodeCommand(c.line...)
 		e := finish(t, command)
-		if e.code != exitUsage || !strings.Contains(e.stderr, c.want) || strings.Count(e.stderr, "\n") != 1 {
+		if e.code != base.ExitUsage || !strings.Contains(e.stderr, c.want) || strings.Count(e.stderr, "\n") != 1 {
 			t.Errorf("%s: exit code %d, %d lines: %.300s", name, e.code, strings.Count(e.stderr, "\n"), e.stderr)
 		}
 		if peak := command.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10; peak > 200 {

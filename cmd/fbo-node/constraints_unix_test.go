@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 const limitsTask = `name: limits
@@ -41,7 +43,7 @@ func TestKilledNodeKeepsConstraints(t *testing.T) {
 	printed := victim.of("trial_finished")
 
 	victim = start(t, line...)
-	if code := victim.wait(t); code != exitDone {
+	if code := victim.wait(t); code != base.ExitDone {
 		t.Errorf("exit code %d: %s", code, victim.stderr.String())
 	}
 	trials := historyOf(t, dir)
@@ -97,12 +99,12 @@ func TestKilledNodeKeepsConstraints(t *testing.T) {
 		t.Errorf("best %s, imported %s", best, again)
 	}
 	e := call(t, join(runLine(file, shortTempDir(t), "--evals", "0", "--import", writeFile(t, "less.csv", "x,y,value,constraint.right\n1,0,3,1\n")), objective("limits"))...)
-	if e.code == exitDone || !strings.Contains(e.stderr, `the task's constraint "up" is missing in the outcome`) {
+	if e.code == base.ExitDone || !strings.Contains(e.stderr, `the task's constraint "up" is missing in the outcome`) {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 	for _, p := range []*process{first, third} {
 		p.signal(t, syscall.SIGINT)
-		if code := p.wait(t); code != exitDone {
+		if code := p.wait(t); code != base.ExitDone {
 			t.Errorf("a peer ended with code %d: %s", code, p.stderr.String())
 		}
 	}
@@ -110,7 +112,7 @@ func TestKilledNodeKeepsConstraints(t *testing.T) {
 
 func valueOf(t *testing.T, trial string) float64 {
 	t.Helper()
-	var parsed nodeTrial
+	var parsed shownTrial
 	decode(t, trial, &parsed)
 	return parsed.Outcome.Value
 }

@@ -1,6 +1,6 @@
 //go:build linux && long
 
-package main
+package main_test
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // Without a container engine, the image that the Dockerfile describes is made by
@@ -164,7 +166,7 @@ func TestLongContainer(t *testing.T) {
 			t.Errorf("user %q: want numbers other than root's, since the image has no list of users", c.user)
 		}
 		e := finish(t, c.run("peer-id", "--data-dir", "/elsewhere"))
-		if e.code != exitFailed || !strings.Contains(e.stderr, "/elsewhere") {
+		if e.code != base.ExitFailed || !strings.Contains(e.stderr, "/elsewhere") {
 			t.Errorf("outside the volume: exit code %d, %s%s", e.code, e.stdout, e.stderr)
 		}
 	})
@@ -175,7 +177,7 @@ func TestLongContainer(t *testing.T) {
 // The image as it is: a hub, healthy while it runs, with the same identity after
 // a restart.
 func (c *container) testHub(t *testing.T) {
-	if e := finish(t, c.command(c.health...)); e.code != exitFailed {
+	if e := finish(t, c.command(c.health...)); e.code != base.ExitFailed {
 		t.Fatalf("health before the start: exit code %d, %s", e.code, e.stderr)
 	}
 	var said []string
@@ -187,7 +189,7 @@ func (c *container) testHub(t *testing.T) {
 			t.Fatal(err)
 		}
 		slow := time.AfterFunc(patienceOfTests, func() { _ = hub.Process.Kill() })
-		for begun := time.Now(); finish(t, c.command(c.health...)).code != exitDone && time.Since(begun) < patienceOfTests; {
+		for begun := time.Now(); finish(t, c.command(c.health...)).code != base.ExitDone && time.Since(begun) < patienceOfTests; {
 			time.Sleep(100 * time.Millisecond)
 		}
 		_ = hub.Process.Signal(syscall.SIGTERM)
@@ -198,7 +200,7 @@ func (c *container) testHub(t *testing.T) {
 		}
 		first, _, _ := strings.Cut(out.String(), "\n")
 		said = append(said, first)
-		if e := finish(t, c.command(c.health...)); e.code != exitFailed {
+		if e := finish(t, c.command(c.health...)); e.code != base.ExitFailed {
 			t.Errorf("health after the end: exit code %d, %s", e.code, e.stdout)
 		}
 	}
@@ -216,10 +218,10 @@ func (c *container) testRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := finish(t, c.run("run", file, "--evals", "3", "--", c.start[0], "train", "--l2", "{x}", "--momentum", "{momentum}"))
-	if e.code != exitDone || !strings.Contains(e.stdout, "in 3 evaluations (0 failed)") {
+	if e.code != base.ExitDone || !strings.Contains(e.stdout, "in 3 evaluations (0 failed)") {
 		t.Fatalf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}
-	if e := finish(t, c.run("status")); e.code != exitDone || !strings.Contains(e.stdout, "trials    3 done, 0 failed") {
+	if e := finish(t, c.run("status")); e.code != base.ExitDone || !strings.Contains(e.stdout, "trials    3 done, 0 failed") {
 		t.Errorf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/taskcmd"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/protocol"
@@ -55,7 +57,7 @@ func weightsSent(p *process) (count int) {
 func releasing(t *testing.T, file, dir, evals string, peers ...*process) int {
 	t.Helper()
 	p := start(t, join(runLine(file, dir, join([]string{"--json", "--evals", evals}, toPeers(t, peers...))...), objective("steady"))...)
-	if code := p.wait(t); code != exitDone {
+	if code := p.wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
 	var last protocol.Stamp
@@ -217,7 +219,7 @@ func (c copied) refused(t *testing.T, copies [2]*process) {
 	for _, p := range copies { // one that refuses early has to stay, to pass on its proof
 		p.await(t, "the refusal", isWarning("this node shares nothing more: two copies of its data directory"))
 	}
-	var said [2]privacyReport
+	var said [2]taskcmd.PrivacyReport
 	// Two shares with one stamp tell that there is a copy; its receipts come after that.
 	for began := time.Now(); time.Since(began) < patienceOfTests; time.Sleep(100 * time.Millisecond) {
 		for i, dir := range c.dirs {

@@ -1,6 +1,6 @@
 //go:build unix && long
 
-package main
+package main_test
 
 import "testing"
 

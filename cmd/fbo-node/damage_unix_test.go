@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/store"
 )
 
@@ -67,22 +68,22 @@ func testDamagedJournals(t *testing.T, count uint64) {
 		}
 		read := 0
 		for _, command := range []string{"status", "history"} {
-			if e := call(t, command, "--data-dir", dir); e.code == exitDone {
+			if e := call(t, command, "--data-dir", dir); e.code == base.ExitDone {
 				read++
 			} else {
 				expectDamage(t, what+": "+command, path, e)
 			}
 		}
-		if d := call(t, "doctor", "--data-dir", dir); (d.code == exitDone) != (read == 2) || strings.Contains(d.stderr, "goroutine") {
+		if d := call(t, "doctor", "--data-dir", dir); (d.code == base.ExitDone) != (read == 2) || strings.Contains(d.stderr, "goroutine") {
 			t.Errorf("%s: doctor: exit code %d, while %d of 2 commands could read it\n%s%s", what, d.code, read, d.stdout, d.stderr)
 		}
-		if e := call(t, line(more)...); e.code != exitDone {
+		if e := call(t, line(more)...); e.code != base.ExitDone {
 			expectDamage(t, what+": run", path, e)
 			refused++
 			if err := os.WriteFile(filepath.Join(dir, store.CopyFile), copied, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if e := call(t, "doctor", "--repair", "--data-dir", dir); e.code != exitDone || e.stderr != "" {
+			if e := call(t, "doctor", "--repair", "--data-dir", dir); e.code != base.ExitDone || e.stderr != "" {
 				t.Errorf("%s: doctor --repair: exit code %d\n%s%s", what, e.code, e.stdout, e.stderr)
 			} else if got := historyOf(t, dir); !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %d trials after the repair, want the %d before", what, len(got), len(want))
@@ -132,7 +133,7 @@ func TestJournalWithADamagedTaskID(t *testing.T) {
 // expectDamage wants one line that says which file is damaged and what to do.
 func expectDamage(t *testing.T, what, path string, e ended) {
 	t.Helper()
-	if e.code != exitFailed || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, path) ||
+	if e.code != base.ExitFailed || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, path) ||
 		!strings.Contains(e.stderr, "damaged") || !strings.Contains(e.stderr, "run fbo-node doctor --repair") {
 		t.Errorf("%s: exit code %d\n%s%s", what, e.code, e.stdout, e.stderr)
 	}

@@ -1,15 +1,17 @@
 //go:build long && unix
 
-package main
+package main_test
 
 import (
 	"slices"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/democmd"
 )
 
 func TestLongDemoWithEveryStrategy(t *testing.T) {
 	t.Parallel()
-	for _, strategy := range demoStrategies() {
+	for _, strategy := range democmd.Strategies() {
 		t.Run(strategy, func(t *testing.T) { checkDemoStrategy(t, strategy) })
 	}
 }

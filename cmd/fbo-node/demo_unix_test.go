@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"bufio"
@@ -12,6 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/democmd"
 )
 
 // demoCommand makes the demo keep its temporary directory in dir.
@@ -33,7 +36,7 @@ func TestDemoJSON(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)
 	e := finish(t, demoCommand(dir, "--json", "--nodes", "3", "--evals", "6"))
-	if e.code != exitDone {
+	if e.code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	checkEmpty(t, dir)
@@ -46,7 +49,7 @@ func TestDemoJSON(t *testing.T) {
 			t.Errorf("key %q is missing in %s", key, e.stdout)
 		}
 	}
-	var r report
+	var r democmd.Report
 	decode(t, e.stdout, &r)
 	if r.Task == "" || r.Seconds <= 0 || len(r.Nodes) != 3 {
 		t.Errorf("task %q, %g seconds, %d nodes", r.Task, r.Seconds, len(r.Nodes))
@@ -73,7 +76,7 @@ func TestDemoForPeople(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)
 	e := finish(t, demoCommand(dir, "--nodes", "2", "--evals", "2"))
-	if e.code != exitDone || e.stderr != "" {
+	if e.code != base.ExitDone || e.stderr != "" {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	checkEmpty(t, dir)
@@ -107,11 +110,11 @@ func TestDemoSeeds(t *testing.T) {
 }
 
 // demoOfTwoSeeds returns the report of a demo of seeds 7 and 8.
-func demoOfTwoSeeds(t *testing.T) (all seedsReport) {
+func demoOfTwoSeeds(t *testing.T) (all democmd.SeedsReport) {
 	t.Helper()
 	dir := shortTempDir(t)
 	e := finish(t, demoCommand(dir, "--json", "--nodes", "2", "--evals", "3", "--seed", "7", "--seeds", "2"))
-	if e.code != exitDone {
+	if e.code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	if n := strings.Count(e.stderr, " of 2\n"); n != 2 {
@@ -138,7 +141,7 @@ func TestDemoInterrupted(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if e.code != exitFailed || !strings.Contains(e.stderr, "fbo-node: interrupt") || strings.Count(e.stderr, "\n") != 1 {
+	if e.code != base.ExitFailed || !strings.Contains(e.stderr, "fbo-node: interrupt") || strings.Count(e.stderr, "\n") != 1 {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 	checkEmpty(t, dir)
@@ -159,7 +162,7 @@ func TestDemoFlags(t *testing.T) {
 		{[]string{"--data-dir", taken}, "fbo-node: --data-dir must be a new directory: mkdir " + taken + ": file exists\n"},
 	} {
 		e := call(t, append([]string{"demo"}, c.args...)...)
-		if e.code != exitUsage || e.stderr != c.want || e.stdout != "" {
+		if e.code != base.ExitUsage || e.stderr != c.want || e.stdout != "" {
 			t.Errorf("%q: exit code %d, %q", c.args, e.code, e.stderr)
 		}
 	}
@@ -175,11 +178,11 @@ func checkDemoStrategy(t *testing.T, strategy string) {
 	t.Helper()
 	dir := shortTempDir(t)
 	e := finish(t, demoCommand(dir, "--json", "--nodes", "2", "--evals", "8", "--strategy", strategy))
-	if e.code != exitDone {
+	if e.code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	checkEmpty(t, dir)
-	var r report
+	var r democmd.Report
 	decode(t, e.stdout, &r)
 	queries := 0
 	for _, n := range r.Nodes {

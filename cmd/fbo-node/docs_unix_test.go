@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
@@ -30,7 +31,7 @@ func newFollower(t *testing.T) follower {
 	if err := os.WriteFile(filepath.Join(bin, "fbo-node"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	f.env = append(nodeCommand().Env, dataDirVariable+"="+filepath.Join(f.dir, "data"), "PATH="+bin+":"+os.Getenv("PATH"))
+	f.env = append(nodeCommand().Env, base.DataDirVariable+"="+filepath.Join(f.dir, "data"), "PATH="+bin+":"+os.Getenv("PATH"))
 	for i, variable := range f.env { // the script sets it for the node alone
 		if strings.HasPrefix(variable, playVariable+"=") {
 			f.env[i] = playVariable + "_UNUSED=1"
@@ -181,7 +182,7 @@ func TestDocsHTTPCommandsWork(t *testing.T) {
 	}
 	f, dir := newFollower(t), shortTempDir(t)
 	_, e := startServe(t, dir, "--http", "127.0.0.1:0")
-	f.env = append(f.env, dataDirVariable+"="+dir, "FBO_URL="+e.URL, "FBO_TOKEN="+filepath.Join(dir, tokenFile))
+	f.env = append(f.env, base.DataDirVariable+"="+dir, "FBO_URL="+e.URL, "FBO_TOKEN="+filepath.Join(dir, "http.token"))
 	var out []string
 	for _, b := range blocksOf(t, "http.md") {
 		if b.file == "" {

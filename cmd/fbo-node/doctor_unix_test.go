@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"net"
@@ -11,14 +11,23 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/store"
 )
 
+// check is one result of doctor --json.
+type check struct {
+	Grade   string `json:"status"`
+	Check   string `json:"check"`
+	Finding string `json:"finding"`
+	Advice  string `json:"advice"`
+}
+
 // diagnosis is what doctor --json prints.
 type diagnosis struct {
-	OK     bool      `json:"ok"`
-	Checks []finding `json:"checks"`
+	OK     bool    `json:"ok"`
+	Checks []check `json:"checks"`
 	code   int
 	stderr string
 }
@@ -28,18 +37,18 @@ func diagnose(t *testing.T, args ...string) (d diagnosis) {
 	e := call(t, append([]string{"doctor", "--json"}, args...)...)
 	decode(t, e.stdout, &d)
 	d.code, d.stderr = e.code, e.stderr
-	if d.OK != (e.code == exitDone) || d.OK != (e.stderr == "") {
+	if d.OK != (e.code == base.ExitDone) || d.OK != (e.stderr == "") {
 		t.Errorf("%q: exit code %d, ok %v, standard error %q", args, e.code, d.OK, e.stderr)
 	}
 	return d
 }
 
 // expect finds a check and compares.
-func (d diagnosis) expect(t *testing.T, what string, want grade, says string) {
+func (d diagnosis) expect(t *testing.T, what, want, says string) {
 	t.Helper()
 	for _, f := range d.Checks {
 		if f.Check == what && f.Grade == want && regexp.MustCompile(says).MatchString(f.Finding) {
-			if (want == gradeWarn || want == gradeFail) && f.Advice == "" {
+			if (want == "warn" || want == "fail") && f.Advice == "" {
 				t.Errorf("no advice: %+v", f)
 			}
 			return
@@ -52,11 +61,11 @@ func TestDoctorOfANewMachine(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t) + "/new/deep"
 	d := diagnose(t, "--data-dir", dir)
-	d.expect(t, "data directory", gradeOK, "does not exist yet and can be made")
-	d.expect(t, "identity", gradeOK, "none yet")
-	d.expect(t, "journal", gradeOK, "none yet")
-	d.expect(t, "port", gradeOK, "/ip4/0.0.0.0/udp/0/quic-v1: any free one")
-	d.expect(t, "port", gradeOK, "/ip4/0.0.0.0/tcp/0: any free one")
+	d.expect(t, "data directory", "ok", "does not exist yet and can be made")
+	d.expect(t, "identity", "ok", "none yet")
+	d.expect(t, "journal", "ok", "none yet")
+	d.expect(t, "port", "ok", "/ip4/0.0.0.0/udp/0/quic-v1: any free one")
+	d.expect(t, "port", "ok", "/ip4/0.0.0.0/tcp/0: any free one")
 	if _, err := os.Stat(dir); err == nil {
 		t.Error("asking has made the directory")
 	}
@@ -83,22 +92,22 @@ func TestDoctorAfterARun(t *testing.T) {
 	if !d.OK {
 		t.Errorf("%+v", d)
 	}
-	d.expect(t, "data directory", gradeOK, "is writable")
-	d.expect(t, "identity", gradeOK, "^"+strings.TrimSpace(must(t, "peer-id", "--data-dir", dir))+", mode 0600$")
-	d.expect(t, "journal", gradeOK, "^whole: 3 trials on 1 task$")
-	d.expect(t, "port", gradeOK, `^/ip4/0\.0\.0\.0/udp/[1-9]\d*/quic-v1 is free$`)
+	d.expect(t, "data directory", "ok", "is writable")
+	d.expect(t, "identity", "ok", "^"+strings.TrimSpace(must(t, "peer-id", "--data-dir", dir))+", mode 0600$")
+	d.expect(t, "journal", "ok", "^whole: 3 trials on 1 task$")
+	d.expect(t, "port", "ok", `^/ip4/0\.0\.0\.0/udp/[1-9]\d*/quic-v1 is free$`)
 	if after, _ := filepath.Glob(dir + "/*"); strings.Join(after, " ") != strings.Join(before, " ") {
 		t.Errorf("the directory held %v and holds %v", before, after)
 	}
 	// The port of the last start goes to somebody else.
 	address := store.LastListen(dir)[0]
-	e, _ := endpointOf(address)
-	taken, err := net.ListenPacket(e.network, net.JoinHostPort(e.host, e.port))
+	part := strings.Split(address, "/") // such as /ip4/0.0.0.0/udp/4001/quic-v1
+	taken, err := net.ListenPacket(part[3]+"4", net.JoinHostPort(part[2], part[4]))
 	if err != nil {
 		t.Skip("somebody else was quicker:", err)
 	}
 	defer taken.Close()
-	diagnose(t, "--data-dir", dir).expect(t, "port", gradeWarn, "^"+regexp.QuoteMeta(address)+", of the last start, is taken$")
+	diagnose(t, "--data-dir", dir).expect(t, "port", "warn", "^"+regexp.QuoteMeta(address)+", of the last start, is taken$")
 }
 
 func TestDoctorFindsDamage(t *testing.T) {
@@ -107,9 +116,9 @@ func TestDoctorFindsDamage(t *testing.T) {
 		t.Parallel()
 		for _, dir := range []string{writeFile(t, "file", "text"), writeFile(t, "file", "text") + "/below"} {
 			d := diagnose(t, "--data-dir", dir)
-			d.expect(t, "data directory", gradeFail, "not a directory")
-			d.expect(t, "journal", gradeSkip, "no data directory")
-			if d.code != exitFailed || d.stderr != "fbo-node: doctor: 1 check of "+strconv.Itoa(len(d.Checks))+" failed\n" {
+			d.expect(t, "data directory", "fail", "not a directory")
+			d.expect(t, "journal", "skip", "no data directory")
+			if d.code != base.ExitFailed || d.stderr != "fbo-node: doctor: 1 check of "+strconv.Itoa(len(d.Checks))+" failed\n" {
 				t.Errorf("exit code %d, %q", d.code, d.stderr)
 			}
 		}
@@ -121,7 +130,7 @@ func TestDoctorFindsDamage(t *testing.T) {
 		if err := os.Chmod(dir+"/identity.key", 0o640); err != nil {
 			t.Fatal(err)
 		}
-		diagnose(t, "--data-dir", dir).expect(t, "identity", gradeFail, `open to others \(mode 0640\)`)
+		diagnose(t, "--data-dir", dir).expect(t, "identity", "fail", `open to others \(mode 0640\)`)
 	})
 	t.Run("a damaged key", func(t *testing.T) {
 		t.Parallel()
@@ -129,7 +138,7 @@ func TestDoctorFindsDamage(t *testing.T) {
 		if err := os.WriteFile(dir+"/identity.key", []byte("text"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		diagnose(t, "--data-dir", dir).expect(t, "identity", gradeFail, "is damaged")
+		diagnose(t, "--data-dir", dir).expect(t, "identity", "fail", "is damaged")
 	})
 	t.Run("a damaged journal", func(t *testing.T) {
 		t.Parallel()
@@ -137,7 +146,7 @@ func TestDoctorFindsDamage(t *testing.T) {
 		if err := os.WriteFile(dir+"/journal.db", make([]byte, 1<<16), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		diagnose(t, "--data-dir", dir).expect(t, "journal", gradeFail, "damaged")
+		diagnose(t, "--data-dir", dir).expect(t, "journal", "fail", "damaged")
 	})
 	t.Run("a journal that another process holds", func(t *testing.T) {
 		t.Parallel()
@@ -147,7 +156,7 @@ func TestDoctorFindsDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer held.Close()
-		diagnose(t, "--data-dir", dir).expect(t, "journal", gradeWarn, "held by another process")
+		diagnose(t, "--data-dir", dir).expect(t, "journal", "warn", "held by another process")
 	})
 	t.Run("taken ports", func(t *testing.T) {
 		t.Parallel()
@@ -164,9 +173,9 @@ func TestDoctorFindsDamage(t *testing.T) {
 		u := "/ip4/127.0.0.1/udp/" + strconv.Itoa(udp.LocalAddr().(*net.UDPAddr).Port) + "/quic-v1"
 		c := "/ip4/127.0.0.1/tcp/" + strconv.Itoa(tcp.Addr().(*net.TCPAddr).Port)
 		d := diagnose(t, "--data-dir", shortTempDir(t), "--listen", u, "--listen", c, "--listen", "/ip4/127.0.0.1/tcp/0")
-		d.expect(t, "port", gradeFail, "^"+u+" is taken$")
-		d.expect(t, "port", gradeFail, "^"+c+" is taken$")
-		d.expect(t, "port", gradeOK, "^/ip4/127.0.0.1/tcp/0: any free one")
+		d.expect(t, "port", "fail", "^"+u+" is taken$")
+		d.expect(t, "port", "fail", "^"+c+" is taken$")
+		d.expect(t, "port", "ok", "^/ip4/127.0.0.1/tcp/0: any free one")
 	})
 }
 
@@ -183,31 +192,31 @@ func TestDoctorAndARunningNode(t *testing.T) {
 	here, _, _ := strings.Cut(address, "/p2p/")
 
 	d := diagnose(t, "--data-dir", dir, file)
-	d.expect(t, "journal", gradeOK, `^held by the running node `+id+` on task bowl \(\w+\)$`)
-	d.expect(t, "port", gradeOK, `^the running node holds tcp \d+, udp \d+$`)
-	diagnose(t, "--data-dir", dir, "--listen", here).expect(t, "port", gradeOK, "held by the running node of this data directory")
+	d.expect(t, "journal", "ok", `^held by the running node `+id+` on task bowl \(\w+\)$`)
+	d.expect(t, "port", "ok", `^the running node holds tcp \d+, udp \d+$`)
+	diagnose(t, "--data-dir", dir, "--listen", here).expect(t, "port", "ok", "held by the running node of this data directory")
 
 	d = diagnose(t, "--data-dir", shortTempDir(t), "--peer", address, file)
-	d.expect(t, "peer", gradeOK, "^"+id+" answers at "+here+` after \d\S*s \(fbo-node\)$`)
-	d.expect(t, "peer's task", gradeOK, "it takes part in ")
+	d.expect(t, "peer", "ok", "^"+id+" answers at "+here+` after \d\S*s \(fbo-node\)$`)
+	d.expect(t, "peer's task", "ok", "it takes part in ")
 	if !d.OK {
 		t.Errorf("%+v", d)
 	}
 	d = diagnose(t, "--data-dir", shortTempDir(t), "--peer", address, "--peer", "foo", "--listen", here, other)
-	d.expect(t, "peer's task", gradeFail, `^it takes part in \w+, not in \w+$`)
-	d.expect(t, "peer", gradeFail, `not an address of a peer: .*"foo"`)
-	d.expect(t, "port", gradeFail, "^"+here+" is taken$")
+	d.expect(t, "peer's task", "fail", `^it takes part in \w+, not in \w+$`)
+	d.expect(t, "peer", "fail", `not an address of a peer: .*"foo"`)
+	d.expect(t, "port", "fail", "^"+here+" is taken$")
 
 	stranger := strings.TrimSpace(must(t, "peer-id", "--data-dir", shortTempDir(t)))
 	d = diagnose(t, "--data-dir", shortTempDir(t), "--peer", here+"/p2p/"+stranger)
-	d.expect(t, "peer", gradeFail, "another peer answers there: it is "+id)
+	d.expect(t, "peer", "fail", "another peer answers there: it is "+id)
 
 	h.release()
 	p.await(t, "the node going on", isEvent("trial_finished"))
 	p.signal(t, os.Interrupt)
 	p.wait(t)
 	d = diagnose(t, "--data-dir", shortTempDir(t), "--peer", strings.Replace(p.tcpAddress(t), "/quic-v1", "", 1))
-	d.expect(t, "peer", gradeFail, "no answer: .*refused")
+	d.expect(t, "peer", "fail", "no answer: .*refused")
 }
 
 func (p *process) tcpAddress(t *testing.T) string {
@@ -224,7 +233,7 @@ func (p *process) tcpAddress(t *testing.T) string {
 func TestDoctorUsage(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"a", "b"}, {"nosuch.yaml"}, {"--listen", "foo"}} {
-		if e := call(t, append([]string{"doctor"}, args...)...); e.code != exitUsage || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 {
+		if e := call(t, append([]string{"doctor"}, args...)...); e.code != base.ExitUsage || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 {
 			t.Errorf("%q: exit code %d, %q%q", args, e.code, e.stdout, e.stderr)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // TestUsageErrors shows what a user reads after a mistake: one line, exit code
@@ -88,7 +90,7 @@ func TestUsageErrors(t *testing.T) {
 	}
 	for _, c := range cases {
 		e := call(t, c.args...)
-		if e.code != exitUsage || e.stdout != "" {
+		if e.code != base.ExitUsage || e.stdout != "" {
 			t.Errorf("%q: exit code %d, standard output %q", c.args, e.code, e.stdout)
 		}
 		if !regexp.MustCompile(`\Afbo-node: ` + c.want + `\n\z`).MatchString(e.stderr) {
@@ -106,7 +108,7 @@ func TestTwoMistakesInATaskFile(t *testing.T) {
 	bad := writeFile(t, "bad.yaml", "name: b\ngoal: minimise\nparameters:\n  - {name: x, type: float, low: 2, high: 1}\n")
 	e := call(t, "task", "id", bad)
 	lines := strings.Split(strings.TrimSpace(e.stderr), "\n")
-	if e.code != exitUsage || len(lines) != 2 || !strings.Contains(lines[0], ":2:7: goal") || !strings.Contains(lines[1], ":4:33: parameter \"x\"") {
+	if e.code != base.ExitUsage || len(lines) != 2 || !strings.Contains(lines[0], ":2:7: goal") || !strings.Contains(lines[1], ":4:33: parameter \"x\"") {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 }
@@ -120,7 +122,7 @@ func TestBusyDirectory(t *testing.T) {
 	e := call(t, join(runLine(file, dir), objective("bowl"))...)
 	want := fmt.Sprintf("fbo-node: journal: directory %s: in use by another process; stop that process or choose another directory (it is process %d, %s run)\n",
 		dir, p.command.Process.Pid, filepath.Base(os.Args[0]))
-	if e.code != exitFailed || e.stderr != want || e.stdout != "" {
+	if e.code != base.ExitFailed || e.stderr != want || e.stdout != "" {
 		t.Errorf("exit code %d, %q%q, want %q", e.code, e.stdout, e.stderr, want)
 	}
 	if s := statusOf(t, dir); !s.Running || s.Trials["running"] != 1 {
@@ -143,13 +145,13 @@ func TestIdentityReadableByOthers(t *testing.T) {
 		{"peer-id", "--data-dir", dir},
 		join(runLine(file, dir), objective("bowl")),
 	} {
-		if e := call(t, args...); e.code != exitFailed || e.stderr != want || e.stdout != "" {
+		if e := call(t, args...); e.code != base.ExitFailed || e.stderr != want || e.stdout != "" {
 			t.Errorf("exit code %d, %q%q", e.code, e.stdout, e.stderr)
 		}
 	}
 	// The failed start has made a journal without tasks.
 	e := call(t, "status", "--data-dir", dir)
-	if e.code != exitFailed || e.stderr != "fbo-node: nothing has run with data directory "+dir+" yet\n" {
+	if e.code != base.ExitFailed || e.stderr != "fbo-node: nothing has run with data directory "+dir+" yet\n" {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 	if err := os.Chmod(key, 0o600); err != nil {
@@ -164,7 +166,7 @@ func TestAddressThatIsNotOurs(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	e := call(t, join([]string{"run", file, "--data-dir", dir, "--mdns=false", "--listen", "/ip4/192.0.2.1/tcp/0"}, objective("bowl"))...)
-	if e.code != exitFailed || !regexp.MustCompile(`\Afbo-node: listen on .*192\.0\.2\.1.*\n\z`).MatchString(e.stderr) {
+	if e.code != base.ExitFailed || !regexp.MustCompile(`\Afbo-node: listen on .*192\.0\.2\.1.*\n\z`).MatchString(e.stderr) {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 }
@@ -183,7 +185,7 @@ func TestUnreachablePeer(t *testing.T) {
 		t.Errorf("warning %q", warning.Message)
 	}
 	h.release()
-	if code := p.wait(t); code != exitDone || p.stderr.String() != "" {
+	if code := p.wait(t); code != base.ExitDone || p.stderr.String() != "" {
 		t.Errorf("exit code %d, %q", code, p.stderr.String())
 	}
 }
@@ -209,7 +211,7 @@ func TestRunGivesUpWhenEveryEvaluationFails(t *testing.T) {
 			e := call(t, join(runLine(file, dir, flags...), objective(c.mode))...)
 			pattern := `\Afbo-node: no evaluation has worked: 10 in a row failed, the last \(trial 10\): ` + reason +
 				"; `fbo-node log " + regexp.QuoteMeta(file+" 10 --data-dir "+dir) + "` shows its output; the same command tries again, --max-failures N lets more fail\n\\z"
-			if e.code != exitGaveUp || !regexp.MustCompile(pattern).MatchString(e.stderr) {
+			if e.code != base.ExitGaveUp || !regexp.MustCompile(pattern).MatchString(e.stderr) {
 				t.Errorf("exit code %d, %q, want %s", e.code, e.stderr, pattern)
 			}
 			if !regexp.MustCompile(`(?m)^  10  failed: `+reason+`$`).MatchString(e.stdout) || !strings.HasSuffix(e.stdout, "no result: 10 evaluations, all failed\n") {
@@ -235,7 +237,7 @@ func TestCommandThatFailsSometimes(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	e := call(t, join(runLine(file, dir, "--evals", "7"), objective("sometimes"))...)
-	if e.code != exitDone || e.stderr != "" || !strings.Contains(e.stdout, "in 13 evaluations (6 failed)") {
+	if e.code != base.ExitDone || e.stderr != "" || !strings.Contains(e.stdout, "in 13 evaluations (6 failed)") {
 		t.Errorf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}
 	for _, trial := range historyOf(t, dir) {
@@ -276,7 +278,7 @@ func TestFullOutput(t *testing.T) {
 	writer.Close()
 	_ = command.Wait()
 	status, _ := command.ProcessState.Sys().(syscall.WaitStatus)
-	if !status.Signaled() && command.ProcessState.ExitCode() != exitDone {
+	if !status.Signaled() && command.ProcessState.ExitCode() != base.ExitDone {
 		t.Errorf("ended with %v", command.ProcessState)
 	}
 	must(t, join(runLine(file, dir, "--evals", "2"), objective("bowl"))...) // nothing is damaged

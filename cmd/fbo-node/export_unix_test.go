@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 )
@@ -232,14 +233,14 @@ func TestExportReplacesNothing(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{file, path, "--format", "csv"}, exitUsage, "export: " + path + " exists; --force replaces it"},
-		{[]string{file, link, "--format", "csv", "--force"}, exitUsage, "export: " + link + " exists and is no regular file; accepted are new files, regular ones with --force, and - for standard output"},
-		{[]string{file, out, "--format", "csv", "--force"}, exitUsage, "export: " + out + " exists and is no regular file; accepted are new files, regular ones with --force, and - for standard output"},
-		{[]string{file, filepath.Join(out, "new")}, exitUsage, `--format "": accepted are csv, json and optuna-journal`},
-		{[]string{file, filepath.Join(out, "new"), "--format", "xml"}, exitUsage, `--format "xml": accepted are csv, json and optuna-journal`},
-		{[]string{file, "--format", "csv"}, exitUsage, "fbo-node export takes 2 arguments, not 1: fbo-node export TASK FILE [--format csv|json|optuna-journal]"},
-		{[]string{"unknown", filepath.Join(out, "new"), "--format", "csv"}, exitFailed, "data directory " + dir + " knows nothing of task unknown"},
-		{[]string{file, filepath.Join(out, "missing", "new"), "--format", "csv"}, exitFailed, "export: open " + filepath.Join(out, "missing", "new")},
+		{[]string{file, path, "--format", "csv"}, base.ExitUsage, "export: " + path + " exists; --force replaces it"},
+		{[]string{file, link, "--format", "csv", "--force"}, base.ExitUsage, "export: " + link + " exists and is no regular file; accepted are new files, regular ones with --force, and - for standard output"},
+		{[]string{file, out, "--format", "csv", "--force"}, base.ExitUsage, "export: " + out + " exists and is no regular file; accepted are new files, regular ones with --force, and - for standard output"},
+		{[]string{file, filepath.Join(out, "new")}, base.ExitUsage, `--format "": accepted are csv, json and optuna-journal`},
+		{[]string{file, filepath.Join(out, "new"), "--format", "xml"}, base.ExitUsage, `--format "xml": accepted are csv, json and optuna-journal`},
+		{[]string{file, "--format", "csv"}, base.ExitUsage, "fbo-node export takes 2 arguments, not 1: fbo-node export TASK FILE [--format csv|json|optuna-journal]"},
+		{[]string{"unknown", filepath.Join(out, "new"), "--format", "csv"}, base.ExitFailed, "data directory " + dir + " knows nothing of task unknown"},
+		{[]string{file, filepath.Join(out, "missing", "new"), "--format", "csv"}, base.ExitFailed, "export: open " + filepath.Join(out, "missing", "new")},
 	} {
 		e := call(t, join([]string{"export", "--data-dir", dir}, c.args)...)
 		if e.code != c.code || e.stdout != "" || !strings.HasPrefix(e.stderr, "fbo-node: "+c.want) || strings.Count(e.stderr, "\n") != 1 {
@@ -271,11 +272,11 @@ func TestExportTakesTheFormatOfTheFile(t *testing.T) {
 	t.Parallel()
 	file, dir, out := writeFile(t, "task.yaml", bowlTask), shortTempDir(t), shortTempDir(t)
 	must(t, join(runLine(file, dir, "--evals", "1"), objective("bowl"))...)
-	for name, format := range map[string]string{"a.csv": "csv", "a.JSON": "json", "a.log": optunaJournal} {
+	for name, format := range map[string]string{"a.csv": "csv", "a.JSON": "json", "a.log": "optuna-journal"} {
 		must(t, "export", "--data-dir", dir, file, filepath.Join(out, name))
 		must(t, "export", "--data-dir", dir, file, filepath.Join(out, "given"), "--format", format, "--force")
 		inferred, given := read(t, filepath.Join(out, name)), read(t, filepath.Join(out, "given"))
-		if format == optunaJournal { // which has a random worker
+		if format == "optuna-journal" { // which has a random worker
 			inferred, given = inferred[:10], given[:10]
 		}
 		if inferred != given {

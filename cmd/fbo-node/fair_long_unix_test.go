@@ -1,6 +1,6 @@
 //go:build long && unix
 
-package main
+package main_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -104,7 +105,7 @@ func TestLongFairPartiesRunToTheEnd(t *testing.T) {
 			f.flags = nil
 			f.startAll(t)
 			for _, n := range f.nodes {
-				if code := n.process().wait(t); code != exitDone || n.process().stderr.Len() > 0 {
+				if code := n.process().wait(t); code != base.ExitDone || n.process().stderr.Len() > 0 {
 					t.Errorf("%s: exit code %d, %s", n.id, code, n.process().stderr.String())
 				}
 				trials := historyOf(t, n.dir)
@@ -149,7 +150,7 @@ func (f *fleet) end(t *testing.T, mediator bool) {
 		n.process().signal(t, syscall.SIGINT)
 	}
 	for _, n := range f.nodes {
-		if code := n.process().wait(t); code != exitDone || n.process().stderr.Len() > 0 {
+		if code := n.process().wait(t); code != base.ExitDone || n.process().stderr.Len() > 0 {
 			t.Errorf("%s: exit code %d, %s", n.id, code, n.process().stderr.String())
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"fmt"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/clitest"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -40,7 +42,7 @@ func newFairFleet(t *testing.T, mediator bool, timeout time.Duration) *fleet {
 	if mediator {
 		keys += ", mediator: " + roster[0]
 	}
-	f.read(t, fairTask(roster, keys))
+	f.read(t, clitest.FairTask(roster, keys))
 	return f
 }
 
@@ -60,11 +62,11 @@ func assigned(trials []trialJSON) (n int) {
 // Who is not on the roster hears it in one line, and nothing has begun.
 func TestNotOnTheRoster(t *testing.T) {
 	t.Parallel()
-	file, dir := writeFile(t, "task.yaml", fairTask([]string{partyA, partyB}, "")), shortTempDir(t)
+	file, dir := writeFile(t, "task.yaml", clitest.FairTask([]string{clitest.PartyA, clitest.PartyB}, "")), shortTempDir(t)
 	id := strings.TrimSpace(must(t, "peer-id", "--data-dir", dir))
 	e := call(t, join(runLine(file, dir), objective("steady"))...)
 	want := "fbo-node: task \"together\": this node, " + id + ", is not on the task's roster: only those that are can take part in its rounds; the node's key is in " + dir + "\n"
-	if e.code != exitFailed || e.stdout != "" || e.stderr != want {
+	if e.code != base.ExitFailed || e.stdout != "" || e.stderr != want {
 		t.Errorf("exit code %d, %q%q, want %q", e.code, e.stdout, e.stderr, want)
 	}
 	left, err := os.ReadDir(dir)
@@ -78,7 +80,7 @@ func TestFairRunTellsGains(t *testing.T) {
 	t.Parallel()
 	f := newFairFleet(t, false, patient)
 	two := f.nodes[:2]
-	f.read(t, fairTask([]string{two[0].id.String(), two[1].id.String()}, ", initial_designs: 2, round_timeout: 120"))
+	f.read(t, clitest.FairTask([]string{two[0].id.String(), two[1].id.String()}, ", initial_designs: 2, round_timeout: 120"))
 	other := start(t, join(runLine(f.file, two[1].dir, "--json"), objective("steady"))...)
 	command := nodeCommand(join(runLine(f.file, two[0].dir, "--evals", "12", "--peer", other.address(t)), objective("steady"))...)
 	e := finish(t, command)
@@ -87,7 +89,7 @@ func TestFairRunTellsGains(t *testing.T) {
 		"evaluations  best", "…" + strategy.ShortID(two[0].id) + " (this node)  12 ", "\n…" + strategy.ShortID(two[1].id),
 		"\nrewards: alone this node would have reached a sum of about ", " in its first 10 evaluations (an estimate from the model)",
 	} {
-		if e.code != exitDone || !strings.Contains(e.stdout, want) {
+		if e.code != base.ExitDone || !strings.Contains(e.stdout, want) {
 			t.Errorf("%q is missing in\n%s%s", want, e.stdout, e.stderr)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build linux && long
 
-package main
+package main_test
 
 import (
 	"context"
@@ -20,6 +20,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multihash"
 	"google.golang.org/protobuf/encoding/protodelim"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // flooder is a libp2p host that subscribes to topics that it makes up, as fast
@@ -132,8 +134,8 @@ func TestLongFloodOfSubscriptions(t *testing.T) {
 			trials = len(p.of("trial_finished")) - trials
 			p.signal(t, os.Interrupt)
 			disclosed := time.Now()
-			if code := p.wait(t); code != exitDone {
-				t.Errorf("exit code %d, want %d", code, exitDone)
+			if code := p.wait(t); code != base.ExitDone {
+				t.Errorf("exit code %d, want %d", code, base.ExitDone)
 			}
 			took := time.Since(disclosed)
 			cancel()

@@ -1,6 +1,6 @@
 //go:build linux && long
 
-package main
+package main_test
 
 import (
 	"encoding/json"
@@ -17,6 +17,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/adversary"
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 )
 
@@ -145,13 +146,13 @@ func (c *company) play() companyResult {
 			first.process.signal(t, os.Interrupt)
 		}
 	}
-	result.ended = last.hasEnded() && last.process.command.ProcessState.ExitCode() == exitDone
+	result.ended = last.hasEnded() && last.process.command.ProcessState.ExitCode() == base.ExitDone
 	if c.row.sums {
 		result.delivered = c.summed()
 	}
 	disclosed := time.Now()
 	for i, n := range c.nodes {
-		if n.watch(); n.hasEnded() && n.process.command.ProcessState.ExitCode() != exitDone {
+		if n.watch(); n.hasEnded() && n.process.command.ProcessState.ExitCode() != base.ExitDone {
 			t.Errorf("node %d ended by itself: %v: %s", i+1, n.process.command.ProcessState, n.process.stderr.String())
 		}
 		if n.until.IsZero() {
@@ -161,7 +162,7 @@ func (c *company) play() companyResult {
 	}
 	for _, n := range c.nodes {
 		if n.until.Equal(disclosed) {
-			if code := n.process.wait(t); code != exitDone {
+			if code := n.process.wait(t); code != base.ExitDone {
 				t.Errorf("exit code %d: %s", code, n.process.stderr.String())
 			}
 			result.stopped = max(result.stopped, n.stopped().Sub(disclosed))

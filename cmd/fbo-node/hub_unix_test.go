@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"os"
@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/node"
 )
 
@@ -57,7 +59,7 @@ func TestRunFindsPeersThroughHubFlag(t *testing.T) {
 		}
 	}
 	hub.signal(t, syscall.SIGINT)
-	if code := hub.wait(t); code != exitDone || hub.stderr.Len() > 0 || len(hub.of("interrupted")) != 1 {
+	if code := hub.wait(t); code != base.ExitDone || hub.stderr.Len() > 0 || len(hub.of("interrupted")) != 1 {
 		t.Errorf("exit code %d, %+v, %s", code, hub.all(), hub.stderr.String())
 	}
 	for i, p := range nodes { // what is direct needs no hub
@@ -78,13 +80,13 @@ func shortHub(t *testing.T, dir string) string {
 	command := nodeCommand("hub", "--data-dir", dir, "--listen", "/ip4/127.0.0.1/tcp/0")
 	e := finishAnd(t, command, func() {
 		for began := time.Now(); time.Since(began) < patienceOfTests; time.Sleep(20 * time.Millisecond) {
-			if _, err := os.Stat(filepath.Join(dir, hubSocket)); err == nil {
+			if _, err := os.Stat(filepath.Join(dir, control.HubSocket)); err == nil {
 				break
 			}
 		}
 		_ = command.Process.Signal(syscall.SIGINT)
 	})
-	if e.code != exitDone || e.stderr != "" {
+	if e.code != base.ExitDone || e.stderr != "" {
 		t.Fatalf("exit code %d, %s", e.code, e.stderr)
 	}
 	return e.stdout

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"maps"
@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 const mixedTask = `name: mixed
@@ -40,7 +42,7 @@ func TestImportReadsCSVAndJSON(t *testing.T) {
 				p := start(t, importLine(file, dir, past, "1")...)
 				e := p.await(t, "the import", isEvent("imported"))
 				summary := p.await(t, "the end", isEvent("summary"))
-				if p.wait(t) != exitDone || e.Added != want.Added || e.Known != want.Known || summary.Imported != 2 || summary.Evaluations != 1 {
+				if p.wait(t) != base.ExitDone || e.Added != want.Added || e.Known != want.Known || summary.Imported != 2 || summary.Evaluations != 1 {
 					t.Errorf("imported %+v, summary %+v", e, summary)
 				}
 			}
@@ -115,7 +117,7 @@ func TestBadImportChangesNothing(t *testing.T) {
 		past := writeFile(t, c.name, c.text)
 		e := call(t, importLine(file, dir, past, "9")...)
 		pattern := `\Afbo-node: import: ` + regexp.QuoteMeta(past) + ": " + c.want + `\n\z`
-		if e.code != exitUsage || !regexp.MustCompile(pattern).MatchString(e.stderr) || e.stdout != "" {
+		if e.code != base.ExitUsage || !regexp.MustCompile(pattern).MatchString(e.stderr) || e.stdout != "" {
 			t.Errorf("%s: exit code %d\n%swant\n%s", c.name, e.code, e.stderr, c.want)
 		}
 	}
@@ -127,14 +129,14 @@ func TestBadImportChangesNothing(t *testing.T) {
 // TestImportSaysWhatItLeavesOut reads the data frame of a study as Optuna writes it.
 func TestImportSaysWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
-	file := writeFile(t, "task.yaml", "name: study\ngoal: minimize\nparameters:"+studySpace)
-	line := []string{"--import", "testdata/study.csv", "--import-ignore", "params_deep", "--evals", "1"}
+	file := writeFile(t, "task.yaml", "name: study\ngoal: minimize\nparameters:"+studied)
+	line := []string{"--import", "../../internal/cli/trialfile/testdata/study.csv", "--import-ignore", "params_deep", "--evals", "1"}
 	e := call(t, join(runLine(file, shortTempDir(t), line...), objective("steady"))...)
-	if e.code != exitUsage || !strings.Contains(e.stderr, `line 7: column "params_units": `) || !strings.Contains(e.stderr, "--import-outside skip leaves such rows out") {
+	if e.code != base.ExitUsage || !strings.Contains(e.stderr, `line 7: column "params_units": `) || !strings.Contains(e.stderr, "--import-outside skip leaves such rows out") {
 		t.Errorf("exit code %d\n%s", e.code, e.stderr)
 	}
 	out := must(t, join(runLine(file, shortTempDir(t), append(line, "--import-outside", "skip")...), objective("steady"))...)
-	if want := "4 past trials imported from testdata/study.csv, 0 known already; left out: 1 row outside the space, the first is line 7: "; !strings.Contains(out, want) ||
+	if want := "4 past trials imported from ../../internal/cli/trialfile/testdata/study.csv, 0 known already; left out: 1 row outside the space, the first is line 7: "; !strings.Contains(out, want) ||
 		!strings.Contains(out, "; 2 rows without a result\n") {
 		t.Errorf("%s\nwant %s", out, want)
 	}
@@ -201,3 +203,12 @@ parameters:
 		}
 	}
 }
+
+// studied has the parameters of the study in trialfile's testdata, but for narrower units.
+const studied = `
+  - {name: lr, type: float, low: 0.001, high: 1, scale: log}
+  - {name: units, type: int, low: 1, high: 64}
+  - {name: kind, type: categorical, choices: [sgd, adam]}
+  - {name: batch, type: int, choices: [16, 32, 64]}
+  - {name: flag, type: bool}
+`

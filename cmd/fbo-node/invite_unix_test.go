@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
@@ -223,8 +224,8 @@ func TestInvitationIsKept(t *testing.T) {
 	dir := shortTempDir(t)
 	// An environment variable names the file too.
 	once := nodeCommand(join(runLine(file, dir, "--json", "--evals", "2"), objective("steady"))...)
-	once.Env = append(once.Env, inviteVariable+"="+inviteFile)
-	if e := finish(t, once); e.code != exitDone || !strings.Contains(e.stdout, tag) {
+	once.Env = append(once.Env, base.InviteVariable+"="+inviteFile)
+	if e := finish(t, once); e.code != base.ExitDone || !strings.Contains(e.stdout, tag) {
 		t.Fatalf("%+v", e)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "invitations", id)); err != nil || info.Mode().Perm() != 0o600 {
@@ -257,7 +258,7 @@ func TestInvitationIsKept(t *testing.T) {
 	if text := must(t, "status", "--data-dir", dir); !strings.Contains(text, " is on this task without the invitation\n") {
 		t.Errorf("status\n%s", text)
 	}
-	diagnose(t, "--data-dir", dir, file, "--peer", open.address(t)).expect(t, "peer's task", gradeFail, "^it takes part in "+id+" without an invitation$")
+	diagnose(t, "--data-dir", dir, file, "--peer", open.address(t)).expect(t, "peer's task", "fail", "^it takes part in "+id+" without an invitation$")
 	open.signal(t, os.Interrupt)
 	open.wait(t)
 	open = start(t, join(runLine(file, openly, "--json", "--peer", address, "--hub", hubAddress, "--invite", inviteFile), objective("steady"))...)
@@ -270,14 +271,14 @@ func TestInvitationIsKept(t *testing.T) {
 	// The doctor looks for the tag, by a file or by what is kept.
 	elsewhere := shortTempDir(t)
 	d := diagnose(t, "--data-dir", elsewhere, file, "--invite", inviteFile, "--peer", address)
-	d.expect(t, "invitation", gradeOK, "announced as "+tag)
-	d.expect(t, "peer's task", gradeOK, "^it takes part in "+id+" by this invitation$")
+	d.expect(t, "invitation", "ok", "announced as "+tag)
+	d.expect(t, "peer's task", "ok", "^it takes part in "+id+" by this invitation$")
 	d = diagnose(t, "--data-dir", elsewhere, file, "--peer", address)
-	d.expect(t, "peer's task", gradeFail, "^it does not take part in "+id+" openly; it takes part in 1 task by invitation")
+	d.expect(t, "peer's task", "fail", "^it does not take part in "+id+" openly; it takes part in 1 task by invitation")
 	another, _ := invite(t, file)
 	d = diagnose(t, "--data-dir", elsewhere, file, "--invite", another, "--peer", address)
-	d.expect(t, "peer's task", gradeFail, "^it takes part in 1 task by invitation, and not by this one$")
-	diagnose(t, "--data-dir", dir, file).expect(t, "invitation", gradeOK, "kept")
+	d.expect(t, "peer's task", "fail", "^it takes part in 1 task by invitation, and not by this one$")
+	diagnose(t, "--data-dir", dir, file).expect(t, "invitation", "ok", "kept")
 
 	// Another invitation takes the place of the one that is kept.
 	first.signal(t, os.Interrupt)
@@ -320,16 +321,16 @@ func TestInvitationErrors(t *testing.T) {
 		code int
 		want string
 	}{
-		{"mistyped", run(file, shortTempDir(t), "--invite", mistyped), exitUsage, "mistyped or cut short: its checksum is wrong"},
-		{"wide", run(file, shortTempDir(t), "--invite", wide), exitUsage, "readable by others (mode 0644): accepted is 0600"},
-		{"another task", run(other, shortTempDir(t), "--invite", inviteFile), exitUsage, "is an invitation to task " + i.Task().String() + ", not to "},
-		{"missing", run(file, shortTempDir(t), "--invite", "/nowhere"), exitUsage, "/nowhere: no such file"},
-		{"kept and damaged", run(file, damaged), exitFailed, "mistyped or cut short"},
-		{"exists", []string{"task", "invite", file, "--out", inviteFile}, exitUsage, "exists; an invitation in use is not replaced"},
-		{"check", []string{"task", "check", other, "--invite", inviteFile}, exitUsage, "is an invitation to task"},
-		{"hub", []string{"hub", "--data-dir", shortTempDir(t), "--keep", other, "--invite", inviteFile}, exitUsage, "which no --keep names"},
-		{"hub without keep", []string{"hub", "--data-dir", shortTempDir(t), "--invite", inviteFile}, exitUsage, "which no --keep names"},
-		{"doctor", []string{"doctor", "--data-dir", shortTempDir(t), "--invite", inviteFile}, exitUsage, "name the TASK too"},
+		{"mistyped", run(file, shortTempDir(t), "--invite", mistyped), base.ExitUsage, "mistyped or cut short: its checksum is wrong"},
+		{"wide", run(file, shortTempDir(t), "--invite", wide), base.ExitUsage, "readable by others (mode 0644): accepted is 0600"},
+		{"another task", run(other, shortTempDir(t), "--invite", inviteFile), base.ExitUsage, "is an invitation to task " + i.Task().String() + ", not to "},
+		{"missing", run(file, shortTempDir(t), "--invite", "/nowhere"), base.ExitUsage, "/nowhere: no such file"},
+		{"kept and damaged", run(file, damaged), base.ExitFailed, "mistyped or cut short"},
+		{"exists", []string{"task", "invite", file, "--out", inviteFile}, base.ExitUsage, "exists; an invitation in use is not replaced"},
+		{"check", []string{"task", "check", other, "--invite", inviteFile}, base.ExitUsage, "is an invitation to task"},
+		{"hub", []string{"hub", "--data-dir", shortTempDir(t), "--keep", other, "--invite", inviteFile}, base.ExitUsage, "which no --keep names"},
+		{"hub without keep", []string{"hub", "--data-dir", shortTempDir(t), "--invite", inviteFile}, base.ExitUsage, "which no --keep names"},
+		{"doctor", []string{"doctor", "--data-dir", shortTempDir(t), "--invite", inviteFile}, base.ExitUsage, "name the TASK too"},
 	} {
 		e := call(t, c.args...)
 		if e.code != c.code || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, c.want) || strings.Contains(e.stderr, text[70:90]) {

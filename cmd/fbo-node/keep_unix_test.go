@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"maps"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/sharecache"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
@@ -62,7 +63,7 @@ func startKeeper(t *testing.T, file, dir string) (keeper *process, address strin
 // many observations each.
 func onDisk(t *testing.T, dir, file string, authors, observations int) {
 	t.Helper()
-	parsed, err := readTask(file)
+	parsed, err := base.ReadTask(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,17 +117,17 @@ func tuneAndEnd(t *testing.T, sites []site, keeper string, evals int) {
 		nodes = append(nodes, s.run(t, shortTempDir(t), "--peer", keeper, "--evals", strconv.Itoa(evals)))
 	}
 	for i, p := range nodes {
-		if code := p.wait(t); code != exitDone {
+		if code := p.wait(t); code != base.ExitDone {
 			t.Fatalf("site %d: exit code %d: %s", i, code, p.stderr.String())
 		}
 	}
 }
 
 // firstTrial lets a fourth site that only knows the keeper evaluate one design.
-func firstTrial(t *testing.T, s site, keeper string) *nodeTrial {
+func firstTrial(t *testing.T, s site, keeper string) *shownTrial {
 	t.Helper()
 	p := s.run(t, shortTempDir(t), "--peer", keeper, "--evals", "1", "--wait-for-peers", patienceOfTests.String())
-	if code := p.wait(t); code != exitDone {
+	if code := p.wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", code, p.stderr.String())
 	}
 	waited := p.of("wait_ended")
@@ -141,7 +142,7 @@ func firstTrial(t *testing.T, s site, keeper string) *nodeTrial {
 // killed and has come back.
 func TestALaterMachineGetsWhatIsKept(t *testing.T) {
 	t.Parallel()
-	file, dir := writeFile(t, "task.yaml", string(demoTask)), shortTempDir(t)
+	file, dir := writeFile(t, "task.yaml", demoTask(t)), shortTempDir(t)
 	keeper, address := startKeeper(t, file, dir)
 	sites := demoSites(file, 1, 5)
 	tuneAndEnd(t, sites[:3], address, 8)
@@ -161,7 +162,7 @@ func TestALaterMachineGetsWhatIsKept(t *testing.T) {
 func TestKeepWithoutPeersReportsThatItOnlyKeeps(t *testing.T) {
 	t.Parallel()
 	const nobody = "/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3KooWCtgLB35RpjwhC4Hwgj2ZbSsN7WRMiDdBQg9mExHX659m"
-	keeper := start(t, keepLine(writeFile(t, "task.yaml", string(demoTask)), shortTempDir(t), "--peer", nobody)...)
+	keeper := start(t, keepLine(writeFile(t, "task.yaml", demoTask(t)), shortTempDir(t), "--peer", nobody)...)
 	e := keeper.await(t, "that it is alone", func(e event) bool { return e.Event == "warning" && strings.Contains(e.Message, "no peers") })
 	if strings.Contains(e.Message, "tunes") {
 		t.Errorf("a keeper says %q", e.Message)
@@ -173,12 +174,12 @@ func TestKeepWithoutPeersReportsThatItOnlyKeeps(t *testing.T) {
 // that takes over its directory.
 func TestStayAndComeBack(t *testing.T) {
 	t.Parallel()
-	file, dirs := writeFile(t, "task.yaml", string(demoTask)), []string{shortTempDir(t), shortTempDir(t)}
+	file, dirs := writeFile(t, "task.yaml", demoTask(t)), []string{shortTempDir(t), shortTempDir(t)}
 	sites := demoSites(file, 2, 3)
 	first := sites[0].run(t, dirs[0], "--evals", "6", "--keep-after")
 	address := first.address(t)
 	second := sites[1].run(t, dirs[1], "--evals", "6", "--peer", address)
-	if code := second.wait(t); code != exitDone {
+	if code := second.wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", code, second.stderr.String())
 	}
 	first.await(t, "that it stays", isEvent("keeping"))
@@ -187,7 +188,7 @@ func TestStayAndComeBack(t *testing.T) {
 	}
 	onDisk(t, dirs[0], file, 1, 6)
 	first.signal(t, syscall.SIGTERM)
-	if code := first.wait(t); code != exitDone {
+	if code := first.wait(t); code != base.ExitDone {
 		t.Errorf("exit code %d: %s", code, first.stderr.String())
 	}
 	if before := first.of("keeping"); len(before) != 1 || first.all()[len(first.all())-1].Event != "interrupted" {
@@ -195,7 +196,7 @@ func TestStayAndComeBack(t *testing.T) {
 	}
 	// Alone again, it rests its designs on what it had heard.
 	again := sites[0].run(t, dirs[0], "--evals", "12")
-	if code := again.wait(t); code != exitDone {
+	if code := again.wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", code, again.stderr.String())
 	}
 	heardOf := 0
@@ -212,7 +213,7 @@ func TestStayAndComeBack(t *testing.T) {
 		t.Errorf("it holds %+v, want the shares of one other and its own", stored)
 	}
 	p := sites[2].run(t, shortTempDir(t), "--peer", address, "--evals", "1", "--wait-for-peers", patienceOfTests.String())
-	if code := p.wait(t); code != exitDone {
+	if code := p.wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", code, p.stderr.String())
 	}
 	if waited := p.of("wait_ended"); len(waited) != 1 || waited[0].Authors != 2 {
@@ -224,18 +225,18 @@ func TestStayAndComeBack(t *testing.T) {
 // what cannot be kept.
 func TestHubKeepSendsSharesOfEndedNodes(t *testing.T) {
 	t.Parallel()
-	file := writeFile(t, "task.yaml", string(demoTask))
+	file := writeFile(t, "task.yaml", demoTask(t))
 	hub := start(t, "hub", "--json", "--data-dir", shortTempDir(t), "--listen", "/ip4/127.0.0.1/tcp/0", "--keep", file)
 	address := hub.await(t, "its start", isEvent("hub_started")).Addresses[0]
 	hub.await(t, "what it keeps", isEvent("keeping"))
 	sites := demoSites(file, 3, 2)
 	first := sites[0].run(t, shortTempDir(t), "--hub", address, "--evals", "5")
-	if code := first.wait(t); code != exitDone {
+	if code := first.wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", code, first.stderr.String())
 	}
 	hub.await(t, "what it holds", func(e event) bool { return e.Event == "shares_stored" && e.Authors == 1 })
 	second := sites[1].run(t, shortTempDir(t), "--hub", address, "--evals", "1", "--wait-for-peers", patienceOfTests.String())
-	if code := second.wait(t); code != exitDone {
+	if code := second.wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", code, second.stderr.String())
 	}
 	if trial := second.of("trial_finished")[0].Trial; trial.Why.Source != "peers" {
@@ -247,7 +248,7 @@ func TestKeepRefusesWhatIsNeverShared(t *testing.T) {
 	t.Parallel()
 	alone := writeFile(t, "task.yaml", strings.Replace(bowlTask, "fts", "ts", 1))
 	for _, command := range [][]string{keepLine(alone, shortTempDir(t)), {"hub", "--data-dir", shortTempDir(t), "--keep", alone}} {
-		if e := call(t, command...); e.code != exitUsage || !strings.Contains(e.stderr, "the strategy is ts, which shares nothing") {
+		if e := call(t, command...); e.code != base.ExitUsage || !strings.Contains(e.stderr, "the strategy is ts, which shares nothing") {
 			t.Errorf("%q: exit code %d, %s", command, e.code, e.stderr)
 		}
 	}
@@ -261,8 +262,8 @@ func TestKeepRefusesWhatIsNeverShared(t *testing.T) {
 // A damaged file of what was heard costs a warning and nothing else.
 func TestDamagedFileOfWhatWasHeard(t *testing.T) {
 	t.Parallel()
-	file, dir := writeFile(t, "task.yaml", string(demoTask)), shortTempDir(t)
-	parsed, err := readTask(file)
+	file, dir := writeFile(t, "task.yaml", demoTask(t)), shortTempDir(t)
+	parsed, err := base.ReadTask(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +275,7 @@ func TestDamagedFileOfWhatWasHeard(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := demoSites(file, 1, 1)[0].run(t, dir, "--evals", "1")
-	if code := p.wait(t); code != exitDone || len(p.of("trial_finished")) != 1 {
+	if code := p.wait(t); code != base.ExitDone || len(p.of("trial_finished")) != 1 {
 		t.Errorf("exit code %d: %+v", code, p.all())
 	}
 	if warnings := p.of("warning"); len(warnings) != 1 || !strings.Contains(warnings[0].Message, "is damaged") {
@@ -296,7 +297,7 @@ func TestFirstDesignDoesNotWaitForNobody(t *testing.T) {
 		"nobody answers":       {[]string{"--peer", "/ip4/127.0.0.1/udp/1/quic-v1/p2p/12D3KooWCtgLB35RpjwhC4Hwgj2ZbSsN7WRMiDdBQg9mExHX659m", "--wait-for-peers", "2s"}, 8},
 	} {
 		p := start(t, join(runLine(file, shortTempDir(t), append(c.flags, "--json", "--evals", "1")...), objective("bowl"))...)
-		if code := p.wait(t); code != exitDone {
+		if code := p.wait(t); code != base.ExitDone {
 			t.Fatalf("%s: exit code %d: %s", name, code, p.stderr.String())
 		}
 		for _, e := range p.of("wait_ended") {
@@ -305,10 +306,10 @@ func TestFirstDesignDoesNotWaitForNobody(t *testing.T) {
 			}
 		}
 	}
-	if e := call(t, join(runLine(file, shortTempDir(t), "--wait-for-peers", "-1s"), objective("bowl"))...); e.code != exitUsage {
+	if e := call(t, join(runLine(file, shortTempDir(t), "--wait-for-peers", "-1s"), objective("bowl"))...); e.code != base.ExitUsage {
 		t.Errorf("a negative wait: exit code %d, %s", e.code, e.stderr)
 	}
-	if e := call(t, join(runLine(file, shortTempDir(t), "--keep-after"), objective("bowl"))...); e.code != exitUsage || !strings.Contains(e.stderr, "--evals") {
+	if e := call(t, join(runLine(file, shortTempDir(t), "--keep-after"), objective("bowl"))...); e.code != base.ExitUsage || !strings.Contains(e.stderr, "--evals") {
 		t.Errorf("--keep-after without --evals: exit code %d, %s", e.code, e.stderr)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"encoding/json"
@@ -11,8 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // listedTask names a table of twelve designs on a circle road.
@@ -99,7 +98,7 @@ func TestListedDesignsErrors(t *testing.T) {
 		{append(runLine(good, shortTempDir(t), "--enqueue", outside), "--", os.Args[0]), `enqueue: .*first.csv: line 2: .*x=0 y=0 is none of the 12 listed designs`},
 	} {
 		e := call(t, c.args...)
-		if e.code != exitUsage || !regexp.MustCompile(`\Afbo-node: `+c.want+`\n\z`).MatchString(e.stderr) {
+		if e.code != base.ExitUsage || !regexp.MustCompile(`\Afbo-node: `+c.want+`\n\z`).MatchString(e.stderr) {
 			t.Errorf("%q: exit code %d, got\n%swant\n%s", c.args, e.code, e.stderr, c.want)
 		}
 	}
@@ -108,22 +107,5 @@ func TestListedDesignsErrors(t *testing.T) {
 	}
 	if out := must(t, "task", "check", canonical); !strings.Contains(out, "\ndesigns     12 designs of a table that is not here: shares can be kept and passed on, no design can be chosen\n") {
 		t.Errorf("%s", out)
-	}
-}
-
-// A task whose nodes move says so.
-func TestStepsAreDescribed(t *testing.T) {
-	walk := strategy.Registration{StrategyType: task.StrategyType{Name: "walk", Moves: true}}
-	walk.New = func(*task.Task) (strategy.Strategy, error) { return nil, nil }
-	walk.Describe = func(*task.Task) string { return "a walk" }
-	text := strings.Replace(strings.Replace(listedTask, "logei", "walk", 1), "  file", "  max_moves: 2\n  file", 1)
-	folder := os.DirFS(filepath.Dir(writeListed(t, text, circle())))
-	parsed, err := strategy.Set{walk}.ParseBeside(folder, "task.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := describeListing(parsed.Space.Listing(), parsed.MaxMoves)
-	if want := "12 designs of tables/roads.csv, of which a node goes to one at most 2 moves away"; got != want {
-		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build long && linux
 
-package main
+package main_test
 
 import (
 	"encoding/json"

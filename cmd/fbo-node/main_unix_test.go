@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"bufio"
@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/cli"
 )
 
 // The test binary plays all the processes of these tests: fbo-node itself when
@@ -29,7 +31,7 @@ func TestMain(m *testing.M) {
 		os.Exit(play(os.Args[2], os.Args[3:]))
 	}
 	if os.Getenv(playVariable) != "" {
-		os.Exit(run(os.Args[1:]))
+		os.Exit(cli.Main(os.Args[1:]))
 	}
 	_ = flag.Set("test.parallel", "5") // most tests wait for processes
 	os.Exit(m.Run())

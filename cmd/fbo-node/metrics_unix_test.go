@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"io"
@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 func fetch(t *testing.T, url string) (code int, body string) {
@@ -61,21 +63,21 @@ func TestRunServesMetrics(t *testing.T) {
 			t.Errorf("%s is missing in\n%s", want, body)
 		}
 	}
-	base := strings.TrimSuffix(url, "/metrics")
+	server := strings.TrimSuffix(url, "/metrics")
 	for _, other := range []string{"/", "/debug/pprof/", "/metrics/x"} {
-		if code, _ := fetch(t, base+other); code != http.StatusNotFound {
+		if code, _ := fetch(t, server+other); code != http.StatusNotFound {
 			t.Errorf("%s: %d", other, code)
 		}
 	}
 	// The same address again, by another node.
-	address := strings.TrimPrefix(base, "http://")
+	address := strings.TrimPrefix(server, "http://")
 	e := call(t, join(runLine(file, shortTempDir(t), "--metrics", address), objective("bowl"))...)
-	if e.code != exitFailed || e.stdout != "" || e.stderr != "fbo-node: --metrics "+address+": listen tcp "+address+": bind: address already in use\n" {
+	if e.code != base.ExitFailed || e.stdout != "" || e.stderr != "fbo-node: --metrics "+address+": listen tcp "+address+": bind: address already in use\n" {
 		t.Errorf("exit code %d, %q%q", e.code, e.stdout, e.stderr)
 	}
 	p.signal(t, os.Interrupt)
 	h.waitGone(t)
-	if code := p.wait(t); code != exitDone || p.stderr.Len() > 0 {
+	if code := p.wait(t); code != base.ExitDone || p.stderr.Len() > 0 {
 		t.Errorf("exit code %d, %q", code, p.stderr.String())
 	}
 	if connection, err := net.Dial("tcp", address); err == nil {
@@ -92,7 +94,7 @@ func TestMalformedMetricsAddress(t *testing.T) {
 		"--log-level=loud": "fbo-node: --log-level \"loud\": accepted are debug, info, warn and error, for all or, as in fbo=debug,error, for one logger\n",
 	} {
 		e := call(t, join(runLine(file, dir, flag), objective("bowl"))...)
-		if e.code != exitUsage || e.stdout != "" || e.stderr != want {
+		if e.code != base.ExitUsage || e.stdout != "" || e.stderr != want {
 			t.Errorf("%s: exit code %d, %q%q", flag, e.code, e.stdout, e.stderr)
 		}
 	}
@@ -120,7 +122,7 @@ func TestLogLevelFlagAndVariable(t *testing.T) {
 		command := nodeCommand(join(runLine(file, shortTempDir(t), "--evals", "2", "--peer", dead, "--log-level", c.flag), objective("bowl"))...)
 		command.Env = append(command.Env, "GOLOG_LOG_FMT=json", "GOLOG_LOG_LEVEL="+c.variable)
 		e := finish(t, command)
-		if e.code != exitDone || (e.stderr != "") != c.logged {
+		if e.code != base.ExitDone || (e.stderr != "") != c.logged {
 			t.Errorf("%+v: exit code %d, %q", c, e.code, e.stderr)
 		}
 		if !c.logged {

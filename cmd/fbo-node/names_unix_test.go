@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/taskref"
 )
 
@@ -34,7 +35,7 @@ func TestCommandsAcceptNamesOfTasks(t *testing.T) {
 			if c[0] == "task" {
 				line = join(c[:2], []string{"--data-dir", dir}, c[2:])
 			}
-			if e := call(t, line...); e.code != exitDone {
+			if e := call(t, line...); e.code != base.ExitDone {
 				t.Errorf("%q: exit code %d, %s", line, e.code, e.stderr)
 			}
 		}
@@ -84,11 +85,11 @@ func TestAmbiguousNamesListTenTasks(t *testing.T) {
 			"bagaaier": `task "bagaaier" is ambiguous: same (bagaaiera`,
 		} {
 			e := call(t, "history", "--data-dir", dir, wanted)
-			if e.code != exitUsage || !strings.Contains(e.stderr, want) || !strings.Contains(e.stderr, " and 2 more") || len(e.stderr) > 600 {
+			if e.code != base.ExitUsage || !strings.Contains(e.stderr, want) || !strings.Contains(e.stderr, " and 2 more") || len(e.stderr) > 600 {
 				t.Errorf("%s, %s: exit code %d, %q", when, wanted, e.code, e.stderr)
 			}
 		}
-		for wanted, code := range map[string]int{"": exitUsage, "else": exitFailed} {
+		for wanted, code := range map[string]int{"": base.ExitUsage, "else": base.ExitFailed} {
 			args := join([]string{"history", "--data-dir", dir}, strings.Fields(wanted))
 			if e := call(t, args...); e.code != code || strings.Count(e.stderr, "same (bagaaiera") != 10 || !strings.Contains(e.stderr, " and 2 more") {
 				t.Errorf("%s, %q: exit code %d, %q", when, wanted, e.code, e.stderr)

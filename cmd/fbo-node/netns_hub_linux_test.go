@@ -1,6 +1,6 @@
 //go:build linux && long
 
-package main
+package main_test
 
 import (
 	"fmt"

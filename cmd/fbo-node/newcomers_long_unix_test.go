@@ -1,6 +1,6 @@
 //go:build long && unix
 
-package main
+package main_test
 
 import (
 	"bufio"
@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -125,13 +126,13 @@ func TestLongALaterMachineBeginsWell(t *testing.T) {
 // None of the first three designs of twelve newcomers is a random start, since each
 // held what three sites had learned before it asked.
 func TestLongNewcomersDoNotStartAtRandom(t *testing.T) {
-	file := writeFile(t, "task.yaml", string(demoTask))
+	file := writeFile(t, "task.yaml", demoTask(t))
 	_, address := startKeeper(t, file, shortTempDir(t))
 	tuneAndEnd(t, demoSites(file, 200, 3), address, 15)
 	random, designs, waiting := 0, 0, 0.0
 	for _, s := range demoSites(file, 200, 15)[3:] {
 		p := s.run(t, shortTempDir(t), "--peer", address, "--evals", "3")
-		if code := p.wait(t); code != exitDone {
+		if code := p.wait(t); code != base.ExitDone {
 			t.Fatalf("newcomer %d: exit code %d: %s", s.node, code, p.stderr.String())
 		}
 		waited := p.of("wait_ended")

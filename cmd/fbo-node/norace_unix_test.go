@@ -1,5 +1,5 @@
 //go:build !race && unix
 
-package main
+package main_test
 
 const slowness = 1

@@ -1,12 +1,15 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/taskcmd"
 )
 
 // A task with another name and a smaller ε is given the trials of one whose promise is
@@ -18,7 +21,7 @@ func TestPromisesAboutTheSameDataAreAddedUp(t *testing.T) {
 	peer := start(t, join(runLine(first, shortTempDir(t), "--json"), objective("steady"))...)
 	address := peer.address(t)
 	dir := shortTempDir(t)
-	if e := call(t, join(runLine(first, dir, "--peer", address, "--evals", "12"), objective("steady"))...); e.code != exitDone || !strings.Contains(e.stdout, "privacy: 3 of 3 releases spent\n") {
+	if e := call(t, join(runLine(first, dir, "--peer", address, "--evals", "12"), objective("steady"))...); e.code != base.ExitDone || !strings.Contains(e.stdout, "privacy: 3 of 3 releases spent\n") {
 		t.Fatalf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}
 	past := filepath.Join(shortTempDir(t), "past.csv")
@@ -45,7 +48,7 @@ func TestPromisesAboutTheSameDataAreAddedUp(t *testing.T) {
 	run := func(file string, flags ...string) string {
 		t.Helper()
 		e := call(t, join(runLine(file, dir, append(flags, "--wait-for-peers", "0", "--evals", "1")...), objective("bowl"))...)
-		if e.code != exitDone {
+		if e.code != base.ExitDone {
 			t.Fatalf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 		}
 		return e.stdout
@@ -61,7 +64,7 @@ func TestPromisesAboutTheSameDataAreAddedUp(t *testing.T) {
 		t.Errorf("the next run:\n%s", out)
 	}
 	id := strings.TrimSpace(must(t, "task", "id", second))
-	var report privacyReport
+	var report taskcmd.PrivacyReport
 	decode(t, must(t, "privacy", "--json", "--data-dir", dir, id), &report)
 	// Two normal distributions at distance μ, μ² = 0.925² + 0.719², the distances at which
 	// (4, 1e-5) and (3, 1e-5) are kept.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"bufio"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // pageAsk asks a page's server, and returns the status and what it answers.
@@ -125,7 +127,7 @@ func TestPageRefusesWrongFlags(t *testing.T) {
 		{[]string{"web", "--data-dir", dir, "--address", "192.0.2.1:1"}, "of this machine alone"},
 		{[]string{"web", "--data-dir", dir}, "no node runs on data directory"},
 	} {
-		if e := call(t, c.args...); e.code == exitDone || !strings.Contains(e.stderr, c.want) {
+		if e := call(t, c.args...); e.code == base.ExitDone || !strings.Contains(e.stderr, c.want) {
 			t.Errorf("%q: exit code %d\n%s", c.args, e.code, e.stderr)
 		}
 	}

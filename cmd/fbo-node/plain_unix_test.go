@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"fmt"
@@ -11,6 +11,8 @@ import (
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/protocol"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // controls are what would move a terminal's cursor, colour or title, or hide text.
@@ -48,7 +50,7 @@ func TestDoctorAndAPeerWithControlSequences(t *testing.T) {
 	address := fmt.Sprintf("%s/p2p/%s", h.Addrs()[0], h.ID())
 
 	e := call(t, "doctor", file, "--data-dir", shortTempDir(t), "--peer", address)
-	if e.code != exitFailed || !strings.Contains(e.stdout, "takes part in "+strings.TrimSpace(elsewhere)+", not in") || !strings.Contains(e.stdout, `(ev\x1b[2J`) {
+	if e.code != base.ExitFailed || !strings.Contains(e.stdout, "takes part in "+strings.TrimSpace(elsewhere)+", not in") || !strings.Contains(e.stdout, `(ev\x1b[2J`) {
 		t.Errorf("exit code %d\n%q", e.code, e.stdout)
 	}
 	showable(t, "standard output", e.stdout)
@@ -80,7 +82,7 @@ func TestLogWithControlSequences(t *testing.T) {
 func TestErrorsWithControlSequences(t *testing.T) {
 	t.Parallel()
 	e := call(t, "task", "check", "no\x1b[2J\u202efile")
-	if e.code == exitDone || !strings.Contains(e.stderr, `no\x1b[2J\u202efile`) {
+	if e.code == base.ExitDone || !strings.Contains(e.stderr, `no\x1b[2J\u202efile`) {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 	showable(t, "standard error", e.stderr)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/taskcmd"
 	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -27,13 +29,13 @@ strategy: {type: fts, initial_designs: 2}
 privacy: {mechanism: local, epsilon: 4, releases: 3}
 `
 
-func privacyOf(t *testing.T, dir string) privacyReport {
+func privacyOf(t *testing.T, dir string) taskcmd.PrivacyReport {
 	t.Helper()
 	e := call(t, "privacy", "--data-dir", dir, "--json")
-	if e.code != exitDone {
+	if e.code != base.ExitDone {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
-	var report privacyReport
+	var report taskcmd.PrivacyReport
 	if err := json.Unmarshal([]byte(e.stdout), &report); err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +57,7 @@ func TestThePromiseOutlivesTheJournal(t *testing.T) {
 	run := func(evals string) []event {
 		t.Helper()
 		p := start(t, join(runLine(file, dir, "--json", "--peer", address, "--evals", evals), objective("steady"))...)
-		if code := p.wait(t); code != exitDone {
+		if code := p.wait(t); code != base.ExitDone {
 			t.Fatalf("exit code %d", code)
 		}
 		return p.all()
@@ -113,21 +115,21 @@ func TestThePromiseOutlivesTheJournal(t *testing.T) {
 
 func TestPrivacyOfWhatPromisesNothing(t *testing.T) {
 	plain := writeFile(t, "task.yaml", bowlTask)
-	if e := call(t, "privacy", plain, "--data-dir", shortTempDir(t)); e.code != exitFailed || !strings.Contains(e.stderr, "promises nothing") {
+	if e := call(t, "privacy", plain, "--data-dir", shortTempDir(t)); e.code != base.ExitFailed || !strings.Contains(e.stderr, "promises nothing") {
 		t.Errorf("exit code %d: %s", e.code, e.stderr)
 	}
 	private := writeFile(t, "private.yaml", privateTask)
 	impossible := writeFile(t, "impossible.yaml", strings.Replace(privateTask, "epsilon: 4, releases: 3", "epsilon: 0.01, delta: 1e-12, releases: 1000", 1))
-	if e := call(t, "task", "check", impossible); e.code != exitUsage || e.stdout != "" || !strings.Contains(e.stderr, "raise epsilon or plan fewer releases") {
+	if e := call(t, "task", "check", impossible); e.code != base.ExitUsage || e.stdout != "" || !strings.Contains(e.stderr, "raise epsilon or plan fewer releases") {
 		t.Errorf("exit code %d: %s%s", e.code, e.stdout, e.stderr)
 	}
 	e := call(t, "task", "check", private)
 	for _, want := range []string{"promise: (ε = 4, δ = 1e-05)", "warning: the noise drowns the signal", "mechanism aggregate (strategy fts-de) takes averages", "not protected:"} {
-		if e.code != exitDone || !strings.Contains(e.stdout, want) {
+		if e.code != base.ExitDone || !strings.Contains(e.stdout, want) {
 			t.Errorf("task check says nothing of %q:\n%s%s", want, e.stdout, e.stderr)
 		}
 	}
-	if e := call(t, "privacy", private, "--data-dir", shortTempDir(t)); e.code != exitDone || !strings.Contains(e.stdout, "spent: 0 of 3 releases, ε = 0") {
+	if e := call(t, "privacy", private, "--data-dir", shortTempDir(t)); e.code != base.ExitDone || !strings.Contains(e.stdout, "spent: 0 of 3 releases, ε = 0") {
 		t.Errorf("the plan: exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}
 }
@@ -144,10 +146,10 @@ func TestPrivateSumsAreTold(t *testing.T) {
 		"mechanism: local, epsilon: 4, releases: 3", "mechanism: aggregate, epsilon: 4, releases: 2, roster: ["+strings.Join(names, ", ")+"]", 1)
 	file := writeFile(t, "task.yaml", text)
 	check := struct {
-		Privacy privacyReport `json:"privacy"`
+		Privacy taskcmd.PrivacyReport `json:"privacy"`
 	}{}
 	decode(t, must(t, "task", "check", "--json", file), &check)
-	plan := privacyReport{}
+	plan := taskcmd.PrivacyReport{}
 	decode(t, must(t, "privacy", "--json", "--data-dir", shortTempDir(t), file), &plan)
 	if check.Privacy.Sums == nil || check.Privacy.Sums.Roster != 2 || check.Privacy.Sums.Quorum != 2 || *plan.Sums != *check.Privacy.Sums {
 		t.Errorf("task check says %+v, privacy %+v", check.Privacy.Sums, plan.Sums)
@@ -175,7 +177,7 @@ func TestPrivateSumsAreTold(t *testing.T) {
 	if !strings.Contains(spent, "mechanism aggregate\npromise: ") || !strings.Contains(spent, "spent: all 2 releases, ε = 4; the node goes on without sharing") {
 		t.Errorf("privacy:\n%s", spent)
 	}
-	if e := call(t, join(runLine(file, shortTempDir(t)), objective("steady"))...); e.code != exitFailed || !strings.Contains(e.stderr, "is not on the task's roster") {
+	if e := call(t, join(runLine(file, shortTempDir(t)), objective("steady"))...); e.code != base.ExitFailed || !strings.Contains(e.stderr, "is not on the task's roster") {
 		t.Errorf("a stranger: exit code %d, %s%s", e.code, e.stdout, e.stderr)
 	}
 }
@@ -185,7 +187,7 @@ func awaitSums(t *testing.T, dir string, count int) {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(100 * time.Millisecond) {
 		var s statusView
-		if e := call(t, "status", "--json", "--data-dir", dir); e.code == exitDone {
+		if e := call(t, "status", "--json", "--data-dir", dir); e.code == base.ExitDone {
 			decode(t, e.stdout, &s)
 		}
 		sums, _ := strategy.StatusValue[sumCounts](s.Items, "sums")

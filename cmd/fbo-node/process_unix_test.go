@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"bufio"
@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -25,6 +26,9 @@ import (
 // loaded. It is longer than nodes wait for each other by themselves, such as a
 // minute for a party's turn.
 const patienceOfTests = 3 * time.Minute
+
+// object is a JSON object with few keys.
+type object = map[string]any
 
 const bowlTask = `name: bowl
 goal: minimize
@@ -127,15 +131,44 @@ func finishAnd(t *testing.T, command *exec.Cmd, meanwhile func()) ended {
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	e := call(t, args...)
-	if e.code != exitDone || e.stderr != "" {
+	if e.code != base.ExitDone || e.stderr != "" {
 		t.Fatalf("%q: exit code %d\n%s%s", args, e.code, e.stdout, e.stderr)
 	}
 	return e.stdout
 }
 
+// demoTask reads the demo's task file.
+func demoTask(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../../internal/cli/democmd/demo.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// shownEvent has the keys that most events of run --json and keep --json have.
+type shownEvent struct {
+	Event     string      `json:"event"`
+	Addresses []string    `json:"addresses"`
+	Trial     *shownTrial `json:"trial"`
+	Best      *shownTrial `json:"best"`
+	Message   string      `json:"message"`
+	URL       string      `json:"url"`
+}
+
+// shownTrial is a trial as commands print it.
+type shownTrial struct {
+	ID         uint64            `json:"id"`
+	Parameters json.RawMessage   `json:"parameters"`
+	Why        strategy.Why      `json:"why"`
+	Outcome    *strategy.Outcome `json:"outcome"`
+	Reason     string            `json:"reason"`
+}
+
 // event is any line of run --json.
 type event struct {
-	nodeEvent
+	shownEvent
 	Peer             string   `json:"peer"`
 	Kind             string   `json:"kind"`
 	Added            int      `json:"added"`
@@ -328,7 +361,7 @@ func (p *process) wait(t *testing.T) int {
 
 // trialJSON is a trial as history --json prints it.
 type trialJSON struct {
-	nodeTrial
+	shownTrial
 	State    string `json:"state"`
 	Attempts int    `json:"attempts"`
 }
@@ -355,7 +388,7 @@ type statusView struct {
 	Name      string                `json:"name"`
 	Starts    uint64                `json:"starts"`
 	Trials    map[string]int        `json:"trials"`
-	Best      *nodeTrial            `json:"best"`
+	Best      *shownTrial           `json:"best"`
 	PeerID    string                `json:"peer_id"`
 	Addresses []string              `json:"addresses"`
 	Peers     []node.Link           `json:"peers"`

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/store"
 )
 
@@ -31,12 +32,12 @@ func TestDoctorRepair(t *testing.T) {
 		showable(t, what, e.stdout)
 		return e.stdout
 	}
-	repair("a sound journal", exitDone, "ok    journal         whole: nothing to repair")
-	repair("with a task", exitUsage, "--repair takes no TASK", file)
+	repair("a sound journal", base.ExitDone, "ok    journal         whole: nothing to repair")
+	repair("with a task", base.ExitUsage, "--repair takes no TASK", file)
 
 	sleeper := start(t, join(runLine(file, dir, "--json"), objective("sleep"))...)
 	sleeper.await(t, "its start", isEvent("node_started"))
-	repair("beside a node", exitFailed, "stop that process first")
+	repair("beside a node", base.ExitFailed, "stop that process first")
 	interrupt(t, sleeper)
 
 	spoil := func(path string) {
@@ -47,7 +48,7 @@ func TestDoctorRepair(t *testing.T) {
 	}
 	spoil(path)
 	expectDamage(t, "run", path, call(t, line("5")...))
-	text := repair("a journal of zeros", exitDone, "warn  damage")
+	text := repair("a journal of zeros", base.ExitDone, "warn  damage")
 	for _, part := range []string{"ok    damaged file    kept as " + dir, "ok    journal's copy", `"private", 5 trials, 4 with an outcome`, "it releases nothing more", "ok    journal         whole: 5 trials on 1 task"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("it does not say %q:\n%s", part, text)
@@ -59,7 +60,7 @@ func TestDoctorRepair(t *testing.T) {
 	if r := privacyOf(t, dir); !strings.Contains(r.Refused, "repaired on") {
 		t.Errorf("the promise after the repair: %+v", r)
 	}
-	if e := call(t, line("6")...); e.code != exitDone || !strings.Contains(e.stdout+e.stderr, "this node shares nothing more: its journal was damaged, and repaired on") {
+	if e := call(t, line("6")...); e.code != base.ExitDone || !strings.Contains(e.stdout+e.stderr, "this node shares nothing more: its journal was damaged, and repaired on") {
 		t.Errorf("a run after the repair: exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}
 
@@ -68,13 +69,13 @@ func TestDoctorRepair(t *testing.T) {
 		OK       bool
 		Repaired store.Repaired
 	}
-	if err := json.Unmarshal([]byte(repair("as JSON", exitDone, "repaired", "--json")), &said); err != nil || !said.OK || said.Repaired.Copied == nil || len(said.Repaired.Tasks) != 1 {
+	if err := json.Unmarshal([]byte(repair("as JSON", base.ExitDone, "repaired", "--json")), &said); err != nil || !said.OK || said.Repaired.Copied == nil || len(said.Repaired.Tasks) != 1 {
 		t.Errorf("as JSON: %+v, %v", said, err)
 	}
 
 	spoil(path)
 	spoil(filepath.Join(dir, store.CopyFile))
-	repair("without a copy", exitFailed, "restore it from a backup, or move it away to begin anew")
+	repair("without a copy", base.ExitFailed, "restore it from a backup, or move it away to begin anew")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -92,11 +93,11 @@ func TestADataDirectoryThatOthersCanWrite(t *testing.T) {
 		join(runLine(file, dir, "--evals", "1"), objective("bowl")), {"keep", file, "--data-dir", dir}, {"serve", "--data-dir", dir}, {"peer-id", "--data-dir", dir},
 		{"status", "--data-dir", dir}, {"history", "--data-dir", dir}, {"doctor", "--repair", "--data-dir", dir}, {"hub", "--data-dir", dir},
 	} {
-		if e := call(t, args...); e.code != exitFailed || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, "others can write it") || !strings.Contains(e.stderr, dir) {
+		if e := call(t, args...); e.code != base.ExitFailed || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, "others can write it") || !strings.Contains(e.stderr, dir) {
 			t.Errorf("%s: exit code %d\n%s%s", args[0], e.code, e.stdout, e.stderr)
 		}
 	}
-	if e := call(t, "doctor", "--data-dir", dir); e.code != exitFailed || !strings.Contains(e.stdout, "fail  data directory") {
+	if e := call(t, "doctor", "--data-dir", dir); e.code != base.ExitFailed || !strings.Contains(e.stdout, "fail  data directory") {
 		t.Errorf("doctor: exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
@@ -128,7 +129,7 @@ func TestPlantedLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := call(t, join(runLine(file, dir, "--evals", "1"), objective("chatty"))...)
-		if strings.Contains(e.stderr, "goroutine") || e.code != exitDone && (e.code != exitFailed || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, "is a symbolic link")) {
+		if strings.Contains(e.stderr, "goroutine") || e.code != base.ExitDone && (e.code != base.ExitFailed || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, "is a symbolic link")) {
 			t.Errorf("%s: exit code %d\n%s%s", at, e.code, e.stdout, e.stderr)
 		}
 		if shown := call(t, "log", "1", "--data-dir", dir); strings.Contains(shown.stdout, "precious") {

@@ -1,12 +1,14 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // finished maps trials to the values that a node has printed for them.
@@ -65,7 +67,7 @@ func TestKilledNodeGoesOn(t *testing.T) {
 			h.release()
 		}
 	}()
-	if code := victim.wait(t); code != exitDone {
+	if code := victim.wait(t); code != base.ExitDone {
 		t.Errorf("exit code %d", code)
 	}
 	for p, before := range seen {
@@ -89,7 +91,7 @@ func TestKilledNodeGoesOn(t *testing.T) {
 	}
 	for _, p := range []*process{first, third} {
 		p.signal(t, syscall.SIGINT)
-		if code := p.wait(t); code != exitDone {
+		if code := p.wait(t); code != base.ExitDone {
 			t.Errorf("a peer ended with code %d: %s", code, p.stderr.String())
 		}
 	}
@@ -102,7 +104,7 @@ func TestInterruptedRunContinues(t *testing.T) {
 	p := start(t, join(runLine(file, dir, "--json", "--evals", "3"), objective("family", g.address))...)
 	parent, child := g.next(t), g.next(t)
 	p.signal(t, syscall.SIGINT)
-	if code := p.wait(t); code != exitDone || p.stderr.String() != "" {
+	if code := p.wait(t); code != base.ExitDone || p.stderr.String() != "" {
 		t.Errorf("exit code %d, %q", code, p.stderr.String())
 	}
 	parent.waitGone(t)
@@ -116,7 +118,7 @@ func TestInterruptedRunContinues(t *testing.T) {
 
 	// The same for people, cut before and after the first evaluation.
 	e := call(t, join(runLine(file, dir, "--evals", "3"), objective("bowl"))...)
-	if e.code != exitDone || e.stderr != "" || !strings.Contains(e.stdout, "in 3 evaluations (0 failed)") {
+	if e.code != base.ExitDone || e.stderr != "" || !strings.Contains(e.stdout, "in 3 evaluations (0 failed)") {
 		t.Errorf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}
 	for _, trial := range historyOf(t, dir) {
@@ -125,7 +127,7 @@ func TestInterruptedRunContinues(t *testing.T) {
 		}
 	}
 	e = call(t, join(runLine(file, dir, "--evals", "3"), objective("exit"))...)
-	if e.code != exitDone || !strings.Contains(e.stdout, "in 3 evaluations (0 failed)") {
+	if e.code != base.ExitDone || !strings.Contains(e.stdout, "in 3 evaluations (0 failed)") {
 		t.Errorf("with the budget used up: exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}
 }
@@ -145,7 +147,7 @@ func TestInterruptedBeforeTheFirstOutcome(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if e.code != exitDone || e.stderr != "" {
+	if e.code != base.ExitDone || e.stderr != "" {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 	if !strings.HasSuffix(e.stdout, "no result: no evaluation has ended yet\nstopped; the same command continues from here\n") {

@@ -1,11 +1,13 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 func TestParallelEvaluations(t *testing.T) {
@@ -22,7 +24,7 @@ func TestParallelEvaluations(t *testing.T) {
 			h.release()
 		}
 	}()
-	if code := p.wait(t); code != exitDone {
+	if code := p.wait(t); code != base.ExitDone {
 		t.Errorf("exit code %d: %s", code, p.stderr.String())
 	}
 	running, most := 0, 0
@@ -93,7 +95,7 @@ func TestRunJSON(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	p := start(t, join(runLine(file, dir, "--json", "--evals", "5"), objective("bowl"))...)
-	if code := p.wait(t); code != exitDone || p.stderr.String() != "" {
+	if code := p.wait(t); code != base.ExitDone || p.stderr.String() != "" {
 		t.Errorf("exit code %d, %q", code, p.stderr.String())
 	}
 	events := p.all()

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"net"
@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/taskref"
 )
 
@@ -17,8 +19,8 @@ import (
 func notRunning(t *testing.T, want string, args ...string) {
 	t.Helper()
 	e := call(t, append([]string{"status", "--running"}, args...)...)
-	if e.code != exitFailed || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, want) {
-		t.Errorf("%q: exit code %d, want %d and %q\n%s%s", args, e.code, exitFailed, want, e.stdout, e.stderr)
+	if e.code != base.ExitFailed || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, want) {
+		t.Errorf("%q: exit code %d, want %d and %q\n%s%s", args, e.code, base.ExitFailed, want, e.stdout, e.stderr)
 	}
 }
 
@@ -40,7 +42,11 @@ func TestStatusRunning(t *testing.T) {
 		}
 		must(t, "status", "--running", "--data-dir", dir, file)
 		notRunning(t, "works on task bowl ("+taskref.Short(id)+")", "--data-dir", dir, other)
-		var r runningJSON
+		var r struct {
+			Running bool
+			Node    *struct{ Task, Name string }
+			Hub     any
+		}
 		decode(t, must(t, "status", "--running", "--json", "--data-dir", dir), &r)
 		if !r.Running || r.Node == nil || r.Node.Task != id || r.Node.Name != "bowl" || r.Hub != nil {
 			t.Errorf("%+v", r)
@@ -49,11 +55,11 @@ func TestStatusRunning(t *testing.T) {
 		p.wait(t)
 		notRunning(t, none, "--data-dir", dir)
 		notRunning(t, "no node runs on data directory "+dir, "--data-dir", dir, file)
-		if e := call(t, "status", "--running", "--json", "--data-dir", dir); e.code != exitFailed || e.stdout != "{\"running\":false}\n" {
+		if e := call(t, "status", "--running", "--json", "--data-dir", dir); e.code != base.ExitFailed || e.stdout != "{\"running\":false}\n" {
 			t.Errorf("exit code %d, %q", e.code, e.stdout)
 		}
 	}
-	if e := call(t, "status", "--running", "--data-dir", dir, "missing.yaml"); e.code != exitUsage {
+	if e := call(t, "status", "--running", "--data-dir", dir, "missing.yaml"); e.code != base.ExitUsage {
 		t.Errorf("a missing task file: exit code %d, %q", e.code, e.stderr)
 	}
 }
@@ -64,7 +70,7 @@ func TestStatusRunningOfHub(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	command := nodeCommand("hub", "--json", "--listen", "/ip4/127.0.0.1/tcp/0")
-	command.Env = append(command.Env, dataDirVariable+"="+dir)
+	command.Env = append(command.Env, base.DataDirVariable+"="+dir)
 	hub := startCommand(t, command)
 	id := hub.await(t, "its start", isEvent("hub_started")).PeerID
 	for _, place := range []string{dir, filepath.Join(dir, "hub")} {
@@ -74,7 +80,7 @@ func TestStatusRunningOfHub(t *testing.T) {
 	}
 	notRunning(t, "no node runs", "--data-dir", dir, file)
 	hub.signal(t, syscall.SIGTERM)
-	if code := hub.wait(t); code != exitDone {
+	if code := hub.wait(t); code != base.ExitDone {
 		t.Errorf("exit code %d, %s", code, hub.stderr.String())
 	}
 	notRunning(t, "no node and no hub runs", "--data-dir", dir)
@@ -88,7 +94,7 @@ func TestStatusRunningOfHub(t *testing.T) {
 func TestStatusRunningOfHanging(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)
-	listener, err := net.Listen("unix", filepath.Join(dir, controlSocket)) // accepts in the kernel, and never answers
+	listener, err := net.Listen("unix", filepath.Join(dir, control.Socket)) // accepts in the kernel, and never answers
 	if err != nil {
 		t.Fatal(err)
 	}

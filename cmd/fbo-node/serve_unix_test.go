@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"bufio"
@@ -25,6 +25,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
 )
 
 // servedBowl is a task whose designs are chosen in about a millisecond.
@@ -47,7 +50,7 @@ func socketClient(dir string) *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var dialer net.Dialer
-			return dialer.DialContext(ctx, "unix", filepath.Join(dir, controlSocket))
+			return dialer.DialContext(ctx, "unix", filepath.Join(dir, control.Socket))
 		},
 		MaxIdleConnsPerHost: 200,
 	}}
@@ -105,7 +108,7 @@ func TestServeAndTheOtherCommands(t *testing.T) {
 	client := socketClient(dir)
 	p.await(t, "that it serves no task", func(e event) bool { return e.Event == "serving" && e.Tasks == 0 })
 	e := call(t, "status", "--data-dir", dir)
-	if e.code != exitFailed || !strings.Contains(e.stderr, "serves no task yet") {
+	if e.code != base.ExitFailed || !strings.Contains(e.stderr, "serves no task yet") {
 		t.Errorf("status without a task: %d, %s", e.code, e.stderr)
 	}
 	first := fmt.Sprintf(servedBowl, "first")
@@ -118,7 +121,7 @@ func TestServeAndTheOtherCommands(t *testing.T) {
 	}
 	mustRequest(t, http.StatusCreated, client, "POST", "/v1/tasks", object{"text": fmt.Sprintf(servedBowl, "second")})
 	e = call(t, "history", "--data-dir", dir)
-	if e.code != exitUsage || !strings.Contains(e.stderr, "works on 2 tasks; expected one of ") || !strings.Contains(e.stderr, "second (") {
+	if e.code != base.ExitUsage || !strings.Contains(e.stderr, "works on 2 tasks; expected one of ") || !strings.Contains(e.stderr, "second (") {
 		t.Errorf("history of two tasks: %d, %s", e.code, e.stderr)
 	}
 	if s := statusOf(t, dir, file); s.Name != "first" || s.Trials["done"] != 1 {
@@ -130,7 +133,7 @@ func TestServeAndTheOtherCommands(t *testing.T) {
 	if text := must(t, "best", "--data-dir", dir, file); !strings.Contains(text, "value  0.5 (trial 2") {
 		t.Errorf("best: %q", text)
 	}
-	if e := call(t, serveLine(dir)...); e.code != exitFailed || !strings.Contains(e.stderr, "in use by another process") {
+	if e := call(t, serveLine(dir)...); e.code != base.ExitFailed || !strings.Contains(e.stderr, "in use by another process") {
 		t.Errorf("a second daemon: %d, %s", e.code, e.stderr)
 	}
 	mustRequest(t, http.StatusNoContent, client, "DELETE", "/v1/tasks/second", nil)
@@ -144,13 +147,13 @@ func TestServeAndTheOtherCommands(t *testing.T) {
 	}
 	defer response.Body.Close()
 	p.signal(t, syscall.SIGTERM)
-	if code := p.wait(t); code != exitDone {
+	if code := p.wait(t); code != base.ExitDone {
 		t.Errorf("exit code %d, %s", code, p.stderr.String())
 	}
 	if _, err := io.ReadAll(response.Body); err != nil {
 		t.Errorf("the stream ends with %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, controlSocket)); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, control.Socket)); err == nil {
 		t.Error("the socket is still there")
 	}
 	states := map[string]int{}
@@ -205,7 +208,7 @@ func TestARunAnswersToo(t *testing.T) {
 	mustRequest(t, http.StatusOK, client, "POST", "/v1/tasks/bowl/trials/2/tell", object{"value": 3})
 	h.release()
 	g.next(t).release()
-	if code := p.wait(t); code != exitDone {
+	if code := p.wait(t); code != base.ExitDone {
 		t.Errorf("exit code %d, %s", code, p.stderr.String())
 	}
 	if trials := historyOf(t, dir); len(trials) != 3 || trials[1].Outcome.Value != 3 {
@@ -218,7 +221,7 @@ func TestWhoIsRefused(t *testing.T) {
 	dir := shortTempDir(t)
 	p, e := startServe(t, dir, "--http", "127.0.0.1:0", "--http-host", "tuner.example", "--origin", "https://board.example")
 	token := tokenOf(t, dir)
-	info, err := os.Stat(filepath.Join(dir, tokenFile))
+	info, err := os.Stat(filepath.Join(dir, "http.token"))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file of the token: %v, %v", info, err)
 	}
@@ -258,7 +261,7 @@ func TestWhoIsRefused(t *testing.T) {
 // tokenOf reads the token of a data directory.
 func tokenOf(t *testing.T, dir string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, tokenFile))
+	data, err := os.ReadFile(filepath.Join(dir, "http.token"))
 	token := strings.TrimSpace(string(data))
 	if err != nil || len(token) < 20 {
 		t.Fatalf("the token %q, %v", data, err)
@@ -387,7 +390,7 @@ func TestServeUsage(t *testing.T) {
 		{[]string{"--http", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", certificate}, "--tls-cert, --tls-key: "},
 	} {
 		e := call(t, append(serveLine(shortTempDir(t)), c.flags...)...)
-		if e.code != exitUsage || !strings.Contains(e.stderr, c.want) || strings.Count(e.stderr, "\n") != 1 {
+		if e.code != base.ExitUsage || !strings.Contains(e.stderr, c.want) || strings.Count(e.stderr, "\n") != 1 {
 			t.Errorf("%q: exit code %d, %q; want %q", c.flags, e.code, e.stderr, c.want)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // load is clients that evaluate trials of many tasks while the daemon is killed.
@@ -195,7 +197,7 @@ func (l *load) note(path, client string, id uint64) bool {
 // check compares what was acknowledged with what the journal has after the end.
 func (l *load) check() {
 	l.daemon.signal(l.t, syscall.SIGTERM)
-	if code := l.daemon.wait(l.t); code != exitDone {
+	if code := l.daemon.wait(l.t); code != base.ExitDone {
 		l.t.Errorf("exit code %d, %s", code, l.daemon.stderr.String())
 	}
 	for i, disclosed := range l.disclosed {

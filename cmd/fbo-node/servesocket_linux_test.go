@@ -1,4 +1,4 @@
-package main
+package main_test
 
 import (
 	"errors"
@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/control"
 )
 
 // Another user cannot reach the socket, even where the directory lets everybody in.
@@ -23,7 +25,7 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	startServe(t, dir)
 	mustRequest(t, http.StatusOK, socketClient(dir), "GET", "/v1/node", nil)
 	const nobody = 65534
-	path := filepath.Join(dir, controlSocket)
+	path := filepath.Join(dir, control.Socket)
 	refused := make(chan error)
 	go func() {
 		runtime.LockOSThread() // for good: the thread ends with the goroutine, and its user with it

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // A daemon listens before it has joined the tasks of its last start, and names few of them.
@@ -40,7 +42,7 @@ func TestServeListensBeforeItJoins(t *testing.T) {
 	endServe(t, p)
 
 	p = start(t, slices.DeleteFunc(serveLine(dir), func(flag string) bool { return flag == "--json" })...)
-	last := fmt.Sprintf("serves %d tasks, these and %d more; `fbo-node status` lists them\n", tasks, tasks-maxAtStart)
+	last := fmt.Sprintf("serves %d tasks, these and %d more; `fbo-node status` lists them\n", tasks, tasks-10)
 	p.await(t, last, func(event) bool { return strings.Contains(p.printed(), last) })
 	if lines := strings.Count(p.printed(), "\n"); lines > 20 {
 		t.Errorf("%d lines at a start, expected at most 20:\n%s", lines, p.printed())
@@ -50,7 +52,7 @@ func TestServeListensBeforeItJoins(t *testing.T) {
 func endServe(t *testing.T, p *process) {
 	t.Helper()
 	p.signal(t, syscall.SIGTERM)
-	if code := p.wait(t); code != exitDone {
+	if code := p.wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d, %s", code, p.stderr.String())
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"encoding/csv"
@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/taskref"
 )
 
@@ -46,7 +47,7 @@ func TestStatusAndHistoryWhileRunningAndAfter(t *testing.T) {
 		t.Errorf("history %+v", running)
 	}
 	e := call(t, "status", "--data-dir", dir, other)
-	if e.code == exitDone || !strings.Contains(e.stderr, "works on task bowl ("+taskref.Short(s.Task)+"), and not on task ") {
+	if e.code == base.ExitDone || !strings.Contains(e.stderr, "works on task bowl ("+taskref.Short(s.Task)+"), and not on task ") {
 		t.Errorf("another task: exit code %d, %q", e.code, e.stderr)
 	}
 	info, err := os.Stat(dir + "/control.sock")
@@ -115,7 +116,7 @@ func TestDataDirectories(t *testing.T) {
 	third := strings.TrimSpace(must(t, "task", "id", unknown))
 	e := call(t, "history", "--data-dir", several)
 	for _, want := range []string{"holds 2 tasks; expected one of", "bowl (" + taskref.Short(a.Task) + ")", "mixed (" + taskref.Short(b.Task) + ")"} {
-		if e.code != exitUsage || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, want) {
+		if e.code != base.ExitUsage || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, want) {
 			t.Errorf("history of two tasks: exit code %d, %q, expected %q", e.code, e.stderr, want)
 		}
 	}
@@ -125,11 +126,11 @@ func TestDataDirectories(t *testing.T) {
 			code int
 			want []string
 		}{
-			{[]string{"--data-dir", missing}, exitFailed, []string{"nothing has run with data directory " + missing + " yet"}},
-			{[]string{"--data-dir", empty}, exitFailed, []string{"nothing has run with data directory " + empty + " yet"}},
-			{[]string{"--data-dir", several, unknown}, exitFailed, []string{"data directory " + several + " knows nothing of task " + third}},
-			{[]string{"--data-dir", several, "nosuch"}, exitFailed, []string{"knows nothing of task nosuch"}},
-			{[]string{"--data-dir", several, "nosuch.yaml"}, exitUsage, []string{"task file: open nosuch.yaml: no such file"}},
+			{[]string{"--data-dir", missing}, base.ExitFailed, []string{"nothing has run with data directory " + missing + " yet"}},
+			{[]string{"--data-dir", empty}, base.ExitFailed, []string{"nothing has run with data directory " + empty + " yet"}},
+			{[]string{"--data-dir", several, unknown}, base.ExitFailed, []string{"data directory " + several + " knows nothing of task " + third}},
+			{[]string{"--data-dir", several, "nosuch"}, base.ExitFailed, []string{"knows nothing of task nosuch"}},
+			{[]string{"--data-dir", several, "nosuch.yaml"}, base.ExitUsage, []string{"task file: open nosuch.yaml: no such file"}},
 		} {
 			e := call(t, append([]string{command}, c.args...)...)
 			if e.code != c.code || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 {

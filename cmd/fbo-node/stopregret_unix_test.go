@@ -1,10 +1,12 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // TestStopRegretEndsRun: --stop-regret ends a run before its evaluations are used up, says so, and
@@ -32,7 +34,7 @@ func TestStopRegretEndsRun(t *testing.T) {
 	}
 	interrupt(t, keeper)
 	p := start(t, join(runLine(file, dir, "--stop-regret", "1.5", "--json"), objective("exit"))...)
-	if code := p.wait(t); code != exitDone || len(p.of("stop_regret_reached")) != 1 || len(p.of("trial_started")) != 0 {
+	if code := p.wait(t); code != base.ExitDone || len(p.of("stop_regret_reached")) != 1 || len(p.of("trial_started")) != 0 {
 		t.Errorf("exit code %d, events %+v", code, p.all())
 	}
 	text = must(t, join(runLine(file, dir, "--evals", "1", "--stop-regret", "1e-9"), objective("bowl"))...)

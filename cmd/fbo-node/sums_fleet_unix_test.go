@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/privacy/securesum"
 	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
@@ -202,7 +204,7 @@ func (f *fleet) finish(t *testing.T) {
 	t.Helper()
 	allow(t, f.evals, f.nodes...)
 	for _, n := range f.nodes {
-		if code := n.process().wait(t); code != exitDone || n.process().stderr.Len() > 0 {
+		if code := n.process().wait(t); code != base.ExitDone || n.process().stderr.Len() > 0 {
 			t.Errorf("%s: exit code %d, %s", n.id, code, n.process().stderr.String())
 		}
 		if trials := historyOf(t, n.dir); len(trials) != f.evals {
@@ -246,12 +248,12 @@ func (n *fleetNode) status(t *testing.T) (s node.Status) {
 }
 
 // askOnly asks the node of a directory about its only task; ok is false when none runs.
-func askOnly(dir string) (s state, ok bool, err error) {
-	tasks, ok, err := servedTasks(context.Background(), dir)
+func askOnly(dir string) (s control.TaskState, ok bool, err error) {
+	tasks, ok, err := control.Tasks(context.Background(), dir)
 	if err != nil || !ok {
-		return state{}, ok, err
+		return control.TaskState{}, ok, err
 	}
-	return askTask(context.Background(), dir, tasks[0].ID)
+	return control.Task(context.Background(), dir, tasks[0].ID)
 }
 
 // sumCounts is the value of the status item "sums".

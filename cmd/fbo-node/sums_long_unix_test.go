@@ -1,6 +1,6 @@
 //go:build long && unix
 
-package main
+package main_test
 
 import (
 	"os"
@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
@@ -212,7 +213,7 @@ func TestLongSumsOutliveTheJournal(t *testing.T) {
 	}
 	allow(t, 1, f.nodes...)
 	f.start(t, restored, 1)
-	if code := restored.process().wait(t); code != exitDone {
+	if code := restored.process().wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
 	journal := filepath.Join(restored.dir, store.JournalFile)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -128,7 +129,7 @@ func TestSumsAreForTheRoster(t *testing.T) {
 	id := strings.TrimSpace(must(t, "peer-id", "--data-dir", dir))
 	e := call(t, join(runLine(f.file, dir, "--evals", "1"), objective("bowl"))...)
 	want := `: this node, ` + id + `, is not on the task's roster: only those that are can take part in its sums` + "\n"
-	if e.code != exitFailed || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.HasSuffix(e.stderr, want) {
+	if e.code != base.ExitFailed || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.HasSuffix(e.stderr, want) {
 		t.Errorf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"os"
@@ -44,9 +44,9 @@ func TestTypingErrorInATaskFile(t *testing.T) {
 		t.Errorf("got\n%s", text)
 	}
 	d := diagnose(t, "--data-dir", shortTempDir(t), "--peer", address, wrong)
-	d.expect(t, "peer's task", gradeFail, "^it takes part in another task of the same name, "+rightID+", not in "+wrongID+"$")
+	d.expect(t, "peer's task", "fail", "^it takes part in another task of the same name, "+rightID+", not in "+wrongID+"$")
 	d = diagnose(t, "--data-dir", shortTempDir(t), "--peer", address, unlike)
-	d.expect(t, "peer's task", gradeFail, "^it takes part in "+rightID+", not in ")
+	d.expect(t, "peer's task", "fail", "^it takes part in "+rightID+", not in ")
 
 	// Patience runs out: the node says that it is alone, and nothing a second time.
 	second.await(t, "the warning that it is alone", func(e event) bool {

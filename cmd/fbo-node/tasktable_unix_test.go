@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"regexp"
@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/taskref"
 )
 
@@ -35,7 +36,7 @@ func TestStatusListsAllTasks(t *testing.T) {
 				t.Errorf("%s: %s is missing in\n%s", when, want, table)
 			}
 		}
-		var s summaries
+		var s past.Summaries
 		decode(t, must(t, "status", "--json", "--data-dir", dir), &s)
 		if len(s.Tasks) != 2 || s.Tasks[0].Name != "bowl" || s.Tasks[0].Trials["done"] != 3 || s.Running != (node == "running") || s.Tasks[0].Running != s.Running || s.Tasks[1].Running {
 			t.Errorf("%s: %+v", when, s)

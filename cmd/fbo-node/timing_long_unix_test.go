@@ -1,6 +1,6 @@
 //go:build long && unix
 
-package main
+package main_test
 
 import (
 	"math"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // What docs/privacy.md says of time: a peer that notes when a node's private shares
@@ -39,7 +41,7 @@ func TestLongArrivalsTellHowLongEvaluationsTake(t *testing.T) {
 			arrivals = append(arrivals, time.Now())
 		}
 	}
-	if p.wait(t) != exitDone || len(arrivals) < 20 {
+	if p.wait(t) != base.ExitDone || len(arrivals) < 20 {
 		t.Fatalf("exit code %d, %d shares have arrived", p.command.ProcessState.ExitCode(), len(arrivals))
 	}
 	var truth []float64

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"os"
@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // TestNoEvaluations: --evals 0 evaluates nothing and ends; what it is to import is
@@ -27,7 +29,7 @@ func TestNoEvaluations(t *testing.T) {
 		t.Errorf("trials %+v", trials)
 	}
 	p := start(t, join(runLine(file, dir, "--evals", "0", "--json"), objective("exit"))...)
-	if code := p.wait(t); code != exitDone || len(p.of("budget_spent")) != 1 || len(p.of("trial_started")) != 0 {
+	if code := p.wait(t); code != base.ExitDone || len(p.of("budget_spent")) != 1 || len(p.of("trial_started")) != 0 {
 		t.Errorf("exit code %d, events %+v", code, p.all())
 	}
 }
@@ -40,7 +42,7 @@ func TestGivingUpAndGoingOn(t *testing.T) {
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	for range 2 {
 		e := call(t, join(runLine(file, dir, "--evals", "3"), objective("exit"))...)
-		if e.code != exitGaveUp || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, "the same command tries again") {
+		if e.code != base.ExitGaveUp || strings.Count(e.stderr, "\n") != 1 || !strings.Contains(e.stderr, "the same command tries again") {
 			t.Fatalf("exit code %d, %q", e.code, e.stderr)
 		}
 	}
@@ -55,7 +57,7 @@ func TestGivingUpAndGoingOn(t *testing.T) {
 		t.Errorf("got\n%s", text)
 	}
 	e := call(t, join(runLine(file, dir, "--max-failures", "2"), objective("exit"))...)
-	if want := "fbo-node: too many evaluations have failed: 2 in this run failed, the last (trial 25): "; e.code != exitGaveUp || !strings.HasPrefix(e.stderr, want) {
+	if want := "fbo-node: too many evaluations have failed: 2 in this run failed, the last (trial 25): "; e.code != base.ExitGaveUp || !strings.HasPrefix(e.stderr, want) {
 		t.Errorf("exit code %d, %q, want %q", e.code, e.stderr, want)
 	}
 }
@@ -83,7 +85,7 @@ func TestMistypedCommandCostsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if e := call(t, join(runLine(file, failed, "--evals", "4", "--seed", "1"), objective("exit"))...); e.code != exitGaveUp {
+	if e := call(t, join(runLine(file, failed, "--evals", "4", "--seed", "1"), objective("exit"))...); e.code != base.ExitGaveUp {
 		t.Fatalf("exit code %d, %q", e.code, e.stderr)
 	}
 	if got, want := designs(failed), designs(fresh); len(got) != 4 || !slices.Equal(got[:3], want[:3]) {
@@ -109,7 +111,7 @@ func TestHangUpSignalEndsRun(t *testing.T) {
 	parent, child := g.next(t), g.next(t)
 	p.signal(t, syscall.SIGHUP)
 	_ = p.command.Process.Signal(syscall.SIGHUP) // it may have ended
-	if code := p.wait(t); code != exitDone || p.stderr.String() != "" {
+	if code := p.wait(t); code != base.ExitDone || p.stderr.String() != "" {
 		t.Errorf("exit code %d (%v), %q", code, p.command.ProcessState, p.stderr.String())
 	}
 	parent.waitGone(t)
@@ -129,7 +131,7 @@ func TestHangUpSignalEndsRun(t *testing.T) {
 	p.signal(t, syscall.SIGHUP)
 	h.release()
 	g.next(t).release() // an ending run would not begin another
-	if code := p.wait(t); code != exitDone || len(p.of("trial_finished")) != 2 {
+	if code := p.wait(t); code != base.ExitDone || len(p.of("trial_finished")) != 2 {
 		t.Errorf("under nohup: exit code %d, events %+v", code, p.all())
 	}
 }
@@ -220,7 +222,7 @@ func TestSignalSentTwice(t *testing.T) {
 	p.signal(t, syscall.SIGTERM)
 	time.Sleep(100 * time.Millisecond)            // a node that is too slow for this gets one signal
 	_ = p.command.Process.Signal(syscall.SIGTERM) // it may have ended
-	if code := p.wait(t); code != exitDone {
+	if code := p.wait(t); code != base.ExitDone {
 		t.Errorf("exit code %d", code)
 	}
 	if trials := historyOf(t, dir); len(trials) != 1 || trials[0].State != "waiting" {
@@ -274,12 +276,12 @@ func TestBestCommandInEveryFormat(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", mixedTask), shortTempDir(t)
 	e := call(t, "best", "--data-dir", dir)
-	if e.code != exitFailed || e.stderr != "fbo-node: nothing has run with data directory "+dir+" yet\n" {
+	if e.code != base.ExitFailed || e.stderr != "fbo-node: nothing has run with data directory "+dir+" yet\n" {
 		t.Errorf("nothing: exit code %d, %q", e.code, e.stderr)
 	}
 	call(t, join(runLine(file, dir, "--max-failures", "1"), objective("exit"))...)
 	e = call(t, "best", file, "--data-dir", dir)
-	if want := "has no best design yet: of 1 trial none has an outcome\n"; e.code != exitFailed || !strings.HasSuffix(e.stderr, want) || e.stdout != "" {
+	if want := "has no best design yet: of 1 trial none has an outcome\n"; e.code != base.ExitFailed || !strings.HasSuffix(e.stderr, want) || e.stdout != "" {
 		t.Errorf("only failures: exit code %d, %q%q", e.code, e.stdout, e.stderr)
 	}
 
@@ -293,7 +295,7 @@ func TestBestCommandInEveryFormat(t *testing.T) {
 		t.Errorf("%q after the end, %q before", after, whileRunning)
 	}
 	best := statusOf(t, dir).Best
-	var asJSON nodeTrial
+	var asJSON shownTrial
 	decode(t, must(t, "best", "--format", "json", "--data-dir", dir), &asJSON)
 	if asJSON.ID != best.ID || string(asJSON.Parameters) != string(best.Parameters) {
 		t.Errorf("%+v, status says %+v", asJSON, best)
@@ -314,13 +316,13 @@ func TestBestCommandInEveryFormat(t *testing.T) {
 func TestShellQuote(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "plain-1.5e+3", "two words", "it's", `"$HOME"`, "a\nb", "ü", "*", "-1"} {
-		command := nodeCommand("-c", "printf %s "+shellQuote(text))
+		command := nodeCommand("-c", "printf %s "+base.ShellQuote(text))
 		command.Path, command.Args[0] = "/bin/sh", "sh"
 		if e := finish(t, command); e.stdout != text || e.code != 0 {
 			t.Errorf("%q is read as %q by the shell", text, e.stdout)
 		}
 	}
-	if shellQuote("adam-1.5e+3") != "adam-1.5e+3" {
+	if base.ShellQuote("adam-1.5e+3") != "adam-1.5e+3" {
 		t.Error("quoted without need")
 	}
 }

@@ -1,6 +1,6 @@
 //go:build long && unix
 
-package main
+package main_test
 
 import (
 	"bufio"
@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // guest is a process that a reader of a page has started in a terminal of its own.
@@ -66,7 +68,7 @@ func (g *guest) wait(t *testing.T) string {
 	case <-time.After(patienceOfTests):
 		t.Fatalf("%q does not end", g.command.Args)
 	}
-	if code := g.command.ProcessState.ExitCode(); code != exitDone {
+	if code := g.command.ProcessState.ExitCode(); code != base.ExitDone {
 		t.Fatalf("%q: exit code %d\n%s", g.command.Args, code, g.printed(t))
 	}
 	return g.printed(t)

@@ -1,4 +1,4 @@
-package main
+package main_test
 
 import (
 	"os"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 const unitProgram = "/usr/local/bin/fbo-node"
@@ -66,8 +68,8 @@ func TestUnitsAreValid(t *testing.T) {
 func TestUnitsDoNotRestartAfterWrongUsage(t *testing.T) {
 	t.Parallel()
 	for _, unit := range units(t) {
-		if codes := strings.Fields(setting(t, unit, "RestartPreventExitStatus")); codes[0] != strconv.Itoa(exitUsage) {
-			t.Errorf("%s prevents restarts after %q, not after %d", unit, codes, exitUsage)
+		if codes := strings.Fields(setting(t, unit, "RestartPreventExitStatus")); codes[0] != strconv.Itoa(base.ExitUsage) {
+			t.Errorf("%s prevents restarts after %q, not after %d", unit, codes, base.ExitUsage)
 		}
 		if policy := setting(t, unit, "Restart"); policy != "on-failure" {
 			t.Errorf("%s: Restart=%s would start a node that has finished again", unit, policy)
@@ -100,8 +102,8 @@ func TestSystemdUnitCommandLinesStart(t *testing.T) {
 			"$FLAGS":           "--evals 2 --mdns=false --listen /ip4/127.0.0.1/tcp/0",
 			"$COMMAND":         strings.Join(objective("bowl")[1:], " "),
 		})
-		node.Env = append(node.Env, dataDirVariable+"="+dir)
-		if e := finish(t, node); e.code != exitDone || !strings.Contains(e.stdout, "in 2 evaluations (0 failed)") {
+		node.Env = append(node.Env, base.DataDirVariable+"="+dir)
+		if e := finish(t, node); e.code != base.ExitDone || !strings.Contains(e.stdout, "in 2 evaluations (0 failed)") {
 			t.Errorf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 		}
 	}
@@ -110,11 +112,11 @@ func TestSystemdUnitCommandLinesStart(t *testing.T) {
 			"/etc/fbo/%i.yaml": file,
 			"$FLAGS":           "--json --listen /ip4/127.0.0.1/tcp/0",
 		})
-		command.Env = append(command.Env, dataDirVariable+"="+shortTempDir(t))
+		command.Env = append(command.Env, base.DataDirVariable+"="+shortTempDir(t))
 		p := startCommand(t, command)
 		p.await(t, "its start", isEvent(started))
 		p.signal(t, syscall.SIGTERM)
-		if code := p.wait(t); code != exitDone {
+		if code := p.wait(t); code != base.ExitDone {
 			t.Errorf("%s: exit code %d, %s", unit, code, p.stderr.String())
 		}
 	}

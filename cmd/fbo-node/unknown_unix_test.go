@@ -1,12 +1,13 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"context"
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -51,12 +52,12 @@ func TestTaskWithAnUnknownStrategy(t *testing.T) {
 	dir := shortTempDir(t)
 	id := tuneByOwn(t, dir)
 	d := diagnose(t, "--data-dir", dir)
-	d.expect(t, "journal", gradeOK, `^whole: 0 trials on 0 tasks; 1 task of another program, by a strategy unknown to this one: "own-strategy"$`)
+	d.expect(t, "journal", "ok", `^whole: 0 trials on 0 tasks; 1 task of another program, by a strategy unknown to this one: "own-strategy"$`)
 	for _, command := range []string{"status", "history"} {
 		for _, args := range [][]string{{command, "--data-dir", dir}, {command, id, "--data-dir", dir}} {
 			e := call(t, args...)
 			want := `strategy "own-strategy" is unknown to this program; the program that wrote it can read it`
-			if e.code != exitFailed || !strings.HasSuffix(e.stderr, want+"\n") || strings.Count(e.stderr, "\n") != 1 {
+			if e.code != base.ExitFailed || !strings.HasSuffix(e.stderr, want+"\n") || strings.Count(e.stderr, "\n") != 1 {
 				t.Errorf("%q: exit code %d, %s", args, e.code, e.stderr)
 			}
 		}
@@ -64,9 +65,9 @@ func TestTaskWithAnUnknownStrategy(t *testing.T) {
 
 	file := writeFile(t, "task.yaml", bowlTask)
 	must(t, join([]string{"run", file, "--data-dir", dir, "--mdns=false", "--evals", "2"}, objective("bowl"))...)
-	diagnose(t, "--data-dir", dir).expect(t, "journal", gradeOK, "^whole: 2 trials on 1 task; 1 task of another program, ")
+	diagnose(t, "--data-dir", dir).expect(t, "journal", "ok", "^whole: 2 trials on 1 task; 1 task of another program, ")
 	e := call(t, "history", "--data-dir", dir)
-	if e.code != exitUsage || !strings.Contains(e.stderr, `strategy "own-strategy", unknown to this program (`+taskref.Short(id)+")") || !strings.Contains(e.stderr, ", bowl (") {
+	if e.code != base.ExitUsage || !strings.Contains(e.stderr, `strategy "own-strategy", unknown to this program (`+taskref.Short(id)+")") || !strings.Contains(e.stderr, ", bowl (") {
 		t.Errorf("exit code %d, %s", e.code, e.stderr)
 	}
 	must(t, "history", file, "--data-dir", dir)

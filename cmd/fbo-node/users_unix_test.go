@@ -1,6 +1,6 @@
 //go:build unix && !solaris && !aix && !android
 
-package main
+package main_test
 
 import (
 	"fmt"
@@ -12,12 +12,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/strategy"
 )
 
 func useNode(t *testing.T, dir string) *os.File {
 	t.Helper()
-	lock, err := os.OpenFile(filepath.Join(dir, usersLock), os.O_RDWR|os.O_CREATE, 0o600)
+	lock, err := os.OpenFile(filepath.Join(dir, "users.lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestServeEndsWithItsLastUser(t *testing.T) {
 	if text := must(t, "status", "--data-dir", dir); !strings.Contains(text, "1 interrupted (offered again by the next start") {
 		t.Errorf("status prints %s", text)
 	}
-	if code := p.command.ProcessState.ExitCode(); code != exitDone {
+	if code := p.command.ProcessState.ExitCode(); code != base.ExitDone {
 		t.Errorf("it ended with code %d", code)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"bufio"
@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // created has a daemon serve a task and returns its ID.
@@ -76,20 +78,20 @@ func TestWatchPrintsEventsUntilNodeEnds(t *testing.T) {
 	reads("new best")
 
 	created(t, client, "another")
-	if e := call(t, "watch", "--data-dir", dir); e.code != exitUsage || !strings.Contains(e.stderr, "works on 2 tasks; expected one of") {
+	if e := call(t, "watch", "--data-dir", dir); e.code != base.ExitUsage || !strings.Contains(e.stderr, "works on 2 tasks; expected one of") {
 		t.Errorf("two tasks: exit code %d, %s", e.code, e.stderr)
 	}
 
 	daemon.signal(t, syscall.SIGTERM)
 	<-daemon.ended
-	if code := watcher.wait(t); code != exitDone || len(watcher.of("watch_ended")) != 1 {
+	if code := watcher.wait(t); code != base.ExitDone || len(watcher.of("watch_ended")) != 1 {
 		t.Errorf("the watcher of a node that has ended: exit code %d", code)
 	}
 	reads("the node has ended")
 	if err := people.Wait(); err != nil {
 		t.Error(err)
 	}
-	if e := call(t, "watch", "--data-dir", dir); e.code != exitFailed || !strings.Contains(e.stderr, "no node runs on data directory") {
+	if e := call(t, "watch", "--data-dir", dir); e.code != base.ExitFailed || !strings.Contains(e.stderr, "no node runs on data directory") {
 		t.Errorf("nothing runs: exit code %d, %s", e.code, e.stderr)
 	}
 }

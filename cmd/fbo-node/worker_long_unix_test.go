@@ -1,6 +1,6 @@
 //go:build long && unix
 
-package main
+package main_test
 
 import "testing"
 

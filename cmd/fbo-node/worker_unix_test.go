@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package main_test
 
 import (
 	"bufio"
@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // playWorker is a user's command that stays. It returns its exit code.
@@ -119,7 +121,7 @@ func TestWorkerThatNeverWorks(t *testing.T) {
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	e := call(t, join(runLine(file, dir, "--evals", "9", "--worker"), worker("dies-at-once"))...)
 	want := `\Afbo-node: no evaluation has worked: 10 in a row failed, the last \(trial 10\): the worker exited with code 3 before it read the trial; the last line of its standard error is "no module named torch" \(see \S+trial-10.log\); .*\n\z`
-	if e.code != exitGaveUp || !regexp.MustCompile(want).MatchString(e.stderr) {
+	if e.code != base.ExitGaveUp || !regexp.MustCompile(want).MatchString(e.stderr) {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 }
@@ -131,7 +133,7 @@ func TestInterruptedWorker(t *testing.T) {
 	p := start(t, join(runLine(file, dir, "--json", "--evals", "3", "--worker"), worker("gate", g.address))...)
 	h := g.next(t)
 	p.signal(t, syscall.SIGINT)
-	if code := p.wait(t); code != exitDone || p.stderr.String() != "" {
+	if code := p.wait(t); code != base.ExitDone || p.stderr.String() != "" {
 		t.Errorf("exit code %d, %q", code, p.stderr.String())
 	}
 	h.waitGone(t)
@@ -185,7 +187,7 @@ func TestKilledNodeTakesItsTrainingAlong(t *testing.T) {
 func TestLogCommandPrintsTrialOutput(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
-	if e := call(t, "log", "--data-dir", dir); e.code != exitFailed || !strings.Contains(e.stderr, "nothing has run") {
+	if e := call(t, "log", "--data-dir", dir); e.code != base.ExitFailed || !strings.Contains(e.stderr, "nothing has run") {
 		t.Errorf("before the first run: exit code %d, %q", e.code, e.stderr)
 	}
 	text := must(t, join(runLine(file, dir, "--evals", "3"), objective("chatty"))...)
@@ -206,14 +208,14 @@ func TestLogCommandPrintsTrialOutput(t *testing.T) {
 			t.Errorf("log %q:\n%s", args, shown)
 		}
 	}
-	if e := call(t, "log", "9", "--data-dir", dir); e.code != exitFailed || e.stderr != "fbo-node: there is no trial 9 of task bowl; it has 3\n" {
+	if e := call(t, "log", "9", "--data-dir", dir); e.code != base.ExitFailed || e.stderr != "fbo-node: there is no trial 9 of task bowl; it has 3\n" {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 	logs := filepath.Join(dir, "trials", strings.TrimSpace(must(t, "task", "id", file)))
 	if err := os.Rename(filepath.Join(logs, "trial-2.log"), filepath.Join(logs, "moved")); err != nil {
 		t.Fatal(err)
 	}
-	if e := call(t, "log", "2", "--data-dir", dir); e.code != exitFailed || e.stderr != "fbo-node: trial 2 has printed nothing that is kept\n" {
+	if e := call(t, "log", "2", "--data-dir", dir); e.code != base.ExitFailed || e.stderr != "fbo-node: trial 2 has printed nothing that is kept\n" {
 		t.Errorf("exit code %d, %q", e.code, e.stderr)
 	}
 }
@@ -234,12 +236,12 @@ func TestLogFollows(t *testing.T) {
 			t.Error("no second trial")
 		}
 	})
-	if code := p.wait(t); code != exitDone {
+	if code := p.wait(t); code != base.ExitDone {
 		t.Errorf("exit code %d", code)
 	}
 	// Started late it may miss the first trial, which it was not asked for.
 	second := e.stdout[strings.Index(e.stdout, "==> trial 2")+1:]
-	if e.code != exitDone || e.stderr != "" || !strings.Contains(second, "epoch 1 of trial 2\n") {
+	if e.code != base.ExitDone || e.stderr != "" || !strings.Contains(second, "epoch 1 of trial 2\n") {
 		t.Errorf("exit code %d, %q\n%s", e.code, e.stderr, e.stdout)
 	}
 }

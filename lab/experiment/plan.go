@@ -108,7 +108,7 @@ func (p Plan) Complete() (Plan, error) {
 		return p, err
 	}
 	if hears := cmp.Or(p.Network.Degree, p.Agents-1); p.Agents > MaxMesh && hears >= MaxMesh {
-		return p, fmt.Errorf("--agents %d, each of whom hears %d others: accepted are at most %d others where there are more than %d agents; use --degree", p.Agents, hears, MaxMesh-1, MaxMesh)
+		return p, fmt.Errorf("--agents %d, each of whom hears %d others: accepted are at most %d others where there are more than %d agents; use the key degree of --scenario", p.Agents, hears, MaxMesh-1, MaxMesh)
 	}
 	for _, s := range p.Strategies {
 		if s.has("initial_designs") {
@@ -124,20 +124,33 @@ func (p Plan) Complete() (Plan, error) {
 	return p, p.chooseCheckpoints()
 }
 
+// ScenarioError is about a setting of the network or the schedule, which the command line reads from
+// a scenario file.
+type ScenarioError struct {
+	Key     string // in the file
+	Problem string // the value, and what is accepted
+}
+
+func (e *ScenarioError) Error() string { return "--scenario: " + e.Key + " " + e.Problem }
+
+func scenarioErrorf(key, format string, args ...any) error {
+	return &ScenarioError{key, fmt.Sprintf(format, args...)}
+}
+
 func checkNetwork(n sim.Network) error {
 	switch {
 	case n.Delay < 0 || n.Delay > MaxDelay:
-		return fmt.Errorf("--delay %v: accepted is 0s to %v", n.Delay, MaxDelay)
+		return scenarioErrorf("delay", "%v: accepted is 0s to %v", n.Delay, MaxDelay)
 	case n.Jitter < 0 || n.Jitter > MaxDelay:
-		return fmt.Errorf("--jitter %v: accepted is 0s to %v", n.Jitter, MaxDelay)
+		return scenarioErrorf("jitter", "%v: accepted is 0s to %v", n.Jitter, MaxDelay)
 	case n.Degree < 0:
-		return fmt.Errorf("--degree %d: accepted is 0 and more", n.Degree)
+		return scenarioErrorf("degree", "%d: accepted is 0 and more", n.Degree)
 	case !(n.Loss >= 0 && n.Loss < 1):
-		return fmt.Errorf("--loss %g: accepted is 0 to below 1", n.Loss)
+		return scenarioErrorf("loss", "%g: accepted is 0 to below 1", n.Loss)
 	}
 	for _, cut := range n.Partitions {
 		if cut.From < 0 || cut.From >= cut.Until {
-			return fmt.Errorf("--partition %v-%v: accepted is FROM-UNTIL with FROM before UNTIL", cut.From, cut.Until)
+			return scenarioErrorf("partition", "%v-%v: accepted is FROM-UNTIL with FROM before UNTIL", cut.From, cut.Until)
 		}
 	}
 	return nil

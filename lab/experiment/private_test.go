@@ -52,7 +52,7 @@ func TestSettingsOfPromises(t *testing.T) {
 	}
 	p := privatePlan(t, "fts-de:epsilon=4", 5)
 	p.Network = sim.Network{Degree: 2}
-	if _, err := p.Complete(); err == nil || !strings.Contains(err.Error(), "without --degree") {
+	if _, err := p.Complete(); err == nil || !strings.Contains(err.Error(), "where --scenario has no key degree") {
 		t.Errorf("who does not hear the roster: %v", err)
 	}
 	if _, err := privatePlan(t, "ts,fts-de:epsilon=4,fts-de:epsilon=4,signal=none,fts-de:epsilon=2,fts:mechanism=local,epsilon=4,dp-fts-de,dp-fts-de:noise=0", 5).Complete(); err != nil {

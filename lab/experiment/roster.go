@@ -111,9 +111,9 @@ func (p Plan) checkRoster(s Spec) error {
 	case p.Family.Forges:
 		return refuse("--family %s forges what agents share, which sums have no share of; accepted are strategies without sums", p.Family.Name)
 	case p.Network.Degree != 0 && p.Network.Degree < p.Agents-1:
-		return refuse("all must hear the whole roster, accepted are --agents 2 to %d without --degree", MaxMesh)
+		return refuse("all must hear the whole roster, accepted are --agents 2 to %d where --scenario has no key degree", MaxMesh)
 	case lists && p.MinEvaluations != p.Evaluations:
-		return refuse("all agents of a roster evaluate equally many designs, accepted is no --min-evals")
+		return refuse("all agents of a roster evaluate equally many designs, accepted is a scenario without the key min_evals")
 	case lists && s.has(rosterKey):
 		return refuse("%s is the agents of the federation; accepted is to leave it out", rosterKey)
 	case lists && s.has(mediatorKey) && mediator != firstMediator && mediator != noMediator:

@@ -46,10 +46,10 @@ func TestPlansOfRostersAreChecked(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(p *Plan){
-		"one agent has nobody to work with": func(p *Plan) { p.Agents = 1 },
-		"without --degree":                  func(p *Plan) { p.Network = sim.Network{Degree: 1} },
-		"accepted is no --min-evals":        func(p *Plan) { p.MinEvaluations = 4 },
-		"strategies without a roster":       func(p *Plan) { p.Family = familyOf(t, "gp:d=1,others=forged") },
+		"one agent has nobody to work with":                func(p *Plan) { p.Agents = 1 },
+		"where --scenario has no key degree":               func(p *Plan) { p.Network = sim.Network{Degree: 1} },
+		"accepted is a scenario without the key min_evals": func(p *Plan) { p.MinEvaluations = 4 },
+		"strategies without a roster":                      func(p *Plan) { p.Family = familyOf(t, "gp:d=1,others=forged") },
 	} {
 		p := Plan{Agents: 3, Evaluations: 6, Repeats: 1, Own: ownStrategies(), Family: familyOf(t, "gp:d=1"), Strategies: specsOf(t, "together")}
 		change(&p)

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package main
-
-import "syscall"
-
-func forceBuffer(syscall.RawConn, bool, int) error { return errNotHere }
-
-func availableMemory() (uint64, error) { return 0, errNotHere }

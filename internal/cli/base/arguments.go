@@ -1,0 +1,79 @@
+package base
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fbo-node/fbo/internal/sanitize"
+)
+
+// Exactly returns cobra's check of the number of arguments. Its error is one of usage, and shows
+// the form and what is surplus.
+func Exactly(count int) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if len(args) != count {
+			takes := sanitize.Count(count, "argument")
+			if count == 0 {
+				takes = "no arguments"
+			}
+			return wrongArguments(command, takes, count, args)
+		}
+		return nil
+	}
+}
+
+// AtMost returns the check of a command whose arguments may be left out.
+func AtMost(count int) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if len(args) > count {
+			return wrongArguments(command, "at most "+sanitize.Count(count, "argument"), count, args)
+		}
+		return nil
+	}
+}
+
+// wrongArguments names those after the first count.
+func wrongArguments(command *cobra.Command, takes string, count int, args []string) error {
+	return Usagef("%s takes %s, not %d: %s%s", command.CommandPath(), takes, len(args), command.UseLine(), Surplus(args[min(count, len(args)):]))
+}
+
+// Surplus names arguments that have no place.
+func Surplus(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	names := make([]string, len(args))
+	for i, arg := range args {
+		names[i] = fmt.Sprintf("%.100q", arg)
+	}
+	return "; unexpected: " + sanitize.List(names)
+}
+
+// Argument returns the first argument; empty where there is none.
+func Argument(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+// flagProblem returns what a flag accepts where the library shows Go's own error.
+func flagProblem(err error) string {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err.Error()
+	}
+	accepted := map[string]string{
+		"int":      "whole numbers",
+		"uint64":   "whole numbers from 0",
+		"duration": "times such as 90s or 10m",
+		"bool":     "true and false",
+	}[invalid.GetFlag().Value.Type()]
+	if accepted == "" {
+		return err.Error()
+	}
+	return fmt.Sprintf("--%s %s: accepted are %s", invalid.GetFlag().Name, invalid.GetValue(), accepted)
+}

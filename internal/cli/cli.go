@@ -1,0 +1,52 @@
+// Package cli is the command line of fbo-node. Packages below it have the commands by family; base,
+// control, past, render and progress have what families share.
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/libp2p/go-libp2p/gologshim"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/democmd"
+	"github.com/fbo-node/fbo/internal/cli/doctorcmd"
+	"github.com/fbo-node/fbo/internal/cli/run"
+	"github.com/fbo-node/fbo/internal/cli/show"
+	"github.com/fbo-node/fbo/internal/cli/simulate"
+	"github.com/fbo-node/fbo/internal/cli/taskcmd"
+	"github.com/fbo-node/fbo/internal/datadir"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/node"
+)
+
+// quicWarning silences one warning of quic-go.
+const quicWarning = "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING"
+
+// Main runs the command that the arguments name, and returns the program's exit code.
+func Main(args []string) int {
+	gologshim.SetDefaultHandler(base.LogHandler()) // libp2p's logs
+	// QUIC would write to standard error that the system's UDP buffers are small;
+	// doctor says so, and what to do. Who sets the variable decides.
+	if _, set := os.LookupEnv(quicWarning); !set {
+		_ = os.Setenv(quicWarning, "true") // failing, it warns
+	}
+	ctx, stop := endOnSignals()
+	defer stop()
+
+	root := base.NewRoot()
+	root.AddCommand(run.New(), run.NewServe(), run.NewKeep(), run.NewHub(), democmd.New(), taskcmd.NewTask(), show.NewStatus(), show.NewWatch(), run.NewWeb(), show.NewHistory(), show.NewExport(), show.NewBest(), show.NewLog(), taskcmd.NewPrivacy(),
+		doctorcmd.New(), newPeerID(), newVersion(), democmd.NewTrain(), simulate.New(), base.NewSupervisor())
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return base.ExitDone
+	}
+	if errors.Is(err, node.ErrDamaged) {
+		err = fmt.Errorf("%w; %s", err, doctorcmd.RepairJournal)
+	}
+	err = datadir.Explain(err)
+	fmt.Fprintf(os.Stderr, "fbo-node: %s\n", sanitize.Lines(err.Error())) // errors quote files and peers
+	return base.ExitCode(err)
+}

@@ -1,0 +1,205 @@
+package progress
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/render"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// footer is the line below all others that says where a run stands, on terminals that can
+// write over a line. Its zero value and nil show nothing.
+type footer struct {
+	out   *os.File
+	drawn bool
+
+	task    *task.Task
+	keys    string // what the user can do
+	evals   int    // outcomes that are wanted; 0: no number
+	begun   time.Time
+	here    int // outcomes since then
+	running int
+	done    int // outcomes of all runs
+	failed  int
+	best    []float64 // the best after each outcome, while there is one
+	peers   int
+}
+
+// newFooter is nil where out is no such terminal.
+func newFooter(out io.Writer, t *task.Task, trials []strategy.Trial, evals int, keys string) *footer {
+	file, ok := base.CanWriteOver(out)
+	if !ok {
+		return nil
+	}
+	f := &footer{out: file, task: t, keys: keys, evals: evals, begun: time.Now()}
+	var best *strategy.Trial
+	for i, trial := range trials {
+		switch trial.State {
+		case strategy.Failed:
+			f.failed++
+		case strategy.Done:
+			if trial.Why.Source != strategy.Imported {
+				f.done++
+			}
+			if t.Feasible(trial.Outcome) && (best == nil || t.Better(trial.Outcome, best.Outcome)) {
+				best = &trials[i]
+			}
+			f.reach(best)
+		}
+	}
+	return f
+}
+
+func (f *footer) reach(best *strategy.Trial) {
+	if best != nil {
+		f.best = append(f.best, best.Outcome.Value)
+	}
+}
+
+// take notes what has happened.
+func (f *footer) take(e agent.Event) {
+	if f == nil {
+		return
+	}
+	switch e.Type {
+	case agent.TrialStarted:
+		f.running++
+	case agent.TrialFinished:
+		f.running = max(f.running-1, 0)
+		if e.Trial.State == strategy.Failed {
+			f.failed++
+			return
+		}
+		f.done++
+		f.here++
+		f.reach(e.Best)
+	}
+}
+
+// clear takes the line away, so that others can be written.
+func (f *footer) clear() {
+	if f != nil && f.drawn {
+		fmt.Fprint(f.out, "\r\x1b[K")
+		f.drawn = false
+	}
+}
+
+// draw writes the line, or anew.
+func (f *footer) draw(now time.Time) {
+	if f == nil {
+		return
+	}
+	f.clear()
+	width, _, err := term.GetSize(int(f.out.Fd()))
+	if err != nil || width < 20 {
+		return
+	}
+	// What fills the last column would begin a new line.
+	fmt.Fprint(f.out, base.Cut(f.text(now), width-1))
+	f.drawn = true
+}
+
+func (f *footer) text(now time.Time) string {
+	var parts []string
+	switch {
+	case f.evals > 0:
+		parts = append(parts, fmt.Sprintf("%d of %d evaluations", f.done, f.evals))
+	default:
+		parts = append(parts, sanitize.Count(f.done, "evaluation"))
+	}
+	if f.running > 0 {
+		parts = append(parts, fmt.Sprintf("%d running", f.running))
+	}
+	if f.failed > 0 {
+		parts = append(parts, fmt.Sprintf("%d failed", f.failed))
+	}
+	if n := len(f.best); n > 0 {
+		parts = append(parts, "best "+render.Number(f.best[n-1])+" "+sparkline(f.best, sparkWidth))
+	}
+	parts = append(parts, sanitize.Count(f.peers, "peer"))
+	if left := f.left(now); left > 0 {
+		parts = append(parts, "about "+roughly(left)+" left")
+	}
+	return strings.Join(append(parts, f.keys), " · ")
+}
+
+// left is how long the rest takes at the pace of this run; 0 where that is not known.
+func (f *footer) left(now time.Time) time.Duration {
+	if missing := f.evals - f.done; f.here > 0 && missing > 0 {
+		return now.Sub(f.begun) / time.Duration(f.here) * time.Duration(missing)
+	}
+	return 0
+}
+
+// roughly gives a time in its largest unit.
+func roughly(d time.Duration) string {
+	switch {
+	case d < 90*time.Second:
+		return fmt.Sprintf("%d s", int(math.Ceil(d.Seconds())))
+	case d < 90*time.Minute:
+		return fmt.Sprintf("%d min", int(math.Round(d.Minutes())))
+	case d < 36*time.Hour:
+		return fmt.Sprintf("%d h", int(math.Round(d.Hours())))
+	}
+	return fmt.Sprintf("%d days", int(math.Round(d.Hours()/24)))
+}
+
+// sparkWidth is how many characters a sparkline has at most.
+const sparkWidth = 16
+
+// sparkline draws values as columns, the newest at the right. Of more than width values each
+// column has the last of its part.
+func sparkline(values []float64, width int) string {
+	const columns = "▁▂▃▄▅▆▇█"
+	steps := []rune(columns)
+	count := min(len(values), width)
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		low, high = min(low, v), max(high, v)
+	}
+	var line strings.Builder
+	for i := range count {
+		v := values[(i+1)*len(values)/count-1]
+		// Halves, so that the difference of the largest numbers is one.
+		share := (v/2 - low/2) / (high/2 - low/2)
+		if !(high > low) || math.IsNaN(share) {
+			share = 0
+		}
+		line.WriteRune(steps[int(math.Round(share*float64(len(steps)-1)))])
+	}
+	return line.String()
+}
+
+// paint colours text for people at a terminal.
+type paint bool
+
+// paintOf is on at terminals, unless the user wants no colours (https://no-color.org).
+func paintOf(w io.Writer) paint {
+	_, ok := base.CanWriteOver(w)
+	return paint(ok && os.Getenv("NO_COLOR") == "")
+}
+
+// Colours, as terminals number them.
+const (
+	red    = 31
+	green  = 32
+	yellow = 33
+)
+
+func (p paint) in(colour int, text string) string {
+	if !p {
+		return text
+	}
+	return fmt.Sprintf("\x1b[%dm%s\x1b[0m", colour, text)
+}

@@ -1,0 +1,103 @@
+package progress
+
+import (
+	"bytes"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+func TestSparklineScalesValues(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   string
+	}{
+		{nil, ""},
+		{[]float64{3}, "▁"},
+		{[]float64{3, 3, 3}, "▁▁▁"},
+		{[]float64{7, 0}, "█▁"},
+		{[]float64{0, 1, 2, 3, 4, 5, 6, 7}, "▂▄▆█"}, // of two each the last: 1, 3, 5, 7
+		{[]float64{-math.MaxFloat64, 0, math.MaxFloat64}, "▁▅█"},
+	} {
+		if got := sparkline(c.values, 4); got != c.want {
+			t.Errorf("%v: %s, want %s", c.values, got, c.want)
+		}
+	}
+}
+
+// TestFooterCountsTrialsFailuresAndTime checks the footer's trials, failures and time
+// during a run of ten outcomes.
+func TestFooterCountsTrialsFailuresAndTime(t *testing.T) {
+	begun := time.Unix(0, 0)
+	f := &footer{keys: "Ctrl-C stops", evals: 10, begun: begun}
+	started := agent.Event{Type: agent.TrialStarted, Trial: &strategy.Trial{}}
+	ended := func(state strategy.State, best float64) agent.Event {
+		e := agent.Event{Type: agent.TrialFinished, Trial: &strategy.Trial{State: state}}
+		if state == strategy.Done {
+			e.Best = &strategy.Trial{Outcome: &strategy.Outcome{Value: best}}
+		}
+		return e
+	}
+	at := func(d time.Duration, want string) {
+		t.Helper()
+		if got := f.text(begun.Add(d)); got != want {
+			t.Errorf("after %v: %q, want %q", d, got, want)
+		}
+	}
+	at(0, "0 of 10 evaluations · 0 peers · Ctrl-C stops")
+	f.take(started)
+	f.take(started)
+	f.peers = 1
+	at(0, "0 of 10 evaluations · 2 running · 1 peer · Ctrl-C stops")
+	f.take(ended(strategy.Failed, 0))
+	f.take(ended(strategy.Done, 4))
+	f.take(started)
+	f.take(ended(strategy.Done, 2))
+	at(time.Minute, "2 of 10 evaluations · 1 failed · best 2 █▁ · 1 peer · about 4 min left · Ctrl-C stops")
+	f.evals = 2
+	at(time.Minute, "2 of 2 evaluations · 1 failed · best 2 █▁ · 1 peer · Ctrl-C stops")
+	f.evals = 0
+	at(time.Minute, "2 evaluations · 1 failed · best 2 █▁ · 1 peer · Ctrl-C stops")
+}
+
+// TestNoFooterInFiles: what is piped is lines alone, without colours.
+func TestNoFooterInFiles(t *testing.T) {
+	var out bytes.Buffer
+	if newFooter(&out, nil, nil, 3, "") != nil || paintOf(&out) {
+		t.Error("a buffer counts as a terminal")
+	}
+	show := New(&out, nil, false)
+	show.Tick(3)
+	show.Warning("low")
+	show.Leave()
+	if out.String() != "warning: low\n" {
+		t.Errorf("got %q", out.String())
+	}
+	if list := show.warned.list(); len(list) != 1 || list[0].Text != "low" {
+		t.Errorf("kept %+v", list)
+	}
+}
+
+func TestWarnedKeepsTheNewest(t *testing.T) {
+	var w warned
+	for range maxWarned + 5 {
+		w.add("once\x1b[2J more")
+	}
+	list := w.list()
+	if len(list) != maxWarned || list[0].ID != 6 || list[0].Text != `once\x1b[2J more` {
+		t.Errorf("%d lines, first %+v", len(list), list[0])
+	}
+}
+
+func TestRoughlyRoundsDurations(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		100 * time.Millisecond: "1 s", 89 * time.Second: "89 s", 100 * time.Second: "2 min", 80 * time.Minute: "80 min", 100 * time.Minute: "2 h", 40 * time.Hour: "2 days",
+	} {
+		if got := roughly(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}

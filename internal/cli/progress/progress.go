@@ -1,0 +1,210 @@
+// Package progress prints what happens at a node as it happens: lines for people, with a line at the
+// bottom of a terminal that shows where the run stands, or JSON objects for programs.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/render"
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Printer prints a run: lines for people, or one JSON object per event.
+type Printer struct {
+	mu    sync.Mutex
+	Out   io.Writer
+	Task  *task.Task
+	JSON  bool
+	begun bool          // what the node works on has been shown, which comes first
+	early []agent.Event // happened before
+	ended int           // evaluations that ended in this run
+	over  bool          // the summary has been shown, and nothing but the end follows
+
+	warned warned
+	paint  paint
+	foot   *footer // nil where there is none
+}
+
+// New returns a printer of the events of a task.
+func New(out io.Writer, t *task.Task, asJSON bool) *Printer {
+	return &Printer{Out: out, Task: t, JSON: asJSON, paint: paintOf(out) && !paint(asJSON)}
+}
+
+// PrintLine prints a line for people, or an object for programs. A failing write is
+// not worth stopping a run for.
+func (p *Printer) PrintLine(object any, format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.over {
+		p.print(object, format, args...)
+	}
+}
+
+// PrintLast prints the summary like PrintLine. Afterwards PrintLine prints nothing, because
+// peers and connections may still cause events while the node closes.
+func (p *Printer) PrintLast(object any, format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+	p.print(object, format, args...)
+}
+
+func (p *Printer) print(object any, format string, args ...any) {
+	if p.JSON {
+		_ = base.PrintJSON(p.Out, object)
+	} else if format != "" {
+		p.foot.clear()
+		fmt.Fprintf(p.Out, format+"\n", args...)
+		if !p.over {
+			p.foot.draw(time.Now())
+		}
+	}
+}
+
+// Stand begins the line that says where a run stands, at a terminal. Its end is what the user can do;
+// evals is the number of outcomes that are wanted, 0 for none.
+func (p *Printer) Stand(trials []strategy.Trial, evals int, keys string) {
+	if p.JSON {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.foot = newFooter(p.Out, p.Task, trials, evals, keys)
+}
+
+// Stands reports whether there is such a line.
+func (p *Printer) Stands() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.foot != nil
+}
+
+// Leave removes that line.
+func (p *Printer) Leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.foot.clear()
+	p.foot = nil
+}
+
+// Tick draws that line again, with the number of connected peers.
+func (p *Printer) Tick(peers int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.foot != nil && !p.over {
+		p.foot.peers = peers
+		p.foot.draw(time.Now())
+	}
+}
+
+// Warning prints a warning and keeps it for later readers.
+func (p *Printer) Warning(message string) {
+	p.warned.add(message)
+	p.PrintLine(base.Object{"event": "warning", "message": message}, "%s %s", p.paint.in(yellow, "warning:"), sanitize.Lines(message))
+}
+
+// Resume allows further lines after the summary.
+func (p *Printer) Resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = false
+}
+
+// Event shows what the agent reports, once its start has been shown.
+func (p *Printer) Event(e agent.Event) {
+	p.mu.Lock()
+	if !p.begun {
+		p.early = append(p.early, e)
+		p.mu.Unlock()
+		return
+	}
+	p.foot.take(e)
+	p.mu.Unlock()
+	p.show(e)
+}
+
+// Begin shows what has happened before the start was shown.
+func (p *Printer) Begin() {
+	p.mu.Lock()
+	early := p.early
+	p.begun, p.early = true, nil
+	p.mu.Unlock()
+	for _, e := range early {
+		p.show(e)
+	}
+}
+
+func (p *Printer) show(e agent.Event) {
+	if e.Kind == presence.Kind {
+		return // many and of no interest; the peers line tells
+	}
+	switch {
+	case e.Type == agent.WaitEnded:
+		p.waited(e)
+	case e.Type == agent.TrialFinished:
+		p.mu.Lock()
+		p.ended++
+		p.mu.Unlock()
+		p.PrintLine(e, "%s", p.trialLine(e))
+	default:
+		p.PrintLine(e, "")
+	}
+}
+
+// Idle reports whether no evaluation has ended.
+func (p *Printer) Idle() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended == 0
+}
+
+// shortWait is the longest wait that is not worth a line.
+const shortWait = 0.5 // seconds
+
+func (p *Printer) waited(e agent.Event) {
+	switch {
+	case e.Authors > 0:
+		p.PrintLine(e, "received shares from %s within %.1f s; the first design can use them", sanitize.Count(e.Authors, "node"), e.Seconds)
+	case e.Seconds > shortWait:
+		p.PrintLine(e, "received no shares within %.1f s", e.Seconds)
+	default:
+		p.PrintLine(e, "")
+	}
+}
+
+func (p *Printer) trialLine(e agent.Event) string {
+	t := e.Trial
+	if t.State == strategy.Failed {
+		return fmt.Sprintf("%4d  %s %s", t.ID, p.paint.in(red, "failed:"), render.Reason(*t))
+	}
+	best := "nothing feasible"
+	switch {
+	case e.Better:
+		best = "new best"
+	case e.Best != nil:
+		best = "best " + render.Number(e.Best.Outcome.Value)
+	}
+	notes := ""
+	if violations := render.Violations(p.Task, t.Outcome); violations != "" {
+		notes = "  infeasible: " + violations
+	}
+	if metrics := render.Metrics(t.Outcome, shownMetrics); metrics != "" {
+		notes += "  (" + metrics + ")"
+	}
+	best = fmt.Sprintf("%-17s", best)
+	if e.Better {
+		best = p.paint.in(green, best)
+	}
+	return fmt.Sprintf("%4d  %-12s %s %s%s  [%s]", t.ID, render.Number(t.Outcome.Value), best, t.Design, notes, t.Why)
+}
+
+// shownMetrics is how many metrics the line of a trial shows.
+const shownMetrics = 3

@@ -1,0 +1,81 @@
+// Package render writes values, trials and their reasons as text for people.
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// Number writes a number with six digits.
+func Number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// Exact writes a number with all its digits.
+func Exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// ExactValue writes the value of a trial with all its digits; empty without an outcome.
+func ExactValue(t strategy.Trial) string {
+	if t.Outcome == nil {
+		return ""
+	}
+	return Exact(t.Outcome.Value)
+}
+
+// Value writes the value of a trial for a line or a cell.
+func Value(trial strategy.Trial) string {
+	if trial.Outcome == nil {
+		return "-"
+	}
+	return Number(trial.Outcome.Value)
+}
+
+// Reason returns the reason of a failure for a line, and the way to the whole of a long one.
+func Reason(trial strategy.Trial) string {
+	short := sanitize.Text(trial.Reason, MaxReason)
+	if utf8.RuneCountInString(trial.Reason) <= MaxReason {
+		return short
+	}
+	return short + " (whole: fbo-node history --json)"
+}
+
+// MaxReason bounds the reason of a failure in a line, in characters. The path of a trial's
+// output, at the end of the reason, has about 100.
+const MaxReason = 200
+
+// Why writes the reason for a design and, of a failed trial, the reason of the failure.
+func Why(trial strategy.Trial) string {
+	if trial.State != strategy.Failed {
+		return trial.Why.String()
+	}
+	return trial.Why.String() + "; failed: " + Reason(trial)
+}
+
+// Stopped writes why a bound of the regret has ended a run.
+func Stopped(s agent.Stopped) string {
+	return fmt.Sprintf("stopped: after %s the best design lacks at most %s of the best there is, as far as this node's model knows; --stop-regret %s ended the run",
+		sanitize.Count(s.Observations, "outcome"), Number(s.RegretBound), Number(s.StopRegret))
+}
+
+// Metrics lists an outcome's metrics by name, the first few when there are more
+// than most; empty when there are none.
+func Metrics(outcome *strategy.Outcome, most int) string {
+	if outcome == nil {
+		return ""
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(outcome.Metrics)) {
+		if len(parts) == most {
+			parts = append(parts, "…")
+			break
+		}
+		parts = append(parts, name+"="+Number(outcome.Metrics[name]))
+	}
+	return strings.Join(parts, " ")
+}

@@ -1,0 +1,33 @@
+package run
+
+import (
+	"os"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/node"
+)
+
+// addAllow adds the flag of commands that take connections.
+func addAllow(command *cobra.Command, file *string) {
+	command.Flags().StringVar(file, "allow", "", "file of the peer IDs, one a line, of the only nodes that may connect (default: everybody may)")
+}
+
+// readAllow reads the list; no file means everybody.
+func readAllow(path string) ([]peer.ID, error) {
+	if path == "" {
+		return nil, nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, base.Usagef("--allow: %w", err)
+	}
+	defer file.Close()
+	allowed, err := node.ParseAllow(file)
+	if err != nil {
+		return nil, base.Usagef("--allow: %s:%w", path, err)
+	}
+	return allowed, nil
+}

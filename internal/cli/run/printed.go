@@ -1,0 +1,19 @@
+package run
+
+import (
+	"io"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/evaluator/triallog"
+	"github.com/fbo-node/fbo/task"
+)
+
+// printed writes what the command of a trial has printed, as log does.
+func printed(dataDir string) func(of *task.Task, trial uint64, out io.Writer) error {
+	return func(of *task.Task, trial uint64, out io.Writer) error {
+		reader := triallog.NewReader(base.LogDir(dataDir, of), trial)
+		defer reader.Close()
+		_, err := reader.CopyTo(out)
+		return err
+	}
+}

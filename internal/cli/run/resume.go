@@ -1,0 +1,81 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fbo-node/fbo/internal/cli/render"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// resumed is what a run takes up from earlier ones.
+type resumed struct {
+	Event          string            `json:"event"`       // "resumed"
+	Evaluations    int               `json:"evaluations"` // with an outcome or failed
+	Failed         int               `json:"failed"`
+	Imported       int               `json:"imported"`
+	Best           *strategy.Trial   `json:"best"`
+	LeastViolation *strategy.Trial   `json:"least_violation,omitempty"` // while nothing is feasible: the one of least violation
+	Retried        []uint64          `json:"retried"`                   // trials that were interrupted and are evaluated again
+	Stored         node.StoredShares `json:"stored"`
+}
+
+// resumes prints what the run takes up, before the first evaluation; nothing in the first run.
+func (p *display) resumes(ctx context.Context, session *node.Session, o options) error {
+	trials, err := session.Trials(ctx)
+	if err != nil || len(trials) == 0 {
+		return err
+	}
+	status, err := session.Status(ctx)
+	if err != nil {
+		return err
+	}
+	c := resumedOf(p.Task, trials)
+	if left := max(0, c.left(o)); o.evalsGiven && left < len(c.Retried) {
+		c.Retried = c.Retried[:left]
+	}
+	c.Stored = status.Stored
+	p.PrintLine(c, "%s", c.text(p.Task, o))
+	return nil
+}
+
+func resumedOf(t *task.Task, trials []strategy.Trial) resumed {
+	s := summarise(t, trials)
+	c := resumed{Event: "resumed", Evaluations: s.Evaluations, Failed: s.Failed, Imported: s.Imported, Best: strategy.Best(t, trials), LeastViolation: render.LeastViolation(t, trials), Retried: []uint64{}}
+	for _, trial := range trials {
+		if trial.State == strategy.Waiting || trial.State == strategy.Running {
+			c.Retried = append(c.Retried, trial.ID)
+		}
+	}
+	return c
+}
+
+// left is how many of the outcomes that --evals asks for are missing.
+func (c resumed) left(o options) int { return o.evals - (c.Evaluations - c.Failed) }
+
+func (c resumed) text(t *task.Task, o options) string {
+	first := fmt.Sprintf("resumes after %s (%d failed)", sanitize.Count(c.Evaluations, "evaluation"), c.Failed)
+	if c.Imported > 0 {
+		first += " and " + sanitize.Count(c.Imported, "imported trial")
+	}
+	if left := c.left(o); o.evals > 0 && left > 0 {
+		first += fmt.Sprintf("; %d of the %d that --evals asks for are left", left, o.evals)
+	}
+	lines := []string{first}
+	if c.Best != nil {
+		lines = append(lines, fmt.Sprintf("best so far %s: trial %d, %s  [%s]", render.Value(*c.Best), c.Best.ID, c.Best.Design, c.Best.Why))
+	} else if c.LeastViolation != nil {
+		lines = append(lines, render.NothingFeasible(t, []strategy.Trial{*c.LeastViolation}))
+	}
+	if authors := c.Stored.Authors; authors > 0 {
+		lines = append(lines, fmt.Sprintf("knows what %s shared in earlier runs", sanitize.Count(authors, "other node")))
+	}
+	for _, id := range c.Retried {
+		lines = append(lines, fmt.Sprintf("trial %d was interrupted and is evaluated again", id))
+	}
+	return strings.Join(lines, "\n")
+}

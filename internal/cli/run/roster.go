@@ -1,0 +1,28 @@
+package run
+
+import (
+	"fmt"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// checkRoster says whether the node with this data directory can take part where the
+// strategy has a roster, before anything is started for it.
+func checkRoster(t *task.Task, dir string) error {
+	r := base.RegistrationOf(t)
+	if !r.Roster {
+		return nil
+	}
+	key, err := store.LoadIdentity(dir)
+	if err != nil {
+		return err
+	}
+	if _, err = agent.NewExchanges(r, strategy.Env{Task: t, Key: key}); err != nil {
+		return fmt.Errorf("task %q: %w; the node's key is in %s", t.Name, err, dir)
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/render"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// summary is what a run came to; printed by run --json as its last event, but
+// for "interrupted".
+type summary struct {
+	Event          string          `json:"event"` // "summary"
+	Task           string          `json:"task"`
+	PeerID         string          `json:"peer_id"`
+	Evaluations    int             `json:"evaluations"` // by this node, with an outcome or failed
+	Failed         int             `json:"failed"`
+	Imported       int             `json:"imported"`
+	Best           *strategy.Trial `json:"best"`
+	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // while nothing is feasible: the one of least violation
+
+	Recommended *agent.Recommendation `json:"recommended,omitempty"` // where outcomes are so noisy that the best one is mostly luck
+
+	// Of trials that have ended:
+	PeerInformedTrials int `json:"peer_informed_trials"` // designs that rest on what peers shared
+	PeerImprovements   int `json:"peer_improvements"`    // those of them that were the best so far when they ended
+	ModelBasedTrials   int `json:"model_based_trials"`   // designs after the start: neither random starts nor the user's
+
+	Items []strategy.StatusItem `json:"items,omitempty"` // what the exchanges of the task report
+
+	SharesSent             int   `json:"shares_sent"`
+	SharesReceived         int   `json:"shares_received"`
+	DirectMessagesSent     int   `json:"direct_messages_sent,omitempty"` // messages to single peers
+	DirectMessagesReceived int   `json:"direct_messages_received,omitempty"`
+	BytesSent              int64 `json:"bytes_sent"`
+	BytesReceived          int64 `json:"bytes_received"`
+
+	Connected int `json:"connected"` // nodes on the task, at the end; they hold what this node shared
+}
+
+// summary prints what the run came to. When run ends early, nothing is recommended: that may take
+// as long as a suggestion.
+func (p *display) summary(run context.Context, session *node.Session) error {
+	ctx := context.WithoutCancel(run)
+	status, err := session.Status(ctx)
+	if err != nil {
+		return err
+	}
+	trials, err := session.Trials(ctx)
+	if err != nil {
+		return err
+	}
+	s := summarise(p.Task, trials)
+	s.PeerID, s.Best, s.LeastViolation = status.PeerID.String(), status.Best, render.LeastViolation(p.Task, trials)
+	if s.Recommended, err = session.Preferred(run); err != nil {
+		s.Recommended = nil
+	}
+	s.Items = status.Items
+	s.SharesSent, s.SharesReceived = status.SharesSent, status.SharesReceived
+	s.DirectMessagesSent, s.DirectMessagesReceived = status.DirectMessagesSent, status.DirectMessagesReceived
+	s.BytesSent, s.BytesReceived = status.BytesSent, status.BytesReceived
+	s.Connected = len(status.TopicPeers)
+	lines := []string{s.text(p.Task)}
+	if s.SharesSent > 0 || s.Evaluations > s.Failed {
+		lines = append(lines, whatBecomes(p.Task, s.Connected, status.Stored.OwnShares > 0)...)
+	}
+	p.PrintLast(s, "%s", text(lines))
+	return nil
+}
+
+// whatBecomes says what becomes of the knowledge of a node that ends, and how a later
+// machine gets it. Nothing is said where that is of no use.
+func whatBecomes(t *task.Task, connected int, shared bool) []string {
+	if !base.RegistrationOf(t).Shares() || base.UnusableReason(t) != "" {
+		return nil
+	}
+	if !shared {
+		return []string{"This node has shared nothing yet, so a machine that joins later learns nothing of its results; that takes more evaluations."}
+	}
+	if connected == 0 {
+		return []string{"What this node has learned lies in its data directory, and nobody else is connected. " +
+			"A machine that joins later gets it while `fbo-node keep` runs here, with this task file and data directory; a node with `run --keep-after` goes on by itself."}
+	}
+	return []string{fmt.Sprintf("What this node has shared is held by %s for up to 90 days. "+
+		"A machine that joins later gets it from one of them that runs, or while `fbo-node keep` runs here or there, with this task file and the node's data directory.", sanitize.Count(connected, "connected node"))}
+}
+
+func summarise(t *task.Task, trials []strategy.Trial) summary {
+	s := summary{Event: "summary", Task: t.ID().String()}
+	for i, trial := range trials {
+		if trial.Why.Source == strategy.Imported {
+			s.Imported++
+			continue
+		}
+		switch trial.State {
+		case strategy.Failed:
+			s.Failed++
+		case strategy.Done:
+		default:
+			continue // running, or interrupted
+		}
+		s.Evaluations++
+		if trial.Why.Source != strategy.Initial && trial.Why.Source != strategy.Enqueued {
+			s.ModelBasedTrials++
+		}
+		if trial.Why.FromPeers() {
+			s.PeerInformedTrials++
+			if record(t, trials[:i+1]) {
+				s.PeerImprovements++
+			}
+		}
+	}
+	return s
+}
+
+// record tells whether the last of the trials is the best.
+func record(t *task.Task, trials []strategy.Trial) bool {
+	best := strategy.Best(t, trials)
+	return best != nil && best.ID == trials[len(trials)-1].ID
+}
+
+func (s summary) text(t *task.Task) string {
+	switch {
+	case s.Best != nil:
+	case s.Evaluations == 0:
+		return "no result: no evaluation has ended yet"
+	case s.Evaluations > s.Failed:
+		text := fmt.Sprintf("no result: %s (%d failed)", sanitize.Count(s.Evaluations, "evaluation"), s.Failed)
+		if s.LeastViolation != nil {
+			text += "; " + render.NothingFeasible(t, []strategy.Trial{*s.LeastViolation})
+		}
+		return text
+	case s.Evaluations == 1:
+		return "no result: 1 evaluation, failed"
+	default:
+		return fmt.Sprintf("no result: %d evaluations, all failed", s.Evaluations)
+	}
+	var lines []string
+	if s.Recommended != nil {
+		lines = append(lines, render.Recommended(*s.Recommended))
+	}
+	lines = append(lines, fmt.Sprintf("best %s in %s (%d failed): trial %d, %s  [%s]",
+		render.Value(*s.Best), sanitize.Count(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why))
+	if s.ModelBasedTrials > 0 {
+		lines = append(lines, s.help(t))
+	}
+	lines = append(lines, fmt.Sprintf("this run %s; %s sent on the network in all", s.exchanged(), byteText(s.BytesSent)))
+	return strings.Join(append(lines, render.ItemLines(s.Items)...), "\n")
+}
+
+// exchanged says how much was told and heard: shares for all, messages to single peers, or
+// both.
+func (s summary) exchanged() string {
+	shares := fmt.Sprintf("published %s and received %d", sanitize.Count(s.SharesSent, "share"), s.SharesReceived)
+	directs := fmt.Sprintf("sent %s to single peers and received %d", sanitize.Count(s.DirectMessagesSent, "message"), s.DirectMessagesReceived)
+	switch {
+	case s.DirectMessagesSent+s.DirectMessagesReceived == 0:
+		return shares
+	case s.SharesSent+s.SharesReceived == 0:
+		return directs
+	}
+	return shares + ", and " + directs
+}
+
+// help says whether peers helped.
+func (s summary) help(t *task.Task) string {
+	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerInformedTrials, sanitize.Count(s.ModelBasedTrials, "design"))
+	switch {
+	case s.PeerInformedTrials == 0 && s.SharesReceived > 0 && (t.Surrogate.Type == task.SharedLatent || t.Surrogate.SharedHyperparameters):
+		return text + "; the model by which this node chose them learns from what peers say"
+	case s.PeerInformedTrials == 0:
+		return text
+	case s.PeerImprovements == 0:
+		return text + "; none of these set a new best"
+	}
+	text += fmt.Sprintf("; %d of these set a new best", s.PeerImprovements)
+	if s.Best.Why.FromPeers() {
+		text += ", the final one among them"
+	}
+	return text
+}
+
+func byteText(n int64) string {
+	switch {
+	case n < 10<<10:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 10<<20:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d MiB", n>>20)
+}

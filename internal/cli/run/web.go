@@ -1,0 +1,196 @@
+package run
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/control"
+	"github.com/fbo-node/fbo/internal/httpaccess"
+	"github.com/fbo-node/fbo/internal/httpapi"
+)
+
+// tokenFile in the data directory holds what programs must know that ask over a port.
+const tokenFile = "http.token"
+
+// Limits of what is asked over HTTP, beside those of the interface itself.
+const (
+	defaultRateLimit = 2000     // requests a second
+	maxOpen          = 1024     // requests under way
+	maxBody          = 33 << 20 // bytes; the interface has lower ones for most requests
+	maxBodies        = 40 << 20 // bytes of the bodies under way, of those above 64 KiB
+	endPatience      = 2 * time.Second
+)
+
+// webOptions are the flags about HTTP.
+type webOptions struct {
+	address   string
+	hosts     []string
+	origins   []string
+	cert      string
+	key       string
+	rateLimit float64
+}
+
+func (o *webOptions) add(flags *pflag.FlagSet) {
+	flags.StringVar(&o.address, "http", "", "address to serve HTTP at too, such as 127.0.0.1:7070, for programs that have the token (default: only the socket)")
+	flags.StringArrayVar(&o.hosts, "http-host", nil, "host name that requests to --http may name, besides addresses and localhost, repeatable")
+	flags.StringArrayVar(&o.origins, "origin", nil, "origin of web pages that may ask, such as https://board.example, repeatable (default: none)")
+	flags.StringVar(&o.cert, "tls-cert", "", "file with the certificate for --http, in PEM")
+	flags.StringVar(&o.key, "tls-key", "", "file with its key")
+	flags.Float64Var(&o.rateLimit, "rate-limit", defaultRateLimit, "requests a second that are answered")
+}
+
+func (o webOptions) validate() error {
+	for _, origin := range o.origins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || origin != u.Scheme+"://"+u.Host {
+			return base.Usagef("--origin %q: accepted are a scheme and a host, such as https://board.example", origin)
+		}
+	}
+	if !(o.rateLimit > 0) {
+		return base.Usagef("--rate-limit %g: accepted are positive numbers", o.rateLimit)
+	}
+	if o.address == "" {
+		if o.cert != "" || o.key != "" || len(o.hosts) > 0 || len(o.origins) > 0 {
+			return base.Usagef("--tls-cert, --tls-key, --http-host and --origin are about --http, which is missing")
+		}
+		return nil
+	}
+	if _, err := httpaccess.CheckAddress(o.address); err != nil {
+		return base.Usagef("--http %w", err)
+	}
+	if (o.cert == "") != (o.key == "") {
+		return base.Usagef("--tls-cert and --tls-key belong together; one of them is missing")
+	}
+	return nil
+}
+
+// limits are those of each listener; those with copies of one policy share its bodies. A body becomes several times as much memory.
+func limits(rate float64) httpaccess.Policy {
+	return httpaccess.Policy{MaxBody: maxBody, Bodies: httpaccess.NewBudget(maxBodies), Rate: rate, Burst: int(min(2*rate+1, 1e6)), MaxOpen: maxOpen}
+}
+
+// web is the listeners of serve.
+type web struct {
+	socket   string // its path; empty where there is none
+	url      string // of the port; empty where there is none
+	warnings []string
+
+	doors   []door
+	servers []*http.Server
+}
+
+type door struct {
+	listener net.Listener
+	policy   httpaccess.Policy
+	secure   *tls.Config // nil without TLS
+}
+
+// listen opens the socket and, if asked for, the port. A system without Unix sockets needs
+// the port.
+func (o webOptions) listen(dir string) (w *web, err error) {
+	w = &web{}
+	defer func() {
+		if err != nil {
+			for _, d := range w.doors {
+				d.listener.Close()
+			}
+		}
+	}()
+	policy := limits(o.rateLimit)
+	path := filepath.Join(dir, control.Socket)
+	socket, err := httpaccess.ListenSocket(path)
+	switch {
+	case err == nil:
+		w.socket, w.doors = path, append(w.doors, door{socket, policy, nil})
+	case o.address == "":
+		return nil, fmt.Errorf("the socket %s cannot be made: %w; --http 127.0.0.1:7070 serves at a port instead", path, err)
+	default:
+		w.warnings = append(w.warnings, fmt.Sprintf("status and history cannot be asked for while this node runs: %v", err))
+	}
+	if o.address == "" {
+		return w, nil
+	}
+	return w, o.listenPort(dir, policy, w)
+}
+
+// listenPort opens the port with the policy of the socket, so that both have one budget of bodies.
+func (o webOptions) listenPort(dir string, policy httpaccess.Policy, w *web) error {
+	policy.CheckHost, policy.Hosts, policy.Origins = true, o.hosts, o.origins
+	policy.Public = []string{httpapi.LivePath, httpapi.ReadyPath}
+	token, err := httpaccess.LoadToken(filepath.Join(dir, tokenFile))
+	if err != nil {
+		return fmt.Errorf("token: %w", err)
+	}
+	policy.Token = token
+	var secure *tls.Config
+	scheme := "http"
+	if o.cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+		if err != nil {
+			return base.Usagef("--tls-cert, --tls-key: %w", err)
+		}
+		scheme, secure = "https", &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	}
+	listener, err := net.Listen("tcp", o.address)
+	if err != nil {
+		return fmt.Errorf("--http %s: %w", o.address, err)
+	}
+	w.url = scheme + "://" + listener.Addr().String()
+	w.doors = append(w.doors, door{listener, policy, secure})
+	if local, _ := httpaccess.CheckAddress(o.address); !local && secure == nil { // it was checked before
+		w.warnings = append(w.warnings, fmt.Sprintf("%s can be reached from other machines, and without --tls-cert the token and all else can be read on the way", w.url))
+	}
+	return nil
+}
+
+// serve answers until close; failed tells if a listener ends before.
+func (w *web) serve(ctx context.Context, handler http.Handler, counter *httpaccess.Counter) (failed <-chan error) {
+	ended := make(chan error, len(w.doors))
+	for _, d := range w.doors {
+		server := httpaccess.NewServer(counter.Count(d.policy.Protect(handler)), quietLog())
+		listener := d.listener
+		if d.policy.Token != "" {
+			listener = httpaccess.KeepOut(server, listener)
+		}
+		if d.secure != nil {
+			listener = tls.NewListener(listener, d.secure)
+		}
+		// Who waits for a trial waits no longer than this process runs.
+		server.BaseContext = func(net.Listener) context.Context { return ctx }
+		w.servers = append(w.servers, server)
+		go func() {
+			if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+				ended <- err
+			}
+		}()
+	}
+	return ended
+}
+
+// close lets requests that are under way end for a moment.
+func (w *web) close() error {
+	waiting, cancel := context.WithTimeout(context.Background(), endPatience)
+	defer cancel()
+	for _, server := range w.servers {
+		if server.Shutdown(waiting) != nil {
+			server.Close()
+		}
+	}
+	return nil
+}
+
+// quietLog is for errors of connections, which only matter to who looks for a fault.
+func quietLog() *log.Logger { return slog.NewLogLogger(base.LogHandler(), slog.LevelDebug) }

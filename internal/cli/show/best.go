@@ -1,0 +1,132 @@
+package show
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
+	"github.com/fbo-node/fbo/internal/cli/render"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// NewBest returns the command best.
+func NewBest() *cobra.Command {
+	var dir, format string
+	var asJSON bool
+	command := &cobra.Command{
+		Use:   "best [TASK]",
+		Short: "Print the best design so far of a task (a file, an ID or a name), while the node runs or after",
+		Long: `Print the design with the best observed value of this node's feasible trials, imported
+ones included. Where the noise of outcomes is larger than the differences between designs, the first line
+names the recommended design, as in the summary of run, and flags and env print that one.
+
+--format flags prints --name value for each parameter, for a command line; env
+prints NAME=value, with the names that run gives to its command. Both are quoted for
+a POSIX shell, which reads that quoting with eval. Without a feasible outcome the exit code is 1.`,
+		Example: `  fbo-node best task.yaml
+  eval "python train.py $(fbo-node best task.yaml --format flags)"`,
+		Args: base.AtMost(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if asJSON {
+				format = "json"
+			}
+			write, ok := map[string]func(io.Writer, *task.Task, bestDesign) error{
+				"text": writeBest, "json": writeBestJSON, "flags": writeBestFlags, "env": writeBestEnv,
+			}[format]
+			if !ok {
+				return base.Usagef("--format %q: accepted are text, json, flags and env", format)
+			}
+			dataDir, err := base.ResolveDataDir(dir)
+			if err != nil {
+				return err
+			}
+			p, err := past.Read(command.Context(), dataDir, base.Argument(args))
+			if err != nil {
+				return err
+			}
+			if p.Best == nil {
+				if text := render.NothingFeasible(p.Task, p.Trials); text != "" {
+					return fmt.Errorf("task %q has no best design: %s", p.Task.Name, text)
+				}
+				return fmt.Errorf("task %q has no best design yet: of %s none has an outcome", p.Task.Name, sanitize.Count(len(p.Trials), "trial"))
+			}
+			found := bestDesign{Trial: *p.Best}
+			if found.Recommended, err = recommended(command.Context(), p, command.ErrOrStderr()); err != nil {
+				return err
+			}
+			return write(command.OutOrStdout(), p.Task, found)
+		},
+	}
+	base.AddDataDir(command, &dir)
+	command.Flags().StringVar(&format, "format", "text", "text, json, flags or env")
+	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
+	return command
+}
+
+// recommended is preferred, but for errors of the node or its model, which cost a warning.
+func recommended(ctx context.Context, p past.History, warnings io.Writer) (*agent.Recommendation, error) {
+	r, err := p.Preferred(ctx)
+	if err != nil && ctx.Err() == nil {
+		_, err = fmt.Fprintf(warnings, "fbo-node: the recommended design is not known, this is the best observed one: %s\n", sanitize.Text(err.Error(), render.MaxReason))
+	}
+	return r, err
+}
+
+// bestDesign is the best observed trial and, where outcomes are noisy, the recommended design.
+type bestDesign struct {
+	strategy.Trial
+	Recommended *agent.Recommendation `json:"recommended,omitempty"`
+}
+
+// design returns the one to use.
+func (b bestDesign) design() task.Design {
+	if b.Recommended != nil {
+		return b.Recommended.Design
+	}
+	return b.Design
+}
+
+// writeBest prints a line for each parameter of the best trial; values are exact.
+func writeBest(out io.Writer, t *task.Task, best bestDesign) error {
+	var b strings.Builder
+	if best.Recommended != nil {
+		fmt.Fprintln(&b, render.Recommended(*best.Recommended))
+	}
+	fmt.Fprintf(&b, "value  %s (trial %d, %s)\n", render.ExactValue(best.Trial), best.ID, best.Why)
+	for _, p := range t.Space.Parameters() {
+		fmt.Fprintf(&b, "%s  %s\n", p.Name, best.Design.Value(p.Name))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// writeBestJSON prints the trial as history does.
+func writeBestJSON(out io.Writer, _ *task.Task, best bestDesign) error {
+	return base.PrintJSON(out, best)
+}
+
+func writeBestFlags(out io.Writer, t *task.Task, best bestDesign) error {
+	var flags []string
+	for _, p := range t.Space.Parameters() {
+		flags = append(flags, "--"+p.Name+" "+base.ShellQuote(best.design().Value(p.Name).String()))
+	}
+	_, err := fmt.Fprintln(out, strings.Join(flags, " "))
+	return err
+}
+
+func writeBestEnv(out io.Writer, t *task.Task, best bestDesign) error {
+	var b strings.Builder
+	for _, p := range t.Space.Parameters() {
+		fmt.Fprintf(&b, "FBO_PARAM_%s=%s\n", strings.ToUpper(p.Name), base.ShellQuote(best.design().Value(p.Name).String()))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}

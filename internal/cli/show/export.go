@@ -1,0 +1,141 @@
+package show
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
+	"github.com/fbo-node/fbo/internal/export"
+	"github.com/fbo-node/fbo/internal/sanitize"
+)
+
+const optunaJournal = "optuna-journal"
+
+// NewExport returns the command export.
+func NewExport() *cobra.Command {
+	var dir, format string
+	var force bool
+	command := &cobra.Command{
+		Use:   "export TASK FILE [--format csv|json|optuna-journal]",
+		Short: "Write the trials of a task (a file, an ID or a name) to a file for other programs, while the node runs or after",
+		Long: `Write the trials of a task (a file, an ID, its first characters or a name) to FILE, or to standard output if that is -,
+while the node runs or after.
+
+csv             a line for each trial, as history has it; run --import reads it
+json            one object: the task, its ID, the trials and the status items; run --import reads it
+optuna-journal  a study with the name of the task, which optuna-dashboard FILE shows and
+                Optuna's JournalStorage(JournalFileBackend(FILE)) loads (version 5.0.0);
+                only trials that are done, or have failed, are in it
+
+Without --format the end of FILE decides: .csv, .json, or .log for optuna-journal.
+
+FILE is complete or not there: it is written under another name and renamed. One that
+exists is replaced only with --force.`,
+		Example: `  fbo-node export task.yaml trials.csv
+  fbo-node export task.yaml study.log && optuna-dashboard study.log`,
+		Args: base.Exactly(2),
+		RunE: func(command *cobra.Command, args []string) error {
+			if format == "" {
+				format = formatOf(args[1])
+			}
+			write, ok := map[string]func(io.Writer, past.History) error{
+				"csv":         writeCSV,
+				"json":        func(out io.Writer, p past.History) error { return export.JSON(out, p.Task, p.Trials, p.Items) },
+				optunaJournal: func(out io.Writer, p past.History) error { return export.OptunaJournal(out, p.Task, p.Trials) },
+			}[format]
+			if !ok {
+				return base.Usagef("--format %q: accepted are csv, json and %s; FILE names one by its end: .csv, .json or .log", format, optunaJournal)
+			}
+			file := args[1]
+			if file != "-" {
+				if err := checkReplaced(file, force); err != nil {
+					return err
+				}
+			}
+			dataDir, err := base.ResolveDataDir(dir)
+			if err != nil {
+				return err
+			}
+			p, err := past.Read(command.Context(), dataDir, args[0])
+			if err != nil {
+				return err
+			}
+			if file == "-" {
+				return write(command.OutOrStdout(), p)
+			}
+			if err := replace(file, func(out io.Writer) error { return write(out, p) }); err != nil {
+				return fmt.Errorf("export: %w", err)
+			}
+			fmt.Fprintln(command.OutOrStdout(), exportedText(file, format, p))
+			return nil
+		},
+	}
+	base.AddDataDir(command, &dir)
+	command.Flags().StringVar(&format, "format", "", "csv, json or "+optunaJournal+" (default: by the end of FILE: .csv, .json or .log)")
+	command.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
+	return command
+}
+
+// formatOf returns the format that the end of a file's name stands for; empty for another end.
+func formatOf(file string) string {
+	return map[string]string{".csv": "csv", ".json": "json", ".log": optunaJournal}[strings.ToLower(filepath.Ext(file))]
+}
+
+// exportedText says what a file has got, and what it has not.
+func exportedText(file, format string, p past.History) string {
+	written, left := len(p.Trials), 0
+	if format == optunaJournal {
+		for _, t := range p.Trials {
+			if !export.Ended(t) {
+				left++
+			}
+		}
+	}
+	text := fmt.Sprintf("%s has %s of task %q (%s)", file, sanitize.Count(written-left, "trial"), p.Task.Name, p.Task.ID())
+	if left > 0 {
+		text += fmt.Sprintf("; left out: %s without an end", sanitize.Count(left, "trial"))
+	}
+	return text
+}
+
+// checkReplaced refuses what is not to be replaced by a file.
+func checkReplaced(path string, force bool) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("export: %w", err)
+	case !info.Mode().IsRegular():
+		return base.Usagef("export: %s exists and is no regular file; accepted are new files, regular ones with --force, and - for standard output", path)
+	case !force:
+		return base.Usagef("export: %s exists; --force replaces it", path)
+	}
+	return nil
+}
+
+// replace writes a file beside the path and renames it when it is complete and on disk.
+func replace(path string, write func(io.Writer) error) (err error) {
+	file, err := os.OpenFile(path+".new-"+rand.Text(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+	}()
+	if err := errors.Join(write(file), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}

@@ -1,0 +1,184 @@
+// Package taskcmd has the commands about a task file: what it means, its ID, invitations to it, and
+// what its nodes disclose.
+package taskcmd
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/cli/past"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/task"
+)
+
+// NewTask returns the command task.
+func NewTask() *cobra.Command {
+	command := &cobra.Command{
+		Use:   "task",
+		Short: "Check a task file, print its ID, or make an invitation to it",
+		Args:  cobra.ArbitraryArgs,
+		RunE: func(command *cobra.Command, args []string) error {
+			return base.Usagef("%s: expected check, id or invite; see `%s --help`%s", command.CommandPath(), command.CommandPath(), base.Surplus(args))
+		},
+	}
+	var asJSON bool
+	var dir, invite string
+	check := &cobra.Command{
+		Use:   "check TASK",
+		Short: "Check a task file and show what it means, defaults filled in",
+		Long: `Check a task file and show what it means, defaults filled in, and what its nodes promise
+about what they share. If another task in the data directory has told something about the
+same data, or may have, that is shown too, with what both promises come to.`,
+		Args: base.Exactly(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			t, err := past.FindTask(command.Context(), dir, args[0])
+			if err != nil {
+				return err
+			}
+			promised, err := planOf(t)
+			if err != nil {
+				return err
+			}
+			tag, err := tagBy(invite, t)
+			if err != nil {
+				return err
+			}
+			var disclosed *past.Disclosures
+			if dataDir, err := base.ResolveDataDir(dir); err == nil { // without one there is nothing to tell
+				disclosed = past.FindDisclosures(command.Context(), dataDir, t, nil)
+			}
+			if asJSON {
+				return base.PrintJSON(command.OutOrStdout(), struct {
+					ID      string            `json:"id"`
+					Tag     string            `json:"tag,omitempty"`
+					Task    json.RawMessage   `json:"task"`
+					Privacy *PrivacyReport    `json:"privacy,omitempty"` // as privacy --json prints it
+					Told    *past.Disclosures `json:"other_task_disclosure,omitempty"`
+				}{t.ID().String(), tag, t.Canonical(), promised, disclosed})
+			}
+			describeTask(command.OutOrStdout(), t)
+			if tag != "" {
+				fmt.Fprintf(command.OutOrStdout(), "invitation  to this task; nodes that have it announce the task as %s\n", tag)
+			}
+			describePrivacy(command.OutOrStdout(), t, promised)
+			disclosed.Write(command.OutOrStdout())
+			return nil
+		},
+	}
+	base.AddDataDir(check, &dir)
+	check.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	check.Flags().StringVar(&invite, "invite", "", "file with an invitation: check that it is one to this task, and show what nodes announce in place of the ID")
+	id := &cobra.Command{
+		Use:   "id TASK",
+		Short: "Print the task's ID; nodes with the same ID work together",
+		Args:  base.Exactly(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			t, err := past.FindTask(command.Context(), dir, args[0])
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(command.OutOrStdout(), t.ID())
+			return nil
+		},
+	}
+	base.AddDataDir(id, &dir)
+	command.AddCommand(check, id, newInvite())
+	return command
+}
+
+// tagBy reads an invitation to a task and returns its tag; no file, no tag.
+func tagBy(file string, t *task.Task) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	i, err := base.ReadInvite(file, t)
+	if err != nil {
+		return "", err
+	}
+	return i.Keys().Tag().String(), nil
+}
+
+func describeTask(out io.Writer, t *task.Task) {
+	fmt.Fprintf(out, "task        %s\nid          %s\ngoal        %s\n", t.Name, t.ID(), t.Goal)
+	for _, p := range t.Space.Parameters() {
+		fmt.Fprintf(out, "parameter   %s\n", describeParameter(p))
+	}
+	if l := t.Space.Listing(); l != nil {
+		fmt.Fprintf(out, "designs     %s\n", describeListing(l, t.MaxMoves))
+	}
+	for _, c := range t.Constraints {
+		fmt.Fprintf(out, "constraint  %s\n", describeConstraint(c))
+	}
+	switch t.Failures {
+	case task.LearnFailures:
+		fmt.Fprintln(out, "failures    learned: while they cluster, designs where evaluations fail are avoided")
+	case task.IgnoreFailures:
+		fmt.Fprintln(out, "failures    ignored")
+	case task.ConstrainFailures:
+		fmt.Fprintln(out, "failures    a constraint: designs where evaluations fail are avoided, and what fails is shared")
+	}
+	s := t.Surrogate
+	fmt.Fprintf(out, "surrogate   %s, kernel %s\n", s.Type, s.Kernel)
+	if s.Fixed != nil {
+		fmt.Fprintf(out, "fixed       %s\n", describeFixed(t))
+	}
+	fmt.Fprintf(out, "features    %d that all nodes have in common, lengthscale %g\n", s.Features, s.Lengthscale)
+	fmt.Fprintf(out, "strategy    %s\n", describeStrategy(t))
+}
+
+// describeFixed returns the fixed hyperparameters of a task in words.
+func describeFixed(t *task.Task) string {
+	f := t.Surrogate.Fixed
+	lengthscales := make([]string, len(f.Lengthscales))
+	for i, p := range t.Space.Parameters() {
+		lengthscales[i] = fmt.Sprintf("%s %g", p.Name, f.Lengthscales[i])
+	}
+	return fmt.Sprintf("mean %g, signal_std %g, noise_std %g; lengthscales %s", f.Mean, f.SignalStd, f.NoiseStd, strings.Join(lengthscales, ", "))
+}
+
+func describeParameter(p task.Parameter) string {
+	numbers := make([]string, len(p.Numbers))
+	for i, v := range p.Numbers {
+		numbers[i] = task.FloatValue(v).String()
+	}
+	switch {
+	case p.Kind == task.Bool:
+		return p.Name + ": true or false"
+	case p.Kind == task.Categorical:
+		return fmt.Sprintf("%s: one of %s", p.Name, strings.Join(append(numbers, p.Choices...), ", "))
+	case p.Numbers != nil:
+		return fmt.Sprintf("%s: %s, one of %s, in this order", p.Name, p.Kind, strings.Join(numbers, ", "))
+	case p.Step != 0:
+		return fmt.Sprintf("%s: %s from %v to %v in steps of %v", p.Name, p.Kind, p.Low, p.High, p.Step)
+	}
+	return fmt.Sprintf("%s: %s from %v to %v, %s scale", p.Name, p.Kind, p.Low, p.High, p.Scale)
+}
+
+func describeListing(l *task.Listing, maxMoves int) string {
+	text := sanitize.Count(l.Len(), "design")
+	if l.Absent() {
+		text += " of a table that is not here: shares can be kept and passed on, no design can be chosen"
+	} else {
+		text += " of " + sanitize.Text(l.File(), 200)
+	}
+	if maxMoves > 0 {
+		text += fmt.Sprintf(", of which a node goes to one at most %s away", sanitize.Count(maxMoves, "move"))
+	}
+	return text
+}
+
+func describeStrategy(t *task.Task) string {
+	return fmt.Sprintf("%d random designs, then %s (%s)", t.Strategy.InitialDesigns, base.RegistrationOf(t).Summary(t), t.Strategy.Type)
+}
+
+func describeConstraint(c task.Constraint) string {
+	if c.Truth {
+		return fmt.Sprintf("%s: must be true; evaluations report true or false", c.Output)
+	}
+	return fmt.Sprintf("%s: %s; evaluations report it as a number", c.Output, c)
+}

@@ -1,0 +1,184 @@
+package trialfile
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fbo-node/fbo/internal/export"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/task"
+)
+
+const (
+	valueColumn      = export.ValueColumn
+	stateColumn      = export.StateColumn
+	constraintPrefix = export.ConstraintPrefix
+	metricPrefix     = export.MetricPrefix
+)
+
+// meaning is what a column of a file of trials holds, or a key of its objects.
+type meaning struct {
+	what what
+	name string // of the parameter, constraint or metric
+}
+
+type what int
+
+const (
+	nothing what = iota
+	aParameter
+	aValue
+	aState
+	aConstraint
+	aMetric
+)
+
+// columns tells what columns mean. The zero value, with a space, takes the names that
+// history writes.
+type columns struct {
+	space    *task.Space
+	renamed  map[string]meaning // columns that the user named
+	ignored  []string           // columns that the user wants left out
+	defaults map[string]task.Value
+	purpose  string // for which flag a file is read
+}
+
+// named returns what a name of this program's own stands for.
+func (c columns) named(name string) (m meaning, known bool) {
+	constraint, isConstraint := strings.CutPrefix(name, constraintPrefix)
+	metric, isMetric := strings.CutPrefix(name, metricPrefix)
+	switch {
+	case isParameter(c.space, name):
+		return meaning{aParameter, name}, true
+	case name == valueColumn:
+		return meaning{what: aValue}, true
+	case name == stateColumn:
+		return meaning{what: aState}, true
+	case isConstraint:
+		return meaning{aConstraint, constraint}, true
+	case isMetric:
+		return meaning{aMetric, metric}, true
+	}
+	return meaning{}, name == "" || slices.Contains(export.Notes(), name) // pandas writes an index without a name
+}
+
+// of returns what a column means in a file with these columns. What the user named
+// goes before the file's own names.
+func (c columns) of(column string, all []string) (meaning, error) {
+	if m, ok := c.renamed[column]; ok {
+		return m, nil
+	}
+	if slices.Contains(c.ignored, column) {
+		return meaning{}, nil
+	}
+	m, known := c.named(column)
+	if isStudy(all) {
+		m, known = c.inStudy(column)
+	}
+	if !known {
+		err := fmt.Errorf("%q is neither a parameter nor %q", column, valueColumn)
+		if c.purpose == importing {
+			err = fmt.Errorf("%w; --import-ignore %s leaves it out, --import-columns NAME=%s says what it is", err, column, column)
+		}
+		return meaning{}, err
+	}
+	for other, taken := range c.renamed {
+		if m == taken && m.what != nothing && slices.Contains(all, other) {
+			return meaning{}, nil
+		}
+	}
+	return m, nil
+}
+
+// isStudy tells whether columns are those of an Optuna study, as its
+// trials_dataframe writes them.
+func isStudy(columns []string) bool {
+	parameter := func(name string) bool { return strings.HasPrefix(name, "params_") }
+	return slices.Contains(columns, "number") && slices.Contains(columns, stateColumn) && slices.ContainsFunc(columns, parameter)
+}
+
+// inStudy is named for the columns of an Optuna study: "value", with the name of the
+// objective if it has one, "params_" before each parameter, and what is of no use.
+func (c columns) inStudy(column string) (m meaning, known bool) {
+	parameter, isParam := strings.CutPrefix(column, "params_")
+	switch {
+	case isParam:
+		return meaning{aParameter, parameter}, isParameter(c.space, parameter)
+	case column == valueColumn || strings.HasPrefix(column, "value_"):
+		return meaning{what: aValue}, true
+	case column == stateColumn:
+		return meaning{what: aState}, true
+	case slices.Contains([]string{"", "number", "datetime_start", "datetime_complete", "duration"}, column):
+		return meaning{}, true
+	}
+	hasPrefix := func(prefix string) bool { return strings.HasPrefix(column, prefix) }
+	return meaning{}, slices.ContainsFunc([]string{"values_", "user_attrs_", "system_attrs_"}, hasPrefix)
+}
+
+// meanings returns what each column of a CSV file means, or what is wrong with its
+// header.
+func (c columns) meanings(header []string, values bool) ([]meaning, error) {
+	if isParameter(c.space, valueColumn) && !isStudy(header) {
+		return nil, errValueIsParameter
+	}
+	if slices.Contains(header, "number") && slices.Contains(header, "params") && !isParameter(c.space, "params") {
+		return nil, errors.New("this is a data frame of Optuna with two lines of columns; accepted is what trials_dataframe() gives without multi_index")
+	}
+	all := make([]meaning, len(header))
+	for i, column := range header {
+		if column != "" && slices.Contains(header[:i], column) {
+			return nil, fmt.Errorf("column %q stands twice", column)
+		}
+		var err error
+		if all[i], err = c.of(column, header); err != nil {
+			return nil, fmt.Errorf("column %w", err)
+		}
+		if all[i].what != nothing && slices.Contains(all[:i], all[i]) {
+			return nil, fmt.Errorf("columns %q and %q both hold the %s", header[slices.Index(all, all[i])], column, all[i])
+		}
+	}
+	return all, c.checkMissing(header, all, values)
+}
+
+func (c columns) checkMissing(header []string, all []meaning, values bool) error {
+	for column, m := range c.renamed {
+		if !slices.Contains(header, column) {
+			return fmt.Errorf("there is no column %q to hold the %s; the columns are %s", column, m, listed(header))
+		}
+	}
+	var missing []string
+	for _, p := range c.space.Parameters() {
+		if _, ok := c.defaults[p.Name]; !ok && !slices.Contains(all, meaning{aParameter, p.Name}) {
+			missing = append(missing, p.Name)
+		}
+	}
+	if values && !slices.Contains(all, meaning{what: aValue}) {
+		missing = append(missing, valueColumn)
+	}
+	switch {
+	case len(missing) == 0:
+		return nil
+	case c.purpose != importing:
+		return fmt.Errorf("columns missing: %s", sanitize.List(missing))
+	case missing[0] == valueColumn:
+		return fmt.Errorf("columns missing: %s; --import-columns %s=COLUMN says which it is, of %s", valueColumn, valueColumn, listed(header))
+	}
+	return fmt.Errorf("columns missing: %s; --import-columns %s=COLUMN says which it is, --import-default %s=VALUE what it was in all rows",
+		sanitize.List(missing), missing[0], missing[0])
+}
+
+// listed names the columns that have a name.
+func listed(header []string) string {
+	unnamed := func(column string) bool { return column == "" }
+	return sanitize.List(slices.DeleteFunc(slices.Clone(header), unnamed))
+}
+
+func (m meaning) String() string {
+	return [...]string{"nothing", "parameter " + m.name, "value", "state", "constraint " + m.name, "metric " + m.name}[m.what]
+}
+
+func isParameter(space *task.Space, name string) bool {
+	return slices.ContainsFunc(space.Parameters(), func(p task.Parameter) bool { return p.Name == name })
+}

@@ -1,0 +1,150 @@
+// Package trialfile reads files of past trials and of designs, and has the flags about them.
+package trialfile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/task"
+)
+
+// importing is the purpose for which --import reads its file.
+const importing = "import"
+
+// Flags has the values of run's flags about past trials.
+type Flags struct {
+	File     string
+	outside  string
+	columns  []string
+	ignored  []string
+	defaults []string
+}
+
+// Add defines the flags.
+func (f *Flags) Add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.File, "import", "", "file of past trials, .csv or .json")
+	flags.StringVar(&f.outside, "import-outside", "error", "rows of --import outside the task's space: error, or skip to leave them out")
+	flags.StringSliceVar(&f.columns, "import-columns", nil, "what columns of --import hold, such as value=loss,C=params_C")
+	flags.StringSliceVar(&f.ignored, "import-ignore", nil, "columns of --import to leave out, separated by commas")
+	flags.StringArrayVar(&f.defaults, "import-default", nil, "NAME=VALUE of a parameter where --import has none, repeatable")
+}
+
+// Imported has what a file of past trials contains.
+type Imported struct {
+	File       string
+	Trials     []agent.Past
+	Outside    int // rows outside the space, left out
+	firstOut   string
+	Unfinished int // rows without a result, left out
+}
+
+// Read returns what there is to import; without a file, nothing. Its errors are the
+// user's.
+func (f Flags) Read(t *task.Task) (Imported, error) {
+	got := Imported{File: f.File}
+	if f.outside != "error" && f.outside != "skip" {
+		return got, base.Usagef("--import-outside %q: accepted are error and skip", f.outside)
+	}
+	if f.File == "" {
+		if len(f.columns)+len(f.ignored)+len(f.defaults) > 0 || f.outside == "skip" {
+			return got, base.Usagef("--import-columns, --import-ignore, --import-default and --import-outside go with --import FILE")
+		}
+		return got, nil
+	}
+	c, err := f.meanings(t.Space)
+	if err != nil {
+		return got, base.BadUsage(err)
+	}
+	if err := c.read(f.File, true, got.add(t, f.outside == "skip")); err != nil {
+		return got, base.BadUsage(err)
+	}
+	return got, nil
+}
+
+func (f Flags) meanings(space *task.Space) (columns, error) {
+	c := columns{space: space, ignored: f.ignored, purpose: importing, renamed: map[string]meaning{}, defaults: map[string]task.Value{}}
+	for _, pair := range f.columns {
+		name, column, ok := strings.Cut(pair, "=")
+		m, _ := c.named(name)
+		switch {
+		case !ok || column == "":
+			return c, fmt.Errorf("--import-columns %q: accepted is NAME=COLUMN, as in value=loss", pair)
+		case m.what == nothing:
+			return c, fmt.Errorf("--import-columns %s: %q is neither a parameter nor value, state, %sNAME or %sNAME", pair, name, constraintPrefix, metricPrefix)
+		}
+		for other, taken := range c.renamed {
+			if taken == m || other == column {
+				return c, fmt.Errorf("--import-columns %s: the %s is in column %q already", pair, taken, other)
+			}
+		}
+		c.renamed[column] = m
+	}
+	for _, pair := range f.defaults {
+		name, text, ok := strings.Cut(pair, "=")
+		if !ok {
+			return c, fmt.Errorf("--import-default %q: accepted is NAME=VALUE, as in dropout=0", pair)
+		}
+		if _, again := c.defaults[name]; again {
+			return c, fmt.Errorf("--import-default %s: %q has a default already", pair, name)
+		}
+		v, err := space.ParseValue(name, text)
+		if err != nil {
+			return c, fmt.Errorf("--import-default %s: %w", pair, err)
+		}
+		c.defaults[name] = v
+	}
+	return c, nil
+}
+
+// add takes the rows of a file. Those outside the space are errors, or counted. Failed ones are
+// kept unless the task ignores failures. A failed trial may lack parameters; where failures are
+// no constraint it is then left out.
+func (i *Imported) add(t *task.Task, skip bool) func(pastRow) error {
+	return func(r pastRow) error {
+		past, ok, err := r.parse(t.Space)
+		if t.Failures != task.IgnoreFailures && r.failed() {
+			design, bad := r.parseDesign(t.Space)
+			if bad == nil || t.Failures == task.ConstrainFailures {
+				ok, past, err = true, agent.Past{Design: design, Failed: "as imported"}, bad
+			}
+		}
+		var outside outsideError
+		switch {
+		case errors.As(err, &outside) && skip:
+			if i.Outside++; i.Outside == 1 {
+				i.firstOut = r.place + ": " + err.Error()
+			}
+			return nil
+		case errors.As(err, &outside):
+			return fmt.Errorf("%w; --import-outside skip leaves such rows out", err)
+		case err != nil:
+			return err
+		case !ok:
+			i.Unfinished++
+			return nil
+		}
+		i.Trials = append(i.Trials, past)
+		return nil
+	}
+}
+
+// LeftOut returns, for a line, which rows were not imported.
+func (i Imported) LeftOut() string {
+	var parts []string
+	if i.Outside > 0 {
+		parts = append(parts, fmt.Sprintf("%s outside the space, the first is %s", sanitize.Count(i.Outside, "row"), i.firstOut))
+	}
+	if i.Unfinished > 0 {
+		parts = append(parts, sanitize.Count(i.Unfinished, "row")+" without a result")
+	}
+	if parts == nil {
+		return ""
+	}
+	return "; left out: " + strings.Join(parts, "; ")
+}

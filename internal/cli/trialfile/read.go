@@ -1,0 +1,380 @@
+package trialfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/bounded"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// ReadDesigns reads a file of designs: as one of past trials, but that values
+// may be missing and count for nothing.
+func ReadDesigns(purpose, path string, space *task.Space) (designs []task.Design, err error) {
+	err = readRows(purpose, path, space, false, func(r pastRow) error {
+		design, err := r.parseDesign(space)
+		designs = append(designs, design)
+		return err
+	})
+	return designs, err
+}
+
+// readRows hands over the rows of a file, in order. An error names the purpose,
+// the file and the row.
+func readRows(purpose, path string, space *task.Space, values bool, take func(pastRow) error) error {
+	return columns{space: space, purpose: purpose}.read(path, values, take)
+}
+
+// maxPast is how many bytes a file of trials has at most, as a request over HTTP.
+const maxPast = 32 << 20
+
+// read takes CSV, a header with the names of the parameters and "value", and JSON, an
+// array of objects, either flat in the same way or as history --format json writes
+// them, or such an array in "trials" of an object, as export writes it. Optuna's data
+// frames are known by their columns.
+func (c columns) read(path string, values bool, take func(pastRow) error) error {
+	data, err := bounded.ReadFile(path, maxPast)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.purpose, err)
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv":
+		err = c.readCSV(data, values, take)
+	case ".json":
+		err = c.readJSON(data, take)
+	default:
+		return fmt.Errorf("%s: %s: accepted are files named .csv and .json", c.purpose, path)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", c.purpose, path, err)
+	}
+	return nil
+}
+
+func (c columns) readCSV(data []byte, values bool, take func(pastRow) error) error {
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // spreadsheets write this mark
+	reader := bounded.NewCSV(bytes.NewReader(data), maxPast)
+	reader.TrimLeadingSpace = true
+	header, err := reader.Read()
+	if errors.Is(err, io.EOF) {
+		return errors.New("the file is empty; its first line must name the columns")
+	}
+	if err != nil {
+		return err
+	}
+	meanings, err := c.meanings(header, values)
+	if err != nil {
+		return fmt.Errorf("line 1: %w", err)
+	}
+	for {
+		fields, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		line, _ := reader.FieldPos(0)
+		row := c.newRow(fmt.Sprintf("line %d", line), header)
+		for i, m := range meanings {
+			row.put(m, header[i], fields[i])
+		}
+		if err := take(row); err != nil {
+			return fmt.Errorf("%s: %w", row.place, err)
+		}
+	}
+}
+
+func (c columns) readJSON(data []byte, take func(pastRow) error) error {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return fmt.Errorf("the file is empty; %w", errNoRows)
+	}
+	if err := json.NewDecoder(bytes.NewReader(data)).Decode(new(json.RawMessage)); err != nil {
+		return notRows(data, err) // before any row
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	begin, err := decoder.Token()
+	switch {
+	case err != nil:
+		return notRows(data, err)
+	case begin == json.Delim('['):
+		err = c.readObjects(decoder, data, take)
+	case begin == json.Delim('{'):
+		err = c.readMember(decoder, data, take)
+	default:
+		return errNoRows
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the array")
+	}
+	return nil
+}
+
+var errNoRows = errors.New("accepted is an array of objects")
+
+// readMember reads the array of the key trials, and skips what else an object has.
+func (c columns) readMember(decoder *json.Decoder, data []byte, take func(pastRow) error) error {
+	found := false
+	for decoder.More() {
+		key, err := decoder.Token()
+		if err != nil {
+			return notRows(data, err)
+		}
+		if key != "trials" {
+			var skipped json.RawMessage
+			if err := decoder.Decode(&skipped); err != nil {
+				return notRows(data, err)
+			}
+			continue
+		}
+		if begin, err := decoder.Token(); err != nil {
+			return notRows(data, err)
+		} else if begin != json.Delim('[') {
+			return errNoRows
+		}
+		if err := c.readObjects(decoder, data, take); err != nil {
+			return err
+		}
+		found = true
+	}
+	if _, err := decoder.Token(); err != nil { // the end of the object
+		return notRows(data, err)
+	}
+	if !found {
+		return errNoRows
+	}
+	return nil
+}
+
+// readObjects reads an array of which the begin has been read, one object after the other: many
+// small ones would take much more memory than their text.
+func (c columns) readObjects(decoder *json.Decoder, data []byte, take func(pastRow) error) error {
+	for i := 1; decoder.More(); i++ {
+		var fields map[string]any
+		if err := decoder.Decode(&fields); err != nil {
+			return notRows(data, err)
+		}
+		row, err := c.rowOfObject(fmt.Sprintf("trial %d", i), fields)
+		if err == nil {
+			err = take(row)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", row.place, err)
+		}
+	}
+	if _, err := decoder.Token(); err != nil { // the end of the array
+		return notRows(data, err)
+	}
+	return nil
+}
+
+// notRows says in the user's words why a file is no array of objects.
+func notRows(data []byte, err error) error {
+	var wrongType *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &wrongType):
+		return errNoRows
+	case errors.As(err, &syntax):
+		line := 1 + bytes.Count(data[:min(syntax.Offset, int64(len(data)))], []byte("\n"))
+		return fmt.Errorf("line %d: not valid JSON: %w", line, err)
+	}
+	return fmt.Errorf("not valid JSON: %w", err)
+}
+
+// errValueIsParameter: a flat row could not say which of the two it means.
+var errValueIsParameter = fmt.Errorf("the task has a parameter named %q; accepted is only what `history --format json` and `export --format json` write", valueColumn)
+
+// pastRow is one row of a file, not yet checked.
+type pastRow struct {
+	place       string            // for errors
+	design      map[string]any    // values of the file, or defaults
+	columns     map[string]string // where the file has a parameter
+	state       string
+	study       bool // the states are Optuna's
+	value       any  // nil or "" when there is none
+	constraints map[string]any
+	metrics     map[string]any
+}
+
+func (c columns) newRow(place string, names []string) pastRow {
+	row := pastRow{
+		place: place, design: map[string]any{}, columns: map[string]string{}, constraints: map[string]any{}, metrics: map[string]any{},
+		study: isStudy(names),
+	}
+	for name, v := range c.defaults {
+		row.design[name] = v
+	}
+	return row
+}
+
+// put takes what a column holds. Nothing is nothing, where there are defaults.
+func (r *pastRow) put(m meaning, column string, cell any) {
+	if cell == nil || cell == "" {
+		return
+	}
+	switch m.what {
+	case aParameter:
+		r.design[m.name], r.columns[m.name] = cell, column
+	case aValue:
+		r.value = cell
+	case aState:
+		r.state, _ = cell.(string)
+	case aConstraint:
+		r.constraints[m.name] = cell
+	case aMetric:
+		r.metrics[m.name] = cell
+	}
+}
+
+// rowOfObject reads an object: flat, as a line of a CSV file, or a trial as
+// history writes it.
+func (c columns) rowOfObject(place string, fields map[string]any) (pastRow, error) {
+	design, nested := fields["parameters"].(map[string]any)
+	if !nested {
+		design = fields
+	}
+	names := slices.Sorted(maps.Keys(design))
+	row := c.newRow(place, names)
+	if !nested && isParameter(c.space, valueColumn) && !row.study {
+		return row, errValueIsParameter
+	}
+	for _, name := range names {
+		m, err := c.of(name, names)
+		if nested && m.what != aParameter && !slices.Contains(c.ignored, name) && err == nil {
+			err = fmt.Errorf("%q is no parameter of the task", name)
+		}
+		if err != nil {
+			return row, err
+		}
+		row.put(m, name, design[name])
+	}
+	if nested {
+		row.state, _ = fields[stateColumn].(string)
+	}
+	if outcome, ok := fields["outcome"].(map[string]any); ok && nested {
+		row.put(meaning{what: aValue}, "", outcome["value"])
+		for key, what := range map[string]what{"constraints": aConstraint, "metrics": aMetric} {
+			numbers, _ := outcome[key].(map[string]any)
+			for name, v := range numbers {
+				row.put(meaning{what, name}, "", v)
+			}
+		}
+	}
+	return row, nil
+}
+
+// failed tells whether the row is of a trial that has failed, in this program's word or
+// Optuna's.
+func (r pastRow) failed() bool {
+	if r.study {
+		return r.state == "FAIL"
+	}
+	return r.state == string(strategy.Failed)
+}
+
+// parse reads one row; ok is false for a trial without a result. The design's error
+// is an outsideError.
+func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
+	const complete = "COMPLETE" // Optuna's word; what it pruned has a value too, which is not the result
+	if r.study && r.state != complete || r.value == nil && r.state != "" && r.state != string(strategy.Done) && r.state != complete {
+		return agent.Past{}, false, nil
+	}
+	if p.Outcome.Value, err = toNumber(r.value); err != nil {
+		return agent.Past{}, false, fmt.Errorf("%s: %w", valueColumn, err)
+	}
+	if p.Outcome.Constraints, err = toReadings(r.constraints); err != nil {
+		return agent.Past{}, false, err
+	}
+	if p.Outcome.Metrics, err = parseMetrics(r.metrics); err != nil {
+		return agent.Past{}, false, err
+	}
+	p.Design, err = r.parseDesign(space)
+	return p, err == nil, err
+}
+
+// outsideError is why a row is no design of the space.
+type outsideError struct{ error }
+
+func (r pastRow) parseDesign(space *task.Space) (task.Design, error) {
+	design := maps.Clone(r.design)
+	for name, cell := range design {
+		text, isText := cell.(string)
+		if !isText {
+			continue
+		}
+		v, err := space.ParseValue(name, text)
+		if err != nil {
+			return task.Design{}, r.outside(name, err)
+		}
+		design[name] = v
+	}
+	d, err := space.ParseDesign(design)
+	if err != nil {
+		return task.Design{}, outsideError{err}
+	}
+	return d, nil
+}
+
+// outside names the column where it is not the parameter's name.
+func (r pastRow) outside(name string, err error) error {
+	if column := r.columns[name]; column != name {
+		err = fmt.Errorf("column %q: %w", column, err)
+	}
+	return outsideError{err}
+}
+
+// toReadings returns nil when there are none.
+func toReadings(raw map[string]any) (map[string]task.Reading, error) {
+	var all map[string]task.Reading
+	for name, given := range raw {
+		reading, err := toReading(given)
+		if err != nil {
+			return nil, fmt.Errorf("constraint %q: %w", name, err)
+		}
+		if all == nil {
+			all = map[string]task.Reading{}
+		}
+		all[name] = reading
+	}
+	return all, nil
+}
+
+// toReading takes true and false, which pandas writes as True and False, and numbers.
+func toReading(raw any) (task.Reading, error) {
+	switch strings.ToLower(fmt.Sprint(raw)) {
+	case "true":
+		return task.Truth(true), nil
+	case "false":
+		return task.Truth(false), nil
+	}
+	v, err := toNumber(raw)
+	return task.Number(v), err
+}
+
+func toNumber(raw any) (float64, error) {
+	if raw == nil || raw == "" {
+		return 0, errors.New("missing")
+	}
+	text := fmt.Sprint(raw)
+	value, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(value) || math.IsInf(value, 0) {
+		return 0, fmt.Errorf("%q is not a finite number", text)
+	}
+	return value, nil
+}

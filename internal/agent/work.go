@@ -117,15 +117,6 @@ func (a *Agent) stepOf(now time.Time, exchange strategy.Exchange, name string, i
 	return outputs
 }
 
-// ask asks the value that an exchange shows; nil when that panics.
-func ask[T any](exchange string, f func() T) *T {
-	answer, err := recoverpanic.Call(nameOf(exchange), func() (*T, error) { return new(f()), nil })
-	if err != nil {
-		return nil
-	}
-	return answer
-}
-
 // named returns the exchanges by name. Each must have one of its own.
 func named(list []strategy.Exchange) (byName map[string]strategy.Exchange, order []string, err error) {
 	byName = map[string]strategy.Exchange{}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/fbotest"
-	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
@@ -165,7 +164,7 @@ func coarseShare(t *testing.T, author, peer *node.Node, name string, axes []coar
 			t.Fatal(err)
 		}
 		for _, share := range view.Shares {
-			if d, ok := share.Value.(protocol.Density); ok && share.Kind == optprior.Kind && share.Author == author.ID() && d.Observations == len(past) {
+			if d, ok := share.Value.(protocol.Density); ok && share.Kind == protocol.DensityKind && share.Author == author.ID() && d.Observations == len(past) {
 				shared = d
 				return true
 			}

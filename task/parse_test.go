@@ -7,14 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/consensus"
-	"github.com/fbo-node/fbo/consensus/constrainedgp"
-	"github.com/fbo-node/fbo/consensus/density"
-	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
-	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
 )
 
 const head = "name: a\ngoal: minimize\nparameters:\n"
@@ -53,73 +47,6 @@ parameters:
 	}
 	if keys := got.Strategy.Settings.Keys(); keys["share"] != "coarse" {
 		t.Errorf("the share of the default strategy is %v", keys["share"])
-	}
-}
-
-// best is the default value of share, with the keys that depend on it.
-func best(keys task.StrategySettings) strategy.Choice {
-	return strategy.Choice{Share: "best", Implied: true, ShareEvery: 1, Settings: keys}
-}
-
-func TestParseStrategies(t *testing.T) {
-	for _, c := range []struct {
-		text    string
-		want    task.StrategySettings
-		initial int
-	}{
-		{"{type: ts, initial_designs: 7}", nil, 7},
-		{"{type: fts}", tsampling.Settings{Mode: "concurrent", Schedule: tsampling.Schedule{Name: "inverse-sqrt"}, ShareEvery: 1}, 3},
-		{"{type: fts, mode: one-shot}", tsampling.Settings{Mode: "one-shot", Schedule: tsampling.Schedule{Name: "inverse-sqrt"}, ShareAfter: 50}, 3},
-		{"{type: fts, mode: one-shot, share_after: 2e1, schedule: own-only}", tsampling.Settings{Mode: "one-shot", Schedule: tsampling.Schedule{Name: "own-only"}, ShareAfter: 20}, 3},
-		{"{type: fts, schedule: constant, own_probability: 0.25, share_every: 5}", tsampling.Settings{Mode: "concurrent", Schedule: tsampling.Schedule{Name: "constant", OwnProbability: 0.25}, ShareEvery: 5}, 3},
-		{"{type: fts, schedule: inverse-square}", tsampling.Settings{Mode: "concurrent", Schedule: tsampling.Schedule{Name: "inverse-square"}, ShareEvery: 1}, 3},
-	} {
-		got, err := parse("task.yaml", []byte(one+"strategy: "+c.text))
-		if err != nil {
-			t.Errorf("%s: %v", c.text, err)
-		} else if !reflect.DeepEqual(got.Strategy.Settings, c.want) || got.Strategy.InitialDesigns != c.initial {
-			t.Errorf("%s: %+v %+v", c.text, got.Strategy, got.Strategy.Settings)
-		}
-	}
-}
-
-// Strategies of shared designs, with the keys that apply to them alone.
-func TestParseSharedDesigns(t *testing.T) {
-	for _, c := range []struct {
-		text string
-		want task.Strategy
-	}{
-		{"{type: ucb}", task.Strategy{Type: "ucb", InitialDesigns: 3}},
-		{"{type: ucb, initial_designs: 7}", task.Strategy{Type: "ucb", InitialDesigns: 7}},
-		{"{type: ucb, c1: 0.08, c2: 5}", task.Strategy{Type: "ucb", InitialDesigns: 3, Settings: alone.UCBSettings{C1: 0.08, C2: 5}}},
-		{"{type: ucb, c1: 0, c2: 1e-6}", task.Strategy{Type: "ucb", InitialDesigns: 3, Settings: alone.UCBSettings{C2: 1e-6}}},
-		{"{type: consensus}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
-			Acquisition: "logei", Weights: "uniform", Average: "mean", Mode: "rounds", Rounds: 50, RoundTimeout: 60}}},
-		{"{type: consensus, acquisition: ts, weights: metropolis, rounds: 7, round_timeout: 5, initial_designs: 4}", task.Strategy{Type: "consensus", InitialDesigns: 4, Settings: consensus.Settings{
-			Acquisition: "ts", Weights: "metropolis", Average: "mean", Mode: "rounds", Rounds: 7, RoundTimeout: 5}}},
-		{"{type: consensus, acquisition: ucb, mode: asynchronous, rounds: 1e5}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
-			Acquisition: "ucb", Weights: "uniform", Average: "mean", Mode: "asynchronous", Rounds: 100000}}},
-		{"{type: consensus, weights: leader, round_timeout: 86400}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
-			Acquisition: "logei", Weights: "leader", Average: "mean", Mode: "rounds", Rounds: 50, RoundTimeout: 86400, Response: "value"}}},
-		{"{type: consensus, weights: leader, response: noisy, response_noise: 0.5}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
-			Acquisition: "logei", Weights: "leader", Average: "mean", Mode: "rounds", Rounds: 50, RoundTimeout: 60, Response: "noisy", ResponseNoise: 0.5}}},
-		{"{type: consensus, weights: similarity, mode: asynchronous, average: median}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
-			Acquisition: "logei", Weights: "similarity", Average: "median", Mode: "asynchronous", Rounds: 50}}},
-		{"{type: consensus, average: trimmed}", task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{
-			Acquisition: "logei", Weights: "uniform", Average: "trimmed", Mode: "rounds", Rounds: 50, RoundTimeout: 60}}},
-		{"{type: constrained-gp}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Choice: best(constrainedgp.Designs{Threshold: "none", Confidence: 2})}}},
-		{"{type: constrained-gp, threshold: open, confidence: 0}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Choice: best(constrainedgp.Designs{Threshold: "open"})}}},
-		{"{type: constrained-gp, threshold: private, comparisons_per_hour: 7}", task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Choice: best(constrainedgp.Designs{Threshold: "private", Confidence: 2, ComparisonsPerHour: 7})}}},
-		{"{type: density}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Beta: 5, Choice: best(density.Shape{Components: 1, Spread: 0.2})}}},
-		{"{type: density, beta: 0, spread: 1e-3}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Choice: best(density.Shape{Components: 1, Spread: 0.001})}}},
-		{"{type: density, components: 16, beta: 1000}", task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Beta: 1000, Choice: best(density.Shape{Components: 16})}}},
-	} {
-		got, err := parse("task.yaml", []byte(one+"strategy: "+c.text))
-		if err != nil {
-			t.Errorf("%s: %v", c.text, err)
-		} else if !reflect.DeepEqual(got.Strategy, c.want) {
-			t.Errorf("%s: %s", c.text, got.Canonical())
-		}
 	}
 }
 

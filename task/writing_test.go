@@ -12,13 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/consensus"
-	"github.com/fbo-node/fbo/consensus/constrainedgp"
-	"github.com/fbo-node/fbo/consensus/density"
-	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling"
-	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 // writer writes a canonical form back as YAML in one of many ways.
@@ -83,20 +77,42 @@ func (w writer) file(m map[string]any) string {
 	return b.String()
 }
 
-func drawSumming(t *rapid.T) (task.Strategy, *task.Privacy) {
-	a := &task.Aggregate{}
-	for n := range rapid.IntRange(2, 5).Draw(t, "nodes") {
-		a.Roster = append(a.Roster, nodeID(n))
+// drawSumming draws the sections strategy and privacy of a task of private sums.
+func drawSumming(t *rapid.T) (strategy, privacy map[string]any) {
+	nodes := rapid.IntRange(2, 5).Draw(t, "nodes")
+	var roster []string
+	for n := range nodes {
+		roster = append(roster, nodeID(n).String())
 	}
-	slices.Sort(a.Roster)
-	a.Committee = rapid.IntRange(2, len(a.Roster)).Draw(t, "committee")
-	a.MaxColluding = rapid.IntRange(1, a.Committee-1).Draw(t, "max_colluding")
-	a.MinContributors = rapid.IntRange(a.MaxColluding+1, len(a.Roster)).Draw(t, "min_contributors")
-	return task.Strategy{Type: "fts-de", InitialDesigns: 3, Settings: ftsde.Settings{
-			Cells: 1 << rapid.IntRange(0, 4).Draw(t, "cells"), Weights: "schedule", Choice: strategy.Choice{Share: "sample", ShareEvery: 7},
-			Schedule: tsampling.Schedule{Name: "constant", OwnProbability: rapid.Float64Range(0, 1).Draw(t, "p")}}},
-		&task.Privacy{Mechanism: "aggregate", Epsilon: rapid.Float64Range(0.01, 100).Draw(t, "epsilon"), Delta: rapid.Float64Range(1e-12, 0.1).Draw(t, "delta"),
-			Clip: rapid.Float64Range(1e-3, 1e4).Draw(t, "clip"), Releases: rapid.IntRange(1, 1000).Draw(t, "releases"), Adjacency: "zero-out", Aggregate: a}
+	committee := rapid.IntRange(2, nodes).Draw(t, "committee")
+	colluding := rapid.IntRange(1, committee-1).Draw(t, "max_colluding")
+	return map[string]any{
+			"type": "fts-de", "cells": 1 << rapid.IntRange(0, 4).Draw(t, "cells"), "weights": "schedule", "share": "sample", "share_every": 7,
+			"schedule": "constant", "own_probability": rapid.Float64Range(0, 1).Draw(t, "p"),
+		}, map[string]any{
+			"mechanism": "aggregate", "epsilon": rapid.Float64Range(0.01, 100).Draw(t, "epsilon"), "delta": rapid.Float64Range(1e-12, 0.1).Draw(t, "delta"),
+			"clip": rapid.Float64Range(1e-3, 1e4).Draw(t, "clip"), "releases": rapid.IntRange(1, 1000).Draw(t, "releases"), "adjacency": "zero-out",
+			"roster": roster, "committee": committee, "max_colluding": colluding,
+			"min_contributors": rapid.IntRange(colluding+1, nodes).Draw(t, "min_contributors"),
+		}
+}
+
+// drawStrategy draws the section strategy, and privacy where the strategy has it.
+func drawStrategy(t *rapid.T) (strategy, privacy map[string]any) {
+	number := func(name string, low, high float64) float64 { return rapid.Float64Range(low, high).Draw(t, name) }
+	switch rapid.IntRange(0, 5).Draw(t, "strategy") {
+	case 0:
+		return map[string]any{"type": "consensus", "acquisition": "ucb", "weights": "leader", "rounds": 9, "round_timeout": 8, "response": "noisy", "response_noise": number("noise", 0, 1e100)}, nil
+	case 1:
+		return map[string]any{"type": "constrained-gp", "threshold": "open", "confidence": number("confidence", 0, 100)}, nil
+	case 2:
+		return map[string]any{"type": "density", "beta": number("beta", 0, 1000), "spread": number("spread", 0.001, 10)}, nil
+	case 3:
+		return drawSumming(t)
+	case 4:
+		return map[string]any{"type": "fts", "schedule": "constant", "own_probability": number("p", 0, 1), "share_every": 2}, nil
+	}
+	return map[string]any{"type": "ts"}, nil
 }
 
 // The roster is a set: in which order, and in which of the two notations, its
@@ -130,35 +146,32 @@ func TestIDIsIndependentOfTheRostersOrder(t *testing.T) {
 
 func TestIDIsIndependentOfWriting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		definition := &task.Task{
+		drawn := &task.Task{
 			Name:      rapid.StringMatching(`[a-zA-Zé:#'"\\{}-][a-z :#'"\\,-]{0,20}[a-z'"\\}]`).Draw(t, "name"),
 			Goal:      rapid.SampledFrom([]task.Goal{task.Minimize, task.Maximize}).Draw(t, "goal"),
 			Space:     task.DrawSpace(t),
 			Surrogate: task.Surrogate{Type: "exact", Kernel: "se", Features: 2 * rapid.IntRange(1, 2048).Draw(t, "features"), Basis: rapid.SampledFrom([]string{"quasi", "orthogonal", "plain", "random-phase"}).Draw(t, "basis"), Lengthscale: rapid.Float64Range(0.001, 1000).Draw(t, "lengthscale"), CategoryLengthscale: 1},
 			Strategy:  task.Strategy{Type: "ts", InitialDesigns: 3},
 		}
-		if rapid.Bool().Draw(t, "fts") {
-			definition.Strategy.Type = "fts"
-			definition.Strategy.Settings = tsampling.Settings{Mode: "concurrent", Schedule: tsampling.Schedule{Name: "constant", OwnProbability: rapid.Float64Range(0, 1).Draw(t, "p")}, ShareEvery: 2}
+		strategy, privacy := drawStrategy(t)
+		if privacy != nil {
+			drawn.Surrogate.Features = 2 * rapid.IntRange(1, 900).Draw(t, "fewer features")
 		}
-		switch rapid.IntRange(0, 5).Draw(t, "shared designs or sums") {
-		case 0:
-			definition.Strategy = task.Strategy{Type: "consensus", InitialDesigns: 3, Settings: consensus.Settings{Acquisition: "ucb", Weights: "leader", Mode: "rounds", Rounds: 9, RoundTimeout: 8, Response: "noisy", ResponseNoise: rapid.Float64Range(0, 1e100).Draw(t, "noise")}}
-		case 1:
-			definition.Strategy = task.Strategy{Type: "constrained-gp", InitialDesigns: 3, Settings: constrainedgp.Settings{Choice: best(constrainedgp.Designs{Threshold: "open", Confidence: rapid.Float64Range(0, 100).Draw(t, "confidence")})}}
-		case 2:
-			definition.Strategy = task.Strategy{Type: "density", InitialDesigns: 3, Settings: density.Settings{Beta: rapid.Float64Range(0, 1000).Draw(t, "beta"), Choice: best(density.Shape{Components: 1, Spread: rapid.Float64Range(0.001, 10).Draw(t, "spread")})}}
-		case 3:
-			definition.Strategy, definition.Privacy = drawSumming(t)
-			definition.Surrogate.Features = 2 * rapid.IntRange(1, 900).Draw(t, "fewer features")
+		drawn.Surrogate.SharedHyperparameters = privacy == nil && rapid.Bool().Draw(t, "shared hyperparameters")
+		form := formOf(t, drawn)
+		form["strategy"] = strategy
+		if privacy != nil {
+			form["privacy"] = privacy
 		}
-		definition.Surrogate.SharedHyperparameters = definition.Privacy == nil && rapid.Bool().Draw(t, "shared hyperparameters")
-		decoder := json.NewDecoder(bytes.NewReader(definition.Canonical()))
-		decoder.UseNumber()
-		var form map[string]any
-		if err := decoder.Decode(&form); err != nil {
+		file, err := json.Marshal(form)
+		if err != nil {
 			t.Fatal(err)
 		}
+		definition, err := parse("", file)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, file)
+		}
+		form = formOf(t, definition)
 		if rapid.Bool().Draw(t, "no version") {
 			delete(form, "fbo")
 		}
@@ -171,4 +184,14 @@ func TestIDIsIndependentOfWriting(t *testing.T) {
 			t.Fatalf("%s\nbecame %s\nby\n%s", definition.Canonical(), again.Canonical(), text)
 		}
 	})
+}
+
+// formOf decodes the canonical form of a task, with numbers as they are written.
+func formOf(t *rapid.T, of *task.Task) (form map[string]any) {
+	decoder := json.NewDecoder(bytes.NewReader(of.Canonical()))
+	decoder.UseNumber()
+	if err := decoder.Decode(&form); err != nil {
+		t.Fatal(err)
+	}
+	return form
 }

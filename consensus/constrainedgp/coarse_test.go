@@ -25,7 +25,7 @@ func coarse(t testing.TB, parameters string, n byte) (*driver, *coarsen.Grid) {
 	l.task, l.strategy = parsed, New(parsed)
 	key := fbotest.Key(t, int(n))
 	exchanges, err := Register().Disclosure(parsed).Exchanges(strategy.Env{Task: parsed, Key: key})
-	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != Kind {
+	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != protocol.NearOptimalKind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)
 	}
 	grid, err := coarsen.New(key, parsed.Space)
@@ -65,7 +65,7 @@ func TestCoarseIsHeard(t *testing.T) {
 	d.step(view, strategy.Start{})
 	d.finish(view)
 	received := view
-	received.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: peer.ID("a"), Kind: Kind}}, Value: d.last()}}
+	received.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: peer.ID("a"), Kind: protocol.NearOptimalKind}}, Value: d.last()}}
 	for seed := range uint64(5) {
 		suggest := func(s strategy.Strategy, view strategy.View) strategy.Suggestion {
 			got, err := s.Suggest(t.Context(), view, 6, random.SeedOf(seed))

@@ -40,7 +40,7 @@ func (l *lab) says(author int, x [][]float64, feasible ...bool) *strategy.Share 
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peerID(author), Kind: feasibility.Kind}}, Value: value}
+	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peerID(author), Kind: protocol.FeasibilityKind}}, Value: value}
 }
 
 // A feasible label leads there while nothing feasible is known, an infeasible one away, and

@@ -53,7 +53,7 @@ func claimsOf(t *task.Task, view strategy.View) []claim {
 		x := whole.Encode(whole.Decode(n.Point.Encoded(whole)))
 		all = append(all, claim{x: x, peers: 1, observations: n.Observations, share: share})
 	}
-	passed, _ := strategy.ResultOf[received](view, Kind)
+	passed, _ := strategy.ResultOf[received](view, protocol.NearOptimalKind)
 	for _, n := range passed {
 		x := whole.Encode(whole.Decode(n.Point.Encoded(whole)))
 		all = append(all, claim{x: x, peers: 1, observations: n.Observations})

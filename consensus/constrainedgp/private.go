@@ -93,7 +93,7 @@ func NewPrivate(t *task.Task, random io.Reader) (*Private, error) {
 }
 
 // Name implements strategy.Exchange.
-func (*Private) Name() string { return Kind }
+func (*Private) Name() string { return protocol.NearOptimalKind }
 
 // Decode implements strategy.Exchange. Nothing is published, so every payload is refused.
 func (*Private) Decode([]byte) (any, error) {

@@ -109,7 +109,7 @@ func (v *visitor) step(in strategy.Input) {
 			v.sent[stepOf(c)]++
 			v.hall.mail = append(v.hall.mail, letter{v.id, output.To, output.Data})
 		case strategy.Result:
-			results := map[string]any{Kind: output.Value, presence.Kind: v.view.Results[presence.Kind]}
+			results := map[string]any{protocol.NearOptimalKind: output.Value, presence.Kind: v.view.Results[presence.Kind]}
 			v.view.Results = results
 		case strategy.SetTimer:
 		default:
@@ -173,7 +173,7 @@ func (h *hall) pass(ticks int) {
 }
 
 func (v *visitor) has() []int {
-	designs, _ := strategy.ResultOf[received](v.view, Kind)
+	designs, _ := strategy.ResultOf[received](v.view, protocol.NearOptimalKind)
 	var observations []int
 	for _, n := range designs {
 		if n.Bound != nil {
@@ -507,6 +507,6 @@ func TestPrivateWithoutPeers(t *testing.T) {
 	l := newLab(t, "maximize", plane, "exact", private)
 	view := l.view(l.designs(5, 2), bump(0.3))
 	l.checkAlone(view, 9, 1)
-	view.Results = map[string]any{Kind: received(nil)}
+	view.Results = map[string]any{protocol.NearOptimalKind: received(nil)}
 	l.checkAlone(view, 9, 1)
 }

@@ -164,7 +164,7 @@ func discloseCompared() strategy.Disclosure {
 
 // discloseNoisy shares a design with noise, and nothing about it.
 func discloseNoisy() strategy.Disclosure {
-	d := dprelease.OfDesigns(discloseBest(none, ""), Kind, newReleases, func(t *task.Task) string {
+	d := dprelease.OfDesigns(discloseBest(none, ""), protocol.NearOptimalKind, newReleases, func(t *task.Task) string {
 		if designsOf(t).Threshold != none {
 			return "threshold: " + none
 		}

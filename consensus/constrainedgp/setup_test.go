@@ -101,7 +101,7 @@ func (l *lab) share(author int, x []float64, bound *float64) *strategy.Share {
 		l.t.Fatal(err)
 	}
 	return &strategy.Share{
-		Share: protocol.Share{Key: protocol.Key{Author: peerID(author), Kind: Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
+		Share: protocol.Share{Key: protocol.Key{Author: peerID(author), Kind: protocol.NearOptimalKind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
 		Value: value,
 	}
 }

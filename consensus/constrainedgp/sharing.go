@@ -18,9 +18,6 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kind names the exchange and its shares.
-const Kind = "design"
-
 // ttl is how long a design stays valid without a word from its author.
 const ttl = protocol.MaxTTL
 
@@ -31,7 +28,7 @@ const ttl = protocol.MaxTTL
 func newSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
 	find := search.New(t)
 	return latest.New(latest.Spec{
-		Kind:   Kind,
+		Kind:   protocol.NearOptimalKind,
 		From:   t.Strategy.InitialDesigns,
 		Every:  strategy.ChoiceOf(t).ShareEvery,
 		TTL:    ttl,
@@ -57,7 +54,7 @@ func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	find := search.New(t)
 	return dprelease.New(t, entropy, func(ledger.Terms) dprelease.Spec {
 		return dprelease.Spec{
-			Kind:   Kind,
+			Kind:   protocol.NearOptimalKind,
 			TTL:    ttl,
 			Due:    func(release int) int { return dprelease.Due(t, release) },
 			Decode: func(payload []byte) (any, error) { return decode(t, payload) },

@@ -235,7 +235,7 @@ func TestDecodeOfGarbage(t *testing.T) {
 			return
 		}
 		view := view
-		view.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: "peer", Kind: Kind}}, Value: value}}
+		view.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: "peer", Kind: protocol.NearOptimalKind}}, Value: value}}
 		for _, c := range claimsOf(l.task, view) {
 			if mean, variance := view.Posterior.Predict(c.x); math.IsNaN(mean) || math.IsNaN(variance) || c.observations < 1 {
 				rt.Fatalf("%+v", c)

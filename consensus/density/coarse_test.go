@@ -9,7 +9,6 @@ import (
 
 	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
-	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
@@ -22,7 +21,7 @@ func coarseOf(t testing.TB, spec *task.Task, n byte) (*latest.Latest, *coarsen.G
 	t.Helper()
 	key := fbotest.Key(t, int(n))
 	exchanges, err := Register().Disclosure(spec).Exchanges(strategy.Env{Task: spec, Key: key})
-	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optprior.Kind {
+	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != protocol.DensityKind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)
 	}
 	grid, err := coarsen.New(key, spec.Space)
@@ -73,7 +72,7 @@ func TestCoarseIsHeard(t *testing.T) {
 		e, _ := coarseOf(t, spec, byte(seed))
 		said := step(t, e, view, view, strategy.Start{})
 		received := view
-		received.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: peer.ID("a"), Kind: optprior.Kind}}, Value: said[0]}}
+		received.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: peer.ID("a"), Kind: protocol.DensityKind}}, Value: said[0]}}
 		if got := suggest(t, s, received, 6, random.SeedOf(seed)); got.Why.PeerCount != 1 || got.Why.Observations != 5 || got.Design.Equal(own.Design) {
 			t.Errorf("with a peer %+v, without %+v", got, own)
 		}

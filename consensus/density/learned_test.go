@@ -84,7 +84,7 @@ func saying(t testing.TB, spec *task.Task, author string, f protocol.Feasibility
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: feasibility.Kind}}, Value: value}
+	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: protocol.FeasibilityKind}}, Value: value}
 }
 
 // labelsOf are those of a peer that has tried these encoded designs.
@@ -382,7 +382,7 @@ func TestForgeKeepsLabelsWellFormed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := Register().Disclosure(spec).Forge(spec, feasibility.Kind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
+	forged, err := Register().Disclosure(spec).Forge(spec, protocol.FeasibilityKind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
 	if err != nil {
 		t.Fatal(err)
 	}

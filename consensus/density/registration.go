@@ -7,6 +7,7 @@ import (
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -133,7 +134,7 @@ func holds(t *task.Task) string {
 
 // discloseNoisy shares the centre of a density, whose spread is public.
 func discloseNoisy() strategy.Disclosure {
-	d := dprelease.OfDesigns(discloseBest(), optprior.Kind, newReleases, func(t *task.Task) string {
+	d := dprelease.OfDesigns(discloseBest(), protocol.DensityKind, newReleases, func(t *task.Task) string {
 		if shapeOf(t).Components != 1 {
 			return "components: 1"
 		}

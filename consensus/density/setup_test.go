@@ -77,7 +77,7 @@ func shareOf(t testing.TB, spec *task.Task, author string, d protocol.Density) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: optprior.Kind}}, Value: value}
+	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: protocol.DensityKind}}, Value: value}
 }
 
 func suggest(t testing.TB, s strategy.Strategy, view strategy.View, trial uint64, seed random.Seed) strategy.Suggestion {

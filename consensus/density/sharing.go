@@ -31,7 +31,7 @@ const (
 // and then after every observation, or as the task's share_every says.
 func newSharing(t *task.Task) *latest.Latest {
 	return latest.New(latest.Spec{
-		Kind:   optprior.Kind,
+		Kind:   protocol.DensityKind,
 		From:   t.Strategy.InitialDesigns,
 		Every:  settingsOf(t).ShareEvery,
 		TTL:    optprior.TTL,
@@ -57,7 +57,7 @@ func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	return dprelease.New(t, entropy, func(terms ledger.Terms) dprelease.Spec {
 		wide := wideSpread(shapeOf(t), terms)
 		return dprelease.Spec{
-			Kind: optprior.Kind,
+			Kind: protocol.DensityKind,
 			TTL:  optprior.TTL,
 			Due:  func(release int) int { return dprelease.Due(t, release) },
 			Decode: func(payload []byte) (any, error) {

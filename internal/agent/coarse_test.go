@@ -7,7 +7,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/protocol"
 )
 
@@ -24,7 +23,7 @@ func TestCoarseSharesAfterRestarts(t *testing.T) {
 	last := func() protocol.Share {
 		t.Helper()
 		for i := len(s.network) - 1; i >= 0; i-- {
-			if share := s.network[i].share; share.Kind == optprior.Kind {
+			if share := s.network[i].share; share.Kind == protocol.DensityKind {
 				return share
 			}
 		}

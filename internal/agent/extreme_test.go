@@ -9,10 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/consensus"
-	"github.com/fbo-node/fbo/consensus/constrainedgp"
 	"github.com/fbo-node/fbo/internal/fbotest"
-	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -22,12 +19,15 @@ import (
 // readers has every strategy that reads numbers of peers, with the settings that make it read
 // most.
 var readers = map[string]string{
-	protocol.WeightsKind:   "type: fts, initial_designs: 2",
-	protocol.MeanKind:      "type: peer-prior, share: exact, initial_designs: 2",
-	protocol.CandidateKind: "type: consensus, initial_designs: 2, weights: leader, rounds: 4, round_timeout: 1",
-	constrainedgp.Kind:     "type: constrained-gp, initial_designs: 2, threshold: open",
-	optprior.Kind:          "type: density, initial_designs: 2",
+	protocol.WeightsKind:     "type: fts, initial_designs: 2",
+	protocol.MeanKind:        "type: peer-prior, share: exact, initial_designs: 2",
+	protocol.CandidateKind:   "type: consensus, initial_designs: 2, weights: leader, rounds: 4, round_timeout: 1",
+	protocol.NearOptimalKind: "type: constrained-gp, initial_designs: 2, threshold: open",
+	protocol.DensityKind:     "type: density, initial_designs: 2",
 }
+
+// extremeRounds is the key rounds of the reader of candidates.
+const extremeRounds = 4
 
 var (
 	extremeUnits   = []float64{0, 1, -1, protocol.MaxUnit, -protocol.MaxUnit, 1e-300, -1e-300, math.SmallestNonzeroFloat64}
@@ -67,8 +67,8 @@ func drawPayload(rt *rapid.T, spec *task.Task, kind string) (payload []byte, err
 		}
 		return m.Encode()
 	case protocol.CandidateKind:
-		return protocol.Candidate{Round: rapid.IntRange(1, maxSlots).Draw(rt, "round"), Point: point, Response: &unit, VisiblePeers: 1}.Encode(spec.Space, spec.Strategy.Settings.(consensus.Settings).Rounds)
-	case constrainedgp.Kind:
+		return protocol.Candidate{Round: rapid.IntRange(1, maxSlots).Draw(rt, "round"), Point: point, Response: &unit, VisiblePeers: 1}.Encode(spec.Space, extremeRounds)
+	case protocol.NearOptimalKind:
 		return protocol.NearOptimal{Observations: observations, Point: point, Bound: &unit}.Encode(spec.Space)
 	case protocol.HyperparametersKind:
 		h := protocol.Hyperparameters{}

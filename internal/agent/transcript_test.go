@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/consensus/fair"
 	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -381,7 +381,13 @@ func (s *stage) statement(envelope []byte) string {
 	return text
 }
 
-func (s *stage) roster() []peer.ID { return s.task.Strategy.Settings.(fair.Settings).Roster }
+func (s *stage) roster() []peer.ID {
+	var form struct{ Strategy struct{ Roster []peer.ID } }
+	if err := json.Unmarshal(s.task.Canonical(), &form); err != nil {
+		s.t.Fatal(err)
+	}
+	return form.Strategy.Roster
+}
 
 // inOrder sorts what is in order of the roster by agents.
 func (s *stage) inOrder(counts []int) []int {

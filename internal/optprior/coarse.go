@@ -14,13 +14,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-const (
-	// Kind names the exchange of densities and its shares.
-	Kind = "density"
-
-	// TTL is how long a density stays valid, whether or not its author is present.
-	TTL = protocol.MaxTTL
-)
+// TTL is how long a density stays valid, whether or not its author is present.
+const TTL = protocol.MaxTTL
 
 // NewCoarse returns the exchange of one agent that publishes a coarse estimate of the optimum's
 // location ([coarsen.Grid]): after the initial designs, and then after every observation. Each
@@ -45,7 +40,7 @@ func newExchange(t *task.Task, spread float64, published func(best protocol.Poin
 	find := search.New(t)
 	wide := float64(float32(min(spread, protocol.MaxSpread))) // as it travels
 	return latest.New(latest.Spec{
-		Kind: Kind,
+		Kind: protocol.DensityKind,
 		From: t.Strategy.InitialDesigns,
 		TTL:  TTL,
 		Decode: func(payload []byte) (any, error) {

@@ -251,7 +251,7 @@ func TestForge(t *testing.T) {
 	spec := newTask(t, mixed)
 	e := newCoarse(t, envOf(t, spec, 1), spread)
 	published := payloads(t, e, viewOf(t, spec, 5, bowl(0.3)), strategy.Start{}, 1)
-	forged, err := Forge(spec, Kind, published[0], strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
+	forged, err := Forge(spec, protocol.DensityKind, published[0], strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +261,7 @@ func TestForge(t *testing.T) {
 	if _, err := e.Decode(forged); err != nil {
 		t.Error(err)
 	}
-	if _, err := Forge(spec, Kind, []byte("no payload"), strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)}); !errors.Is(err, protocol.ErrMalformed) {
+	if _, err := Forge(spec, protocol.DensityKind, []byte("no payload"), strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)}); !errors.Is(err, protocol.ErrMalformed) {
 		t.Errorf("%v", err)
 	}
 }

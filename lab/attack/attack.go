@@ -5,9 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/fbo-node/fbo/consensus/constrainedgp"
-	"github.com/fbo-node/fbo/internal/exchange/feasibility"
-	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
 )
@@ -95,13 +92,13 @@ func decode(t *task.Task, kind string, payload []byte) (value any, observations 
 	case protocol.WeightsKind:
 		w, err := protocol.DecodeWeights(payload, t.Surrogate.Features)
 		return w, w.Observations, err
-	case optprior.Kind:
+	case protocol.DensityKind:
 		d, err := protocol.DecodeDensity(payload, t.Space)
 		return d, d.Observations, err
-	case constrainedgp.Kind:
+	case protocol.NearOptimalKind:
 		n, err := protocol.DecodeNearOptimal(payload, t.Space)
 		return n, n.Observations, err
-	case feasibility.Kind:
+	case protocol.FeasibilityKind:
 		f, err := protocol.DecodeFeasibility(payload, t.Space)
 		return f, f.Observations, err
 	case protocol.CandidateKind:

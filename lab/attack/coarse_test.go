@@ -7,7 +7,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 
-	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
@@ -26,7 +25,7 @@ func coarseLife(t *task.Task, x []float64, seed random.Seed) Disclosure {
 	}
 	told := grid.Coarse(protocol.Point{Coordinates: x})
 	d := protocol.Density{Observations: 3, Components: []protocol.Component{{Weight: 1, Std: 0.2, Center: told}}}
-	return Disclosure{Task: t, Shares: []Share{{Kind: optprior.Kind, Observations: 3, Value: d, Payload: []byte{seed[0]}}}}
+	return Disclosure{Task: t, Shares: []Share{{Kind: protocol.DensityKind, Observations: 3, Value: d, Payload: []byte{seed[0]}}}}
 }
 
 // One life discloses the cell of the optimum, and further lives with the same grid nothing more.

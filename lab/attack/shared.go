@@ -5,15 +5,12 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/fbo-node/fbo/consensus/constrainedgp"
-	"github.com/fbo-node/fbo/internal/exchange/feasibility"
-	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
 )
 
 func designKinds() []string {
-	return []string{optprior.Kind, constrainedgp.Kind, feasibility.Kind, protocol.CandidateKind}
+	return []string{protocol.DensityKind, protocol.NearOptimalKind, protocol.FeasibilityKind, protocol.CandidateKind}
 }
 
 // designAttacks take the designs that are shared for those that were evaluated, the newest

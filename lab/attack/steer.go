@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/fbo-node/fbo/consensus/constrainedgp"
-	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
@@ -17,7 +15,7 @@ import (
 // best, and take these for its designs. Exact means are read beside that without steering, and
 // better.
 func steerAttacks() []Attack {
-	kinds := []string{protocol.MeanKind, protocol.WeightsKind, optprior.Kind, constrainedgp.Kind, protocol.CandidateKind}
+	kinds := []string{protocol.MeanKind, protocol.WeightsKind, protocol.DensityKind, protocol.NearOptimalKind, protocol.CandidateKind}
 	return []Attack{{Name: "peers that lead the node to places of their choice", Kinds: kinds, Scene: Steer, Guess: led}}
 }
 

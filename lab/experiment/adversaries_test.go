@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
-	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -174,7 +173,7 @@ func TestExtremeShares(t *testing.T) {
 	if err != nil || mean.Level != protocol.MaxUnit || mean.Scale != protocol.MaxUnit || mean.Explained != 1 || math.Abs(mean.Values[0]) != protocol.MaxWeight {
 		t.Errorf("a mean of level %g, scale %g, explained %g, %v", mean.Level, mean.Scale, mean.Explained, err)
 	}
-	own, payload = forged(exact, optprior.Kind, func(own *task.Task) ([]byte, error) {
+	own, payload = forged(exact, protocol.DensityKind, func(own *task.Task) ([]byte, error) {
 		centre := protocol.PointOf(own.Space, own.Space.Decode([]float64{0.5}))
 		return protocol.Density{Observations: 3, Components: []protocol.Component{{Weight: 1, Std: 0.2, Center: centre}}}.Encode(own.Space)
 	})

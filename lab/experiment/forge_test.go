@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/consensus"
-	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -123,7 +122,7 @@ strategy: {type: density}`))
 	sum, squares := 0.0, 0.0
 	seen := map[string]int{}
 	for range count {
-		forged, err := protocol.DecodeDensity(f.forge(optprior.Kind, honest), definition.Space)
+		forged, err := protocol.DecodeDensity(f.forge(protocol.DensityKind, honest), definition.Space)
 		if err != nil || f.err != nil {
 			t.Fatal(err, f.err)
 		}

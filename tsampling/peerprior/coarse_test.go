@@ -59,7 +59,7 @@ func saying(view strategy.View, densityPeers ...protocol.Density) strategy.View 
 	view.Shares = nil
 	for i, d := range densityPeers {
 		view.Shares = append(view.Shares, &strategy.Share{
-			Share: protocol.Share{Key: protocol.Key{Author: peerID(i), Kind: optprior.Kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
+			Share: protocol.Share{Key: protocol.Key{Author: peerID(i), Kind: protocol.DensityKind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: 1}},
 			Value: d,
 		})
 	}
@@ -301,7 +301,7 @@ func TestCoarseRegistration(t *testing.T) {
 	}
 	key := fbotest.Key(t, 1)
 	exchanges, err := r.Disclosure(spec).Exchanges(strategy.Env{Task: spec, Key: key})
-	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != optprior.Kind {
+	if err != nil || len(exchanges) != 1 || exchanges[0].Name() != protocol.DensityKind {
 		t.Fatalf("exchanges %v, %v", exchanges, err)
 	}
 	l, _ := newCoarseLab(t, plane)
@@ -312,7 +312,7 @@ func TestCoarseRegistration(t *testing.T) {
 	if _, err := exchanges[0].Decode(payload); err != nil {
 		t.Errorf("a place: %v", err)
 	}
-	if forged, err := r.Disclosure(spec).Forge(spec, optprior.Kind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)}); err != nil {
+	if forged, err := r.Disclosure(spec).Forge(spec, protocol.DensityKind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)}); err != nil {
 		t.Error(err)
 	} else if _, err := exchanges[0].Decode(forged); err != nil {
 		t.Errorf("a forged place: %v", err)
@@ -327,7 +327,7 @@ func TestCoarseRegistration(t *testing.T) {
 	if r.Disclosure(spec).Reveals(spec) != coarsen.Reveals(spec.Space) || r.Disclosure(mean.task).Reveals(mean.task) == coarsen.Reveals(mean.task.Space) {
 		t.Error("what is said of what shares reveal is not of the kind of shares")
 	}
-	if exchanges, err := r.Disclosure(mean.task).Exchanges(strategy.Env{Task: mean.task, Key: key}); err != nil || len(exchanges) != 2 || exchanges[0].Name() != protocol.MeanKind || exchanges[1].Name() != optprior.Kind {
+	if exchanges, err := r.Disclosure(mean.task).Exchanges(strategy.Env{Task: mean.task, Key: key}); err != nil || len(exchanges) != 2 || exchanges[0].Name() != protocol.MeanKind || exchanges[1].Name() != protocol.DensityKind {
 		t.Errorf("with exact shares the exchanges are %v, %v", exchanges, err)
 	}
 }

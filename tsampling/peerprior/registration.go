@@ -71,7 +71,7 @@ func discloseExact() strategy.Disclosure {
 // forge replaces the weights of a mean by ones drawn from the prior or by the largest, and a
 // place by one of the attack.
 func forge(t *task.Task, kind string, payload []byte, attack strategy.Forgery) ([]byte, error) {
-	if kind == optprior.Kind {
+	if kind == protocol.DensityKind {
 		return optprior.Forge(t, kind, payload, attack)
 	}
 	mean, err := protocol.DecodeMean(payload, t.Surrogate.Features, t.Space.Len())

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -118,7 +117,7 @@ func TestPlacesDrawAsFarAsTheyAreBelieved(t *testing.T) {
 			view := with(l.view(l.designs(10, random.SeedOf(seed)), bump(0.3)), means...)
 			for i := range 4 {
 				share := *view.Shares[i]
-				share.Kind, share.Value = optprior.Kind, said
+				share.Kind, share.Value = protocol.DensityKind, said
 				view.Shares = append(view.Shares, &share)
 			}
 			return l.strategy.attraction(view, l.considered(view)).Value(at)

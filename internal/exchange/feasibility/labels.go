@@ -25,15 +25,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kind names the exchange and its shares.
-const Kind = "feasibility"
-
 // NewSharing returns the exchange of one agent: it publishes the newest
 // protocol.MaxLabels labels of the agent's own trials, by ID, as soon as it has as many
 // labels as the task has starting designs and then after every further one.
 func NewSharing(t *task.Task) *latest.Latest {
 	return latest.New(latest.Spec{
-		Kind:   Kind,
+		Kind:   protocol.FeasibilityKind,
 		From:   t.Strategy.InitialDesigns,
 		TTL:    protocol.MaxTTL,
 		Count:  Count,

@@ -185,7 +185,7 @@ func shareOf(t testing.TB, spec *task.Task, author string, payload []byte) *stra
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: Kind}}, Value: value}
+	return &strategy.Share{Share: protocol.Share{Key: protocol.Key{Author: peer.ID(author), Kind: protocol.FeasibilityKind}}, Value: value}
 }
 
 // What is read is what was tried, to within a float32.
@@ -253,7 +253,7 @@ func TestDecodeRejects(t *testing.T) {
 func TestForgeKeepsNumberOfLabels(t *testing.T) {
 	spec := newTask(t, "")
 	payload := published(t, viewOf(spec, trialsOf(spec, string(bytes.Repeat([]byte("f"), 40)), 1)))
-	forged, err := forge(spec, Kind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
+	forged, err := forge(spec, protocol.FeasibilityKind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestForgeKeepsNumberOfLabels(t *testing.T) {
 	if feasible == 0 || feasible == 40 {
 		t.Errorf("%d of 40 forged labels are feasible", feasible)
 	}
-	if _, err := forge(spec, Kind, payload[:5], strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)}); err == nil {
+	if _, err := forge(spec, protocol.FeasibilityKind, payload[:5], strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)}); err == nil {
 		t.Error("a malformed payload was forged")
 	}
 }

@@ -4,6 +4,7 @@ package strategytest
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -111,4 +112,18 @@ func condition(t testing.TB, view *strategy.View, h surrogate.Hyperparameters) {
 		t.Fatal(err)
 	}
 	view.Posterior = posterior
+}
+
+// CheckSettings checks what the keys of the section strategy are read as. The cases have, by the
+// content of the section, the strategy that a task of one float parameter then has.
+func CheckSettings(t *testing.T, strategies strategy.Set, cases map[string]task.Strategy) {
+	t.Helper()
+	for section, want := range cases {
+		got, err := strategies.Parse("test", []byte("name: a\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\nstrategy: "+section+"\n"))
+		if err != nil {
+			t.Errorf("%s: %v", section, err)
+		} else if !reflect.DeepEqual(got.Strategy, want) {
+			t.Errorf("%s: %+v, want %+v", section, got.Strategy, want)
+		}
+	}
 }

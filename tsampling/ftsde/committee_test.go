@@ -1,4 +1,4 @@
-package task_test
+package ftsde
 
 import (
 	"crypto/rand"
@@ -12,7 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/privacy/securesum"
-	"github.com/fbo-node/fbo/tsampling/ftsde"
+	"github.com/fbo-node/fbo/strategy"
 )
 
 // What a task may ask for, the exchange of sums must accept: who runs the task
@@ -38,7 +38,7 @@ func TestSumsOfATaskAreAccepted(t *testing.T) {
 		}
 		text := fmt.Sprintf("name: a\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n"+
 			"strategy: {type: fts-de%s}\nprivacy: {mechanism: aggregate, epsilon: 4, %sroster: [%s]}\n%s", c.strategy, c.keys, strings.Join(roster, ", "), c.section)
-		got, err := parse("", []byte(text))
+		got, err := strategy.Set{Register()}.Parse("", []byte(text))
 		if err != nil {
 			t.Errorf("%+v: %v", c, err)
 			continue
@@ -51,7 +51,7 @@ func TestSumsOfATaskAreAccepted(t *testing.T) {
 		}
 		_, err = securesum.New(securesum.Config{
 			Task: got.ID(), Self: a.Roster[0], Roster: a.Roster, Committee: committee, MinContributors: a.MinContributors,
-			Dimension: got.Strategy.Settings.(ftsde.Settings).Cells * got.Surrogate.Features, Rounds: uint64(got.Privacy.Releases),
+			Dimension: got.Strategy.Settings.(Settings).Cells * got.Surrogate.Features, Rounds: uint64(got.Privacy.Releases),
 			Random: rand.Reader, Verify: securesum.Verify, Sign: func([]byte) ([]byte, error) { return make([]byte, 64), nil },
 		})
 		if err != nil {

@@ -1,13 +1,13 @@
-package task_test
+package ftsde
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
-	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 func TestParseFTSDE(t *testing.T) {
@@ -15,20 +15,20 @@ func TestParseFTSDE(t *testing.T) {
 		keys string
 		want task.Strategy
 	}{
-		{"", task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 1, Weights: "evidence", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}}}},
+		{"", task.Strategy{InitialDesigns: 3, Settings: Settings{Cells: 1, Weights: "evidence", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}}}},
 		{"weights: evidence, cells: 16, share: sample, share_every: 1e4, initial_designs: 5",
-			task.Strategy{InitialDesigns: 5, Settings: ftsde.Settings{Cells: 16, Weights: "evidence", Choice: strategy.Choice{Share: "sample", ShareEvery: 10000}}}},
-		{"weights: schedule", task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 1, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "inverse"}}}},
+			task.Strategy{InitialDesigns: 5, Settings: Settings{Cells: 16, Weights: "evidence", Choice: strategy.Choice{Share: "sample", ShareEvery: 10000}}}},
+		{"weights: schedule", task.Strategy{InitialDesigns: 3, Settings: Settings{Cells: 1, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "inverse"}}}},
 		{"cells: 2, weights: schedule, schedule: inverse-square",
-			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 2, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "inverse-square"}}}},
+			task.Strategy{InitialDesigns: 3, Settings: Settings{Cells: 2, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "inverse-square"}}}},
 		{"cells: 4, weights: schedule, schedule: constant, own_probability: 0.25",
-			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 4, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "constant", OwnProbability: 0.25}}}},
+			task.Strategy{InitialDesigns: 3, Settings: Settings{Cells: 4, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "constant", OwnProbability: 0.25}}}},
 		{"cells: 2, weights: schedule, schedule: inverse-sqrt",
-			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 2, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "inverse-sqrt"}}}},
+			task.Strategy{InitialDesigns: 3, Settings: Settings{Cells: 2, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "inverse-sqrt"}}}},
 		{"cells: 8, weights: schedule, schedule: own-only",
-			task.Strategy{InitialDesigns: 3, Settings: ftsde.Settings{Cells: 8, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "own-only"}}}},
+			task.Strategy{InitialDesigns: 3, Settings: Settings{Cells: 8, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "own-only"}}}},
 	} {
-		got, err := parse("", []byte(summing(c.keys, "", 2)))
+		got, err := strategy.Set{Register()}.Parse("", []byte(summing(c.keys)))
 		if err != nil {
 			t.Errorf("%s: %v", c.keys, err)
 			continue
@@ -41,7 +41,6 @@ func TestParseFTSDE(t *testing.T) {
 }
 
 func TestFTSDEErrors(t *testing.T) {
-	var cases []errorCase
 	for _, c := range []struct{ keys, want string }{
 		{"foo: 1", `5:26: strategy: unknown key "foo"; accepted: type, cells, weights, share, share_every, initial_designs`},
 		{"mode: one-shot, share_after: 2", `5:26: strategy: unknown key "mode"; accepted: type, cells, weights, share, share_every, initial_designs
@@ -70,7 +69,19 @@ func TestFTSDEErrors(t *testing.T) {
 		{"weights: scheduled, schedule: constant, own_probability: 1, x: 1", `5:35: strategy: weights must be one of evidence, schedule, not the text "scheduled"
 5:86: strategy: unknown key "x"; accepted: type, cells, weights, share, share_every, schedule, own_probability, initial_designs`},
 	} {
-		cases = append(cases, errorCase{summing(c.keys, "", 2), c.want})
+		_, err := strategy.Set{Register()}.Parse("task.yaml", []byte(summing(c.keys)))
+		if want := "task.yaml:" + strings.ReplaceAll(c.want, "\n", "\ntask.yaml:"); err == nil || err.Error() != want {
+			t.Errorf("%s:\n got %v\nwant %s", c.keys, err, want)
+		}
 	}
-	checkErrors(t, cases)
+}
+
+// summing returns a task file with further keys of the section strategy, which begin at 5:26.
+func summing(keys string) string {
+	if keys != "" {
+		keys = ", " + keys
+	}
+	roster := idOf(keysOf(2)[0]).String() + ", " + idOf(keysOf(2)[1]).String()
+	return "name: a\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\nstrategy: {type: fts-de" + keys + "}\n" +
+		"privacy: {mechanism: aggregate, epsilon: 4, roster: [" + roster + "]}\n"
 }

@@ -61,7 +61,7 @@ const text = (page) => page.evaluate(() => document.getElementById('page').inner
 const views = (page) => page.evaluate(() => [...document.querySelectorAll('nav a')].map((a) => a.getAttribute('href')));
 const go = (page, hash) => page.evaluate((to) => { location.hash = to; }, hash);
 // settled waits until nothing is asked of the node any more, and what was is drawn.
-const settled = (page) => until('an answer to all', async () => !/Asking the node|Reading|not judged yet …/.test(await text(page))).then(() => pause(600));
+const settled = (page) => until('an answer to all that ' + new URL(page.url()).hash + ' asks for', async () => !/Asking the node|Reading|not judged yet …/.test(await text(page))).then(() => pause(600));
 
 // accessible lists what axe-core calls serious or critical.
 async function accessible(page) {

@@ -100,7 +100,8 @@ export function StrategyStatus({ store, contributions, go }) {
   const answer = useAnswer((signal) => get(taskPath(store.id, '/status'), signal), [store.id, store.version, store.shares], 5000);
   const rounds = useMemo(() => store.trials.filter((t) => t?.why?.round > 0), [store.version]);
   if (!answer.data) return html`<${Waiting} title="Strategy" answer=${answer} />`;
-  const { present = [], presence_agreed: agreed, items = [] } = answer.data;
+  const agreed = answer.data.presence_agreed;
+  const [present, items] = [answer.data.present ?? [], answer.data.items ?? []];
   const missing = (contributions.data?.peers ?? []).filter((p) => !present.includes(p.id));
   return html`<div class="columns two"><section aria-labelledby="takepart"><h2 id="takepart">Who takes part</h2>
       <p>${count(present.length, 'node')}, this one among them. ${agreed ? 'All of them see the same set.' : 'Not all of them see the same set yet.'}</p>

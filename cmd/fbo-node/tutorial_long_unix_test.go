@@ -172,8 +172,8 @@ func TestLongTutorial(t *testing.T) {
 	running[2].wait(t)
 	third := f.begin(t, shell[goOn])
 	running[0].wait(t)
-	if out := again.wait(t); !strings.Contains(out, "continues") {
-		t.Errorf("the site that was killed does not say what it continues:\n%s", out)
+	if out := again.wait(t); !strings.Contains(out, "resumes after") {
+		t.Errorf("the site that was killed does not report what it resumes:\n%s", out)
 	}
 	third.wait(t)
 	for dir, want := range map[string]int{"site0": 10, "site1": 10, "site2": 12} {

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fbo-node/fbo/consensus/constrainedgp"
-	"github.com/fbo-node/fbo/consensus/density"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // errorCase is a wrong file and all that is said of it. In both @1, @2 and so on
@@ -245,14 +245,24 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: density, share: coarse, components: 1}\n", `5:42: strategy: components applies only with share: best`},
 		{one + "strategy: {type: density, share: coarse, components: 4, spread: 11}\n", `5:42: strategy: components applies only with share: best
 5:65: strategy: spread 11 must be from 0.001 to 10`},
-		{one + "strategy: {type: density, share: exact}\n", `5:34: strategy: share must be one of ` + strategytest.ShareValues(density.Register()) + `, not the text "exact"`},
+		{one + "strategy: {type: density, share: exact}\n", `5:34: strategy: share must be one of ` + strategytest.ShareValues(named(t, "density")) + `, not the text "exact"`},
 		{one + "strategy: {type: constrained-gp, share: coarse, threshold: open, confidence: 101}\n", `5:49: strategy: threshold applies only with share: best
 5:78: strategy: confidence 101 must be from 0 to 100`},
-		{one + "strategy: {type: constrained-gp, share: exact}\n", `5:41: strategy: share must be one of ` + strategytest.ShareValues(constrainedgp.Register()) + `, not the text "exact"`},
+		{one + "strategy: {type: constrained-gp, share: exact}\n", `5:41: strategy: share must be one of ` + strategytest.ShareValues(named(t, "constrained-gp")) + `, not the text "exact"`},
 		{one + "strategy: {type: consensus, share: coarse}\n", `5:36: strategy: share coarse does not go with strategy consensus: nodes evaluate the average of their candidates, which must be exact; coarse shares: peer-prior, density, constrained-gp`},
 		{one + "strategy: {type: consensus, share: best}\n", `5:36: strategy: share must be one of exact, coarse, not the text "best"`},
 		{one + "strategy: {type: fts, share: coarse}\n", `5:23: strategy: unknown key "share"; accepted: type, mode, schedule, share_every, initial_designs`},
 		{one + "strategy: {type: density, components: 20, spread: 0.2, rounds: 1}\n", `5:39: strategy: components 20 must be a whole number from 1 to 16
 5:56: strategy: unknown key "rounds"; accepted: type, beta, share, share_every, components, spread, initial_designs`},
 	})
+}
+
+// named returns the registration of a strategy of this project.
+func named(t *testing.T, name string) strategy.Registration {
+	t.Helper()
+	r, ok := all.Strategies().Named(name)
+	if !ok {
+		t.Fatalf("no strategy has the name %q", name)
+	}
+	return r
 }

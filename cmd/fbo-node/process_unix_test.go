@@ -189,7 +189,8 @@ type event struct {
 	Tasks            int      `json:"tasks"`
 	Socket           string   `json:"socket"`
 
-	Stamp protocol.Stamp `json:"stamp"`
+	Stamp protocol.Stamp      `json:"stamp"`
+	Item  strategy.StatusItem `json:"item"`
 
 	at time.Time // when it was read
 }

@@ -78,7 +78,7 @@ func TestLongSumsOutliveKilledNodes(t *testing.T) {
 	play(6, f.alive(other), func() {})
 
 	for _, n := range f.alive(other) {
-		n.process().await(t, "that it knows sums", isEvent("sums"))
+		n.process().await(t, "that it knows sums", func(e event) bool { return e.Event == "status" && e.Item.Key == "sums" })
 	}
 	f.finish(t)
 	sums := f.check(t)

@@ -23,10 +23,13 @@ func (t *Topic) awaitPeers(longest time.Duration) {
 	defer look.Stop()
 	peersBefore, changed := []peer.ID{}, begun
 	for time.Since(begun) < longest {
+		// Read before the peers: a dial counts as tried once its peer is connected. In the other order a
+		// peer that connects in between would be neither.
+		tried := t.net.untried.Load() == 0
 		if now := t.hasPeers(); !slices.Equal(now, peersBefore) {
 			peersBefore, changed = now, time.Now()
 		}
-		if t.gathered(len(peersBefore) > 0, time.Since(changed)) {
+		if t.gathered(tried, len(peersBefore) > 0, time.Since(changed)) {
 			break
 		}
 		select {
@@ -46,12 +49,12 @@ func (t *Topic) hasPeers() []peer.ID {
 	return all
 }
 
-// gathered reports whether the wait can end, when the last peer came or went that long ago.
-func (t *Topic) gathered(connected bool, quiet time.Duration) bool {
+// gathered reports whether the wait can end, when all configured peers have been tried or not, and the
+// last peer came or went that long ago.
+func (t *Topic) gathered(tried, connected bool, quiet time.Duration) bool {
 	if peers := t.OnTask(); len(peers) > 0 {
 		return t.policy.AllFetched(peers) && quiet >= quietTime
 	}
 	// A connected peer may yet join the task, or be a hub that introduces others.
-	n := t.net
-	return n.untried.Load() == 0 && (!connected && !n.MDNS || quiet >= searchTime)
+	return tried && (!connected && !t.net.MDNS || quiet >= searchTime)
 }

@@ -67,7 +67,7 @@ func reveals(t *task.Task) string {
 	case responseNoisy:
 		beside = "and its best result with noise"
 	}
-	return "Peers get designs of this node, which show where it looks and what it holds for good, " + beside + "; that is not privacy."
+	return "Peers get designs of this node, which show where it searches and which designs its model prefers, " + beside + "; that is not privacy."
 }
 
 // forge replaces a candidate by a design of the lie.

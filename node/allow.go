@@ -33,7 +33,7 @@ func ParseAllow(r io.Reader) ([]peer.ID, error) {
 		return nil, fmt.Errorf("%d: %w", number+1, err)
 	}
 	if len(allowed) == 0 {
-		return nil, fmt.Errorf("%d: the list names nobody", max(number, 1))
+		return nil, fmt.Errorf("%d: the list names no node", max(number, 1))
 	}
 	return allowed, nil
 }

@@ -41,7 +41,7 @@ func (s *Session) enter(begun bool) error {
 		case kept != nil:
 			s.node.warn(fmt.Sprintf("task %q: the invitation is another than before; nodes that have the earlier one are not met any more, and who has it can read what was recorded until now", s.task.Name))
 		case begun:
-			s.node.warn(fmt.Sprintf("task %q ran without an invitation until now: its ID, and what was shared, may be known to whoever reached a node", s.task.Name))
+			s.node.warn(fmt.Sprintf("task %q ran without an invitation until now: its ID, and what was shared, may be known to all that reached a node", s.task.Name))
 		}
 	}
 	if given != nil {

@@ -339,7 +339,7 @@ func (s *Session) Close() error {
 		<-s.ended
 		s.topic.Close()
 		for _, name := range s.works.end(time.Until(closing.Add(slowWork))) {
-			s.node.warn(fmt.Sprintf("task %q is left without waiting for %s, which did not end when it was told to", s.task.Name, name))
+			s.node.warn(fmt.Sprintf("task %q is left without waiting for %s, which did not end when it was stopped", s.task.Name, name))
 		}
 		s.node.forget(s.id)
 		for shape, left := range s.warned.Left() {

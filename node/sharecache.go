@@ -19,7 +19,7 @@ func (s *Session) cacheShares() {
 }
 
 func (s *Session) warnNotCached(err error) {
-	s.node.warn(fmt.Sprintf("what peers told is not kept for the next start: %v", err))
+	s.node.warn(fmt.Sprintf("peers' shares are not stored for the next start: %v", err))
 }
 
 // cachedShares is what the agent wants kept.
@@ -41,7 +41,7 @@ func (s *Session) cachedShares(now time.Time) sharecache.Contents {
 func (s *Session) restoreShares() {
 	c, err := s.memory.Read()
 	if err != nil {
-		s.node.warn(fmt.Sprintf("what peers told earlier is discarded: %v; they tell it again when they are connected", err))
+		s.node.warn(fmt.Sprintf("stored shares of peers are discarded: %v; peers send them again when they are connected", err))
 		return
 	}
 	for text, epoch := range c.Distrusted {

@@ -119,7 +119,7 @@ func (c Comparison) validate() error {
 	case c.Refusal < 0 || c.Refusal > maxRefusal:
 		return fmt.Errorf("a comparison is refused for reason %d, accepted are 1 to %d", c.Refusal, maxRefusal)
 	case c.Verdict != nil && c.Verdict.Design != nil && c.Verdict.Design.Bound != nil:
-		return errors.New("the design of a comparison has a bound, which is what is not to be told")
+		return errors.New("the design of a comparison has a bound, which must stay secret")
 	}
 	return nil
 }

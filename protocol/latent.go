@@ -47,7 +47,7 @@ func DecodeLatent(payload []byte, parameters, points int) (Latent, error) {
 	}
 	count := len(message.Outputs)
 	if want := count*points - count*(count-1)/2; count > points || len(message.Rows) != want {
-		return Latent{}, fmt.Errorf("%w: what is said of a latent function has %d outputs and %d numbers in rows, accepted are up to %d outputs, and for so many %d numbers",
+		return Latent{}, fmt.Errorf("%w: a statement about a latent function has %d outputs and %d numbers in rows, accepted are up to %d outputs, and for this number %d numbers",
 			ErrMalformed, count, len(message.Rows), points, want)
 	}
 	l := Latent{Observations: int(message.Observations), Lengthscales: toFloat64(message.Lengthscales), Outputs: toFloat64(message.Outputs)}

@@ -117,7 +117,7 @@ func (s *Space) list(rows [][]Value, neighbors [][]int, f *faults) *Listing {
 		if first, taken := l.byDesign[string(place)]; taken && slices.Equal(l.rows[first], design.values) {
 			f.add(i, "the design is that of row %d", first+1)
 		} else if taken {
-			f.add(i, "the design differs from that of row %d by less than can be told between these bounds", first+1)
+			f.add(i, "the design is indistinguishable from that of row %d at float precision within these bounds", first+1)
 		} else {
 			l.byDesign[string(place)] = i
 		}

@@ -94,9 +94,9 @@ func TestParseErrors(t *testing.T) {
 		{item("{name: x, type: float, low: -1, high: -0.99999999999, step: 2.25e-12}"), `4:65: parameter "x": step 2.25e-12 leaves values from -1 to -0.999999999991, which are too close together (a float64 has no more digits)`},
 		{item("{name: x, type: float, low: 1, high: 1.0000000000001}"), `4:42: parameter "x": high 1.0000000000001 is too close to low 1: they must be at least 1e-11 apart (a float64 has no more digits)`},
 		{item("{name: x, type: float, low: 1, high: 1.001, scale: log}"), `4:42: parameter "x": high 1.001 must be at least 1.01 times low 1 with scale: log; use scale: linear for a narrow range`},
-		{item("{name: x, type: float, low: 0, high: 1, choices: [a, b]}"), `4:45: parameter "x": choices is not accepted beside low: it says by itself which values there are`},
+		{item("{name: x, type: float, low: 0, high: 1, choices: [a, b]}"), `4:45: parameter "x": choices is not accepted beside low: it defines the values by itself`},
 		{item("{name: x, type: float, choices: [a, b]}"), `4:37: parameter "x": choices must be numbers for type: float`},
-		{item("{name: x, type: int, scale: log, choices: [1, 1.5, 1, 0.5]}"), `4:38: parameter "x": choices is not accepted beside scale: it says by itself which values there are`},
+		{item("{name: x, type: int, scale: log, choices: [1, 1.5, 1, 0.5]}"), `4:38: parameter "x": choices is not accepted beside scale: it defines the values by itself`},
 		{item("{name: x, type: int, choices: [1, 1.5, 1, 9007199254740994, -2]}"), `4:39: parameter "x": choice 1.5 must be a whole number for type: int
 4:44: parameter "x": choice 1 is repeated
 4:47: parameter "x": choice 9007199254740994 must be between -2^53 and 2^53 for type: int

@@ -59,7 +59,7 @@ func (m *Section) parameter(folded map[string]string) Parameter {
 func (m *Section) beside(key string, others []string) bool {
 	for _, other := range others {
 		if _, found := m.entries[other]; found {
-			m.errorf(m.entries[key].at, "%s is not accepted beside %s: it says by itself which values there are", key, other)
+			m.errorf(m.entries[key].at, "%s is not accepted beside %s: it defines the values by itself", key, other)
 			m.accepted = append(m.accepted, others...)
 			return true
 		}

@@ -57,7 +57,7 @@ func parsePrivacy(m *Section, t *Task) {
 		}
 	}
 	if t.Privacy != nil && t.Surrogate.Type == SharedLatent {
-		m.Errorf("mechanism", "mechanism %s does not go with type %s of the section surrogate, of which nodes tell without noise; accepted is type %s or rff there", mechanism, SharedLatent, exact)
+		m.Errorf("mechanism", "mechanism %s does not go with type %s of the section surrogate, which nodes share without noise; accepted is type %s or rff there", mechanism, SharedLatent, exact)
 	}
 	if t.Privacy != nil && t.Surrogate.SharedHyperparameters {
 		m.Errorf("mechanism", "mechanism %s does not go with hyperparameters: %s of the section surrogate, which are shared without noise; accepted are hyperparameters: %s and %s", mechanism, shared, learned, fixed)

@@ -131,7 +131,7 @@ func discloseBest(threshold, beside string) strategy.Disclosure {
 			return text
 		},
 		Reveals: func(*task.Task) string {
-			return "Peers get designs of this node, which show where it looks and what it holds for good, " + beside + "; that is not privacy."
+			return "Peers get designs of this node, which show where it searches and which designs its model prefers, " + beside + "; that is not privacy."
 		},
 		Forge: forge,
 	}
@@ -157,7 +157,7 @@ func discloseCompared() strategy.Disclosure {
 		return "Peers learn whether the best design of this node is better than their own best, and get it where it is, or where they pretend so, never its results; that is not privacy."
 	}
 	d.Outdated = func(*task.Task) string {
-		return "strategy constrained-gp with threshold: " + private + " tells its designs only to nodes that are there"
+		return "strategy constrained-gp with threshold: " + private + " sends its designs only to connected nodes"
 	}
 	return d
 }
@@ -188,7 +188,7 @@ func discloseCoarse() strategy.Disclosure {
 			}
 			return []strategy.Exchange{newSharing(env.Task, grid)}, nil
 		},
-		Uses:    "that designs near what peers say are good",
+		Uses:    "that designs near those of peers are good",
 		Holds:   func(t *task.Task) string { return "a share holds coarsely " + holds(t) },
 		Reveals: func(t *task.Task) string { return coarsen.Reveals(t.Space) },
 		Forge:   forge,

@@ -122,7 +122,7 @@ func discloseBest() strategy.Disclosure {
 			return text
 		},
 		Reveals: func(*task.Task) string {
-			return "Peers get designs of this node, which show where it looks and what it holds for good, never its results; that is not privacy."
+			return "Peers get designs of this node, which show where it searches and which designs its model prefers, never its results; that is not privacy."
 		},
 		Forge: optprior.Forge,
 	}

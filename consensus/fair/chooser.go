@@ -293,7 +293,7 @@ func best(obs surrogate.Observations) (designs [][]float64) {
 func (c chooser) judge(ctx context.Context, s state, b protocol.Batch) (own choice, objection error, err error) {
 	p := c.pool(s.book)
 	if len(p.Y) == 0 {
-		return choice{}, errors.New("it rests on no observation"), nil
+		return choice{}, errors.New("it uses no observation"), nil
 	}
 	h, err := c.model.Fit(ctx, p.Observations, nil, c.seed.Stream("fit", uint64(s.round)))
 	if err != nil {

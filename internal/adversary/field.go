@@ -30,7 +30,7 @@ func Attacks() []Attack {
 		{"made-up topics", fabricatedTopics},
 		{"1,024 made-up authors by one connection", fabricatedAuthors},
 		{"60 identities around newcomers", surround},
-		{"somebody else's address in signed records", foreignAddresses},
+		{"another peer's address in signed records", foreignAddresses},
 		{"sync streams held by 50 identities", heldStreams},
 		{"sync streams filled by 50 identities", filledStreams},
 		{"streams opened as fast as possible", fastStreams},

@@ -27,7 +27,7 @@ type contribution struct {
 	Address      string    `json:"address,omitempty"`
 	Present      bool      `json:"present" doc:"It takes part now."`
 	Shares       int       `json:"shares" doc:"That this node holds of it."`
-	Observations int       `json:"observations,omitempty" doc:"Behind what it has shared, where it says so."`
+	Observations int       `json:"observations,omitempty" doc:"Number of observations behind what it has shared, if it reports that."`
 	LastShare    time.Time `json:"last_share,omitzero"`
 	Designs      []uint64  `json:"designs" nullable:"false" doc:"The trials whose designs used shares of this peer only."`
 	Weight       *float64  `json:"weight,omitempty" doc:"The probability that its shares are useful here; missing if the strategy does not weigh peers individually."`

@@ -90,7 +90,7 @@ type importanceBody struct {
 }
 
 type modelBody struct {
-	Outcomes   int              `json:"outcomes" doc:"That the model rests on."`
+	Outcomes   int              `json:"outcomes" doc:"Outcomes that the model uses."`
 	Trial      uint64           `json:"trial" doc:"Slices go through its design, the best, or without a feasible one that of least violation; 0 while there is none."`
 	Design     *object          `json:"design" nullable:"true"`
 	Interval   float64          `json:"interval"`

@@ -107,7 +107,7 @@ type trial struct {
 	Parameters object    `json:"parameters" doc:"The design to evaluate: a value for each parameter of the task."`
 	Why        object    `json:"why" doc:"How the design was chosen."`
 	State      string    `json:"state" enum:"waiting,running,done,failed"`
-	Attempts   int       `json:"attempts" doc:"How often it was given to somebody and not handed back."`
+	Attempts   int       `json:"attempts" doc:"How often it was given to a client and not returned."`
 	Client     string    `json:"client,omitempty" doc:"Who holds it or has evaluated it; none: this node itself."`
 	LeaseEnds  time.Time `json:"lease_ends,omitzero" doc:"When another client gets it, without a sign of life of this one."`
 	Started    time.Time `json:"started,omitzero"`

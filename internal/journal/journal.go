@@ -205,7 +205,7 @@ func (j *Journal) checkFormat() (err error) {
 	return j.db.View(func(tx *bolt.Tx) error {
 		meta := tx.Bucket(metaBucket)
 		if meta == nil {
-			return fmt.Errorf("journal: %s is a bbolt file but not a journal, or is %w: it says no format", j.path, ErrDamaged)
+			return fmt.Errorf("journal: %s is a bbolt file but not a journal, or is %w: it has no format", j.path, ErrDamaged)
 		}
 		stored := meta.Get(formatKey)
 		if len(stored) != 4 {

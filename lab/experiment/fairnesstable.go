@@ -50,8 +50,8 @@ fair regret: S_T; weights of both %g^(i-1), with sum 1. better off: agents whose
 largest sum of regrets that both have reached, with Wilson's bounds over federations; equal ones in brackets. dominated:
 evaluations after which it is no larger than %s's for no larger a sum, agent by agent; worst and median: of the curves of
 the worst and the median agent. difference: from %s, federation by federation; − honest: from the same strategy
-without understate. beats all alone: agents whose simple regret in the end is lower than by each strategy here that listens
-to nobody. detected: federations in which agents warned of each other. observed: S'_T, of what was told and with
+without understate. beats all alone: agents whose simple regret in the end is lower than by each strategy here that uses
+no peers. detected: federations in which agents warned of each other. observed: S'_T, of the reported values and with
 the strategy's own weights; in brackets its bound where the hyperparameters are fixed (Theorem 1, with the information of what was
 observed).
 `, judgeRho, r.Reference, r.Reference, r.Reference)

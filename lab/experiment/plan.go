@@ -108,7 +108,7 @@ func (p Plan) Complete() (Plan, error) {
 		return p, err
 	}
 	if hears := cmp.Or(p.Network.Degree, p.Agents-1); p.Agents > MaxMesh && hears >= MaxMesh {
-		return p, fmt.Errorf("--agents %d, each of whom hears %d others: accepted are at most %d others where there are more than %d agents; use the key degree of --scenario", p.Agents, hears, MaxMesh-1, MaxMesh)
+		return p, fmt.Errorf("--agents %d, each of which receives from %d others: accepted are at most %d others where there are more than %d agents; use the key degree of --scenario", p.Agents, hears, MaxMesh-1, MaxMesh)
 	}
 	for _, s := range p.Strategies {
 		if s.has("initial_designs") {

@@ -91,7 +91,7 @@ type Network struct {
 	DelaySeconds  float64 `json:"delay_seconds"`
 	JitterSeconds float64 `json:"jitter_seconds"`
 	Loss          float64 `json:"loss"`
-	Degree        int     `json:"degree"` // 0: everybody hears everybody
+	Degree        int     `json:"degree"` // 0: all agents are connected
 
 	JoinWithinSeconds float64 `json:"join_within_seconds"`
 	MaxSlowdown       float64 `json:"max_slowdown"` // how many times EvaluationSeconds an evaluation lasts at most, agent by agent
@@ -417,7 +417,7 @@ func (p Plan) report(samples []sample) Report {
 		r.warn("an agent found a better design than the optimum that the family states, %s; its regret counts as 0", sanitize.Count(exceeded, "time"))
 	}
 	if foreign > 0 {
-		r.warn("rows marked with %s rest on runs that other builds of this program have made, %d of %d in all, which may compute differently; so does what is compared with these rows; without --other-builds such runs are made anew", foreignMark, foreign, runs)
+		r.warn("rows marked with %s use runs that other builds of this program have made, %d of %d in all, which may compute differently; so does what is compared with these rows; without --other-builds such runs are made anew", foreignMark, foreign, runs)
 	}
 	samples[0].units.describe(&r)
 	return r

@@ -103,7 +103,7 @@ func (p Plan) checkRoster(s Spec) error {
 	}
 	switch mediator := s.setting(mediatorKey); {
 	case p.Agents < 2:
-		return refuse("one agent has nobody to %s, accepted are --agents 2 to %d", what, MaxMesh)
+		return refuse("one agent has no other agent to %s, accepted are --agents 2 to %d", what, MaxMesh)
 	case peersOf(s) != everybody:
 		return refuse("all must hear the whole roster, accepted is %s=%s", peersKey, everybody)
 	case p.Family.Forges && lists:

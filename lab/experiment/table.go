@@ -77,9 +77,9 @@ func (r Report) writeMeasure(w io.Writer, who string) {
 }
 
 func (n Network) text() string {
-	who := "everybody hears everybody"
+	who := "all agents are connected"
 	if n.Degree > 0 {
-		who = fmt.Sprintf("everybody hears %d others", n.Degree)
+		who = fmt.Sprintf("each agent receives from %d others", n.Degree)
 	}
 	delay := seconds(n.DelaySeconds).String()
 	if n.JitterSeconds > 0 {
@@ -288,7 +288,7 @@ Bounds are one-sided, %s each, and not corrected for being many.
 `, r.Unit, r.Initial, r.Reference, r.Evaluations, r.Unit, floor, percent(float64(r.Confidence)))
 	if r.Unit == memberUnit {
 		fmt.Fprintf(w, `Standard errors and bounds are over %d members, not over repeats: of each member counts the mean over its federations, in
-ratios that of the logarithm of its own ratio. They tell of other members like these.
+ratios that of the logarithm of its own ratio. They hold for other members like these.
 `, r.Units)
 	}
 	if r.Strategies[0].Feasibility != nil {

@@ -70,7 +70,7 @@ func compositionKeys() []Key {
 		{Name: "newcomer", Type: Switch, Default: "false",
 			Meaning: "the last member starts when the others have ended, and alone counts"},
 		{Name: adversariesKey, Type: Whole, Default: "0", Low: 0, High: 100,
-			Meaning: "so many of the last members share what is forged, and do not count"},
+			Meaning: "number of members, the last ones, that share forged content and do not count"},
 		{Name: attackKey, Type: Choice, Default: atRandom, Choices: []string{atRandom, inCorner},
 			Meaning: "forged designs are random, each anew, or always the same: the corner where all numbers are largest"},
 	}

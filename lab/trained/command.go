@@ -38,11 +38,11 @@ func (p *Programs) Kind() family.Kind {
 			Keys: []family.Key{
 				{Name: "task", Type: family.Text, Meaning: "the task file; its other sections are not used; required"},
 				{Name: "run", Type: family.Text,
-					Meaning: "program and arguments, separated by spaces, run for each evaluation as by fbo-node run; FBO_MEMBER and FBO_FEDERATION in its environment say for whom"},
+					Meaning: "program and arguments, separated by spaces, run for each evaluation as by fbo-node run; FBO_MEMBER and FBO_FEDERATION in its environment name the member"},
 				{Name: "worker", Type: family.Text,
 					Meaning: `in place of run, one that stays, as with --worker there; each line has the keys "member" and "federation" too`},
 				{Name: "members", Type: family.Whole, Default: "0", Low: 0, High: family.MaxAgents,
-					Meaning: "federations are drawn from so many members, whatever the federation; 0: each federation has members of its own"},
+					Meaning: "federations are drawn from this number of members, the same for all federations; 0: each federation has members of its own"},
 				{Name: "search", Type: family.Whole, Default: "256", Low: minSearch, High: 1000000,
 					Meaning: "evaluations, half of them near the best so far, of which the best is a member's optimum; others may be better"},
 				{Name: "optimum", Type: family.Number, Low: math.Inf(-1), High: math.Inf(1),

@@ -31,7 +31,7 @@ func tableKind() family.Kind {
 			Keys: []family.Key{
 				{Name: "task", Type: family.Text, Meaning: "task file with the goal, parameters and constraints, whose other sections do not count; required"},
 				{Name: "file", Type: family.Text, Meaning: "CSV, perhaps compressed by gzip, with a column for each parameter and each constraint; or several, separated by semicolons, or a folder of them; required"},
-				{Name: "member", Type: family.Text, Meaning: "the column that says who has measured; by default " + memberColumn + ", and a file without it is one member, named by the file"},
+				{Name: "member", Type: family.Text, Meaning: "the column that names the member that measured; by default " + memberColumn + ", and a file without it is one member, named by the file"},
 				{Name: "value", Type: family.Text, Default: valueColumn, Meaning: "the column of the objective"},
 				{Name: "standard_error", Type: family.Text, Meaning: "a column with the standard error of each value: its root mean square, for each member, adds to the noise; by default nothing does"},
 				{Name: "designs", Type: family.Choice, Choices: []string{onGrid, listed},

@@ -52,7 +52,7 @@ func discloseSums(share, of string, norm float64) strategy.Disclosure {
 				t.Privacy.Aggregate.MinContributors, t.Privacy.Epsilon, t.Privacy.Delta, sanitize.Count(t.Privacy.Releases, "sum"))
 		},
 		Outdated: func(*task.Task) string {
-			return "strategy fts-de tells its sums only to nodes that are there when they are made"
+			return "strategy fts-de sends its sums only to nodes that are connected when they are computed"
 		},
 		Release: func(t *task.Task) task.Release {
 			cells := settingsOf(t).Cells

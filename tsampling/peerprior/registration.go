@@ -45,7 +45,7 @@ func discloseCoarse() strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(*task.Task) float64 { return spread })
 	d.New = func(t *task.Task) (strategy.Strategy, error) { return made(t, NewCoarse) }
 	d.Holds = func(*task.Task) string {
-		return "a share holds that place, coarsely, and how many results it rests on"
+		return "a share holds that location, coarsely, and on how many results it is based"
 	}
 	return d
 }
@@ -62,7 +62,7 @@ func discloseExact() strategy.Disclosure {
 			return "a share holds the node's own mean and where it knows how much, from which all its results can be computed"
 		},
 		Reveals: func(*task.Task) string {
-			return "Peers get this node's model of its results. Whoever knows the task can compute all results from it, designs and values: they are as good as published to all who can take part (docs/privacy.md says which strategies avoid that)."
+			return "Peers get this node's model of its results. All who know the task can compute all results from it, designs and values: in effect they are published to all nodes that can take part (docs/privacy.md says which strategies avoid that)."
 		},
 		Forge: forge,
 	}

@@ -89,5 +89,5 @@ func (r Report) write(out io.Writer) {
 		won, sanitize.Count(len(r.Nodes), "node"), lost, fromPeers, sanitize.Count(made, "design"))
 	fmt.Fprintf(out, "This took %.1f s; a node sent %.0f kB. The same seed again gives the same\n", r.Seconds, float64(bytes)/1000/float64(len(r.Nodes)))
 	fmt.Fprintln(out, "alone; together may differ: keys are new, and it matters when shares arrive.")
-	fmt.Fprintln(out, "One seed tells little: fbo-node demo --seeds 20 plays twenty.")
+	fmt.Fprintln(out, "Results vary with the seed: fbo-node demo --seeds 20 runs twenty.")
 }

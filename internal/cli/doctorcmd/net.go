@@ -103,7 +103,7 @@ func checkPort(address string, named bool, running *control.NodeState) finding {
 	case addressInUse(err) && named:
 		return fail(what, whoListens(e)+" shows who has it; stop that or choose another port", "%s is taken", address)
 	case addressInUse(err):
-		return warn(what, whoListens(e)+" shows who has it; else the next start takes another port, and what was told to --peer is void",
+		return warn(what, whoListens(e)+" shows which process has it; otherwise the next start takes another port, and addresses given to --peer are void",
 			"%s, of the last start, is taken", address)
 	case errors.Is(err, fs.ErrPermission):
 		return fail(what, "choose a port from 1024 on", "%s: %v", address, err)
@@ -268,7 +268,7 @@ func checkPeerTask(r probe.Reach, wanted sought) finding {
 			"it takes part in another task of the same name, %s, not in %s", sanitize.List(r.Named), taskID)
 	case len(r.Tags) > 0 && wanted.tag == "":
 		return fail(what, "if it has an invitation to this task, get it and name it by --invite",
-			"it does not take part in %s openly; it takes part in %s by invitation, which cannot be told from outside", taskID, byInvitation)
+			"it does not take part in %s openly; it takes part in %s by invitation, which cannot be checked from outside", taskID, byInvitation)
 	case len(r.Tasks) == 0:
 		return fail(what, "start it on this task; if it is not a node of fbo, copy the address of one", "it takes part in no task")
 	}

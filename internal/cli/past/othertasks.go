@@ -221,7 +221,7 @@ func (e *Disclosures) Lines() (lines []string) {
 		lines = append(lines, disclosed.text(e.planned > 0))
 	}
 	if e.EpsilonTotal > 0 {
-		lines = append(lines, fmt.Sprintf("what is told of the same data adds up: with all %s that this task plans to (ε = %.3g, δ = %g), adjacency %s",
+		lines = append(lines, fmt.Sprintf("disclosures of the same data add up: with all %s that this task plans to (ε = %.3g, δ = %g), adjacency %s",
 			sanitize.Count(e.planned, "release"), e.EpsilonTotal, e.Delta, e.Adjacency))
 	}
 	return lines

@@ -209,7 +209,7 @@ func (o hubOptions) started(out io.Writer, h *node.Hub) {
 		fmt.Fprintf(out, "nodes use it with --hub %s\n", address)
 	}
 	if h.Allow == nil {
-		fmt.Fprintln(out, "The hub is open: whoever reaches it can use it (--allow FILE names who may).")
+		fmt.Fprintln(out, "The hub is open: each node that reaches it can use it (--allow FILE restricts it).")
 	}
 }
 

@@ -56,7 +56,7 @@ func NewServe() *cobra.Command {
 		Long: `Serve trials of any number of tasks to other programs, over HTTP with JSON.
 
 A program creates a task from the text of a task file, asks for trials, evaluates them
-and tells what they measured. Tasks, trials and who evaluates them survive the end of
+and report what they measured. Tasks, trials and who evaluates them survive the end of
 this process: start it again with the same data directory. docs/http.md has an example.
 
 It listens on control.sock in the data directory, which only its owner can reach. With

@@ -85,11 +85,11 @@ func whatBecomes(t *task.Task, connected int, shared bool) []string {
 		return []string{"This node has shared nothing yet, so a machine that joins later learns nothing of its results; that takes more evaluations."}
 	}
 	if connected == 0 {
-		return []string{"What this node has learned lies in its data directory, and nobody else is connected. " +
-			"A machine that joins later gets it while `fbo-node keep` runs here, with this task file and data directory; a node with `run --keep-after` goes on by itself."}
+		return []string{"No peers are connected: the shares of this node exist only in its data directory. " +
+			"A machine that joins later gets them while `fbo-node keep` runs here, with this task file and data directory; a node with `run --keep-after` serves them by itself."}
 	}
-	return []string{fmt.Sprintf("What this node has shared is held by %s for up to 90 days. "+
-		"A machine that joins later gets it from one of them that runs, or while `fbo-node keep` runs here or there, with this task file and the node's data directory.", sanitize.Count(connected, "connected node"))}
+	return []string{fmt.Sprintf("The shares of this node are stored by %s for up to 90 days. "+
+		"A machine that joins later gets them from one of these while it runs, or while `fbo-node keep` runs here or there, with this task file and the node's data directory.", sanitize.Count(connected, "connected node"))}
 }
 
 func summarise(t *task.Task, trials []strategy.Trial) summary {
@@ -174,7 +174,7 @@ func (s summary) help(t *task.Task) string {
 	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerInformedTrials, sanitize.Count(s.ModelBasedTrials, "design"))
 	switch {
 	case s.PeerInformedTrials == 0 && s.SharesReceived > 0 && (t.Surrogate.Type == task.SharedLatent || t.Surrogate.SharedHyperparameters):
-		return text + "; the model by which this node chose them learns from what peers say"
+		return text + "; the model by which this node chose them learns from peers' shares"
 	case s.PeerInformedTrials == 0:
 		return text
 	case s.PeerImprovements == 0:

@@ -187,8 +187,8 @@ func TestSummaryMentionsOnlySharesThatExist(t *testing.T) {
 	}{
 		{1, false, "has shared nothing yet"},
 		{0, false, "has shared nothing yet"},
-		{1, true, "is held by 1 connected node"},
-		{0, true, "nobody else is connected"},
+		{1, true, "are stored by 1 connected node"},
+		{0, true, "No peers are connected"},
 	} {
 		if got := whatBecomes(parsed, c.connected, c.shared); len(got) != 1 || !strings.Contains(got[0], c.want) {
 			t.Errorf("%+v: %q", c, got)

@@ -88,7 +88,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.plan.Control, "control", "", "the strategy that the others are compared with, or best-alone: whichever of ts and logei is better at each checkpoint (default: the first of type ts, else the first)")
 	flags.StringSliceVar(&o.points, "checkpoints", nil, "numbers of evaluations that the table shows (default 10,15,25,50); the last one is added")
 	flags.StringVar(&o.scenario, "scenario", "", "YAML `FILE` about the network and the agents' times, see above")
-	flags.IntVar(&o.plan.Parallel, "parallel", 1, fmt.Sprintf("evaluations that each agent makes at a time, 1 to %d: it asks for so many designs at once, and for further ones when all have ended", experiment.MaxParallel))
+	flags.IntVar(&o.plan.Parallel, "parallel", 1, fmt.Sprintf("evaluations that each agent makes at a time, 1 to %d: it asks for this number of designs at once, and for further ones when all have ended", experiment.MaxParallel))
 	flags.BoolVar(&o.plan.Asynchronous, "asynchronous", false, "with --parallel: agents ask for a design as soon as an evaluation has ended, and evaluations last from nothing to twice as long as on average, at random")
 	flags.BoolVar(&o.plan.Fairness, "fairness", false, "also tell how regrets are spread over agents; strategies with a roster always do")
 	flags.IntVar(&o.workers, "workers", 0, "runs at a time; changes no result (default: one per processor)")
@@ -97,7 +97,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.otherBuilds, "other-builds", false, "use finished runs of other builds of this program, which may compute differently, and mark them")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object instead of a table")
 	flags.StringVar(&o.csv, "csv", "", "also write regrets to this file, a row per strategy and evaluation")
-	flags.StringVar(&o.raw, "raw", "", "also write all that these rest on to this CSV file, a row per strategy, federation, agent and evaluation")
+	flags.StringVar(&o.raw, "raw", "", "also write the data behind them to this CSV file, a row per strategy, federation, agent and evaluation")
 	flags.StringVar(&o.plot, "plot", "", "also draw regret curves to this file, .svg or .png; needs the program "+plotter+", see above")
 }
 
@@ -115,7 +115,7 @@ Strategies are those of a task file (ts, logei, fts, peer-prior, …) with its k
 settings, as in fts:mode=one-shot,share_after=10, and the baselines
 ` + strings.Join(experiment.Baselines(), ", ") + `.
 Those with a roster (fair) have the agents on it, mediator=first makes the first of them the
-mediator, and understate=X lets it tell values that are worse by X. Those that share, without
+mediator, and understate=X makes it report values that are worse by X. Those that share, without
 a roster, can have adversaries=N beside the agents; attack=KIND says what these share: ` + strings.Join(experiment.Attacks(), ", ") + `.
 
 The families limits and gramacy have constraints, and table and command those of their

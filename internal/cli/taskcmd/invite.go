@@ -17,11 +17,11 @@ func newInvite() *cobra.Command {
 	var dir, out string
 	command := &cobra.Command{
 		Use:   "invite TASK",
-		Short: "Make an invitation, without which nobody joins the task or reads its shares",
+		Short: "Make an invitation: only nodes that have it join the task and read its shares",
 		Long: `Make an invitation to a task: one line with the task's ID and a new secret. All nodes
 of the task get the same one, by a way that only they can read, and run with
---invite FILE. Whoever has none can neither join the task, nor read what the nodes
-share, nor learn its ID from them. Each invitation is another secret: make one for all.
+--invite FILE. Nodes without it can neither join the task, nor read shares,
+nor learn its ID. Each invitation is another secret: make one for all.
 
 Without --out the line is printed.`,
 		Example: `  fbo-node task invite task.yaml --out task.invite

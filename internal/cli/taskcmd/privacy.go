@@ -24,14 +24,14 @@ func NewPrivacy() *cobra.Command {
 	var attacks attackOptions
 	command := &cobra.Command{
 		Use:   "privacy [TASK]",
-		Short: "Show what a task promises about what this node shares, and what is spent of it",
-		Long: `Show what a task (a file, an ID or a name) promises about what this node shares, against
-whom, what is spent of that, and what each planned release will have cost, while the
-node runs or after. A task file that nothing has run with yet shows the plan.
+		Short: "Show the privacy promise of a task, and how much of it is spent",
+		Long: `Show the privacy promise of a task (a file, an ID or a name): the adversary, the spent part,
+and the cost of each planned release. It works while the node runs and after it has ended.
+For a task file without a run it shows the plan.
 
-With --attack FILE it plays federations of that task with drawn objectives, reads what
-one node shares as somebody would who wants to know what it has measured, and says what
-is found, beside what the best design alone would tell. This takes minutes.`,
+With --attack FILE it simulates federations of that task with drawn objectives, attacks the
+shares of one node to find what it has measured, and shows the result beside what the best
+design alone would disclose. This takes minutes.`,
 		Args: base.AtMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if err := attacks.check(command.Flags(), args); err != nil {

@@ -150,7 +150,7 @@ func (r PrivacyReport) noiseOfSums() string {
 		text += fmt.Sprintf(", that of the least %d at most %.2g times", s.Minimum.Nodes, s.Minimum.Signal)
 	}
 	if s.Cells > 1 {
-		text += "\nin the first sum, for which nodes tell of their own cells alone"
+		text += "\nin the first sum, in which nodes report only their own cells"
 		if r.Planned > 1 {
 			text += fmt.Sprintf(", and %.2g times in the last", s.All.LastSignal)
 			if s.Minimum.Nodes < s.All.Nodes {

@@ -174,7 +174,7 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 			want: []string{
 				"128 numbers (4 cells times 32 features), clipped to norm 2.828 before",
 				"at most 0.31 times as much signal as noise, that of the least 30 at most 0.27 times\n" +
-					"in the first sum, for which nodes tell of their own cells alone, and 0.31 times in the last, or 0.27.\nNodes follow",
+					"in the first sum, in which nodes report only their own cells, and 0.31 times in the last, or 0.27.\nNodes follow",
 				"after 4 of all nodes holds at most 0.6 times", "warning: the noise drowns the signal.",
 			},
 			not: []string{"cells are more"},

@@ -30,10 +30,10 @@ func NewTask() *cobra.Command {
 	var dir, invite string
 	check := &cobra.Command{
 		Use:   "check TASK",
-		Short: "Check a task file and show what it means, defaults filled in",
-		Long: `Check a task file and show what it means, defaults filled in, and what its nodes promise
-about what they share. If another task in the data directory has told something about the
-same data, or may have, that is shown too, with what both promises come to.`,
+		Short: "Check a task file and show its meaning, with defaults",
+		Long: `Check a task file and show its meaning, with defaults, and the privacy promise of its nodes.
+If another task in the data directory has disclosed information about the same data, or may
+have, that is shown too, with the sum of both promises.`,
 		Args: base.Exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			t, err := past.FindTask(command.Context(), dir, args[0])

@@ -16,7 +16,7 @@ import (
 // Each strategy is told in words of its own.
 func TestEveryStrategyIsDescribed(t *testing.T) {
 	for strategy, want := range map[string]string{
-		"type: peer-prior":                                  "toward where peers believe the optimum to be; a share holds that place, coarsely, and how many results it rests on",
+		"type: peer-prior":                                  "toward where peers believe the optimum to be; a share holds that location, coarsely, and on how many results it is based",
 		"type: peer-prior, share: exact":                    "toward where peers believe the optimum to be; a share holds the node's own mean",
 		"type: fts, share_every: 3":                         "a share after every 3 observations",
 		"type: fts, mode: one-shot, share_after: 20":        "one share, after 20 observations",

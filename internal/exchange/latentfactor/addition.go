@@ -28,8 +28,8 @@ func Addition() strategy.ExchangeAddition {
 	return strategy.ExchangeAddition{
 		New:       func(t *task.Task) (strategy.Exchange, error) { return New(t) },
 		Kind:      protocol.LatentKind,
-		Described: "peers tell each other what their results say of a function in common",
-		Reveals:   "Peers get from each node what its results say of a function in common, from which designs and results can be computed: they are as good as published to all who can take part.",
+		Described: "peers share what their results imply for a common latent function",
+		Reveals:   "Peers receive what the results of each node imply for a common latent function. Designs and results can be computed from it: in effect they are published to all nodes that can take part.",
 		Forge:     forge,
 	}
 }

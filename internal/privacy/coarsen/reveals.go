@@ -23,7 +23,7 @@ func Reveals(space *task.Space) string {
 		cells = append(cells, p.Name+" "+cellText(space, i))
 	}
 	return "Peers receive where this node believes the optimum to be (" + strings.Join(cells, ", ") +
-		"; a cell at an end of a range may be narrower) and how many results that rests on, never a result. " +
+		"; a cell at an end of a range may be narrower) and on how many results that is based, never a result. " +
 		"Known attacks find no more (docs/privacy.md); it is no proof."
 }
 

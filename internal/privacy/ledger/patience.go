@@ -31,7 +31,7 @@ func (l *Ledger) Count(present []peer.ID) (change string) {
 		ended := l.patience.over
 		l.patience = patience{}
 		if ended && l.Open() {
-			return "enough of the nodes present have told what they hold of this node; its private releases wait again for those that have not"
+			return "enough of the present nodes have reported what they store of this node; its private releases wait again for the others"
 		}
 		return ""
 	}
@@ -44,6 +44,6 @@ func (l *Ledger) Count(present []peer.ID) (change string) {
 		return ""
 	}
 	l.patience.over = true
-	return fmt.Sprintf("this node's private releases no longer wait for %d of %s present: in %d minutes they have not told what they hold of this node, and may be there in name only",
+	return fmt.Sprintf("this node's private releases no longer wait for %d of %s present: in %d minutes they have not reported what they store of this node, and may only appear to be present",
 		others-reported, sanitize.Count(others, "other node"), int(Patience.Minutes()))
 }

@@ -45,7 +45,7 @@ export function Fleet({ now }) {
         : html`<p class="muted">Asking the node …</p>`}
       </section>
       <section aria-labelledby="log"><h2 id="log">Warnings</h2>
-        ${!log.data ? html`<p class="muted">${log.error ? 'The node says: ' + plain(log.error.message) : 'Asking the node …'}</p>` : warnings.length === 0 ? html`<p>None since the node’s start. What its user should know will be here, the newest first.</p>` : html`
+        ${!log.data ? html`<p class="muted">${log.error ? 'Error from the node: ' + plain(log.error.message) : 'Asking the node …'}</p>` : warnings.length === 0 ? html`<p>None since the node’s start. What its user should know will be here, the newest first.</p>` : html`
         <p class="muted">The newest ${count(warnings.length, 'warning')}.</p>
         <ol class="log" tabindex="0" aria-labelledby="log">${warnings.map((w) => html`<li key=${w.id}><time datetime=${plain(w.time, 40)}>${clock(w.time)}</time> ${w.task && html`<span class="muted">${plain(w.task, 64)}</span> `}${plain(w.text, 1000)}</li>`)}</ol>`}
       </section>

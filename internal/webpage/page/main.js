@@ -50,7 +50,7 @@ function App({ held }) {
   const [refused, setRefused] = useState(false);
   useEffect(() => onRefused(() => setRefused(true)), []);
   const route = useRoute();
-  if (!held) return html`<${Notice} title="A key is missing"><p>This page shows what its node tells, to whoever has the key in the node’s link.</p><p>Open the link that the node printed at its start, or run <code>fbo-node web</code>, which prints a new one.</p></${Notice}>`;
+  if (!held) return html`<${Notice} title="A key is missing"><p>This page shows the data of a node to each visitor who has the key in the node’s link.</p><p>Open the link that the node printed at its start, or run <code>fbo-node web</code>, which prints a new one.</p></${Notice}>`;
   if (refused) return html`<${Notice} title="This key is not valid"><p>The node does not take this page’s key, or does not take it any more: each start has a key of its own.</p><p>Run <code>fbo-node web</code>, which prints a new link.</p></${Notice}>`;
   return html`<${Shell} route=${route} />`;
 }

@@ -21,7 +21,7 @@ export function Model({ store }) {
 
   return html`
     ${none ? html`<section class="empty"><h2>${error ? 'No answer about the model' : data ? 'No model yet' : 'Asking the node …'}</h2>
-      <p>${error ? 'The node says: ' + plain(error.message) : 'What the node believes of the objective will be here: along each parameter, over two of them, and which of them matter. A model begins after the first outcomes.'}</p></section>`
+      <p>${error ? 'Error from the node: ' + plain(error.message) : 'What the node believes of the objective will be here: along each parameter, over two of them, and which of them matter. A model begins after the first outcomes.'}</p></section>`
     : html`
     <p class="lead">From ${count(data.outcomes, 'outcome')}. Slices go through the design of trial ${data.trial}, the best so far.${asking ? html` <span class="muted">The node is asked anew.</span>` : ''}</p>
     ${error && html`<p class="warning">The newest state could not be read: ${plain(error.message)}</p>`}
@@ -197,7 +197,7 @@ function Contour({ store, outcomes, order }) {
     <div class="controls">${select(0, 'across', x)} ${select(1, 'up', y)}
       <label>show <select value=${kind} onChange=${(e) => setKind(e.target.value)}><option value="mean">the mean</option><option value="deviation">how unsure it is</option></select></label></div>
     ${data && data.mean.length > 0 ? html`<${Surface} store=${store} data=${data} kind=${kind} />`
-      : html`<p class="muted">${answer.error ? 'The node says: ' + plain(answer.error.message) : 'Asking the node …'}</p>`}
+      : html`<p class="muted">${answer.error ? 'Error from the node: ' + plain(answer.error.message) : 'Asking the node …'}</p>`}
   </section>`;
 }
 

@@ -8,7 +8,7 @@ import { feasible } from './store.js';
 const short = (id) => '…' + plain(String(id).slice(-8), 12);
 
 function Waiting({ title, answer }) {
-  return html`<section class="empty"><h2>${title}</h2><p>${answer.error ? 'The node says: ' + plain(answer.error.message) : 'Asking the node …'}</p></section>`;
+  return html`<section class="empty"><h2>${title}</h2><p>${answer.error ? 'Error from the node: ' + plain(answer.error.message) : 'Asking the node …'}</p></section>`;
 }
 
 export function Constraints({ store, go }) {
@@ -150,10 +150,10 @@ export function Disclosed({ store }) {
       ${s ? html`<dl class="facts"><div><dt>shares sent</dt><dd>${s.shares_sent ?? 0}</dd></div><div><dt>shares received</dt><dd>${s.shares_received ?? 0}</dd></div>
         <div><dt>sent</dt><dd>${bytes(s.bytes_sent ?? 0)}</dd></div><div><dt>received</dt><dd>${bytes(s.bytes_received ?? 0)}</dd></div></dl>
         <p class="muted">Shares are counted since the node’s start. Bytes are those of all messages on all tasks, shares included.</p>`
-      : html`<p class="muted">${status.error ? 'The node says: ' + plain(status.error.message) : 'Asking the node …'}</p>`}
+      : html`<p class="muted">${status.error ? 'Error from the node: ' + plain(status.error.message) : 'Asking the node …'}</p>`}
     </section>
     <section aria-labelledby="promise"><h2 id="promise">The promise of privacy</h2>
-      ${!p ? html`<p class="muted">${answer.error ? 'The node says: ' + plain(answer.error.message) : 'Asking the node …'}</p>`
+      ${!p ? html`<p class="muted">${answer.error ? 'Error from the node: ' + plain(answer.error.message) : 'Asking the node …'}</p>`
       : !p.dp_guarantee ? html`<p>This task promises none. With a section <code>privacy</code> in the task file, what is spent of the promise and what is left would be here.</p>`
       : html`<table class="bars"><tbody>
           <tr><th scope="row">privacy loss ε</th><td class="wide"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * part + '%' }}></span></span></td><td class="n">${number(p.epsilon_spent ?? 0)} of ${number(p.epsilon)}</td></tr>

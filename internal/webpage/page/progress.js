@@ -35,7 +35,7 @@ export function Progress({ store, contributions, go, now }) {
   if (store.loaded && store.trials.length === 0) {
     return html`<section class="empty"><h2>No trial yet</h2>
       <p>Each trial will be a mark here as soon as it has ended: its outcome upwards, its number to the right. A line will follow the best so far.</p>
-      <p>The first trial begins when the node has waited for peers, or when somebody asks it for one.</p></section>`;
+      <p>The first trial begins when the node has waited for peers, or when a client requests one.</p></section>`;
   }
   return html`
     <section aria-labelledby="outcomes">

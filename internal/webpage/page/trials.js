@@ -158,7 +158,7 @@ function Detail({ store, id, trial, go }) {
       <div><h4>How it came about</h4><table class="pairs"><tbody>
         <tr><th scope="row">chosen as</th><td>${because(trial.why)}</td></tr>
         ${typeof trial.why?.own_probability === 'number' && html`<tr><th scope="row">chance of the own model</th><td>${number(trial.why.own_probability, 3)}</td></tr>`}
-        ${trial.why?.peer && html`<tr><th scope="row">rests on</th><td class="mono">${plain(trial.why.peer, 120)}</td></tr>`}
+        ${trial.why?.peer && html`<tr><th scope="row">based on</th><td class="mono">${plain(trial.why.peer, 120)}</td></tr>`}
         ${trial.why?.peer_count > 0 && html`<tr><th scope="row">peers used</th><td>${trial.why.peer_count}</td></tr>`}
         ${trial.why?.observations > 0 && html`<tr><th scope="row">their observations</th><td>${trial.why.observations}</td></tr>`}
         <tr><th scope="row">evaluated by</th><td>${trial.client ? plain(trial.client, 80) : 'this node'}</td></tr>
@@ -170,6 +170,6 @@ function Detail({ store, id, trial, go }) {
     </div>
     <h4>What it printed</h4>
     ${output.data ? html`${output.data.truncated_bytes > 0 && html`<p class="muted">The end of it; ${count(output.data.truncated_bytes, 'byte')} before are left out.</p>`}<pre class="output" tabindex="0" role="region" aria-label=${`What trial ${id} printed`}>${lines(output.data.text)}</pre>`
-      : html`<p class="muted">${output.error ? 'The node says: ' + plain(output.error.message) : !ended ? 'It will be here when the trial has ended.' : output.asking ? 'Asking the node …' : 'Nothing that it printed is kept.'}</p>`}
+      : html`<p class="muted">${output.error ? 'Error from the node: ' + plain(output.error.message) : !ended ? 'It will be here when the trial has ended.' : output.asking ? 'Asking the node …' : 'Nothing that it printed is kept.'}</p>`}
   </article>`;
 }

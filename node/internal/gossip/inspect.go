@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-var errTooManySubscriptions = errors.New("announces more subscriptions than anybody has use for")
+var errTooManySubscriptions = errors.New("announces more subscriptions than a node needs")
 
 // subscriptionFilter makes gossip remember those subscriptions of peers that the policy keeps.
 type subscriptionFilter struct{ policy *peers.Policy }

@@ -30,7 +30,7 @@ func newSyncLimiter() *access.Limiter {
 }
 
 // errEnough ends the reading of an answer. The rest is requested another time.
-var errEnough = errors.New("tells more than this node has a budget for")
+var errEnough = errors.New("sends more than this node has a budget for")
 
 func (t *Topic) syncProtocol() libp2pprotocol.ID {
 	return libp2pprotocol.ID(tasknames.SyncPrefix + t.called.String())

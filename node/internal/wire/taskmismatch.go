@@ -204,7 +204,7 @@ func (t *Topic) compareTaskName(id peer.ID, tasks []string) {
 	}
 	if t.keys != nil {
 		if t.mismatches.answered(id, tasks, []string{t.id}, nil, time.Now()) {
-			n.Warn(fmt.Sprintf("peer %v works on this task, %q, without the invitation: the two do not help each other, and it tells the task's ID to everybody; give its user the invitation", id, t.task.Name))
+			n.Warn(fmt.Sprintf("peer %v works on this task, %q, without the invitation: the two do not help each other, and it publishes the task's ID; give its user the invitation", id, t.task.Name))
 		}
 		return
 	}

@@ -43,8 +43,8 @@ func TestParseAllow(t *testing.T) {
 		"two a line":  {anID + " " + anotherID, `1: "` + anID},
 		"cut":         {"#\n" + anID[:20], "2: "},
 		"an address":  {"/ip4/192.0.2.7/tcp/4001/p2p/" + anID, "1: "},
-		"nobody":      {"# nobody yet\n", "1: the list names nobody"},
-		"empty":       {"", "1: the list names nobody"},
+		"nobody":      {"# nobody yet\n", "1: the list names no node"},
+		"empty":       {"", "1: the list names no node"},
 		"a long line": {anID + "\n" + strings.Repeat("x", 1<<20), "2: "},
 	} {
 		if allowed, err := node.ParseAllow(strings.NewReader(c.list)); err == nil || !strings.HasPrefix(err.Error(), c.want) || allowed != nil {

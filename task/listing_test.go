@@ -107,7 +107,7 @@ dir/roads.csv:4:1: the design has no neighbor; every design needs at least one`}
 func TestDesignsThatEncodeAlikeAreRefused(t *testing.T) {
 	_, err := task.NewListed([]task.Parameter{{Name: "x", Kind: task.Float, Low: -1e10, High: 1}},
 		[][]task.Value{{task.FloatValue(1e-9)}, {task.FloatValue(2e-9)}}, nil)
-	if want := "task: design 2: the design differs from that of row 1 by less than can be told between these bounds"; err == nil || err.Error() != want {
+	if want := "task: design 2: the design is indistinguishable from that of row 1 at float precision within these bounds"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -57,7 +57,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"hub", "--allow", list}, `--allow: .*list:2: "you" is no peer ID: .*`},
 		{run("--allow", "nosuch", "--", "true"), "--allow: open nosuch: no such file or directory"},
 		{run("--allow", list, "--", "true"), `--allow: .*list:2: "you" is no peer ID: .* \(accepted: one ID a line, .*\)`},
-		{run("--allow", nobody, "--", "true"), `--allow: .*nobody:1: the list names nobody`},
+		{run("--allow", nobody, "--", "true"), `--allow: .*nobody:1: the list names no node`},
 		{run("--evals", "-1", "--", "true"), "--evals -1: accepted are 0 and more .without --evals: until Ctrl-C."},
 		{run("--max-failures", "0", "--", "true"), "--max-failures 0: accepted are 1 and more"},
 		{run("--max-failures", "-3", "--", "true"), "--max-failures -3: accepted are 1 and more"},

@@ -103,7 +103,7 @@ func companyRows() []companyRow {
 		{name: "60 identities of one range around newcomers", attack: "60 identities around newcomers", late: 2, leaves: true},
 		{name: "60 identities of 60 ranges around newcomers", attack: "60 identities around newcomers", late: 2, leaves: true, ranges: true, brief: true},
 		{
-			name: "records with somebody else's address", attack: "another peer's address in signed records", brief: true,
+			name: "records with another peer's address", attack: "another peer's address in signed records", brief: true,
 			counted: adversary.ThirdParty, most: func(lasts time.Duration) float64 { return maxThirdParty * max(1, lasts.Seconds()/30) },
 		},
 		{name: "sync streams held by 50 identities", attack: "sync streams held by 50 identities", brief: true},

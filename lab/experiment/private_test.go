@@ -47,7 +47,7 @@ func TestSettingsOfPromises(t *testing.T) {
 			t.Errorf("%s: %v, want %s", strategies, err, want)
 		}
 	}
-	if _, err := privatePlan(t, "fts-de:epsilon=4", 1).Complete(); err == nil || !strings.Contains(err.Error(), "nobody to add up with") {
+	if _, err := privatePlan(t, "fts-de:epsilon=4", 1).Complete(); err == nil || !strings.Contains(err.Error(), "no other agent to add up with") {
 		t.Errorf("one agent: %v", err)
 	}
 	p := privatePlan(t, "fts-de:epsilon=4", 5)

@@ -210,7 +210,7 @@ func TestReportWarnings(t *testing.T) {
 	other.Build = "two"
 	r := p.report([]sample{{records: []Record{record}, floors: []float64{1}}, {records: []Record{other}, foreign: 1}})
 	if got := strings.Join(r.Warnings, "\n"); len(r.Warnings) != 3 || !strings.Contains(got, "than the optimum that the family states, 2 times") ||
-		!strings.Contains(got, "rows marked with * rest on runs that other builds of this program have made, 1 of 2 in all") || !strings.Contains(got, "one repeat") {
+		!strings.Contains(got, "rows marked with * use runs that other builds of this program have made, 1 of 2 in all") || !strings.Contains(got, "one repeat") {
 		t.Errorf("warnings\n%s", got)
 	}
 }

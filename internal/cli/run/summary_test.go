@@ -150,7 +150,7 @@ func TestSummaryOfALearningSurrogate(t *testing.T) {
 		}
 		for received, want := range map[int]bool{0: false, 2: true} {
 			text := summary{ModelBasedTrials: 4, SharesReceived: received}.help(parsed)
-			if strings.Contains(text, "learns from what peers say") != want {
+			if strings.Contains(text, "learns from peers' shares") != want {
 				t.Errorf("%s, %d shares: %s", surrogate, received, text)
 			}
 		}

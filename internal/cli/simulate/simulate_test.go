@@ -82,7 +82,7 @@ func TestSimulateAndRunsOfOtherBuilds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"\nts *", "\nlogei *", "warning: rows marked with * rest on runs that other builds of this program have made, 4 of 4 in all"} {
+	for _, want := range []string{"\nts *", "\nlogei *", "warning: rows marked with * use runs that other builds of this program have made, 4 of 4 in all"} {
 		if !strings.Contains(used, want) {
 			t.Errorf("the table does not say %q:\n%s", want, used)
 		}

@@ -182,7 +182,7 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 		{
 			// From 40 observations on all nodes tell of all cells, four times as much.
 			name: "cells that come together", nodes: 40, features: 32, strategyKeys: ", cells: 4, share_every: 20, weights: schedule", privacyKeys: ", releases: 4",
-			want: []string{"tell of their own cells alone, and 1.2 times in the last, or 1.1\nwarning: the noise drowns the signal."},
+			want: []string{"report only their own cells, and 1.2 times in the last, or 1.1\nwarning: the noise drowns the signal."},
 			not:  []string{"so far"},
 		},
 		{

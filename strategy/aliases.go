@@ -4,8 +4,6 @@ import (
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
-	"github.com/fbo-node/fbo/internal/surrogate/gp"
-	"github.com/fbo-node/fbo/internal/surrogate/latent"
 )
 
 // Types of the module's own packages that the interfaces of this package contain. The aliases
@@ -20,10 +18,11 @@ type (
 	Constraint = surrogate.Constraint
 	// Observations are encoded designs and the values of one output.
 	Observations = surrogate.Observations
-	// HyperPrior is a prior of the hyperparameters of the objective's model.
-	HyperPrior = gp.Prior
-	// FactorStatement is what a peer states of a latent function in common.
-	FactorStatement = latent.Statement
+	// Model is a surrogate, PeerModel one that learns from peers' shares too, and Process the exact
+	// Gaussian process.
+	Model     = surrogate.Model
+	PeerModel = surrogate.PeerModel
+	Process   = surrogate.Process
 	// PrivacySpent is what a node has spent of a task's promise of privacy.
 	PrivacySpent = ledger.State
 )

@@ -39,6 +39,8 @@ type Registration struct {
 	// Roster says that its section of the task file lists who takes part, as peer IDs
 	// under the key roster.
 	Roster bool
+
+	extensions []SurrogateExtension // of the surrogate: see Set.With
 }
 
 // Shares reports whether the strategy shares anything.
@@ -133,13 +135,14 @@ func (s Set) Check() error {
 	return nil
 }
 
-// Of returns the registration of a task's strategy, or an *UnknownError.
+// Of returns the registration of a task's strategy, with the exchange that an extension of the task's
+// surrogate adds, or an *UnknownError.
 func (s Set) Of(t *task.Task) (Registration, error) {
 	if err := s.Check(); err != nil {
 		return Registration{}, err
 	}
 	if r, ok := s.Named(t.Strategy.Type); ok {
-		return r, nil
+		return r.For(t), nil
 	}
 	return Registration{}, &UnknownError{t.Strategy.Type}
 }

@@ -1,6 +1,12 @@
 package strategy
 
-import "github.com/fbo-node/fbo/task"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/task"
+)
 
 // ExchangeAddition is what a part of a task adds to its strategy, whichever that is: one exchange
 // with shares of one kind.
@@ -13,6 +19,69 @@ type ExchangeAddition struct {
 
 	// Forge is as in [Disclosure], for shares of this kind.
 	Forge func(t *task.Task, payload []byte, attack Forgery) ([]byte, error)
+}
+
+// SurrogateExtension is a word of the section surrogate by which the model of the objective learns
+// from peers' shares, whatever the strategy. [Set.With] adds it to the strategies of a program.
+type SurrogateExtension struct {
+	task.SurrogateExtension
+
+	// Extend returns the model of a task with this word. process is the model without it. The agent
+	// calls the model with the value of the exchange's Result, which is a [ModelInput].
+	Extend func(t *task.Task, process Process) (PeerModel, error)
+
+	ExchangeAddition
+}
+
+// With returns the set with extensions of the surrogate, which all of its strategies take. An
+// extension that a strategy has already is not added again.
+func (s Set) With(extensions ...SurrogateExtension) Set {
+	extended := slices.Clone(s)
+	for i := range extended {
+		r := &extended[i]
+		r.extensions, r.Extensions = slices.Clone(r.extensions), slices.Clone(r.Extensions)
+		for _, e := range extensions {
+			if !slices.Contains(r.Extensions, e.SurrogateExtension) {
+				r.extensions, r.Extensions = append(r.extensions, e), append(r.Extensions, e.SurrogateExtension)
+			}
+		}
+	}
+	return extended
+}
+
+// For returns the registration with the exchange that an extension of the task's surrogate adds.
+// [Set.Of] has called it.
+func (r Registration) For(t *task.Task) Registration {
+	if e, ok := r.extensionOf(t); ok {
+		return r.WithExchange(e.ExchangeAddition)
+	}
+	return r
+}
+
+// extensionOf returns the extension of the surrogate of a task.
+func (r Registration) extensionOf(t *task.Task) (e SurrogateExtension, ok bool) {
+	for _, e := range r.extensions {
+		if e.SurrogateExtension == t.Surrogate.Extension {
+			return e, true
+		}
+	}
+	return e, false
+}
+
+// Model returns the model of the objective of a task.
+func (r Registration) Model(t *task.Task) (Model, error) {
+	model, err := surrogate.New(t)
+	if err != nil {
+		return nil, err
+	}
+	e, ok := r.extensionOf(t)
+	switch process, exact := model.(Process); {
+	case ok && exact:
+		return e.Extend(t, process)
+	case t.Surrogate.Extended():
+		return nil, fmt.Errorf("surrogate %s is unknown to this program", t.Surrogate.Extension)
+	}
+	return model, nil
 }
 
 // WithExchange returns the registration with an addition to each of its disclosures. What ended

@@ -197,7 +197,7 @@ func TestStrategiesThatNeedTheExactProcess(t *testing.T) {
 		"surrogate: {type: rff}":                              "",
 		"surrogate: {type: rff}\nstrategy: {type: picky}":     "task:5:18: strategy: type picky needs surrogate type exact, not rff",
 		"strategy: {type: picky}\nsurrogate: {type: rff}":     "task:4:18: strategy: type picky needs surrogate type exact, not rff",
-		"surrogate: {type: precise}\nstrategy: {type: picky}": `task:4:19: surrogate: type must be one of exact, rff, shared-latent, not the text "precise"`,
+		"surrogate: {type: precise}\nstrategy: {type: picky}": `task:4:19: surrogate: type must be one of exact, rff, not the text "precise"`,
 	} {
 		_, err := Parse("task", []byte("name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]\n"+lines), types)
 		if got := fmt.Sprint(err); got != want && !(err == nil && want == "") {

@@ -5,7 +5,6 @@ const (
 	hyperparametersKey = "hyperparameters"
 	learned            = "learned"
 	fixed              = "fixed"
-	shared             = "shared"
 )
 
 const (
@@ -22,7 +21,8 @@ func fixedKeys() []string { return []string{"lengthscales", "mean", "signal_std"
 // hyperparameters reads how the objective's hyperparameters are had, and with fixed their values.
 func (m *Section) hyperparameters(t *Task) {
 	s := &t.Surrogate
-	how := m.Word(hyperparametersKey, learned, learned, fixed, shared)
+	byType := s.Extension
+	how := m.extensible(t, hyperparametersKey, learned, learned, fixed)
 	if how != fixed {
 		for _, key := range fixedKeys() {
 			m.Refuse(key, hyperparametersKey+": "+fixed)
@@ -30,11 +30,11 @@ func (m *Section) hyperparameters(t *Task) {
 	}
 	switch {
 	case how == "" || how == learned:
-	case s.Type == exact && how == fixed:
+	case s.Type == exact && byType == SurrogateExtension{} && how == fixed:
 		s.Fixed = m.fixed(t)
-	case s.Type == exact:
-		s.SharedHyperparameters = true
+	case s.Type == exact && byType == SurrogateExtension{}:
 	default:
+		s.Extension = byType
 		if s.Type != "" { // which is an error already
 			m.Errorf(hyperparametersKey, "hyperparameters: %s applies only with type: %s", how, exact)
 		}

@@ -150,12 +150,12 @@ func TestParseErrors(t *testing.T) {
 5:12: surrogate: missing key "signal_std"
 5:12: surrogate: missing key "noise_std"`},
 		{one + "surrogate: {type: shared-latent, hyperparameters: fixed, lengthscales: [1], mean: 0, signal_std: 1, noise_std: 1}\n", `5:51: surrogate: hyperparameters: fixed applies only with type: exact`},
-		{one + "surrogate: {type: shared-latent}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with type shared-latent of the section surrogate, which nodes share without noise; accepted is type exact or rff there`},
+		{one + "surrogate: {type: shared-latent}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with type: shared-latent of the section surrogate, by which nodes share without noise; expected type: exact or rff there`},
 		{one + "surrogate: {hyperparameters: pooled}\n", `5:30: surrogate: hyperparameters must be one of learned, fixed, shared, not the text "pooled"`},
 		{one + "surrogate: {type: rff, hyperparameters: shared}\n", `5:41: surrogate: hyperparameters: shared applies only with type: exact`},
 		{one + "surrogate: {type: gp, hyperparameters: shared}\n", `5:19: surrogate: type must be one of exact, rff, shared-latent, not the text "gp"`},
 		{one + "surrogate: {hyperparameters: shared, lengthscales: [1]}\n", `5:38: surrogate: lengthscales applies only with hyperparameters: fixed`},
-		{one + "surrogate: {hyperparameters: shared}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with hyperparameters: shared of the section surrogate, which are shared without noise; accepted are hyperparameters: learned and fixed`},
+		{one + "surrogate: {hyperparameters: shared}\nstrategy: {type: fts}\nprivacy: {mechanism: local, epsilon: 1}\n", `7:22: privacy: mechanism local does not go with hyperparameters: shared of the section surrogate, by which nodes share without noise; expected hyperparameters: learned or fixed there`},
 		{one + "surrogate: {process: given}\n", `5:13: surrogate: unknown key "process"; accepted: type, hyperparameters, kernel, features, basis, lengthscale, category_lengthscale`},
 		{one + "surrogate: {lengthscales: [1], mean: 0, hyperparameters: learned, signal_std: 1, noise_std: 1}\n", `5:13: surrogate: lengthscales applies only with hyperparameters: fixed
 5:32: surrogate: mean applies only with hyperparameters: fixed

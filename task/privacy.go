@@ -56,11 +56,12 @@ func parsePrivacy(m *Section, t *Task) {
 			m.Errorf("releases", "releases must be 1 with %s, in which a node shares once", r.Once)
 		}
 	}
-	if t.Privacy != nil && t.Surrogate.Type == SharedLatent {
-		m.Errorf("mechanism", "mechanism %s does not go with type %s of the section surrogate, which nodes share without noise; accepted is type %s or rff there", mechanism, SharedLatent, exact)
-	}
-	if t.Privacy != nil && t.Surrogate.SharedHyperparameters {
-		m.Errorf("mechanism", "mechanism %s does not go with hyperparameters: %s of the section surrogate, which are shared without noise; accepted are hyperparameters: %s and %s", mechanism, shared, learned, fixed)
+	if t.Privacy != nil && t.Surrogate.Extended() {
+		accepted := exact + " or " + rff
+		if t.Surrogate.Extension.Key == hyperparametersKey {
+			accepted = learned + " or " + fixed
+		}
+		m.Errorf("mechanism", "mechanism %s does not go with %s of the section surrogate, by which nodes share without noise; expected %s: %s there", mechanism, t.Surrogate.Extension, t.Surrogate.Extension.Key, accepted)
 	}
 	m.finish()
 }

@@ -42,8 +42,11 @@ type StrategyType struct {
 	// Exact says that it needs the surrogate of type exact.
 	Exact bool
 	// Joint says that it needs a surrogate that knows how values at several designs go
-	// together, which that of type [SharedLatent] does not say.
+	// together, which one with another type by an extension does not say.
 	Joint bool
+
+	// Extensions are those of the surrogate that go with the type.
+	Extensions []SurrogateExtension
 }
 
 // Has tells whether the type reads a key of the section strategy when nothing else stands
@@ -110,11 +113,13 @@ func parseStrategy(m *Section, t *Task) {
 		if t.MaxMoves > 0 && !known.Moves {
 			m.Errorf("type", "type %s goes to any design at once, and nodes of this task move along a graph (designs: max_moves); %s", known.Name, m.d.moving())
 		}
-		if known.Exact && t.Surrogate.Type != exact && t.Surrogate.Type != "" { // a wrong word is reported
-			m.Errorf("type", "type %s needs surrogate type %s, not %s", known.Name, exact, t.Surrogate.Type)
-		}
-		if known.Joint && t.Surrogate.Type == SharedLatent {
-			m.Errorf("type", "type %s needs surrogate type %s or rff, not %s", known.Name, exact, t.Surrogate.Type)
+		switch word := t.Surrogate.Word(); {
+		case known.Exact && word != exact && word != "": // a wrong word is reported
+			m.Errorf("type", "type %s needs surrogate type %s, not %s", known.Name, exact, word)
+		case known.Joint && t.Surrogate.Extension.Key == typeKey:
+			m.Errorf("type", "type %s needs surrogate type %s or %s, not %s", known.Name, exact, rff, word)
+		case t.Surrogate.Extended() && !slices.Contains(known.Extensions, t.Surrogate.Extension):
+			m.Errorf("type", "type %s does not take surrogate %s", known.Name, t.Surrogate.Extension)
 		}
 		if known.Settings != nil {
 			s.Settings = known.Settings(m)

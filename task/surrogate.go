@@ -2,15 +2,60 @@ package task
 
 import (
 	"math"
+	"slices"
 	"strconv"
 )
 
-// SharedLatent is the type of surrogate for which nodes tell each other what their results
-// say of a latent function in common.
-const SharedLatent = "shared-latent"
+// SurrogateExtension is a word of the section surrogate by which the exact process of the objective
+// learns from peers' shares too, whatever the strategy.
+type SurrogateExtension struct {
+	Key  string // "type" or "hyperparameters"
+	Word string // the value of the key
+}
+
+// String returns the line of the task file.
+func (e SurrogateExtension) String() string { return e.Key + ": " + e.Word }
+
+// Extended reports whether the surrogate has an extension.
+func (s Surrogate) Extended() bool { return s.Extension != SurrogateExtension{} }
+
+// Word returns the value of the key type.
+func (s Surrogate) Word() string {
+	if s.Extension.Key == typeKey {
+		return s.Extension.Word
+	}
+	return s.Type
+}
+
+// extensions returns the extensions by a key that any of the strategies takes, each once.
+func (d *decoder) extensions(key string) (list []SurrogateExtension) {
+	for _, known := range d.strategies {
+		for _, e := range known.Extensions {
+			if e.Key == key && !slices.Contains(list, e) {
+				list = append(list, e)
+			}
+		}
+	}
+	return list
+}
+
+// extensible reads a key that has words of its own and those of extensions. For one of these it
+// sets the extension of the surrogate.
+func (m *Section) extensible(t *Task, key, standard string, words ...string) string {
+	extensions := m.d.extensions(key)
+	for _, e := range extensions {
+		words = append(words, e.Word)
+	}
+	word := m.Word(key, standard, words...)
+	if e := (SurrogateExtension{key, word}); slices.Contains(extensions, e) {
+		t.Surrogate.Extension = e
+	}
+	return word
+}
 
 const (
 	exact = "exact"
+	rff   = "rff"
 
 	fewFeatures   = 256
 	manyFeatures  = 512
@@ -33,7 +78,9 @@ func parseSurrogate(m *Section, t *Task) {
 		parameters = t.Space.Len()
 	}
 	s := &t.Surrogate
-	s.Type = m.Word("type", exact, exact, "rff", SharedLatent)
+	if s.Type = m.extensible(t, typeKey, exact, exact, rff); s.Extended() {
+		s.Type = exact
+	}
 	m.hyperparameters(t)
 	s.Kernel = m.Word("kernel", "matern52", "matern52", "se")
 	s.Features = m.Whole("features", featuresFor(parameters), 2, maxFeatures)
@@ -76,8 +123,8 @@ func canonicalSurrogate(t *Task) any {
 		"category_lengthscale": t.Surrogate.CategoryLengthscale,
 	}
 	t.Surrogate.Fixed.canonical(form)
-	if t.Surrogate.SharedHyperparameters { // others keep their ID
-		form[hyperparametersKey] = shared
+	if e := t.Surrogate.Extension; t.Surrogate.Extended() { // others keep their ID
+		form[e.Key] = e.Word
 	}
 	return form
 }

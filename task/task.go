@@ -93,9 +93,8 @@ type Aggregate struct {
 // Surrogate says which model of the objective a node keeps and which features
 // shares are expressed in.
 type Surrogate struct {
-	// Type is "exact" (Gaussian process), "rff" (Bayesian linear model over the
-	// shared random Fourier features) or SharedLatent (the exact process, and what peers
-	// state of a latent function in common).
+	// Type is "exact" (Gaussian process) or "rff" (Bayesian linear model over the
+	// shared random Fourier features).
 	Type string
 	// Kernel is "matern52" or "se" (squared exponential).
 	Kernel string
@@ -117,9 +116,9 @@ type Surrogate struct {
 	// exact; nil where they are learned. Those of constraints are learned.
 	Fixed *FixedHyperparameters
 
-	// SharedHyperparameters says that nodes tell each other what their observations say of
-	// lengthscales and noise of the objective. Not with Fixed, type rff or Privacy.
-	SharedHyperparameters bool
+	// Extension is how the objective's model learns from peers' shares too; the zero value if it
+	// does not. Not with Fixed, type rff or Privacy.
+	Extension SurrogateExtension
 }
 
 // FixedHyperparameters are those of the Gaussian process of the objective, of which nothing is

@@ -157,7 +157,9 @@ func TestIDIsIndependentOfWriting(t *testing.T) {
 		if privacy != nil {
 			drawn.Surrogate.Features = 2 * rapid.IntRange(1, 900).Draw(t, "fewer features")
 		}
-		drawn.Surrogate.SharedHyperparameters = privacy == nil && rapid.Bool().Draw(t, "shared hyperparameters")
+		if privacy == nil && rapid.Bool().Draw(t, "shared hyperparameters") {
+			drawn.Surrogate.Extension = task.SurrogateExtension{Key: "hyperparameters", Word: "shared"}
+		}
 		form := formOf(t, drawn)
 		form["strategy"] = strategy
 		if privacy != nil {

@@ -163,7 +163,7 @@ func (c *Config) complete() (err error) {
 	}
 	if c.Model == nil {
 		c.Model, err = recoverpanic.Call("the making of the surrogate", func() (surrogate.Model, error) {
-			return surrogate.New(c.Task)
+			return registration.Model(c.Task)
 		})
 	}
 	return err

@@ -9,16 +9,15 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/exchange/presence"
-	"github.com/fbo-node/fbo/internal/exchange/surrogates"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
 
 // NewExchanges returns the exchanges of one agent on a task whose strategy is
-// registered so: presence, what the strategy rests on, and what the surrogate does.
+// registered so: presence, and those of the registration.
 func NewExchanges(r strategy.Registration, env strategy.Env) ([]strategy.Exchange, error) {
 	list := []strategy.Exchange{presence.New()}
-	disclosure := surrogates.Extend(r, env.Task).Disclosure(env.Task)
+	disclosure := r.Disclosure(env.Task)
 	if disclosure.Exchanges == nil {
 		return list, nil
 	}

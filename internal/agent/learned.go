@@ -41,7 +41,7 @@ func (a *Agent) Learned() *Learned {
 
 // learnedFrom states what the model of the objective learns from so many results.
 func (a *Agent) learnedFrom(results int) *Learned {
-	l := &Learned{Surrogate: a.cfg.Task.Surrogate.Type, Observations: results, Available: a.trials.done}
+	l := &Learned{Surrogate: a.cfg.Task.Surrogate.Word(), Observations: results, Available: a.trials.done}
 	if !strategy.Unbounded(a.cfg.Task, a.objective().output) {
 		l.MaxObservations = a.cfg.MaxObservations
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/internal/surrogate"
-	"github.com/fbo-node/fbo/internal/surrogate/latent"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
@@ -175,7 +174,7 @@ func (a *Agent) lesson(m *model, observations surrogate.Observations, count int)
 	if len(observations.Y) == 0 || m.own && !surrogate.MayCluster(observations) {
 		return nil
 	}
-	return m.learn(a.cfg.Task, observations, count, a.cfg.Seed, a.peerInput(m))
+	return m.learn(a.cfg.Task, observations, count, a.cfg.Seed, a.modelInput(m))
 }
 
 // observed lists what the model of an output learns from.
@@ -207,32 +206,24 @@ type modelled struct {
 	withoutPeers error // why peer information is left out; nil when it is used
 }
 
-// peerInput is the peer information from which a model can learn; empty for all models except
-// the objective's.
-type peerInput struct {
-	priorSource strategy.PriorSource // of hyperparameters; nil without any
-	statements  []latent.Statement   // of a process in common
-}
-
-func (a *Agent) peerInput(m *model) (h peerInput) {
+// modelInput returns the result of an exchange from which a model can learn; nil if there is none,
+// and for all models except the objective's.
+func (a *Agent) modelInput(m *model) (peers strategy.ModelInput) {
 	if m != a.objective() {
-		return h
+		return nil
 	}
 	for _, name := range a.exchanges.order {
-		switch result := a.exchanges.results[name].(type) {
-		case strategy.PriorSource:
-			h.priorSource = result
-		case strategy.FactorSource:
-			h.statements = result.Statements()
+		if input, ok := a.exchanges.results[name].(strategy.ModelInput); ok && input.InformsModel() {
+			peers = input
 		}
 	}
-	return h
+	return peers
 }
 
-// fit learns hyperparameters, by a teacher's prior where there is one.
-func fit(ctx context.Context, kind surrogate.Model, priorSource strategy.PriorSource, observations surrogate.Observations, before *surrogate.Hyperparameters, rng *rand.Rand) (h surrogate.Hyperparameters, err error) {
-	if pupil, ok := kind.(surrogate.PriorFitter); ok && priorSource != nil {
-		h, err = pupil.FitUnder(ctx, priorSource.Prior(), observations, before, rng)
+// fit learns hyperparameters, with peers' shares unless these are nil.
+func fit(ctx context.Context, kind surrogate.Model, peers strategy.ModelInput, observations surrogate.Observations, before *surrogate.Hyperparameters, rng *rand.Rand) (h surrogate.Hyperparameters, err error) {
+	if informed, ok := kind.(surrogate.PeerModel); ok && peers != nil {
+		h, err = informed.FitWithPeers(ctx, peers, observations, before, rng)
 	} else {
 		h, err = kind.Fit(ctx, observations, before, rng)
 	}
@@ -243,9 +234,9 @@ func fit(ctx context.Context, kind surrogate.Model, priorSource strategy.PriorSo
 }
 
 // learn returns a computation that runs beside the agent: the posterior given the
-// observations and what peers say, with new hyperparameters when they are due. Where it
-// fails with what peers say it is done without.
-func (m *model) learn(of *task.Task, observations surrogate.Observations, count int, seed random.Seed, received peerInput) func(context.Context) (any, error) {
+// observations and peers' shares, with new hyperparameters when they are due. If the computation
+// with peers' shares fails, it is repeated without them.
+func (m *model) learn(of *task.Task, observations surrogate.Observations, count int, seed random.Seed, peers strategy.ModelInput) func(context.Context) (any, error) {
 	output, kind, known := m.output, m.kind, m.posterior
 	previous, refit := m.fitted, m.refitDue(count)
 	rng := seed.Stream(fitName(output), uint64(count))
@@ -257,8 +248,8 @@ func (m *model) learn(of *task.Task, observations surrogate.Observations, count 
 			if previous != nil {
 				before = &previous.Hyperparameters
 			}
-			h, err := fit(ctx, kind, received.priorSource, observations, before, rng)
-			if err != nil && received.priorSource != nil && ctx.Err() == nil {
+			h, err := fit(ctx, kind, peers, observations, before, rng)
+			if err != nil && peers != nil && ctx.Err() == nil {
 				learned.withoutPeers = err
 				h, err = fit(ctx, kind, nil, observations, before, rng)
 			}
@@ -278,9 +269,9 @@ func (m *model) learn(of *task.Task, observations surrogate.Observations, count 
 			}
 			learned.followed = learned.clusters || surrogate.MostFail(observations)
 		}
-		if listener, ok := kind.(surrogate.FactorConditioner); ok && len(received.statements) > 0 {
+		if informed, ok := kind.(surrogate.PeerModel); ok && peers != nil {
 			posterior, err := recoverpanic.Call("the surrogate", func() (surrogate.Posterior, error) {
-				return listener.ConditionOnFactors(ctx, observations, learned.posterior, received.statements)
+				return informed.ConditionOnPeers(ctx, peers, observations, learned.posterior)
 			})
 			if err != nil {
 				learned.withoutPeers = err

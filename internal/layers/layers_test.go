@@ -95,6 +95,7 @@ var layers = map[string]int{
 	"internal/layers":               17,
 	"internal/release":              17,
 	"internal/mutation":             17,
+	"internal/wording":              17,
 }
 
 // folderOf returns the line of layers that applies to a package.

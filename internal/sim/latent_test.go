@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/sim"
-	"github.com/fbo-node/fbo/internal/surrogate/latent"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -28,7 +28,7 @@ func common(t *testing.T, kind string, members, evaluations int, model string) s
 	return s
 }
 
-// Members hear each other's statements under a strategy that shares something else and under
+// Members receive each other's statements under a strategy that shares something else and under
 // one that shares nothing, and there their designs are better by it.
 func TestLatentStatementsAreHeard(t *testing.T) {
 	for _, kind := range []string{"alone", "peer-prior"} {
@@ -36,8 +36,10 @@ func TestLatentStatementsAreHeard(t *testing.T) {
 			s := common(t, kind, 5, 7, model)
 			s.Watch = func(_ int, view strategy.View) {
 				said := 0
-				for range strategy.Shares[latent.Statement](view) {
-					said++
+				for _, share := range view.Shares {
+					if share.Kind == protocol.LatentKind {
+						said++
+					}
 				}
 				statements = max(statements, said)
 			}
@@ -48,7 +50,7 @@ func TestLatentStatementsAreHeard(t *testing.T) {
 			}
 			return mean, statements
 		}
-		shared, received := regretOf(task.SharedLatent)
+		shared, received := regretOf("shared-latent")
 		if received != 4 {
 			t.Errorf("%s: a member has statements of %d peers, want 4", kind, received)
 		}
@@ -63,7 +65,7 @@ func TestLatentStatementsAreHeard(t *testing.T) {
 	}
 }
 
-// Whoever hears nobody chooses what it would with the exact surrogate.
+// Without peers the designs are those of the exact surrogate.
 func TestSharedLatentWithoutPeers(t *testing.T) {
 	designs := func(model string) (all []task.Design) {
 		for _, trial := range run(t, common(t, "alone", 1, 6, model)).Members[0].Trials {
@@ -71,7 +73,7 @@ func TestSharedLatentWithoutPeers(t *testing.T) {
 		}
 		return all
 	}
-	if own, shared := designs("exact"), designs(task.SharedLatent); !reflect.DeepEqual(own, shared) {
+	if own, shared := designs("exact"), designs("shared-latent"); !reflect.DeepEqual(own, shared) {
 		t.Errorf("exact %v\nshared-latent %v", own, shared)
 	}
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
-	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -29,19 +28,17 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 	if err := s.validate(); err != nil {
 		return Result{}, err
 	}
-	if s.Model == nil {
-		model, err := surrogate.New(s.Task)
-		if err != nil {
-			return Result{}, err
-		}
-		s.Model = model
-	}
 	if s.Strategies == nil {
 		s.Strategies = all.Strategies()
 	}
 	registration, err := s.Strategies.Of(s.Task)
 	if err != nil {
 		return Result{}, err
+	}
+	if s.Model == nil {
+		if s.Model, err = registration.Model(s.Task); err != nil {
+			return Result{}, err
+		}
 	}
 	r := &run{ctx: ctx, Scenario: s, registration: registration, network: newNetwork(s), indices: map[peer.ID]int{}, unfinished: len(s.Members)}
 	if r.strategy, err = r.newStrategy(s.Task); err != nil {

@@ -72,6 +72,17 @@ func projectionPoints(t *task.Task) [][]float64 {
 	return points
 }
 
+var _ Process = (*exact)(nil)
+
+// Spec implements Process.
+func (e *exact) Spec() gp.Spec { return e.spec }
+
+// Standardize implements Process.
+func (e *exact) Standardize(obs Observations) ([]float64, error) {
+	y, _, err := rescale(obs, e.end)
+	return y, err
+}
+
 func (e *exact) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	return e.FitUnder(ctx, nil, obs, previous, rng)
 }

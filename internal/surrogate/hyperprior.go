@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// PriorFitter is what a Model may be too, when peers can help it to learn its hyperparameters.
+// PriorFitter is a Model whose hyperparameters can be fitted under another prior.
 type PriorFitter interface {
 	// FitUnder is Fit by another prior, which the result names; nil is the model's own.
 	FitUnder(ctx context.Context, prior *gp.Prior, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)

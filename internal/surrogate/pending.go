@@ -24,7 +24,6 @@ type Pending interface {
 var (
 	_ Pending  = (*exactPosterior)(nil)
 	_ Pending  = (*linearPosterior)(nil)
-	_ Pending  = (*commonPosterior)(nil)
 	_ Ensemble = (*pendingExact)(nil)
 )
 
@@ -83,15 +82,5 @@ func (p *linearPosterior) WithPending(x [][]float64) (Pending, error) {
 			return nil, err
 		}
 	}
-	return &next, nil
-}
-
-func (p *commonPosterior) WithPending(x [][]float64) (Pending, error) {
-	process, err := p.process.WithPending(x)
-	if err != nil {
-		return nil, err
-	}
-	next := *p
-	next.process = process
 	return &next, nil
 }

@@ -7,25 +7,14 @@ import (
 
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
-	"github.com/fbo-node/fbo/internal/surrogate/latent"
-	"github.com/fbo-node/fbo/task"
 )
 
-// pendingOf returns posteriors of each kind, among them one that listens.
+// pendingOf returns posteriors of each kind.
 func pendingOf(t *testing.T) map[string]surrogate.Posterior {
 	t.Helper()
 	all := map[string]surrogate.Posterior{}
-	for _, kind := range []string{"exact", "rff", task.SharedLatent} {
+	for _, kind := range []string{"exact", "rff"} {
 		all[kind] = learnedPosterior(t, newTask(t, kind, 2), nil)
-	}
-	definition := newTask(t, task.SharedLatent, 2)
-	listener := fixedModel(t, definition).(surrogate.FactorConditioner)
-	said, err := listener.State(t.Context(), observed(9), learnedPosterior(t, definition, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if all["listening"], err = listener.ConditionOnFactors(t.Context(), observed(12), all[task.SharedLatent], []latent.Statement{said}); err != nil {
-		t.Fatal(err)
 	}
 	return all
 }
@@ -57,7 +46,7 @@ func TestWithPending(t *testing.T) {
 			if math.Abs(got-mean) > 1e-6 || left > variance+1e-9 {
 				t.Errorf("%s at %v: mean %g, variance %g, with pending designs %g and %g", kind, at, mean, variance, got, left)
 			}
-			if noise := p.Hyperparameters().Noise; i < len(x) && kind != "listening" && left > noise {
+			if noise := p.Hyperparameters().Noise; i < len(x) && left > noise {
 				t.Errorf("%s: variance %g at a pending design, the noise is %g", kind, left, noise)
 			}
 			if i < len(x) && variance > 0.05 && left > variance/4 {

@@ -107,7 +107,29 @@ type Sharer interface {
 	Explained() (average float64, weights []float64)
 }
 
-// New returns the surrogate that the task asks for.
+// PeerModel is a Model that learns from peers' shares too. peers is the value of the result of its
+// exchange.
+type PeerModel interface {
+	Model
+	// FitWithPeers is Fit with peers' shares.
+	FitWithPeers(ctx context.Context, peers any, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
+	// ConditionOnPeers returns the posterior given the observations, at least one, and peers'
+	// shares. own is the posterior by Condition of the same observations. The result depends on
+	// the arguments alone. When ctx ends before that, it returns the error of ctx.
+	ConditionOnPeers(ctx context.Context, peers any, obs Observations, own Posterior) (Posterior, error)
+}
+
+// Process is the Model that is an exact Gaussian process, as an extension needs it.
+type Process interface {
+	PriorFitter
+	Model
+	// Spec returns the kernel and the groups of coordinates.
+	Spec() gp.Spec
+	// Standardize returns the outputs of the observations, at least one, in standardised units.
+	Standardize(obs Observations) ([]float64, error)
+}
+
+// New returns the surrogate that the task asks for, without extension.
 func New(t *task.Task) (Model, error) {
 	shared, err := SharedMap(t)
 	if err != nil {
@@ -120,12 +142,10 @@ func New(t *task.Task) (Model, error) {
 			return newFixed(t, process), nil
 		}
 		return process, nil
-	case task.SharedLatent:
-		return newCommon(t, newExact(t, ProcessSpec(t), shared)), nil
 	case "rff":
 		return newLinear(t, shared), nil
 	}
-	return nil, fmt.Errorf("type %q: must be \"exact\", \"rff\" or \"shared-latent\"", t.Surrogate.Type)
+	return nil, fmt.Errorf("type %q: must be \"exact\" or \"rff\"", t.Surrogate.Type)
 }
 
 // ProcessSpec says which Gaussian process models the task's objective.

@@ -63,7 +63,7 @@ func TestWordsMatchWhole(t *testing.T) {
 	}
 }
 
-func TestLongSentences(t *testing.T) {
+func TestSentencesOverTheLimit(t *testing.T) {
 	long := strings.Repeat("word ", 41)
 	text := "Short one. " + long + "end. Another.\n\n- " + long + "\n- b\n\n| " + long + " |\n"
 	if got := longSentences(text, 40); len(got) != 2 {

@@ -66,10 +66,8 @@ func (p Plan) Check() error {
 	switch {
 	case registration.Roster:
 		return fmt.Errorf("task %q has a roster (strategy %s), whose parties tell each other all; accepted are strategies without one, and fts-de", p.Task.Name, p.Task.Strategy.Type)
-	case p.Task.Surrogate.Type == task.SharedLatent:
-		return fmt.Errorf("task %q has the surrogate %s, and no attack here reads what nodes state of the function in common; accepted are others", p.Task.Name, task.SharedLatent)
-	case p.Task.Surrogate.SharedHyperparameters:
-		return fmt.Errorf("task %q has hyperparameters: shared, and no attack here reads them; accepted are hyperparameters: learned and fixed", p.Task.Name)
+	case p.Task.Surrogate.Extended():
+		return fmt.Errorf("task %q has %s in the section surrogate, and no attack here reads the shares of that; expected a surrogate without", p.Task.Name, p.Task.Surrogate.Extension)
 	case summing && settings.Cells > 1:
 		return fmt.Errorf("task %q has %d cells, accepted is 1", p.Task.Name, settings.Cells)
 	}

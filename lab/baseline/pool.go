@@ -29,8 +29,8 @@ type Pool struct {
 // NewPool returns a pool of so many members of a task, at least 1. The task's
 // surrogate must be the exact one, and its hyperparameters learned.
 func NewPool(t *task.Task, members int) (*Pool, error) {
-	if t.Surrogate.Type != "exact" {
-		return nil, fmt.Errorf("a pool of surrogates of type %q: must be \"exact\"", t.Surrogate.Type)
+	if t.Surrogate.Word() != "exact" {
+		return nil, fmt.Errorf("a pool of surrogates of type %q: must be \"exact\"", t.Surrogate.Word())
 	}
 	if t.Surrogate.Fixed != nil {
 		return nil, fmt.Errorf("a pool of surrogates with fixed hyperparameters: they must be learned")

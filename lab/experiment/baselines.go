@@ -9,6 +9,7 @@ import (
 	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/lab/baseline"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -136,12 +137,15 @@ func (p Plan) alone(s Spec) bool {
 	if m, ok := methodOf(s); ok {
 		return m.alone
 	}
-	return !p.registrationOf(s).Shares() && p.Surrogate.Name != task.SharedLatent && !p.sharesHyperparameters()
+	return !p.registrationOf(s).Shares() && !p.extendsSurrogate()
 }
 
-// sharesHyperparameters tells whether members learn from each other under any strategy of
-// task files.
-func (p Plan) sharesHyperparameters() bool { return p.Surrogate.setting("hyperparameters") == "shared" }
+// extendsSurrogate reports whether members learn from each other under any strategy of task files.
+func (p Plan) extendsSurrogate() bool {
+	return slices.ContainsFunc(all.Extensions(), func(e strategy.SurrogateExtension) bool {
+		return e.Key == "type" && p.Surrogate.Name == e.Word || p.Surrogate.setting(e.Key) == e.Word
+	})
+}
 
 func (p Plan) checkBaseline(s Spec) error {
 	m, ok := methodOf(s)
@@ -154,7 +158,7 @@ func (p Plan) checkBaseline(s Spec) error {
 	if p.Family.MaxMoves > 0 {
 		return fmt.Errorf("the baseline %s moves along no graph, as --family %s asks for; accepted: the family with max_moves=0, or a strategy that moves", s.Name, p.Family.Name)
 	}
-	if !m.alone && p.sharesHyperparameters() {
+	if !m.alone && p.Surrogate.Name == "exact" && p.extendsSurrogate() {
 		return fmt.Errorf("the baseline %s accepts --surrogate with hyperparameters=learned or fixed only, not %s", s.Name, p.Surrogate)
 	}
 	if err := m.checkSettings(s); err != nil {

@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 
-	"github.com/fbo-node/fbo/internal/exchange/surrogates"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/strategy"
@@ -24,7 +23,7 @@ type forger struct {
 
 func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member int, attack strategy.Forgery) *forger {
 	attack.Rand = seed.Stream("forged weights", uint64(member))
-	return &forger{task: t, strategy: r.Name, disclosure: surrogates.Extend(r, t).Disclosure(t), attack: attack, member: member}
+	return &forger{task: t, strategy: r.Name, disclosure: r.For(t).Disclosure(t), attack: attack, member: member}
 }
 
 // check says why the member has not lied as it should.

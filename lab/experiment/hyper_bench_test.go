@@ -1,3 +1,5 @@
+//go:build statistical
+
 package experiment
 
 import (

@@ -22,7 +22,7 @@ var latentWays = []struct {
 	strategy  task.Strategy
 }{
 	{"own", nil, task.Strategy{Type: "alone"}},
-	{"latent", task.Settings{"type": task.SharedLatent}, task.Strategy{Type: "alone"}},
+	{"latent", task.Settings{"type": "shared-latent"}, task.Strategy{Type: "alone"}},
 	{"peers", nil, task.Strategy{Type: "peer-prior", Settings: task.Settings{"share": "exact"}}},
 }
 

@@ -46,7 +46,7 @@ func TestPlansOfRostersAreChecked(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(p *Plan){
-		"one agent has no other agent to work with":                func(p *Plan) { p.Agents = 1 },
+		"one agent has no other agent to work with":        func(p *Plan) { p.Agents = 1 },
 		"where --scenario has no key degree":               func(p *Plan) { p.Network = sim.Network{Degree: 1} },
 		"accepted is a scenario without the key min_evals": func(p *Plan) { p.MinEvaluations = 4 },
 		"strategies without a roster":                      func(p *Plan) { p.Family = familyOf(t, "gp:d=1,others=forged") },

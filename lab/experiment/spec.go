@@ -175,7 +175,9 @@ func (p Plan) private(s Spec, roster []peer.ID) (Spec, map[string]any) {
 }
 
 // known are the strategies that specs can name, beside the baselines.
-func (p Plan) known() strategy.Set { return append(all.Strategies(), p.Own...) }
+func (p Plan) known() strategy.Set {
+	return append(all.Strategies(), p.Own...).With(all.Extensions()...)
+}
 
 // registrationOf returns what is known of a strategy of task files; nothing of a
 // baseline.

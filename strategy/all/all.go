@@ -1,4 +1,4 @@
-// Package all names every strategy of this project.
+// Package all names every strategy of this project, and every extension of the surrogate.
 package all
 
 import (
@@ -6,6 +6,8 @@ import (
 	"github.com/fbo-node/fbo/consensus/constrainedgp"
 	"github.com/fbo-node/fbo/consensus/density"
 	"github.com/fbo-node/fbo/consensus/fair"
+	"github.com/fbo-node/fbo/internal/exchange/hyper"
+	"github.com/fbo-node/fbo/internal/exchange/sharedlatent"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/tsampling"
@@ -29,5 +31,14 @@ func Strategies() strategy.Set {
 		alone.RegisterLogEI(),
 		alone.RegisterUCB(),
 		alone.RegisterMES(),
+	}.With(Extensions()...)
+}
+
+// Extensions returns the extensions of the surrogate. A program adds them to its own strategies by
+// [strategy.Set.With].
+func Extensions() []strategy.SurrogateExtension {
+	return []strategy.SurrogateExtension{
+		sharedlatent.Extension(),
+		hyper.Extension(),
 	}
 }

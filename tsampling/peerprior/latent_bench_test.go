@@ -1,3 +1,5 @@
+//go:build statistical
+
 package peerprior
 
 import (
@@ -14,7 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
-	"github.com/fbo-node/fbo/internal/surrogate/latent"
+	"github.com/fbo-node/fbo/internal/exchange/sharedlatent/latent"
 	"github.com/fbo-node/fbo/lab/family"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"

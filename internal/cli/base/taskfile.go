@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/fbo-node/fbo/internal/bounded"
-	"github.com/fbo-node/fbo/internal/exchange/surrogates"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -45,7 +44,7 @@ func RegistrationOf(t *task.Task) strategy.Registration {
 	if err != nil {
 		panic(err) // tasks are read by the same set
 	}
-	return surrogates.Extend(r, t)
+	return r
 }
 
 // FileTask reads the task that a file describes; nil when the argument names no file. "-" is

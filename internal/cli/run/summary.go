@@ -173,7 +173,7 @@ func (s summary) exchanged() string {
 func (s summary) help(t *task.Task) string {
 	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerInformedTrials, sanitize.Count(s.ModelBasedTrials, "design"))
 	switch {
-	case s.PeerInformedTrials == 0 && s.SharesReceived > 0 && (t.Surrogate.Type == task.SharedLatent || t.Surrogate.SharedHyperparameters):
+	case s.PeerInformedTrials == 0 && s.SharesReceived > 0 && t.Surrogate.Extended():
 		return text + "; the model by which this node chose them learns from peers' shares"
 	case s.PeerInformedTrials == 0:
 		return text

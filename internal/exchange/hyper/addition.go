@@ -1,14 +1,42 @@
 package hyper
 
 import (
+	"context"
+	"math/rand/v2"
+
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
-// Addition is the exchange for any strategy, on tasks whose hyperparameters are shared.
-func Addition() strategy.ExchangeAddition {
+// Extension returns the extension of the surrogate by this package.
+func Extension() strategy.SurrogateExtension {
+	return strategy.SurrogateExtension{
+		SurrogateExtension: task.SurrogateExtension{Key: "hyperparameters", Word: "shared"},
+		Extend: func(_ *task.Task, process surrogate.Process) (surrogate.PeerModel, error) {
+			return model{process}, nil
+		},
+		ExchangeAddition: addition(),
+	}
+}
+
+// model is the exact process, with hyperparameters fitted under a prior that peers' shares inform.
+type model struct{ surrogate.Process }
+
+var _ surrogate.PeerModel = model{}
+
+// FitWithPeers fits under the prior that peers' shares make.
+func (m model) FitWithPeers(ctx context.Context, peers any, obs surrogate.Observations, previous *surrogate.Hyperparameters, rng *rand.Rand) (surrogate.Hyperparameters, error) {
+	return m.FitUnder(ctx, peers.(LearnedPrior).Prior(), obs, previous, rng)
+}
+
+// ConditionOnPeers returns own: peers inform the hyperparameters only.
+func (m model) ConditionOnPeers(_ context.Context, _ any, _ surrogate.Observations, own surrogate.Posterior) (surrogate.Posterior, error) {
+	return own, nil
+}
+
+func addition() strategy.ExchangeAddition {
 	return strategy.ExchangeAddition{
 		New:       func(t *task.Task) (strategy.Exchange, error) { return New(t) },
 		Kind:      protocol.HyperparametersKind,

@@ -98,7 +98,10 @@ type LearnedPrior struct {
 	statements []Statement
 }
 
-var _ strategy.PriorSource = LearnedPrior{}
+var _ strategy.ModelInput = LearnedPrior{}
+
+// InformsModel implements strategy.ModelInput.
+func (l LearnedPrior) InformsModel() bool { return len(l.statements) > 0 }
 
 // Status implements strategy.StatusReporter.
 func (l LearnedPrior) Status() []strategy.StatusItem {
@@ -113,7 +116,7 @@ func (l LearnedPrior) Status() []strategy.StatusItem {
 	}}
 }
 
-// Prior implements strategy.PriorSource.
+// Prior returns the prior that the statements make, nil without any. It may take long.
 func (l LearnedPrior) Prior() *gp.Prior {
 	if len(l.statements) == 0 {
 		return nil

@@ -23,7 +23,7 @@ func newTask(t *testing.T, shared bool) *task.Task {
 	}
 	made, err := task.New(task.Spec{Name: "wave", Goal: task.Minimize, Surrogate: surrogateKeys,
 		Parameters: []task.Parameter{{Name: "x", Kind: task.Float, High: 1}, {Name: "c", Kind: task.Categorical, Choices: []string{"a", "b", "c"}}},
-	}, []task.StrategyType{{Name: "any"}})
+	}, []task.StrategyType{{Name: "any", Extensions: []task.SurrogateExtension{Extension().SurrogateExtension}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestExtremesAreAccepted(t *testing.T) {
 func TestWithExchangeAddsHyperparameters(t *testing.T) {
 	alone := strategy.Registration{Describe: func(*task.Task) string { return "luck" }}
 	definition := newTask(t, true)
-	got := alone.WithExchange(Addition())
+	got := alone.WithExchange(addition())
 	list, err := got.Disclosure(definition).Exchanges(strategy.Env{Task: definition})
 	if err != nil || len(list) != 1 || list[0].Name() != protocol.HyperparametersKind {
 		t.Fatalf("%v, %v", list, err)

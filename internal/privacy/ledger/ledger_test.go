@@ -255,7 +255,7 @@ func TestSilentPeersAreNotWaitedForLong(t *testing.T) {
 			t.Fatalf("beat %d: trusted %v", beat, got)
 		}
 	}
-	if len(said) != 1 || !strings.Contains(said[9], "no longer wait for 10 of 11 other nodes present: in 5 minutes they have not told") {
+	if len(said) != 1 || !strings.Contains(said[9], "no longer wait for 10 of 11 other nodes present: in 5 minutes they have not reported") {
 		t.Errorf("said %v", said)
 	}
 	if l.Trusted([]peer.ID{"self", "ghost"}) {

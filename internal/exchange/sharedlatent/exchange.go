@@ -1,13 +1,13 @@
-package latentfactor
+package sharedlatent
 
 import (
 	"context"
 	"fmt"
 	"math"
 
+	"github.com/fbo-node/fbo/internal/exchange/sharedlatent/latent"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
-	"github.com/fbo-node/fbo/internal/surrogate/latent"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/latest"
@@ -28,15 +28,11 @@ var _ strategy.Exchange = (*Exchange)(nil)
 
 // New returns the exchange of one agent. The task's surrogate must be of type shared-latent.
 func New(t *task.Task) (*Exchange, error) {
-	model, err := surrogate.New(t)
+	m, err := modelOf(t)
 	if err != nil {
 		return nil, err
 	}
-	listener, ok := model.(surrogate.FactorConditioner)
-	if !ok {
-		return nil, fmt.Errorf("the surrogate of task %q is of type %s: must be %s", t.Name, t.Surrogate.Type, task.SharedLatent)
-	}
-	spec := listener.Spec()
+	spec := m.spec
 	return &Exchange{latest.New(latest.Spec{
 		Kind: protocol.LatentKind, From: fromObservations, TTL: protocol.MaxTTL,
 		Decode: func(payload []byte) (any, error) { return decode(spec, payload) },
@@ -45,13 +41,26 @@ func New(t *task.Task) (*Exchange, error) {
 			if len(observations.Y) < fromObservations || view.Posterior == nil {
 				return nil, nil
 			}
-			said, err := listener.State(ctx, observations, view.Posterior)
+			said, err := m.state(ctx, observations, view.Posterior)
 			if err != nil {
 				return nil, err
 			}
 			return encode(spec, said)
 		},
 	})}, nil
+}
+
+// modelOf returns the model of a task of type shared-latent.
+func modelOf(t *task.Task) (*model, error) {
+	own, err := surrogate.New(t)
+	if err != nil {
+		return nil, err
+	}
+	process, ok := own.(surrogate.Process)
+	if !ok || t.Surrogate.Word() != Word {
+		return nil, fmt.Errorf("the surrogate of task %q is of type %s: must be %s", t.Name, t.Surrogate.Word(), Word)
+	}
+	return newModel(t, process), nil
 }
 
 func encode(spec latent.Spec, said latent.Statement) ([]byte, error) {
@@ -90,7 +99,7 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 // PeerFactors are the statements of peers.
 type PeerFactors []latent.Statement
 
-var _ strategy.FactorSource = PeerFactors(nil)
+var _ strategy.ModelInput = PeerFactors(nil)
 
-// Statements implements strategy.FactorSource.
-func (h PeerFactors) Statements() []latent.Statement { return h }
+// InformsModel implements strategy.ModelInput.
+func (f PeerFactors) InformsModel() bool { return len(f) > 0 }

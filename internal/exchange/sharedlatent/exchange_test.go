@@ -1,4 +1,4 @@
-package latentfactor
+package sharedlatent
 
 import (
 	"errors"
@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/exchange/sharedlatent/latent"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/surrogate"
-	"github.com/fbo-node/fbo/internal/surrogate/latent"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -21,7 +21,7 @@ func newTask(t testing.TB, model string) *task.Task {
 		StrategyType: task.StrategyType{Name: "none"},
 		New:          func(*task.Task) (strategy.Strategy, error) { return nil, nil },
 		Describe:     func(*task.Task) string { return "waits" },
-	}}.NewTask(task.Spec{Name: "latent", Goal: task.Maximize, Surrogate: task.Settings{"type": model}, Strategy: task.Strategy{Type: "none"},
+	}}.With(Extension()).NewTask(task.Spec{Name: "latent", Goal: task.Maximize, Surrogate: task.Settings{"type": model}, Strategy: task.Strategy{Type: "none"},
 		Parameters: []task.Parameter{{Name: "x", Kind: task.Float, Low: 0, High: 1}, {Name: "c", Kind: task.Categorical, Choices: []string{"a", "b", "c"}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func payloadOf(t testing.TB, view strategy.View) []byte {
 // A statement has as many rows as observations at first, survives the wire, and teaches a
 // newcomer the function.
 func TestStatementImprovesPredictionsOfNewcomer(t *testing.T) {
-	on := newTask(t, task.SharedLatent)
+	on := newTask(t, Word)
 	payload := payloadOf(t, viewOf(t, on, 12))
 	e, err := New(on)
 	if err != nil {
@@ -83,12 +83,12 @@ func TestStatementImprovesPredictionsOfNewcomer(t *testing.T) {
 	if said.Observations != 12 || len(said.Rows) != 12 {
 		t.Errorf("12 observations make a statement after %d with %d rows", said.Observations, len(said.Rows))
 	}
-	model, err := surrogate.New(on)
+	model, err := modelOf(on)
 	if err != nil {
 		t.Fatal(err)
 	}
 	view := viewOf(t, on, 4)
-	informed, err := model.(surrogate.FactorConditioner).ConditionOnFactors(t.Context(), strategy.Observed(on, view.Trials, task.Objective), view.Posterior, []latent.Statement{said})
+	informed, err := model.ConditionOnPeers(t.Context(), PeerFactors{said}, strategy.Observed(on, view.Trials, task.Objective), view.Posterior)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestStatementImprovesPredictionsOfNewcomer(t *testing.T) {
 }
 
 func TestOneObservationStatesNothing(t *testing.T) {
-	on := newTask(t, task.SharedLatent)
+	on := newTask(t, Word)
 	e, err := New(on)
 	if err != nil {
 		t.Fatal(err)
@@ -124,9 +124,9 @@ func TestOneObservationStatesNothing(t *testing.T) {
 // A strategy with the addition has the exchange, and says so.
 func TestWithExchangeAddsLatentFactors(t *testing.T) {
 	plain := strategy.Registration{Describe: func(*task.Task) string { return "waits" }}
-	on := newTask(t, task.SharedLatent)
-	r := plain.WithExchange(Addition())
-	if text := r.Summary(on); !strings.HasSuffix(text, Addition().Described) || strings.Contains(text, "nothing is shared") {
+	on := newTask(t, Word)
+	r := plain.WithExchange(addition())
+	if text := r.Summary(on); !strings.HasSuffix(text, addition().Described) || strings.Contains(text, "nothing is shared") {
 		t.Errorf("described as %q", text)
 	}
 	if text := r.Disclosure(on).Reveals(on); !strings.HasPrefix(text, "Peers get") {
@@ -149,18 +149,53 @@ func TestWithExchangeAddsLatentFactors(t *testing.T) {
 	}
 }
 
+// With pending designs the mean stays and the variance shrinks. The posterior itself does not change.
+func TestWithPending(t *testing.T) {
+	on := newTask(t, Word)
+	m, err := modelOf(on)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := viewOf(t, on, 5)
+	obs := strategy.Observed(on, view.Trials, task.Objective)
+	said, err := m.state(t.Context(), obs, view.Posterior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	informed, err := m.ConditionOnPeers(t.Context(), PeerFactors{said}, obs, view.Posterior)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := []float64{0.93, 0, 1, 0}
+	mean, variance := informed.Predict(x)
+	given, err := informed.(surrogate.Pending).WithPending([][]float64{x, {0.5, 1, 0, 0}, x})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, left := given.Predict(x)
+	if math.Abs(got-mean) > 1e-6 || !(left < variance/2) {
+		t.Errorf("mean %g, variance %g; with pending designs %g and %g", mean, variance, got, left)
+	}
+	if again, after := informed.Predict(x); again != mean || after != variance {
+		t.Error("the posterior itself has changed")
+	}
+	if _, err := m.ConditionOnPeers(t.Context(), PeerFactors{said}, obs, informed); err == nil {
+		t.Error("a posterior that is conditioned on peers is conditioned on them again")
+	}
+}
+
 // Whatever peers send is refused as malformed or can be gathered.
 func FuzzDecode(f *testing.F) {
-	on := newTask(f, task.SharedLatent)
+	on := newTask(f, Word)
 	e, err := New(on)
 	if err != nil {
 		f.Fatal(err)
 	}
-	model, err := surrogate.New(on)
+	model, err := modelOf(on)
 	if err != nil {
 		f.Fatal(err)
 	}
-	spec := model.(surrogate.FactorConditioner).Spec()
+	spec := model.spec
 	f.Add(payloadOf(f, viewOf(f, on, 4)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		value, err := e.Decode(data)

@@ -1,7 +1,7 @@
-// Package latentfactor is the exchange of nodes whose surrogate is of type shared-latent: after
+// Package sharedlatent is the exchange of nodes whose surrogate is of type shared-latent: after
 // each observation a node states what its observations say of the latent function that all
 // have in common, and its own posterior rests on what the others state.
 //
 // Nobody waits and nobody averages in rounds, since statements can be multiplied in any order
 // (package latent has the model and its source).
-package latentfactor
+package sharedlatent

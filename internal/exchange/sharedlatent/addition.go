@@ -1,11 +1,11 @@
-package latentfactor
+package sharedlatent
 
 import (
 	"cmp"
 	"slices"
 
+	"github.com/fbo-node/fbo/internal/exchange/sharedlatent/latent"
 	"github.com/fbo-node/fbo/internal/surrogate"
-	"github.com/fbo-node/fbo/internal/surrogate/latent"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -22,9 +22,21 @@ func peerFactors(view strategy.View) PeerFactors {
 	return all[:min(len(all), maxPeers)]
 }
 
-// Addition is the exchange for any strategy, on tasks whose surrogate is of type
-// shared-latent.
-func Addition() strategy.ExchangeAddition {
+// Word is the value of the key type of the section surrogate.
+const Word = "shared-latent"
+
+// Extension returns the extension of the surrogate by this package.
+func Extension() strategy.SurrogateExtension {
+	return strategy.SurrogateExtension{
+		SurrogateExtension: task.SurrogateExtension{Key: "type", Word: Word},
+		Extend: func(t *task.Task, process surrogate.Process) (surrogate.PeerModel, error) {
+			return newModel(t, process), nil
+		},
+		ExchangeAddition: addition(),
+	}
+}
+
+func addition() strategy.ExchangeAddition {
 	return strategy.ExchangeAddition{
 		New:       func(t *task.Task) (strategy.Exchange, error) { return New(t) },
 		Kind:      protocol.LatentKind,
@@ -36,11 +48,11 @@ func Addition() strategy.ExchangeAddition {
 
 // forge states outputs of another latent function at the designs of the author.
 func forge(t *task.Task, payload []byte, attack strategy.Forgery) ([]byte, error) {
-	model, err := surrogate.New(t)
+	m, err := modelOf(t)
 	if err != nil {
 		return nil, err
 	}
-	spec := model.(surrogate.FactorConditioner).Spec()
+	spec := m.spec
 	said, err := protocol.DecodeLatent(payload, t.Space.Len(), len(spec.Points))
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ async function until(text, probe, most = patience) {
   }
 }
 
-// open opens a page of its own session, and watches what it says and asks for.
+// open opens a page of its own session, and records its messages and requests.
 async function open(link, { dark = false, width = 1280, height = 900 } = {}) {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
@@ -148,7 +148,7 @@ async function overTime(link, id) {
     [[30, 3], [10, 2], [20, 1]].forEach(([ended, value], i) => store.put({ id: i + 1, state: 'done', started: new Date(1000 * i).toISOString(), finished: new Date(1000 * ended).toISOString(), outcome: { value } }));
     return { trials: store.summary().bests, times: store.byTime().bests };
   });
-  check(trials.join() === '3,2,1' && times.join() === '2,1,1', `time: the best so far goes by when outcomes came: ${times} over time, ${trials} over trials`);
+  check(trials.join() === '3,2,1' && times.join() === '2,1,1', `time: the best so far follows the order of outcomes: ${times} over time, ${trials} over trials`);
   await quiet(opened, 'time');
 }
 
@@ -337,7 +337,7 @@ async function ofKey() {
   const none = await open(link.replace(/#.*/, ''));
   await until('the words', async () => /key is missing/.test(await text(none.page)));
   check(true, 'key: without one the page says where to get it');
-  check((await accessible(none.page)).length === 0, 'key: what it says is accessible');
+  check((await accessible(none.page)).length === 0, 'key: the text is accessible');
   await none.close();
   await again.close();
 }

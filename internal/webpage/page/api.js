@@ -2,8 +2,8 @@
 
 const place = 'fbo-key';
 
-// takeKey takes the key out of the page's address, where nobody shall read it from the
-// history or a screenshot, and keeps it until the tab is closed. It tells whether there is one.
+// takeKey takes the key out of the page's address, where it could be read from the
+// history or a screenshot, and keeps it until the tab is closed. It returns whether there is one.
 export function takeKey() {
   const given = /^#key=([^&]+)$/.exec(location.hash);
   if (given) {
@@ -51,10 +51,10 @@ export async function save(path, name, accept) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-// A node says something every 15 s; a connection that is silent for longer is lost.
+// A node sends a message at least every 15 s; a connection that is silent for longer is lost.
 const silence = 40_000;
 
-// follow reads the events of a task for good, and begins again where it was when the connection
+// follow reads the events of a task permanently, and begins again where it was when the connection
 // is lost. It calls event(type, data), and state('live' | 'lost' | 'gone', until when it waits).
 export function follow(id, { event, state, missed }) {
   const end = new AbortController();

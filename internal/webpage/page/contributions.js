@@ -51,7 +51,7 @@ export function Contributions({ store, contributions, go, now }) {
     </div>`;
 }
 
-// The newest of so many designs are linked; the others are in the table of trials.
+// The newest designs are linked, up to this number; the others are in the table of trials.
 const most = 6;
 
 function Designs({ ids, go }) {

@@ -4,7 +4,7 @@
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\ufff0-\uffff]/g;
 const sign = (c) => (c <= '\u001f' ? String.fromCharCode(0x2400 + c.charCodeAt(0)) : '\ufffd');
 
-// plain returns a text of others on one line, at most so many characters long.
+// plain returns a text of others on one line, with at most this number of characters.
 export function plain(text, most = 500) {
   let shown = String(text ?? '');
   if (shown.length > most) shown = shown.slice(0, most) + '…';
@@ -16,7 +16,7 @@ export function lines(text) {
   return String(text ?? '').split('\n').map((line) => line.split('\t').map((part) => part.replace(unprintable, sign)).join('\t')).join('\n');
 }
 
-// number has so many significant digits, and a true minus sign.
+// number returns a text with the given significant digits and a true minus sign.
 export function number(x, digits = 4) {
   if (typeof x !== 'number' || !Number.isFinite(x)) return '–';
   if (Number.isInteger(x) && Math.abs(x) < 1e6) return minus(String(x));
@@ -49,7 +49,7 @@ export function bytes(n) {
   return n < 1e6 ? `${number(n / 1e3, 3)} kB` : `${number(n / 1e6, 3)} MB`;
 }
 
-// duration of so many seconds.
+// duration returns a number of seconds as text.
 export function duration(s) {
   if (!(s >= 0)) return '–';
   if (s < 10) return `${number(s, 2)} s`;

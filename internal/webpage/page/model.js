@@ -138,7 +138,7 @@ function paintSlice(plot, { store, place, slice, design, range }, theme) {
     const at = place.at(t.parameters?.[slice.parameter]);
     if (at === null) continue;
     const y = Math.min(range[1], Math.max(range[0], t.outcome.value));
-    // Marks of one choice are spread, in the order of trials, so that they can be told apart.
+    // Marks of one choice are spread, in the order of trials, so that they can be distinguished.
     const spread = place.choices ? ((t.id * 0.618034) % 1 - 0.5) * 0.3 : 0;
     (fromPeers(t.why) ? peer : own).push(plot.valToPos(at + spread, 'x', true), plot.valToPos(y, 'y', true));
   }

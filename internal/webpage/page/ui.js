@@ -42,7 +42,7 @@ function useAnswer(ask, depends, pause = 3000) {
   return state;
 }
 
-// useSlow follows a value, but changes at most every so many milliseconds, for what takes long to draw.
+// useSlow follows a value, but changes at most once per given number of milliseconds, for what takes long to draw.
 function useSlow(value, pause) {
   const [slow, set] = useState(value);
   const next = useRef(0);

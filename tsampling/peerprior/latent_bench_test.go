@@ -13,10 +13,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/exchange/sharedlatent/latent"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
-	"github.com/fbo-node/fbo/internal/exchange/sharedlatent/latent"
 	"github.com/fbo-node/fbo/lab/family"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"

@@ -52,9 +52,27 @@ type Disclosure struct {
 	// guarantee, and nil when it has none.
 	Debit func(exchange string, note []byte) []byte
 
+	// Sums returns what is known in advance of the sums of a task with mechanism aggregate.
+	Sums func(t *task.Task) SumPlan
+
 	// Forge returns the payload of a share of a kind, one of those that the Exchanges send,
 	// replaced by a well-formed one without a true content, for adversaries in experiments.
 	Forge func(t *task.Task, kind string, payload []byte, attack Forgery) ([]byte, error)
+}
+
+// SumPlan is what is known in advance of the sums of a task. Noise is the standard deviation on each
+// weight of an average: a sum divided by the number of its contributions.
+type SumPlan interface {
+	// Cells returns the number of cells of the space, at least 1, each with weights of its own.
+	Cells() int
+	// EvidenceWeighted reports whether nodes use the average of all sums, weighted by evidence, and
+	// not the first.
+	EvidenceWeighted() bool
+	// Noise returns the noise of a round, from 1, to which each of the nodes contributes noise of
+	// this deviation, with as many nodes for each cell.
+	Noise(round, nodes int, deviation float64) float64
+	// PooledNoise returns the same for the evidence-weighted average of the first rounds.
+	PooledNoise(rounds, nodes int, deviation float64) float64
 }
 
 // Keys of the section strategy that ReadChoice reads.

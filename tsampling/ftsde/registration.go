@@ -62,6 +62,7 @@ func discloseSums(share, of string, norm float64) strategy.Disclosure {
 				Norm:    norm * math.Sqrt(float64(t.Surrogate.Features)),
 			}
 		},
+		Sums: sumPlanOf,
 		Debit: func(exchange string, note []byte) []byte {
 			if exchange != protocol.AggregateKind {
 				return nil

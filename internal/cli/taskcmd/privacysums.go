@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/privacy/securesum"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
 // sumReport is what mechanism aggregate adds to a PrivacyReport: who sums, against
@@ -40,7 +41,7 @@ type average struct {
 }
 
 func newSumReport(t *task.Task, terms ledger.Terms) (*sumReport, error) {
-	a, f := terms.Aggregate, t.Strategy.Settings.(ftsde.Settings)
+	a, plan := terms.Aggregate, base.RegistrationOf(t).Disclosure(t).Sums(t)
 	committee, err := securesum.NewCommittee(a.Committee, a.MaxColluding)
 	if err != nil {
 		return nil, err
@@ -48,15 +49,15 @@ func newSumReport(t *task.Task, terms ledger.Terms) (*sumReport, error) {
 	s := &sumReport{
 		Roster: len(a.Roster), MinContributors: a.MinContributors,
 		Committee: a.Committee, Quorum: committee.Quorum, MaxColluding: a.MaxColluding,
-		Cells: f.Cells, EvidenceWeighted: f.Weights == "evidence",
+		Cells: plan.Cells(), EvidenceWeighted: plan.EvidenceWeighted(),
 	}
-	p := planned{terms: terms, cells: float64(f.Cells), initial: t.Strategy.InitialDesigns, every: f.ShareEvery}
+	p := planned{plan, terms}
 	s.All, s.Minimum = p.average(s.Roster, terms.Sigma), p.average(s.MinContributors, terms.Sigma)
-	s.SignalToNoiseUsed = p.received(s.Roster, terms.Sigma, s.EvidenceWeighted)
+	s.SignalToNoiseUsed = p.received(s.Roster, terms.Sigma)
 	// The honest contributors of a sum add the noise together.
 	total := terms.Sigma * math.Sqrt(float64(s.MinContributors-s.MaxColluding))
 	for nodes := s.Roster; nodes <= securesum.MaxRoster && s.enough == 0; nodes++ {
-		if p.received(nodes, total/math.Sqrt(float64(s.least(nodes)-s.MaxColluding)), s.EvidenceWeighted) >= 1 {
+		if p.received(nodes, total/math.Sqrt(float64(s.least(nodes)-s.MaxColluding))) >= 1 {
 			s.enough = nodes
 		}
 	}
@@ -65,45 +66,26 @@ func newSumReport(t *task.Task, terms ledger.Terms) (*sumReport, error) {
 
 // planned are the sums of a task.
 type planned struct {
-	terms          ledger.Terms
-	cells          float64
-	initial, every int // observations until the first sum, and from one to the next
+	strategy.SumPlan
+	terms ledger.Terms
 }
 
-// noise is the deviation on each weight of the average of a round, when each of the
-// nodes adds noise of this deviation, and each cell has as many nodes.
-func (p planned) noise(round, nodes int, deviation float64) float64 {
-	own := 1 / p.cells
-	return deviation / math.Sqrt(float64(nodes)) / (own + (1-own)*ftsde.Elsewhere((round-1)*p.every))
-}
-
-// signal is the most that there is, relative to such noise: each cell has its part
-// of the norm.
+// signal returns the largest signal relative to the noise: each cell has its part of the norm.
 func (p planned) signal(noise float64) float64 {
 	return p.terms.Clip / (noise * math.Sqrt(float64(p.terms.Numbers())))
 }
 
 func (p planned) average(nodes int, deviation float64) average {
-	first, last := p.noise(1, nodes, deviation), p.noise(p.terms.Releases, nodes, deviation)
+	first, last := p.Noise(1, nodes, deviation), p.Noise(p.terms.Releases, nodes, deviation)
 	return average{nodes, first, p.signal(first), last, p.signal(last)}
 }
 
-// received is the signal relative to the noise of what nodes follow: judged, the average
-// of all sums, each as much as it counts.
-func (p planned) received(nodes int, deviation float64, judged bool) float64 {
-	if !judged {
-		return p.signal(p.noise(1, nodes, deviation))
+// received returns the signal relative to the noise of the average that nodes use.
+func (p planned) received(nodes int, deviation float64) float64 {
+	if p.EvidenceWeighted() {
+		return p.signal(p.PooledNoise(p.terms.Releases, nodes, deviation))
 	}
-	var sums []ftsde.Sum
-	for round := 1; round <= p.terms.Releases; round++ {
-		sums = append(sums, ftsde.Sum{
-			Observations: p.initial + (round-1)*p.every,
-			Weights:      [][]float64{{1}}, // any that is not zero
-			Noise:        []float64{p.noise(round, nodes, deviation)},
-		})
-	}
-	_, variance := ftsde.Pooled(sums)
-	return p.signal(math.Sqrt(variance[0]))
+	return p.signal(p.Noise(1, nodes, deviation))
 }
 
 // least is how many contributors so many nodes would have at least, in proportion.

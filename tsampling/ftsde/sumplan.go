@@ -1,0 +1,44 @@
+package ftsde
+
+import (
+	"math"
+
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// sumPlan implements strategy.SumPlan.
+type sumPlan struct {
+	Settings
+	initial int // observations until the first sum
+}
+
+var _ strategy.SumPlan = sumPlan{}
+
+func sumPlanOf(t *task.Task) strategy.SumPlan {
+	return sumPlan{settingsOf(t), t.Strategy.InitialDesigns}
+}
+
+func (p sumPlan) Cells() int { return p.Settings.Cells }
+
+func (p sumPlan) EvidenceWeighted() bool { return p.Weights == weightsEvidence }
+
+// Noise is larger in the first rounds of several cells, in which nodes report less of the cells of
+// others.
+func (p sumPlan) Noise(round, nodes int, deviation float64) float64 {
+	own := 1 / float64(p.Settings.Cells)
+	return deviation / math.Sqrt(float64(nodes)) / (own + (1-own)*Elsewhere((round-1)*p.ShareEvery))
+}
+
+func (p sumPlan) PooledNoise(rounds, nodes int, deviation float64) float64 {
+	var sums []Sum
+	for round := 1; round <= rounds; round++ {
+		sums = append(sums, Sum{
+			Observations: p.initial + (round-1)*p.ShareEvery,
+			Weights:      [][]float64{{1}}, // any that is not zero
+			Noise:        []float64{p.Noise(round, nodes, deviation)},
+		})
+	}
+	_, variance := Pooled(sums)
+	return math.Sqrt(variance[0])
+}

@@ -12,8 +12,8 @@ import (
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
-// sumReport is what mechanism aggregate adds to a PrivacyReport: who sums, against
-// whom, and what is left to hear.
+// sumReport is the part that mechanism aggregate adds to a PrivacyReport: the summing nodes, the
+// tolerated adversaries, and the signal that is left.
 type sumReport struct {
 	Roster            int     `json:"roster"`           // nodes that may take part
 	MinContributors   int     `json:"min_contributors"` // at least, in a sum
@@ -26,11 +26,11 @@ type sumReport struct {
 	EvidenceWeighted  bool    `json:"evidence_weighted"`
 	SignalToNoiseUsed float64 `json:"signal_to_noise_used"` // an upper bound for the average that nodes use: with evidence weights of all planned sums, else of the first
 
-	enough int // nodes with whom Heard would be 1, were as large a part of them in each sum; 0 if no roster may be so long
+	enough int // nodes with which SignalToNoiseUsed would be 1, if the same part of them were in each sum; 0 if no roster may be as long
 }
 
-// average is a sum divided by what it is a sum of, the first and the last that are
-// planned: with several cells less is told of each at first.
+// average is the average over the contributors of a sum, of the first and the last planned one:
+// with several cells less is released of each at first.
 type average struct {
 	Nodes      int     `json:"nodes"`
 	Noise      float64 `json:"noise"`           // standard deviation on each weight
@@ -88,8 +88,8 @@ func (p planned) average(nodes int, deviation float64) average {
 	return average{nodes, first, p.signal(first), last, p.signal(last)}
 }
 
-// received is the signal relative to the noise of what nodes follow: judged, the average
-// of all sums, each as much as it counts.
+// received is the signal relative to the noise of the average that nodes use: with evidence
+// weights, the weighted average of all sums.
 func (p planned) received(nodes int, deviation float64, judged bool) float64 {
 	if !judged {
 		return p.signal(p.noise(1, nodes, deviation))
@@ -106,7 +106,7 @@ func (p planned) received(nodes int, deviation float64, judged bool) float64 {
 	return p.signal(math.Sqrt(variance[0]))
 }
 
-// least is how many contributors so many nodes would have at least, in proportion.
+// least returns the minimum number of contributors for this number of nodes, in proportion.
 func (s *sumReport) least(nodes int) int {
 	return (nodes*s.MinContributors + s.Roster - 1) / s.Roster
 }
@@ -121,7 +121,7 @@ func (r PrivacyReport) promiseOfSums() string {
 		"or %s shows by no more than that", r.Epsilon, r.Delta, sanitize.Count(r.Planned, "contribution"), who, r.neighbour())
 }
 
-// text says who sums.
+// text describes the nodes that sum.
 func (s *sumReport) text() string {
 	sizes := fmt.Sprintf("a sum is of %d at least", s.MinContributors)
 	if s.MinContributors == s.Roster {

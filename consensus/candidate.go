@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// candidateTTL is how long a candidate may be of use. Its author must be present
+// candidateTTL is how long a candidate may be used. Its author must be present
 // too, so that this only has to exceed a deadline and an evaluation: who is in
 // step is known by the candidate of the round before.
 const candidateTTL = 7 * 24 * time.Hour

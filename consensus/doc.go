@@ -15,7 +15,7 @@
 // Federated Black-box Optimization: A Bayesian Optimization Perspective" (2024),
 // equations 4 to 6.
 //
-// The papers fix the number K of agents and the number T of rounds, and nobody is
+// The papers fix the number K of agents and the number T of rounds, and no agent is
 // late. Here K is the number of agents present, T belongs to the task, a round is
 // an agent's own trial counted from the first one that is not a starting design,
 // imported ones included, and these rules keep every row of weights stochastic
@@ -26,14 +26,14 @@
 //   - A round waits for those present that are in step: whose newest candidate is
 //     not older than the agent's own round before this one, and older than this
 //     round. In its first round after a start an agent waits for all who are not
-//     ahead, and, while it sees nobody, for one interval of presence. At the latest
-//     at the deadline a round closes.
-//   - Who is late may be in step again in the next round. But a peer that has been
-//     waited for in vain m times is not waited for before 2^(m-1) rounds later.
+//     ahead, and, while it sees no peer, for one interval of presence. A round closes at its
+//     deadline at the latest.
+//   - A late agent may be in step again in the next round. But after m missed
+//     deadlines of a peer, agents wait for it again only 2^(m-1) rounds later.
 //   - A candidate counts in one round only, its own or, being late or ahead, the
 //     first that closes after it came.
-//   - An agent that stops while it evaluates says nothing before it has told the
-//     outcome. One whose budget ends leaves; from round T+1 on an agent goes alone.
+//   - An agent that stops while it evaluates publishes nothing before it has the
+//     outcome. An agent whose budget ends leaves; from round T+1 on agents choose alone.
 //
 // Where all see the same agents present and have their candidates, the weights
 // form a symmetric, doubly stochastic matrix, but for weights by similarity.

@@ -94,5 +94,5 @@ func total(ballots []weightedValue) float64 {
 	return sum
 }
 
-// nearly tells whether weights differ by no more than rounding.
+// nearly reports whether weights differ by no more than rounding.
 func nearly(a, b float64) bool { return a-b < 1e-9*b && b-a < 1e-9*b }

@@ -31,8 +31,8 @@ const (
 )
 
 const (
-	// hearing is how long after a start an agent that sees nobody does not take
-	// itself for alone: who is present says so within one interval.
+	// receiving is the time after a start during which an agent without present peers does not
+	// assume that it is alone: present nodes publish their presence within one interval.
 	receiving = presence.Interval
 	// looking is how often a round is looked at for members that have left.
 	checkInterval = 2 * time.Second
@@ -146,7 +146,7 @@ func (r *rounds) publishCandidate(view strategy.View, result any) []strategy.Out
 		strategy.SetTimer{Name: checkTimer, After: checkInterval})
 }
 
-// close ends the round when nobody is waited for any more.
+// close ends the round when the agent waits for no peer any more.
 func (r *rounds) close(view strategy.View) []strategy.Output {
 	if !r.round.Open || r.round.Own == nil || r.cannotKnow(view) {
 		return nil
@@ -180,8 +180,8 @@ func (r *rounds) close(view strategy.View) []strategy.Output {
 	return []strategy.Output{strategy.Result{Value: r.round}}
 }
 
-// cannotKnow tells whether, right after a start, others may be present whom the
-// agent has not heard. When all whom it has heard see the same set, there are none.
+// cannotKnow reports whether, right after a start, peers may be present from which the agent has
+// received nothing yet. There are none when all present peers report the same set.
 func (r *rounds) cannotKnow(view strategy.View) bool {
 	seen := presence.Of(view)
 	if r.barrier.Late() || len(seen.Present) > 1 && seen.Agreed {
@@ -190,7 +190,7 @@ func (r *rounds) cannotKnow(view strategy.View) bool {
 	return r.replaying
 }
 
-// inStep tells whether a peer of which this is the best candidate, the zero one if it has
+// inStep reports whether a peer of which this is the best candidate, the zero one if it has
 // none, has one of the round, or was in step before, so that it will have one soon.
 func (r *rounds) inStep(best protocol.Candidate) bool {
 	return r.before <= best.Round && best.Round <= r.round.Number

@@ -103,7 +103,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 	return c
 }
 
-// robust tells whether few candidates move an average little.
+// robust reports whether few candidates move an average little.
 func (c Settings) robust() bool { return c.Average == averageMedian || c.Average == averageTrimmed }
 
 func (c *Settings) readResponse(s *task.Section) {

@@ -18,8 +18,7 @@ import (
 const source strategy.Source = "consensus"
 
 // Strategy evaluates the weighted average of the agent's own candidate and its
-// peers'. With nobody to average with it is the lone acquisition, design for
-// design.
+// peers'. Without candidates of peers its designs are those of the acquisition function alone.
 type Strategy struct {
 	task     *task.Task
 	settings Settings
@@ -35,7 +34,7 @@ func New(t *task.Task) (Strategy, error) {
 	return Strategy{task: t, settings: settingsOf(t), search: search.New(t).WithoutCentre(), own: own}, err
 }
 
-// NewExchange returns the exchange of one agent that the strategy rests on.
+// NewExchange returns the exchange of one agent that the strategy needs.
 func NewExchange(t *task.Task) (strategy.Exchange, error) {
 	if settingsOf(t).Mode == modeRounds {
 		return newRounds(t)
@@ -43,7 +42,7 @@ func NewExchange(t *task.Task) (strategy.Exchange, error) {
 	return newLatest(t)
 }
 
-// ownStrategy is what an agent does that has nobody to agree with.
+// ownStrategy returns the strategy of an agent without peers.
 func ownStrategy(t *task.Task) (strategy.Strategy, error) {
 	switch name := settingsOf(t).Acquisition; name {
 	case acquisitionLogEI:

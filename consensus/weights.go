@@ -58,8 +58,8 @@ func leaderRow(agents, self, leader, t, T int) []float64 {
 }
 
 // metropolisRow returns the weights that an agent with this many neighbours gives
-// to the candidates of agents with so many, in round t of T; the rest is its own.
-// It needs no knowledge of who else takes part: with weights 1/(1 + the larger of
+// to the candidates of agents with the listed numbers, in round t of T; the rest is its own.
+// It needs no list of the participants: with weights 1/(1 + the larger of
 // the two degrees) the matrix is symmetric and doubly stochastic on any graph
 // whose edges go both ways (Xiao, Boyd and Lall, "Distributed Average Consensus
 // with Time-Varying Metropolis Weights", 2006). They decay as those of uniformRow.

@@ -75,7 +75,7 @@ var (
 // NewInvitation returns an invitation to the task with this ID, with a secret of its own.
 func NewInvitation(task cid.Cid) Invitation { return invitation.New(task) }
 
-// ReadInvitation reads an invitation from a file. Only its owner may read the file: whoever has the
+// ReadInvitation reads an invitation from a file. Only its owner may read the file: a node with the
 // invitation can join.
 func ReadInvitation(path string) (Invitation, error) { return store.ReadInvitation(path) }
 

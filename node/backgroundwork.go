@@ -8,12 +8,11 @@ import (
 	"time"
 )
 
-// slowWork is how long Close waits for computations whose context has ended, the
-// goodbye to the peers included. With what else there is to close it stays below five
-// seconds.
+// slowWork is how long Close waits for computations whose context has ended, the goodbye to the
+// peers included. Together with the rest of the shutdown it stays below five seconds.
 const slowWork = 3 * time.Second
 
-// backgroundWork are the computations of a session that run beside its loop.
+// backgroundWork holds the computations of a session that run in parallel to its loop.
 type backgroundWork struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -49,9 +48,8 @@ func (w *backgroundWork) start(name string, run func(ctx context.Context)) {
 	})
 }
 
-// end waits until all have ended, at most so long, and returns the names of those that
-// have not. These end by themselves; nobody takes their results. It is called after the
-// loop.
+// end waits until all work has ended, at most for patience, and returns the names of work that has
+// not. This work ends by itself, and its results are dropped. It is called after the loop.
 func (w *backgroundWork) end(patience time.Duration) (left []string) {
 	w.cancel()
 	ended := make(chan struct{})

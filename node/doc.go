@@ -30,10 +30,10 @@
 // part, and [JoinOptions].Invitation closes a task to peers without a secret. Without either, every
 // peer that reaches a node may take part, since the node advertises the task's ID.
 //
-// The node discloses the shares and direct messages of its agents, the IDs of its tasks, and to peers
-// on other tasks a hash of their names. Of a task by invitation it discloses the first two to peers
-// with the invitation, and a tag in place of the rest. A share without noise is not private: with the
-// designs, most of the outcomes can be computed from it.
+// The node discloses the shares and direct messages of its agents, the IDs of its tasks, and to
+// peers on other tasks a hash of their names. For a task by invitation it discloses the first two
+// to peers with the invitation, and a tag in place of the rest. A share without noise is not
+// private: with the designs, most of the outcomes can be computed from it.
 //
 // The packages below node/internal are its rooms: peers decides on peers, access applies the
 // decisions to a host, gossip and wire exchange messages, and hub is what hubs do. The data directory

@@ -55,8 +55,8 @@ func (n *Node) connectionChanged(_ network.Network, c network.Conn) {
 	}
 }
 
-// leaveRelay closes relayed connections to a peer to which there is a direct one;
-// what spoke over them speaks over that.
+// leaveRelay closes relayed connections to a peer to which there is a direct one; protocols that
+// used the relayed connections use the direct one.
 func (n *Node) leaveRelay(id peer.ID) {
 	connections := n.host.Network().ConnsToPeer(id)
 	if !slices.ContainsFunc(connections, func(c network.Conn) bool { return !relayed(c) }) {

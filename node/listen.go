@@ -24,8 +24,8 @@ func (n *Node) newHost(listen []string) (host.Host, error) {
 	return n.parts.newHost(c)
 }
 
-// listen makes the host. Unless the user says where to listen, it takes the
-// ports of the last start again, if they are free.
+// listen makes the host. Unless the user sets addresses, it takes the ports of the last start
+// again, if they are free.
 func (n *Node) listen() (host.Host, error) {
 	if len(n.Listen) > 0 {
 		return n.newHost(n.Listen)

@@ -78,7 +78,7 @@ func (s *Session) loop() {
 	}
 }
 
-// settle tells those who wait that what they wait for has come.
+// settle notifies the waiters whose condition is met.
 func (s *Session) settle() {
 	s.awaited = slices.DeleteFunc(s.awaited, func(a waiter) bool {
 		if !a.ready() {
@@ -145,8 +145,7 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 	return nil
 }
 
-// warn passes on what the agent warns of, as far as peers that cause it without end leave
-// it bearable.
+// warn passes on warnings of the agent, at a limited rate, since peers can cause them without end.
 func (s *Session) warn(message string) {
 	left, ok := s.warned.Allow(ratelimitlog.Shape(message), "")
 	if !ok {

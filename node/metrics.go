@@ -10,9 +10,8 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Labels that tell apart the nodes of a registry and the tasks of a node. Their
-// values are the last eight characters of the peer ID and of the task's ID;
-// fbo_task_info has both in full.
+// Labels that distinguish the nodes of a registry and the tasks of a node. Their values are the
+// last eight characters of the peer ID and of the task's ID; fbo_task_info has both in full.
 const (
 	nodeLabel = "node"
 	taskLabel = "task"

@@ -219,7 +219,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	return configured, nil
 }
 
-// newPolicy returns a policy of what the user has configured.
+// newPolicy returns the policy that the user has configured.
 func (n *Node) newPolicy(self peer.ID, configured []peer.AddrInfo) *peers.Policy {
 	c := peers.Config{Self: self, Listed: n.Allow, Named: slices.Clone(configured)}
 	for _, h := range n.hubs {
@@ -331,8 +331,8 @@ func idOf(h host.Host) peer.ID {
 	return h.ID()
 }
 
-// Join takes part in a task that strategy.Set.Parse or strategy.Set.NewTask has made. What an
-// earlier run left in the journal is restored. The context bounds the join only.
+// Join takes part in a task that strategy.Set.Parse or strategy.Set.NewTask has made. The journal
+// of an earlier run is restored. The context bounds the join only.
 func (n *Node) Join(ctx context.Context, t *task.Task, options JoinOptions) (*Session, error) {
 	if err := checkJoin(ctx, t, options); err != nil {
 		return nil, err

@@ -19,8 +19,8 @@ type PreviousTask struct {
 	Differences []string `json:"differences"` // how the new task differs from it
 }
 
-// previousTasksOf returns the tasks with trials of the same name, the one that changed last first. What
-// cannot be read is left out.
+// previousTasksOf returns the tasks with trials of the same name, the one that changed last first.
+// Unreadable data is left out.
 func (n *Node) previousTasksOf(t *task.Task) (previousTasks []PreviousTask) {
 	own := t.ID().String()
 	changed := map[string]time.Time{}

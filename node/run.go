@@ -26,12 +26,11 @@ type RunOptions struct {
 	// node's model expected to complete, or a hundred of any.
 	MaxFailures int
 
-	// StopRegret ends the run too, when the best design so far lacks at most this of the
-	// best of the space, in the objective's units, as far as the node's own model knows:
-	// when Session.RegretBound is no larger after five outcomes in a row, and there are ten for
-	// each parameter. The journal says so
-	// (Session.Stopped), and a run that begins where another has ended thus ends at
-	// once. For tasks without constraints. Zero: never.
+	// StopRegret ends the run too, when the best design so far lacks at most this of the best of
+	// the space, in the objective's units, as far as the node's own model knows: when
+	// Session.RegretBound is no larger after five outcomes in a row, and there are ten for each
+	// parameter. The journal records this end (Session.Stopped), and a run that begins after it
+	// ends at once. For tasks without constraints. Zero: never.
 	StopRegret float64
 
 	// Parallel is how many evaluations run at once; default 1.

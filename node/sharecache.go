@@ -22,7 +22,7 @@ func (s *Session) warnNotCached(err error) {
 	s.node.warn(fmt.Sprintf("peers' shares are not stored for the next start: %v", err))
 }
 
-// cachedShares is what the agent wants kept.
+// cachedShares holds the shares that the agent wants to keep.
 func (s *Session) cachedShares(now time.Time) sharecache.Contents {
 	known := s.agent.PeerShares(now)
 	c := sharecache.Contents{Task: s.id, Distrusted: map[string]uint64{}}

@@ -44,7 +44,7 @@ type Status struct {
 
 	SharesSent             int   `json:"shares_sent"` // presence not counted
 	SharesReceived         int   `json:"shares_received"`
-	DirectMessagesSent     int   `json:"direct_messages_sent,omitempty"` // messages to single peers, in which some strategies say all that they say
+	DirectMessagesSent     int   `json:"direct_messages_sent,omitempty"` // direct messages; some strategies send nothing else
 	DirectMessagesReceived int   `json:"direct_messages_received,omitempty"`
 	BytesSent              int64 `json:"bytes_sent"` // by the node on all streams, since its start; 0 with a Host of the user's
 	BytesReceived          int64 `json:"bytes_received"`

@@ -176,8 +176,7 @@ func (m *taskMetrics) suggested(took time.Duration) {
 	}
 }
 
-// event times evaluations. A trial that another process began, or nobody did,
-// has no time.
+// event times evaluations. A trial that was not begun in this process has no time.
 func (m *taskMetrics) event(e Event, now time.Time) {
 	if m == nil {
 		return

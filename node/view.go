@@ -24,7 +24,7 @@ func (s *Session) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error)
 	return s.agent.PeerWeights(view)
 }
 
-// Authors lists the peers of whom this node holds valid shares, in order of ID.
+// Authors lists the peers whose valid shares this node stores, in order of ID.
 func (s *Session) Authors(ctx context.Context) (all []Author, err error) {
 	return all, s.do(ctx, func(now time.Time) { all = s.agent.Authors(now) })
 }

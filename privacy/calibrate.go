@@ -13,9 +13,9 @@ type Promise struct {
 // sigmaTolerance is how far above the least sufficient sigma Plan.Sigma may end.
 const sigmaTolerance = 0x1p-20
 
-// Sigma returns the noise scale, in grid units, with which every party keeps the
-// promise: at most one unit or a part in 2^20 above the least that does, never
-// below. An error says that none up to MaxSigma does.
+// Sigma returns the noise scale, in grid units, with which every party keeps the promise: at most
+// one unit or a part in 2^20 above the least that does, never below. It returns an error if none up
+// to MaxSigma does.
 func (p Plan) Sigma(promise Promise) (int64, error) {
 	if !(promise.Epsilon >= MinEpsilon && promise.Epsilon <= MaxEpsilon) {
 		return 0, fmt.Errorf("parameter %q: %g must lie in [%g, %g]", "Epsilon", promise.Epsilon, MinEpsilon, float64(MaxEpsilon))

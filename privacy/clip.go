@@ -8,7 +8,7 @@ import (
 	"math/bits"
 )
 
-// Adjacency names which two contributions of a node must be hard to tell apart.
+// Adjacency names which two contributions of a node must be hard to distinguish.
 type Adjacency int
 
 const (
@@ -38,7 +38,7 @@ func (a Adjacency) validate() error {
 	return nil
 }
 
-// Bounds of what a Grid accepts.
+// Bounds of a Grid's fields.
 const (
 	MinBits      = 8
 	MaxBits      = 30
@@ -111,8 +111,8 @@ func (g Grid) Clip(dst []int64, weights []float64) error {
 	if largest == 0 {
 		return nil
 	}
-	// Relative to the largest entry nothing overflows. What these floats lose is no
-	// matter of privacy: project bounds the norm of whatever integers come out.
+	// Relative to the largest entry nothing overflows. Rounding errors of these floats do not
+	// affect privacy: project bounds the norm of any resulting integers.
 	sum := 0.0
 	for _, w := range weights {
 		sum += (w / largest) * (w / largest)

@@ -1,10 +1,9 @@
-// Package privacy is the arithmetic of differential privacy for shared weight
-// vectors: what is released, and what releasing it costs.
+// Package privacy is the arithmetic of differential privacy for shared weight vectors: the release,
+// and its privacy cost.
 //
-// [Grid.Clip] turns weights into integers whose Euclidean norm has an exact
-// bound, [Sampler] adds discrete Gaussian noise to them, [Plan.Loss] says what a
-// number of such releases costs, and [Plan.Sigma] how much noise a promise
-// (ε, δ) needs. A release is
+// [Grid.Clip] turns weights into integers whose Euclidean norm has an exact bound, [Sampler] adds
+// discrete Gaussian noise to them, [Plan.Loss] returns the cost of a number of such releases, and
+// [Plan.Sigma] the noise that a promise (ε, δ) needs. A release is
 //
 //	grid := privacy.Grid{Norm: 4, Bits: 30}
 //	plan := privacy.Plan{Grid: grid, Dimension: 64, Rate: 1, Releases: 10, Parties: 1}
@@ -13,32 +12,29 @@
 //	err = grid.Clip(release, weights)
 //	err = sampler.AddTo(release) // only now may release leave the machine
 //
-// # Against whom
+// # Adversary
 //
-// The adversary knows everything but one node's data and its random bytes: the
-// plan, all other nodes' data, and every released integer down to the last bit.
-// The promise covers one node's whole contribution, over all releases of the
-// plan: whatever is computed from the releases is, under two contributions that
-// are neighbours by the plan's [Adjacency], (ε, δ)-close. It rests on integers
-// alone: a float
-// computes which vector is to be clipped, but from the clipped integers to the
-// released ones there is none, since Gaussian noise in floating point betrays its
-// input by its low bits (Mironov, CCS 2012). Rounding cannot enlarge the
-// sensitivity, because the clip comes after it and is exact.
+// The adversary knows everything but one node's data and its random bytes: the plan, all other
+// nodes' data, and every released integer down to the last bit. The promise covers one node's whole
+// contribution, over all releases of the plan: whatever is computed from the releases is, under two
+// contributions that are neighbours by the plan's [Adjacency], (ε, δ)-close. The promise depends on
+// integers alone. Floats compute the vector to be clipped, but none are used from the clipped
+// integers to the released ones, since Gaussian noise in floating point reveals its input by its
+// low bits (Mironov, CCS 2012). Rounding cannot enlarge the sensitivity, because the clip comes
+// after it and is exact.
 //
-// Figures are computed in floats and rounded to the safe side: of a bisection the
-// end is taken at which the promise was seen to hold, and sums that are only
-// known up to rounding errors carry a margin that exceeds those.
+// Figures are computed in floats and rounded to the safe side: a bisection returns the end at which
+// the promise was checked to hold, and sums that are only known up to rounding errors have a margin
+// that exceeds those errors.
 //
 // # Duties of the caller
 //
-// The source of random bytes must be crypto/rand, never a seed, and no noise may
-// be used twice. The plan (norm, grid, noise, number of releases) must be fixed
-// without looking at the data, and a ledger must count the releases. Whether and
-// when a release happens must not depend on the data; in particular, weights that
-// are not finite are refused, and to fall silent then would tell that they were:
-// release noise on zeros instead. A [Plan] with a Rate below one promises
-// something only as long as nobody can see who took part.
+// The source of random bytes must be crypto/rand, never a seed, and no noise may be used twice. The
+// plan (norm, grid, noise, number of releases) must be fixed without looking at the data, and a
+// ledger must count the releases. Whether and when a release happens must not depend on the data;
+// in particular, weights that are not finite are refused, and a missing release would then disclose
+// that they were: release noise on zeros instead. The promise of a [Plan] with a Rate below one
+// holds only as long as participation is hidden.
 //
 // # Sources
 //

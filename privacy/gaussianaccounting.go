@@ -45,7 +45,7 @@ func gaussianEpsilon(mu, delta float64) float64 {
 	return high
 }
 
-// reach is how many deviations of noise roundingRatio speaks of. Noise beyond has a
+// reach is the number of deviations of noise that roundingRatio covers. Noise beyond has a
 // probability below 2·exp(logBeyond), next to which no δ is small.
 const (
 	reach     = 40

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Bounds of what a Plan and a Promise accept.
+// Bounds of the fields of a Plan and a Promise.
 const (
 	MaxReleases = 1_000_000
 	MaxParties  = 1_000_000
@@ -24,7 +24,7 @@ const minSampledMultiplier = 0.05
 // release was sampled, or its noise is of so few grid units that the grid matters.
 var ErrNoTight = errors.New("no tight figure for sampled releases or noise of few grid units; use Renyi")
 
-// Bound names the argument behind an ε. Both are upper bounds for discrete noise.
+// Bound names the argument for an ε. Both are upper bounds for discrete noise.
 type Bound int
 
 const (
@@ -36,17 +36,17 @@ const (
 	Tight
 )
 
-// Plan describes Releases alike releases of one node's vector. All fields are
-// public and fixed before any data is seen.
+// Plan describes Releases identical releases of one node's vector. All fields are public and fixed
+// before any data is seen.
 type Plan struct {
 	Grid      Grid
 	Adjacency Adjacency // what the promise covers; ReplaceOne unless presence is secret
 	Dimension int       // length of the vector, in [1, MaxDimension]
 
-	// Rate is the probability with which the node takes part in each release, in
-	// [MinRate, 1]. Below 1 it needs ZeroOut, one party, and that nobody sees who took part:
-	// who does not sends noise on zeros. Under ReplaceOne there is no such gain to
-	// be had from this formula: with the sensitivity of ZeroOut it would be wrong.
+	// Rate is the probability with which the node takes part in each release, in [MinRate, 1].
+	// Below 1 it needs ZeroOut, one party, and hidden participation: a node that does not take part
+	// sends noise on zeros. Under ReplaceOne this formula gives no such gain: with the sensitivity
+	// of ZeroOut it would be wrong.
 	Rate     float64
 	Releases int // in [1, MaxReleases]
 
@@ -220,16 +220,14 @@ const gridShare = 1e-6
 // noise that there is: with r the sum of roundingRatio's logarithms over all numbers
 // that are released, ε grows by r. It reports false where that share of δ does not do.
 //
-// Proof. An integer plus rounded noise is the rounded sum of the integer and the
-// noise, so what holds for continuous Gaussian releases, adaptive or not, holds for
-// rounded ones. Let P and Q be the probabilities of all that is released with discrete
-// and with rounded noise, P′ and Q′ the same under the neighbouring contribution. The
-// probability of a transcript is a product of one factor for each number, the
-// probability of the noise that turns what was clipped, given all before, into what
-// was released. Hence P(S) ≤ e^low·Q(S) for every set S of transcripts, low and high
-// being sums over all numbers. The noise of all of them is within reach but for a
-// probability B ≤ numbers·2·exp(logBeyond) under Q′, whence Q′(S) ≤ e^high·P′(S) + B.
-// Together
+// Proof. An integer plus rounded noise is the rounded sum of the integer and the noise, so what
+// holds for continuous Gaussian releases, adaptive or not, holds for rounded ones. Let P and Q be
+// the probabilities of all that is released with discrete and with rounded noise, P′ and Q′ the
+// same under the neighbouring contribution. The probability of a transcript is a product of one
+// factor for each number, the probability of the noise that turns the clipped number, given all
+// before, into the released one. Hence P(S) ≤ e^low·Q(S) for every set S of transcripts, low and
+// high being sums over all numbers. The noise of all of them is within reach but for a probability
+// B ≤ numbers·2·exp(logBeyond) under Q′, whence Q′(S) ≤ e^high·P′(S) + B. Together
 //
 //	P(S) ≤ e^low·(e^ε·Q′(S) + δ·(1−gridShare)) ≤ e^(ε+r)·P′(S) + e^low·(e^ε·B + δ·(1−gridShare)).
 //

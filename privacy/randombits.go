@@ -67,7 +67,7 @@ func (e *entropy) refill() {
 		return
 	}
 	e.word = binary.LittleEndian.Uint64(e.buffer[e.next:])
-	clear(e.buffer[e.next : e.next+8]) // spent bits are of use to an intruder only
+	clear(e.buffer[e.next : e.next+8]) // spent bits are useful to an intruder only
 	e.next += 8
 }
 

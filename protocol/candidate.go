@@ -10,8 +10,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Candidate is the design that its author would evaluate in a round if it were
-// alone.
+// Candidate is the design that its author would evaluate in a round without peers.
 type Candidate struct {
 	Round        int // 1 to the rounds of the task
 	Point        Point
@@ -22,7 +21,7 @@ type Candidate struct {
 // maxNeighbours bounds what a candidate may claim.
 const maxNeighbours = 1 << 20
 
-// Encode returns the payload. It refuses what Decode would.
+// Encode returns the payload. It returns an error for values that Decode would refuse.
 func (c Candidate) Encode(space *task.Space, rounds int) ([]byte, error) {
 	if err := c.validate(space, rounds); err != nil {
 		return nil, err

@@ -19,27 +19,27 @@ const (
 
 // Why a comparison is refused.
 const (
-	RefusedEarly = 1 // whoever has the threshold has none yet
-	RefusedOften = 2 // it has answered this peer too often within the hour
+	RefusedEarly = 1 // the peer that is asked has no threshold yet
+	RefusedOften = 2 // the peer has answered this node too often within the hour
 	maxRefusal   = 255
 )
 
 // Comparison is one step of a comparison of a bound and a threshold. Exactly one of its
-// parts is there.
+// parts is set.
 type Comparison struct {
 	Session [SessionBytes]byte
 	Offer   []byte
 	Answer  []byte
-	Refusal int // 0: it is not one
+	Refusal int // reason of a refusal; 0: none
 	Verdict *Verdict
 }
 
-// Verdict says how a comparison ended.
+// Verdict is the result of a comparison.
 type Verdict struct {
 	Design *NearOptimal // nil where its bound does not exceed the threshold
 }
 
-// Encode returns the message. It refuses what Decode would.
+// Encode returns the message. It returns an error for values that Decode would refuse.
 func (c Comparison) Encode(space *task.Space) ([]byte, error) {
 	if err := c.validate(); err != nil {
 		return nil, err

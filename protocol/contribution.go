@@ -9,8 +9,8 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// Contribution says what its author has given to secure sums. The vector itself
-// goes nowhere in one piece.
+// Contribution counts the vectors that its author has contributed to private sums. The author
+// never sends a vector in one piece.
 type Contribution struct {
 	Release int // how many vectors it has given, this one among them: at least 1
 	Round   int // of the sums, to which it gave the latest: at least Release

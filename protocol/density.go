@@ -16,15 +16,15 @@ const (
 	MinSpread     = 1e-3
 	MaxSpread     = 10.0
 
-	// weightsOff is how far from 1 the weights may sum, which travel as float32.
+	// weightsOff is the maximum difference of the sum of weights from 1, as they are float32.
 	weightsOff = 1e-4
 )
 
-// Density says where its author believes the optimum to be.
+// Density is its author's belief about the location of the optimum.
 type Density struct {
-	Observations int         // that this rests on, at least 1
+	Observations int         // behind it, at least 1
 	Components   []Component // 1 to MaxComponents
-	Release      int         // which of its author's private releases this is, from 1; 0 where no privacy is promised
+	Release      int         // number of this DP release among its author's, from 1; 0 for tasks without privacy
 }
 
 // Component of a density is a normal, truncated to the unit cube.
@@ -34,7 +34,7 @@ type Component struct {
 	Center Point
 }
 
-// Encode returns the payload. It refuses what Decode would.
+// Encode returns the payload. It returns an error for values that Decode would refuse.
 func (d Density) Encode(space *task.Space) ([]byte, error) {
 	if err := d.validate(space); err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (d Density) Encode(space *task.Space) ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// DecodeDensity accepts centres that are points of the space.
+// DecodeDensity decodes a Density. It returns an error if a centre is not a point of the space.
 func DecodeDensity(payload []byte, space *task.Space) (Density, error) {
 	if limit := MaxComponents*(pointBytes(space)+24) + payloadOverhead; len(payload) > limit {
 		return Density{}, fmt.Errorf("%w: a density of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
@@ -77,7 +77,7 @@ func (d Density) validate(space *task.Space) error {
 	}
 	sum := 0.0
 	for i, c := range d.Components {
-		weight := float64(float32(c.Weight)) // as it travels: one that is too small for a float32 would arrive as 0
+		weight := float64(float32(c.Weight)) // as encoded: a weight that is too small for a float32 would be decoded as 0
 		switch {
 		case !(weight > 0 && weight <= 1+weightsOff):
 			return fmt.Errorf("component %d of a density has weight %g, accepted is more than 0 and up to 1", i, c.Weight)

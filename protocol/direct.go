@@ -14,26 +14,25 @@ import (
 // MaxDirectBytes bounds the data of one direct message.
 const MaxDirectBytes = 256 << 10
 
-// When a message that could not be delivered is tried again: after pauses that
-// double, for as long as it is worth it. Real nodes and simulated ones keep to
-// the same.
+// Times of the retries of a message that could not be delivered: pauses double until the message
+// expires. Nodes and simulations use the same times.
 const (
 	DirectLifetime     = time.Minute // since the exchange sent it
 	firstDirectPause   = time.Second
 	longestDirectPause = 16 * time.Second
 )
 
-// DirectPause is how long to wait after so many failures in a row, at least 1,
-// before jitter.
+// DirectPause returns the wait after this many consecutive failures, at least 1, without
+// jitter.
 func DirectPause(failures int) time.Duration {
 	return min(firstDirectPause<<min(failures-1, 10), longestDirectPause)
 }
 
-// directTaken is the whole of a receipt.
+// directTaken is the only byte of a confirmation.
 const directTaken = 1
 
-// Direct is what an exchange says to one peer. Who sent it, the connection
-// proves; it is not signed and nobody passes it on.
+// Direct is a message of an exchange to one peer. The connection authenticates the sender;
+// the message is not signed and is not forwarded.
 type Direct struct {
 	Exchange string // 1 to MaxKindBytes bytes
 	Data     []byte // at most MaxDirectBytes; understood by the exchange
@@ -42,7 +41,7 @@ type Direct struct {
 // Check returns an error when the message is beyond the limits.
 func (d Direct) Check() error { return checkDirect(uint64(len(d.Exchange)), uint64(len(d.Data))) }
 
-// WriteDirect sends a message: the length of the exchange's name, the name, the
+// WriteDirect writes a message: the length of the exchange's name, the name, the
 // length of the data, the data. Lengths are unsigned varints. The length lets the
 // reader refuse long data unread. The caller ends the stream.
 func WriteDirect(w io.Writer, d Direct) error {
@@ -126,7 +125,7 @@ func unexpectedEOF(err error) error {
 	return err
 }
 
-// WriteReceipt confirms that a direct message was taken.
+// WriteReceipt confirms that a direct message was accepted.
 func WriteReceipt(w io.Writer) error {
 	_, err := w.Write([]byte{directTaken})
 	return err

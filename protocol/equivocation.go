@@ -7,28 +7,28 @@ import (
 	"fmt"
 )
 
-// MaxEquivocationProofBytes bounds the two envelopes of a Contradiction together, so that
-// all of them can be kept and passed on. Of larger shares nothing is proven.
+// MaxEquivocationProofBytes bounds the total size of the two envelopes of an EquivocationProof, so
+// that nodes can store and forward all proofs. Larger shares give no proof.
 const MaxEquivocationProofBytes = 64 << 10
 
-// Conflict is how two shares contradict each other.
+// Conflict is the way in which two shares contradict each other.
 type Conflict uint8
 
 // Conflicts.
 const (
 	SameStamp      Conflict = iota // two shares with one stamp
-	ForkedReceipts                 // two receipts of which neither goes on where the other ends
+	ForkedReceipts                 // two receipts, neither of which is a prefix of the other
 )
 
-// EquivocationProof is two signed shares of one author that no author with one whole journal
-// signs: its data directory was copied, or put back from a backup, or it lies. Anybody
-// can verify it.
+// EquivocationProof is two shares that no author with one complete journal signs both. The data
+// directory of their author was copied or restored from a backup, or the author is dishonest. Every
+// node can verify the proof.
 type EquivocationProof struct {
-	First, Second Share // in order of their digests, so that there is one form of it
+	First, Second Share // in order of their digests, so that each proof has one form
 	Conflict      Conflict
 }
 
-// ProveEquivocation tells whether two shares are a Contradiction.
+// ProveEquivocation returns the proof that two shares make; ok is false if they do not conflict.
 func ProveEquivocation(a, b Share) (EquivocationProof, bool) {
 	if a.Author != b.Author || a.Task != b.Task || a.Digest == b.Digest || len(a.Envelope)+len(b.Envelope) > MaxEquivocationProofBytes {
 		return EquivocationProof{}, false
@@ -44,7 +44,7 @@ func ProveEquivocation(a, b Share) (EquivocationProof, bool) {
 	return c, a.Stamp == b.Stamp
 }
 
-// OpenEquivocationProof opens both envelopes and verifies that they contradict each other.
+// OpenEquivocationProof opens both envelopes and verifies that the shares contradict each other.
 // Every error wraps ErrMalformed.
 func OpenEquivocationProof(first, second []byte) (EquivocationProof, error) {
 	a, err := Open(first)
@@ -62,7 +62,7 @@ func OpenEquivocationProof(first, second []byte) (EquivocationProof, error) {
 	return c, nil
 }
 
-// Accounts returns what both receipts hold; ok is false if they are no receipts.
+// Accounts returns the two receipts; ok is false if the shares are not receipts.
 func (c EquivocationProof) Accounts() (first, second Receipt, ok bool) {
 	if c.First.Kind != ReceiptKind || c.Second.Kind != ReceiptKind {
 		return first, second, false
@@ -75,17 +75,17 @@ func (c EquivocationProof) Accounts() (first, second Receipt, ok bool) {
 	return first, second, err == nil
 }
 
-// Digest names the contradiction.
+// Digest returns a digest that identifies the proof.
 func (c EquivocationProof) Digest() [DigestBytes]byte {
 	sum := sha256.Sum256(append(c.First.Digest[:], c.Second.Digest[:]...))
 	return [DigestBytes]byte(sum[:])
 }
 
-// Bytes is how much the two envelopes take.
+// Bytes returns the total size of the two envelopes.
 func (c EquivocationProof) Bytes() int { return len(c.First.Envelope) + len(c.Second.Envelope) }
 
-// Compare is positive when c says more than another one of the same author and
-// conflict: it knows of more releases, or is newer. So all that hear both keep the same.
+// Compare returns a positive number if c takes precedence over another proof of the same author
+// and conflict: c contains more releases, or is newer. So all nodes that receive both keep the same.
 func (c EquivocationProof) Compare(other EquivocationProof) int {
 	mine, theirs := c.Digest(), other.Digest()
 	return cmp.Or(

@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Bounds of what parties of fair batches say to each other.
+// Bounds of the messages between parties of fair batches.
 const (
 	MaxParties    = 64 // on a roster
 	HeadBytes     = 16 // of what stands for the chain of a party's evaluations
@@ -27,7 +27,7 @@ func batchBytes(space *task.Space, parties int) int {
 	return parties*(pointBytes(space)+HeadBytes+payloadOverhead) + 16*space.Len() + payloadOverhead
 }
 
-// Evaluation is what a party has evaluated.
+// Evaluation is one evaluation of a party.
 type Evaluation struct {
 	Number   int // of its author's, from 1
 	Round    int // in which the design was assigned; 0: in none
@@ -36,7 +36,7 @@ type Evaluation struct {
 	Imported bool     // made before or elsewhere
 }
 
-// Encode returns the payload. It refuses what Decode would.
+// Encode returns the payload. It returns an error for values that Decode would refuse.
 func (e Evaluation) Encode(space *task.Space) ([]byte, error) {
 	if err := e.validate(space); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (e Evaluation) validate(space *task.Space) error {
 	return e.Point.check(space)
 }
 
-// Batch is the designs of a round, and what they were chosen by.
+// Batch is the designs of a round, and the data from which they were chosen.
 type Batch struct {
 	Round, Turn int
 	Counts      []int  // of each party's evaluations, in order of the roster
@@ -92,7 +92,7 @@ type Assigned struct {
 	Point Point
 }
 
-// Encode returns the payload. It refuses what Decode would.
+// Encode returns the payload. It returns an error for values that Decode would refuse.
 func (b Batch) Encode(space *task.Space) ([]byte, error) {
 	if err := b.validate(space, len(b.Counts)); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (b Batch) Encode(space *task.Space) ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// DecodeBatch accepts one for a roster of so many.
+// DecodeBatch decodes a Batch for a roster of this many parties.
 func DecodeBatch(payload []byte, space *task.Space, parties int) (Batch, error) {
 	if limit := batchBytes(space, parties); len(payload) > limit {
 		return Batch{}, fmt.Errorf("%w: a batch of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
@@ -160,7 +160,7 @@ func (b Batch) validate(space *task.Space, parties int) error {
 	return nil
 }
 
-// Assignment is what a mediator has one party evaluate.
+// Assignment is the design that a mediator assigns to one party.
 type Assignment struct {
 	Round            int
 	Party            peer.ID
@@ -169,7 +169,7 @@ type Assignment struct {
 	RewardDifference float64 // how much more the party has got than the average party, in the objective's units
 }
 
-// Encode returns the payload. It refuses what Decode would.
+// Encode returns the payload. It returns an error for values that Decode would refuse.
 func (a Assignment) Encode(space *task.Space) ([]byte, error) {
 	if err := a.validate(space); err != nil {
 		return nil, err
@@ -209,25 +209,25 @@ func (a Assignment) validate(space *task.Space) error {
 	return a.Point.check(space)
 }
 
-// FairMessage is what nodes of a task with fair batches say to each other directly.
+// FairMessage is a direct message between nodes of a task with fair batches.
 type FairMessage struct {
 	Shares   [][]byte  // envelopes of shares
-	Progress *Progress // nil: the sender does not say
+	Progress *Progress // nil: not reported
 	Notices  []Notice
 }
 
-// Progress says what the sender has.
+// Progress is the state of the sender.
 type Progress struct {
 	Round   int   // the latest that it has a batch of, or an assignment
 	Counts  []int // of each party's evaluations, in order of the roster
 	Waiting bool  // for the next round
 }
 
-// Notice names a party, by its place on the roster, whose results do not fit. What its
-// reasons mean, 1 to 255, is for the exchange to say.
+// Notice reports a party, by its index on the roster, whose results do not fit. The exchange
+// defines the meaning of the reasons, 1 to 255.
 type Notice struct{ Party, Reason int }
 
-// Encode returns the message. It refuses what Decode would.
+// Encode returns the message. It returns an error for values that Decode would refuse.
 func (f FairMessage) Encode() ([]byte, error) {
 	parties := 0
 	m := &pb.FairMessage{Shares: f.Shares}
@@ -248,7 +248,8 @@ func (f FairMessage) Encode() ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// DecodeFairMessage accepts one for a roster of so many. Statements are as they came.
+// DecodeFairMessage decodes a FairMessage for a roster of this many parties. It does not open the
+// shares in it.
 func DecodeFairMessage(data []byte, parties int) (FairMessage, error) {
 	if len(data) > MaxDirectBytes {
 		return FairMessage{}, fmt.Errorf("%w: a message of %d bytes, the limit is %d", ErrMalformed, len(data), MaxDirectBytes)

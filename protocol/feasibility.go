@@ -12,8 +12,8 @@ import (
 // MaxLabels is how many labels a share holds at most.
 const MaxLabels = 64
 
-// Feasibility says which designs its author has evaluated and which of them were
-// feasible, and nothing of what was measured.
+// Feasibility lists designs that its author has evaluated and whether each was feasible. It
+// contains no measured values.
 type Feasibility struct {
 	// Observations is how many labels the author has, those of Labels and older ones: at
 	// least as many as Labels.
@@ -27,7 +27,7 @@ type Label struct {
 	Feasible bool
 }
 
-// Encode returns the payload. It refuses what Decode would.
+// Encode returns the payload. It returns an error for values that Decode would refuse.
 func (f Feasibility) Encode(space *task.Space) ([]byte, error) {
 	if err := f.validate(space); err != nil {
 		return nil, err

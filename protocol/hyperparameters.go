@@ -9,21 +9,21 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// Bounds of what a share tells of hyperparameters.
+// Bounds of the numbers in a Hyperparameters.
 const (
-	MaxLogHyperparameter = 20.0 // the size of a logarithm
+	MaxLogHyperparameter = 20.0 // of the absolute value of a logarithm
 	MaxPrecision         = 1e4
 )
 
-// Hyperparameters are what an author's observations tell of the logarithms of its
-// hyperparameters: the lengthscales', one per parameter of the task, and last the noise's.
+// Hyperparameters is an estimate of the logarithms of the hyperparameters from an author's
+// observations: the lengthscales, one per parameter of the task, and last the noise.
 type Hyperparameters struct {
 	Means      []float64 // where they are most likely; travel as float32
 	Precisions []float64 // the precision of each, 0 to MaxPrecision; travel as float32
 }
 
-// Encode returns the payload: 8 bytes per hyperparameter and a few more. It refuses what
-// Decode would.
+// Encode returns the payload: 8 bytes per hyperparameter and a few more. It returns an error for
+// values that Decode would refuse.
 func (h Hyperparameters) Encode() ([]byte, error) {
 	if err := h.validate(len(h.Means) - 1); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (h Hyperparameters) Encode() ([]byte, error) {
 	return proto.Marshal(&pb.Hyperparameters{Means: toFloat32(h.Means), Precisions: toFloat32(h.Precisions)})
 }
 
-// DecodeHyperparameters accepts those of a task with this many parameters.
+// DecodeHyperparameters decodes the estimate of a task with this many parameters.
 func DecodeHyperparameters(payload []byte, parameters int) (Hyperparameters, error) {
 	if limit := 8*(parameters+1) + payloadOverhead; len(payload) > limit {
 		return Hyperparameters{}, fmt.Errorf("%w: hyperparameters of %d bytes, the limit for %d parameters is %d", ErrMalformed, len(payload), parameters, limit)

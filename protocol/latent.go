@@ -9,21 +9,21 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// MaxLatent bounds every number of what a share tells of a latent function.
+// MaxLatent bounds the size of every number in a Latent.
 const MaxLatent = 1e4
 
-// Latent is what its author's observations tell of a latent function: that Outputs are
-// Rows·v and independent noise of variance 1, v being the values at the task's points in
-// units in which they are independent beforehand.
+// Latent is the likelihood of a latent function given its author's observations: Outputs are
+// Rows·v plus independent noise of variance 1. v holds the function's values at the task's
+// points, in units in which they are independent a priori.
 type Latent struct {
-	Observations int         // that this rests on, at least 1
+	Observations int         // behind it, at least 1
 	Lengthscales []float64   // of the latent function, one per parameter; travel as float32
 	Rows         [][]float64 // each of as many numbers as there are points, row i zero before number i; travel as float32
 	Outputs      []float64   // one per row; travel as float32
 }
 
 // Encode returns the payload: 4 bytes per number that need not be zero, and a few more. It
-// refuses what Decode would.
+// returns an error for values that Decode would refuse.
 func (l Latent) Encode(points int) ([]byte, error) {
 	if err := l.validate(len(l.Lengthscales), points); err != nil {
 		return nil, err
@@ -35,8 +35,8 @@ func (l Latent) Encode(points int) ([]byte, error) {
 	return proto.Marshal(message)
 }
 
-// DecodeLatent accepts what is said of a latent function of this many parameters at this
-// many points.
+// DecodeLatent decodes a Latent of a function of this many parameters at this many points. It
+// returns an error for other sizes.
 func DecodeLatent(payload []byte, parameters, points int) (Latent, error) {
 	if limit := 4*(parameters+points+points*(points+1)/2) + payloadOverhead; len(payload) > limit {
 		return Latent{}, fmt.Errorf("%w: what is said of a latent function has %d bytes, the limit for %d points is %d", ErrMalformed, len(payload), points, limit)

@@ -14,8 +14,8 @@ const (
 )
 
 // OpenRecord verifies a signed peer record, as libp2p's hosts make them of
-// themselves: the key of the peer has signed its addresses. It does not say that
-// the peer takes part in any task.
+// themselves: the key of the peer has signed its addresses. A record does not prove that the peer
+// participates in a task.
 func OpenRecord(sealed []byte) (*peer.PeerRecord, error) {
 	if len(sealed) > MaxRecordBytes {
 		return nil, fmt.Errorf("peer record: %w: %d bytes, the limit is %d", ErrMalformed, len(sealed), MaxRecordBytes)

@@ -10,15 +10,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// NearOptimal is a design that its author holds for near-optimal.
+// NearOptimal is a design that its author estimates to be near-optimal.
 type NearOptimal struct {
-	Observations int // that this rests on, at least 1
+	Observations int // behind it, at least 1
 	Point        Point
 	Bound        *float64 // lower confidence bound of the objective there, larger being better, where the task exchanges it
-	Release      int      // which of its author's private releases this is, from 1; 0 where no privacy is promised
+	Release      int      // number of this DP release among its author's, from 1; 0 for tasks without privacy
 }
 
-// Encode returns the payload. It refuses what Decode would.
+// Encode returns the payload. It returns an error for values that Decode would refuse.
 func (n NearOptimal) Encode(space *task.Space) ([]byte, error) {
 	if err := n.validate(space); err != nil {
 		return nil, err

@@ -16,15 +16,15 @@ import (
 // outputs, so honest weights are thousands of times smaller.
 const MaxWeight = 1e6
 
-// What a payload may take beside its numbers: room for what it holds now and
-// for further fields, but none for ballast.
+// payloadOverhead is the number of bytes that a payload may take besides its numbers. It allows
+// for the present and for further fields, but not for padding.
 const payloadOverhead = 128
 
 // Weights is one posterior draw over the task's shared features.
 type Weights struct {
-	Observations int       // what the draw rests on, at least 1
+	Observations int       // behind the draw, at least 1
 	Values       []float64 // one per shared feature; travels as float32
-	Release      int       // which of its author's private releases this is, from 1; 0 where no privacy is promised
+	Release      int       // number of this DP release among its author's, from 1; 0 for tasks without privacy
 }
 
 // Encode returns the payload: 4 bytes per feature and a few more.
@@ -73,10 +73,11 @@ func DecodeWeights(payload []byte, features int) (Weights, error) {
 	return w, nil
 }
 
-// Presence says that its author takes part, and whom it sees taking part.
+// Presence states that its author participates, and identifies the set of peers that the author
+// considers present.
 type Presence struct {
 	Members Members
-	Leaving bool // the author says goodbye
+	Leaving bool // the author leaves the task
 }
 
 // Members identifies a set of peers without listing it.

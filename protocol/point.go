@@ -72,7 +72,7 @@ func pointFrom(m *pb.Point) Point {
 	return p
 }
 
-// check says what is wrong with the point for the space.
+// check returns an error if the point is not one of the space.
 func (p Point) check(space *task.Space) error {
 	var choices []int // how many there are in each categorical
 	for _, block := range space.Blocks() {

@@ -9,25 +9,25 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// ReceiptKind is the kind of shares that hold a Receipt. They have slot 0, and of two
-// that one author has signed the one with more releases is newer, whatever the stamps.
+// ReceiptKind is the kind of shares that hold a Receipt. They have slot 0. The receipt of an
+// author with more releases is the newer one, whatever the stamps.
 const ReceiptKind = "receipt"
 
 // MaxReceipted bounds the releases of a Receipt, whatever the task plans.
 const MaxReceipted = 4096
 
-// ReleaseName is a random name of a private release. Releases have one name only if they
-// are the same. The zero name is that of all releases by versions that gave none.
+// ReleaseName is the random name of a DP release. Two releases have the same name only if they
+// are the same. The zero name is that of all releases by versions without names.
 type ReleaseName [8]byte
 
-// Receipt is an author's account of its private releases, in order. Peers keep the
-// longest that they have heard, an empty one too, and tell it to its author, whose journal
-// may have lost some.
+// Receipt lists an author's DP releases, in order. Peers store the longest receipt that they
+// received, even an empty one, and send it back to its author, whose journal may have lost
+// releases.
 type Receipt struct {
 	Releases []ReleaseName // at most MaxReceipted
 }
 
-// Common returns how many releases two accounts have in common, from the first on.
+// Common returns the length of the common prefix of two receipts.
 func (r Receipt) Common(other Receipt) int {
 	for i, name := range r.Releases {
 		if i == len(other.Releases) || other.Releases[i] != name {
@@ -37,8 +37,8 @@ func (r Receipt) Common(other Receipt) int {
 	return len(r.Releases)
 }
 
-// Forked tells whether neither account goes on where the other ends, so that two
-// journals have counted releases.
+// Forked reports whether neither receipt is a prefix of the other, so that two journals have
+// recorded releases.
 func (r Receipt) Forked(other Receipt) bool {
 	return r.Common(other) < min(len(r.Releases), len(other.Releases))
 }
@@ -55,8 +55,8 @@ func (r Receipt) Encode() ([]byte, error) {
 	return proto.Marshal(&m)
 }
 
-// DecodeReceipt is the inverse of Encode. It accepts at most so many releases, and one
-// form of each receipt alone.
+// DecodeReceipt is the inverse of Encode. It accepts at most this many releases, and only the
+// encoding that Encode returns.
 func DecodeReceipt(payload []byte, releases int) (Receipt, error) {
 	const size = len(ReleaseName{})
 	if limit := size*releases + payloadOverhead; len(payload) > limit {
@@ -73,7 +73,7 @@ func DecodeReceipt(payload []byte, releases int) (Receipt, error) {
 	for rest := m.Releases; len(rest) > 0; rest = rest[size:] {
 		r.Releases = append(r.Releases, ReleaseName(rest))
 	}
-	// What a digest of the payload tells apart must be another account.
+	// Receipts with different digests of the payload must differ in content.
 	if form, err := r.Encode(); err != nil || !bytes.Equal(form, payload) {
 		return Receipt{}, fmt.Errorf("%w: receipt not in its canonical form", ErrMalformed)
 	}

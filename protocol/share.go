@@ -43,14 +43,14 @@ func (s Stamp) Compare(t Stamp) int {
 
 func (s Stamp) String() string { return fmt.Sprintf("%d.%d", s.Epoch, s.Sequence) }
 
-// Key names what a share is about; a newer share of the same key replaces it.
+// Key identifies a share; a newer share with the same key replaces it.
 type Key struct {
 	Author peer.ID
 	Kind   string
 	Slot   uint64
 }
 
-// Share is one statement of one author about one task.
+// Share is one signed message of one author for one task.
 type Share struct {
 	Task cid.Cid
 	Key
@@ -108,8 +108,8 @@ func Open(envelopeBytes []byte) (Share, error) {
 	if envelope.PublicKey.Type() != crypto.Ed25519 {
 		return Share{}, fmt.Errorf("%w: signed with a %v key, accepted is Ed25519", ErrMalformed, envelope.PublicKey.Type())
 	}
-	// Ed25519 signatures have one form; with one form of the envelope around
-	// them nobody can make a second envelope, or a heavier one, of one share.
+	// Ed25519 signatures have one form. As the envelope also has one form, peers cannot make a
+	// second or larger envelope of the same share.
 	if form, err := envelope.Marshal(); err != nil || !bytes.Equal(form, envelopeBytes) {
 		return Share{}, fmt.Errorf("%w: the envelope is not in its canonical form", ErrMalformed)
 	}

@@ -28,7 +28,7 @@ const (
 	firstBytes       = 16 << 10 // of a request, before more has arrived
 )
 
-// DigestBytes is the length of the digests by which requests tell shares apart.
+// DigestBytes is the length of the digests by which requests distinguish shares.
 const DigestBytes = 16
 
 // equivocationKind is the kind by which requests name an EquivocationProof; the slot is its
@@ -64,8 +64,8 @@ type SyncRequest struct {
 	Have        []ShareID
 	PeerRecords [][]byte // sealed, as OpenRecord takes them
 
-	// Contradictions of the asking node itself. Where two nodes have one key, the
-	// asked one could reach the other when it asks back.
+	// Equivocations holds proofs about the asking node itself. Where two nodes have one key, the
+	// asked node could reach the other one when it asks back.
 	Equivocations []SealedEquivocationProof
 }
 
@@ -82,7 +82,7 @@ type SyncItem struct {
 	ConflictingEnvelope []byte // with Envelope: another one, of an EquivocationProof
 }
 
-// ProofItem returns the item that passes on a proof of equivocation.
+// ProofItem returns the item that forwards a proof of equivocation.
 func ProofItem(c EquivocationProof) SyncItem {
 	return SyncItem{Envelope: c.First.Envelope, ConflictingEnvelope: c.Second.Envelope, Age: MaxTTL}
 }
@@ -145,7 +145,7 @@ func unmarshalCounted(r io.Reader, m proto.Message, limit uint64, fields int) er
 	return nil
 }
 
-// readBody reads a message after its length. What it takes grows with what arrives, so that
+// readBody reads a message after its length. Its memory grows with the received bytes, so that
 // an announced message costs nothing yet.
 func readBody(r *bufio.Reader, limit uint64) ([]byte, error) {
 	size, err := readLength(r, limit)
@@ -173,7 +173,7 @@ func countFields(message []byte) (n int) {
 	for len(message) > 0 {
 		_, _, length := protowire.ConsumeField(message)
 		if length < 0 {
-			break // Unmarshal says what is wrong
+			break // Unmarshal returns the error
 		}
 		message = message[length:]
 		n++
@@ -214,8 +214,7 @@ func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 	return nil
 }
 
-// unmarshal tells what the sender did wrong, which is malformed, from a stream
-// that broke.
+// unmarshal distinguishes errors of the sender, which wrap ErrMalformed, from a broken stream.
 func unmarshal(r protodelim.Reader, m proto.Message, limit int64) error {
 	err := protodelim.UnmarshalOptions{MaxSize: limit}.UnmarshalFrom(r, m)
 	var tooLarge *protodelim.SizeTooLargeError

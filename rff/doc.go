@@ -17,10 +17,9 @@
 // Matheron's rule as in Wilson et al., "Efficiently Sampling Functions from
 // Gaussian Process Posteriors" (ICML 2020).
 //
-// The package does not standardise outputs, does not choose lengthscales and
-// does not know what a coordinate means. Of the lengthscales tried for features
-// that agents with different ones share, d/10 for d coordinates of the unit cube
-// served best from one to twenty (BenchmarkSharedBasis). The posterior is over-confident once
-// the observations approach the number of features in number; package gp is
-// exact.
+// The package does not standardise outputs, does not choose lengthscales and does not know what a
+// coordinate means. Features that agents with different lengthscales share need one lengthscale.
+// The best one tried, for d from one to twenty coordinates of the unit cube, was d/10
+// (BenchmarkSharedBasis). The posterior is over-confident once the observations approach the number
+// of features in number; package gp is exact.
 package rff

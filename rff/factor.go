@@ -12,7 +12,7 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// ErrNotPositiveDefinite says that a matrix could not be factorised.
+// ErrNotPositiveDefinite reports that a matrix could not be factorised.
 var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
 // factor is the upper triangular U of a matrix A = UᵀU. It is not changed after

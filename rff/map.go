@@ -20,7 +20,7 @@ const (
 // Seed is the root from which the random frequencies derive.
 type Seed = random.Seed
 
-// Spec says which features to derive.
+// Spec defines the features to derive.
 type Spec struct {
 	Kernel       string    // Matern52 or SE
 	Features     int       // M: even, at least 2

@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// ErrNotFinite says that an observation is NaN or infinite.
+// ErrNotFinite reports that an observation is NaN or infinite.
 var ErrNotFinite = errors.New("observation is not finite")
 
 // Posterior is the Bayesian linear model y = phi(x)·w + e with w ~ N(0, vI) and
@@ -197,8 +197,8 @@ func (p *Posterior) transform(z []float64) []float64 {
 	return z
 }
 
-// matheron takes a draw from the prior, made of prior, and moves it by what the
-// observations say against it. It alters both.
+// matheron takes a draw from the prior, made of prior, and corrects it by the residuals at the
+// observations. It alters both.
 func (p *Posterior) matheron(prior, errors []float64) []float64 {
 	scale, sd := math.Sqrt(p.v), math.Sqrt(p.noise)
 	for i := range prior {

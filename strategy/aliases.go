@@ -23,7 +23,7 @@ type (
 	Model     = surrogate.Model
 	PeerModel = surrogate.PeerModel
 	Process   = surrogate.Process
-	// PrivacySpent is what a node has spent of a task's promise of privacy.
+	// PrivacySpent is the privacy budget that a node has spent on a task.
 	PrivacySpent = ledger.State
 )
 

@@ -11,7 +11,7 @@ import (
 
 // Disclosure is one way in which the nodes of a task share information, with all that depends
 // on it. A task has the first disclosure of its strategy that fits: its key share has the value
-// of Share, Release is there if and only if the task has a section privacy, and Applies agrees.
+// of Share, Release is set if and only if the task has a section privacy, and Applies returns true.
 // Fields that are nil or empty do not apply.
 type Disclosure struct {
 	// Share is the value of the key share. It is empty where the strategy has no such key.
@@ -41,8 +41,8 @@ type Disclosure struct {
 	// Reveals describes what peers receive and what they can learn from it, in sentences for
 	// `task check` and the first lines of `run`. Required.
 	Reveals func(t *task.Task) string
-	// Outdated returns why the shares of nodes that have ended are of no use to a task; empty
-	// when they are of use.
+	// Outdated returns why a task cannot use the shares of nodes that have ended; it is empty
+	// if the task can use them.
 	Outdated func(t *task.Task) string
 
 	// Release describes the vector to which noise is added for the guarantee of the section

@@ -9,18 +9,18 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Exchange is one conversation between the agents of a task: anything from
-// "here is my latest draw" to a protocol of several rounds. It is a state
-// machine that never sees a transport. Its name is also the kind of its shares.
+// Exchange is one protocol between the agents of a task, from publishing the latest draw to
+// several rounds of messages. It is a state machine without access to a transport. Its name is
+// also the kind of its shares.
 type Exchange interface {
 	Name() string
 
-	// Decode checks a share's payload against the task and returns what View
-	// shows of it, perhaps a Slotted. An error means that no honest agent of the task
-	// sends it, and so does a panic. The agent calls it, like Step, from one goroutine.
+	// Decode checks a share's payload against the task and returns its value in View, perhaps
+	// a Slotted. An error or a panic means that no honest agent of the task sends it. The agent
+	// calls Decode and Step from one goroutine.
 	Decode(payload []byte) (any, error)
 
-	// Step takes one input and says what shall happen. It must not take long. An
+	// Step takes one input and returns what the agent must do. It must not take long. An
 	// exchange whose Step panics gets no further input until the next start.
 	Step(view View, in Input) []Output
 }
@@ -33,10 +33,10 @@ type (
 	Start struct{}
 	// Replayed returns a Record of an earlier run, in order.
 	Replayed struct{ Data []byte }
-	// TrialsEnded says that trials have ended, with an outcome or without: one, or many that
-	// were imported together. The view shows them.
+	// TrialsEnded reports that trials have ended, with an outcome or without: one, or many that
+	// were imported together. The view contains them.
 	TrialsEnded struct{}
-	// Received says that a peer's new share of this kind is in the view. A renewal
+	// Received reports that a peer's new share of this kind is in the view. A renewal
 	// with the same payload, before the old one expires, is not reported.
 	Received struct{ Share Share }
 	// Direct is what a peer sent to this agent alone.
@@ -44,20 +44,19 @@ type (
 		From peer.ID
 		Data []byte
 	}
-	// Timer says that a SetTimer has run out.
+	// Timer reports that a SetTimer has expired.
 	Timer struct{ Name string }
-	// CaughtUp says that a peer has told all shares that it holds, the agent's own
+	// CaughtUp reports that a peer has sent all shares that it holds, the agent's own
 	// among them.
 	CaughtUp struct{ Peer peer.ID }
-	// Echo is a share of the agent's own that a peer tells: perhaps one that the
-	// journal does not know, being lost or restored from a backup.
-	// Where releases are counted, its value may be the protocol.Receipt of them that a
-	// peer holds.
+	// Echo is one of the agent's own shares, received from a peer. The journal may lack it if
+	// the journal was lost or restored from a backup.
+	// If the agent counts DP releases, the value may be the protocol.Receipt that a peer holds.
 	Echo struct{ Share Share }
-	// EquivocationFound says that the agent's key has signed what no agent with one whole
-	// journal signs: its data directory was copied or restored from a backup.
+	// EquivocationFound reports that the agent's key has signed two shares that no agent with one
+	// complete journal signs: its data directory was copied or restored from a backup.
 	EquivocationFound struct{ Proof protocol.EquivocationProof }
-	// WorkDone returns what a Work gave.
+	// WorkDone returns the result of a Work.
 	WorkDone struct {
 		Name   string
 		Result any
@@ -80,27 +79,27 @@ func (WorkDone) input()          {}
 func (Stop) input()              {}
 
 // Output is one of the types below. The records of a step are on disk before
-// anything else of it is carried out.
+// the agent carries out its other outputs.
 type Output interface{ output() }
 
 type (
 	// Record keeps a fact over restarts.
 	Record struct{ Data []byte }
-	// Publish tells all agents. The exact signed bytes are journaled first and
-	// are what a restarted node sends again; not so an ephemeral share, which
-	// is too frequent to keep and worthless after a restart.
+	// Publish sends a share to all agents. The agent journals the exact signed bytes first, and
+	// a restarted node sends the same bytes again. Ephemeral shares are not journaled: they are
+	// too frequent to keep and worthless after a restart.
 	Publish struct {
-		Slot      uint64 // SlotOf the decoded payload; others refuse any other
+		Slot      uint64 // SlotOf the decoded payload; peers reject any other
 		Payload   []byte
 		TTL       time.Duration
 		Ephemeral bool
 	}
-	// Receipt tells all agents how far this agent's account of private releases has
-	// come, an encoded protocol.Receipt. They keep it for good, and tell it to the
-	// agent. Until an agent has told it in a run, it withholds its own shares: who tells
-	// one before has it of an earlier run.
+	// Receipt publishes this agent's list of DP releases, an encoded protocol.Receipt. Peers
+	// store it permanently and send it back to the agent. The agent withholds its own shares
+	// until it has published the receipt in this run. A receipt that a peer sends back before
+	// that is from an earlier run.
 	Receipt struct{ Payload []byte }
-	// Send tells one agent. Delivery is not promised.
+	// Send sends a direct message to one agent. Delivery is not guaranteed.
 	Send struct {
 		To   peer.ID
 		Data []byte
@@ -110,15 +109,14 @@ type (
 		Name  string
 		After time.Duration
 	}
-	// Work is a computation that takes long. It runs beside the agent, as soon
-	// as the posterior has caught up with all observations, on a view of that
-	// moment; its result comes back as WorkDone. When ctx ends it should return
-	// soon, and its result is dropped. A panic of it is its Err.
+	// Work is a long computation. It runs concurrently with the agent, on a view from the
+	// moment at which the posterior includes all observations. Its result returns as WorkDone.
+	// When ctx ends, it should return soon, and its result is dropped. A panic becomes its Err.
 	Work struct {
 		Name string
 		Run  func(ctx context.Context, view View, seed Seed) (any, error)
 	}
-	// Warn tells the user.
+	// Warn shows a warning to the user.
 	Warn struct{ Message string }
 	// Result enters the view under the exchange's name.
 	Result struct{ Value any }

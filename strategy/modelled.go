@@ -15,8 +15,8 @@ const DefaultMaxObservations = 200
 // MinMaxObservations is the least number of observations that a limit may allow.
 const MinMaxObservations = 20
 
-// How many of the observations that a model learns from have been chosen for what they are.
-// The others are spread over the space.
+// Fractions of the observations that a model learns from by criterion. The others are spread over
+// the space.
 const (
 	newestShare = 1.0 / 4
 	bestShare   = 1.0 / 2
@@ -38,9 +38,8 @@ func (v View) Modelled(output task.Output) []int {
 	return Modelled(v.Task, v.Trials, output, v.MaxObservations)
 }
 
-// Modelled returns the places in trials, in ascending order, of at most so many observations
-// of an output, or of DefaultMaxObservations where most is 0. These are all that Observed lists, or where
-// there are more
+// Modelled returns the indices in trials, in ascending order, of at most `most` observations of an
+// output; 0 means DefaultMaxObservations. These are all that Observed lists or, if there are more,
 //
 //   - a quarter are the newest,
 //   - half are the best of the others, by task.Compare,
@@ -124,7 +123,7 @@ func newSelection(t *task.Task, trials []Trial, of []int, most int) *selection {
 	return c
 }
 
-// compare puts the better trial last; of failed ones nothing is known, so that they are first.
+// compare puts the better trial last. Failed trials have no outcome and come first.
 func compare(t *task.Task, a, b *Trial) int {
 	if a.State != Done || b.State != Done {
 		return cmp.Compare(done(a), done(b))

@@ -22,8 +22,8 @@ func (o *Outcome) Measured(output task.Output) (value float64, ok bool) {
 	return reading.Float(), ok
 }
 
-// Measured returns what a trial has measured of an output: nothing unless it is done, and
-// of a failed one that it does not complete.
+// Measured returns the value of an output that a trial has measured. ok is false unless the trial
+// is done; only completion also has a value for failed trials, which is 0.
 func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 	if output == task.Completion && t.State == Failed {
 		return 0, true
@@ -34,12 +34,11 @@ func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 	return t.Outcome.Measured(output)
 }
 
-// Observed lists what trials of the task have measured of an output, as surrogates
-// want it: encoded designs and values. Larger values of the objective are better, and those
-// that have diverged are left out (surrogate.Diverged).
-// Values of other outputs are as measured. Of completion nothing is observed before the
-// first failure, since no outcome shows until then that it depends on the design. An outcome that
-// has diverged is a failure.
+// Observed returns the measurements of an output in the form that surrogates need: encoded designs
+// and values. Larger values of the objective are better, and diverged ones are left out
+// (surrogate.Diverged). Values of other outputs are as measured. Completion has no observations
+// before the first failure, since until then no outcome shows that it depends on the design. An
+// outcome that has diverged counts as a failure.
 func Observed(t *task.Task, trials []Trial, output task.Output) Observations {
 	diverged := divergedOf(t, trials, output)
 	return observed(t, trials, output, observations(trials, output, diverged), diverged)
@@ -62,7 +61,7 @@ func observed(t *task.Task, trials []Trial, output task.Output, places []int, di
 	return obs
 }
 
-// divergedOf is Diverged for the outputs on which it bears; nil for others.
+// divergedOf returns Diverged for the objective and completion, and nil for other outputs.
 func divergedOf(t *task.Task, trials []Trial, output task.Output) []bool {
 	if output != task.Objective && output != task.Completion {
 		return nil
@@ -70,7 +69,7 @@ func divergedOf(t *task.Task, trials []Trial, output task.Output) []bool {
 	return Diverged(t, trials)
 }
 
-// observations returns the places in trials of what Observed lists.
+// observations returns the indices of the trials that Observed lists.
 func observations(trials []Trial, output task.Output, diverged []bool) (places []int) {
 	failed := func(t Trial) bool { return t.State == Failed }
 	if output == task.Completion && !slices.ContainsFunc(trials, failed) && !slices.Contains(diverged, true) {
@@ -84,8 +83,8 @@ func observations(trials []Trial, output task.Output, diverged []bool) (places [
 	return places
 }
 
-// Diverged reports of each trial whether its outcome has diverged (surrogate.Diverged): models
-// learn from it that the design fails, and nothing of the objective.
+// Diverged reports for each trial whether its outcome has diverged (surrogate.Diverged). Models
+// learn from such a trial that the design fails, and nothing about the objective.
 func Diverged(t *task.Task, trials []Trial) []bool {
 	var obs Observations
 	for _, trial := range trials {
@@ -103,7 +102,7 @@ func Diverged(t *task.Task, trials []Trial) []bool {
 	return all
 }
 
-// Best returns the best feasible trial, of equal ones the first; nil when there is
+// Best returns the best feasible trial, the first of equal ones, or nil if there is
 // none. It points into trials.
 func Best(t *task.Task, trials []Trial) *Trial {
 	if best := BestOrLeastViolating(t, trials); best != nil && t.Feasible(best.Outcome) {
@@ -112,9 +111,9 @@ func Best(t *task.Task, trials []Trial) *Trial {
 	return nil
 }
 
-// BestOrLeastViolating returns the best feasible trial, or where there is none the trial of least
-// violation, of equal ones the first; nil when no trial has an outcome. It points
-// into trials.
+// BestOrLeastViolating returns the best feasible trial, or the trial of least violation if none is
+// feasible. It returns the first of equal ones, and nil if no trial has an outcome. The result
+// points into trials.
 func BestOrLeastViolating(t *task.Task, trials []Trial) (nearest *Trial) {
 	for i := range trials {
 		trial := &trials[i]

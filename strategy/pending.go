@@ -2,8 +2,8 @@ package strategy
 
 import "slices"
 
-// WithoutPending returns the view without trials that run or wait. What rests on it rests on
-// outcomes, and peers cannot read from it what is being evaluated.
+// WithoutPending returns the view without trials that run or wait. Shares computed from it depend
+// on outcomes only, and do not disclose to peers which designs are being evaluated.
 func (v View) WithoutPending() View {
 	pending := func(t Trial) bool { return t.State == Running || t.State == Waiting }
 	if slices.ContainsFunc(v.Trials, pending) {

@@ -16,28 +16,28 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Registration is all that a program needs to know of a type of strategy. Its package
-// defines it, and a [Set] names it. What is nil is not there.
+// Registration is all that a program needs to know of a type of strategy. The package of the
+// strategy defines it, and a [Set] contains it. Fields that are nil do not apply.
 type Registration struct {
-	// StrategyType is what a task file says of it.
+	// StrategyType holds the name of the strategy in task files, and its settings.
 	task.StrategyType
 
 	// New makes the strategy of a task. It is immutable, so that agents of one process
 	// may share it.
 	New func(t *task.Task) (Strategy, error)
 
-	// Describe returns in a line, for `task check`, how designs are chosen.
+	// Describe returns one line for `task check` on how designs are chosen.
 	Describe func(t *task.Task) string
 
 	// Disclosures are the ways in which nodes share information, of which each task has one.
 	// Without them agents on the task share nothing.
 	Disclosures []Disclosure
 
-	// PriorDesigns says that the strategy uses View.PriorDesigns.
+	// PriorDesigns means that the strategy uses View.PriorDesigns.
 	PriorDesigns bool
 
-	// Roster says that its section of the task file lists who takes part, as peer IDs
-	// under the key roster.
+	// Roster means that the strategy's section of the task file lists the participants, as peer
+	// IDs under the key roster.
 	Roster bool
 
 	extensions []SurrogateExtension // of the surrogate: see Set.With
@@ -57,7 +57,7 @@ func (r Registration) NewStrategy(t *task.Task) (Strategy, error) {
 	return r.New(t)
 }
 
-// Summary returns in a line, for `task check`, how designs are chosen and what a share holds.
+// Summary returns one line for `task check` on how designs are chosen and what a share contains.
 func (r Registration) Summary(t *task.Task) string {
 	text := r.Describe(t)
 	if !r.Shares() {
@@ -69,15 +69,15 @@ func (r Registration) Summary(t *task.Task) string {
 	return text
 }
 
-// Forgery is the source of a forged share's content: designs come from Design, all else from Rand.
+// Forgery is the source of a forged share's content: designs come from Design, the rest from Rand.
 type Forgery struct {
 	Rand    *rand.Rand
-	Corner  bool // every design is the one where all numbers are largest, and not a random one
-	Extreme bool // the same, and what else the share says as large as it can be
+	Corner  bool // every design has the largest value of each parameter, instead of random ones
+	Extreme bool // as Corner, and all other numbers of the share are as large as allowed
 }
 
-// Design returns a design of the space: a random one, or always the same corner. Of categories
-// the corner has the last choices.
+// Design returns a design of the space: a random one, or always the same corner. The corner has
+// the last choice of each categorical parameter.
 func (l Forgery) Design(space *task.Space) task.Design {
 	x := acquisition.Sample(space, l.Rand)
 	if l.Corner || l.Extreme {
@@ -93,24 +93,24 @@ func (l Forgery) Design(space *task.Space) task.Design {
 type Env struct {
 	Task *task.Task
 	Key  crypto.PrivKey // the agent's own
-	// Entropy is the Reader of crypto/rand, for the noise of a promise of privacy.
+	// Entropy is the Reader of crypto/rand, for differential-privacy noise.
 	Entropy io.Reader
-	// Unaccounted says why it is not known what the node has spent of a promise of privacy,
-	// as after the repair of a damaged journal: then it must release nothing more. Empty
-	// when it is known.
+	// Unaccounted is the reason why the spent privacy budget of the node is unknown, as after
+	// the repair of a damaged journal. The node must then release nothing more. It is empty when
+	// the spent budget is known.
 	Unaccounted string
 	// EstimateAlone asks for an estimate of what the node would have reached without peers, from
-	// exchanges that can make one. It costs computations and is for people only: a node asks for
-	// it, an experiment does not.
+	// exchanges that can make one. It costs computation time and is only displayed: nodes set it,
+	// experiments do not.
 	EstimateAlone bool
 }
 
-// Set is the strategies that a program knows, each with a name of its own. The first
-// is the one that a task file gets which names none.
+// Set is the strategies that a program knows, each with a unique name. The first is the default
+// of task files that name none.
 type Set []Registration
 
-// Check returns what is wrong with the set: it must name a strategy, each by a name of
-// its own, with what a program cannot do without.
+// Check returns an error if the set is invalid. A set must contain at least one strategy, and
+// each needs a unique name and the required fields.
 func (s Set) Check() error {
 	if len(s) == 0 {
 		return errors.New("the set of strategies is empty")
@@ -147,10 +147,10 @@ func (s Set) Of(t *task.Task) (Registration, error) {
 	return Registration{}, &UnknownError{t.Strategy.Type}
 }
 
-// UnknownError says that a task has a strategy that the program does not know. Another
-// program may, which has added it to its [Set].
+// UnknownError means that the program does not know the strategy of a task. Other programs may
+// have it in their [Set].
 type UnknownError struct {
-	Type string // of the strategy, as the task has it
+	Type string // of the strategy, as in the task
 }
 
 func (e *UnknownError) Error() string {
@@ -167,22 +167,21 @@ func (s Set) Named(name string) (r Registration, ok bool) {
 	return Registration{}, false
 }
 
-// Parse reads a task file whose strategy is one of the set: task.Parse has the format
-// and the errors.
+// Parse reads a task file whose strategy is one of the set. See task.Parse for the format and
+// the errors.
 func (s Set) Parse(file string, data []byte) (*task.Task, error) {
 	return s.make(func() (*task.Task, error) { return task.Parse(file, data, s.types()) })
 }
 
-// ParseBeside is Parse of a task file in a folder, from which a table of designs that it
-// names is read: see task.ParseBeside.
+// ParseBeside is Parse of a task file in a folder. A table of designs that the file names is
+// read from the same folder: see task.ParseBeside.
 func (s Set) ParseBeside(folder fs.FS, file string, data []byte) (*task.Task, error) {
 	return s.make(func() (*task.Task, error) { return task.ParseBeside(folder, file, data, s.types()) })
 }
 
-// ParseCanonical reads what Task.Canonical has written, perhaps in another program. For
-// a strategy that is not one of the set the error is an *UnknownError. Of a task with
-// listed designs the listing is Absent: whoever reads it so can keep and pass on what
-// others share, and cannot choose designs.
+// ParseCanonical reads what Task.Canonical has written, perhaps in another program. The error is
+// an *UnknownError for a strategy that is not one of the set. The listing of a task with listed
+// designs is Absent: such a task suffices to store and forward shares, but not to choose designs.
 func (s Set) ParseCanonical(file string, data []byte) (*task.Task, error) {
 	var form struct{ Strategy struct{ Type string } }
 	if err := json.Unmarshal(data, &form); err == nil && form.Strategy.Type != "" {
@@ -198,7 +197,7 @@ func (s Set) NewTask(spec task.Spec) (*task.Task, error) {
 	return s.make(func() (*task.Task, error) { return task.New(spec, s.types()) })
 }
 
-// make calls what makes a task by the set. A panic of a strategy's Settings is an error.
+// make calls f, which makes a task with the set. A panic of a strategy's Settings is an error.
 func (s Set) make(f func() (*task.Task, error)) (*task.Task, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

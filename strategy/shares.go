@@ -12,10 +12,10 @@ type Share struct {
 	Value any // as the Decode of the exchange of this kind returned it
 }
 
-// Slotted is what a Decode may return when an author speaks in several slots, such as
-// one for each round. The share must be in this slot, and of an author those with the
-// highest slots are held. A share whose value is not Slotted must be in slot 0, so
-// that its author has one voice. The agent takes no other shares.
+// Slotted is an interface that the value of Decode may implement when an author publishes in
+// several slots, such as one for each round. The share must be in this slot. The agent holds the
+// shares of an author with the highest slots. A share whose value is not Slotted must be in
+// slot 0, so that its author has one share of the kind. The agent rejects other shares.
 type Slotted interface {
 	Slot() uint64
 }
@@ -29,7 +29,7 @@ func SlotOf(value any) uint64 {
 }
 
 // Shares yields the peers' shares whose value is of this type, in the order of
-// View.Shares. Unless T is Slotted there is one of each author.
+// View.Shares. Unless T is Slotted, each author has at most one.
 func Shares[T any](view View) iter.Seq2[*Share, T] {
 	return func(yield func(*Share, T) bool) {
 		for _, share := range view.Shares {
@@ -40,7 +40,7 @@ func Shares[T any](view View) iter.Seq2[*Share, T] {
 	}
 }
 
-// ResultOf returns the latest Result of an exchange; false while there is none of this
+// ResultOf returns the latest Result of an exchange. ok is false while there is none of this
 // type.
 func ResultOf[T any](view View, exchange string) (T, bool) {
 	result, ok := view.Results[exchange].(T)

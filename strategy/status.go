@@ -47,7 +47,7 @@ func StatusValue[T any](items []StatusItem, key string) (value T, ok bool) {
 // PrivacyKey is the key of the item that [PrivacyItem] returns.
 const PrivacyKey = "privacy"
 
-// PrivacyItem reports what a node has spent of a task's promise of privacy.
+// PrivacyItem returns the item with the privacy budget that a node has spent on a task.
 func PrivacyItem(s PrivacySpent) StatusItem {
 	item := StatusItem{
 		Key:   PrivacyKey,

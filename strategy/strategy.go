@@ -9,8 +9,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// View is what an agent knows at one moment. It is a snapshot: nobody changes
-// it, and whoever receives it must not either.
+// View is what an agent knows at one moment. It is an immutable snapshot: neither the agent nor
+// its receivers may change it.
 type View struct {
 	Task            *task.Task
 	Self            peer.ID
@@ -31,27 +31,27 @@ type View struct {
 	// learned (task.LearnFailures) and depend on the design; nil otherwise.
 	Completion *Constraint
 
-	// Waited names the exchange that the strategy has waited for in vain. It is empty
-	// unless a Wait of this trial has ended without a Result; then the strategy must
-	// choose without, since a further Wait is an error.
+	// Waited names the exchange whose Result did not arrive during a Wait of this trial. The
+	// strategy must then choose without it, since a further Wait is an error. Waited is empty
+	// if no Wait has ended without a Result.
 	Waited string
 }
 
 // Strategy chooses designs.
 type Strategy interface {
-	// Suggest chooses the design of a trial, by its number: its ID, less View.SetAside. The same view,
-	// trial and seed give the same answer; asking changes nothing. It may take
-	// long and runs beside the agent. When ctx ends it should return soon, with the
-	// error of ctx. Where it fails or panics, the agent asks it again with a view of
-	// nobody else, in which it may not wait.
+	// Suggest chooses the design of a trial by its number, which is its ID less View.SetAside. The
+	// same view, trial and seed give the same suggestion; a call changes nothing. It may take
+	// long and runs concurrently with the agent. When ctx ends, it should return soon with the
+	// error of ctx. If it fails or panics, the agent calls it again with a view without peers, for
+	// which it may not wait.
 	Suggest(ctx context.Context, view View, trial uint64, seed Seed) (Suggestion, error)
 }
 
-// Recommender is what a Strategy may be too, when the design that it would
-// recommend to use is not the best supported one by the agent's own posterior.
+// Recommender is an optional interface of a Strategy whose recommended design differs from the
+// best supported one by the agent's own posterior.
 type Recommender interface {
-	// Recommend returns the zero design while it knows too little, and when ctx ends
-	// before it does. It may take as long as Suggest.
+	// Recommend returns the recommended design. It is zero while too little is known, and when
+	// ctx ends first. A call may take as long as Suggest.
 	Recommend(ctx context.Context, view View, seed Seed) task.Design
 }
 
@@ -61,17 +61,17 @@ type SharesFromStart interface {
 	UsesSharesFromStart() bool
 }
 
-// Suggestion is a design and why, or a wish to wait.
+// Suggestion is a design with its reason, or a request to wait.
 type Suggestion struct {
 	Design task.Design
 	Why    Why
 
-	// Wait, when its Exchange is not empty, takes the place of a design.
+	// Wait replaces the design if its Exchange is not empty.
 	Wait Wait
 }
 
-// Wait is the wish to see an exchange's next Result before choosing. The agent asks
-// again when it arrives. It also asks again, once and with View.Waited set, when the
+// Wait is a request for an exchange's next Result before the choice. The agent calls Suggest
+// again when it arrives. It also calls again, once and with View.Waited set, when the
 // time is over or a computation of the exchange has failed without a Result.
 type Wait struct {
 	Exchange string

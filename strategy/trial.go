@@ -13,10 +13,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// State is where a trial stands.
+// State is the state of a trial.
 type State string
 
-// A trial is waiting after its node stopped while it ran; it is offered again.
+// A trial is waiting if its node stopped while it ran; the agent offers it again.
 const (
 	Waiting State = "waiting"
 	Running State = "running"
@@ -38,7 +38,7 @@ const (
 	MaxMetricName = 64 // bytes
 )
 
-// IsMetricName tells whether a metric may have this name: 1 to MaxMetricName bytes
+// IsMetricName reports whether a metric may have this name: 1 to MaxMetricName bytes
 // of printable text.
 func IsMetricName(name string) bool {
 	return name != "" && len(name) <= MaxMetricName && utf8.ValidString(name) &&
@@ -52,14 +52,14 @@ type Trial struct {
 	Why      Why         `json:"why"`
 	State    State       `json:"state"`
 	Attempts int         `json:"attempts"`
-	Client   string      `json:"client,omitempty"` // who outside of the node's process evaluates it or did so
+	Client   string      `json:"client,omitempty"` // the client outside the node's process that evaluates or evaluated it
 	Started  time.Time   `json:"started,omitzero"`
 	Finished time.Time   `json:"finished,omitzero"`
 	Outcome  *Outcome    `json:"outcome,omitempty"` // when done
 	Reason   string      `json:"reason,omitempty"`  // when failed
 
-	// Violated names the constraints of the task that the outcome violates: without one it
-	// is feasible.
+	// Violated names the constraints of the task that the outcome violates. It is empty if the
+	// outcome is feasible.
 	Violated []task.Output `json:"violated,omitempty"`
 }
 
@@ -89,7 +89,8 @@ func (t Trial) String() string {
 	return text
 }
 
-// ShortID is the end of a peer ID, which tells peers apart at a glance.
+// ShortID returns the last 8 characters of a peer ID, which suffice to distinguish peers in
+// displays.
 func ShortID(id peer.ID) string {
 	s := id.String()
 	return s[max(0, len(s)-8):]

@@ -9,41 +9,41 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Source names what a design came from, in a word for programs. Strategies have
-// further ones of their own.
+// Source names the origin of a design in one word for programs. Strategies define further
+// sources.
 type Source string
 
-// Sources of designs that no strategy has chosen by what it knows.
+// Sources of designs that no strategy has chosen from observations or shares.
 const (
-	Enqueued  Source = "enqueued"  // to be evaluated first, as the user says
+	Enqueued  Source = "enqueued"  // from the user, to be evaluated first
 	Initial   Source = "initial"   // random, before the surrogate knows anything
 	Remaining Source = "remaining" // random, since nearly all designs of the space have been tried
-	Imported  Source = "imported"  // told by the user
+	Imported  Source = "imported"  // evaluated outside of the node, with an outcome from the user
 )
 
 // Own is the source of designs that maximise a sample of the agent's own posterior.
 const Own Source = "own"
 
-// Why says how a design was chosen. Strategy fts uses the share that is named here
+// Why holds how a design was chosen. Strategy fts uses the share that Peer and Stamp name
 // only once.
 type Why struct {
 	Source         Source          `json:"source"`
 	Phrase         string          `json:"phrase,omitempty"`          // the same for people; empty for the sources of this package
-	OwnProbability *float64        `json:"own_probability,omitempty"` // the chance that the agent's own model had; nil when there was no choice
+	OwnProbability *float64        `json:"own_probability,omitempty"` // the probability that the agent's own model was used; nil when there was no choice
 	Peer           peer.ID         `json:"peer,omitempty"`
 	Stamp          *protocol.Stamp `json:"stamp,omitempty"`        // which of the peer's shares
-	Observations   int             `json:"observations,omitempty"` // that the peer's share, or those of all peers used, rested on
+	Observations   int             `json:"observations,omitempty"` // behind the peer's share, or behind the shares of all peers used
 	PeerCount      int             `json:"peer_count,omitempty"`   // number of peers whose shares were used
 	Round          int             `json:"round,omitempty"`        // of the consensus
-	NextBest       uint64          `json:"next_best,omitempty"`    // the trial that had the maximiser already, or ran or failed near it
+	NextBest       uint64          `json:"next_best,omitempty"`    // the trial that has the maximiser, or ran or failed near it
 	RepeatOf       uint64          `json:"repeat_of,omitempty"`    // the trial with the same design
 }
 
-// AddObservations adds what a peer's share rests on to a Why's Observations. Peers
-// may claim any number; the sum stops at the largest that every int holds.
+// AddObservations adds the observations behind a peer's share to a Why's Observations. Peers
+// may claim any number; the sum is at most the largest number that every int holds.
 func AddObservations(sum, claimed int) int { return min(sum, math.MaxInt32-claimed) + claimed }
 
-// FromPeers tells whether the design rests on what peers shared: a strategy says so by
+// FromPeers reports whether the design depends on peers' shares: a strategy then sets
 // Peer or PeerCount.
 func (w Why) FromPeers() bool {
 	switch w.Source {
@@ -53,7 +53,7 @@ func (w Why) FromPeers() bool {
 	return w.Peer != "" || w.PeerCount > 0
 }
 
-// String is a short phrase for people.
+// String returns a short phrase for people.
 func (w Why) String() string {
 	switch {
 	case w.NextBest > 0:

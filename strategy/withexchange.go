@@ -84,8 +84,8 @@ func (r Registration) Model(t *task.Task) (Model, error) {
 	return model, nil
 }
 
-// WithExchange returns the registration with an addition to each of its disclosures. What ended
-// nodes have shared by it is taken to stay true.
+// WithExchange returns the registration with an addition to each of its disclosures. Shares of the
+// addition from nodes that have ended are assumed to remain valid.
 func (r Registration) WithExchange(a ExchangeAddition) Registration {
 	disclosures := r.Disclosures
 	if !r.Shares() {

@@ -22,8 +22,8 @@ func aggregateKeys() []string {
 	return []string{"roster", "min_contributors", "committee", "max_colluding"}
 }
 
-// aggregate returns who sums. By default committees are of 7, fewer than a third of
-// whom may collude, and a quarter of the roster may be absent.
+// aggregate returns the nodes that sum. By default a committee has 7 nodes, of which fewer than a
+// third may collude, and a quarter of the roster may be absent.
 func (m *Section) aggregate(t *Task) *Aggregate {
 	a := &Aggregate{}
 	var ok bool
@@ -42,8 +42,8 @@ func (m *Section) aggregate(t *Task) *Aggregate {
 		m.Errorf("committee", "committee %d must be at most the %d nodes of the roster", a.Committee, nodes)
 	}
 	a.MaxColluding = m.Whole("max_colluding", max(1, (a.Committee-1)/3), 1, maxCommittee-1)
-	// Two sets of more than (C+t)/2 voters share one that does not collude; a
-	// committee has so many as long as t < C.
+	// Two sets of more than (C+t)/2 voters have a voter in common that does not collude. A
+	// committee has that many voters as long as t < C.
 	if len(m.d.errors) == before && a.MaxColluding >= a.Committee {
 		m.Errorf("max_colluding", "max_colluding %d must be less than the %d nodes of the committee, or no quorum is left", a.MaxColluding, a.Committee)
 	}
@@ -72,8 +72,8 @@ func (m *Section) summed(t *Task, nodes int) {
 	}
 }
 
-// Rostered is what StrategySettings are of a type in whose tasks a list of nodes takes part,
-// and nobody else.
+// Rostered is an optional interface of the StrategySettings of a type whose tasks allow only a list
+// of nodes to participate.
 type Rostered interface {
 	// Parties returns these nodes, each once.
 	Parties() []peer.ID

@@ -49,7 +49,7 @@ func stepExponent(low, high float64) int {
 	return max(decimalExponent(high-low)-10, decimalExponent(16*ulp)+1)
 }
 
-// decimalExponent returns floor(log10(x)) for x > 0. It goes by the decimal text,
+// decimalExponent returns floor(log10(x)) for x > 0. It uses the decimal text,
 // since math.Log10 may differ in the last bit from one CPU to another.
 func decimalExponent(x float64) int {
 	text := strconv.FormatFloat(x, 'e', -1, 64)

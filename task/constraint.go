@@ -31,7 +31,7 @@ func TruthOf(output Output) Constraint {
 	return Constraint{Output: output, Low: 1, High: math.Inf(1), Truth: true}
 }
 
-// Keeps tells whether the value keeps the constraint; NaN does not.
+// Keeps reports whether the value keeps the constraint; NaN does not.
 func (c Constraint) Keeps(value float64) bool { return c.Low <= value && value <= c.High }
 
 // Violation is by how much a value breaks the constraint, 0 when it keeps it. Since
@@ -85,7 +85,7 @@ func (c Constraint) takes(reading Reading) string {
 	return ""
 }
 
-// Constrained tells whether designs can be infeasible, or fail so that it counts.
+// Constrained reports whether designs can be infeasible, or fail so that it counts.
 func (t *Task) Constrained() bool { return len(t.Bounds()) > 0 }
 
 // Bounds are all conditions on outputs that a search must know of: the constraints, and

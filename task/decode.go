@@ -221,7 +221,7 @@ func (m *Section) RefuseOther(read func(other *Section), condition string) {
 // leaves out then have the value for which it leaves them out.
 func (m *Section) Complete() bool { return m.d.complete }
 
-// Constrained tells whether designs of the task can be infeasible, as Task.Constrained
+// Constrained reports whether designs of the task can be infeasible, as Task.Constrained
 // does: for keys that apply only then.
 func (m *Section) Constrained() bool { return m.d.constrained }
 

@@ -16,7 +16,7 @@ type Design struct {
 	values []Value // in the order of the space's parameters
 }
 
-// IsZero tells whether d is the zero Design.
+// IsZero reports whether d is the zero Design.
 func (d Design) IsZero() bool { return d.space == nil }
 
 // Value returns the value of the named parameter; it panics on an unknown name.
@@ -48,7 +48,7 @@ func (d Design) Bool(name string) bool { return d.Value(name).Bool() }
 // Values returns a copy of the values, in the order of the space's parameters.
 func (d Design) Values() []Value { return slices.Clone(d.values) }
 
-// Equal tells whether both designs have the same parameters, in the same order,
+// Equal reports whether both designs have the same parameters, in the same order,
 // with the same values.
 func (d Design) Equal(other Design) bool {
 	if d.IsZero() || other.IsZero() {

@@ -1,6 +1,6 @@
 package task
 
-// What the key hyperparameters may say.
+// Limits of the key hyperparameters.
 const (
 	hyperparametersKey = "hyperparameters"
 	learned            = "learned"

@@ -188,9 +188,9 @@ func (s *Space) present() *Listing {
 	return s.listing
 }
 
-// Absent tells whether the designs are unknown, since the task was read without its
-// table. Such a listing has a length and nothing else, and the space goes by the
-// parameters alone. Nil is not absent.
+// Absent reports whether the designs are unknown because the task was read without its
+// table. Such a listing has only a length, and the space is defined by the parameters
+// alone. Nil is not absent.
 func (l *Listing) Absent() bool { return l != nil && l.rows == nil }
 
 // Len returns the number of designs, 1 to 100,000.
@@ -225,7 +225,7 @@ func (l *Listing) index(values []Value) (i int, ok bool) {
 	return i, ok && slices.Equal(l.rows[i], values)
 }
 
-// Graph tells whether there is a graph of neighbors.
+// Graph reports whether there is a graph of neighbors.
 func (l *Listing) Graph() bool { return l.neighbors != nil }
 
 // Neighbors returns the numbers of the designs beside one, ascending; nil without a

@@ -62,8 +62,8 @@ func (s Strategy) form() (map[string]any, error) {
 }
 
 // New returns the task that Parse makes of a file with the same content, with the
-// same ID. An
-// error is what NewSpace says of the parameters, that the Listing is not of them, or else a *ParseError without places.
+// same ID. The error is that of NewSpace for the parameters, or that the Listing has other
+// parameters, or else a *ParseError without positions.
 func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	space, err := NewSpace(spec.Parameters)
 	if err != nil {
@@ -110,7 +110,7 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	var problems *ParseError
 	if errors.As(err, &problems) {
 		for _, one := range problems.Errors {
-			one.Line, one.Column = 0, 0 // nobody has written such a file
+			one.Line, one.Column = 0, 0 // no such file exists
 		}
 	}
 	return t, err

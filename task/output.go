@@ -32,7 +32,7 @@ type Measurement interface {
 	Measured(output Output) (value float64, ok bool)
 }
 
-// Feasible tells whether a measurement keeps all constraints. Without constraints
+// Feasible reports whether a measurement keeps all constraints. Without constraints
 // everything is feasible.
 func (t *Task) Feasible(m Measurement) bool { return t.Violation(m) == 0 }
 
@@ -69,7 +69,7 @@ func (t *Task) Compare(a, b Measurement) int {
 	return cmp.Or(cmp.Compare(t.Violation(b), t.Violation(a)), cmp.Compare(t.score(a), t.score(b)))
 }
 
-// Better tells whether a is better than b: see Compare.
+// Better reports whether a is better than b: see Compare.
 func (t *Task) Better(a, b Measurement) bool { return t.Compare(a, b) > 0 }
 
 // score is the objective's value, larger being better.

@@ -348,7 +348,7 @@ func (p Parameter) listed() []Value {
 	return all
 }
 
-// wholeNumbers tells whether the Numbers are handed out as ints.
+// wholeNumbers reports whether the Numbers are handed out as ints.
 func (p Parameter) wholeNumbers() bool {
 	fraction := func(v float64) bool { return v != math.Trunc(v) || math.Abs(v) > maxWhole }
 	return p.Kind == Int || p.Kind == Categorical && !slices.ContainsFunc(p.Numbers, fraction)

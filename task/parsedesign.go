@@ -36,7 +36,7 @@ func (s *Space) checkListed(values []Value) error {
 	return nil
 }
 
-// checkValues goes by the parameters alone.
+// checkValues checks the values against the parameters only, not against a listing.
 func (s *Space) checkValues(d Design) error {
 	if d.IsZero() {
 		return errors.New("task: the design has no values")

@@ -26,7 +26,7 @@ func Truth(kept bool) Reading {
 	return Reading{truth: true}
 }
 
-// IsTruth tells whether it is true or false rather than a number.
+// IsTruth reports whether it is true or false rather than a number.
 func (r Reading) IsTruth() bool { return r.truth }
 
 // Float returns the number, or 1 for true and 0 for false.

@@ -29,27 +29,27 @@ type StrategyType struct {
 	Mechanism string
 	Private   bool
 
-	// Constraints says that it takes tasks with constraints.
+	// Constraints means that the type supports tasks with constraints.
 	Constraints bool
 
-	// ForConstraints says that it is the type of a task with constraints that names none.
+	// ForConstraints means that the type is the default of tasks with constraints.
 	ForConstraints bool
 
-	// Moves says that it takes tasks with Steps: each design that it chooses is within
-	// so many moves of the node's last one.
+	// Moves means that the type supports tasks with Steps: each design that it chooses is within
+	// that many moves of the node's last one.
 	Moves bool
 
-	// Exact says that it needs the surrogate of type exact.
+	// Exact means that the type needs the surrogate of type exact.
 	Exact bool
-	// Joint says that it needs a surrogate that knows how values at several designs go
-	// together, which one with another type by an extension does not say.
+	// Joint means that the type needs a surrogate with joint predictions at several designs. A
+	// surrogate of another type by an extension does not have them.
 	Joint bool
 
 	// Extensions are those of the surrogate that go with the type.
 	Extensions []SurrogateExtension
 }
 
-// Has tells whether the type reads a key of the section strategy when nothing else stands
+// Has reports whether the type reads a key of the section strategy when nothing else stands
 // there.
 func (s StrategyType) Has(key string) bool {
 	if s.Settings == nil {

@@ -262,7 +262,7 @@ func canonicalDesigns(l *Listing, maxMoves int) map[string]any {
 	return form
 }
 
-// sameParameters tells whether spaces have the same parameters, so that they can have the
+// sameParameters reports whether spaces have the same parameters, so that they can have the
 // same designs.
 func sameParameters(a, b *Space) bool {
 	return slices.EqualFunc(a.parameters, b.parameters, func(p, q Parameter) bool {

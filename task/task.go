@@ -64,11 +64,11 @@ type Privacy struct {
 	// Clip bounds the Euclidean norm of a weight vector before noise is added:
 	// 0.001 to 10000. By default it is that of a draw of the prior, sqrt(Features).
 	Clip float64
-	// Releases is how many weight vectors a node shares, 1 to 1000; then it goes on
+	// Releases is the number of weight vectors that a node shares, 1 to 1000. Then it continues
 	// without sharing.
 	Releases int
-	// Adjacency says from what a contribution is not to be told apart: "replace-one"
-	// (any other) or "zero-out" (zeros).
+	// Adjacency defines the contributions from which a contribution must be indistinguishable:
+	// "replace-one" (any other) or "zero-out" (zeros).
 	Adjacency string
 	// Aggregate is set for mechanism aggregate and nil otherwise.
 	Aggregate *Aggregate
@@ -76,7 +76,7 @@ type Privacy struct {
 
 // Aggregate defines which nodes sum, and how many of them may collude.
 type Aggregate struct {
-	// Roster is everybody who may take part, sorted, at most 1024: peer IDs with
+	// Roster lists the nodes that may participate, sorted, at most 1024: peer IDs with
 	// Ed25519 keys.
 	Roster []peer.ID
 	// MinContributors is the minimum number of nodes in a sum, more than MaxColluding and at

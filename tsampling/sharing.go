@@ -50,13 +50,13 @@ func NewSharing(t *task.Task) *Sharing {
 	return s
 }
 
-// newReleases is NewSharing for a task that promises privacy. entropy must be the Reader of
+// newReleases is NewSharing for a task with privacy. entropy must be the Reader of
 // crypto/rand outside of tests.
 func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	return dprelease.New(t, entropy, NewSharing(t).private)
 }
 
-// private is how draws are released under a promise of privacy.
+// private returns the spec of DP releases of draws.
 func (s *Sharing) private(ledger.Terms) dprelease.Spec {
 	return dprelease.Spec{
 		Kind:   protocol.WeightsKind,

@@ -34,7 +34,7 @@ type conversation struct {
 	comparison *compare.Comparison // nil until the offer is made, and when the answer has come
 }
 
-// What works return.
+// Results of works.
 type (
 	offer struct {
 		to         peer.ID
@@ -198,7 +198,7 @@ func (e *Private) answer(self, from peer.ID, c protocol.Comparison) []strategy.O
 	return []strategy.Output{record(answeredRecord, from, nil), strategy.Work{Name: "answer", Run: func(context.Context, strategy.View, strategy.Seed) (any, error) {
 		message, err := compare.Answer(threshold, name, c.Offer, bytes.NewReader(secret))
 		if err != nil {
-			return nil, nil // the peer's fault, of which nobody here needs to hear
+			return nil, nil // an error of the peer, which this node need not report
 		}
 		return answer{from, c.Session, message}, nil
 	}}}
@@ -293,7 +293,7 @@ func record(tag byte, id peer.ID, rest []byte) strategy.Record {
 	return strategy.Record{Data: append(data, rest...)}
 }
 
-// replay takes up what an earlier run has done. What cannot be read is left out.
+// replay restores the state of an earlier run. It skips unreadable records.
 func (e *Private) replay(data []byte) {
 	if len(data) == 0 {
 		return

@@ -1,5 +1,5 @@
 // Package constrainedgp is design sharing with a constrained Gaussian process:
-// agents tell each other which design they hold for near-optimal, and each
+// agents share the design that they consider near-optimal, and each
 // chooses by expected improvement under a posterior that takes such designs to be
 // better than all it has found itself.
 //
@@ -25,7 +25,7 @@
 //     measure in the same ones; designs alone ("none") presume only that what is
 //     good for one is good for the other.
 //   - The condition is on f with an error of a thousandth of its deviation, so
-//     that designs next to each other can be told apart in float64.
+//     that designs next to each other are distinguishable in float64.
 //   - A design that no sample of the own posterior supports, or that lies more
 //     than four deviations below δ, is dropped; of at most five that are never
 //     supported together the least plausible is, as often as need be. More than
@@ -42,7 +42,7 @@
 // # Constraints
 //
 // The paper has none. On a task with constraints a design is shared while it is believed
-// to be feasible and rather is so than not, and whoever hears of it conditions the process
+// to be feasible and rather is so than not, and each receiver conditions the process
 // of each constraint on its being kept there, by expectation propagation
 // ([surrogate.Constraint.Given]), unless that lies more than four deviations outside of the
 // limits. The acquisition is multiplied by the probability of feasibility under that
@@ -57,16 +57,15 @@
 // agent has measured. A peer that lies has one design at a time, and can make the
 // agent look near it while the agent's own posterior holds a value above δ there
 // for possible at four deviations; once it has looked, and noise is small, the
-// design is dropped. That costs about one evaluation for each lie. The package
-// does not limit how many lies a peer, or somebody in the guise of many peers, can
-// tell one after the other, so there is no guarantee that regret is at most a
+// design is dropped. That costs about one evaluation for each false claim. The package
+// does not limit the number of false claims of a peer, or of one attacker with many identities,
+// one after the other, so there is no guarantee that regret is at most a
 // factor of that alone; nor does the weight of peers fall with time by itself, as
-// it does in package peerprior. A bound is a claim that nothing proves: in the
-// open, and in private, a liar passes every comparison. Honest peers with another optimum do what
-// liars do.
+// it does in package peerprior. A bound is a claim without proof: a dishonest peer passes every
+// comparison, open or private. Honest peers with another optimum have the same effect.
 //
-// A design says where its author is best, unless the task promises privacy: then it has noise
-// ([newReleases]), and is taken as it stands all the same. A private threshold tells it to
-// fewer, of which any can ask for it by a low threshold; package compare says what else it
-// tells.
+// A share discloses the best design of its author. On tasks with privacy the design has noise
+// ([newReleases]), and receivers use it without correction. A private threshold discloses the design
+// to fewer peers, but each can obtain it by a low threshold; package compare lists what else it
+// discloses.
 package constrainedgp

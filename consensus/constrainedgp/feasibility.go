@@ -25,10 +25,10 @@ type feasibilityLabels struct {
 	observations int // labels that these peers have
 }
 
-// byLabels is byDesigns where peers say which designs were feasible and no more: expected
-// improvement, with posteriors of the constraints that take them at their word. Without a
-// label that counts it is expected improvement alone, and so it is while the agent is blind
-// and nobody knows a feasible design.
+// byLabels is byDesigns for peers that share only which designs were feasible: expected
+// improvement, with posteriors of the constraints that are conditioned on these labels. Without a
+// label that counts it is expected improvement alone, also while search.Uninformed holds
+// and no peer knows a feasible design.
 func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	t := applyLabels(view, seed.Stream("which peers", trial))
 	if len(t.x) == 0 || len(t.feasible) == 0 && search.Uninformed(view) {
@@ -48,7 +48,7 @@ func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64
 
 // applyLabels collects the newest labels, a peer's latest first, that the own posteriors do not
 // contradict. What is infeasible counts where there is one constraint with one limit: of
-// several nobody says which one is broken.
+// several the label does not state which one is violated.
 func applyLabels(view strategy.View, rng *rand.Rand) (t feasibilityLabels) {
 	limits := search.Limits(view)
 	if len(limits) == 0 {

@@ -97,7 +97,7 @@ func (c condition) starts(rng *rand.Rand) [][]float64 {
 	return chosen
 }
 
-// Where the standard normal distribution is sampled by its tail.
+// Bound from which the standard normal distribution is sampled by its tail.
 const (
 	tail  = 2.0
 	tries = 100 // of which each is taken with a probability above 0.8

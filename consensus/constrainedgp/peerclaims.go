@@ -20,22 +20,22 @@ const (
 	sameDesign = 1e-6 // in every coordinate; a float32 on the wire is exact to 6e-8
 )
 
-// claim is a design that somebody holds for near-optimal.
+// claim is a design that peers or the user consider near-optimal.
 type claim struct {
 	x            []float64 // encoded, a design of the space
-	peers        int       // who say so; 0 when the node's user alone does
-	observations int       // that the peers rest on
+	peers        int       // number of peers that claim it; 0 if only the node's user does
+	observations int       // behind the peers' claims
 
 	share    *strategy.Share // nil for the user's, and for what has passed a private comparison
 	mean     float64         // of the own posterior
 	variance float64
 }
 
-// score is by how many deviations of the own posterior the claim lies above the
-// threshold; NaN when that says nothing.
+// score returns the number of deviations of the own posterior by which the claim lies above the
+// threshold, NaN if that is undefined.
 func (c claim) score(threshold float64) float64 { return (c.mean - threshold) / math.Sqrt(c.variance) }
 
-// comparison tells whether a peer's design is worth more to its author than the
+// comparison reports whether a peer's design is worth more to its author than the
 // threshold δ, in units of the objective and larger being better, is to the agent.
 type comparison func(view strategy.View, share strategy.Share, threshold float64) bool
 
@@ -90,7 +90,7 @@ func keepable(view strategy.View, claims []claim) []claim {
 	return distinct(claims)
 }
 
-// canKeep tells whether the own posteriors do not contradict that the design at x keeps the
+// canKeep reports whether the own posteriors do not contradict that the design at x keeps the
 // limits, by the rule of plausible.
 func canKeep(limits []acquisition.Limit, x []float64) bool {
 	return !slices.ContainsFunc(limits, func(l acquisition.Limit) bool {
@@ -99,8 +99,8 @@ func canKeep(limits []acquisition.Limit, x []float64) bool {
 	})
 }
 
-// canBreak is canKeep for the other side of a limit on one side. With two sides nobody says
-// on which of them what is broken lies.
+// canBreak is canKeep for the other side of a one-sided limit. With two sides the label does not
+// state which side is violated.
 func canBreak(l acquisition.Limit, x []float64) bool {
 	if !math.IsInf(l.Low, -1) && !math.IsInf(l.High, 1) {
 		return false

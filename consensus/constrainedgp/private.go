@@ -29,7 +29,7 @@ const (
 	frequentPause = 120 // after one by a peer that has answered often enough
 )
 
-// attempts is how often a design is compared with a peer that says nothing.
+// attempts is the maximum number of comparisons of a design with a peer that does not respond.
 const attempts = 3
 
 // maxPeers bounds the peers of which something is kept.

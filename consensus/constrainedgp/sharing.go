@@ -24,7 +24,7 @@ const ttl = protocol.MaxTTL
 // newSharing returns the exchange of one agent on a task of type constrained-gp:
 // it publishes, after every observation from the last starting design on, or as the task's
 // share_every says, the maximiser of the lower confidence bound of the agent's posterior.
-// With a grid, which may be nil, it tells that coarsely.
+// With a grid, which may be nil, the share contains only the cell of the design.
 func newSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
 	find := search.New(t)
 	return latest.New(latest.Spec{
@@ -48,7 +48,7 @@ func newSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
 	})
 }
 
-// newReleases is newSharing for a task that promises privacy: it releases that design with
+// newReleases is newSharing for a task with privacy: it releases that design with
 // noise, as often as planned. entropy must be the Reader of crypto/rand outside of tests.
 func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	find := search.New(t)
@@ -77,7 +77,7 @@ func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 }
 
 // decode returns a protocol.NearOptimal, with a bound if and only if the task's
-// threshold is open, and of a private release only where the task promises privacy.
+// threshold is open, and of a DP release only for tasks with privacy.
 func decode(t *task.Task, payload []byte) (any, error) {
 	n, err := protocol.DecodeNearOptimal(payload, t.Space)
 	if err != nil {

@@ -36,20 +36,20 @@
 // another by more than γ_t·ln(C/κ)/n.
 //
 // It follows that the expected improvement of the design is at least (κ/C)^γ_t
-// times the largest that the maximiser finds, whatever all peers say. As t grows
-// this tends to 1, and the influence of the peers ends. (πBO's analysis rests on
+// times the largest that the maximiser finds, whatever densities peers publish. As t grows
+// this tends to 1, and the influence of the peers ends. (πBO's analysis uses
 // the same: the largest ratio of densities to the power γ_t.)
 //
-// While something that must be true has never been true (search.Blind), the agent's own
-// labels say little about where to look, however many they are. Until it has been, γ_t is
+// While the agent's own outcomes are uninformative (search.Uninformed), its labels contain little
+// information on promising designs, however many they are. Until they are informative, γ_t is
 // β, and every design is with probability 1/2 that of the agent alone, a random one. So
-// whatever peers say then, half of the designs are random.
+// whatever peers publish then, half of the designs are random.
 //
 // # The density
 //
 // With share: best (the default) and components: 1 a share is a normal of the task's
 // spread around the design of largest posterior mean, on tasks with constraints among
-// those believed to be feasible. With more components it is a mixture of up to so many
+// those believed to be feasible. With more components it is a mixture of up to that number of
 // normals, fitted to the maximisers of 32 samples of the posterior. Normals are isotropic
 // and truncated to the unit cube. An int counts as the coordinate at which it is
 // encoded. A categorical of L choices has the law of a normal truncated to the
@@ -73,12 +73,12 @@
 //
 // # Noise
 //
-// Under a promise of privacy, mechanism local, the centre of a single component has noise
+// On tasks with privacy, mechanism local, the centre of a single component has noise
 // ([newReleases]), and its spread is wider by that. Such densities count as one, of all peers
 // together, which is as narrow as their number makes it (crowd), and bounded as every
 // other. Of several releases of one peer the newest counts.
 //
 // The package does not weigh peers by how well they did and does not ask whether they
-// are present. Without a promise a share of one component tells which design its author
-// holds for the best.
+// are present. Without privacy a share of one component discloses the design that its author
+// considers the best.
 package density

@@ -10,24 +10,24 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// optimaDensity is what peers together tell whose centres have noise: the logarithm of
+// optimaDensity is the joint density of peers whose centres have noise: the logarithm of
 //
 //	Π_j p(told_j | x)^(k/n),   k = min(n, (s/spread)²)
 //
-// of n peers, with s the deviation of noise and spread together. p is the probability of what
-// was told when the optimum is at x: normal, and where the noise went beyond the ends of the
-// unit interval, that it did. By k the product is as narrow as n independent noises make it,
-// and never narrower than what one peer says without noise: more than that would count the
-// spread as if it were independent too.
+// of n peers, with s the deviation of noise and spread together. p is the probability of the
+// released centre if the optimum is at x: a normal density or, where noise moved the centre
+// beyond an end of the unit interval, the probability of that. k makes the product as narrow as n
+// independent noises, but never narrower than the density of one peer without noise: otherwise
+// the spread would count as independent too.
 //
 // The geometric mean of their densities, which is k = 1, would be as wide as one noise,
-// however many speak.
+// however many peers there are.
 type optimaDensity struct {
 	layout  *optprior.Layout
 	spread  float64 // s
 	power   float64 // k/n
 	centres [][]float64
-	right   []float64 // per categorical: the probability that the choice at x is told
+	right   []float64 // per categorical: the probability that the choice at x is released
 	wrong   []float64 // and each other one
 }
 
@@ -107,8 +107,8 @@ func (c *optimaDensity) Gradient(grad, x []float64) float64 {
 	return c.power * sum
 }
 
-// number is the logarithm of the probability of a told coordinate where the optimum is at x,
-// but for a constant, and its derivative by x.
+// number returns the logarithm of the probability of a released coordinate if the optimum is at x,
+// up to a constant, and its derivative by x.
 func (c *optimaDensity) number(told, x float64) (value, slope float64) {
 	switch {
 	case told <= 0:
@@ -122,8 +122,8 @@ func (c *optimaDensity) number(told, x float64) (value, slope float64) {
 	return -off * off / 2, -off / c.spread
 }
 
-// choice is the probability of the told choice of categorical k; linear in x, and so defined
-// between the choices too.
+// choice returns the probability of the released choice of categorical k. It is linear in x, and so
+// defined between the choices too.
 func (c *optimaDensity) choice(k int, block task.Block, centre, x []float64) float64 {
 	likely := 0.0
 	for i := block.Start; i < block.Start+block.Len; i++ {

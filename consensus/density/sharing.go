@@ -49,7 +49,7 @@ func newSharing(t *task.Task) *latest.Latest {
 	})
 }
 
-// newReleases is newSharing for a task that promises privacy: it releases the one centre with
+// newReleases is newSharing for a task with privacy: it releases the one centre with
 // noise, as often as planned, with the spread that the noise and the task's spread make
 // together. Receivers accept no other. entropy must be the Reader of crypto/rand outside of
 // tests.

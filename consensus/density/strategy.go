@@ -147,7 +147,7 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (
 	return received, why
 }
 
-// choose lists what the peers believe to whom the agent listens in this trial.
+// choose returns the densities of the peers that the agent uses in this trial.
 func choose(view strategy.View, trial uint64, seed strategy.Seed) []protocol.Density {
 	var all []protocol.Density
 	for _, d := range strategy.Shares[protocol.Density](view) {
@@ -156,9 +156,9 @@ func choose(view strategy.View, trial uint64, seed strategy.Seed) []protocol.Den
 	return search.AtMost(maxPeers, all, seed.Stream("which peers", trial))
 }
 
-// labelled is choose for peers' labels. While some know a feasible design the others do not
-// count: they say little, and would halve what those say. To an agent that has never seen
-// the truth of what must be true they say nothing: see search.Blind.
+// labelled is choose for peers' labels. While some peers know a feasible design, it ignores the
+// others, whose labels contain little information and would halve the weight of the rest. It also
+// ignores them while the own outcomes are uninformative: see search.Uninformed.
 func labelled(view strategy.View, trial uint64, seed strategy.Seed) []feasibility.Peer {
 	all := feasibility.Of(view)
 	none := func(p feasibility.Peer) bool { return !slices.Contains(p.Feasible, true) }

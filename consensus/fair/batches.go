@@ -28,7 +28,7 @@ func (e *Exchange) follow() bool {
 	return false
 }
 
-// begun tells whether somebody beside the author of a batch has evaluated in the round
+// begun reports whether a party other than the author of a batch has evaluated in the round
 // before it, so that there was such a round.
 func (e *Exchange) begun(round, author int) bool {
 	for party := range e.roster {
@@ -121,7 +121,7 @@ func (e *Exchange) object(o offer) error {
 	return nil
 }
 
-// refuse passes over whoever has made a batch that is wrong.
+// refuse passes over the author of a wrong batch.
 func (e *Exchange) refuse(party int, o offer, objection error) {
 	e.refused[o.share.Digest] = true
 	if o.Round == e.barrier.Number() && o.Turn == e.turn {

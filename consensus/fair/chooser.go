@@ -23,8 +23,8 @@ const (
 	tolerance = 1e-6
 	rounding  = 1e-12
 
-	// From so many parties on that rounding decides at which of many maxima the search ends
-	// (BenchmarkStreams of package batch), and more is allowed: what it may cost then.
+	// From manyParties on, rounding decides at which of many maxima the search ends
+	// (BenchmarkStreams of package batch), and a larger loss is allowed.
 	manyParties   = 8
 	manyTolerance = 0.2
 
@@ -37,7 +37,7 @@ const (
 	// another may be, in logarithms.
 	evidenceTolerance = 0.01
 
-	// A result is far off that is so many times as far off as is usual.
+	// farTimes: a result is an outlier if its deviation exceeds farTimes the usual one.
 	farTimes = 4
 	// minUsual is what is taken for usual, in deviations, where results fit better.
 	minUsual = 0.25
@@ -49,8 +49,8 @@ const (
 	bestDesigns = 5 // that the search looks around
 )
 
-// chooser chooses batches, and judges those of others. What it says depends on its
-// arguments and the task alone, so that all nodes say the same up to rounding. It is
+// chooser chooses batches and checks those of others. Its results depend only on its
+// arguments and the task, so that all nodes get the same up to rounding. It is
 // immutable.
 type chooser struct {
 	task     *task.Task
@@ -103,7 +103,7 @@ func (c chooser) pool(b *book) (p pool) {
 	return p
 }
 
-// takes tells whether the process can be given an evaluation. A result that is too far from
+// takes reports whether the process can be given an evaluation. A result that is too far from
 // the mean of one that is known is none: all others would be nothing beside it.
 func (c chooser) takes(e protocol.Evaluation) bool {
 	if e.Value == nil {
@@ -113,7 +113,7 @@ func (c chooser) takes(e protocol.Evaluation) bool {
 	return err == nil && math.Abs(y[0]) < surrogate.MaxDeviations
 }
 
-// offers tells whether a design is one that its party can evaluate next: one of the task's,
+// offers reports whether a design is one that its party can evaluate next: one of the task's,
 // as it travels, since others are worth what no design is and are not evaluated as they stand.
 func (c chooser) offers(b *book, a protocol.Assigned) bool {
 	x := a.Point.Encoded(c.task.Space)
@@ -170,8 +170,8 @@ func (c chooser) solve(ctx context.Context, s state, p pool, h surrogate.Hyperpa
 // lie far off, given for each how many predictive deviations it is away from what all others
 // predict. Far is four times as much as is usual for the other parties' results.
 //
-// Four predictive deviations alone say little: a process that has learned from lies takes
-// them for noise, and one that is known, or has seen few results, may fit nobody's.
+// Four predictive deviations alone are weak evidence: a process that has learned from false results
+// treats them as noise, and one that is known, or has few results, may fit no party's.
 func farOff(p pool, off []float64, parties int) (far []int) {
 	squares, results := make([]float64, parties), make([]int, parties)
 	for i, z := range off {
@@ -329,7 +329,7 @@ func (c chooser) judge(ctx context.Context, s state, b protocol.Batch) (own choi
 	return own, nil, nil
 }
 
-// dealt tells whether the better designs are for who has gained less, which the value of a
+// dealt reports whether the better designs are for who has gained less, which the value of a
 // batch in two steps does not tell.
 func dealt(p batch.Problem, designs [][]float64) bool {
 	means := p.Posterior.Joint(designs).Mean()

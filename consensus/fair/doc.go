@@ -1,7 +1,6 @@
-// Package fair is the strategy of parties that evaluate one common function together, and
-// each of whom wants its share of good results: in each round one batch of designs, one
-// for each party, is chosen by the results of all, so that who has got least is served
-// first. Package batch has the equations.
+// Package fair is the strategy of parties that evaluate one common function together and divide
+// good results fairly. In each round the results of all determine one batch with one design per
+// party. The party with the smallest gain gets the best design. Package batch has the equations.
 //
 // Source: Sim, Zhang, Low and Jaillet, "Collaborative Bayesian Optimization with Fair
 // Regret" (ICML 2021): algorithm 1 and equation 5; remarks 4 and 5; appendices B.2 and C.6.
@@ -13,19 +12,20 @@
 // results; the others see nothing of each other but how their own gain compares with the
 // average.
 //
-// Without a mediator everybody sends signed evaluations to all. Whoever has the turn sends
-// the batch, and the others check it: that it rests on the same evaluations, by the hashes
+// Without a mediator every party sends signed evaluations to all. The party that has the turn sends
+// the batch, and the others check it: that it uses the same evaluations, by the hashes
 // of their chains, that its hyperparameters explain these as well as their own do, that it
-// leaves out nobody who is there, and that it is worth as much as what they find
+// leaves out no present party, and that it is worth as much as the batch that they find
 // themselves, within 1e-6; from eight parties on within 0.2 deviations, since there the search
-// ends at another of many maxima on another processor. Whoever is late, silent or wrong is passed over and named.
-// Nobody compares designs bit by bit, since floating point may differ between processors.
+// ends at another of many maxima on another processor. Late, silent or wrong parties are passed over
+// and named.
+// Parties do not compare designs bit by bit, since floating point may differ between processors.
 //
-// Every party then sees every result, and nothing can be done about it here: who checks a
+// Every party then sees every result, which cannot be avoided here: a party that checks a
 // batch must know the process and the gains. The gains of a party, round by round, have its
 // results as their differences; and the mean of the process at the designs, known together
 // with its variance, gives back the results by one linear system. A sum that is computed in
-// secret would tell the same. Only a mediator whom all trust sees less of it go round.
+// secret would disclose the same. Only a mediator that all parties trust reduces the disclosure.
 //
 // # Rounds
 //
@@ -35,7 +35,7 @@
 // result comes, it gets one in the next round. Its gain stays counted: see chooser.gains for
 // rounds that it has missed. Batches do not know what late parties still evaluate.
 //
-// Messages are direct. What was lost is asked for every few seconds, from its author and
+// Messages are direct. Lost data is requested every few seconds, from its author and
 // from others, who hold signed evaluations as well. Evaluations, batches and assignments are
 // on disk before anything follows from them, so that a node that was killed goes on where it
 // was. A node that was out of reach follows a batch of a later round when another party than

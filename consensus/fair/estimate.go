@@ -142,8 +142,8 @@ func (g game) evaluate(x []float64) float64 {
 	return min(max(y, -protocol.MaxUnit), protocol.MaxUnit) // as results are
 }
 
-// play returns the sum and the best of so many results of a party alone that has begun as
-// these entries have; larger is better.
+// play returns the sum and the best of this number of results of a party alone that starts with
+// these entries; larger is better.
 func (g game) play(ctx context.Context, entries []entry, evaluations int) (sum, best float64, err error) {
 	solo := *g.task
 	solo.Strategy.Settings = alone.UCBSettings{C1: g.settings.C1, C2: g.settings.C2}
@@ -180,7 +180,7 @@ func (g game) play(ctx context.Context, entries []entry, evaluations int) (sum, 
 	return sum, best, nil
 }
 
-// beginning is the trials of a party before it heard of others: what it brought along, and
+// beginning returns the trials of a party before it used others' results: imported trials and
 // its starting designs.
 func (g game) beginning(entries []entry) (trials []strategy.Trial) {
 	for i, entry := range entries {

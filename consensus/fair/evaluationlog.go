@@ -18,7 +18,7 @@ type entry struct {
 	head     head // of the chain of the author's evaluations up to this one
 }
 
-// isGain tells whether the entry is a result that counts as its party's: no failure, and not
+// isGain reports whether the entry is a result that counts as its party's: no failure, and not
 // from before or elsewhere.
 func (e entry) isGain() bool { return e.Value != nil && !e.Imported }
 
@@ -122,7 +122,7 @@ func (b *book) differing(counts []int, heads []byte) int {
 	return -1
 }
 
-// has tells whether so many evaluations of each party are there.
+// has reports whether at least these numbers of evaluations of each party are stored.
 func (b *book) has(counts []int) bool {
 	for party, count := range counts {
 		if len(b.entries[party]) < count {
@@ -132,7 +132,7 @@ func (b *book) has(counts []int) bool {
 	return true
 }
 
-// upTo returns a book of the parties' first evaluations, which nobody changes.
+// upTo returns a book of the parties' first evaluations, which must not be changed.
 func (b *book) upTo(counts []int) *book {
 	first := newBook(b.roster)
 	for party, count := range counts {
@@ -141,7 +141,7 @@ func (b *book) upTo(counts []int) *book {
 	return first
 }
 
-// reported tells whether a party has ended its evaluation of a round; of round 0, which is
+// reported reports whether a party has ended its evaluation of a round; of round 0, which is
 // none, always.
 func (b *book) reported(party, round int) bool {
 	return round == 0 || slices.ContainsFunc(b.entries[party], func(e entry) bool { return e.Round == round })
@@ -168,15 +168,15 @@ func (b *book) assigned() (count int) {
 	return count
 }
 
-// started tells whether a party has ended so many evaluations, its starting designs, and
+// started reports whether a party has ended this number of evaluations, its starting designs, and
 // has a result among them.
 func (b *book) started(party, initial int) bool {
 	list := b.entries[party]
 	return len(list) >= initial && slices.ContainsFunc(list, func(e entry) bool { return e.Value != nil })
 }
 
-// lacking lists the envelopes that somebody with these counts lacks, from the oldest on,
-// up to about so many bytes.
+// lacking returns the envelopes that a party with these counts lacks, oldest first, up to about
+// `most` bytes.
 func (b *book) lacking(counts []int, most int) (envelopes [][]byte) {
 	for party, list := range b.entries {
 		for _, e := range list[min(counts[party], len(list)):] {

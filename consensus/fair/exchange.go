@@ -37,9 +37,9 @@ const (
 const (
 	// ticking is how often a node asks for what it lacks.
 	ticking = 5 * time.Second
-	// turnTime is how long the others wait for the batch of whoever has the turn, from when
-	// on they have all results themselves. It is above what the search takes for 50 parties
-	// with 1,000 results on a small processor.
+	// turnTime is how long the others wait for the batch of the party that has the turn, once they
+	// have all results themselves. It is above the search time for 50 parties with 1,000 results on
+	// a small processor.
 	turnTime = time.Minute
 	// maxSent bounds the statements of a message, in bytes.
 	maxSent = 100 << 10
@@ -99,11 +99,11 @@ type Exchange struct {
 	alone     bool // the mediator is not there
 
 	ticks    int
-	answered map[int]bool // whom this node has answered since the last tick
+	answered map[int]bool // parties that this node has answered since the last tick
 	acked    int          // own evaluations that the mediator has
 	named    map[naming]bool
-	disputed map[dispute]bool // of which the others are told at the next tick
-	left     map[int]bool     // who has said goodbye
+	disputed map[dispute]bool // that this node reports to the others at the next tick
+	left     map[int]bool     // parties that have left
 
 	estimate estimate
 
@@ -164,7 +164,7 @@ func (*Exchange) Decode([]byte) (any, error) {
 	return nil, errors.New("there are no shares of this kind")
 }
 
-// chooses tells whether this node may choose batches.
+// chooses reports whether this node may choose batches.
 func (e *Exchange) chooses() bool { return e.mediator < 0 || e.mediator == e.self }
 
 // Step implements strategy.Exchange.

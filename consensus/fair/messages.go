@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// What a record holds, by its first byte.
+// Contents of a record, by its first byte.
 const (
 	ownRecord        = 'o' // number of the trial (varint) · envelope of the own evaluation
 	evaluationRecord = 'e' // envelope
@@ -23,7 +23,7 @@ func (e *Exchange) record(tag byte, envelope []byte) {
 	e.emit(strategy.Record{Data: append([]byte{tag}, envelope...)})
 }
 
-// replay takes up what an earlier run knew. What cannot be read is left out: it is asked
+// replay restores the state of an earlier run. It skips unreadable records: their content is asked
 // for again.
 func (e *Exchange) replay(data []byte) {
 	if len(data) == 0 {
@@ -166,7 +166,7 @@ func (e *Exchange) tell(envelopes ...[]byte) {
 	}
 }
 
-// listeners are the parties to which this node tells its results.
+// listeners returns the parties to which this node sends its results.
 func (e *Exchange) listeners() (parties []int) {
 	for party := range e.roster {
 		if party != e.self && (e.mediator < 0 || party == e.mediator) {
@@ -204,7 +204,7 @@ func (e *Exchange) progress(to int) *protocol.Progress {
 	return &protocol.Progress{Round: e.current.Number, Counts: counts, Waiting: e.waits()}
 }
 
-// waits tells whether this node has nothing to evaluate of the latest round.
+// waits reports whether this node has nothing to evaluate of the latest round.
 func (e *Exchange) waits() bool { return e.book.reported(e.self, e.assigned[e.self]) }
 
 // greet tells all counterparts what this node has, so that they send what it lacks.
@@ -214,9 +214,10 @@ func (e *Exchange) greet() {
 	}
 }
 
-// ask asks for what this node lacks: one of those for whom the round waits, whoever has the
-// turn, and one after the other. Everybody who is asked tells all that it holds, so that one
-// is enough, and most of those for whom the round waits have nothing to tell yet.
+// ask requests the results that this node lacks from one of the parties for which the round waits,
+// from parties with offers, from the party that has the turn, and from one further party in turn.
+// Each sends all that it holds, so that one suffices, and most parties for which the round waits
+// have nothing new yet.
 func (e *Exchange) ask() {
 	if e.mediator == e.self {
 		return
@@ -319,7 +320,7 @@ func (e *Exchange) answer(sender int, h protocol.Progress) {
 	}
 }
 
-// lacks tells whether the sender has something that this node does not have.
+// lacks reports whether the sender has something that this node does not have.
 func (e *Exchange) lacks(sender int, h protocol.Progress) bool {
 	if e.mediator >= 0 {
 		return false

@@ -12,7 +12,7 @@ import (
 
 // totals returns for each party of the roster how much more it has got than with average
 // results, in units of the objective: the sum over its results of the difference to the
-// mean of all results. What failed, or is from before or elsewhere, does not count.
+// mean of all results. Failed and imported evaluations do not count.
 func (e *Exchange) totals() []float64 {
 	mean, count := 0.0, 0
 	for _, list := range e.book.entries {

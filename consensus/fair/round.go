@@ -14,8 +14,8 @@ import (
 
 func (e *Exchange) turnName() string { return fmt.Sprintf("%d/%d", e.barrier.Number(), e.turn) }
 
-// expected lists for whom a round waits: all of the roster before the first batch, then who
-// got a design in the latest. Who has said goodbye is not expected.
+// expected returns the parties for which a round waits: all of the roster before the first batch,
+// then those with a design in the latest batch. Parties that have left are not expected.
 func (e *Exchange) expected() (ids []peer.ID) {
 	for party, id := range e.roster {
 		if !e.left[party] && (e.current.Number == 0 || e.assigned[party] == e.current.Number) {
@@ -27,7 +27,7 @@ func (e *Exchange) expected() (ids []peer.ID) {
 
 func (e *Exchange) hasSent(id peer.ID) bool { return e.ready(slices.Index(e.roster, id)) }
 
-// ready tells whether a party has evaluated its starting designs and whatever it was
+// ready reports whether a party has evaluated its starting designs and whatever it was
 // assigned, so that it can be given another design.
 func (e *Exchange) ready(party int) bool {
 	return e.readyIn(e.book, party)
@@ -82,13 +82,13 @@ func (e *Exchange) advance(view strategy.View) {
 	}
 }
 
-// offered tells whether there is a batch of a party for this turn of the round.
+// offered reports whether there is a batch of a party for this turn of the round.
 func (e *Exchange) offered(party int) bool {
 	o, ok := e.offers[party]
 	return ok && o.Round == e.barrier.Number() && o.Turn == e.turn
 }
 
-// leader is whose turn it is. Who is not there is passed over.
+// leader returns the party that has the turn. Absent parties are passed over.
 func (e *Exchange) leader(view strategy.View) int {
 	if e.mediator >= 0 {
 		return e.self
@@ -106,7 +106,7 @@ func (e *Exchange) leader(view strategy.View) int {
 		case e.replaying || present.Has(id):
 			return party
 		case e.left[party]:
-			e.nextTurn() // as it has told
+			e.nextTurn() // it has announced that it leaves
 		default:
 			e.passOver("is not there")
 		}

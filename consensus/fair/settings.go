@@ -50,7 +50,7 @@ type Settings struct {
 	Batch string
 	// Weights is "exponential", rho^(i-1), or "linear", rho·(n-i)+1 (Remark 4).
 	Weights string
-	// Rho is 0.001 to 1 with exponential weights, 1 weighing all parties alike;
+	// Rho is 0.001 to 1 with exponential weights, 1 weighing all parties equally;
 	// 0.001 to 1e6 with linear ones, larger being fairer. Unset with batch two-step.
 	Rho float64
 	// Exploration is "varying" (C1 is multiplied by (Σw)²/(nΣw²)) or "fixed".

@@ -24,7 +24,7 @@ const (
 )
 
 // Strategy evaluates what the batch of each round has for this node: one design a round.
-// Its starting designs are random. Where the mediator is not there it goes on alone, by
+// Its starting designs are random. Without the mediator it continues alone, by
 // expected improvement on its own results.
 type Strategy struct {
 	task     *task.Task
@@ -104,7 +104,7 @@ func (s Strategy) patience(round Round) time.Duration {
 	return 2*time.Duration(s.settings.RoundTimeout)*time.Second + choosing
 }
 
-// taken tells whether the design of a round has a trial.
+// taken reports whether the design of a round has a trial.
 func taken(view strategy.View, round int) bool {
 	for _, trial := range view.Trials {
 		if trial.Why.Source == source && trial.Why.Round == round {

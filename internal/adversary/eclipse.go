@@ -19,8 +19,8 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// surround has sixty identities, each at the next address, keep a place at every node. They
-// take part in gossip, pass nothing on, and tell who asks of each other only.
+// surround has sixty identities, each at the next address, keep a place at every node. They take
+// part in gossip, forward nothing, and answer requests with each other only.
 func surround(ctx context.Context, f *Field) error {
 	const count = 60
 	var peers []*Peer
@@ -92,9 +92,9 @@ func introductions(records [][]byte, but int) (items []protocol.SyncItem) {
 	return items
 }
 
-// foreignAddresses is one identity that introduces made-up ones, all at the address of
-// somebody who has nothing to do with it: connections to him are counted. He is at the
-// last address and ends each of them at once.
+// foreignAddresses is one identity that introduces fabricated ones, all at the address of an
+// uninvolved third party: connections to the third party are counted. It is at the last address and
+// ends each of them at once.
 func foreignAddresses(ctx context.Context, f *Field) error {
 	third, err := net.Listen("tcp4", f.Address(len(f.addresses)-1)+":0")
 	if err != nil {
@@ -154,12 +154,12 @@ func foreignAddresses(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// ThirdParty is what foreignAddresses counts: connections that attacked nodes have made to
-// somebody who is no member.
+// ThirdParty names the count of foreignAddresses: connections that attacked nodes have made to a
+// host that is no member.
 const ThirdParty = "connections to a third party"
 
-// recordsAt are signed statements of as many made-up nodes as a message has room for that
-// all are to be found at one address.
+// recordsAt returns signed address records of as many fabricated nodes as a message has room for,
+// all with one address.
 func recordsAt(address multiaddr.Multiaddr) (sealed [][]byte) {
 	for range protocol.MaxRecords {
 		key, err := newKey()
@@ -181,8 +181,8 @@ func recordsAt(address multiaddr.Multiaddr) (sealed [][]byte) {
 	return sealed
 }
 
-// exhaustedHub has 520 identities register for the task at the hub, which is the only
-// target, before anybody else does, and stay.
+// exhaustedHub has 520 identities register for the task at the hub, which is the only target,
+// before any other node does, and stay.
 func exhaustedHub(ctx context.Context, f *Field) error {
 	return registerMany(ctx, f, func(*Peer) error { return nil })
 }
@@ -273,7 +273,7 @@ func heldStreams(ctx context.Context, f *Field) error { return hold(ctx, f, 16<<
 // filledStreams is heldStreams with all of the question but its last bytes.
 func filledStreams(ctx context.Context, f *Field) error { return hold(ctx, f, 1<<20-16) }
 
-// hold has fifty identities write so many bytes of a question of a MiB.
+// hold has fifty identities write size bytes of a request of a MiB.
 func hold(ctx context.Context, f *Field, size int) error {
 	begin := append([]byte{0x80, 0x80, 0x40, 0x0a, 0x80, 0x80, 0x3f}, make([]byte, size)...)
 	f.Ready()

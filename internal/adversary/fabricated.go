@@ -17,8 +17,8 @@ const tick = time.Millisecond
 // maxAuthors is how many an agent holds shares of.
 const maxAuthors = 1024
 
-// fabricatedAuthors is one identity that passes on what 1,024 others are said to have written:
-// all at once in its answers about what it holds, and by gossip as much as it may.
+// fabricatedAuthors is one identity that forwards messages of 1,024 fabricated authors: all at once
+// in its answers about what it holds, and by gossip as much as it may.
 func fabricatedAuthors(ctx context.Context, f *Field) error {
 	keys, err := authors(maxAuthors)
 	if err != nil {
@@ -38,7 +38,7 @@ func fabricatedAuthors(ctx context.Context, f *Field) error {
 		time.AfterFunc(time.Second, f.Ready) // the places are full
 		return items
 	})
-	defer time.AfterFunc(5*time.Second, f.Ready).Stop() // nobody may ask
+	defer time.AfterFunc(5*time.Second, f.Ready).Stop() // possibly no node asks
 	f.each(func(target peer.AddrInfo) {
 		number := uint64(1)
 		again(ctx, func() {
@@ -69,8 +69,8 @@ func fabricatedAuthors(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// largeShares answers whoever compares shares with 1,101 of made-up authors, as large as
-// the task lets them be, and comes back to be asked again.
+// largeShares answers nodes that compare shares with 1,101 shares of fabricated authors, as large
+// as the task permits, and reconnects to be asked again.
 func largeShares(ctx context.Context, f *Field) error {
 	keys, err := authors(1101)
 	if err != nil {
@@ -94,8 +94,8 @@ func largeShares(ctx context.Context, f *Field) error {
 // that it should have banned the first time.
 const LetIn = "times let in"
 
-// washedBan gets one identity banned and then has others accuse made-up authors, so that
-// the list of the banned may forget the first.
+// washedBan gets one identity banned and then has others accuse fabricated authors, so that the
+// list of bans may drop the first.
 func washedBan(ctx context.Context, f *Field) error {
 	const each, batches = 500, 9 // as many pairs as a new peer may pass on at once; 4,500 authors
 	var accusations [][]*pb.Message
@@ -144,7 +144,7 @@ func washedBan(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// misbehave waits whether the peer is let in, and then does what it is banned for.
+// misbehave waits until the peer is admitted, and then commits a violation that leads to a ban.
 func (f *Field) misbehave(ctx context.Context, p *Peer, target peer.AddrInfo) {
 	l, err := p.Member(ctx, target)
 	if err != nil {
@@ -164,7 +164,7 @@ func (f *Field) misbehave(ctx context.Context, p *Peer, target peer.AddrInfo) {
 	stay(ctx, p, target, 5*time.Second)
 }
 
-// accusations are pairs of shares of so many made-up authors, each with one stamp.
+// accusations returns pairs of shares of count fabricated authors, each pair with one stamp.
 func (f *Field) accusations(count int) (messages []*pb.Message, err error) {
 	keys, err := authors(count)
 	if err != nil {

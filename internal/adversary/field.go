@@ -107,10 +107,10 @@ func NewField(plan Plan, ready func()) (*Field, error) {
 	return f, nil
 }
 
-// Ready says that the attack is under way.
+// Ready reports that the attack has begun.
 func (f *Field) Ready() { f.ready() }
 
-// Count adds to what the attack says of itself at its end.
+// Count adds to the counts that the attack reports at its end.
 func (f *Field) Count(what string, n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

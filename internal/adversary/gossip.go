@@ -26,7 +26,7 @@ type Line struct {
 	stream network.Stream
 }
 
-// Line connects the peer and opens its stream of gossip, on which it has said nothing yet.
+// Line connects the peer and opens its stream of gossip; nothing is sent on it yet.
 func (p *Peer) Line(ctx context.Context, target peer.AddrInfo) (*Line, error) {
 	s, err := p.Open(ctx, target, pubsub.GossipSubID_v11)
 	if err != nil {
@@ -35,7 +35,7 @@ func (p *Peer) Line(ctx context.Context, target peer.AddrInfo) (*Line, error) {
 	return &Line{stream: s}, nil
 }
 
-// Member is Line by somebody who takes part in the task's gossip.
+// Member is Line for a peer that takes part in the task's gossip.
 func (p *Peer) Member(ctx context.Context, target peer.AddrInfo) (*Line, error) {
 	l, err := p.Line(ctx, target)
 	if err != nil {
@@ -60,7 +60,7 @@ const maxAtOnce = 100
 // Publish sends messages in one packet.
 func (l *Line) Publish(messages ...*pb.Message) error { return l.Send(&pb.RPC{Publish: messages}) }
 
-// Subscribe tells that the peer comes to topics, or leaves them.
+// Subscribe announces that the peer joins topics, or leaves them.
 func (l *Line) Subscribe(comes bool, topics ...string) error {
 	rpc := &pb.RPC{}
 	for _, topic := range topics {
@@ -69,8 +69,8 @@ func (l *Line) Subscribe(comes bool, topics ...string) error {
 	return l.Send(rpc)
 }
 
-// Message is what gossip carries: data, under the name and signature of an author. The
-// number tells two messages of an author apart.
+// Message is what gossip carries: data, under the name and signature of an author. The number
+// distinguishes two messages of an author.
 func (f *Field) Message(author crypto.PrivKey, number uint64, data []byte) (*pb.Message, error) {
 	id, err := peer.IDFromPrivateKey(author)
 	if err != nil {
@@ -115,7 +115,7 @@ func (f *Field) Forged(author crypto.PrivKey, number uint64, first float64) (*pb
 	return f.Message(author, number, envelope)
 }
 
-// authors makes up so many.
+// authors returns the keys of count fabricated authors.
 func authors(count int) ([]crypto.PrivKey, error) {
 	keys := make([]crypto.PrivKey, count)
 	for i := range keys {
@@ -128,7 +128,7 @@ func authors(count int) ([]crypto.PrivKey, error) {
 	return keys, nil
 }
 
-// items are the shares of made-up authors as a sync answer has them.
+// items are the shares of fabricated authors in the form of a sync answer.
 func (f *Field) items(keys []crypto.PrivKey) ([]protocol.SyncItem, error) {
 	payload, err := f.Weights(1)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// extremeMean says, in valid shares, that the objective is 1e100 where nothing is known.
+// extremeMean claims, in valid shares, that the objective is 1e100 where nothing is known.
 func extremeMean(ctx context.Context, f *Field) error {
 	features := f.Task.Surrogate.Features
 	values, known := make([]float64, features), make([]float64, features)
@@ -66,8 +66,8 @@ func extremeMean(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// shadow says more than a peer may, all of it valid, and passes on at once what it hears
-// from honest nodes: whoever takes its copies for seen, and drops them, misses the shares.
+// shadow sends more than a peer may, all of it valid, and forwards messages of honest nodes at
+// once: a node that marks its copies as seen, and drops them, misses the shares.
 func shadow(ctx context.Context, f *Field) error {
 	p, err := f.Peer(0)
 	if err != nil {
@@ -119,8 +119,8 @@ func shadow(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// talk says on all lines the same valid messages of made-up authors: as many as a peer may
-// pass on at once, and from then on twice of what it may.
+// talk sends on all lines the same valid messages of fabricated authors: as many as a peer may
+// forward at once, and from then on twice the permitted rate.
 func (f *Field) talk(ctx context.Context, keys []crypto.PrivKey, lines []atomic.Pointer[Line]) {
 	number, count := uint64(0), 1000
 	every(ctx, 100*tick, func() bool {

@@ -29,8 +29,8 @@ const (
 	maxRPC      = 1 << 20 // bytes of gossip that a peer reads at a time
 )
 
-// Peer is one identity of an attacker, a libp2p host that bounds nothing. What it does
-// not answer by a handler of its own it refuses; gossip it reads and forgets.
+// Peer is one identity of an attacker, a libp2p host that bounds nothing. It refuses protocols for
+// which it has no handler of its own; gossip it reads and forgets.
 type Peer struct {
 	Host     host.Host
 	Key      crypto.PrivKey
@@ -131,7 +131,7 @@ func (p *Peer) Record() ([]byte, error) {
 	return envelope.Marshal()
 }
 
-// AnswerSync answers who asks what the peer holds, with items that are made for each.
+// AnswerSync answers sync requests, with items that are made for each request.
 func (p *Peer) AnswerSync(items func() []protocol.SyncItem) {
 	p.Host.SetStreamHandler(p.field.SyncProtocol(), func(s network.Stream) {
 		_ = s.SetDeadline(time.Now().Add(dialTimeout))

@@ -48,7 +48,7 @@ func (f *Field) dribbleOnce(ctx context.Context, p *Peer, target peer.AddrInfo) 
 	})
 }
 
-// ghosts are ten identities that say that they are there, and nothing else.
+// ghosts are ten identities that send presence messages, and nothing else.
 func ghosts(ctx context.Context, f *Field) error {
 	payload, err := protocol.Presence{Members: protocol.MembersOf(nil)}.Encode()
 	if err != nil {

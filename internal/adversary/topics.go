@@ -26,7 +26,7 @@ func fabricatedTopics(ctx context.Context, f *Field) error {
 	})
 }
 
-// churn comes to the task and leaves it a thousand times a second.
+// churn joins and leaves the task a thousand times a second.
 func churn(ctx context.Context, f *Field) error {
 	f.Ready()
 	return f.crowd(ctx, 1, func(ctx context.Context, p *Peer, target peer.AddrInfo) {
@@ -46,8 +46,8 @@ func churn(ctx context.Context, f *Field) error {
 	})
 }
 
-// crowd has so many identities attack each target until ctx ends. When attack returns, a
-// new identity takes the place of the old one after a pause.
+// crowd has count identities attack each target until ctx ends. When attack returns, a new identity
+// takes the place of the old one after a pause.
 func (f *Field) crowd(ctx context.Context, count int, attack func(context.Context, *Peer, peer.AddrInfo)) error {
 	var all sync.WaitGroup
 	for i := range count {

@@ -19,15 +19,14 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Config is what an agent needs to know. All of it is the node's own business:
-// nothing here changes the task's ID.
+// Config holds the settings of an agent. They are local to the node: none changes the task's ID.
 type Config struct {
 	Task *task.Task
 	Key  crypto.PrivKey // signs the agent's shares; Ed25519
 	Seed random.Seed    // of every decision that is left to chance
 
-	// Entropy feeds the noise of shares where the task promises privacy. It must be
-	// the Reader of crypto/rand: Seed has no part in what is kept secret.
+	// Entropy is the source of differential-privacy noise. It must be the Reader of crypto/rand,
+	// since the noise must not depend on Seed.
 	Entropy io.Reader
 
 	// Lease is how long an offered trial may run; then it fails. Zero: for ever.
@@ -42,35 +41,35 @@ type Config struct {
 	PriorDesigns []task.Design
 
 	// MaxObservations is how many observations of an output an exact model learns from at most.
-	// Default strategy.DefaultModelled.
+	// Default strategy.DefaultMaxObservations.
 	MaxObservations int
 
 	// Hold holds back the first design of an agent without outcomes until Release,
-	// so that what peers know can be heard first, if the strategy makes use of it then.
+	// so that peers' shares can arrive first, if the strategy uses them for its first design.
 	Hold bool
 
-	// Listed are the only nodes that may take part, if the node's user says so. What they
-	// share is held however much strangers say; so is what those on the task's roster share.
+	// Listed are the only nodes that may participate, if the node's user restricts them. Their shares
+	// and those of the task's roster are held however many shares other nodes publish.
 	Listed []peer.ID
 
-	// Keep makes an agent that evaluates nothing: it takes, keeps and passes on
-	// shares, says nothing of its own, and is not present.
+	// Keep makes a keeper: it evaluates nothing; it receives, stores and forwards shares, publishes
+	// none of its own, and is not present.
 	Keep bool
 
 	// EstimateAlone is strategy.Env.EstimateAlone of the exchanges.
 	EstimateAlone bool
 
-	// AfterEpoch is an epoch that the agent may have reached before, though its records do
-	// not say so: it opens a later one.
+	// AfterEpoch is an epoch that the agent may have reached before although its records do not
+	// contain it. The agent opens a later one.
 	AfterEpoch uint64
 
-	// Unaccounted, when it is not empty, says why the records may lack releases that the
-	// agent has made. Where the task promises privacy it makes no further ones.
+	// Unaccounted is the reason why the records may lack DP releases that the agent has made. If it
+	// is not empty, an agent on a task with privacy makes no further releases.
 	Unaccounted string
 
 	// Enqueue are designs to evaluate before the strategy chooses any, in this order,
-	// but for those that a trial has had already. They take the places of
-	// starting designs, and when there are more of them of later ones.
+	// except those that a trial has had already. They replace starting designs and, if there are
+	// more of them, later ones.
 	Enqueue []task.Design
 
 	// Model is the task's surrogate, which agents of one process may share. Nil
@@ -80,9 +79,9 @@ type Config struct {
 	// Strategies has the one that the task names. Required.
 	Strategies strategy.Set
 
-	// Strategy takes the place of the registered one, and Exchanges, new ones of this
-	// agent alone, that of NewExchanges. Nil means these. Others do not do what
-	// the task's ID promises: for experiments only.
+	// Strategy replaces the registered strategy, and Exchanges replaces the result of NewExchanges;
+	// they must be new and of this agent alone. Nil means the registered ones. Others do not conform
+	// to the task's ID and are for experiments only.
 	Strategy  strategy.Strategy
 	Exchanges []strategy.Exchange
 }
@@ -140,7 +139,7 @@ func (c Config) Named() []peer.ID {
 	return c.Listed
 }
 
-// complete makes what the task names and the configuration leaves open.
+// complete makes the parts that the task names and the configuration lacks.
 func (c *Config) complete() (err error) {
 	registration, err := c.Strategies.Of(c.Task)
 	if err != nil {
@@ -190,7 +189,7 @@ type Agent struct {
 	asks       []uint64         // requests without an answer, oldest first
 	claims     map[uint64]Claim // of those requests that come from outside of the process
 	suggesting bool             // a Work is choosing a design
-	failed     bool             // the user was told that the strategy failed
+	failed     bool             // the user was warned that the strategy failed
 	wait       waiting
 	offers     []uint64 // trials to offer again before new ones are chosen
 	born       time.Time
@@ -279,7 +278,7 @@ func (a *Agent) replay(r Record, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if share.Author == a.self { // another key means another author, who starts afresh
+		if share.Author == a.self { // another key means another author, which starts without shares
 			a.shares.put(strategy.Share{Share: share}, now, max(0, now.Sub(r.Sent.Time)), Source{})
 		}
 	case r.Note != nil:
@@ -290,14 +289,14 @@ func (a *Agent) replay(r Record, now time.Time) error {
 	return nil
 }
 
-// start opens a new epoch and takes up what was cut off.
+// start opens a new epoch and offers interrupted trials again.
 func (a *Agent) start(now time.Time) {
 	a.record(Record{Task: &TaskRecord{Canonical: a.cfg.Task.Canonical()}})
 	a.openEpoch(max(a.epoch, a.cfg.AfterEpoch) + 1)
 	if a.cfg.Unaccounted != "" && a.cfg.Task.Privacy != nil && !a.cfg.Keep {
 		a.warn("this node shares nothing more: %s", a.cfg.Unaccounted)
 	}
-	for id := range a.trials.leases { // nobody could give a sign of life meanwhile
+	for id := range a.trials.leases { // clients could send no heartbeat meanwhile
 		a.trials.renew(id, now)
 	}
 	for _, trial := range a.trials.interrupted() {
@@ -350,7 +349,7 @@ func (a *Agent) warn(format string, args ...any) {
 	a.event(Event{Type: Warning, Message: fmt.Sprintf(format, args...)})
 }
 
-// Ready returns what shall be done and forgets it.
+// Ready returns the outputs since the last call and clears them.
 func (a *Agent) Ready() Ready {
 	ready := a.ready
 	ready.Wake = earliest(a.trials.leaseEnd(a.cfg.Lease), a.trials.firstEnd(), a.exchanges.next(), a.waitEnd())
@@ -358,7 +357,7 @@ func (a *Agent) Ready() Ready {
 	return ready
 }
 
-// Tick says that time has passed.
+// Tick reports that time has passed.
 func (a *Agent) Tick(now time.Time) {
 	for _, id := range a.trials.expired(now, a.cfg.Lease) {
 		a.end(now, Record{Fail: &FailRecord{
@@ -377,8 +376,8 @@ func (a *Agent) Tick(now time.Time) {
 	a.pump(now)
 }
 
-// Joined says that a connection to a peer of the task has come. The group is that of an
-// Introducer; of a peer it is the last one that counts.
+// Joined reports a new connection to a peer of the task. The group is as in Source; the last group
+// of a peer counts.
 func (a *Agent) Joined(id peer.ID, group string) {
 	news := a.peers.note(id)
 	a.shares.noteContact(id, group)
@@ -398,8 +397,8 @@ func (a *Agent) Direct(now time.Time, from peer.ID, exchange string, data []byte
 	a.pump(now)
 }
 
-// Stop prepares a clean end: what runs in this process is handed back, so that the next
-// start offers it again without counting an attempt, and the peers are told goodbye.
+// Stop prepares a clean end. It returns the trials that run in this process, so that the next start
+// offers them again without counting an attempt, and announces to peers that the agent leaves.
 func (a *Agent) Stop(now time.Time) {
 	for _, trial := range a.trials.snapshot() {
 		if _, held := a.trials.leases[trial.ID]; !held && trial.State == strategy.Running {

@@ -17,7 +17,7 @@ import (
 // Ready. Requests are answered in order.
 func (a *Agent) Ask(now time.Time, request uint64) {
 	if len(a.asks) == 0 {
-		a.wait = waiting{} // left by those who have withdrawn their requests
+		a.wait = waiting{} // left by withdrawn requests
 	}
 	a.asks = append(a.asks, request)
 	a.pump(now)
@@ -44,7 +44,7 @@ func (a *Agent) Requeue(now time.Time, id uint64) error {
 	return nil
 }
 
-// Tell ends a trial with an outcome. Telling the same twice is no error. A
+// Tell ends a trial with an outcome. A repeated call with the same outcome is no error. A
 // waiting trial accepts an outcome too: its evaluator may have outlived a
 // restart of the node. Errors: ErrUnknownTrial, ErrFinished, ErrBadOutcome.
 func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
@@ -150,7 +150,8 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 	return added, nil
 }
 
-// identity is of a trial without an outcome the same, whatever the reason.
+// identity returns a key for the design and the outcome. Without an outcome it does not depend on
+// the reason.
 func identity(design task.Design, outcome *strategy.Outcome) string {
 	data, _ := json.Marshal(outcome) // finite numbers only
 	return design.Key() + string(data)
@@ -187,16 +188,16 @@ func (a *Agent) suggest(now time.Time) {
 		a.suggesting = false
 		c, _ := value.(chosen)
 		if awaited := c.Wait.Exchange; view.Waited == "" && a.exchanges.news[awaited] != news[awaited] {
-			return // what it wants to wait for has come meanwhile: choose again
+			return // the awaited result has arrived meanwhile: choose again
 		}
 		a.take(now, id, c, err)
 	}})
 }
 
-// take commits a choice; what has changed meanwhile may make it void.
+// take commits a choice, unless changes in the meantime make it invalid.
 func (a *Agent) take(now time.Time, id uint64, c chosen, err error) {
 	if len(a.asks) == 0 || id != a.trials.next() {
-		return // nobody asks any more, or imported trials took the ID: choose again
+		return // no request is left, or imported trials took the ID: choose again
 	}
 	if c.failed != nil && !a.failed {
 		a.failed = true

@@ -10,14 +10,14 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Author is a peer of whom the agent holds shares.
+// Author is a peer whose shares the agent holds.
 type Author struct {
 	ID     peer.ID
 	Shares int       // without presence
 	Newest time.Time // when the newest of them, or a sign of presence, was accepted
 }
 
-// Authors lists the peers of whom the agent holds valid shares, in order of ID.
+// Authors returns the peers whose valid shares the agent holds, in order of ID.
 func (a *Agent) Authors(now time.Time) (all []Author) {
 	for _, h := range a.shares.order {
 		if h.Author == a.self || !now.Before(h.expires) {
@@ -37,8 +37,8 @@ func (a *Agent) Authors(now time.Time) (all []Author) {
 	return all
 }
 
-// PeerWeights lists how much the strategy believes each peer in a view of this agent; none where
-// it does not weigh them one by one. It may run beside the agent.
+// PeerWeights returns the strategy's weight of each peer in a view of this agent; none if the
+// strategy does not weigh single peers. It may run concurrently with the agent.
 func (a *Agent) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error) {
 	believer, ok := a.strategy.(strategy.PeerWeigher)
 	if !ok {

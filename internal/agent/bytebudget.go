@@ -8,9 +8,9 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Bounds of the shares of others that an agent holds, in bytes of their envelopes. In memory
-// a share takes about seven times as much: its envelope, the payload in it and the numbers
-// of that, once more as a strategy has worked them out.
+// Bounds of the peers' shares that an agent holds, in bytes of their envelopes. In memory
+// a share takes about seven times as much: its envelope, its payload, the decoded numbers, and
+// the numbers that a strategy computes from them.
 const (
 	maxAuthorBytes = 1 << 20
 	maxShareBytes  = 8 << 20 // of authors that are not listed
@@ -33,7 +33,7 @@ func newByteBudget(listed []peer.ID) byteBudget {
 
 func (s *shares) counts(author peer.ID) bool { return author != s.self && !s.room.listed[author] }
 
-// add takes note that so many bytes of an author more are held, or fewer.
+// add changes the number of bytes held of an author, by a negative number if they are fewer.
 func (s *shares) add(author peer.ID, bytes int) {
 	if s.room.authors[author] += bytes; s.room.authors[author] == 0 {
 		delete(s.room.authors, author)
@@ -43,8 +43,8 @@ func (s *shares) add(author peer.ID, bytes int) {
 	}
 }
 
-// grows is by how much what is held of an author grows by a share, in the place of those
-// that go for it.
+// grows returns the number of bytes that a share adds to those held of its author, less the bytes
+// of the shares that it replaces.
 func (s *shares) grows(share protocol.Share) int {
 	grows := len(share.Envelope)
 	for _, other := range s.of(share.Author) {
@@ -55,7 +55,7 @@ func (s *shares) grows(share protocol.Share) int {
 	return grows
 }
 
-// fits tells whether there are bytes for a share, or can be.
+// fits reports whether the budget has room for a share, or can make room.
 func (s *shares) fits(now time.Time, share protocol.Share, by Source) bool {
 	grows := s.grows(share)
 	over := s.room.all + grows - maxShareBytes
@@ -66,8 +66,8 @@ func (s *shares) fits(now time.Time, share protocol.Share, by Source) bool {
 	return ok
 }
 
-// boundBytes drops of an author what was there longest, but for the share that has come,
-// and then authors, until what is held is within the bounds.
+// boundBytes drops shares until the rest is within the bounds: first the oldest shares of the
+// author, except the new share, then other authors.
 func (s *shares) boundBytes(share *held, now time.Time) {
 	for share.Author != s.self && s.room.authors[share.Author] > maxAuthorBytes {
 		var oldest *held

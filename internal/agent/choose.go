@@ -14,22 +14,21 @@ import (
 	"github.com/fbo-node/fbo/strategy/search"
 )
 
-// chosen is a design or a wish to wait. failed is why it is not what the strategy makes of
-// all that it sees; nil where it is.
+// chosen is a design or a request to wait. failed is the reason why the strategy did not choose it
+// from the whole view, nil if it did.
 type chosen struct {
 	strategy.Suggestion
 	failed error
 }
 
-// choose has the strategy choose. What peers say reaches designs here alone, and this is
-// the one rule about what goes wrong: an error or a panic of the strategy, a design that is
-// none of the space, a number that no record can hold or a wait that is not allowed costs
-// what the strategy would have heard, for this trial. The design is what the strategy
-// chooses with nobody there, and where it fails again one of package alone's engine or, in
-// the end, a random one. The error is that of ctx, or of the last of these, which fails when
-// all designs have.
+// choose calls the strategy. This is the only function in which peers' shares affect designs. The
+// strategy fails if it returns an error or panics, or if its design is not in the space, a number
+// does not fit into a record, or a wait is not allowed. It then chooses this trial's design without
+// peers' shares. If it fails again, the design comes from package alone's engine or, as a last
+// resort, is random. The error is that of ctx, or of the random choice, which fails if all designs
+// have failed.
 //
-// It runs beside the agent, and reads nothing of it that changes.
+// It runs concurrently with the agent, and reads only immutable data of it.
 func (a *Agent) choose(ctx context.Context, view strategy.View, id uint64, seed random.Seed) (c chosen, err error) {
 	c.Suggestion, c.failed = a.suggestion(ctx, a.strategy, view, id, seed)
 	if c.failed == nil || ctx.Err() != nil {
@@ -37,12 +36,12 @@ func (a *Agent) choose(ctx context.Context, view strategy.View, id uint64, seed 
 	}
 	view.Shares, view.Results, view.PriorDesigns = nil, nil, nil
 	if view.Waited == "" {
-		view.Waited = presence.Kind // whatever it wants to wait for will not come
+		view.Waited = presence.Kind // no result for which it could wait will arrive
 	}
 	for _, s := range a.fallbacks() {
 		if c.Suggestion, err = a.suggestion(ctx, s, view, id, seed); err == nil {
 			why := c.Why
-			why.NextBest, why.RepeatOf = 0, 0 // which Why says itself
+			why.NextBest, why.RepeatOf = 0, 0 // String includes them already
 			c.Why.Phrase = strings.TrimPrefix(why.String()+", alone, since the strategy failed", ", ")
 			return c, nil
 		}
@@ -53,8 +52,8 @@ func (a *Agent) choose(ctx context.Context, view strategy.View, id uint64, seed 
 	return c, err
 }
 
-// fallbacks are what chooses when the task's strategy has failed, in this order. Where
-// designs are reached in steps only that strategy knows them.
+// fallbacks returns the strategies that choose, in this order, when the task's strategy has
+// failed. On tasks with Steps, only the task's strategy can choose allowed designs.
 func (a *Agent) fallbacks() []strategy.Strategy {
 	if a.cfg.Task.MaxMoves > 0 {
 		return []strategy.Strategy{a.strategy}
@@ -68,7 +67,8 @@ func (r atRandom) Suggest(_ context.Context, view strategy.View, trial uint64, s
 	return r.search.Start(view, trial, seed)
 }
 
-// suggestion is what a strategy suggests, if that can be carried out and recorded.
+// suggestion returns the suggestion of a strategy, or an error if it is invalid or cannot be
+// recorded.
 func (a *Agent) suggestion(ctx context.Context, by strategy.Strategy, view strategy.View, id uint64, seed random.Seed) (strategy.Suggestion, error) {
 	s, err := recoverpanic.Call("the strategy", func() (strategy.Suggestion, error) { return by.Suggest(ctx, view, id, seed) })
 	switch {

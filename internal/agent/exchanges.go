@@ -66,7 +66,7 @@ func (e *exchanges) show(name string, value any) {
 	e.news[name]++
 }
 
-// due removes and returns the timers that have run out, the oldest first.
+// due removes and returns the timers that have expired, the oldest first.
 func (e *exchanges) due(now time.Time) []timer {
 	var due []timer
 	for t, at := range e.timers {
@@ -85,20 +85,20 @@ func (e *exchanges) due(now time.Time) []timer {
 
 func (e *exchanges) next() time.Time { return earliest(slices.Collect(maps.Values(e.timers))...) }
 
-// quiet forgets what was to come.
+// quiet drops all timers and queued computations.
 func (e *exchanges) quiet() {
 	clear(e.timers)
 	e.queue = nil
 }
 
-// stop ends an exchange and forgets what it wanted to come.
+// stop ends an exchange and drops its timers and queued computations.
 func (e *exchanges) stop(name string) {
 	e.stopped[name] = true
 	maps.DeleteFunc(e.timers, func(t timer, _ time.Time) bool { return t.exchange == name })
 	e.queue = slices.DeleteFunc(e.queue, func(w exchangeWork) bool { return w.exchange == name })
 }
 
-// step gives an exchange one input and carries out what it asks for. An input
+// step gives an exchange one input and carries out its outputs. An input
 // for an exchange that the task does not have or that has stopped is ignored, and so
 // are all inputs of an agent that only keeps shares.
 func (a *Agent) step(now time.Time, name string, in strategy.Input) {
@@ -163,8 +163,8 @@ func (a *Agent) startExchangeWork(now time.Time) {
 // record of its epoch, and of the share unless it is ephemeral, precede it in
 // every Ready.
 //
-// What an agent's own Decode refuses is not sent, since peers would refuse it too, and
-// blame the agent for it.
+// The agent does not send a share that its own Decode refuses, since peers would refuse it too and
+// count it as misbehaviour.
 func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
 	if !p.Ephemeral {
 		_, slot, err := a.decode(a.exchanges.byName[kind], kind, p.Payload)

@@ -10,14 +10,14 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// History is what a journal tells about a task, without an agent.
+// History is the content of a journal about a task, without an agent.
 type History struct {
 	Task    *task.Task
 	Epoch   uint64 // counts the starts
 	Trials  []strategy.Trial
 	Best    *strategy.Trial // nil when no trial is feasible
 	Stopped *Stopped        // why the latest run ended; nil when it did otherwise, or there are trials since
-	Spent   *ledger.State   // of the task's promise of privacy; nil when there is none
+	Spent   *ledger.State   // of the task's privacy budget; nil when there is none
 
 	strategies strategy.Set
 	table      trials
@@ -88,14 +88,14 @@ func (r *TaskRecord) parse(strategies strategy.Set) (*task.Task, error) {
 	return t, nil
 }
 
-// debits returns what a note says of the promise of privacy.
+// debits returns the parts of a note that count spent privacy budget.
 func debits(d strategy.Disclosure, n *NoteRecord) [][]byte {
 	if n == nil || d.Debit == nil {
 		return nil
 	}
 	debit, err := recoverpanic.Call("the strategy", func() ([]byte, error) { return d.Debit(n.Exchange, n.Data), nil })
 	if err != nil {
-		debit = []byte{} // which nobody can read, and may have been a release
+		debit = []byte{} // unreadable, and may have been a DP release
 	}
 	if debit == nil {
 		return nil
@@ -103,7 +103,7 @@ func debits(d strategy.Disclosure, n *NoteRecord) [][]byte {
 	return [][]byte{debit}
 }
 
-// sameTask guards against a journal that was moved to another task.
+// sameTask returns an error if the journal was moved to another task.
 func (a *Agent) sameTask(r *TaskRecord) error {
 	t, err := r.parse(a.cfg.Strategies)
 	if err != nil {

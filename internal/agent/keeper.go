@@ -11,10 +11,9 @@ import (
 // ErrKeeping is the answer to an Ask of an agent that evaluates nothing.
 var ErrKeeping = errors.New("this node evaluates nothing more on the task: it only keeps and passes on shares")
 
-// Keep ends the agent's own part in the task for this run: running trials are
-// handed back and the peers are told goodbye. From then on it takes, keeps and
-// passes on shares, and no exchange of its own says anything. Config.Keep does
-// the same from the start.
+// Keep makes the agent a keeper for the rest of this run. It returns running trials and announces
+// to peers that it leaves. From then on it receives, stores and forwards shares, and none of its
+// exchanges publishes anything. Config.Keep does the same from the start.
 func (a *Agent) Keep(now time.Time) {
 	if a.keeping {
 		return
@@ -25,14 +24,14 @@ func (a *Agent) Keep(now time.Time) {
 	a.pump(now)
 }
 
-// Settled tells whether everything that the outcomes teach has been worked out
-// and said.
+// Settled reports whether the models include all outcomes and the exchanges have computed and
+// published all shares.
 func (a *Agent) Settled() bool {
 	return a.keeping || a.caughtUp() && a.exchanges.working == 0 && len(a.exchanges.queue) == 0
 }
 
-// Release lets the first design be chosen although Config.Hold held it back, with
-// what peers have told by now.
+// Release ends Config.Hold: the strategy chooses the first design with the shares received so
+// far.
 func (a *Agent) Release(now time.Time) {
 	if !a.held {
 		return
@@ -45,7 +44,7 @@ func (a *Agent) Release(now time.Time) {
 	a.pump(now)
 }
 
-// follows tells whether the first design of a strategy can rest on shares.
+// follows reports whether the first design of a strategy can use peers' shares.
 func follows(s strategy.Strategy) bool {
 	f, ok := s.(strategy.SharesFromStart)
 	if !ok {
@@ -55,11 +54,11 @@ func follows(s strategy.Strategy) bool {
 	return yes && err == nil
 }
 
-// Held tells whether designs are held back until Release. An outcome, imported
-// or told, ends that too.
+// Held reports whether designs are held back until Release. An outcome, imported
+// or reported by Tell, ends that too.
 func (a *Agent) Held() bool { return a.held && a.trials.done == 0 }
 
-// refuse answers whoever asks a keeper.
+// refuse answers the requests to a keeper with ErrKeeping.
 func (a *Agent) refuse() {
 	for _, request := range a.asks {
 		a.ready.Answers = append(a.ready.Answers, Answer{Request: request, Err: ErrKeeping})

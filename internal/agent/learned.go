@@ -39,7 +39,7 @@ func (a *Agent) Learned() *Learned {
 	return a.learned
 }
 
-// learnedFrom states what the model of the objective learns from so many results.
+// learnedFrom returns the Learned of a model of the objective with this number of results.
 func (a *Agent) learnedFrom(results int) *Learned {
 	l := &Learned{Surrogate: a.cfg.Task.Surrogate.Word(), Observations: results, Available: a.trials.done}
 	if !strategy.Unbounded(a.cfg.Task, a.objective().output) {

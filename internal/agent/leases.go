@@ -12,23 +12,23 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// ErrNotHeld means that a trial is not evaluated by the client that says so; nothing
+// ErrNotHeld means that the client does not hold the lease of the trial; nothing
 // has changed.
 var ErrNotHeld = errors.New("trial is not held by this client")
 
-// Claim says who outside of the node's process evaluates a trial, and how long after
-// the last sign of life somebody else gets it. Such a trial survives the end of the
-// process: it is not cut off, and its lease begins anew at the next start. The zero
+// Claim names the client outside of the node's process that evaluates a trial, and the time after
+// its last heartbeat at which another client gets the trial. Such a trial survives the end of the
+// process: it is not cut off, and its lease begins again at the next start. The zero
 // Claim is an evaluation inside of the process.
 type Claim struct {
 	Client string        `json:"client,omitempty"`
 	Lease  time.Duration `json:"lease,omitempty"` // in nanoseconds
 }
 
-// MaxClient is how many bytes the name of a client may have.
+// MaxClient is the maximum number of bytes of a client's name.
 const MaxClient = 64
 
-// Validate tells whether a client may make the claim.
+// Validate returns an error if the claim is invalid.
 func (c Claim) Validate() error {
 	if err := CheckClient(c.Client); err != nil {
 		return err
@@ -58,7 +58,7 @@ type lease struct {
 	end  time.Time // zero after a replay, until the agent starts
 }
 
-// claim notes who evaluates a trial that has begun to run.
+// claim stores the client of a trial that has begun to run.
 func (t *trials) claim(id uint64, c Claim, began time.Time) {
 	if c.Client == "" {
 		return
@@ -100,8 +100,8 @@ func (a *Agent) AskFor(now time.Time, request uint64, claim Claim) error {
 	return nil
 }
 
-// HeldBy lists the running trials of a client, and begins their leases anew: who asks
-// is alive.
+// HeldBy lists the running trials of a client, and begins their leases again, since the call shows
+// that the client is active.
 func (a *Agent) HeldBy(now time.Time, client string) (held []strategy.Trial) {
 	for _, trial := range a.trials.list {
 		if trial.State == strategy.Running && trial.Client == client && client != "" {
@@ -147,7 +147,7 @@ func (a *Agent) FailBy(now time.Time, id uint64, client, reason string) error {
 	return a.Fail(now, id, reason)
 }
 
-// Leases returns when the leases of the running trials end that clients hold.
+// Leases returns the ends of the leases of running trials that clients hold, by trial ID.
 func (a *Agent) Leases() map[uint64]time.Time {
 	ends := make(map[uint64]time.Time, len(a.trials.leases))
 	for id, l := range a.trials.leases {
@@ -161,10 +161,11 @@ func (a *Agent) EndLeases(now time.Time) {
 	a.expire(now, slices.Sorted(maps.Keys(a.trials.leases)))
 }
 
-// endLeases gives the trials to others whose clients have given no sign of life.
+// endLeases offers the trials of inactive clients to others.
 func (a *Agent) endLeases(now time.Time) { a.expire(now, a.trials.overdue(now)) }
 
-// expire offers trials again whose clients are gone. It fails those that were offered often enough.
+// expire offers trials of inactive clients again. It fails trials that were offered the maximum
+// number of times.
 func (a *Agent) expire(now time.Time, ids []uint64) {
 	for _, id := range ids {
 		trial := a.trials.list[id-1]

@@ -15,8 +15,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// model keeps the posterior of one output in step with its observations. The models
-// of an agent know nothing of each other.
+// model updates the posterior of one output with its observations. The models
+// of an agent are independent of each other.
 type model struct {
 	output       task.Output
 	kind         surrogate.Model
@@ -32,7 +32,8 @@ type model struct {
 	followed bool // designs are chosen by it
 }
 
-// newModels takes the kind of the objective's. The others' follow from the task.
+// newModels returns the models of all outputs. objective is the kind of the objective's model; the
+// task determines the others.
 func newModels(t *task.Task, objective surrogate.Model) (models []*model, err error) {
 	models = append(models, &model{output: task.Objective, kind: objective})
 	for _, c := range t.Bounds() {
@@ -114,7 +115,7 @@ func (m *model) refitDue(observations int) bool {
 
 func (m *model) caughtUp(t *trials) bool { return !m.working && m.at == t.measured(m.output) }
 
-// caughtUp tells whether the posteriors know every observation.
+// caughtUp reports whether the posteriors include every observation.
 func (a *Agent) caughtUp() bool {
 	for _, m := range a.models {
 		if !m.caughtUp(&a.trials) {
@@ -233,7 +234,7 @@ func fit(ctx context.Context, kind surrogate.Model, peers strategy.ModelInput, o
 	return h, checkHyperparameters(h)
 }
 
-// learn returns a computation that runs beside the agent: the posterior given the
+// learn returns a computation that runs concurrently with the agent: the posterior given the
 // observations and peers' shares, with new hyperparameters when they are due. If the computation
 // with peers' shares fails, it is repeated without them.
 func (m *model) learn(of *task.Task, observations surrogate.Observations, count int, seed random.Seed, peers strategy.ModelInput) func(context.Context) (any, error) {
@@ -283,7 +284,7 @@ func (m *model) learn(of *task.Task, observations surrogate.Observations, count 
 	}
 }
 
-// checkHyperparameters refuses what no record can hold.
+// checkHyperparameters returns an error for numbers that no record can hold.
 func checkHyperparameters(h surrogate.Hyperparameters) error {
 	for _, v := range append([]float64{h.Noise, h.SharedNoise}, h.Lengthscales...) {
 		if !finite(v) {

@@ -6,22 +6,22 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Authors are told of by peers, and names cost nothing: one peer could make up as many as
-// there are places. While there is room everybody gets some. When there is none, the group of
-// authors that has most loses some to those of smaller groups: groups are of those who came
-// by one range of addresses, hub or introducer, which are not as cheap. A fixed number for
-// each would shut out fleets behind one address.
+// An agent learns of authors from peers, and identities cost nothing: one peer could fabricate as
+// many as the agent has places. While there is room, every author gets a place. When there is none,
+// the largest group of authors loses places to smaller groups. A group is the authors from one
+// range of addresses, hub or introducer, which cost more than identities. A fixed number of places
+// per group would exclude federations behind one address.
 
 // Source describes the peer from which an agent learns of an author. The zero value is an
 // unknown peer.
 type Source struct {
-	Group string // what costs more than a name, such as a range of addresses; "": not known
-	Named bool   // the agent's user trusts the introducer not to make authors up
+	Group string // an origin that costs more than an identity, such as a range of addresses; "": not known
+	Named bool   // the agent's user trusts the introducer not to fabricate authors
 }
 
 const (
-	// From so many authors on, of those whom nobody that the agent knows has met only so many
-	// of a group are passed on: peers of a peer that makes authors up shall have room left.
+	// From crowded authors on, the agent relays at most maxRelayedAuthors of each group that it has
+	// not met itself. This leaves room at its peers if one peer fabricates authors.
 	crowded           = maxAuthors / 2
 	maxRelayedAuthors = 64
 )
@@ -45,7 +45,7 @@ func (s *shares) noteContact(author peer.ID, group string) {
 	s.origins[author] = origin{group: group, relays: true}
 }
 
-// groupOf is the group of an author, or the one that it would have.
+// groupOf returns the group of an author; for an unknown author, the group that it would have.
 func (s *shares) groupOf(author peer.ID, by Source) string {
 	if p, ok := s.origins[author]; ok {
 		return p.group
@@ -53,7 +53,7 @@ func (s *shares) groupOf(author peer.ID, by Source) string {
 	return by.Group
 }
 
-// placeAuthor gives an author that is not known a place.
+// placeAuthor gives an unknown author a place.
 func (s *shares) placeAuthor(author peer.ID, by Source) {
 	if _, ok := s.origins[author]; ok || author == s.self {
 		return
@@ -67,7 +67,7 @@ func (s *shares) placeAuthor(author peer.ID, by Source) {
 	s.origins[author] = origin{group: by.Group, relays: by.Named || len(s.origins) < crowded || passed < maxRelayedAuthors}
 }
 
-// authors counts those, other than the agent itself, of whom something is held.
+// authors returns the number of authors with held shares, without the agent itself.
 func (s *shares) authors() (count int) {
 	for i, h := range s.order {
 		if h.Author != s.self && (i == 0 || h.Author != s.order[i-1].Author) {
@@ -77,7 +77,7 @@ func (s *shares) authors() (count int) {
 	return count
 }
 
-// candidate is an author who may have to go.
+// candidate is an author that may be evicted.
 type candidate struct {
 	author             peer.ID
 	group              string
@@ -86,7 +86,7 @@ type candidate struct {
 	met, listed, leave bool
 }
 
-// candidates are all authors but the agent itself, of the size of what is held of each.
+// candidates returns all authors but the agent itself, each with the size of its held shares.
 func (s *shares) candidates(size func(bytes int) int) []candidate {
 	all := make([]candidate, 0, len(s.order))
 	for i, h := range s.order {
@@ -104,8 +104,8 @@ func (s *shares) candidates(size func(bytes int) int) []candidate {
 	return all
 }
 
-// goesBefore tells whether an author gives up its place before another: those that are
-// listed last, before them those that were met, and those first that were silent the longest.
+// goesBefore reports whether an author is evicted before another. Listed authors are last, and
+// authors that were met come just before them. Otherwise the author that was silent longest is first.
 func (c candidate) goesBefore(other candidate) bool {
 	switch {
 	case c.listed != other.listed:
@@ -116,18 +116,18 @@ func (c candidate) goesBefore(other candidate) bool {
 	return c.received.Before(other.received) || c.received.Equal(other.received) && c.author < other.author
 }
 
-// What room is counted in.
+// Units in which room is counted.
 func inAuthors(int) int     { return 1 }
 func inBytes(bytes int) int { return bytes }
 
-// evict lists authors to forget so that over less is taken, of what size counts, when what
-// is held of another grows; false when that may take nobody's place.
+// evict selects authors to forget until `over` units of size are free, when the shares of newcomer
+// grow by `grows` units. ok is false if not enough authors may be evicted.
 //
-// The largest group loses first, of its authors that which goesBefore others, as long as it
-// is larger than the newcomer's. In the newcomer's own group, and in those no smaller, an
-// author that was met takes the place of one that never was, or was silent for long. One
-// that never was and was silent for long gives its place to anybody. By force, somebody goes
-// in any case.
+// The largest group loses its authors first, in the order of goesBefore, as long as it is larger
+// than the newcomer's. In the newcomer's own group, and in groups that are no smaller, an author
+// that was met replaces one that was never met or was silent for protectedTime. Every newcomer
+// replaces an author that was never met and was silent for that time. With force, any author may be
+// evicted.
 func (s *shares) evict(now time.Time, newcomer peer.ID, by Source, size func(bytes int) int, grows, over int, force bool) (gone []peer.ID, ok bool) {
 	all := s.candidates(size)
 	held := map[string]int{}
@@ -139,7 +139,7 @@ func (s *shares) evict(now time.Time, newcomer peer.ID, by Source, size func(byt
 	own := s.groupOf(newcomer, by)
 	has, met := held[own]+grows, s.met[newcomer]
 	if !s.counts(newcomer) {
-		own, has = "", 0 // competes with nobody
+		own, has = "", 0 // competes with no author
 	}
 	silent := now.Add(-protectedTime)
 	for over > 0 {
@@ -178,7 +178,7 @@ func (s *shares) evict(now time.Time, newcomer peer.ID, by Source, size func(byt
 	return gone, true
 }
 
-// forget drops all that is held of authors.
+// forget drops all shares of authors.
 func (s *shares) forget(authors []peer.ID) {
 	for _, author := range authors {
 		for len(s.of(author)) > 0 {

@@ -10,24 +10,23 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Bounds of what an agent wants kept of its peers' shares: peers do not control
-// the disk.
+// Bounds of the peers' shares that an agent stores on disk, so that peers cannot fill it.
 const (
 	// Shares that live shorter, such as presence, are worth nothing after a restart.
 	minCachedTTL = time.Hour
 
-	// Authors whom this agent never met, and of whom others told. Names cost
-	// nothing, so that one peer could tell of any number.
+	// maxUnmet bounds the authors that this agent never met and knows only from peers. Identities
+	// cost nothing, so that one peer could introduce any number.
 	maxUnmet = 64
 
 	maxPeerShareBytes = 45 << 20 // of envelopes; as text, a third more
 )
 
-// PeerShares is what an agent knows from its peers, for the next start. It is no
-// journal: to lose it loses nothing that was acknowledged.
+// PeerShares is the peers' information that an agent stores for the next start. It is not a
+// journal: its loss loses nothing that was acknowledged.
 type PeerShares struct {
-	Shares     []PeerShare        // in order of author, kind and slot; receipts and contradictions last
-	Distrusted map[peer.ID]uint64 // the epoch up to which an author is not believed
+	Shares     []PeerShare        // in order of author, kind and slot; receipts and equivocation proofs last
+	Distrusted map[peer.ID]uint64 // the epoch up to which an author's shares are ignored
 }
 
 // PeerShare is a peer's share.
@@ -36,14 +35,13 @@ type PeerShare struct {
 	Sent      time.Time // by its author, as far as is known
 	Connected bool      // the author was connected to this node on the task at some time
 
-	// With a Contradiction this is the second envelope, and nothing else counts.
+	// ConflictingShare is the second envelope of an equivocation proof. Other fields are then ignored.
 	ConflictingShare []byte
 }
 
-// PeerShares returns what to keep: of authors that are believed the shares that have
-// not run out, but for short-lived ones, and for good the receipts of private releases
-// and the contradictions. Beyond the bounds the authors that this
-// agent never met go first, then the oldest shares.
+// PeerShares returns the information to store: valid shares of authors that are not ignored, except
+// short-lived ones, and permanently the receipts of DP releases and the equivocation proofs. Above
+// the bounds it leaves out first the authors that this agent never met, then the oldest shares.
 func (a *Agent) PeerShares(now time.Time) PeerShares {
 	received := PeerShares{Distrusted: make(map[peer.ID]uint64, len(a.shares.void))}
 	for author, epoch := range a.shares.void {
@@ -73,7 +71,7 @@ func isCached(s protocol.Share) bool { return s.TTL >= minCachedTTL }
 // author sent it. Like Receive it verifies everything.
 func (a *Agent) RestorePeerShare(now time.Time, share protocol.Share, age time.Duration, met bool) (ShareResult, error) {
 	if met && a.peers.note(share.Author) {
-		a.shares.noteContact(share.Author, "met "+string(share.Author)) // whence it comes, it shows when it does
+		a.shares.noteContact(share.Author, "met "+string(share.Author)) // its real group is known once it connects
 	}
 	result, err := a.accept(now, share, age, Source{})
 	a.pump(now)
@@ -107,7 +105,7 @@ func (p *contacts) note(id peer.ID) bool {
 	return true
 }
 
-// forget drops those of whom nothing is held when there are too many.
+// forget drops authors without held shares if there are too many authors.
 func (p *contacts) forget(s *shares, t *evidence) {
 	if len(p.met) <= 2*maxAuthors {
 		return
@@ -120,8 +118,8 @@ func (p *contacts) forget(s *shares, t *evidence) {
 	}
 }
 
-// bound leaves out what is above the bounds. Of those never met the first that
-// were heard of keep their places for as long as they have valid shares.
+// bound leaves out shares above the bounds. Among authors that were never met, those that became
+// known first keep their places as long as they have valid shares.
 func (p *contacts) bound(shares []*held, maxBytes int) []*held {
 	var present []peer.ID
 	for _, h := range shares {
@@ -135,7 +133,7 @@ func (p *contacts) bound(shares []*held, maxBytes int) []*held {
 			p.unmet = append(p.unmet, id)
 		}
 	}
-	rank := func(h *held) int { // the place among those never met; 0 for all others
+	rank := func(h *held) int { // the position among authors never met; 0 for all others
 		return slices.Index(p.unmet, h.Author) + 1
 	}
 	kept := slices.DeleteFunc(slices.Clone(shares), func(h *held) bool { return !p.met[h.Author] && rank(h) == 0 })

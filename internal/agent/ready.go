@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Ready is what an agent wants done, in this order.
+// Ready holds the outputs of an agent, to be carried out in this order.
 type Ready struct {
 	Records    []Record         // 1. journal, sync
 	Publish    []protocol.Share // 2. send to all

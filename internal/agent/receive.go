@@ -22,7 +22,7 @@ func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) 
 	return a.ReceiveBy(now, share, age, Source{})
 }
 
-// ReceiveBy is Receive that knows who passed the share on.
+// ReceiveBy is Receive with the source of the share.
 func (a *Agent) ReceiveBy(now time.Time, share protocol.Share, age time.Duration, by Source) (ShareResult, error) {
 	if share.Task == a.id && share.Author == a.self {
 		a.checkKnown(now, share, age)
@@ -37,7 +37,7 @@ func (a *Agent) ReceiveBy(now time.Time, share protocol.Share, age time.Duration
 	return result, err
 }
 
-// accept judges a share of another author, puts it among those held and tells the
+// accept validates a share of another author, stores it and passes it to the
 // exchange of its kind.
 func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, by Source) (ShareResult, error) {
 	if share.Task != a.id {
@@ -51,14 +51,14 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, b
 	}
 	exchange, ok := a.exchanges.byName[share.Kind]
 	if !ok {
-		return Stale, nil // a newer version may say more than this one understands
+		return Stale, nil // a newer version may use payloads that this one does not know
 	}
 	value, slot, err := a.decode(exchange, share.Kind, share.Payload)
 	if err != nil {
 		return Malformed, err
 	}
 	if share.Slot != slot {
-		return Stale, nil // no fault: a newer version may have more slots
+		return Stale, nil // not misbehaviour: a newer version may have more slots
 	}
 	result, err := a.shares.judge(now, share, by)
 	if result == Equivocation {
@@ -79,14 +79,13 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, b
 	return Accepted, nil
 }
 
-// ageError is how much older shares may be than peers say: they tell whole seconds.
+// ageError is how much older shares may be than peers report: they report whole seconds.
 const ageError = 2 * time.Second
 
-// checkKnown handles a share of the agent's own that comes back. One that it
-// does not remember shows that its journal was lost while its key was kept:
-// peers would ignore all it says, so it moves past that epoch and repeats
-// itself. It does not when the share was sent in this run: then another node has the
-// same journal, and would move past it in turn, without end.
+// checkKnown handles one of the agent's own shares that a peer sends back. If the agent does not
+// have it, its journal was lost while its key was kept. Peers would then ignore its shares, so it
+// opens a later epoch and publishes its shares again. It does not if the share was sent in
+// this run: then another node has the same journal and would open a later epoch in turn, without end.
 func (a *Agent) checkKnown(now time.Time, share protocol.Share, age time.Duration) {
 	if share.Kind == protocol.ReceiptKind && a.evidence.releases > 0 {
 		a.checkReceipt(now, share)
@@ -112,7 +111,8 @@ func (a *Agent) checkKnown(now time.Time, share protocol.Share, age time.Duratio
 	a.moveOn(now, share.Epoch+1)
 }
 
-// moveOn opens an epoch in which peers believe the agent again, and repeats what holds.
+// moveOn opens an epoch in which peers accept the agent's shares again, and publishes its valid
+// shares again.
 func (a *Agent) moveOn(now time.Time, epoch uint64) {
 	a.openEpoch(epoch)
 	for _, own := range a.shares.sorted() {
@@ -125,7 +125,7 @@ func (a *Agent) moveOn(now time.Time, epoch uint64) {
 	}
 }
 
-// CaughtUp says that a peer has told all shares that it holds and that the agent
+// CaughtUp reports that a peer has sent all shares that it holds and that the agent
 // lacked.
 func (a *Agent) CaughtUp(now time.Time, peer peer.ID) {
 	for _, name := range a.exchanges.order {
@@ -134,14 +134,14 @@ func (a *Agent) CaughtUp(now time.Time, peer peer.ID) {
 	a.pump(now)
 }
 
-// Digest lists the shares that the agent holds, its own among them, and what it keeps of
-// authors for good.
+// Digest returns the IDs of the shares that the agent holds, its own among them, and of the
+// evidence that it stores permanently.
 func (a *Agent) Digest() []protocol.ShareID {
 	return append(a.shares.digest(a.withholdsRelease), a.evidence.digest()...)
 }
 
-// Since lists what somebody who holds known lacks, first what is kept for good: it says
-// more of what happened to an author than a single share does.
+// Since returns the items that a peer which holds known lacks. Evidence, which is stored
+// permanently, comes first: it says more about an author than a single share does.
 func (a *Agent) Since(now time.Time, known []protocol.ShareID) []protocol.SyncItem {
 	return append(a.evidence.since(known, now), a.shares.since(known, now, a.withholdsRelease)...)
 }
@@ -203,7 +203,7 @@ func (a *Agent) Present(now time.Time) presence.Result {
 	return presence.Of(a.view(now))
 }
 
-// Keeping tells whether the agent evaluates nothing.
+// Keeping reports whether the agent evaluates nothing.
 func (a *Agent) Keeping() bool { return a.keeping }
 
 // OwnShares counts the agent's own shares that outlive it.

@@ -19,10 +19,10 @@ func (a *Agent) View(now time.Time) strategy.View { return a.view(now) }
 // the posteriors include all outcomes.
 func (a *Agent) Modelled() (observations int, all bool) { return a.objective().at, a.caughtUp() }
 
-// Recommend returns the best supported design in a view of this agent (search.Supported),
+// Recommend returns the best supported design in a view of this agent (search.Recommend),
 // which is a better guess at the best design than the best outcome where
 // outcomes are noisy; the zero design while the view has no posterior. It takes
-// as long as a suggestion, may run beside the agent, and is a function of the
+// as long as a suggestion, may run concurrently with the agent, and is a function of the
 // view and the agent's seed alone. Its error is that of ctx or a panic of the strategy.
 func (a *Agent) Recommend(ctx context.Context, view strategy.View) (task.Design, error) {
 	seed := a.cfg.Seed.Derive("recommend", uint64(view.Observations))
@@ -105,10 +105,10 @@ func (h History) Preferred(ctx context.Context) (*Recommendation, error) {
 	return a.Preferred(ctx, a.view(time.Time{}))
 }
 
-// RegretBound returns an upper bound of what the best design so far lacks of the best of
-// the space, in the objective's units, as far as the agent's own model in a view knows
-// (alone.RegretBound); +Inf while it knows nothing, or its numbers are beyond all bounds. It takes as long as some suggestions,
-// and is as Recommend is in all else.
+// RegretBound returns the upper bound on the simple regret of the best design so far by the agent's
+// own model in a view (alone.RegretBound), in the objective's units. It is +Inf without a bound, or
+// if the numbers overflow. It takes as long as several suggestions. Otherwise the notes on Recommend
+// apply.
 func (a *Agent) RegretBound(ctx context.Context, view strategy.View) (float64, error) {
 	seed := a.cfg.Seed.Derive("regret", uint64(view.Observations))
 	bound, err := recoverpanic.Call("the bound of the regret", func() (float64, error) { return alone.RegretBound(ctx, view, seed) })
@@ -124,8 +124,8 @@ func (a *Agent) RecordStop(now time.Time, bound, regret float64) {
 	a.record(Record{Stop: &StopRecord{Observations: a.trials.done, Bound: bound, Regret: regret, Time: now}})
 }
 
-// StopReason returns why the latest run ended; nil when it did otherwise, or there are trials
-// since.
+// StopReason returns why the latest run stopped itself; nil if it ended for another reason, or there
+// are trials since.
 func (a *Agent) StopReason() *Stopped { return a.trials.stop.stopped() }
 
 // Conditions of a run to end because the regret of its best design is small enough.
@@ -143,7 +143,7 @@ const (
 
 // Stopped states why a run ended: the regret of its best design was believed to be small enough.
 type Stopped struct {
-	Observations int       `json:"observations"` // that the bound rests on
+	Observations int       `json:"observations"` // behind the bound
 	RegretBound  float64   `json:"regret_bound"` // in the objective's units
 	StopRegret   float64   `json:"stop_regret"`  // that was small enough, RunOptions.StopRegret
 	Time         time.Time `json:"time"`

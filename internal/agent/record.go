@@ -36,7 +36,7 @@ type (
 	TaskRecord struct {
 		Canonical json.RawMessage `json:"canonical"`
 	}
-	// EpochRecord says that the agent started, or adopted a larger epoch.
+	// EpochRecord states that the agent started, or adopted a larger epoch.
 	EpochRecord struct {
 		Epoch uint64 `json:"epoch"`
 	}
@@ -57,7 +57,7 @@ type (
 		Time time.Time `json:"time"`
 		Claim
 	}
-	// ReturnRecord takes back an offer that nobody took up; it does not count
+	// ReturnRecord withdraws an offer that was not accepted. It does not count
 	// as an attempt, unless a lease has ended.
 	ReturnRecord struct {
 		ID      uint64 `json:"id"`
@@ -93,15 +93,15 @@ type (
 		Exchange string `json:"exchange"`
 		Data     []byte `json:"data"`
 	}
-	// StopRecord says that a run ended because the regret of its best design was
-	// believed to be small enough. The newest is kept.
+	// StopRecord states that a run ended because the bound on the regret of its best design was
+	// small enough. The newest is kept.
 	StopRecord struct {
 		Observations int       `json:"observations"` // behind the bound
 		Bound        float64   `json:"bound"`        // of the regret, in the objective's units
 		Regret       float64   `json:"regret"`       // what was small enough
 		Time         time.Time `json:"time"`
 	}
-	// ReplyRecord is what a request with a key came to. Of so many only the newest
+	// ReplyRecord is the result of a request with a key. Only the newest
 	// MaxReplies are kept.
 	ReplyRecord struct {
 		Number uint64 `json:"number"` // 1, 2, …
@@ -111,8 +111,8 @@ type (
 	}
 )
 
-// Key is empty for records to keep for ever; others replace the earlier record
-// with their key.
+// Key returns the key of a record. It is empty for records that are kept forever; others replace
+// the earlier record with the same key.
 func (r Record) Key() string {
 	switch {
 	case r.Task != nil:

@@ -6,21 +6,21 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Repaired is what is left of the records of a damaged journal.
+// Repaired holds the usable records of a damaged journal.
 type Repaired struct {
-	Keep     []bool   // of each record, whether it holds
-	Add      []Record // that go behind those
+	Keep     []bool   // of each record, whether it is kept
+	Add      []Record // that follow the kept ones
 	Imported int      // trials of which only design and outcome are kept, in Add
-	Dropped  int      // records that say nothing without those that are missing
+	Dropped  int      // records that are meaningless without the missing ones
 	History  History  // of what is left
 }
 
-// Repair finds out which records of a journal still hold when some are missing: none before
-// record number complete, any number from there on. All before it must hold.
+// Repair determines which records of a journal remain valid when some are missing: none before
+// record number complete, any number from there on. All records before it must be valid.
 //
-// After a gap trials cannot have their numbers: those that have ended with an outcome
-// become imported ones, others are dropped. So are the notes of exchanges, which follow
-// from each other, and what the next start decides anew.
+// After a gap trials cannot keep their numbers: those that have ended with an outcome
+// become imported ones, others are dropped. Repair also drops the notes of exchanges, which depend
+// on each other, and records that the next start makes again.
 func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired, err error) {
 	m.Keep = make([]bool, len(records))
 	t, err := taskOf(records, strategies)

@@ -22,7 +22,7 @@ type Once struct {
 	Digest string // of the request: the same key with another digest is an error
 }
 
-// Validate tells whether the key is one: 1 to MaxKey visible ASCII characters.
+// Validate reports whether the key is one: 1 to MaxKey visible ASCII characters.
 func (o Once) Validate() error {
 	ok := o.Key != "" && len(o.Key) <= MaxKey
 	for _, b := range []byte(o.Key) {

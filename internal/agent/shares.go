@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Bounds of what peers can make an agent hold.
+// Bounds of the shares that peers can make an agent hold.
 const (
 	maxAuthors = 1024
 	maxSlots   = 3 // per author and kind; the highest are kept. Part of the disk format, see Record.Key
@@ -63,7 +63,7 @@ type shares struct {
 
 	origins map[peer.ID]origin // of authors with held shares, and of authors that were met
 
-	soonest time.Time // nothing that is held runs out before
+	soonest time.Time // no held share expires before this time
 }
 
 func compareKeys(a, b protocol.Key) int {
@@ -110,16 +110,16 @@ func (s *shares) of(author peer.ID) []*held {
 	return s.order[begin:end]
 }
 
-// newShares holds what is said. Of listed authors nothing goes for want of room.
+// newShares returns an empty table. Shares of listed authors are never dropped for lack of room.
 func newShares(self peer.ID, listed ...peer.ID) shares {
 	return shares{
 		self: self, held: map[protocol.Key]*held{}, void: map[peer.ID]uint64{}, room: newByteBudget(listed), origins: map[peer.ID]origin{},
 	}
 }
 
-// judge says whether a share is news. An author that signs two different shares
-// with one stamp is not believed until it opens a new epoch: it lies, or it
-// works with a journal that was restored from a backup, and then it will.
+// judge returns whether a share is new. The shares of an author that signs two different shares
+// with one stamp are ignored until it opens a new epoch. Such an author is dishonest, or its
+// journal was restored from a backup; in that case it opens a new epoch.
 func (s *shares) judge(now time.Time, share protocol.Share, by Source) (ShareResult, error) {
 	if share.Epoch <= s.void[share.Author] {
 		return Stale, nil
@@ -134,7 +134,7 @@ func (s *shares) judge(now time.Time, share protocol.Share, by Source) (ShareRes
 	known, ok := s.held[share.Key]
 	if !ok {
 		if slots := s.slots(share.Key, share.Epoch); len(slots) >= maxSlots && share.Slot < slots[0] {
-			return Stale, nil // put would drop it at once
+			return Stale, nil // put would drop it immediately
 		}
 	} else if order := share.Stamp.Compare(known.Stamp); order == 0 {
 		return Duplicate, nil
@@ -157,14 +157,14 @@ func (s *shares) atStamp(share protocol.Share) (protocol.Share, bool) {
 	return protocol.Share{}, false
 }
 
-// repeats tells whether a share says what the one that it replaces says, which is
-// valid still, and nothing else has run out of late.
+// repeats reports whether a share has the payload of the valid share that it replaces, and no
+// other share has expired recently.
 func (s *shares) repeats(now time.Time, share protocol.Share) bool {
 	known, ok := s.held[share.Key]
 	return !s.ranOut(now) && ok && known.expires.After(now) && known.Epoch > s.void[known.Author] && bytes.Equal(known.Payload, share.Payload)
 }
 
-// ranOut tells whether something held may have run out since it was asked last.
+// ranOut reports whether a held share may have expired since the last call.
 func (s *shares) ranOut(now time.Time) bool {
 	if now.Before(s.soonest) {
 		return false
@@ -181,9 +181,9 @@ func (s *shares) ranOut(now time.Time) bool {
 	return true
 }
 
-// superseded tells whether the author has said something of this kind since a
-// later start. Slots begin anew with a start that has lost its journal, so that
-// higher ones from before must not keep new ones out.
+// superseded reports whether the author has published a share of this kind since a later start.
+// After a start with a lost journal slots begin at their first number again, so that higher slots
+// from before must not exclude new ones.
 func (s *shares) superseded(share protocol.Share) bool {
 	for _, other := range s.of(share.Author) {
 		if other.Kind == share.Kind && other.Epoch > share.Epoch {
@@ -218,8 +218,8 @@ func (s *shares) keep(share *held, now time.Time, by Source) {
 	s.boundBytes(share, now)
 }
 
-// slots lists, in order, those held of the key's author and kind since the start
-// with this epoch.
+// slots returns, in order, the held slots of the key's author and kind since the start with this
+// epoch.
 func (s *shares) slots(key protocol.Key, epoch uint64) []uint64 {
 	var slots []uint64
 	for _, other := range s.of(key.Author) {
@@ -247,7 +247,7 @@ func (s *shares) distrust(author peer.ID, epoch uint64) {
 	s.void[author] = epoch
 }
 
-// isFull tells whether there is no place for an author that is not known yet.
+// isFull reports whether there is no place for an unknown author.
 func (s *shares) isFull(now time.Time, author peer.ID, by Source) bool {
 	if len(s.held) < maxAuthors || s.room.listed[author] || len(s.of(author)) > 0 {
 		return false // there are at least as many shares as authors
@@ -260,7 +260,7 @@ func (s *shares) isFull(now time.Time, author peer.ID, by Source) bool {
 	return !ok
 }
 
-// valid lists the peers' shares that have not run out and are believed, in order
+// valid returns the peers' shares that have not expired and are not ignored, in order
 // of key.
 func (s *shares) valid(now time.Time) []*strategy.Share {
 	valid := make([]*strategy.Share, 0, len(s.order))
@@ -272,10 +272,10 @@ func (s *shares) valid(now time.Time) []*strategy.Share {
 	return valid
 }
 
-// since lists the valid shares that are passed on and that somebody who holds known lacks. A share
-// that has run out is listed when an older one of its key is known: an author
-// that has lost its journal learns from it which stamps it has used. One that differs
-// from what is known under its stamp is listed too, so that this is noticed.
+// since returns the valid relayed shares that a peer which holds known lacks. It includes an expired
+// share if the peer has an older one of its key: an author that has lost its journal learns from it
+// which stamps it has used. It also includes a share that differs from the peer's share with the
+// same stamp, so that the peer detects the equivocation.
 func (s *shares) since(known []protocol.ShareID, now time.Time, withholds func(protocol.Share) bool) []protocol.SyncItem {
 	byKey := make(map[protocol.Key]protocol.ShareID, len(known))
 	for _, h := range known {
@@ -294,7 +294,7 @@ func (s *shares) since(known []protocol.ShareID, now time.Time, withholds func(p
 	return items
 }
 
-// digest lists what is held.
+// digest returns the IDs of the held shares.
 func (s *shares) digest(withholds func(protocol.Share) bool) []protocol.ShareID {
 	var digest []protocol.ShareID
 	for _, share := range s.order {

@@ -67,7 +67,7 @@ func (t *trials) setAside() {
 	}
 }
 
-// setAsideAtMost sets aside so many trials at most.
+// setAsideAtMost sets aside at most `most` trials.
 func (t *trials) setAsideAtMost(most int) {
 	for t.aside < min(most, len(t.list)) && t.list[t.aside].State == strategy.Failed && t.list[t.aside].Why.Source != strategy.Imported {
 		t.shown, t.aside = nil, t.aside+1
@@ -75,7 +75,7 @@ func (t *trials) setAsideAtMost(most int) {
 }
 
 // open checks that an outcome may be recorded for the trial. same says that
-// the trial has ended in just this way already, so that telling twice is no
+// the trial has already ended in the same way, so that a repeated report is no
 // error.
 func (t *trials) open(id uint64, same func(strategy.Trial) bool) (already bool, err error) {
 	trial, err := t.get(id)
@@ -105,7 +105,7 @@ func checkOutcome(t *task.Task, outcome strategy.Outcome) error {
 	return CheckMetrics(outcome.Metrics)
 }
 
-// CheckMetrics tells whether an outcome may have the metrics. Error: ErrBadOutcome.
+// CheckMetrics returns an error if an outcome may not have the metrics. Error: ErrBadOutcome.
 func CheckMetrics(metrics map[string]float64) error {
 	if len(metrics) > strategy.MaxMetrics {
 		return fmt.Errorf("%w: %d metrics; accepted are at most %d", ErrBadOutcome, len(metrics), strategy.MaxMetrics)
@@ -260,7 +260,7 @@ func (t *trials) interrupted() []strategy.Trial {
 	return cut
 }
 
-// cutOff says that the evaluation of an interrupted trial has ended with the process.
+// cutOff records that the evaluation of an interrupted trial ended with the process.
 func (t *trials) cutOff(id uint64) {
 	t.shown, t.list[id-1].State = nil, strategy.Waiting
 }

@@ -79,9 +79,9 @@ func recovered(err error) *recoverpanic.Panic {
 func nameOf(exchange string) string { return fmt.Sprintf("the exchange %q", exchange) }
 
 // decode is the Decode of an exchange, and the slot of what it returns. A payload that
-// makes it panic is as malformed as one that it refuses, so that whoever sends such
-// payloads is counted as misbehaving. The user is told once for each kind, since there
-// is no end to the names of a hostile peer.
+// makes it panic is as malformed as one that it refuses, so that the sender counts as
+// misbehaving. The agent warns the user once for each kind, since a hostile peer can use any
+// number of identities.
 func (a *Agent) decode(exchange strategy.Exchange, kind string, payload []byte) (value any, slot uint64, err error) {
 	value, err = recoverpanic.Call(nameOf(kind), func() (any, error) {
 		value, err := exchange.Decode(payload)
@@ -100,11 +100,10 @@ func (a *Agent) decode(exchange strategy.Exchange, kind string, payload []byte) 
 	return nil, 0, fmt.Errorf("%w: %w", protocol.ErrMalformed, err)
 }
 
-// stepOf is the Step of an exchange. One that panics may have changed half of its
-// state, such as what it has spent of a promise of privacy, so that it gets no further
-// input: what is wrong is not made worse, and a peer that knows how to cause it does so
-// once. The next start makes the state anew from the records. Shares of this kind are
-// taken, kept and passed on as before.
+// stepOf calls the Step of an exchange. An exchange that panics may have changed only part of its
+// state, such as the spent privacy budget, so that it gets no further input. This limits the damage,
+// and a peer that can cause the panic can do so only once. The next start rebuilds the state from
+// the records. The agent still receives, stores and forwards shares of this kind.
 func (a *Agent) stepOf(now time.Time, exchange strategy.Exchange, name string, in strategy.Input) []strategy.Output {
 	outputs, err := recoverpanic.Call(nameOf(name), func() ([]strategy.Output, error) { return exchange.Step(a.view(now), in), nil })
 	if err != nil {

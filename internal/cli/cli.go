@@ -27,8 +27,8 @@ const quicWarning = "QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING"
 // Main runs the command that the arguments name, and returns the program's exit code.
 func Main(args []string) int {
 	gologshim.SetDefaultHandler(base.LogHandler()) // libp2p's logs
-	// QUIC would write to standard error that the system's UDP buffers are small;
-	// doctor says so, and what to do. Who sets the variable decides.
+	// QUIC would write to standard error that the system's UDP buffers are small; doctor reports
+	// it, with the remedy. A value that the user has set is kept.
 	if _, set := os.LookupEnv(quicWarning); !set {
 		_ = os.Setenv(quicWarning, "true") // failing, it warns
 	}

@@ -12,9 +12,9 @@ import (
 // two, and so do the terminal and a program between it and this one.
 const sameRequest = time.Second
 
-// endOnSignals returns a context that ends when somebody asks the program to end:
-// Ctrl-C, SIGTERM, or a terminal that is closed (SIGHUP; not under nohup). A second
-// Ctrl-C or SIGTERM, later than sameRequest, then ends the program at once.
+// endOnSignals returns a context that ends when the program is asked to end: Ctrl-C, SIGTERM, or a
+// terminal that is closed (SIGHUP; not under nohup). A second Ctrl-C or SIGTERM, later than
+// sameRequest, then ends the program at once.
 func endOnSignals() (ctx context.Context, stop context.CancelFunc) {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

@@ -1,18 +1,18 @@
-// Package exchange holds the parts of which exchanges are made. It has no code of its
+// Package exchange holds the common parts of exchanges. It has no code of its
 // own.
 //
-//   - Who takes part: package presence, an exchange that every task has.
-//   - One share per agent, anew after every observation: package latest. Its Spec says
-//     what is shared and from when on.
-//   - One thing said per agent and round, for which agents in step wait up to a deadline:
-//     package rounds. Its Barrier knows for whom a round still waits, its Turns whose
-//     turn it is to propose.
-//   - Slots: an author has one share of a kind at a time, so that it has one voice. An
-//     exchange whose authors need several returns a strategy.Slotted from Decode; of
-//     these the three highest slots are held. The agent refuses what stands in another
-//     slot, so that no reader has to look.
+//   - Participants: package presence, an exchange that every task has.
+//   - One share per agent, replaced after every observation: package latest. Its Spec defines
+//     the content and the schedule.
+//   - One message per agent and round, for which agents in step wait up to a deadline:
+//     package rounds. Its Barrier holds the peers for which a round still waits, its Turns the
+//     order of the proposers.
+//   - Slots: an author has one share of a kind at a time. An
+//     exchange whose authors need several returns a strategy.Slotted from Decode; the agent
+//     holds the three highest slots. It refuses shares whose value has another
+//     slot, so that no reader has to check it.
 //   - Typed access: strategy.Shares yields the peers' shares of one type, and
 //     strategy.ResultOf returns the Result of an exchange.
 //   - Waiting: a strategy that cannot choose before an exchange has a result returns a
-//     strategy.Wait with a time limit, and sees in View.Waited that it was in vain.
+//     strategy.Wait with a time limit. View.Waited reports that no result arrived in time.
 package exchange

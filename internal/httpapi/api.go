@@ -32,7 +32,7 @@ type Options struct {
 // another one.
 const DefaultLease = 10 * time.Minute
 
-// Bounds of what a client may ask for.
+// Bounds of client requests.
 const (
 	maxLease  = 30 * 24 * time.Hour // and one of less than a second may end before the answer has come
 	maxWait   = time.Minute
@@ -45,10 +45,10 @@ type api struct {
 	server  *trialserver.Server
 	options Options
 	streams chan struct{} // has one entry for each stream that is open
-	looks   chan struct{} // has an entry while somebody looks at a model
+	looks   chan struct{} // has an entry while a client views a model
 }
 
-// New is the handler of a desk.
+// New returns the handler of a Server.
 func New(d *trialserver.Server, o Options) http.Handler {
 	if o.Lease == 0 {
 		o.Lease = DefaultLease
@@ -85,8 +85,8 @@ func New(d *trialserver.Server, o Options) http.Handler {
 	return unknownPaths(mux)
 }
 
-// op describes an operation; errors are those that it has beside those of all, of which
-// some are internal/httpaccess's.
+// op describes an operation; errors are its errors in addition to those of all operations, some of
+// which are from internal/httpaccess.
 func op(method, path, id, summary string, errors ...int) huma.Operation {
 	o := huma.Operation{Method: method, Path: path, OperationID: id, Summary: summary, Tags: []string{tagOf(path)}, Errors: append(errors,
 		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest,
@@ -124,7 +124,7 @@ func schemaName(t reflect.Type, hint string) string {
 	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Body")
 }
 
-// large lets an operation have a large body, which may take long to come.
+// large permits an operation a large body, which may take long to arrive.
 func large(o huma.Operation) huma.Operation {
 	o.MaxBodyBytes, o.BodyReadTimeout = largeBody, time.Minute
 	return o

@@ -14,7 +14,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// How a peer that is not connected is called, beside node.Direct and node.Relayed.
+// The name for a peer that is not connected, in addition to node.Direct and node.Relayed.
 const (
 	disconnected = "disconnected" // not connected; the node stores its shares
 	banned       = "banned"

@@ -1,8 +1,8 @@
-// Package httpapi is the HTTP interface of a desk: JSON under /v1, problems as RFC 9457
-// has them, events as a stream, and OpenAPI 3.1 made from the code at /v1/openapi.json.
+// Package httpapi is the HTTP interface of a trialserver.Server: JSON under /v1, problems as RFC
+// 9457 has them, events as a stream, and OpenAPI 3.1 made from the code at /v1/openapi.json.
 //
-// Everything is said by [New]; docs/http.md tells how to use it. Who may ask is not its
-// business: internal/httpaccess stands before it.
+// [New] defines all operations; docs/http.md describes their use. Access control is not part of it:
+// internal/httpaccess handles requests first.
 //
 // Bodies are checked twice: against the schema, which names the field and what it
 // accepts, and then by the packages that own the meaning, whose errors are given the

@@ -43,7 +43,7 @@ func problem(err error) error {
 	return huma.NewError(status, plainText(err))
 }
 
-// invalid says which field is wrong. The errors of a task file are told one by one.
+// invalid reports the wrong field. The errors of a task file are listed one by one.
 func invalid(location string, err error) error {
 	var details []error
 	var parse *task.ParseError
@@ -63,10 +63,10 @@ func firstLine(text string) string {
 	return line
 }
 
-// plainText leaves out the word task, which the location of the problem says.
+// plainText leaves out the word task, which the location of the problem has.
 func plainText(err error) string { return strings.TrimPrefix(err.Error(), "task: ") }
 
-// unknownPaths makes problems of what the mux answers by itself.
+// unknownPaths turns the mux's own answers into problems.
 func unknownPaths(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// The mux would send a path with empty parts or dots elsewhere, with a page.

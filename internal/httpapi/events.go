@@ -19,7 +19,7 @@ import (
 	"github.com/fbo-node/fbo/internal/trialserver"
 )
 
-// A stream says something so often, so that both ends notice when the other has gone; a
+// A stream sends something at this interval, so that both ends notice when the other has gone; a
 // reader that takes nothing for as long as writeTimeout has gone.
 const (
 	silence      = 15 * time.Second

@@ -21,7 +21,7 @@ import (
 // contourPoints is how many values a parameter of a contour has at most.
 const contourPoints = 25
 
-// maxPrinted is how many bytes of what a trial printed are shown.
+// maxPrinted is the number of bytes of a trial's output that are shown.
 const maxPrinted = 64 << 10
 
 // addLooks adds what pages show: the model, contributions of peers, what trials printed.
@@ -74,7 +74,7 @@ type sliceBody struct {
 	Feasible  []float64    `json:"feasible,omitempty" nullable:"false" doc:"The probability that all constraints are kept."`
 }
 
-// TransformSchema says that values are numbers, texts or booleans.
+// TransformSchema sets the type of values: numbers, texts or booleans.
 func (sliceBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Properties["values"].Items = valueSchema()
 	return s
@@ -149,7 +149,7 @@ type contourBody struct {
 	Deviation [][]float64  `json:"deviation" nullable:"false"`
 }
 
-// TransformSchema says that values are numbers, texts or booleans.
+// TransformSchema sets the type of values: numbers, texts or booleans.
 func (contourBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Properties["xs"].Items, s.Properties["ys"].Items = valueSchema(), valueSchema()
 	return s
@@ -225,7 +225,7 @@ func (a *api) output(ctx context.Context, in *InTrial) (*answer[outputBody], err
 	return &answer[outputBody]{outputBody{sanitize.Lines(string(kept.last)), kept.all - int64(len(kept.last))}}, nil
 }
 
-// tail keeps the end of what is written.
+// tail keeps the end of the written data.
 type tail struct {
 	most int
 	last []byte

@@ -23,15 +23,15 @@ import (
 // two of them for one.
 func init() { huma.ValidateStrictCasing = true }
 
-// wellFormed refuses what huma would pass over: queries that cannot be read, parameters that
-// are empty or there twice, and bodies that say that they are no JSON.
+// wellFormed refuses requests that huma would accept: queries that cannot be read, parameters that
+// are empty or repeated, and bodies with a content type other than JSON.
 func (a *api) wellFormed(ctx huma.Context, next func(huma.Context)) {
 	status, at, message := malformed(ctx)
 	if status == 0 {
 		next(ctx)
 		return
 	}
-	// An error means that the asker has gone away.
+	// An error means that the client has disconnected.
 	_ = huma.WriteErr(a.API, ctx, status, at+": "+message, &huma.ErrorDetail{Location: at, Message: message})
 }
 
@@ -66,7 +66,7 @@ func malformed(ctx huma.Context) (status int, at, message string) {
 	return 0, "", ""
 }
 
-// single says what is wrong with the values of one parameter.
+// single reports the error in the values of one parameter.
 func single(values []string) string {
 	switch {
 	case len(values) > 1:
@@ -87,7 +87,7 @@ func marshal(to io.Writer, v any) error {
 	return err
 }
 
-// unmarshal is json.Unmarshal, whose errors it says without types of Go.
+// unmarshal is json.Unmarshal with errors that name no Go types.
 func unmarshal(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	var syntax *json.SyntaxError
@@ -103,9 +103,9 @@ func unmarshal(data []byte, v any) error {
 	return err
 }
 
-// explain makes huma's problems as clear as those of invalid: the detail names the first field
-// that is wrong, a name that is not known comes with those that are, and what was sent,
-// which may be large, is not sent back.
+// explain makes huma's problems as clear as those of invalid: the detail names the first wrong
+// field, and lists the known names beside an unknown one. The body, which may be large, is not sent
+// back.
 func (a *api) explain(ctx huma.Context, _ string, v any) (any, error) {
 	problem, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -170,7 +170,7 @@ func queryOf(o *huma.Operation) (names []string) {
 	return names
 }
 
-// numberOf says which numbers a parameter takes: all that are numbers have bounds.
+// numberOf describes the numbers that a parameter accepts: all that are numbers have bounds.
 func numberOf(o *huma.Operation, at string) string {
 	for _, p := range o.Parameters {
 		if at == p.In+"."+p.Name {

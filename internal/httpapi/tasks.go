@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// InTask is the path of what belongs to a task.
+// InTask holds the path parameters of a task.
 type InTask struct {
 	Task string `path:"task" minLength:"1" doc:"The task's ID, its first characters (8 or more) or its name, where only one task has them."`
 }

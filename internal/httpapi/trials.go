@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// InTrial is the path of what belongs to a trial.
+// InTrial holds the path parameters of a trial.
 type InTrial struct {
 	InTask
 	Trial uint64 `path:"trial" minimum:"1" maximum:"9007199254740991" doc:"The trial's ID."`
@@ -55,7 +55,7 @@ type askedBody struct {
 	WaitsFor string  `json:"waits_for,omitempty" doc:"Why there are fewer trials than asked for."`
 }
 
-// waitDefault is how long an ask waits that does not say.
+// waitDefault is the waiting time of an ask without one.
 const waitDefault = 30 * time.Second
 
 func seconds(given *float64, otherwise, most time.Duration) time.Duration {
@@ -272,8 +272,8 @@ type pastBody struct {
 	Failed     string   `json:"failed,omitempty" nullable:"true" maxLength:"1000" doc:"Why there is no outcome."`
 }
 
-// TransformSchema says that no outcome may be written as null too. It repeats the schema of
-// an outcome: huma would not say what is wrong within one of several.
+// TransformSchema adds null as a form of a missing outcome. It repeats the schema of an outcome:
+// huma would not report the error within one of several.
 func (pastBody) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	optional := *r.SchemaFromRef(s.Properties["outcome"].Ref)
 	optional.Nullable = true

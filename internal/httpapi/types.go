@@ -18,7 +18,7 @@ import (
 // digits.
 type object json.RawMessage
 
-// Schema is what OpenAPI says of it.
+// Schema returns the OpenAPI schema.
 func (object) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
@@ -49,7 +49,7 @@ func objectOf(v any) (object, error) {
 // reading is the value of a constraint.
 type reading struct{ task.Reading }
 
-// Schema is what OpenAPI says of it.
+// Schema returns the OpenAPI schema.
 func (reading) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
 }
@@ -149,7 +149,7 @@ type Key struct {
 	Value string `header:"Idempotency-Key" pattern:"^[!-~]{1,128}$" patternDescription:"1 to 128 visible ASCII characters" doc:"Another one for each request: the same key with the same request gets the same answer and changes nothing. The newest 4096 of a task are remembered."`
 }
 
-// once ties the key to what is asked.
+// once binds the key to the request.
 func (k Key) once(operation string, id uint64, body any) (agent.Once, error) {
 	if k.Value == "" {
 		return agent.Once{}, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ErrNoModel says that there is no posterior yet.
+// ErrNoModel reports that there is no posterior yet.
 var ErrNoModel = errors.New("there is no model yet")
 
 // Interval is the probability that the function lies between Low and High of a slice.
@@ -51,8 +51,8 @@ type View struct {
 	space *task.Space // of the same parameters, where every combination is a design
 }
 
-// New takes a view whose posterior rests on all its outcomes. Without a posterior the error
-// is ErrNoModel.
+// New takes a view whose posterior uses all its outcomes. Without a posterior the error is
+// ErrNoModel.
 func New(view strategy.View) (*View, error) {
 	if view.Posterior == nil {
 		return nil, ErrNoModel

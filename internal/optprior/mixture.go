@@ -7,7 +7,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Layout says which coordinates of the cube are numbers and which are choices.
+// Layout defines which coordinates of the cube are numbers and which are choices.
 type Layout struct {
 	Dim        int
 	Numbers    []int // coordinates of floats and ints
@@ -42,8 +42,8 @@ func NewNormal(l *Layout, weight, spread float64, centre []float64) Normal {
 	c := Normal{level: math.Log(weight), precision: 1 / (spread * spread), centre: centre}
 	scale := 1 / (math.Sqrt2 * spread)
 	for _, i := range l.Numbers {
-		// Of a normal around a point of the unit interval both terms are positive,
-		// so that nothing cancels.
+		// For a normal around a point of the unit interval both terms are positive, so that nothing
+		// cancels.
 		inside := (math.Erf(scale*(1-centre[i])) + math.Erf(scale*centre[i])) / 2
 		c.level -= math.Log(spread*math.Sqrt(2*math.Pi)) + math.Log(inside)
 	}

@@ -17,9 +17,8 @@ type directMessage struct {
 	failures int
 }
 
-// send takes what the agent says to one other. What nobody can get is lost, as
-// is what a member says to itself; what a node would not send is a fault of the
-// exchange.
+// send takes a direct message of the agent. Messages that cannot arrive are lost, as are messages
+// of a member to itself; a message that a node would not send is an error of the exchange.
 func (m *member) send(d agent.Direct) {
 	message := protocol.Direct{Exchange: d.Exchange, Data: bytes.Clone(d.Data)}
 	if err := message.Check(); err != nil {
@@ -36,8 +35,8 @@ func (m *member) send(d agent.Direct) {
 	m.run.enqueueDirect(&directMessage{from: m.index, to: to, message: message, at: m.run.now})
 }
 
-// enqueueDirect makes an attempt to deliver a letter, and further ones as a node does. A
-// node reaches whom it knows of, so that Degree does not matter.
+// enqueueDirect attempts to deliver a direct message, and retries as a node does. A node reaches
+// all known peers, so that Degree does not matter.
 func (r *run) enqueueDirect(l *directMessage) {
 	if r.now-l.at > protocol.DirectLifetime {
 		r.members[l.from].result.DirectLost++
@@ -58,8 +57,8 @@ func (m *member) receiveDirect(from *member, message protocol.Direct) {
 	m.carryOut()
 }
 
-// What happens to letters is drawn from a stream of their own: they change
-// nothing of what happens to shares.
+// Delays and losses of direct messages are drawn from their own random stream, so that they do not
+// change those of shares.
 
 func (n *network) directDelay() time.Duration { return n.Delay + upTo(n.directs, n.Jitter) }
 

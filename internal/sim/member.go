@@ -91,7 +91,7 @@ func newMember(r *run, index int) (*member, error) {
 	return m, nil
 }
 
-// interned lets all that hear a share have one decoded form of it.
+// interned gives all receivers of a share one decoded form of it.
 type interned struct {
 	strategy.Exchange
 	run *run
@@ -145,7 +145,7 @@ func (m *member) join() {
 	m.carryOut()
 	m.run.fetch(m.index)
 	m.run.meet(m.index)
-	// What the others have said already is heard before the first question.
+	// Existing shares of the others arrive before the first request for a design.
 	m.run.schedule(m.run.now+m.run.Network.Delay+m.run.Network.Jitter+1, func() {
 		m.fill()
 	})

@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// network decides who gets a share, and when.
+// network decides which members get a share, and when.
 type network struct {
 	Network
 	members    []Member
@@ -25,7 +25,7 @@ type sent struct {
 	share protocol.Share
 	at    time.Duration
 
-	// What it decodes to, once somebody has decoded it.
+	// The decoded form, once a member has decoded it.
 	decoded bool
 	value   any
 	err     error
@@ -77,7 +77,7 @@ func (n *network) choose(hearer int, graph *rand.Rand) []int {
 	return chosen
 }
 
-// passes tells whether the two can hear each other.
+// passes reports whether the two can receive each other's messages.
 func (n *network) passes(from, to int, at time.Duration) bool {
 	if n.away(from, at) || n.away(to, at) {
 		return false
@@ -127,7 +127,7 @@ func (n *network) lost() bool { return n.Loss > 0 && n.rng.Float64() < n.Loss }
 // remember makes a share the newest of its key.
 func (n *network) remember(from int, s *sent) { n.latest[from][s.share.Key] = s }
 
-// current tells whether nothing newer has replaced the share.
+// current reports whether nothing newer has replaced the share.
 func (n *network) current(from int, share protocol.Share) bool {
 	return n.latest[from][share.Key].share.Stamp == share.Stamp
 }

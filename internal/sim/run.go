@@ -169,7 +169,7 @@ func (r *run) parallel(ctx context.Context, tasks []*computation) error {
 	return ctx.Err()
 }
 
-// publish sends a share to everybody who hears its author.
+// publish sends a share to all members that receive from its author.
 func (r *run) publish(from int, share protocol.Share) {
 	s := &sent{share: share, at: r.now}
 	r.network.remember(from, s)
@@ -178,8 +178,8 @@ func (r *run) publish(from int, share protocol.Share) {
 	}
 }
 
-// deliver tries, after a while, to hand a share over, and again when it fails,
-// unless there is a newer one by then. Whoever joins later fetches what there is.
+// deliver tries, after a delay, to deliver a share, and again if that fails, unless there is a
+// newer one by then. Members that join later fetch existing shares.
 func (r *run) deliver(from, to int, s *sent, after time.Duration, again bool) {
 	r.schedule(r.now+after, func() {
 		switch {
@@ -196,7 +196,7 @@ func (r *run) deliver(from, to int, s *sent, after time.Duration, again bool) {
 	})
 }
 
-// fetch gives a member that has just joined what is valid of those it hears.
+// fetch gives a member that has just joined the valid shares of the authors that it receives from.
 func (r *run) fetch(to int) {
 	for _, from := range r.network.receives[to] {
 		shares := slices.SortedFunc(maps.Values(r.network.latest[from]), func(a, b *sent) int {
@@ -208,8 +208,9 @@ func (r *run) fetch(to int) {
 	}
 }
 
-// meet lets a member that has just joined and those that it hears, or that hear
-// it, know when they have told each other all. Only tasks that promise privacy ask.
+// meet notifies a member that has just joined and the members that it receives from, or that
+// receive from it, when they have sent each other all their shares. Only tasks that promise privacy
+// need this.
 func (r *run) meet(joined int) {
 	if r.Task.Privacy == nil {
 		return

@@ -24,7 +24,7 @@ type Scenario struct {
 	// Model is the surrogate of Task; nil makes one. All members share it.
 	Model surrogate.Model
 
-	// Hears, when not nil, tells whether a member could ever hear another.
+	// Receives, when not nil, reports whether a member could ever receive shares of another.
 	Receives func(hearer, author int) bool
 
 	// Workers bounds how many members compute at a time, at least 1. Only
@@ -38,13 +38,12 @@ type Scenario struct {
 	// its model knows at least as many.
 	Recommend []int
 
-	// Watch, when not nil, sees a member's view whenever its model has taken in
-	// an outcome. It is never called concurrently, nor while anybody computes.
+	// Watch, when not nil, sees a member's view whenever its model has taken in an outcome. It is
+	// never called concurrently, nor while a member computes.
 	Watch func(member int, view strategy.View)
 
-	// Warned, when not nil, hears what a member's agent warns of, which otherwise ends
-	// the run with an error; a panic ends it all the same. It is never called
-	// concurrently.
+	// Warned, when not nil, gets the warnings of a member's agent, which otherwise end the run with
+	// an error; a panic ends it all the same. It is never called concurrently.
 	Warned func(member int, message string)
 }
 
@@ -62,7 +61,7 @@ type Member struct {
 	// Within.
 	Space *task.Space
 
-	Evaluations int           // budget; a member that has spent it stays and is heard
+	Evaluations int           // budget; a member that has spent it stays, and its shares are still delivered
 	Start       time.Duration // when it joins
 	Duration    time.Duration // of an evaluation, more than 0
 	Parallel    int           // evaluations at a time; 0 means 1
@@ -79,16 +78,15 @@ type Member struct {
 	// without overlaps. It goes on evaluating.
 	Offline []Span
 
-	// Strategy and Exchanges, when not nil, take the place of what the task names:
-	// exchanges of this member alone.
+	// Strategy and Exchanges, when not nil, replace those of the task, for this member alone.
 	Strategy  strategy.Strategy
 	Exchanges []strategy.Exchange
 
 	// Wrap, when not nil, alters an exchange of this member.
 	Wrap func(strategy.Exchange) strategy.Exchange
 
-	// Forge, when not nil, replaces the payload of what the member sends, other
-	// than its presence: what a liar does. The result is signed as ever.
+	// Forge, when not nil, replaces the payload of the member's messages, other than its presence,
+	// as an adversary does. The result is signed as ever.
 	Forge func(kind string, payload []byte) []byte
 }
 
@@ -114,18 +112,18 @@ type Network struct {
 	Jitter time.Duration // at most this more, uniform
 	Loss   float64       // the chance that a delivery fails, below 1
 
-	// Resync is how long it takes at most until a share's failed delivery is tried again,
-	// as nodes do when they catch up with a peer; uniform. 0 means 30 s, otherwise
-	// at least 1 ms. What failed because a member was offline is tried when it is back.
+	// Resync is how long it takes at most until a share's failed delivery is tried again, as nodes
+	// do when they catch up with a peer; uniform. 0 means 30 s, otherwise at least 1 ms. Messages
+	// that failed because a member was offline are tried when it is back.
 	Resync time.Duration
 
-	// Degree is the number of others, chosen at random, whose shares a member hears.
-	// 0, or more than there are, means all. Scenario.Hears then leaves out some of
-	// them. Direct messages reach all but those whom Hears leaves out.
+	// Degree is the number of others, chosen at random, whose shares a member receives. 0, or more
+	// than there are, means all. Scenario.Receives then excludes some of them. Direct messages
+	// reach all members that Receives does not exclude.
 	Degree int
 
-	// Partitions cut the network into parts: members i and j hear each other
-	// only when i and j leave the same remainder on division by Parts.
+	// Partitions cut the network into parts: members i and j receive each other's messages only
+	// when i and j leave the same remainder on division by Parts.
 	Partitions []Partition
 }
 
@@ -202,7 +200,7 @@ type MemberResult struct {
 	Recommended        map[int]task.Design // by the number of evaluations
 	PeerInformedTrials int                 // trials whose design depends on peers' shares
 	Shares             int                 // sent, without presence
-	Bytes              int64               // of these shares, each counted once however many hear it
+	Bytes              int64               // of these shares, each counted once however many receive it
 
 	Direct      int   // messages to one other, sent
 	DirectBytes int64 // of their data, each counted once however often it was tried

@@ -18,7 +18,7 @@ import (
 const IdentityFile = "identity.key"
 
 // LoadIdentity returns the Ed25519 key in a data directory, and makes one on first use. Only its
-// owner may read the file: whoever has the key is this node.
+// owner may read the file: a process with the key can act as this node.
 func LoadIdentity(dir string) (crypto.PrivKey, error) {
 	path := filepath.Join(dir, IdentityFile)
 	info, err := os.Lstat(path)

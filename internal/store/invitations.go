@@ -17,7 +17,7 @@ import (
 // one a task.
 const invitationDir = "invitations"
 
-// ReadInvitation reads an invitation from a file. Only its owner may read the file: whoever has the
+// ReadInvitation reads an invitation from a file. Only its owner may read the file: a node with the
 // invitation can join.
 func ReadInvitation(path string) (invitation.Invitation, error) {
 	file, err := os.Open(path)

@@ -49,8 +49,8 @@ type repairMark struct {
 	AfterEpoch uint64    `json:"after_epoch"` // no task had a later epoch
 }
 
-// skippedEpochs is how many epochs a repair passes over: more starts than there can have
-// been since the copy was made. Peers take any later epoch.
+// skippedEpochs is the number of epochs that a repair skips: more than the possible number of
+// starts since the copy was made. Peers take any later epoch.
 const skippedEpochs = 1 << 20
 
 func (m *repairMark) unaccounted() string {
@@ -254,7 +254,7 @@ func (r *repair) mergeTask(id string, copied, found []journal.Piece) error {
 		mended, err = agent.Repair(records, base, r.strategies) // something is missing, although no gap is known
 	}
 	if _, unknown := errors.AsType[*strategy.UnknownError](err); unknown {
-		// This program cannot decide which of the records behind a gap hold.
+		// This program cannot decide which of the records after a gap are valid.
 		mended = agent.Repaired{Keep: make([]bool, len(pieces)), Dropped: len(pieces) - complete}
 		for i := range complete {
 			mended.Keep[i] = true

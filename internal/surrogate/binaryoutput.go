@@ -76,7 +76,7 @@ func Clusters(t *task.Task, obs Observations, h Hyperparameters) (bool, error) {
 	return evidence-logSame(obs) > math.Log(clusterOdds), nil
 }
 
-// MayCluster reports whether a model of the labels may be of use: there are enough of them for
+// MayCluster reports whether a model of the labels may be useful: there are enough of them for
 // Clusters, or MostFail.
 func MayCluster(obs Observations) bool {
 	return MostFail(obs) || -logSame(obs) > math.Log(clusterOdds)

@@ -28,7 +28,7 @@ type Constraint struct {
 }
 
 // Given returns the posterior given also whether the constraint is kept at some designs,
-// which somebody else has found out: at the encoded points x (one row each) where kept is
+// as reported by others: at the encoded points x (one row each) where kept is
 // true. What breaks a constraint of two limits is left out, since it may lie on either side.
 // With nothing that counts it is c itself.
 func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {

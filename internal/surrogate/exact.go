@@ -56,7 +56,7 @@ func lazyProjection(t *task.Task, shared *rff.Map) func() (*rff.Projection, erro
 	})
 }
 
-// projectionPoints are designs, because nobody evaluates a function between
+// projectionPoints returns designs, because no function is evaluated between
 // them: uniform in the cube and moved to the nearest design.
 func projectionPoints(t *task.Task) [][]float64 {
 	rng := taskSeed(t).Stream("projection", 0)

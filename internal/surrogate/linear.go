@@ -291,7 +291,7 @@ type linearPosterior struct {
 	share    *linearShare
 }
 
-// begins tells whether the first of the points are those of p.
+// begins reports whether the first of the points are those of p.
 func (p *linearPosterior) begins(x [][]float64) bool {
 	return len(x) >= len(p.x) && slices.EqualFunc(x[:len(p.x)], p.x, slices.Equal[[]float64])
 }

@@ -12,7 +12,7 @@ import (
 // observation.
 var ErrNoObservations = errors.New("no observations")
 
-// Where the bad tail of the outputs begins to bend.
+// Point at which the bad tail of the outputs begins to bend.
 const (
 	bendAt     = 0.5    // deviations below the median
 	goodShare  = 0.9    // the deviation is estimated from the median to this quantile

@@ -71,7 +71,7 @@ type Model interface {
 
 // Posterior is a model conditioned on observations. It is immutable and safe
 // for concurrent use, each caller with its own rng. Draws depend on the rng
-// alone. All it says is in standardised units: the outputs moved and scaled to
+// alone. All its results are in standardised units: the outputs moved and scaled to
 // mean zero and deviation one, with a bent bad tail; or with fixed hyperparameters by their
 // mean and standard deviation, with nothing bent.
 type Posterior interface {

@@ -8,8 +8,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// A projection fits a path on average over the space, but whoever gets the
-// weights asks only where the function is largest, and in many dimensions that
+// A projection fits a path on average over the space, but receivers of the
+// weights need only the location of the maximum, and in many dimensions that
 // is lost. So the path's maximum, points around it, and the places where the
 // projection wrongly rises above it count for more. Package rff shows what that
 // is worth (BenchmarkSharedBasis).

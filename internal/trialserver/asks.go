@@ -12,33 +12,33 @@ import (
 // openAsks keeps the requests of clients that have stopped waiting: a strategy may wait for
 // peers for longer than a client does, and would begin anew with each request.
 //
-// They say when a request has ended. Who holds which trial then is the agent's to say
-// (HeldBy), which knows it before the request has ended.
+// They report when a request has ended. The agent has the trials that a client then holds (HeldBy),
+// and has them before the request has ended.
 //
-// All of one client is done in its turn, but for what ends by itself.
+// All operations of one client are serialised, except requests that end by themselves.
 type openAsks struct {
 	ask      func(agent.Claim) (strategy.Trial, error) // takes as long as it takes
 	giveBack func(trial uint64, client string)
 	turn     func(client string) (end func())
 
 	mu   sync.Mutex
-	open map[string]*openAsk // by client; also those that have ended and that nobody has noticed
+	open map[string]*openAsk // by client; includes requests that have ended and that no caller has noticed
 }
 
 type openAsk struct {
 	since  time.Time
 	done   chan struct{} // closed when it has ended
-	wanted bool          // somebody waits for it
+	wanted bool          // a caller waits for it
 	err    error
 
-	// told is which trials the client was told to hold meanwhile, each with the time at
-	// which it was given: one that was handed back may be given again.
+	// answered holds the trials that the client was answered to hold meanwhile, each with the time
+	// at which it was given: a trial that was handed back may be given again.
 	answered map[uint64]time.Time
 }
 
-// next has the client given one more trial, in its turn. After the context's error the request
-// goes on, and the next call finds it. A trial that comes when nobody waits is handed
-// back, so that whoever asks next gets it, unless the client is told of it first.
+// next has the client given one more trial, in its turn. After the context's error the request goes
+// on, and the next call finds it. A trial that arrives without a waiting caller is handed back, so
+// that the next client that asks gets it, unless an answer to the client lists it first.
 func (a *openAsks) next(ctx context.Context, claim agent.Claim) error {
 	o := a.want(claim)
 	select {
@@ -83,8 +83,8 @@ func (a *openAsks) age(client string) time.Duration {
 	return 0
 }
 
-// tell notes which trials a client is told to hold. It is called in the client's turn, as
-// all that looks at the note is.
+// tell notes the trials that an answer to a client lists as held. It is called in the client's
+// turn, as are all readers of the note.
 func (a *openAsks) tell(client string, held []strategy.Trial) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

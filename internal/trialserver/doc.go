@@ -1,10 +1,10 @@
-// Package trialserver is where clients outside of the node's process come for trials: the tasks
-// that a node serves, each with its session, and what clients ask of it.
+// Package trialserver serves trials to clients outside of the node's process: it has the tasks that
+// a node serves, each with its session, and handles the clients' requests.
 //
-// A [Desk] knows which tasks to join at the next start; it keeps that in files beside the
-// journal, one a task. What clients hold, how long their leases are and which requests
-// were answered is in the journal, with the trials (package agent).
+// A [Server] stores the list of tasks to join at the next start in files beside the journal, one a
+// task. The trials that clients hold, their leases and the answered requests are in the journal,
+// with the trials (package agent).
 //
-// It knows nothing of HTTP; internal/httpapi does. A run that has a session already puts
-// it on a desk by [Desk.Adopt], so that both answer the same questions in the same way.
+// It knows nothing of HTTP; internal/httpapi does. A run that has a session already makes a Server
+// of it by [Adopted], so that both answer the same requests in the same way.
 package trialserver

@@ -56,7 +56,7 @@ func (o Order) parse(strategies strategy.Set) (*task.Task, error) {
 	return t, nil
 }
 
-// options reads what the order says beside the task.
+// options reads the keys of the order other than the task.
 func (o Order) options(t *task.Task) (options node.JoinOptions, err error) {
 	options.Seed = o.Seed
 	if options.Enqueue, err = designs("enqueue", o.Enqueue, t.Space); err != nil {
@@ -156,8 +156,8 @@ func readServed(dir, id string, strategies strategy.Set) (*task.Task, Order, err
 	return t, o, nil
 }
 
-// decodeServed goes by the canonical form where the text has another meaning by now, as
-// when a default has changed.
+// decodeServed uses the canonical form if the text has another meaning by now, for example after a
+// default has changed.
 func decodeServed(data []byte, id string, strategies strategy.Set) (*task.Task, Order, error) {
 	var s served
 	decoder := json.NewDecoder(bytes.NewReader(data))

@@ -57,10 +57,10 @@ type Answer struct {
 	WaitsFor string // why there are fewer trials than the client asked for
 }
 
-// Ask lets a client hold count trials: those that it holds already, and new ones. When
-// ctx ends first it gets fewer, perhaps none, the reason and no error; the next Ask goes on
-// waiting. A request with a key gets what it got the first time, once it has got as many as it
-// asked for.
+// Ask lets a client hold count trials: those that it holds already, and new ones. When ctx ends
+// first it gets fewer, perhaps none, the reason and no error; the next Ask goes on waiting. A
+// request with a key gets the same answer as the first time, after it has got the requested number
+// of trials.
 func (t *Task) Ask(ctx context.Context, claim agent.Claim, count int, once agent.Once) (Answer, error) {
 	end, err := t.turns.take(ctx, claim.Client)
 	if err != nil {
@@ -101,12 +101,12 @@ func (t *Task) ask(ctx context.Context, claim agent.Claim, count int, once agent
 	return held, t.remember(ctx, once, reply)
 }
 
-// hold has the client given trials until it holds count of them. The client is told what it
-// returns, also with the error of a context that has ended.
+// hold has the client given trials until it holds count of them. The client gets the returned
+// trials, also with the error of a context that has ended.
 func (t *Task) hold(ctx context.Context, claim agent.Claim, count int) ([]strategy.Trial, error) {
 	for {
-		// To ask it takes no longer than a write to the disk, and without an answer what the
-		// last request came to would be missed.
+		// This takes no longer than a write to the disk, and without an answer the result of the
+		// last request would be missed.
 		held, err := t.session.Clients().HeldBy(context.WithoutCancel(ctx), claim.Client)
 		if err != nil {
 			return nil, err

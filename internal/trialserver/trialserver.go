@@ -20,13 +20,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Errors of a desk.
+// Errors of a Server.
 var (
-	// ErrUnknownTask: the desk does not serve it.
+	// ErrUnknownTask: the Server does not serve it.
 	ErrUnknownTask = errors.New("this node does not serve the task")
-	// ErrFixed: the desk belongs to a run, which has one task.
+	// ErrFixed: the Server belongs to a run, which has one task.
 	ErrFixed = errors.New("this node runs one task; `fbo-node serve` takes others")
-	// ErrTooMany: the desk serves MaxTasks tasks.
+	// ErrTooMany: the Server serves MaxTasks tasks.
 	ErrTooMany = fmt.Errorf("this node serves %d tasks, which is the most", MaxTasks)
 )
 
@@ -38,16 +38,16 @@ type StartingError struct {
 
 func (e *StartingError) Error() string { return fmt.Sprintf("starting: %d of %d", e.Joined, e.All) }
 
-// MaxTasks is how many tasks a desk serves.
+// MaxTasks is the maximum number of tasks that a Server serves.
 const MaxTasks = 1000
 
 // keptEvents is how many events of each task can be read again.
 const keptEvents = 1000
 
-// Events are what the agent of a task tells, numbered.
+// Events are the numbered events of a task's agent.
 type Events struct{ *eventlog.Log[agent.Event] }
 
-// Add leaves out presence, which is told every few seconds.
+// Add leaves out presence, which is reported every few seconds.
 func (e Events) Add(event agent.Event) {
 	if event.Kind != presence.Kind {
 		e.Log.Add(event)
@@ -60,7 +60,7 @@ func NewEvents() Events {
 	return Events{eventlog.New[agent.Event](keptEvents, uint64(time.Now().UnixMilli())<<12)}
 }
 
-// Options are a desk's own choices.
+// Options are the options of a Server.
 type Options struct {
 	Strategies strategy.Set // by which orders are read
 
@@ -70,14 +70,14 @@ type Options struct {
 	// Wait is node.JoinOptions.Wait.
 	Wait time.Duration
 
-	// OnJoin and OnLeave, when they are set, are told which tasks come and go.
+	// OnJoin and OnLeave, when they are set, are called for tasks that are joined and left.
 	OnJoin  func(*node.Session)
 	OnLeave func(*task.Task)
 
 	// OnWarning receives what the user should know. It must not block.
 	OnWarning func(string)
 
-	// Patience is the time without an answer to an Ask after which the desk warns; default 20 s.
+	// Patience is the time without an answer to an Ask after which the Server warns; default 20 s.
 	Patience time.Duration
 }
 
@@ -106,7 +106,7 @@ type Server struct {
 	pending []string // IDs of served tasks that are not joined yet
 }
 
-// New returns a desk of the tasks that the node has served and not left. Open joins them.
+// New returns a Server of the tasks that the node has served and not left. Open joins them.
 func New(n *node.Node, options Options) (*Server, error) {
 	ids, err := listServed(n.Dir)
 	if err != nil {
@@ -115,8 +115,8 @@ func New(n *node.Node, options Options) (*Server, error) {
 	return &Server{node: n, options: options.withDefaults(), served: len(ids), tasks: map[string]*Task{}, pending: ids}, nil
 }
 
-// Open joins the tasks of the last start. A task that cannot be joined is passed over with a
-// warning; its order stays. The other methods work meanwhile.
+// Open joins the tasks of the last start. A task that cannot be joined is skipped with a warning;
+// its order stays. The other methods work meanwhile.
 func (d *Server) Open(ctx context.Context) error {
 	for {
 		id, ok := d.nextPending()
@@ -193,7 +193,7 @@ func (d *Server) joined(session *node.Session) {
 	}
 }
 
-// Adopted is a desk for the one task of a session that somebody else closes.
+// Adopted returns a Server for the one task of a session, which the caller closes.
 func Adopted(n *node.Node, session *node.Session, events Events) *Server {
 	d := &Server{node: n, fixed: true, options: Options{OnWarning: n.OnWarning}.withDefaults()}
 	t := d.newTask(session, events)
@@ -204,9 +204,8 @@ func Adopted(n *node.Node, session *node.Session, events Events) *Server {
 // Node is the node that serves.
 func (d *Server) Node() *node.Node { return d.node }
 
-// Create joins a task for good: until Leave, also after restarts. created is false for
-// one that is served already, whose order stays as it was. Errors of the order are
-// FieldErrors.
+// Create joins a task until Leave, also after restarts. created is false for a task that is served
+// already; its order stays as it was. Errors of the order are of type FieldError.
 func (d *Server) Create(ctx context.Context, o Order, invited string) (t *Task, created bool, err error) {
 	if d.fixed {
 		return nil, false, ErrFixed

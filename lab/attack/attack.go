@@ -15,8 +15,8 @@ type Attack struct {
 	Kinds []string // of shares that it reads; it is for tasks whose nodes send one of them
 	Scene Scene    // what the attacker does to hear them
 
-	// Applies, when not nil, says of a task whose nodes send such shares whether the attack
-	// is of use.
+	// Applies, when not nil, reports whether the attack is useful on a task whose nodes send such
+	// shares.
 	Applies func(t *task.Task) bool
 
 	// Most is the number of observations beyond which it would take too long; 0: none.
@@ -28,7 +28,7 @@ type Attack struct {
 	Guess func(ctx context.Context, seen *Seen, rng *rand.Rand) (Guess, error)
 }
 
-// Scene is how an attacker gets to hear shares.
+// Scene is a way in which an attacker receives shares.
 type Scene string
 
 // Scenes.
@@ -57,7 +57,7 @@ type Disclosure struct {
 // Share is one share of the node.
 type Share struct {
 	Kind         string
-	Observations int // that it rests on, as it says
+	Observations int // number of observations that the share states
 	Payload      []byte
 	Value        any // decoded: a type of package protocol
 }
@@ -83,7 +83,7 @@ func Attacks() []Attack {
 	return slices.Concat(meanAttacks(), sampleAttacks(), designAttacks(), coarseAttacks(), replayAttacks(), steerAttacks())
 }
 
-// decode returns the payload of a share by its kind; nil where nobody attacks it.
+// decode returns the payload of a share by its kind; nil for kinds without an attack.
 func decode(t *task.Task, kind string, payload []byte) (value any, observations int, err error) {
 	switch kind {
 	case protocol.MeanKind:
@@ -121,7 +121,7 @@ func valuesOf[T any](disclosure Disclosure) (all []T) {
 	return all
 }
 
-// until returns what was seen when the node had so many observations.
+// until returns the part that was seen when the node had at most this number of observations.
 func (s *Seen) until(observations int) *Seen {
 	cut := &Seen{Task: s.Task, Observations: observations, Deviation: s.Deviation, Planted: s.Planted}
 	for _, disclosure := range s.Disclosures {

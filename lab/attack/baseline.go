@@ -12,10 +12,9 @@ import (
 	"github.com/fbo-node/fbo/internal/acquisition"
 )
 
-// Ways in which the baseline guesses: this part of the designs lies around the believed
-// optimum, with this deviation, and the others are spread as starting designs are. Of
-// each score the best way counts, so that the baseline is as good as one that knows which
-// suits the task.
+// Ways in which the baseline guesses: this part of the designs lies around the believed optimum,
+// with this deviation, and the others are spread as starting designs are. Each score takes the best
+// method, so that the baseline is as good as one that knows the best method for the task.
 var (
 	baselineParts   = []float64{0, 0.25, 0.5, 0.75, 1}
 	baselineSpreads = []float64{0.02, 0.05, 0.1, 0.2}
@@ -23,8 +22,8 @@ var (
 
 const baselineDraws = 10 // of each way, which are averaged
 
-// baseline is the score of who knows the number of designs, how starting designs are drawn,
-// and the believed optimum exactly.
+// baseline is the score of an attacker that knows the number of designs, how starting designs are
+// drawn, and the estimated optimum exactly.
 func baseline(t *task.Task, truth Truth, rng *rand.Rand) Score {
 	best := Score{Distance: 1}
 	for _, part := range baselineParts {

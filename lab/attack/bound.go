@@ -15,17 +15,16 @@ import (
 // unit interval.
 const unknown = 1.0 / 12
 
-// roundingPart is the deviation of what a float32 rounds away, in parts of the number; and
+// roundingPart is the deviation of a float32's rounding error, in parts of the number; and
 // minRounding that of numbers near 0.
 const (
 	roundingPart = 1.0 / (1 << 25)
 	minRounding  = 1e-10
 )
 
-// bound is the score of who knows where about the truth is and has the deviations that
-// inputs and values keep given the shares: an input counts as found if none of its
-// coordinates has a deviation above Near. ok is false where what is shared is no known
-// function with normal noise.
+// bound is the score of an attacker that knows the approximate truth, with the deviations that
+// inputs and values have given the shares: an input counts as found if none of its coordinates has
+// a deviation above Near. ok is false where shares are not a known function with normal noise.
 func bound(ctx context.Context, seen *Seen, truth Truth) (s Score, ok bool, err error) {
 	n, dim := len(truth.X), seen.Task.Space.Dim()
 	x, y := make([][]float64, n), make([]float64, n) // deviations; of values in the objective's units
@@ -35,7 +34,7 @@ func bound(ctx context.Context, seen *Seen, truth Truth) (s Score, ok bool, err 
 	if shares := valuesOf[protocol.Mean](seen.Disclosures[0]); len(shares) > 0 && shares[len(shares)-1].Observations == n {
 		err = boundOfMean(ctx, seen, truth, shares[len(shares)-1], x, y)
 	} else if m, known, failed := samplesMean(seen); seen.Deviation > 0 && known && failed == nil {
-		// What a sample is a sample of adds to the noise, of which it is a small part.
+		// The distribution of a sample adds to the noise, of which it is a small part.
 		m.level, m.scale = mean(truth.Y), max(deviation(truth.Y), math.SmallestNonzeroFloat64)
 		err = m.bound(truth, x, y)
 	} else {

@@ -9,9 +9,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// coarseAttacks sharpen places of which each number is the middle of its cell in a grid that
-// only the node knows, or the side of the unit cube nearest to that. Who has seen one middle
-// inside of the cube knows the grid.
+// coarseAttacks sharpen places of which each number is the middle of its cell in a grid that only
+// the node knows, or the side of the unit cube nearest to that. An attacker with one middle inside
+// of the cube knows the grid.
 func coarseAttacks() []Attack {
 	attack := func(name string, scene Scene, guess func(seen *Seen) [][]float64) Attack {
 		return Attack{Name: name, Kinds: designKinds(), Scene: scene, Applies: coarsen.Used,
@@ -57,8 +57,8 @@ func widthsOf(space *task.Space) (widths []float64) {
 	return widths
 }
 
-// middles returns the middle of what the last places of all tellings have in common, or with
-// sides the nearest side of the cube where it reaches one. Where they have nothing in common,
+// middles returns the middle of the intersection of the last shared cells of all disclosures, or
+// with sides the nearest side of the cube where it reaches one. Where they have nothing in common,
 // as when nodes believe another place each time, it is their mean.
 func middles(seen *Seen, sides bool) [][]float64 {
 	var middle []float64
@@ -89,8 +89,8 @@ func middles(seen *Seen, sides bool) [][]float64 {
 	return [][]float64{middle}
 }
 
-// meanLocation returns the mean of the last places: a believed optimum on the border of two cells
-// is told as the one and the other in turn.
+// meanLocation returns the mean of the last locations: an estimated optimum on the border of two
+// cells is shared as one cell and the other in turn.
 func meanLocation(seen *Seen, most int) [][]float64 {
 	places := disclosedIn(seen.Disclosures[0])
 	places = places[max(len(places)-most, 0):]

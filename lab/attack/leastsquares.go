@@ -40,7 +40,7 @@ func derivatives(f func([]float64) []float64, u, now []float64) *mat.Dense {
 }
 
 // leastSquares minimises the sum of the squares of f from u by the method of Levenberg and
-// Marquardt, with so many steps at most and no more when the sum is below enough.
+// Marquardt, in at most steps steps; it stops when the sum is below enough.
 func leastSquares(ctx context.Context, f func([]float64) []float64, u []float64, steps int, enough float64) (at []float64, least float64) {
 	damping, now := 1e-3, f(u)
 	least = squared(now)

@@ -13,9 +13,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Exact means are functions of their author's observations that everybody can evaluate: the
-// attacker solves for the designs by what is known where, and then for the values by the
-// mean.
+// Exact means are known functions of their author's observations: the attacker solves for the
+// designs from the variance reductions, and then for the values from the mean.
 func meanAttacks() []Attack {
 	kinds := []string{protocol.MeanKind}
 	return []Attack{
@@ -47,7 +46,7 @@ func invert(ctx context.Context, seen *Seen, rng *rand.Rand, shares []protocol.M
 	return Guess{X: r.x, Y: y}, err
 }
 
-// reader is somebody who solves for what exact means were made from.
+// reader is an attacker that solves for the observations behind exact means.
 type reader struct {
 	task     *task.Task
 	model    surrogate.Model
@@ -199,8 +198,8 @@ func (r *reader) condition(m protocol.Mean, x [][]float64, y []float64, logNoise
 	return posterior, nil
 }
 
-// misfit is how what is known where, given these designs and this noise, differs from
-// what the share says.
+// misfit returns the difference between the variance reductions (Explained), given these designs
+// and this noise, and those of the share.
 func (r *reader) misfit(m protocol.Mean, x [][]float64, logNoise float64) ([]float64, error) {
 	fold(x)
 	posterior, err := r.condition(m, x, nil, logNoise)
@@ -274,8 +273,8 @@ const (
 	apart          = 0.1 // of peaks of functions as smooth as the task's kernel, at least
 )
 
-// peaks returns about the count highest local maxima of f, or as many as it finds that are so
-// far apart.
+// peaks returns about the count highest local maxima of f, or fewer if it does not find as many at
+// this distance.
 func peaks(t *task.Task, f func([]float64) float64, count int, apart float64, rng *rand.Rand) [][]float64 {
 	type candidate struct {
 		x     []float64

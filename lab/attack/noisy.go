@@ -13,9 +13,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// noisyMean is a mean with noise over the shared features: of the Bayesian linear model, of
-// so many observations, with this variance of their errors, and with normal noise of this
-// deviation on each weight.
+// noisyMean is a mean with noise over the shared features: of the Bayesian linear model, with this
+// number of observations, this variance of their errors, and normal noise of this deviation on each
+// weight.
 type noisyMean struct {
 	task      *task.Task
 	features  *rff.Map

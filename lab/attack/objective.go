@@ -17,8 +17,8 @@ const (
 	kept = -0.67
 )
 
-// objectives are samples of a Gaussian process over the task's encoded space, those of the
-// members alike, as those of family gp are: variance 1, lengthscale 0.2·√d.
+// objectives are samples of a Gaussian process over the task's encoded space, similar among
+// members, as in family gp: variance 1, lengthscale 0.2·√d.
 type objectives struct {
 	task      *task.Task
 	seed      random.Seed

@@ -18,7 +18,7 @@ import (
 // MaxObservations is how many observations a plan may ask for.
 const MaxObservations = 200
 
-// Plan says what is attacked.
+// Plan defines the tasks and shares that are attacked.
 type Plan struct {
 	Task         *task.Task // one of strategy/all, without a roster
 	Observations []int      // that the node has when it is attacked, each 3 to MaxObservations
@@ -29,7 +29,7 @@ type Plan struct {
 	// Only, when not empty, is what the names of the attacks contain that are made.
 	Filter string
 
-	// Done, when not nil, hears of each federation that has been attacked.
+	// Done, when not nil, is called after each federation that has been attacked.
 	Done func(noise float64, repeat int)
 }
 
@@ -49,7 +49,7 @@ type Report struct {
 	Task    string   `json:"task"`
 	Repeats int      `json:"repeats"`
 	Seed    uint64   `json:"seed"`
-	Kinds   []string `json:"kinds"` // of the shares that were heard; none: nothing is shared
+	Kinds   []string `json:"kinds"` // of the shares that were received; none: nothing is shared
 	Lines   []Line   `json:"lines"`
 }
 
@@ -139,7 +139,7 @@ func (p Plan) Run(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// attack plays one federation in all scenes that are of use, and adds what is found.
+// attack plays one federation in all scenes that apply, and adds the findings to entries.
 func (p Plan) attack(ctx context.Context, noise float64, seed random.Seed, entries *[]*entry) (kinds []string, err error) {
 	first, err := play(ctx, p.Task, Listen, p.Observations, noise, seed)
 	if err != nil {
@@ -244,7 +244,7 @@ func (g *Guess) complete(t *task.Task, truth Truth, seed uint64) {
 	g.Y = g.Y[:n]
 }
 
-// Text says in plain words what a line is about.
+// Text describes a line in plain words.
 func (l Line) Text() string {
 	f := l.Found
 	if l.Bound {
@@ -254,8 +254,8 @@ func (l Line) Text() string {
 	return fmt.Sprintf("%s: %s", l.Attack, f.text(f.HasValues)) + l.noted()
 }
 
-// Known says what somebody finds who knows only where the node believes its optimum to be,
-// how many observations it has and how it starts.
+// Known returns the baseline as text: the findings of an attacker that knows only the node's
+// estimated optimum, its number of observations and its starting designs' distribution.
 func (l Line) Known() string { return l.Baseline.text(true) }
 
 func (l Line) noted() string {

@@ -20,7 +20,7 @@ const (
 	particles      = 16
 	functionDraws  = 20  // of the prior, for each particle
 	functionPoints = 300 // at which the maximum of one is looked for
-	// fits is the deviation of what a particle would have shared from what was.
+	// fits is the deviation between a particle's share and the real share.
 	fits = 0.1
 )
 
@@ -30,17 +30,16 @@ func replayAttacks() []Attack {
 	return []Attack{{Name: "replays of the strategy that fit the shares", Kinds: designKinds(), Scene: Listen, Most: 10, Guess: replayed}}
 }
 
-// particle is one story of what a node has evaluated, on an objective drawn from the prior.
+// particle is one possible history of a node's evaluations, on an objective drawn from the prior.
 type particle struct {
 	objective *rff.Function
 	x         [][]float64
 	y         []float64
 }
 
-// replayed is a particle filter. The objectives are those of many draws whose maxima are
-// nearest to the last shared place. On each the strategy chooses designs, as if it heard nobody;
-// after each share particles are drawn anew by how near to what was shared the optimum is
-// that they believe in.
+// replayed is a particle filter. The objectives are those of many draws whose maxima are nearest to
+// the last shared place. On each the strategy chooses designs, as if it received no shares. After
+// each share particles are resampled by how near their estimated optimum is to the shared one.
 func replayed(ctx context.Context, seen *Seen, rng *rand.Rand) (Guess, error) {
 	shares := seen.Disclosures[0].Shares
 	if len(shares) == 0 {
@@ -52,7 +51,7 @@ func replayed(ctx context.Context, seen *Seen, rng *rand.Rand) (Guess, error) {
 	}
 	places := placesOf(seen.Task, shares[len(shares)-1].Value)
 	if len(places) == 0 || seen.Task.Constrained() {
-		return Guess{}, nil // what a constraint would have said nobody can replay from places
+		return Guess{}, nil // outcomes of constraints cannot be replayed from locations
 	}
 	cloud := p.draw(places[0], rng)
 	for n := 1; n <= seen.Observations; n++ {

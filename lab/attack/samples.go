@@ -34,7 +34,7 @@ func sampleAttacks() []Attack {
 	}
 }
 
-// samples are what shared samples say.
+// samples are the contents of shared samples.
 type samples struct {
 	task      *task.Task
 	functions []*rff.Function
@@ -70,8 +70,8 @@ const (
 )
 
 // gain is how much more probable the samples are with one more observation than without, in
-// logarithms, when those of at least so many observations knew of it, and its output has this
-// mean and variance beforehand.
+// logarithms, if the samples of at least from observations include it, and its output has this
+// prior mean and variance.
 func (s *samples) gain(values []float64, from int, expected, variance, error float64) float64 {
 	n, z, square := s.agreement(values, from)
 	if n < minAgree {

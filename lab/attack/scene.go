@@ -26,8 +26,7 @@ const (
 	lives   = 5 // of a node that starts anew or changes its task's name
 
 	delay = 50 * time.Millisecond
-	// The first member is a little faster, so that its last share is heard before the run
-	// ends.
+	// The first member is a little faster, so that its last share arrives before the run ends.
 	victimsDuration = 9 * time.Second
 	othersDuration  = 10 * time.Second
 )
@@ -135,11 +134,11 @@ func (l *observer) Step(view strategy.View, in strategy.Input) []strategy.Output
 	return l.Exchange.Step(view, in)
 }
 
-// add takes in a share, unless nobody attacks its kind.
+// add stores a share, unless its kind has no attack.
 func (t *Disclosure) add(kind string, payload []byte) {
 	value, observations, err := decode(t.Task, kind, payload)
 	if err != nil || value == nil {
-		return // the exchange refuses what nobody could decode
+		return // the exchange refuses payloads that cannot be decoded
 	}
 	t.Shares = append(t.Shares, Share{Kind: kind, Observations: observations, Payload: payload, Value: value})
 }
@@ -219,7 +218,7 @@ func (t *Disclosure) live(ctx context.Context, key crypto.PrivKey, trials []stra
 	return nil
 }
 
-// sameShares tells whether two lives have shared the same, byte for byte.
+// sameShares reports whether two lives have shared the same, byte for byte.
 func sameShares(a, b Disclosure) bool {
 	return slices.EqualFunc(a.Shares, b.Shares, func(x, y Share) bool { return bytes.Equal(x.Payload, y.Payload) })
 }
@@ -231,11 +230,11 @@ type planter struct {
 	planted [][]float64
 }
 
-// each planted place stays for so many shares of its forger, in which the attacked node
+// Each planted location stays for this number of its forger's shares, in which the attacked node
 // chooses about as many designs.
 const sharesPerLocation = 2
 
-// forgerOf returns what a member sends in place of what it would.
+// forgerOf returns the function that replaces the shares of a member.
 func (p *planter) forgerOf(int) func(kind string, payload []byte) []byte {
 	sent := 0
 	return func(kind string, payload []byte) []byte {

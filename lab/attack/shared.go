@@ -93,7 +93,7 @@ func averagedDesigns(_ context.Context, seen *Seen, _ *rand.Rand) (Guess, error)
 	return g.cut(seen.Observations), nil
 }
 
-// cut keeps the newest, of which the first is taken for the best.
+// cut keeps the newest locations; the first is used as the best.
 func (g Guess) cut(most int) Guess {
 	g.X = g.X[:min(len(g.X), most)]
 	if len(g.X) > 0 {
@@ -102,7 +102,7 @@ func (g Guess) cut(most int) Guess {
 	return g
 }
 
-// noteOf says whether a node told the same each time.
+// noteOf reports whether a node shared the same each time.
 func noteOf(seen *Seen) string {
 	for _, disclosure := range seen.Disclosures[1:] {
 		if !sameShares(seen.Disclosures[0], disclosure) {

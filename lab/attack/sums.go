@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
-// kindSum is the kind of what a sum tells of one node; no share has it.
+// kindSum is the kind of the information in a sum about one node; no share has it.
 const kindSum = "sum"
 
 // promised is the deviation of the noise that a task promises to be on each weight of what an
@@ -31,10 +31,9 @@ func promised(t *task.Task) (float64, error) {
 	return terms.Sigma, nil
 }
 
-// sums says what an attacker who knows all but one node's vector learns of that from
-// private sums. They are not simulated: the node evaluates as it would alone, and from each
-// sum that it contributes to the others get its vector with the noise that nobody can
-// subtract.
+// sums holds what an attacker that knows all vectors but one node's learns about that vector from
+// private sums. The sums are not simulated: the node evaluates as it would alone, and from each sum
+// that it contributes to the attacker gets its vector with the noise that cannot be subtracted.
 type sums struct {
 	task   *task.Task // for which the node evaluates
 	terms  ledger.Terms
@@ -60,7 +59,7 @@ func newSums(t *task.Task, normal *rand.Rand) (*sums, error) {
 	return &sums{&alone, terms, noise, t.Strategy.InitialDesigns, settings.ShareEvery, normal}, nil
 }
 
-// tell adds what a sum tells of a node with this view, where one is due.
+// tell adds the information in a sum about a node with this view, if a sum is due.
 func (s *sums) tell(disclosure *Disclosure, view strategy.View) {
 	since := view.Observations - s.first
 	if since < 0 || since%s.every != 0 || since/s.every >= s.terms.Releases || view.Posterior == nil {

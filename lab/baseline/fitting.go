@@ -9,9 +9,9 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// kind is one way to make a process of everybody's observations.
+// kind is one way to make a process of all members' observations.
 type kind struct {
-	related bool // every member has its own function, and how alike they are is learned
+	related bool // every member has its own function, and their similarity is learned
 	units   Units
 }
 
@@ -32,15 +32,15 @@ func lazily[T any](make func(k kind) (T, error)) perKind[func() (T, error)] {
 	return all
 }
 
-// alike is the lengthscale of the members' block from which a fit starts that
-// takes members for nearly the same: a correlation of 0.98 under SE.
+// similar is the lengthscale of the members' block from which a fit starts that assumes nearly
+// equal members: a correlation of 0.98 under SE.
 const similar = 7.0
 
 // growth is by how much the observations of a pool grow between two fits.
 const growth = 1.5
 
-// fitting is the hyperparameters of a pool at one moment, learned when somebody
-// first asks. It starts from the fitting before it.
+// fitting holds the hyperparameters of a pool at one moment, learned at the first request. It
+// starts from the previous fitting.
 type fitting struct {
 	members []*known
 	count   int
@@ -53,8 +53,8 @@ func newFitting(spec gp.Spec, members []*known, before *fitting) *fitting {
 	return f
 }
 
-// outgrownBy tells whether the members have so many more observations that
-// hyperparameters should be learned again.
+// outgrownBy reports whether the members have enough new observations to learn the hyperparameters
+// again.
 func (f *fitting) outgrownBy(members []*known) bool {
 	return float64(count(members)) >= growth*float64(f.count)
 }
@@ -69,8 +69,8 @@ func (f *fitting) learn(spec gp.Spec, k kind, before *fitting) (gp.Hyperparamete
 			starts = append(starts, h)
 		}
 	}
-	// Whether members are alike may have two answers that explain the observations
-	// equally well at first, of which the fitting before had one.
+	// At first, similar and dissimilar members may explain the observations equally well; the
+	// previous fitting had one of the two.
 	if len(starts) == 0 || k.related {
 		starts = append(starts, f.guess(k))
 	}
@@ -81,11 +81,12 @@ func (f *fitting) learn(spec gp.Spec, k kind, before *fitting) (gp.Hyperparamete
 	x, y := all.points()
 	// The stream chooses among the observations; any fixed one will do.
 	rng := random.SeedOf(uint64(f.count)).Stream("pooled fit", 0)
-	// Whoever asks first learns for all, so that nobody's end may cut it off.
+	// The first caller learns for all, so that the end of one caller must not cancel it.
 	return gp.Fit(context.Background(), pooledSpec(spec, k, len(f.members)), x, y, starts, rng)
 }
 
-// guess is what the member that has seen most found out, with everybody alike.
+// guess returns the hyperparameters of the member with the most observations, and the lengthscale
+// of similar members.
 func (f *fitting) guess(k kind) gp.Hyperparameters {
 	most := slices.MaxFunc(present(f.members), func(a, b peer) int { return len(a.y) - len(b.y) })
 	h := gp.Hyperparameters{Lengthscales: slices.Clone(most.h.Lengthscales), Noise: most.h.Noise}
@@ -95,14 +96,13 @@ func (f *fitting) guess(k kind) gp.Hyperparameters {
 	return h
 }
 
-// pooledSpec is the process of everybody's observations. For related members a
-// point has, behind the design's coordinates, a one-hot block that says whose it
-// is, with a lengthscale ℓ of its own: two values at the squared distance r² in
-// lengthscales have the covariance k(r) for one member and k(√(r² + 2/ℓ²)) for
-// two, beside that of the constant part. Under SE the latter is exp(−1/ℓ²)·k(r),
-// which is the model f_i = √(1−e²) f₀ + e g_i with 1 − e² = exp(−1/ℓ²). Under
-// Matérn it is no product but shrinks in the same way, to k(√2/ℓ) at r = 0, and
-// what two members have in common is smoother than what each has.
+// pooledSpec is the process of all members' observations. For related members a point has, after
+// the design's coordinates, a one-hot block that identifies its member, with a lengthscale ℓ of its
+// own: two values at the squared distance r² in lengthscales have the covariance k(r) for one
+// member and k(√(r² + 2/ℓ²)) for two, beside that of the constant part. Under SE the latter is
+// exp(−1/ℓ²)·k(r), which is the model f_i = √(1−e²) f₀ + e g_i with 1 − e² = exp(−1/ℓ²). Under
+// Matérn it is no product but shrinks in the same way, to k(√2/ℓ) at r = 0, and what two members
+// have in common is smoother than what each has.
 func pooledSpec(spec gp.Spec, k kind, members int) gp.Spec {
 	if !k.related {
 		return spec

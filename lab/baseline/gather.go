@@ -8,17 +8,16 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate"
 )
 
-// Units says in which units the outputs of different members are compared.
+// Units are the units in which the outputs of different members are compared.
 type Units int
 
 const (
-	// OwnUnits standardises each member's outputs by themselves, as the members do,
-	// so that functions may differ in scale and level. But members that have looked
-	// in different places then give the same value different numbers, which tells
-	// them apart even where they have one function.
+	// OwnUnits standardises each member's outputs by themselves, as the members do, so that
+	// functions may differ in scale and level. But members with different designs then standardise
+	// the same value to different numbers, and so differ even where they have one function.
 	OwnUnits Units = iota
-	// CommonUnits standardises everybody's outputs together. It sees most where
-	// members measure the same quantity, and is misled where they do not.
+	// CommonUnits standardises all members' outputs together. It sees most where members measure
+	// the same quantity, and is misled where they do not.
 	CommonUnits
 
 	unitsCount
@@ -65,8 +64,8 @@ func (o observations) points() (x [][]float64, y []float64) {
 	return x, y
 }
 
-// How many observations a process of everybody's takes in, and how many of these
-// are own ones and the best of others.
+// The numbers of observations in a process of all members: in total, own ones, and the best of
+// others.
 const (
 	maxPooled  = 600
 	maxOwn     = 500
@@ -91,7 +90,7 @@ func (o observations) choose(self int, rng *rand.Rand) observations {
 	return slices.Concat(own, others[:best], rest)
 }
 
-// atRandom returns at most so many of the observations.
+// atRandom returns at most this number of the observations, chosen at random.
 func (o observations) atRandom(most int, rng *rand.Rand) observations {
 	if len(o) <= most {
 		return o

@@ -19,7 +19,7 @@ import (
 // startsOf is how many of a member's best designs a search for its candidate also starts from.
 const startsOf = 5
 
-// From says of what a global design is made.
+// From is the data from which a global design is made.
 type From int
 
 const (
@@ -31,13 +31,12 @@ const (
 	Candidates
 )
 
-// Global is the strategy of all members of a federation together, of which each round has
-// one design for all: Al Kontar,
-// "Collaborative and Federated Black-box Optimization" (2024), equation 3, with equal
-// weights. It is what that survey argues against. A round is a member's own trial after
-// its starting designs, which are its own. The design of a round is decided when the
-// first member asks for it, by what all have observed then; if all start together, that
-// is all of the rounds before.
+// Global is the strategy of all members of a federation together, of which each round has one
+// design for all: Al Kontar, "Collaborative and Federated Black-box Optimization" (2024), equation
+// 3, with equal weights. It is what that survey argues against. A round is a member's own trial
+// after its starting designs, which are its own. The design of a round is decided at the first
+// member's request, from all observations at that time; if all start together, that is all of the
+// rounds before.
 //
 // The members must have the same designs. It is safe for concurrent use, and repeatable
 // as a Pool is.
@@ -75,7 +74,7 @@ func (g *Global) Suggest(ctx context.Context, view strategy.View, trial uint64, 
 	return strategy.Suggestion{Design: decided.design, Why: decided.why}, err
 }
 
-// round returns what is decided in a round, from 1. Who asks first makes it happen.
+// round returns the decision of a round, from 1. The first caller computes it.
 func (g *Global) round(ctx context.Context, number uint64) (decision, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -139,8 +138,8 @@ func (g *Global) decidedBefore(design task.Design) bool {
 	return false
 }
 
-// view has the rounds so far as trials, with what the members' models say of these on
-// average, so that a design is not decided twice.
+// view has the rounds so far as trials, with the average predictions of the members' models for
+// them, so that a design is not decided twice.
 func (g *Global) view(members []utility) strategy.View {
 	view := strategy.View{Task: g.task}
 	for number, decided := range g.rounds {
@@ -177,7 +176,7 @@ func utilities(now *snapshot) ([]utility, error) {
 	return all, nil
 }
 
-// top returns so many designs of the largest outputs, best first.
+// top returns at most this number of designs, those of the largest outputs, best first.
 func (k *known) top(most int) [][]float64 {
 	order := make([]int, len(k.y))
 	for i := range order {

@@ -21,8 +21,8 @@ type known struct {
 	y    []float64 // standardised by the member
 	h    gp.Hyperparameters
 
-	// process is the member's posterior in the form of package gp, which is the
-	// same as its surrogate's and also tells the mean alone.
+	// process is the member's posterior in the form of package gp, which is the same as its
+	// surrogate's and also returns the mean alone.
 	process func() (*gp.Posterior, error)
 }
 

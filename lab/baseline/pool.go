@@ -11,11 +11,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Pool is what the members of one simulated federation know of each other
-// beyond shares. Its user tells it of every observation, by Watch or Set; the
-// strategies read. It is safe for concurrent use, but a suggestion depends on
-// what the pool holds when it is computed, so that a simulation is repeatable
-// only when nobody writes while suggestions are computed.
+// Pool holds the data that the members of one simulated federation have of each other beyond
+// shares. Its user adds every observation, by Watch or Set; the strategies read. It is safe for
+// concurrent use, but a suggestion depends on the contents of the pool when it is computed. So a
+// simulation is repeatable only without writes while suggestions are computed.
 type Pool struct {
 	task *task.Task
 	spec gp.Spec // of one member's process
@@ -26,8 +25,8 @@ type Pool struct {
 	snapshot *snapshot
 }
 
-// NewPool returns a pool of so many members of a task, at least 1. The task's
-// surrogate must be the exact one, and its hyperparameters learned.
+// NewPool returns a pool of this number of members of a task, at least 1. The task's surrogate must
+// be the exact one, and its hyperparameters learned.
 func NewPool(t *task.Task, members int) (*Pool, error) {
 	if t.Surrogate.Word() != "exact" {
 		return nil, fmt.Errorf("a pool of surrogates of type %q: must be \"exact\"", t.Surrogate.Word())
@@ -81,7 +80,7 @@ func (p *Pool) observations(view strategy.View) surrogate.Observations {
 	return view.Observed(task.Objective)
 }
 
-// own is what a view says of its agent.
+// own holds the data of a view about its agent.
 func (p *Pool) own(view strategy.View) (*known, error) {
 	return newKnown(p.spec, p.observations(view), view.Posterior)
 }

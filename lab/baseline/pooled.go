@@ -18,7 +18,7 @@ import (
 // path, as in the exact surrogate.
 const pathFeatures = 512
 
-// pooled is Thompson sampling on a process of everybody's observations.
+// pooled is Thompson sampling on a process of all members' observations.
 type pooled struct {
 	alone  alone.TS
 	search search.Search
@@ -32,21 +32,20 @@ var (
 	_ strategy.Recommender = pooled{}
 )
 
-// NewPooled returns Thompson sampling, for the agent that is member self of the
-// pool, on the exact process of everybody's observations in the given units, as
-// if all were of one function. It recommends the maximiser of that process's
-// mean. While nobody else has an observation it is plain Thompson sampling.
+// NewPooled returns Thompson sampling, for the agent that is member self of the pool, on the exact
+// process of all members' observations in the given units, as if all were of one function. It
+// recommends the maximiser of that process's mean. While no other member has an observation it is
+// plain Thompson sampling.
 //
-// Hyperparameters are learned again when the observations have grown by a half.
-// Of more than 600 observations the own ones, the best 100 of the others, and
-// others at random enter.
+// Hyperparameters are learned again when the observations have grown by a half. With more than 600
+// observations the process uses the own ones, the best 100 of the others, and others at random.
 func NewPooled(t *task.Task, pool *Pool, self int, units Units) strategy.Strategy {
 	return newPooled(t, pool, self, kind{related: false, units: units})
 }
 
-// NewMultitask returns NewPooled's strategy on a process in which every member
-// has a function of its own, and learns with the other hyperparameters how alike
-// they are: it sees all there is to see, and listens as much as that deserves.
+// NewMultitask returns NewPooled's strategy on a process in which every member has a function of
+// its own, and learns their similarity with the other hyperparameters: it has all observations, and
+// weighs those of others by the learned similarity.
 func NewMultitask(t *task.Task, pool *Pool, self int, units Units) strategy.Strategy {
 	return newPooled(t, pool, self, kind{related: true, units: units})
 }
@@ -98,8 +97,7 @@ func (s pooled) process(now *snapshot, view strategy.View, seed random.Seed, tri
 	return process, nil
 }
 
-// block holds the coordinates, behind those of a design, that say that a value
-// is the agent's own.
+// block holds the coordinates, after those of a design, that mark a value as the agent's own.
 func (s pooled) block(now *snapshot) []float64 {
 	if !s.kind.related {
 		return nil

@@ -25,7 +25,7 @@ func discordant(f, y []float64) int {
 	return count
 }
 
-// number compiles to an instruction without a branch, which nobody could predict.
+// number compiles to an instruction without a branch; the processor could not predict that branch.
 func number(b bool) int {
 	n := 0
 	if b {
@@ -61,10 +61,9 @@ func peerLosses(peer *known, x [][]float64, y []float64, rng *rand.Rand) ([]int,
 //
 //	N(μ − a_j α_j/C_jj, Σ + a_j a_jᵀ/C_jj)
 //
-// (at x_j itself: Rasmussen and Williams, equation 5.12). So a draw of f₋ⱼ is one
-// of the whole posterior and a multiple of a_j. Draw s of f₋ⱼ takes draw s + j of
-// the whole posterior, so that the draws behind one loss are independent while
-// there are no more than S of them.
+// (at x_j itself: Rasmussen and Williams, equation 5.12). So a draw of f₋ⱼ is one of the whole
+// posterior and a multiple of a_j. Draw s of f₋ⱼ takes draw s + j of the whole posterior, so that
+// the draws of one loss are independent while there are no more than S of them.
 func ownLosses(own *known, rng *rand.Rand) ([]int, error) {
 	out, err := newLeaveOneOut(own)
 	if err != nil {

@@ -60,7 +60,7 @@ func (s rgpe) Recommend(ctx context.Context, view strategy.View, seed random.See
 	return s.search.Top(ctx, view, seed, search.LowerBound(view, &e.mixture))
 }
 
-// ensemble is the mixture with the best own output and what it rests on.
+// ensemble is the mixture with the best own output and the explanation of its designs.
 type ensemble struct {
 	mixture mixture
 	best    float64

@@ -11,7 +11,7 @@ import (
 type snapshot struct {
 	spec    gp.Spec
 	members []*known
-	fitting *fitting // nil when nobody has an observation
+	fitting *fitting // nil when no member has an observation
 
 	// whole is the process of all observations, the same for every member.
 	whole perKind[func() (*gp.Posterior, error)]
@@ -35,7 +35,7 @@ type peer struct {
 	member int
 }
 
-// peers are those of whom something is known, without self.
+// peers returns the members with observations, without self.
 func (s *snapshot) peers(self int) []peer {
 	return slices.DeleteFunc(present(s.members), func(p peer) bool { return p.member == self })
 }
@@ -59,8 +59,8 @@ func count(members []*known) int {
 	return total
 }
 
-// process is the posterior given everybody's observations, or, when they are too
-// many, given those that matter most to self.
+// process returns the posterior given all members' observations, or, when they are too many, given
+// those that matter most to self.
 func (s *snapshot) process(k kind, self int, rng *rand.Rand) (*gp.Posterior, error) {
 	if count(s.members) <= maxPooled {
 		return (*s.whole.of(k))()

@@ -89,9 +89,8 @@ func newSource(process *gp.Posterior, own *known) (source, bool) {
 	return s, s.weight > 0
 }
 
-// rankWeight is ¾(1 − (κ/ρ)²)₊, where κ is the share of the pairs that means and
-// outputs order differently, ties counting half. One output has no pairs and
-// says nothing for a peer.
+// rankWeight is ¾(1 − (κ/ρ)²)₊, where κ is the share of the pairs that means and outputs order
+// differently, ties counting half. A single output has no pairs and is no evidence for a peer.
 func rankWeight(means, y []float64) float64 {
 	n := len(y)
 	if n < 2 {

@@ -18,8 +18,8 @@ import (
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
-// Trusted are the settings of DP-FTS-DE in its published form, with a server that
-// sees everybody's samples: Dai, Low and Jaillet (NeurIPS 2021), algorithm 2.
+// Trusted are the settings of DP-FTS-DE in its published form, with a server that sees all members'
+// samples: Dai, Low and Jaillet (NeurIPS 2021), algorithm 2.
 type Trusted struct {
 	Cells int     // P, a power of 2, 1 to 16; 1 is without distributed exploration
 	Clip  float64 // S, more than 0, of all P copies of a sample together
@@ -30,7 +30,7 @@ type Trusted struct {
 // PublishedTrusted are the settings of the published experiments.
 func PublishedTrusted() Trusted { return Trusted{Cells: 4, Clip: 22, Rate: 0.35, Noise: 1} }
 
-// Validate says which setting is out of range.
+// Validate returns an error that names the setting that is out of range.
 func (s Trusted) Validate() error {
 	switch {
 	case s.Cells < 1 || s.Cells > 16 || bits.OnesCount(uint(s.Cells)) != 1:
@@ -45,11 +45,10 @@ func (s Trusted) Validate() error {
 	return nil
 }
 
-// Server is the trusted aggregator of one simulated federation. Agents tell it of a
-// new sample after each observation, by Watch, and read the averages. It is safe for
-// concurrent use; as with Pool, a simulation is repeatable only when nobody writes
-// while suggestions are computed. Its noise is of floats and protects nobody: it is
-// for simulations.
+// Server is the trusted aggregator of one simulated federation. Agents add a new sample after each
+// observation, by Watch, and read the averages. It is safe for concurrent use; as with Pool, a
+// simulation is repeatable only without writes while suggestions are computed. Its noise is of
+// floats and gives no protection: it is for simulations.
 type Server struct {
 	settings Trusted
 	task     *task.Task
@@ -62,8 +61,7 @@ type Server struct {
 	rounds  map[uint64][][]float64 // averages by cell
 }
 
-// NewServer returns the server of so many members of a task. The settings must be
-// valid.
+// NewServer returns the server of this number of members of a task. The settings must be valid.
 func NewServer(t *task.Task, members int, settings Trusted, seed random.Seed) (*Server, error) {
 	features, err := surrogate.SharedMap(t)
 	if err != nil {
@@ -95,7 +93,7 @@ func (s *Server) Watch(member int, view strategy.View) {
 	s.samples[member] = sample
 }
 
-// averages returns those of a round, from 1. Who asks first makes it happen.
+// averages returns the averages of a round, from 1. The first caller computes them.
 func (s *Server) averages(round uint64) [][]float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,8 +103,8 @@ func (s *Server) averages(round uint64) [][]float64 {
 	return s.rounds[round]
 }
 
-// aggregate sums over a random part of the members: (1/q) Σ w ω + N(0, (z w_max S/q)²).
-// Where nobody is selected noise alone is left, in which the published code differs.
+// aggregate sums over a random part of the members: (1/q) Σ w ω + N(0, (z w_max S/q)²). If no
+// member is selected only noise is left; here the published code differs.
 func (s *Server) aggregate(round uint64) [][]float64 {
 	rng := s.seed.Stream("round", round)
 	selected := make([]bool, len(s.samples))

@@ -23,8 +23,8 @@ const (
 	maxAdversaries = 100
 )
 
-// What adversaries share. With the first three their shares are forged. With the others they play
-// the strategy as honest agents do, with an objective made of an honest one's.
+// Contents of adversaries' shares. With the first three their shares are forged. With the others
+// they play the strategy as honest agents do, with an objective made of an honest one's.
 const (
 	attackRandom   = "random"   // weights of the prior, random designs
 	attackCorner   = "corner"   // weights of the prior, always the same design
@@ -66,8 +66,8 @@ func (p Plan) checkAdversaries(s Spec) error {
 	return nil
 }
 
-// withAdversaries returns the federation with the adversaries of a spec behind its members. Each attacks
-// with the objective of one of those that count, in turn.
+// withAdversaries returns the federation with the adversaries of a spec after its members. Each
+// attacks with the objective of one of those that count, in turn.
 func (f *federation) withAdversaries(s Spec) *federation {
 	n := adversariesOf(s)
 	if n == 0 {

@@ -16,7 +16,7 @@ import (
 // method is a baseline: a way of choosing designs that no task file names.
 type method struct {
 	name     string
-	alone    bool // it listens to nobody
+	alone    bool // it uses no peer's shares
 	pool     bool // it reads the pool, and so needs an exact process whose hyperparameters are learned
 	units    bool // it accepts the setting units
 	limits   bool // it takes constraints
@@ -59,7 +59,7 @@ func methods() []method {
 // together.
 const unitsKey = "units"
 
-// unitsOf returns what the spec of a baseline says of units, and the word for it.
+// unitsOf returns the units in the spec of a baseline, and their name.
 func unitsOf(s Spec) (units baseline.Units, word string, ok bool) {
 	word = "own"
 	for _, x := range s.Settings {
@@ -102,12 +102,13 @@ func isBaseline(s Spec) bool {
 	return ok
 }
 
-// peersKey is the setting of a task file's strategies that says whom agents hear,
-// as far as the network goes; it is about the experiment and not in the task.
+// peersKey is the setting of a task file's strategies that selects the peers whose shares agents
+// receive, as far as the network delivers them. It belongs to the experiment and is not in the
+// task.
 const (
 	peersKey   = "peers"
 	everybody  = "all"
-	ownCluster = "own-cluster" // as if an agent knew who is like it
+	ownCluster = "own-cluster" // as if an agent knew the members similar to it
 )
 
 func peersOf(s Spec) string { return cmp.Or(s.setting(peersKey), everybody) }
@@ -132,7 +133,7 @@ func asTask(s Spec) Spec {
 	return s
 }
 
-// alone tells whether what others do changes nothing for whoever follows s.
+// alone reports whether the designs of an agent with s are independent of its peers.
 func (p Plan) alone(s Spec) bool {
 	if m, ok := methodOf(s); ok {
 		return m.alone
@@ -208,7 +209,7 @@ func (m method) key(s Spec) string {
 	return m.name + ":" + unitsKey + "=" + word
 }
 
-// unknown adds the baselines to what the task file's parser says is accepted.
+// unknown adds the baselines to the strategies that the error of the task file's parser lists.
 func unknown(err error) error {
 	if strings.Contains(err.Error(), "type must be one of") {
 		return fmt.Errorf("%w; or one of the baselines %s", err, strings.Join(Baselines(), ", "))

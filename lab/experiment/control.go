@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// bestAloneName is the control that no strategy is: after any number of evaluations it is
-// whichever of soloSpecs has the lower geometric mean of what ratios are made of. What
-// peers are worth is measured against the best that agents can do without them, and
-// which strategy that is differs from family to family and with the budget.
+// bestAloneName is the control that is not one strategy: after any number of evaluations it is the
+// one of soloSpecs with the lower geometric mean of the values in ratios. The benefit of peers is
+// measured against the best result of agents without them; the strategy with that result differs
+// from family to family and with the budget.
 const bestAloneName = "best-alone"
 
 // soloSpecs are the strategies among which best-alone chooses. The first is its reference.
@@ -83,10 +83,10 @@ func (p Plan) control(samples []sample) control {
 	return c
 }
 
-// is tells whether a strategy, by its place in the plan, is the control itself.
+// is reports whether a strategy, by its place in the plan, is the control itself.
 func (c control) is(place int) bool { return len(c.candidates) == 1 && c.reference == place }
 
-// foreign tells whether other builds have made runs of it.
+// foreign reports whether other builds have made runs of it.
 func (c control) foreign() bool {
 	return slices.ContainsFunc(c.candidates, func(s sample) bool { return s.foreign > 0 })
 }

@@ -7,10 +7,9 @@ import (
 	"strconv"
 )
 
-// WriteCSV writes a row per strategy and evaluation, behind a row of names. What
-// has no meaning is empty. Where fairness is judged there are its curves of the worst and
-// the median agent, too, and with constraints the shares of agents that report nothing
-// feasible.
+// WriteCSV writes a row per strategy and evaluation, after a row of names. Cells without meaning
+// are empty. If the report has Fairness, the rows include its curves of the worst and the median
+// agent, too, and with constraints the shares of agents that report nothing feasible.
 func (r Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	header := []string{"family", "strategy", "evaluation"}

@@ -9,11 +9,11 @@ import (
 // strategy has: w_i in proportion to judgeRho^(i-1), as in the experiments of Sim et al.
 const judgeRho = 0.2
 
-// Fairness says how regret is spread over the agents that count, by Sim et al.,
-// Collaborative Bayesian Optimization with Fair Regret (2021), section 5 and appendix
-// C.5. An agent gains by its t-th evaluation the noise-free value f of its t-th design,
-// the more the better, starting designs included. U_t^i is what agent i has gained in t
-// evaluations, f* the optimum, T the number of evaluations.
+// Fairness holds the distribution of regret over the agents that count, by Sim et al.,
+// Collaborative Bayesian Optimization with Fair Regret (2021), section 5 and appendix C.5. An agent
+// gains by its t-th evaluation the noise-free value f of its t-th design, the more the better,
+// starting designs included. U_t^i is what agent i has gained in t evaluations, f* the optimum, T
+// the number of evaluations.
 //
 // All is computed from regrets f* - f, with which optima cancel where agents have one
 // common function. Where they have functions of their own an agent's gains are thereby
@@ -23,9 +23,9 @@ const judgeRho = 0.2
 type Fairness struct {
 	// RegretPerParty is R_T/n: the mean over agents of the sum of all regrets.
 	RegretPerParty Estimate `json:"regret_per_party"`
-	// Unfairness is the mean over t of ΣU_t^i/n - Σw_i φ_i(U_t), where φ sorts ascending
-	// and w_i is in proportion to 0.2^(i-1), with sum 1: 0 when all have gained alike. It
-	// is in the objective's units.
+	// Unfairness is the mean over t of ΣU_t^i/n - Σw_i φ_i(U_t), where φ sorts ascending and w_i is
+	// in proportion to 0.2^(i-1), with sum 1: 0 when all have the same reward. It is in the
+	// objective's units.
 	Unfairness Estimate `json:"unfairness"`
 	// FairRegret is S_T (equation 2) with the same weights: the sum over t of
 	// Σw_i φ_i(U_(t-1)+f*) - Σw_i φ_i(U_t). As the weights sum to 1, this is the largest
@@ -52,13 +52,13 @@ type Fairness struct {
 	// Observed is S'_T and its bound; nil without a roster.
 	Observed *ObservedRegret `json:"observed,omitempty"`
 
-	// Understated is there where agent 0 tells values that are worse than it measured.
+	// Understated is not nil if agent 0 shares values that are worse than it measured.
 	Understated *Understated `json:"understated,omitempty"`
 }
 
-// Estimate is a mean over federations, and beside it the mean difference from the
-// control, federation by federation, of which each bound holds alone with the report's
-// Confidence. Differences are null for the control itself.
+// Estimate holds a mean over federations, and the mean difference from the control, federation by
+// federation. Each bound of the difference holds separately with the report's Confidence.
+// Differences are null for the control itself.
 type Estimate struct {
 	Mean       Number `json:"mean"`
 	SE         Number `json:"se"`
@@ -84,13 +84,13 @@ type Frontier struct {
 	DominatedShare Number `json:"dominated_share"`
 }
 
-// Rationality says whether agents are better off than by the control, which should be a
-// strategy that listens to nobody: who gets a smaller simple regret for the same sum of
+// Rationality reports whether agents are better off than with the control, which should be a
+// strategy that uses no peer information: an agent with a smaller simple regret for the same sum of
 // regrets has reason to take part (appendix C.5).
 type Rationality struct {
-	// Lower is the share of agents, in all federations, whose simple regret at the
-	// largest sum of regrets that both have reached is lower than by the control, and
-	// Equal the share for whom it is the same.
+	// Lower is the share of agents, in all federations, whose simple regret at the largest sum of
+	// regrets that both have reached is lower than with the control, and Equal the share with the
+	// same simple regret.
 	Lower Number `json:"lower"`
 	Equal Number `json:"equal"`
 	// LowerLow and LowerHigh are Wilson's bounds of Lower, each with the report's
@@ -98,14 +98,14 @@ type Rationality struct {
 	// wide rather than narrow: a share of agents varies no more than a coin.
 	LowerLow  Number `json:"lower_low"`
 	LowerHigh Number `json:"lower_high"`
-	// DominatedShare is Frontier.DominatedShare of each agent beside itself by the control, on average over
-	// those for whom there is one.
+	// DominatedShare is Frontier.DominatedShare of each agent relative to itself with the control,
+	// averaged over the agents that have one.
 	DominatedShare Number `json:"dominated_share"`
 }
 
-// BestAlone says how many agents do better than alone, whatever they would have chosen.
+// BestAlone holds the share of agents that do better than with the best of several solo strategies.
 type BestAlone struct {
-	Strategies []string `json:"strategies"` // that listen to nobody
+	Strategies []string `json:"strategies"` // that use no peer information
 	// Lower is the share of agents, in all federations, whose simple regret in the end is
 	// lower than theirs by each of these, with Wilson's bounds as in Rationality. The best
 	// of several is chosen after the fact, agent by agent, which no agent can.
@@ -114,9 +114,9 @@ type BestAlone struct {
 	LowerHigh Number `json:"lower_high"`
 }
 
-// Understated says what agent 0 gains by telling values that are worse By than what it
-// measured, in the objective's units: sums of regrets, with differences from Honest, the
-// same strategy without, where that is in the plan.
+// Understated holds the gain of agent 0 from sharing values that are worse by By than the measured
+// ones, in the objective's units: sums of regrets, with differences from Honest, the same strategy
+// without, where that is in the plan.
 type Understated struct {
 	By     Number   `json:"by"`
 	Honest string   `json:"honest,omitempty"`
@@ -126,7 +126,7 @@ type Understated struct {
 	Detected Number `json:"detected"`
 }
 
-// judgeWeights are for n agents, with sum 1; the first is for who has gained least.
+// judgeWeights are for n agents, with sum 1; the first is for the agent with the least reward.
 func judgeWeights(n int, rho float64) []float64 {
 	weights, sum := make([]float64, n), 0.0
 	for i := range weights {
@@ -148,7 +148,7 @@ func welfare(weights, u []float64) float64 {
 	return sum
 }
 
-// fairnessInput is one federation's play as seen by who judges its fairness: sums of regrets and
+// fairnessInput holds the data of one federation for the measures of fairness: sums of regrets and
 // simple regrets after each evaluation, a row per agent that counts.
 type fairnessInput struct {
 	agents             []int
@@ -269,7 +269,7 @@ func fairness(all, control []fairnessInput) *Fairness {
 	return f
 }
 
-// countsIn tells whether an agent counts in all federations.
+// countsIn reports whether an agent counts in all federations.
 func countsIn(all []fairnessInput, agent int) bool {
 	return !slices.ContainsFunc(all, func(j fairnessInput) bool { return !slices.Contains(j.agents, agent) })
 }
@@ -402,7 +402,7 @@ func understatedOf(by float64, name string, records []Record, all, honest []fair
 	}
 }
 
-// judgesFairness tells whether the report has Fairness.
+// judgesFairness reports whether the report has Fairness.
 func (p Plan) judgesFairness() bool {
 	return p.Fairness || slices.ContainsFunc(p.Strategies, func(s Spec) bool { return p.registrationOf(s).Roster })
 }

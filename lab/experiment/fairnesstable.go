@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// writeFairness writes a table of its own, where there is something to tell.
+// writeFairness writes a separate table, if the report has data for it.
 func (r Report) writeFairness(w io.Writer) {
 	if r.Strategies[0].Fairness == nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// forger replaces what a member shares by a well-formed share of an honest size that
-// says nothing true.
+// forger replaces the shares of a member by well-formed shares of an honest size with false
+// contents.
 type forger struct {
 	task       *task.Task
 	strategy   string
@@ -26,7 +26,7 @@ func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member i
 	return &forger{task: t, strategy: r.Name, disclosure: r.For(t).Disclosure(t), attack: attack, member: member}
 }
 
-// check says why the member has not lied as it should.
+// check returns an error if the member's shares could not be forged.
 func (f *forger) check(result sim.Result) error {
 	if f.err == nil && !f.forged && result.Members[f.member].Direct > 0 {
 		return fmt.Errorf("strategy %s says all that it shares in direct messages, which are not forged", f.strategy)

@@ -20,12 +20,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// arithmetic is part of what identifies results. It grows with every change, here
-// or below, after which the same plan has other results.
+// resultsVersion is part of the identity of results. It increases with every change, in this
+// package or in those that it uses, after which the same plan has other results.
 const resultsVersion = 18
 
-// EvaluationTime is how long an evaluation lasts on the virtual clock, unless the
-// plan's Schedule says otherwise.
+// EvaluationTime is how long an evaluation lasts on the virtual clock, unless the plan's Schedule
+// changes it.
 const EvaluationTime = 10 * time.Second
 
 // Bounds of a plan.
@@ -56,7 +56,7 @@ type Plan struct {
 	Own strategy.Set
 
 	Surrogate Spec // zero means exact, with all defaults of the task file
-	Initial   int  // random designs at an agent's start, 1 to Evaluations; 0 means 3 if there are so many
+	Initial   int  // random designs at an agent's start, 1 to Evaluations; 0 means 3, or Evaluations if that is less
 	Network   sim.Network
 	Schedule
 

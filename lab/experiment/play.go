@@ -36,7 +36,7 @@ func (p Plan) draw(repeat int) (*federation, error) {
 	f := &federation{Federation: drawn, seed: seed, deviations: make([]float64, len(drawn.Members))}
 	counting := 0
 	for i, m := range f.Members {
-		if m.Counts && (counting < MaxMesh || m.Name != "") { // so many are enough for an average
+		if m.Counts && (counting < MaxMesh || m.Name != "") { // MaxMesh members are enough for an average
 			counting++
 			f.deviations[i] = deviation(cmp.Or(m.Space, f.Space), m.Objective, seed.Derive("deviation", uint64(i)))
 			f.deviation += f.deviations[i]
@@ -68,8 +68,8 @@ func deviation(space *task.Space, o family.Objective, seed random.Seed) float64 
 	return math.Sqrt(sum / float64(len(values)))
 }
 
-// play runs one strategy on a federation, with so many members computing at a
-// time. evaluated is called at each evaluation, one after the other.
+// play runs one strategy on a federation; at most workers members compute at a time. evaluated is
+// called at each evaluation, never concurrently.
 func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, workers int, evaluated func()) (Record, error) {
 	if err := p.checkTogether(s, f); err != nil {
 		return Record{}, err
@@ -147,8 +147,8 @@ func (p Plan) scenario(s Spec, t *task.Task, f *federation, workers int) sim.Sce
 	return scenario
 }
 
-// member prepares member i. Where nobody listens, those that do not count need
-// not be played.
+// member prepares member i. If the strategy uses no peer information, members that do not count
+// need not be played.
 func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func()) (sim.Member, *forger) {
 	m := f.Members[i]
 	noise := f.seed.Derive("noise", uint64(i))

@@ -11,9 +11,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// signalKey is the setting that says what agents share under a promise of privacy:
-// what they should, or zeros, so that nothing but noise is heard. A strategy that is
-// no better than that has learned nothing from its peers.
+// signalKey is the setting that selects what agents share under a promise of privacy: their
+// vectors, or zeros, so that peers receive noise only. A strategy that is no better than with zeros
+// has learned nothing from its peers.
 const (
 	signalKey = "signal"
 	ownSignal = "own"

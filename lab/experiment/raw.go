@@ -6,13 +6,12 @@ import (
 	"strconv"
 )
 
-// WriteRaw writes what a report of the plan, which is from Complete, rests on: a row per
-// strategy, federation, agent that counts and evaluation, behind a row of names. Regrets
-// are those of the report, without noise and in the units of the agent's objective: of
-// the design that was evaluated, the simple regret so far and the sum so far. With
-// constraints there is each design's violation, without noise; 0 where it is feasible,
-// and the regret of the design is empty where it is not. The member's name is empty where
-// each federation has members of its own.
+// WriteRaw writes the data of a report of the plan, which is from Complete: a row per strategy,
+// federation, agent that counts and evaluation, after a row of names. Regrets are those of the
+// report, without noise and in the units of the agent's objective: of the design that was
+// evaluated, the simple regret so far and the sum so far. With constraints there is each design's
+// violation, without noise; 0 where it is feasible, and the regret of the design is empty where it
+// is not. The member's name is empty where each federation has members of its own.
 func WriteRaw(w io.Writer, p Plan, store *Store) error {
 	all, err := p.records(store)
 	if err != nil {

@@ -26,9 +26,8 @@ type Record struct {
 	// Warnings is how often agents warned of one another where one understates.
 	Warnings int `json:"warnings,omitempty"`
 
-	// Infeasible says that no design keeps the constraints of these members. What
-	// stands for regrets then are violations (task.Task.Violation), without noise, and
-	// Noise is that of the constraints.
+	// Infeasible is true if no design satisfies the constraints of these members. Regrets then are
+	// violations (task.Task.Violation), without noise, and Noise is that of the constraints.
 	Infeasible bool `json:"infeasible,omitempty"`
 
 	Goal    string  `json:"goal"`
@@ -37,8 +36,8 @@ type Record struct {
 	// Drawing is the processor seconds that making the federation took, in the one
 	// record of the repeat that had to.
 	Drawing float64 `json:"drawing_core_seconds"`
-	// Memory is the most that this process had held until then, in bytes; 0 where
-	// the operating system does not tell.
+	// Memory is the most that this process had held until then, in bytes; 0 where the operating
+	// system does not report it.
 	Memory int64  `json:"memory,omitempty"`
 	Build  string `json:"build"`
 }
@@ -64,8 +63,7 @@ type MemberRecord struct {
 	RecommendedViolation []Number `json:"recommended_violation,omitempty"` // per checkpoint; NaN when nothing is recommended
 	Nothing              Number   `json:"nothing,omitempty"`               // the regret, at most, that counts for a design, and for none that is feasible
 
-	// Excess is by how much a design was better than what the family says is the
-	// best possible; 0 when none was.
+	// Excess is by how much a design was better than the family's stated optimum; 0 when none was.
 	Excess float64 `json:"excess,omitempty"`
 }
 
@@ -98,7 +96,7 @@ func held(curve []float64, evaluations int) []float64 {
 	return curve
 }
 
-// constrained tells whether designs can be infeasible, and others not.
+// constrained reports whether designs can be infeasible, and others not.
 func (m MemberRecord) constrained() bool { return m.Violation != nil }
 
 // count returns what a regret counts as.
@@ -169,8 +167,8 @@ func (m MemberRecord) recommended() []float64 {
 	return curve
 }
 
-// nothing says after each evaluation with 1 that no feasible design is reported, and
-// mistaken that an infeasible one is.
+// nothing returns two indicators for each evaluation: nothing is 1 if no feasible design is
+// reported, and mistaken is 1 if an infeasible one is.
 func (m MemberRecord) nothing() (nothing, mistaken []float64) {
 	nothing, mistaken = make([]float64, len(m.Best)), make([]float64, len(m.Best))
 	for i, best := range m.Best {
@@ -193,13 +191,13 @@ func (m MemberRecord) first(evaluations int) float64 {
 	return float64(evaluations + 1)
 }
 
-// consistent tells whether what is said of constraints belongs to the regrets.
+// consistent reports whether the values of constraints match the regrets.
 func (m MemberRecord) consistent() bool {
 	return len(m.Violation) == len(m.Regret) && len(m.Best) == len(m.Regret) && len(m.RecommendedViolation) == len(m.Recommended) &&
 		!slices.ContainsFunc(m.Best, func(best int) bool { return best < 0 || best > len(m.Regret) })
 }
 
-// complete tells whether the record is one of a plan of this size.
+// complete reports whether the record is one of a plan of this size.
 func (r Record) complete(p Plan) bool {
 	for _, m := range r.Members {
 		if len(m.Regret) < p.MinEvaluations || len(m.Regret) > p.Evaluations || len(m.Recommended) != len(p.Checkpoints) {

@@ -26,16 +26,15 @@ const maxInformed = 3000
 // Observed is the regret that Theorem 1 of Sim et al. (2021) is about, of one run of a
 // strategy with a roster.
 type Observed struct {
-	// Regret is S'_T, the sum over t of W(λ_t+f*) - W(λ_t+f(x_t)) (equation 3), where λ_t
-	// is what agents have told of their first t-1 evaluations, added up, and W has the
+	// Regret is S'_T, the sum over t of W(λ_t+f*) - W(λ_t+f(x_t)) (equation 3), where λ_t is the
+	// sum of the values that agents have shared of their first t-1 evaluations, and W has the
 	// strategy's own weights, whose sum is not 1. It is in the objective's units.
 	Regret Number `json:"regret"`
 
-	// Information is what all observations of all agents tell of the objective,
-	// ½ log det(I + K/σ²), in nats, and Bound is 2·sqrt(T·α_T·Information), see
-	// process.bound, in the objective's units. Null where agents learn the process that
-	// the objective is from, as the theorem is for one that is known, and where there are
-	// more than 3000 observations.
+	// Information is the information gain about the objective from all observations of all agents,
+	// ½ log det(I + K/σ²), in nats, and Bound is 2·sqrt(T·α_T·Information), see process.bound, in
+	// the objective's units. Both are null where agents learn the process that the objective is
+	// from, as the theorem is for a known process, and where there are more than 3000 observations.
 	Information Number `json:"information"`
 	Bound       Number `json:"bound"`
 }
@@ -48,8 +47,8 @@ type process struct {
 	noise        float64 // variance of an observation's noise over that of the function
 }
 
-// partyWeights are a strategy's own, by the keys rho and weights of its section:
-// exponential ones are rho^(i-1), linear ones rho·(n-i)+1. Without rho all count alike.
+// partyWeights are a strategy's own, by the keys rho and weights of its section: exponential ones
+// are rho^(i-1), linear ones rho·(n-i)+1. Without rho all weights are equal.
 func partyWeights(t *task.Task, n int) []float64 {
 	keys := map[string]any{}
 	if t.Strategy.Settings != nil {
@@ -70,9 +69,9 @@ func partyWeights(t *task.Task, n int) []float64 {
 	return weights
 }
 
-// observedRegret is S'_T of agents with these regrets, one row each, that told these
-// values, of which larger is better. As f* is the same for all agents, W(λ+f*) - W(λ+f)
-// is W(λ) - W(λ-regret): both lack f* times the sum of the weights.
+// observedRegret is S'_T of agents with these regrets, one row each, that shared these values, of
+// which larger is better. As f* is the same for all agents, W(λ+f*) - W(λ+f) is W(λ) - W(λ-regret):
+// both lack f* times the sum of the weights.
 func observedRegret(weights []float64, regrets, told [][]float64) float64 {
 	gains, after := make([]float64, len(regrets)), make([]float64, len(regrets))
 	sum := 0.0
@@ -88,8 +87,8 @@ func observedRegret(weights []float64, regrets, told [][]float64) float64 {
 	return sum
 }
 
-// information is what observations at these designs, a row each, tell of the function, in
-// nats: ½ log det(I + K/σ²).
+// information returns the information gain about the function from observations at these designs, a
+// row each, in nats: ½ log det(I + K/σ²).
 func (p process) information(x [][]float64) float64 {
 	k := gp.Covariance(p.spec, x, p.lengthscales)
 	n := k.SymmetricDim()
@@ -112,8 +111,8 @@ func (p process) information(x [][]float64) float64 {
 //   - I, the information of what has been observed, is in place of γ_T, the largest that
 //     could be: the proof bounds S'_T by it before it takes the largest, by the chain rule.
 //     So the bound is one after the fact, and tighter.
-//   - C bounds what n-1 observations of a batch can tell: (n-1)/2·log(1 + σ^-2), as each
-//     tells most by itself. It holds for any batch, and is what makes the bound large.
+//   - C bounds the information gain from n-1 observations of a batch: (n-1)/2·log(1 + σ^-2), as the
+//     gain of each is largest by itself. It holds for any batch, and is what makes the bound large.
 //   - |X| of a space that is not finite is that of its floats, 2^62 per parameter, since
 //     designs are floats: the theorem is for a finite space.
 //
@@ -161,7 +160,7 @@ func (p Plan) observed(s Spec, t *task.Task, f *federation, result sim.Result) *
 	return o
 }
 
-// ownRow is an agent's regrets and what it told, larger being better.
+// ownRow returns an agent's regrets and the values that it shared, larger being better.
 func ownRow(t *task.Task, m family.Member, trials []strategy.Trial) (regrets, told []float64) {
 	regret := regretOf(m.Objective, t.Goal)
 	for _, trial := range trials {

@@ -8,17 +8,17 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// Ratios tell no regret apart from none that is below a millionth of the
-// objective's standard deviation, which is rounding, or below a tenth of the
-// noise's: who evaluates that well by chance cannot know it.
+// Ratios treat a regret as zero if it is below a millionth of the objective's standard deviation,
+// which is rounding, or below a tenth of the noise's: who evaluates that well by chance cannot know
+// it.
 const (
 	relativeFloor = 1e-6
 	noiseFloor    = 0.1
 )
 
-// floor returns below what regrets tell nothing apart, for objectives with this deviation
-// and noise. The family may say that less than a part of the deviation is nothing to it;
-// that part is not one of violations, which stand for regrets in infeasible federations.
+// floor returns the regret below which differences have no meaning, for objectives with this
+// deviation and noise. The family may set the smallest meaningful part of the deviation; that part
+// does not apply to violations, which replace regrets in infeasible federations.
 func (p Plan) floor(deviation, noise float64, infeasible bool) float64 {
 	part := relativeFloor
 	if !infeasible {
@@ -27,8 +27,8 @@ func (p Plan) floor(deviation, noise float64, infeasible bool) float64 {
 	return max(part*deviation, noiseFloor*noise, math.SmallestNonzeroFloat64)
 }
 
-// Report is what a plan came to. Of its JSON, all but build, command and what
-// names seconds or memory is the same on any number of cores.
+// Report holds the results of a plan. Its JSON is the same on any number of cores, except build,
+// command and keys for seconds or memory.
 type Report struct {
 	Family            string   `json:"family"`
 	Goal              string   `json:"goal"`
@@ -62,18 +62,18 @@ type Report struct {
 	RatioFloor  Number `json:"ratio_floor"` // on average: regrets below count as this in ratios
 	// RatioFloors are the least and the largest of which RatioFloor is the average.
 	RatioFloors [2]Number `json:"ratio_floors"`
-	CoreSeconds Number    `json:"core_seconds"` // of all that the report rests on
+	CoreSeconds Number    `json:"core_seconds"` // of all runs in the report
 
 	// DrawingCoreSeconds is the part of CoreSeconds that making the federations took.
 	DrawingCoreSeconds Number `json:"drawing_core_seconds"`
 
-	// Memory is the most that a process which made runs of these held, in bytes; 0
-	// where the operating system does not tell.
+	// Memory is the most that a process which made runs of these held, in bytes; 0 where the
+	// operating system does not report it.
 	Memory int64 `json:"memory_bytes"`
 
-	// Constraints says what designs must keep, as in "c1 at most 0".
+	// Constraints lists the constraints, as in "c1 at most 0".
 	Constraints []string `json:"constraints,omitempty"`
-	// Infeasible says that no design can: regrets are then violations without noise.
+	// Infeasible is true if no design can satisfy them: regrets are then violations without noise.
 	Infeasible bool `json:"infeasible,omitempty"`
 
 	// Unit is what standard errors and bounds are over: "federation", or "member" where
@@ -105,16 +105,16 @@ type Network struct {
 	Partitions []Partition `json:"partitions,omitempty"`
 }
 
-// Partition is a span of virtual time in which agents hear each other only when
-// their numbers leave the same remainder on division by Parts.
+// Partition is a span of virtual time in which agents receive each other's shares only when their
+// numbers leave the same remainder on division by Parts.
 type Partition struct {
 	FromSeconds  float64 `json:"from_seconds"`
 	UntilSeconds float64 `json:"until_seconds"`
 	Parts        int     `json:"parts"`
 }
 
-// networkOf says in words of the command line what a plan, which is from Complete,
-// has beside honest agents and a perfect network.
+// networkOf describes in words of the command line the faults and adversaries of a plan, which is
+// from Complete, beyond honest agents and a perfect network.
 func networkOf(p Plan) Network {
 	n := Network{
 		DelaySeconds:  p.Network.Delay.Seconds(),
@@ -161,8 +161,8 @@ type StrategyReport struct {
 	// reference's is in the end; nil when never.
 	Hit *int `json:"hit"`
 
-	// HitHigh bounds Hit from above with the report's Confidence: after so many, and
-	// not before, the regret is below the reference's in the end by more than its
+	// HitHigh bounds Hit from above with the report's Confidence: it is the first number of
+	// evaluations after which the regret is below the reference's final regret by more than its
 	// margin, unit by unit. Nil when never.
 	HitHigh *int `json:"hit_high"`
 
@@ -177,8 +177,8 @@ type StrategyReport struct {
 	Compared []Comparison `json:"compared,omitempty"`
 }
 
-// Feasibility says how soon feasible designs were found. A design is feasible here if
-// it is without noise. Shares, 0 to 1, are of all counting members of all federations.
+// Feasibility holds how soon feasible designs were found. A design is feasible here if it is
+// without noise. Shares, 0 to 1, are of all counting members of all federations.
 type Feasibility struct {
 	// NoFeasibleDesign is the share that reports no feasible design, after each evaluation,
 	// and InfeasibleReported the part of it that reports an infeasible one.
@@ -216,8 +216,8 @@ type Series struct {
 	AgentQ3     []Number `json:"agent_q3"`
 }
 
-// Comparison sets a strategy's simple regret beside the control's, unit by unit of the
-// report. Every bound holds alone with the report's Confidence.
+// Comparison compares a strategy's simple regret with the control's, unit by unit of the report.
+// Every bound holds alone with the report's Confidence.
 type Comparison struct {
 	Evaluations int    `json:"evaluations"`
 	Ratio       Number `json:"ratio"` // geometric mean of strategy/control
@@ -226,7 +226,7 @@ type Comparison struct {
 	Difference  Number `json:"difference"` // mean of strategy-control
 	Upper       Number `json:"difference_high"`
 
-	// OtherBuilds says that runs of other builds of the program are compared here.
+	// OtherBuilds is true if the comparison includes runs of other builds of the program.
 	OtherBuilds bool `json:"other_builds,omitempty"`
 
 	// GapClosed is log(control/strategy)/log(control/pooled), by mean logarithms;
@@ -295,7 +295,7 @@ func (p Plan) records(store *Store) ([][]Record, error) {
 	return all, nil
 }
 
-// addControl says what the control is at each checkpoint, where that differs.
+// addControl adds the control at each checkpoint, if it differs.
 func (r *Report) addControl(c control) {
 	r.Reference = r.Strategies[c.reference].Strategy
 	if len(c.candidates) == 1 {

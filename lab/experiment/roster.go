@@ -11,9 +11,9 @@ import (
 	"github.com/fbo-node/fbo/lab/family"
 )
 
-// rosterKey is the key of a strategy that lists who takes part, and mediatorKey that
-// which names who of them decides for all. A spec names nobody: its roster is the
-// federation, and its mediator the first agent or none.
+// rosterKey is the key of a strategy that lists its members, and mediatorKey the key that names the
+// member that decides for all. A spec names no members: its roster is the federation, and its
+// mediator the first agent or none.
 const (
 	rosterKey     = "roster"
 	mediatorKey   = "mediator"
@@ -21,15 +21,15 @@ const (
 	noMediator    = "none"
 )
 
-// understateKey is the setting by which agent 0 tells values that are worse, by this
-// much in the objective's units, than it measured. It is about the experiment and not
-// in the task; regrets stay those of the designs.
+// understateKey is the setting by which agent 0 shares values that are worse, by this much in the
+// objective's units, than it measured. It is about the experiment and not in the task; regrets stay
+// those of the designs.
 const (
 	understateKey = "understate"
 	maxUnderstate = 1e6
 )
 
-// needsRoster tells whether the task of a strategy names its members.
+// needsRoster reports whether the task of a strategy names its members.
 func (p Plan) needsRoster(s Spec) bool { return p.sums(s) || p.registrationOf(s).Roster }
 
 // rostered returns the settings of a spec as a task file has them, with the roster where it has one.
@@ -65,7 +65,7 @@ func nameless(section string) string {
 	return string(text)
 }
 
-// understated is by how much a member tells worse than it measured.
+// understated returns by how much the shared values of a member are worse than the measured ones.
 func understated(s Spec, member int) float64 {
 	if member != 0 {
 		return 0
@@ -88,8 +88,8 @@ func (p Plan) checkUnderstate(s Spec) error {
 	return nil
 }
 
-// checkRoster says why agents of this plan could not be a roster. Strategies that sum
-// can do with a part of it; the others go in rounds of all.
+// checkRoster returns an error if agents of this plan cannot be a roster. Strategies that sum can
+// do with a part of it; the others go in rounds of all.
 func (p Plan) checkRoster(s Spec) error {
 	lists, refuse := p.registrationOf(s).Roster, func(format string, args ...any) error {
 		return fmt.Errorf("--strategy %s: "+format, append([]any{s}, args...)...)
@@ -122,8 +122,8 @@ func (p Plan) checkRoster(s Spec) error {
 	return nil
 }
 
-// checkTogether says why the agents of a federation could not be a roster that goes in
-// rounds, or evaluate designs that are chosen for all.
+// checkTogether returns an error if the agents of a federation cannot be a roster with rounds, or
+// cannot evaluate designs that are chosen for all.
 func (p Plan) checkTogether(s Spec, f *federation) error {
 	if m, ok := methodOf(s); ok && m.central != nil && m.central.common {
 		if i := slices.IndexFunc(f.Members, func(m family.Member) bool { return m.Space != nil }); i >= 0 {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Options say how a plan is carried out. They change no result.
+// Options are the options of a Run. They change no result.
 type Options struct {
 	Workers int // runs at a time; 0 means GOMAXPROCS
 
@@ -19,7 +19,7 @@ type Options struct {
 	Progress func(Progress)
 }
 
-// Progress says how far a Run has come.
+// Progress is the progress of a Run.
 type Progress struct {
 	Runs, AllRuns               int // one strategy on one repeat each; the stored ones count as done
 	Evaluations, AllEvaluations int // of the runs that were not stored
@@ -103,8 +103,8 @@ type drawing struct {
 	jobs       int     // that have not ended
 }
 
-// jobs lists what is not stored, repeat by repeat, so that a federation is needed
-// for a short time and the pace so far is one of all strategies.
+// jobs lists the runs that are not stored, repeat by repeat, so that a federation is needed for a
+// short time and the pace so far is that of all strategies.
 func (r *runner) jobs() []job {
 	var jobs []job
 	r.progress.AllRuns = r.Repeats * len(r.Strategies)

@@ -23,8 +23,8 @@ const (
 // spell is how long an agent is away at a time, on average.
 const spell = time.Minute
 
-// Schedule says how the agents of a federation differ in time. Its zero value says
-// that they hardly do.
+// Schedule defines how the agents of a federation differ in time. With its zero value they hardly
+// differ.
 type Schedule struct {
 	// JoinWithin is the span in which agents join, each at random, up to
 	// MaxJoinWithin; 0 means EvaluationTime.
@@ -43,22 +43,21 @@ type Schedule struct {
 	// agent's is uniform from this to that. A newcomer has all. 0 means that all do.
 	MinEvaluations int `json:",omitempty"`
 
-	// Parallel is how many evaluations each agent makes at a time, 1 to MaxParallel; 0
-	// means 1. Agents ask for so many designs at once, and for further ones when all have
-	// ended.
+	// Parallel is how many evaluations each agent makes at a time, 1 to MaxParallel; 0 means 1.
+	// Agents request that many designs at once, and further ones when all evaluations have ended.
 	Parallel int `json:",omitempty"`
 
 	// Asynchronous has agents ask for a design whenever an evaluation ends. Each evaluation
 	// lasts 0 to 2 times as long as the agent's do on average, uniform.
 	Asynchronous bool `json:",omitempty"`
 
-	// Churn is the part of the time, 0 to MaxChurn, that each agent is away: it
-	// evaluates, but neither sends nor hears. Spells are exponential, away and not,
-	// those away of a minute on average.
+	// Churn is the part of the time, 0 to MaxChurn, that each agent is disconnected: it evaluates,
+	// but neither sends nor receives. Connected and disconnected spells are exponential,
+	// disconnected ones with a mean of one minute.
 	Churn float64 `json:",omitempty"`
 }
 
-// complete is for plans of so many evaluations, of which so many are random.
+// complete is for plans with this number of evaluations, the first initial of them random.
 func (s Schedule) complete(initial, evaluations int) (Schedule, error) {
 	s.JoinWithin = cmp.Or(s.JoinWithin, EvaluationTime)
 	s.MaxSlowdown, s.Straggler = cmp.Or(s.MaxSlowdown, 1), cmp.Or(s.Straggler, 1)
@@ -157,8 +156,8 @@ func (p Plan) budget(i int, m family.Member, seed random.Seed) int {
 	return p.MinEvaluations + seed.Stream("budget", uint64(i)).IntN(p.Evaluations-p.MinEvaluations+1)
 }
 
-// offline lists when member i is away: from when anybody joins until twice the time
-// in which all could have ended if none waited for another.
+// offline lists when member i is away: from the first join until twice the time in which all could
+// have ended if none waited for another.
 func (p Plan) offline(i int, seed random.Seed) []sim.Span {
 	if p.Churn == 0 {
 		return nil

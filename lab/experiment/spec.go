@@ -145,7 +145,7 @@ func privateKeys() []string {
 	return []string{"mechanism", "epsilon", "delta", "clip", "releases", "adjacency", "min_contributors", "committee", "max_colluding"}
 }
 
-// isPrivate tells whether a setting of a strategy belongs to the section privacy. That is
+// isPrivate reports whether a setting of a strategy belongs to the section privacy. That is
 // so where the strategy goes with one, and has no key of that name itself.
 func isPrivate(r strategy.Registration, key string) bool {
 	return r.Mechanism != "" && slices.Contains(privateKeys(), key) && !r.Has(key)
@@ -186,7 +186,7 @@ func (p Plan) registrationOf(s Spec) strategy.Registration {
 	return r
 }
 
-// sums tells whether a strategy rests on sums of its roster.
+// sums reports whether a strategy uses sums over its roster.
 func (p Plan) sums(s Spec) bool { return p.registrationOf(s).Mechanism == task.MechanismAggregate }
 
 // scalar leaves numbers as they are written, but for a 0 that JSON wants before the point,

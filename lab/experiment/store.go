@@ -14,11 +14,11 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Store keeps records in a file, a line of JSON each behind a line for the plan,
-// and synced one by one, so that an interruption loses only what was under way.
+// Store keeps records in a file, a line of JSON each after a line for the plan. Each record is
+// synced, so that an interruption loses only unfinished runs.
 //
-// The records of several builds of the program stand in one file, and each build goes
-// by its own: builds that take turns lose nothing of each other's.
+// One file holds the records of several builds of the program, and each build uses its own: builds
+// that take turns lose nothing of each other's.
 type Store struct {
 	path    string
 	lock    *flock.Flock // who holds it may write
@@ -30,14 +30,14 @@ type Store struct {
 	others map[runID]Record // of other builds, the newest of each run
 }
 
-// StoreOptions say which records of a file count.
+// StoreOptions select the records of a file that count.
 type StoreOptions struct {
-	// Build tells this build of the program from others, which may compute differently;
-	// it is kept with every record.
+	// Build identifies this build of the program among others, which may compute differently; it is
+	// kept with every record.
 	Build string
 
-	// OtherBuilds lets a run of another build count where this one has not made it. A
-	// report marks what rests on such runs.
+	// OtherBuilds accepts a run of another build where this build has not made it. A report marks
+	// rows that include such runs.
 	OtherBuilds bool
 
 	// Fresh forgets what the file held, of all builds.
@@ -148,7 +148,7 @@ func (s *Store) keep(r Record) {
 	records[runID{r.Repeat, r.Strategy}] = r
 }
 
-// foreign tells whether another build of the program has made a record.
+// foreign reports whether another build of the program has made a record.
 func (s *Store) foreign(r Record) bool { return r.Build != s.options.Build }
 
 // add appends a record.

@@ -50,7 +50,7 @@ func (r Report) writeCaption(w io.Writer) {
 	r.writeControl(w)
 }
 
-// writeControl says what the control is where it is no strategy.
+// writeControl writes the control where it is no strategy.
 func (r Report) writeControl(w io.Writer) {
 	if r.Controls == nil {
 		return
@@ -62,7 +62,7 @@ func (r Report) writeControl(w io.Writer) {
 	fmt.Fprintln(w, ".")
 }
 
-// writeMeasure says what regrets are of.
+// writeMeasure writes the measure of the regrets.
 func (r Report) writeMeasure(w io.Writer, who string) {
 	best := "the best design so far"
 	if len(r.Constraints) > 0 {
@@ -150,7 +150,7 @@ func (r Report) writeRegrets(w io.Writer) {
 	}
 }
 
-// foreignMark stands behind the names of rows that rest on runs of other builds.
+// foreignMark follows the names of rows that include runs of other builds.
 const foreignMark = "*"
 
 func (s StrategyReport) marked() string { return marked(s.Strategy, s.OtherBuilds > 0) }

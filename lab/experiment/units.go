@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// units says what standard errors and bounds are over, the same for all strategies of a
-// report. Federations that are drawn anew are independent of each other, and their
-// members are not. Where federations are drawn from the same members, which have names,
-// repeats differ by who is drawn and by starts only, and a result is one about members
-// like these: then the member is the unit, with the mean over its federations.
+// units are the independent units of standard errors and bounds, the same for all strategies of a
+// report. Federations that are drawn anew are independent of each other, and their members are not.
+// Where federations are drawn from the same members, which have names, repeats differ by the drawn
+// members and by starts only, and a result is one about members like these: then the member is the
+// unit, with the mean over its federations.
 type units struct {
 	names []string // of the members, sorted; nil where federations are the units
 	of    []int    // the unit of each row of a sample
@@ -83,7 +83,7 @@ func (u units) means(rows []float64) []float64 {
 	return means
 }
 
-// describe tells the report what its bounds are over, and where they say little.
+// describe records in the report the units of its bounds, and where the bounds are uninformative.
 func (u units) describe(r *Report) {
 	r.Unit, r.Units = federationUnit, r.Repeats
 	if u.names == nil {

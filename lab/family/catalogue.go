@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Info says what can be asked of a kind of family.
+// Info describes a kind of family.
 type Info struct {
 	Name  string // as a spec begins
 	About string // a sentence without a full stop
@@ -19,9 +19,9 @@ type Info struct {
 type Kind struct {
 	Info
 
-	// Build returns the space of the federations and how to draw them with these
-	// values of the keys, each of which has been accepted by its Key, or what is
-	// wrong with several together.
+	// Build returns the space of the federations and a function that draws them with these values
+	// of the keys. Each value has been accepted by its Key. The error reports values that do not
+	// fit together.
 	Build func(v Values) (*task.Space, DrawFunc, error)
 
 	// Constraints, when not nil, returns those of the federations with these values,
@@ -34,7 +34,8 @@ type Kind struct {
 	// MaxMoves, when not nil, returns those of the federations with these values.
 	MaxMoves func(v Values) int
 
-	// Content, when not nil, returns a digest of what Build reads beside the values.
+	// Content, when not nil, returns a digest of the data that Build reads in addition to the
+	// values.
 	Content func(v Values) (string, error)
 }
 

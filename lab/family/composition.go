@@ -28,12 +28,12 @@ type source struct {
 	goal  task.Goal
 	noise float64
 
-	constraints []task.Constraint // each is kept by what is at most 0
-	limitNoise  float64           // of what is measured of them
-	infeasible  bool              // no design keeps them
+	constraints []task.Constraint // each is satisfied by values of at most 0
+	limitNoise  float64           // of their measured values
+	infeasible  bool              // no design satisfies them
 
-	// member returns the function of member k as one of a cluster. Members of one
-	// cluster are alike; clusters are independent.
+	// member returns the function of member k of a cluster. Members of one cluster are similar;
+	// clusters are independent.
 	member func(cluster, k int) function
 }
 
@@ -43,13 +43,13 @@ const (
 	attackKey      = "attack"
 )
 
-// What forged shares say.
+// Contents of forged shares.
 const (
 	atRandom = "random"
 	inCorner = "corner"
 )
 
-// The kinds of company.
+// The kinds of fleet composition.
 const (
 	similar     = "similar"
 	dissimilar  = "dissimilar"

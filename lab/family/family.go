@@ -22,14 +22,13 @@ type Objective struct {
 	// evaluation adds; 0 or more.
 	Noise float64
 
-	// Optimum is the best value in the space, the largest or smallest by the
-	// federation's goal, as exactly as the family's kind can say; with constraints
-	// the best of a design that keeps them. It is NaN for members that do not count,
-	// and where no design keeps the constraints.
+	// Optimum is the best value in the space, the largest or smallest by the federation's goal, as
+	// exactly as the family's kind can compute it; with constraints the best of a design that keeps
+	// them. It is NaN for members that do not count, and where no design keeps the constraints.
 	Optimum float64
 
-	// Deviation is the standard deviation of the value over the space where the family
-	// knows it. 0 leaves it to the judge to measure, who evaluates some hundred designs.
+	// Deviation is the standard deviation of the value over the space where the family knows it. 0
+	// leaves its measurement to the experiment, which evaluates some hundred designs.
 	Deviation float64
 
 	// Range is the largest less the smallest value at 4096 points that fill the
@@ -64,7 +63,7 @@ type Member struct {
 	// evaluate, from its Within: its Objective and Constraints know no other designs.
 	Space *task.Space
 
-	Cluster int  // members with the same number are alike
+	Cluster int  // members with the same number are similar
 	Late    bool // it starts when all others have spent their budgets
 	Forged  bool // what it shares is replaced by random weights or designs before it is sent
 	Corner  bool // if Forged, its designs are not random: all are the corner where numbers are largest
@@ -83,8 +82,8 @@ type Federation struct {
 	// MaxMoves is that of the task, 0 unless the space has a graph.
 	MaxMoves int
 
-	// Infeasible says that no design keeps the constraints of a member that counts, so
-	// that there are no optima.
+	// Infeasible is true if no design satisfies the constraints of a member that counts, so that
+	// there are no optima.
 	Infeasible bool
 }
 
@@ -100,7 +99,7 @@ type Family struct {
 	// their default values are left out.
 	Name string
 
-	// About says in a sentence what the kind is.
+	// About describes the kind in a sentence.
 	About string
 
 	// Space is that of all its federations.
@@ -119,7 +118,7 @@ type Family struct {
 	// Content is a digest of files that the federations are made of, "" without any.
 	Content string
 
-	// Forges tells whether some members of each federation are Forged.
+	// Forges reports whether some members of each federation are Forged.
 	Forges bool
 
 	draw DrawFunc

@@ -80,11 +80,10 @@ func (s *feasibleSearch) bestDense() (points [][]float64) {
 	return points
 }
 
-// polish climbs from x to a maximum among what is feasible. A maximum of the penalised
-// function lies beyond the border; moving the bounds inwards by how far it does leads to
-// the border (the method of multipliers: Powell 1969, Hestenes 1969). The first climb,
-// with a stiffer penalty, tells by how far, and keeps the others from going where
-// breaking a flat bound pays.
+// polish climbs from x to a maximum among what is feasible. A maximum of the penalised function
+// lies beyond the border; moving the bounds inwards by how far it does leads to the border (the
+// method of multipliers: Powell 1969, Hestenes 1969). The first climb, with a stiffer penalty,
+// determines the distance, and keeps the others out of parts where violating a flat bound pays.
 func (s *feasibleSearch) polish(x []float64) {
 	s.meet(x)
 	x = maximise(s.climber, acquisition.Penalised(softer{s.f}, s.bounds...), [][]float64{x}, s.rng())

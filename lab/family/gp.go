@@ -86,7 +86,7 @@ type gp struct {
 	space    *task.Space
 	spec     rff.Spec
 	e        float64
-	distance float64 // NaN when e says how alike members are
+	distance float64 // NaN when e sets the similarity of members
 }
 
 // source has features of its own for every federation, so that over federations

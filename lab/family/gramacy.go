@@ -61,8 +61,8 @@ func buildGramacy(v Values) (*task.Space, DrawFunc, error) {
 	})
 }
 
-// gramacyMember moves all three functions alike. The first cluster has them as they
-// were published; others mirrored and with their coordinates in another order.
+// gramacyMember moves all three functions by the same shift. The first cluster has the published
+// functions; others are mirrored and have their coordinates in another order.
 func gramacyMember(space *task.Space, shift float64, seed random.Seed, cluster, k int) function {
 	m, own := still(2), seed.Derive("own", uint64(k))
 	if cluster > 0 {

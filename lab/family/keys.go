@@ -30,7 +30,7 @@ type Key struct {
 	Choices   []string
 }
 
-// Accepts says what a value may be, as in "0 to 1".
+// Accepts describes the accepted values, as in "0 to 1".
 func (k Key) Accepts() string {
 	switch k.Type {
 	case Number:
@@ -114,7 +114,7 @@ func (v Values) canonical() string {
 	return text
 }
 
-// Given tells whether the spec names the key.
+// Given reports whether the spec names the key.
 func (v Values) Given(name string) bool {
 	_, ok := v.given[v.key(name).Name]
 	return ok

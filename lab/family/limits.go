@@ -124,8 +124,8 @@ type commonLimits struct {
 	err     error
 }
 
-// draw returns member k's function of output i, 0 being the objective, as it is with
-// these attempts at drawing what is common and what is its own.
+// draw returns member k's function of output i, 0 being the objective, with these attempts at
+// drawing the common part and the member's own part.
 func (f *limited) draw(e float64, i, cluster, k, common, own int) *rff.Function {
 	g := f.gp
 	g.e = e
@@ -140,8 +140,7 @@ func (f *limited) drawConstraints(e float64, cluster, k, common, own int) (all [
 	return all
 }
 
-// common draws what the constraints of a cluster have in common, until its border is
-// what it should be.
+// common draws the common part of a cluster's constraints, until its border is as required.
 func (f *limited) common(cluster int) commonLimits {
 	if known, ok := f.clusters[cluster]; ok {
 		return known
@@ -216,7 +215,7 @@ func (f *limited) bordered(bounds []acquisition.Bounded, top []float64) bool {
 	return f.border == borderAny || (acquisition.Violation(top, bounds...) > 0) == (f.border == borderYes)
 }
 
-// reaches tells whether a dense point keeps all bounds; where none should, whether
+// reaches reports whether a dense point keeps all bounds; where none should, whether
 // some point keeps one of them.
 func (f *limited) reaches(bounds []acquisition.Bounded) bool {
 	if f.feasible == 0 {

@@ -30,7 +30,7 @@ func still(d int) motion {
 	return m
 }
 
-// amounts says how large random motions are.
+// amounts holds the sizes of random motions.
 type amounts struct {
 	shift float64 // at most, of a coordinate's range
 	turn  float64 // at most, in radians

@@ -12,15 +12,15 @@ import (
 // what is common.
 const lie = 3.0
 
-// odds makes the members of an odd company.
+// odds makes the members of a fleet with others that are not similar.
 type odds struct {
 	source
 	seed   random.Seed
 	victim function  // of the honest member
-	peak   []float64 // nil until somebody lies
+	peak   []float64 // nil without a deceptive member
 }
 
-// member returns member k, who is at a place, from 0, among the others.
+// member returns member k, which has a place, from 0, among the others.
 func (o *odds) member(others string, k, place int) Member {
 	same := func() function { return o.source.member(0, k) }
 	switch others {
@@ -91,9 +91,8 @@ func (o *odds) random(k int) Member {
 	return m
 }
 
-// withPeak adds what looks like an optimum to those who share in the lie, where
-// the honest member's function is worse than at most designs. There they say that
-// constraints are kept, too.
+// withPeak adds a false optimum to deceptive members, where the honest member's function is worse
+// than at most designs. There their constraints are satisfied, too.
 func (o *odds) withPeak(g function) function {
 	if o.peak == nil {
 		o.choosePeak()

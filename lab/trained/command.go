@@ -25,7 +25,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// minSearch is the smallest search: its first half tells how much the values vary.
+// minSearch is the smallest search: its first half gives the variation of the values.
 const minSearch = 16
 
 // Kind is the kind command: what a program of the user's measures, started as by
@@ -154,7 +154,7 @@ type command struct {
 	limit   time.Duration // of an evaluation; 0: none
 	search  int
 	optimum float64    // NaN unless it was stated
-	fixed   []*metered // from whom federations are drawn; nil: each has its own
+	fixed   []*metered // members from which federations are drawn; nil: each has its own
 }
 
 func (c *command) draw(v family.Values, seed random.Seed, agents int) (family.Federation, error) {
@@ -248,7 +248,7 @@ func (m *metered) at(d task.Design) (strategy.Outcome, bool) {
 	return one.outcome, one.ok
 }
 
-// value is NaN when there is none; whoever asked is told by the context.
+// value is NaN when there is none; the context then has the error for the caller.
 func (m *metered) value(d task.Design) float64 {
 	outcome, ok := m.at(d)
 	if !ok {

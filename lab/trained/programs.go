@@ -15,9 +15,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Programs runs the programs that families of the kind command are made of, a bounded
-// number at a time. An evaluation that fails ends Context, with what went wrong as its
-// cause; whoever simulates runs under that context.
+// Programs runs the programs that families of the kind command are made of, a bounded number at a
+// time. An evaluation that fails ends Context, with its error as the cause; simulations run under
+// that context.
 type Programs struct {
 	ctx   context.Context
 	end   context.CancelCauseFunc
@@ -29,11 +29,11 @@ type Programs struct {
 	mu      sync.Mutex
 	dir     string // temporary, of what programs print; "" until one is made
 	closers []func()
-	failed  bool // so that somebody wants to read it
+	failed  bool // so that the user wants to read it
 }
 
-// NewPrograms returns Programs that run so many at a time, 0 for one per processor, until
-// ctx ends. guard is that of evaluator.Command.
+// NewPrograms returns Programs that run at most atATime programs at a time, 0 for one per
+// processor, until ctx ends. guard is that of evaluator.Command.
 func NewPrograms(ctx context.Context, atATime int, guard []string) *Programs {
 	if atATime == 0 {
 		atATime = runtime.GOMAXPROCS(0)
@@ -46,12 +46,11 @@ func NewPrograms(ctx context.Context, atATime int, guard []string) *Programs {
 // Context ends with the context of NewPrograms, with a failed evaluation, and with Close.
 func (p *Programs) Context() context.Context { return p.ctx }
 
-// Close ends all programs and waits for them. What they printed is forgotten, unless one
-// has failed.
+// Close ends all programs and waits for them. Their output is discarded, unless one has failed.
 func (p *Programs) Close() {
 	p.end(nil)
 	for range cap(p.slots) {
-		p.slots <- struct{}{} // nobody starts anything any more
+		p.slots <- struct{}{} // no further program starts
 	}
 	defer func() { // another Close finds nothing to do
 		for range cap(p.slots) {

@@ -9,9 +9,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// search goes over so many designs: the first half, which spread counts, spread over the
-// space by a Latin hypercube, the others near the best so far, ever nearer. better
-// evaluates a design and tells whether it is better than all before.
+// search evaluates count designs: the first half, which spread counts, spread over the space by a
+// Latin hypercube, the others near the best so far, ever nearer. better evaluates a design and
+// reports whether it is better than all before.
 func search(space *task.Space, count int, seed random.Seed, better func(d task.Design) bool) {
 	rng := seed.Stream("designs", 0)
 	var best []float64

@@ -14,7 +14,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// What is not tuned.
+// Settings that are not tuned.
 const (
 	momentum = 0.8
 	epochs   = 20
@@ -110,8 +110,8 @@ func largestClass(data *synthetic.Data) float64 {
 	return float64(slices.Max(counts)) / float64(len(data.TrainY))
 }
 
-// loss is one member's objective. It remembers what it has computed, since whoever
-// measures regret asks for each design again.
+// loss is one member's objective. It caches its values, since the computation of regret needs each
+// design again.
 type loss struct {
 	data      *synthetic.Data
 	orders    uint64 // seed of the order of samples

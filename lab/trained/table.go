@@ -17,7 +17,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// What the key designs may say.
+// Values of the key designs.
 const (
 	onGrid = "grid"
 	listed = "listed"
@@ -150,7 +150,7 @@ func filesOfTable(v family.Values) ([]string, error) {
 	return files, nil
 }
 
-// stem is the name of a table's file without what says that it is one.
+// stem returns the name of a table's file without its suffix.
 func stem(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".csv")
 }
@@ -190,8 +190,8 @@ type measurements struct {
 	standardError float64
 }
 
-// measure makes functions of what the members have measured, in this way or by default in
-// that which suits them.
+// measure makes functions of the members' evaluations, in the given way or by default in the way
+// that suits them.
 func measure(t *task.Task, members []*measurer, way string) (*task.Space, []measurements, error) {
 	grids, err := gridsOf(t, members)
 	switch {

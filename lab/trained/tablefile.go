@@ -18,8 +18,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Columns that have these names unless keys of the family or parameters of the task say
-// otherwise. `fbo-node history --format csv` writes the last two.
+// Default names of columns, unless keys of the family or parameters of the task change them.
+// `fbo-node history --format csv` writes the last two.
 const (
 	memberColumn = "member"
 	valueColumn  = "value"
@@ -35,7 +35,7 @@ const constraintPrefix = "constraint."
 // minDesigns is how many a member must have, so that there is something to choose.
 const minDesigns = 2
 
-// layout says what the columns of a table are.
+// layout describes the columns of a table.
 type layout struct {
 	task          *task.Task
 	member        string // "": memberColumn, where there is one
@@ -51,8 +51,8 @@ type measurer struct {
 	errors, times float64 // sum of the squares of standard errors, and how many there are
 }
 
-// point is a design with the mean of what was measured of it. A constraint that is true or
-// false counts as 1 or 0.
+// point is a design with the mean of its measured values. A constraint that is true or false counts
+// as 1 or 0.
 type point struct {
 	values      []task.Value
 	u           []float64 // encoded
@@ -61,7 +61,7 @@ type point struct {
 	times       float64 // that it was measured
 }
 
-// cells is what a row says.
+// cells holds the values of a row.
 type cells struct {
 	member        string
 	values        []task.Value
@@ -113,7 +113,7 @@ func (l layout) read(files []string) ([]*measurer, error) {
 	return all, nil
 }
 
-// readFile hands over the rows of a file.
+// readFile passes the rows of a file to its callback.
 func (l layout) readFile(path string, take func(c cells, hasMember bool) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -131,8 +131,8 @@ func (l layout) readFile(path string, take func(c cells, hasMember bool) error) 
 	return l.readRows(unzipped, take)
 }
 
-// readRows hands over the rows of a CSV with the names of columns in its first line. Errors
-// name the line, from 1.
+// readRows passes on the rows of a CSV with the names of columns in its first line. Errors name the
+// line, from 1.
 func (l layout) readRows(r io.Reader, take func(c cells, hasMember bool) error) error {
 	buffered := bufio.NewReader(r)
 	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" { // as spreadsheets write
@@ -238,7 +238,7 @@ func (l layout) columns(header []string) (columns, error) {
 	return c, err
 }
 
-// parse reads a row. One that says by its state why it has no value has no result.
+// parse reads a row. A row whose state explains a missing value has no result.
 func (c columns) parse(record []string) (row cells, err error) {
 	if c.member >= 0 {
 		if row.member = strings.TrimSpace(record[c.member]); row.member == "" {

@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// members is the number of posteriors, under hyperparameters of their own, that what
-	// is maximised is averaged over.
+	// members is the number of posteriors, each with its own hyperparameters, over which the
+	// acquisition function is averaged.
 	members = 4
 
-	// memberOptima is how many samples of the optimum each of them has for the entropy.
+	// memberOptima is the number of samples of the optimum per posterior, for the entropy.
 	memberOptima = 2
 )
 
-// Engine is what a node does best alone. After the start noisy expected improvement and
-// max-value entropy search ([MES]) take turns, both averaged over posteriors whose
-// hyperparameters are drawn from their own posterior: Snoek, Larochelle and Adams,
+// Engine is the best strategy of a node without peers. After the starting designs it alternates
+// between noisy expected improvement and max-value entropy search ([MES]), both averaged over
+// posteriors whose hyperparameters are drawn from their own posterior: Snoek, Larochelle and Adams,
 // "Practical Bayesian Optimization of Machine Learning Algorithms" (NeurIPS 2012), section
 // 3.1.
 //
-// Improvement finds narrow optima of many parameters soonest, and it stays where it once
-// was successful: under noise the best design so far is better by luck, and fitted
-// hyperparameters are surer than the observations. Entropy looks elsewhere when nearly
-// nothing is left to gain where the best designs are.
+// Improvement finds narrow optima of many parameters soonest, but keeps evaluating near the best
+// design so far: under noise that design is the best partly by luck, and fitted hyperparameters
+// are overconfident. Entropy explores other parts of the space when little improvement is left
+// near the best designs.
 //
 // The improvement is that over the best value of a function drawn from the posterior, at
 // the designs that were evaluated: Letham et al., "Constrained Bayesian Optimization with
@@ -38,7 +38,7 @@ const (
 // conditioned on the drawn values, here it is not.
 //
 // While designs are pending it maximises the improvement only, by posteriors that take each of
-// them for their own mean ([search.Search.WithPending]): what is under way informs.
+// them for their own mean ([search.Search.WithPending]), since pending outcomes also give information.
 //
 // On a task with constraints it is as [LogEI] and MES are. A surrogate whose
 // hyperparameters are known or are not learned has one posterior.
@@ -75,9 +75,9 @@ func (s Engine) SeeksInformation(view strategy.View, trial uint64) bool {
 	return after > 0 && after%2 == 0 && len(s.search.Pending(view)) == 0
 }
 
-// Improvement is the logarithm of the average noisy expected improvement, or while no
-// design is feasible that of the probability to be, and why it is maximised. The view has
-// a posterior.
+// Improvement returns the logarithm of the average noisy expected improvement, and the reason of
+// its maximiser. While no design is feasible, it returns the logarithm of the probability of
+// feasibility. The view must have a posterior.
 func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (search.Function, strategy.Why, error) {
 	view = s.search.WithPending(view)
 	reached, limits := s.search.WithLikelyPending(view, s.search.Feasible(view)), search.Limits(view)
@@ -105,8 +105,8 @@ func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint6
 	return f, strategy.Why{Source: "ei", Phrase: "expected improvement"}, nil
 }
 
-// Information is the logarithm of the average gain of information on the best value, and
-// why it is maximised. The view has a posterior.
+// Information returns the logarithm of the average information gain about the best value, and the
+// reason of its maximiser. The view must have a posterior.
 func (s Engine) Information(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (search.Function, strategy.Why, error) {
 	view = s.search.WithPending(view)
 	posteriors, err := s.posteriors(ctx, view, trial, seed)
@@ -126,13 +126,13 @@ func (s Engine) Information(ctx context.Context, view strategy.View, trial uint6
 	return acquisition.LogMean(gains...), informationReason(), nil
 }
 
-// posteriors are those that improvement is averaged over.
+// posteriors returns the posteriors over which the improvement is averaged.
 func (s Engine) posteriors(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) ([]surrogate.Posterior, error) {
 	return posteriors(ctx, view, members, seed.Stream("hyperparameters", trial))
 }
 
-// posteriors are so many of the view's, with hyperparameters drawn from what is known of
-// them; the view's own where these are known or not learned.
+// posteriors returns count posteriors of the view with hyperparameters drawn from their own
+// posterior. It returns only the view's posterior if hyperparameters are known or not learned.
 func posteriors(ctx context.Context, view strategy.View, count int, rng *rand.Rand) ([]surrogate.Posterior, error) {
 	ensemble, ok := view.Posterior.(surrogate.Ensemble)
 	if !ok {

@@ -12,27 +12,27 @@ import (
 
 const (
 	optima         = 10 // samples of the optimum's value
-	sampleSearches = 16 // for each: its value is wanted, and not exactly where it is
+	sampleSearches = 16 // starts of each search: only the value of the optimum matters, not its exact location
 
-	// fulfilled is by how much a sample may break limits and be feasible, since a maximum
-	// on a border breaks them a little (acquisition.Penalised).
+	// satisfied is the violation of limits up to which a sample counts as feasible, since a maximum
+	// on a border violates them slightly (acquisition.Penalised).
 	satisfied = 0.01
 )
 
-// MES is max-value entropy search: the design whose outcome tells most of the value of the
-// optimum, by samples of that value from the posterior. Wang and Jegelka, "Max-value
+// MES is max-value entropy search: it chooses the design whose outcome gives most information about
+// the optimum's value, by samples of that value from the posterior. Wang and Jegelka, "Max-value
 // Entropy Search for Efficient Bayesian Optimization" (ICML 2017). On a task with
 // constraints it is the value of the best feasible design: Perrone et al., "Constrained
-// Bayesian Optimization with Max-Value Entropy Search" (2019). Where a sample has no
-// feasible design, only what is told of the constraints counts, so that feasible designs
-// are looked for as long as there may be none.
+// Bayesian Optimization with Max-Value Entropy Search" (2019). If a sample has no feasible
+// design, only the information about the constraints counts. So the search looks for feasible
+// designs as long as there may be none.
 //
-// No sampled optimum is below what a feasible design that was evaluated may have, its
-// posterior mean and two deviations. The gain is that of an outcome without noise: where a
-// sample says that the optimum is less than a design that is known, it is large there
-// however well the design is known, and the search would stay. The code of Wang and Jegelka
-// has a floor too, the largest observation and five deviations of the noise: on smooth
-// functions it soon exceeds all samples, and the search goes where it knows least.
+// No sampled optimum is below the posterior mean plus two deviations of an evaluated feasible
+// design. The gain is that of an outcome without noise. Without the floor, a sampled optimum below
+// the value of an evaluated design makes the gain there large, however well the design is known, and
+// the search would stay there. The code of Wang and Jegelka has a floor too: the largest observation
+// plus five deviations of the noise. On smooth functions it soon exceeds all samples, and the search
+// then chooses the design with the largest uncertainty.
 type MES struct {
 	search search.Search
 	sample acquisition.Maximizer
@@ -64,8 +64,8 @@ func informationReason() strategy.Why {
 	return strategy.Why{Source: "entropy", Phrase: "information on the best value"}
 }
 
-// optima returns count samples of the value of the best feasible design, -Inf where there
-// is none. Its error is that of ctx.
+// optima returns count samples of the value of the best feasible design. A sample without one is
+// -Inf. The error is that of ctx.
 func (s MES) optima(ctx context.Context, view strategy.View, count int, seed strategy.Seed) ([]float64, error) {
 	floor, bound := math.Inf(-1), acquisition.UCB(view.Posterior, confidence*confidence)
 	for _, x := range s.search.BestFeasible(view) {

@@ -41,7 +41,7 @@ var _ strategy.Strategy = LogEI{}
 // NewLogEI returns the strategy for a task.
 func NewLogEI(t *task.Task) LogEI { return LogEI{search.New(t)} }
 
-// WithoutCentre returns the strategy with the starting designs of [search.Search.Apart].
+// WithoutCentre returns the strategy with the starting designs of [search.Search.WithoutCentre].
 func (s LogEI) WithoutCentre() LogEI { return LogEI{s.search.WithoutCentre()} }
 
 // Suggest implements strategy.Strategy.
@@ -53,8 +53,8 @@ func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, se
 	return s.search.Maximise(ctx, view, trial, seed, f, why)
 }
 
-// Score returns what Suggest maximises, and the reason of the design that it leads to.
-// The view has a posterior.
+// Score returns the function that Suggest maximises, and the reason of its maximiser. The view
+// must have a posterior.
 func (s LogEI) Score(view strategy.View) (search.Function, strategy.Why) {
 	view = s.search.WithPending(view)
 	reached, limits := s.search.WithLikelyPending(view, s.search.BestFeasible(view)), search.Limits(view)
@@ -69,8 +69,8 @@ func (s LogEI) Score(view strategy.View) (search.Function, strategy.Why) {
 	return acquisition.Sum(f, acquisition.LogFeasibility(limits...)), why
 }
 
-// BestMean is the largest posterior mean at one of the encoded designs; -Inf when
-// there is none.
+// BestMean returns the largest posterior mean at one of the encoded designs, -Inf if there is
+// none.
 func BestMean(posterior search.Predictor, designs [][]float64) float64 {
 	best := math.Inf(-1)
 	for _, x := range designs {

@@ -7,7 +7,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Register registers what a node does best alone.
+// Register returns the registration of [Engine], the best strategy without peers.
 func Register() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "alone", Constraints: true},

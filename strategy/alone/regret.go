@@ -15,20 +15,18 @@ const (
 	regretPosteriors = 16 // with hyperparameters of their own, of which the largest bound counts
 )
 
-// RegretBound is an upper bound, in the objective's units, of what the best design that was
-// evaluated lacks of the best one of the space, as far as the model knows: the largest
-// upper confidence bound of all designs less the largest lower one of those evaluated.
-// Makarova et al., "Automatic Termination for Hyperparameter Optimization" (AutoML 2022),
-// stop by it. It is +Inf while there is nothing to go by.
+// RegretBound returns the model's upper bound on the simple regret of the best evaluated design, in
+// the objective's units: the largest upper confidence bound of all designs less the largest lower
+// one of the evaluated designs. It is the stopping criterion of Makarova et al., "Automatic
+// Termination for Hyperparameter Optimization" (AutoML 2022). It is +Inf while there is no posterior
+// or all outcomes are equal.
 //
-// A model with one set of hyperparameters is too sure of them, so the bound is the largest
-// of those under several sets, drawn from what is known of them; and two standard deviations
-// are too few: with them half of the runs on Hartmann's function that ended lacked more
-// than the bound.
+// A model with one set of hyperparameters is overconfident, so the bound is the largest of those
+// under several sets, drawn from their posterior. Two standard deviations are too few: with them
+// half of the runs on Hartmann's function that ended had a larger regret than the bound.
 //
-// It takes no notice of constraints. The designs' values are without the noise of an
-// evaluation, but noise keeps the bound up: about six standard deviations of what is left
-// of it at the best design.
+// The bound ignores constraints. The designs' values are without the noise of an evaluation, but
+// noise keeps the bound at about six posterior standard deviations at the best design.
 func RegretBound(ctx context.Context, view strategy.View, seed strategy.Seed) (float64, error) {
 	scaled, ok := view.Posterior.(surrogate.Scaled)
 	if !ok || scaled.Units().Scale == 0 { // no posterior, or all outcomes are the same

@@ -29,7 +29,7 @@ func (s TS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed 
 }
 
 // OwnSample suggests the maximiser of a sample of the agent's own posterior, which the view
-// must have; probability is the chance that it had, nil if there was no choice.
+// must have. probability is the probability of this choice, nil if there was no choice.
 func (s TS) OwnSample(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, probability *float64) (strategy.Suggestion, error) {
 	sample := search.Draw(view, seed, "own sample", trial)
 	return s.search.Maximise(ctx, view, trial, seed, sample, strategy.Why{Source: strategy.Own, OwnProbability: probability})

@@ -65,7 +65,7 @@ type UCB struct {
 var _ strategy.Strategy = UCB{}
 
 // NewUCB returns the strategy for a task. On a task of another strategy, which uses it for
-// its own candidates, it is the one of two deviations.
+// its own candidates, the bound has two deviations.
 func NewUCB(t *task.Task) UCB {
 	settings, _ := t.Strategy.Settings.(UCBSettings)
 	return UCB{search.New(t), settings, t.Space.Len()}
@@ -80,8 +80,8 @@ func (s UCB) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{Source: "ucb", Phrase: "upper confidence bound"})
 }
 
-// beta is the square of how many standard deviations the bound of a trial, the first of
-// which is 1, lies above the mean.
+// beta returns the square of the number of standard deviations by which the bound of a trial,
+// numbered from 1, lies above the mean.
 func (s UCB) beta(trial uint64) float64 {
 	if s.settings == (UCBSettings{}) {
 		return confidence * confidence

@@ -1,8 +1,7 @@
-// Package latest is the exchange of agents that share one thing each, anew after
-// every observation or few: the newest replaces the one before, and nobody waits.
+// Package latest is an exchange in which each agent publishes one share, and replaces it after
+// every observation or every few. No agent waits for another.
 //
-// What is shared, and from when on, is for the strategy to say that rests on it,
-// in a [Spec].
+// The strategy that uses the exchange defines the content and the schedule of shares in a [Spec].
 package latest
 
 import (
@@ -12,21 +11,21 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Spec says what is shared. It must not change.
+// Spec defines the shares of an exchange. It must not change.
 type Spec struct {
 	Kind  string        // names the exchange and its shares
 	From  int           // observations before the first share
 	Every int           // further ones before each next share; 0 is 1
-	TTL   time.Duration // how long a share stays valid without a word from its author
+	TTL   time.Duration // how long a share stays valid if its author does not renew it
 
-	// Count is how many observations a share of this view rests on; nil:
+	// Count returns the number of observations behind a share of this view. nil means
 	// View.Observations.
 	Count func(view strategy.View) int
 
 	// Decode is that of the exchange.
 	Decode func(payload []byte) (any, error)
 	// Compute returns the payload of a share of this view, or nil when there is
-	// nothing to say. It runs beside the agent.
+	// nothing to publish. It runs concurrently with the agent.
 	Compute func(ctx context.Context, view strategy.View, seed strategy.Seed) ([]byte, error)
 }
 
@@ -71,7 +70,7 @@ func (e *Latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
 		if !ok {
 			return nil // the agent has reported in.Err; the next observation brings the next try
 		}
-		e.sharedAt = said.observations // the work may have seen more than there was when it was asked for
+		e.sharedAt = said.observations // the work may have used newer observations than the request
 		next := e.compute(view)
 		if said.payload == nil {
 			return next
@@ -81,7 +80,7 @@ func (e *Latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	return nil
 }
 
-// compute asks for a new share when there is news.
+// compute requests a new share when enough observations were added.
 func (e *Latest) compute(view strategy.View) []strategy.Output {
 	observations := e.spec.Count(view)
 	next := max(e.spec.From, 1)

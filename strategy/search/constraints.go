@@ -9,12 +9,12 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// confidence is the deviations by which a design must keep a constraint to be believed
-// feasible: 97.5 %.
+// feasibleDeviations is the number of posterior standard deviations by which a design must keep a
+// constraint to count as feasible: 97.5 %.
 const feasibleDeviations = 1.96
 
-// Limits are the view's constraints, and completion where it depends on the design, as
-// acquisition functions take them.
+// Limits returns the view's constraints, and completion where it depends on the design, in the
+// form that acquisition functions take.
 func Limits(view strategy.View) []Limit {
 	var limits []Limit
 	for _, c := range bounded(view) {
@@ -30,10 +30,10 @@ func bounded(view strategy.View) []*surrogate.Constraint {
 	return append(slices.Clip(view.Constraints), view.Completion)
 }
 
-// Uninformed reports whether a model has nothing to go by yet: some constraint that is true or false
-// has never been true, or the outcomes are a plateau. What is likeliest then, by the model, is
-// where nothing has been tried: first of all at the ends of the space, of which there are many with
-// many parameters. Chance, which looks there no more than elsewhere, finds what differs sooner.
+// Uninformed reports whether a model has too little information: some boolean constraint has never
+// been true, or the outcomes are a plateau. The model then prefers unexplored designs, first those
+// at the bounds of the space, of which there are many with many parameters. Random designs do not
+// prefer the bounds and find a different outcome sooner.
 func Uninformed(view strategy.View) bool { return neverTrue(view) || plateau(view) }
 
 func neverTrue(view strategy.View) bool {
@@ -54,8 +54,8 @@ const (
 	plateauRounding = 1e-12 // of the larger of two outcomes that count as equal
 )
 
-// plateau reports whether most outcomes are equal and none is better. Constraints are something to
-// learn from.
+// plateau reports whether most outcomes are equal and none is better. It returns false for tasks
+// with constraints, since a model can learn from these.
 func plateau(view strategy.View) bool {
 	if len(view.Task.Bounds()) > 0 {
 		return false
@@ -75,10 +75,10 @@ func plateau(view strategy.View) bool {
 	return equal > 1 && float64(equal) >= plateauShare*float64(len(values))
 }
 
-// AmongFeasible returns f among the designs that are believed to be feasible: each
-// constraint is kept by 1.96 standard deviations of its posterior. Without constraints
-// it is f. What is true or false may never be known that well: it needs no more than
-// what is known of the best feasible design.
+// AmongFeasible returns f restricted to designs that are probably feasible: each constraint is
+// kept by 1.96 standard deviations of its posterior. Without constraints it is f. Boolean
+// constraints may never reach this confidence, so that for them the margin of the best feasible
+// design suffices.
 func AmongFeasible(view strategy.View, f Function) Function {
 	var margins []Bounded
 	for _, limit := range Limits(view) {
@@ -91,12 +91,13 @@ func AmongFeasible(view strategy.View, f Function) Function {
 	return acquisition.Penalised(f, margins...)
 }
 
-// likely is the deviations by which a design must be expected to complete after a failure: 84 %.
+// completionDeviations is the number of standard deviations by which a design must be expected to
+// complete after a failure: 84 %.
 const completionDeviations = 1
 
-// amongCompleting returns f, and after a failed trial f among the designs that are likely to
-// complete. What is left to gain often lies beyond the border of what fails, where one trial after
-// the other would fail.
+// amongCompleting returns f, which after a failed trial is restricted to designs that are likely to
+// complete. The largest predicted gains often lie among failing designs, so that otherwise one
+// trial after the other would fail.
 func amongCompleting(view strategy.View, f Function) Function {
 	if view.Completion == nil || !lastFailed(view) {
 		return f
@@ -115,8 +116,8 @@ func lastFailed(view strategy.View) bool {
 	return false
 }
 
-// margin is by how many deviations the best feasible design is above the limit; 0 where
-// there is none, and where it is below.
+// margin returns the number of deviations by which the best feasible design is above the limit. It
+// is 0 if there is none or it is below.
 func margin(view strategy.View, limit Limit) float64 {
 	best := strategy.Best(view.Task, view.Trials)
 	if best == nil {
@@ -126,8 +127,8 @@ func margin(view strategy.View, limit Limit) float64 {
 	return max((mean-limit.Low)/math.Sqrt(variance+limit.Noise), 0)
 }
 
-// Draw returns a sample of the objective's posterior, and with constraints one of each
-// of theirs: the sample among the designs that are feasible in it. It is the Thompson
+// Draw returns a sample of the objective's posterior. With constraints it is restricted to designs
+// that are feasible in a sample of each constraint's posterior. This is the Thompson
 // sampling of Eriksson and Poloczek, "Scalable Constrained Bayesian Optimization"
 // (AISTATS 2021), section 3. The sample of the objective is from the stream of this
 // name and number, the same with constraints and without.
@@ -136,7 +137,7 @@ func Draw(view strategy.View, seed strategy.Seed, name string, number uint64) Fu
 	return acquisition.Penalised(f, limited...)
 }
 
-// Sample returns what Draw is made of: the sample of the objective, and those of the
+// Sample returns the parts of Draw: the sample of the objective, and the samples of the
 // constraints with their limits.
 func Sample(view strategy.View, seed strategy.Seed, name string, number uint64) (f Function, limited []Bounded) {
 	f = view.Posterior.Draw(seed.Stream(name, number))

@@ -1,5 +1,5 @@
-// Package search is what the strategies have in common: the designs at the start, and how
-// a function to maximise becomes the next design.
+// Package search contains the common parts of strategies: the starting designs, and the choice of
+// the next design by maximising a function.
 //
 // A [Search] knows the task's space and reads the agent's trials from the view
 // it is given; it keeps no state. A strategy decides what to maximise.
@@ -11,25 +11,25 @@
 // Output from a Computer Code", Technometrics 1979, in gonum): one in each n-th of every
 // parameter, floats and ints on log scale by their logarithms, choices taking equal parts.
 // Each by itself is uniform. The numbers of the first are then moved to the centre of the space,
-// or to the listed design that is nearest to it: people put what they expect to be good in the
-// middle. Tasks with a promise of privacy have no such common design, and neither have
-// strategies that it harms ([Search.Apart]). The hypercube is drawn from the agent's seed. An
-// observer without the seed can foresee no more than that later designs lie in other parts than
-// earlier ones. A node with a new seed, as after a restart, goes on in another hypercube.
+// or to the listed design that is nearest to it, because users tend to centre the space on designs
+// that they expect to be good. Tasks with a section privacy have no such common design, and neither
+// have strategies that it harms ([Search.WithoutCentre]). The hypercube is drawn from the agent's
+// seed. An observer without the seed can predict only that later designs lie in other parts than
+// earlier ones. A node with a new seed, as after a restart, continues in another hypercube.
 //
-// One public sequence for all agents, of which each takes a part by a hash of its name,
-// fills the space no more evenly: such parts are as independent of each other as
-// hypercubes are. They would have to be blurred to stay secret, too: over a 64th of a space
-// with six parameters means over half of every range. Places on a roster would make the
-// parts complementary, and the starts those of the strategy, which could not be compared
-// then with what an agent gets alone from the same ones.
+// The alternative is one public sequence for all agents, of which each takes a part by a hash of
+// its name. It fills the space no more evenly, since such parts are as independent of each other as
+// hypercubes are. The parts would also need random shifts to stay secret: a shift within a 64th of a
+// space with six parameters covers half of every range. Indices on a roster would make the parts
+// complementary. But then starting designs would depend on the strategy, and its results could not
+// be compared with those of an agent alone from the same starting designs.
 //
-// Where designs are listed, within parts of the space, and in trials after the n-th for
-// which there is nothing to learn from yet, designs are random among those not tried.
+// Designs are random among those not tried in three cases: for listed designs, within parts of the
+// space, and in trials after the n-th while there is no posterior.
 //
 // # Pending designs
 //
-// What a strategy maximises is computed on a posterior that takes the outcomes of running and
+// Acquisition functions are computed on a posterior that takes the outcomes of running and
 // waiting trials for its mean ([Search.WithPending]), so that a batch of designs spreads. Only
 // acquisition functions use it. Models of constraints and of failures take pending designs in the
 // same way ([surrogate.Constraint.WithPending]), and a pending design that is likely to be feasible counts
@@ -40,18 +40,18 @@
 //
 // # When a maximiser has been tried
 //
-// An optimum on a bound, or of ints and categories, is met exactly, and so is met
-// again. Then the same function is maximised a second time, outside of neighbourhoods:
+// The maximiser may be a design that was tried already, often on a bound, or with ints and
+// categories. Then the same function is maximised a second time, outside of neighbourhoods:
 // of everything that was tried, so that a coordinate differs by 1/64 of its range or
 // a category does; and of the maximiser itself, by 1/64 to 1/2, drawn evenly on a
 // logarithmic scale. (The paper on federated Thompson sampling draws a random design
 // instead, which in a corner means nearly always.) The maximiser is repeated while
-// noise hides whether it is better than the next best design, and the model knows it
-// less well than two observations would tell. A design that runs or has failed is not
-// repeated, nor is one within 1/64 of it suggested; farther away the package knows
-// nothing about failures.
+// noise hides whether it is better than the next best design, and the model's variance there is
+// larger than after two observations. A design that runs or has failed is not
+// repeated, nor is one within 1/64 of it suggested; the package makes no assumption about failures
+// farther away.
 //
-// In a finite space of which everything but a few designs has been tried the maximiser
-// may find none of these: then chance looks for one, and where it finds none either,
-// the best of those tried is evaluated again.
+// In a finite space in which all but a few designs have been tried, the maximiser may find none of
+// these. Then random sampling looks for one. If it finds none either, the best tried design is
+// evaluated again.
 package search

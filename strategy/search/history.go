@@ -11,8 +11,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Radii of neighbourhoods, in the unit cube: a coordinate of whatever is outside
-// differs by as much.
+// Radii of neighbourhoods, in the unit cube. A design outside differs by more in at least one
+// coordinate.
 const (
 	minDistance   = 1.0 / 64 // of all that has been tried
 	maxDistance   = 1.0 / 2  // of the tried maximiser; how far it is drawn
@@ -26,11 +26,11 @@ type tried struct {
 	x []float64
 }
 
-// repeatable tells whether the design could be evaluated again: one that runs
-// already or has failed is not.
+// repeatable reports whether the design may be evaluated again: one that runs
+// already or has failed may not.
 func (t *tried) repeatable() bool { return t.State == strategy.Done }
 
-// history is what a view says about designs that were tried.
+// history is the tried designs of a view.
 type history struct {
 	trials []tried
 	byKey  map[string]*tried // of several trials of a design one that is not repeatable, or the newest
@@ -70,11 +70,11 @@ type alternative struct {
 	Search
 	history
 	f    Function
-	near [][]float64 // encoded designs around which to look as well
-	at   *tried      // the maximiser, or what runs or has failed beside it
+	near [][]float64 // encoded designs from which the search also starts
+	at   *tried      // the trial of the maximiser, or one that runs or has failed near it
 }
 
-// suggest returns the next best design, or the same again where that is worth it,
+// suggest returns the next best design, or the same one again if shouldReplicate holds,
 // and completes why. Its error is that of ctx.
 func (c alternative) suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, why strategy.Why) (strategy.Suggestion, error) {
 	x, ok, err := c.nextBest(ctx, seed.Stream("next best", trial))
@@ -100,11 +100,10 @@ func (c alternative) suggest(ctx context.Context, view strategy.View, trial uint
 	return strategy.Suggestion{Design: t.Design, Why: why}, nil
 }
 
-// nextBest maximises f outside a neighbourhood of all that has been tried. That of
-// the maximiser is larger, by a factor drawn from 1 to 32: nobody knows how far what
-// is known there reaches, and if the model errs, it may do so at any scale. Where the
-// neighbourhoods fill the space they shrink. It returns false when every design that
-// it finds has been tried.
+// nextBest maximises f outside the neighbourhoods of all tried designs. The neighbourhood of the
+// maximiser is larger by a factor drawn from 1 to 32, because the range of the observation there is
+// unknown, and the model may err at any scale. The neighbourhoods shrink if they fill the space.
+// ok is false if every design that nextBest finds has been tried.
 func (c alternative) nextBest(ctx context.Context, rng *rand.Rand) (x []float64, ok bool, err error) {
 	wide := minDistance * math.Pow(maxDistance/minDistance, rng.Float64())
 	for _, radius := range []float64{minDistance, smallDistance, zeroDistance} {
@@ -126,8 +125,8 @@ func (c alternative) nextBest(ctx context.Context, rng *rand.Rand) (x []float64,
 	return nil, false, nil
 }
 
-// bestAgain is for spaces that are used up: it returns the best trial among those
-// that can be repeated, or c.at when there is none.
+// bestAgain returns the best trial among those that can be repeated, or c.at if there is none. It
+// is for exhausted spaces.
 func (c alternative) bestAgain(ctx context.Context, rng *rand.Rand) (*tried, error) {
 	var boxes []acquisition.Box
 	for i := range c.trials {
@@ -147,7 +146,7 @@ func (c alternative) bestAgain(ctx context.Context, rng *rand.Rand) (*tried, err
 	return c.at, nil
 }
 
-// outside maximises f outside the boxes; false when it finds no place there.
+// outside maximises f outside the boxes. ok is false if it finds no design there.
 func (c alternative) outside(ctx context.Context, boxes []acquisition.Box, rng *rand.Rand) (x []float64, ok bool, err error) {
 	f := acquisition.NewOutside(c.f, c.space, boxes)
 	x, value, err := c.Maximizer.Maximize(ctx, f, c.near, rng)
@@ -158,10 +157,9 @@ func (c alternative) outside(ctx context.Context, boxes []acquisition.Box, rng *
 	return x, ok && !math.IsInf(value, -1), nil
 }
 
-// shouldReplicate tells whether the tried design x should be evaluated again rather
-// than the next best one: while noise hides which of the two is better, and the
-// model knows x less well than two observations of it would tell. Half the noise's
-// variance is what these leave.
+// shouldReplicate reports whether the tried design x should be evaluated again instead of the next
+// best one. This holds while noise hides which of the two is better, and the posterior variance at
+// x is above that after two observations of it, half the noise's variance.
 func shouldReplicate(posterior surrogate.Posterior, x, next []float64) bool {
 	if posterior == nil {
 		return false

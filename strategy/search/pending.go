@@ -24,8 +24,8 @@ func (s Search) Pending(view strategy.View) (all [][]float64) {
 // outcomes. Without pending designs it is the view itself. A sample of a posterior needs no
 // pending designs, since samples are independent of each other.
 //
-// A posterior that rounding forbids to condition stays as it is: neighbourhoods of tried designs
-// are left out all the same.
+// A posterior that cannot be conditioned because of rounding remains unchanged. Neighbourhoods of
+// tried designs are excluded anyway.
 func (s Search) WithPending(view strategy.View) strategy.View {
 	x := s.Pending(view)
 	if len(x) == 0 {
@@ -53,8 +53,8 @@ func withPending(c *surrogate.Constraint, x [][]float64) *surrogate.Constraint {
 	return c
 }
 
-// WithLikelyPending returns designs, encoded and feasible ones, with the pending ones that are rather
-// feasible than not: an improvement is one over all of these.
+// WithLikelyPending returns designs, which are encoded and feasible, followed by the pending designs
+// that are feasible with probability 1/2 or more. The improvement is computed over all of them.
 func (s Search) WithLikelyPending(view strategy.View, designs [][]float64) [][]float64 {
 	reached := slices.Clone(designs)
 	for _, x := range s.Pending(view) {

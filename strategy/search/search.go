@@ -15,7 +15,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// nearest is how many of the best own designs a search also starts from.
+// searchStarts is the number of best own designs from which a search also starts.
 const searchStarts = 5
 
 // Search finds designs of one task.
@@ -40,15 +40,15 @@ func New(t *task.Task) Search {
 }
 
 // WithoutCentre returns the search of an agent whose first starting design is as random as the
-// others. It is for strategies to which one common design of all agents does harm: where they
-// evaluate one function, or their candidates are averaged, which from one design lie opposite.
+// others. It is for strategies that a common first design of all agents harms: their agents
+// evaluate one function, or average their candidates, which lie opposite after a common design.
 func (s Search) WithoutCentre() Search {
 	s.centred = false
 	return s
 }
 
-// Starting tells whether this trial is one of the starting designs, or there is
-// too little to learn from yet.
+// Starting reports whether this trial is one of the starting designs, or the view has no
+// posterior yet.
 func (s Search) Starting(view strategy.View, trial uint64) bool {
 	return trial <= s.initial || view.Posterior == nil
 }
@@ -85,8 +85,8 @@ func (s Search) Recommend(ctx context.Context, view strategy.View, seed strategy
 	return s.Top(ctx, view, seed, LowerBound(view, view.Posterior))
 }
 
-// Optimum returns where the optimum is believed to be: the design of largest posterior mean,
-// among those believed to be feasible. It is zero when Recommend's is.
+// Optimum returns the estimated optimum: the design of largest posterior mean among those that are
+// probably feasible ([AmongFeasible]). It is zero when Recommend's is.
 func (s Search) Optimum(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
 	if view.Posterior == nil {
 		return task.Design{}
@@ -94,9 +94,10 @@ func (s Search) Optimum(ctx context.Context, view strategy.View, seed strategy.S
 	return s.Top(ctx, view, seed, AmongFeasible(view, acquisition.Mean(view.Posterior)))
 }
 
-// LowerBound is how good a design is at least: the mean less one standard deviation, among the
-// designs that are believed to be feasible. The largest mean may be far from all observations;
-// the best observation may be luck. No evaluated design has a better bound than the maximum.
+// LowerBound returns a lower confidence bound: the mean less one standard deviation, among the
+// designs that are probably feasible ([AmongFeasible]). The largest mean may be far from all
+// observations; the best observation may be luck. No evaluated design has a better bound than the
+// maximum.
 func LowerBound(view strategy.View, p Predictor) Function {
 	return AmongFeasible(view, acquisition.LCB(p, 1))
 }
@@ -168,14 +169,14 @@ func (s Search) best(view strategy.View, among func(*strategy.Trial) bool) [][]f
 	return near
 }
 
-// Tried tells whether a trial of the view has this design, or one runs or has failed
+// Tried reports whether a trial of the view has this design, or one runs or has failed
 // nearby.
 func (s Search) Tried(view strategy.View, design task.Design) bool {
 	return s.historyOf(view).at(design, s.space.Encode(design)) != nil
 }
 
-// AtMost returns so many of all, drawn by rng where there are more; it may alter the order
-// of all.
+// AtMost returns at most `most` elements of all, drawn by rng if there are more. It may change
+// the order of all.
 func AtMost[T any](most int, all []T, rng *rand.Rand) []T {
 	if len(all) > most {
 		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	freshDesigns = 64 // how many random designs are tried to find a new one
-	smallestPart = 16 // of the space within which so many are found, on average: a sixteenth
+	freshDesigns = 64 // number of random designs that are tried to find a new one
+	smallestPart = 16 // the smallest part of the space, a sixteenth, in which that many are found on average
 )
 
-// Start suggests the design of this trial in the Latin hypercube of the seed, or a random
-// one where that has been tried or the trial is none of the starting designs. Of listed
-// designs it suggests the nearest to the centre first, and then random ones. Random designs
-// differ from those of trials that were set aside.
+// Start suggests the design of this trial in the Latin hypercube of the seed. It suggests a random
+// one if that has been tried or the trial is none of the starting designs. For listed designs it
+// suggests the one nearest to the centre first, and then random ones. Random designs differ from
+// those of trials that were set aside.
 func (s Search) Start(view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	listed := s.space.Listing() != nil
 	if trial >= 1 && trial <= s.initial && (!listed || trial == 1 && s.centred) {
@@ -32,9 +32,8 @@ func (s Search) Start(view strategy.View, trial uint64, seed strategy.Seed) (str
 	return s.StartWithin(view, trial, seed, func([]float64) bool { return true })
 }
 
-// StartWithin suggests a random design that was not tried yet, among those whose encodings
-// lie within a part of the space. Where chance finds none of these, it is one of the
-// whole space.
+// StartWithin suggests a random design that was not tried yet and whose encoding lies within a
+// part of the space. If sampling finds none of these, it suggests one of the whole space.
 func (s Search) StartWithin(view strategy.View, trial uint64, seed strategy.Seed, within func(x []float64) bool) (strategy.Suggestion, error) {
 	stream := trial + uint64(view.SetAside)
 	design, ok := s.freshWithin(view, seed.Stream("start", stream), within)
@@ -67,10 +66,9 @@ func (s Search) latin(trial uint64, seed strategy.Seed) task.Design {
 	return s.space.Decode(acquisition.Place(s.space, u))
 }
 
-// fresh draws a design uniformly among those not tried. When chance finds none,
-// the space is all but exhausted: it returns a repeated design and false, one
-// that has not failed if chance finds such a one. Where designs are listed it finds one
-// that was not tried as long as there is any.
+// fresh draws a design uniformly among those not tried. If sampling finds none, the space is
+// nearly exhausted: fresh returns a tried design and false, if possible one that has not failed.
+// For listed designs it always finds one that was not tried, as long as there is any.
 func (s Search) fresh(view strategy.View, rng *rand.Rand) (task.Design, bool) {
 	return s.freshWithin(view, rng, func([]float64) bool { return true })
 }

@@ -1,5 +1,5 @@
 // Package ftsde is federated Thompson sampling with distributed exploration, from
-// sums that nobody can take apart: Dai, Low and Jaillet, "Differentially Private
+// private sums, which no node can decompose: Dai, Low and Jaillet, "Differentially Private
 // Federated Bayesian Optimization with Distributed Exploration" (NeurIPS 2021).
 //
 // The space is cut into [Cells], and every node explores one of them at the start.
@@ -20,6 +20,6 @@
 // sum is over those who contribute and not over all nodes, so that absent ones do not
 // shrink it. A round takes place when the first node is due, and those that have
 // observed less give what they have: zeros with noise, if need be. What is summed may
-// be the mean of the posterior in place of a sample, which tells the same with less
+// be the mean of the posterior in place of a sample, which carries the same information with less
 // variance.
 package ftsde

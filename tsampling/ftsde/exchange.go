@@ -28,7 +28,7 @@ type summer interface {
 	// whether others have begun it.
 	Next() (round uint64, ok bool)
 	Underway() bool
-	// Gather tells whether those who are to add up the round that Next names are there, and
+	// Gather reports whether those who are to add up the round that Next names are there, and
 	// asks them.
 	Gather() (out []strategy.Output, met bool)
 	// Contribute gives a vector, noise included.
@@ -58,7 +58,7 @@ func (p plan) dueAt(round uint64) int {
 func (p plan) others(round uint64) float64 { return Elsewhere(p.dueAt(round) - p.initial) }
 
 // Exchange contributes to the rounds of sums of a task, as long as the ledger allows,
-// and shows what they tell.
+// and publishes their results in the view.
 type Exchange struct {
 	plan
 	roster  []peer.ID
@@ -134,8 +134,8 @@ func newExchangeOf(t *task.Task, self peer.ID, sum summer, entropy io.Reader) (*
 	}, nil
 }
 
-// disown contributes to no sum and adds up for nobody, since it is not known what the node
-// has said in which round. The sums that it knows stay.
+// disown stops contributions to sums and work on committees, since the messages that the node has
+// sent in each round are unknown. It keeps the known sums.
 func (e *Exchange) disown(why string) {
 	e.ledger.Disown(why)
 	e.silent = true
@@ -215,7 +215,7 @@ func (e *Exchange) wait(view strategy.View) []strategy.Output {
 	return out
 }
 
-// What a record holds, by its first byte.
+// Contents of a record, by its first byte.
 const (
 	ofLedger = 'b'
 	ofSummer = 's'
@@ -255,7 +255,7 @@ func (e *Exchange) replay(view strategy.View, record []byte) {
 	}
 }
 
-// fits tells whether a sum is one of the task's, as strategies rely on.
+// fits reports whether a sum is one of the task's, as strategies rely on.
 func (e *Exchange) fits(s Sum) bool {
 	return s.Round >= 1 && s.Round <= e.rounds && len(s.Weights) == e.settings.Cells && len(s.Noise) == e.settings.Cells &&
 		!slices.ContainsFunc(s.Noise, func(deviation float64) bool { return !(deviation > 0) }) &&
@@ -312,7 +312,7 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	}})
 }
 
-// due tells whether the node may begin a round by its own count: one at most for each
+// due reports whether the node may begin a round by its own count: one at most for each
 // observation, so that imported trials do not begin them all at once.
 func (e *Exchange) due(view strategy.View, round uint64) bool {
 	return view.Observations >= e.dueAt(round) && view.Observations > e.begunAt
@@ -451,7 +451,7 @@ func (e *Exchange) pass(outputs []strategy.Output) (out []strategy.Output) {
 	return out
 }
 
-// known tells whether the sum of a round is there, or of a later one.
+// known reports whether the sum of a round is there, or of a later one.
 func (e *Exchange) known(round int) bool {
 	n := len(e.result.Sums)
 	return n > 0 && round <= e.result.Sums[n-1].Round

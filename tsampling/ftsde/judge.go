@@ -77,7 +77,7 @@ func Pooled(sums []Sum) (weights [][]float64, noise []float64) {
 		total := 0.0
 		for _, s := range sums {
 			if !slices.ContainsFunc(s.Weights[cell], func(w float64) bool { return w != 0 }) {
-				continue // it says nothing of this cell, and so there is no noise on it
+				continue // it has no information on this cell, and so there is no noise on it
 			}
 			variance := s.Noise[cell] * s.Noise[cell]
 			weight := float64(max(1, s.Observations)) / variance

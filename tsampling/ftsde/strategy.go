@@ -35,7 +35,7 @@ var (
 // source of the designs that rest on sums.
 const source strategy.Source = "sum"
 
-// phrase says that a design rests on a sum.
+// phrase returns the description of a design that depends on a private sum.
 func phrase(words string, nodes int) string {
 	return words + " the private sum of " + sanitize.Count(nodes, "node")
 }

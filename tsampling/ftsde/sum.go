@@ -84,8 +84,8 @@ func (s Sum) average(terms ledger.Terms, units []int64, members []int, other flo
 // be poisoned.
 const farNoise = 4
 
-// drowned is how many times as long as an honest average its noise may be. A cell of
-// which nobody took part in an early round is beyond, and says nothing: zeros.
+// drowned bounds the ratio of the noise's length to that of an honest average. A cell without
+// contributors in an early round is above it and has no information: it becomes zeros.
 const drowned = 100
 
 // Shorten scales v down to a Euclidean norm of at most limit.

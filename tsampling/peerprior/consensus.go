@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/rff"
 )
 
-// consensus is what is heard, taken together. It is immutable.
+// consensus is the combined input of all peers. It is immutable.
 type consensus struct {
 	features *rff.Map
 	weights  []float64 // of the mean m
@@ -42,10 +42,10 @@ func (s *Strategy) poolPeers(d *data, received []*peerSignal) *consensus {
 // there.
 //
 // It is the Bayesian committee machine (Tresp, Neural Computation 2000), in which each counts
-// by its use: who knows the part E of the variance at a point is an observation with noise
-// (1-E)/E there, to which peerNoise is added, since peers are never quite alike. It differs
-// in that it is nowhere surer than the surest, since peers who look at the same places err
-// together.
+// by its use: a peer that explains the part E of the variance at a point is an observation with noise
+// (1-E)/E there, to which peerNoise is added, since peers are never quite similar. It differs
+// in that its uncertainty is nowhere below that of the most certain peer, since peers that evaluate
+// the same designs have correlated errors.
 func (s *Strategy) pool(received []*peerSignal) (mean, left []float64) {
 	n := len(s.reference().points)
 	mean, left = make([]float64, n), slices.Repeat([]float64{1}, n)

@@ -26,11 +26,11 @@ func newData(spec gp.Spec, h gp.Hyperparameters, x [][]float64, y []float64) *da
 	return d
 }
 
-// expert is one way to see the objective:
+// expert is one model of the objective:
 //
 //	f = s·(m + a·r) + c,  r ~ GP(0, k),  c ~ N(0, (levelSize·s)²),
 //
-// with a size s, the mean m of what peers say, and the deviation a(x) of what they leave.
+// with a size s, the mean m of the peers' input, and the deviation a(x) that they leave unexplained.
 // Without peers m is 0 and a is 1.
 type expert struct {
 	odds       float64 // beforehand
@@ -120,8 +120,8 @@ func (e *expert) deviationAt(i int) float64 {
 // weigh lets experts observe and fills in their weights, which sum to 1, by Herbster and
 // Warmuth, "Tracking the Best Expert" (Machine Learning 1998), Fixed-share: each is
 // multiplied by the density that it gave the next observation, and then a part of all weight
-// is dealt out again by the odds. So whoever has been wrong for long can still become
-// believed, and the sooner the less is known. An expert that cannot be computed has weight 0.
+// is redistributed by the odds. So an expert that has been wrong for long can still gain weight,
+// and the sooner the fewer observations there are. An expert that cannot be computed has weight 0.
 func weigh(all []*expert, d *data) {
 	var able []*expert
 	odds := 0.0

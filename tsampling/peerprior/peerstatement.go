@@ -8,10 +8,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Statement is something said about the objective that is no peer's mean, such as what a sum
-// over many peers tells.
+// Statement is information about the objective that is not a peer's mean, such as a private sum
+// over many peers.
 type Statement struct {
-	Observations int     // that it rests on; with more than the task's starting designs these may be skipped
+	Observations int     // behind it; with more than the task's starting designs these may be skipped
 	Explained    float64 // the part of the prior variance of the objective that it explains, 0 to 1
 
 	// Value returns the objective at an encoded design, up to a constant and a
@@ -33,7 +33,7 @@ func NewFrom(t *task.Task, features *rff.Map, statementsOf func(view strategy.Vi
 	return newStrategy(t, features, inputOf, false)
 }
 
-// ownStatement returns what a statement says, nil where that is not worth hearing.
+// ownStatement returns the input from a statement, nil if it explains too little to be used.
 func (s *Strategy) ownStatement(said Statement, own [][]float64) *peerSignal {
 	if said.Explained < minExplained {
 		return nil

@@ -5,8 +5,8 @@ package peerprior
 var sizes = []float64{1, 3}
 
 const (
-	aloneOdds  = 0.3 // of the experts without peers, beforehand
-	useOdds    = 0.5 // that a peer is of use, beforehand
+	aloneOdds  = 0.3 // of the experts without peers, a priori
+	useOdds    = 0.5 // that a peer's share is useful, a priori
 	unlikeness = 0.2 // part of the objective's variance that peers cannot know
 	levelSize  = 2.0 // deviation of the constant in the objective, in sizes
 	peerNoise  = 0.1 // of what a peer knows as a statement about the own objective, in units of the prior variance
@@ -18,11 +18,11 @@ const (
 	exponent         = 5.0  // of what is said of it, divided by the own observations, as in strategy density
 )
 
-// What bounds cost and rounding.
+// Bounds of cost and rounding.
 const (
 	maxPeers        = 20    // whose means, and whose optima, one suggestion counts
 	minWeight       = 0.02  // of an expert that is worth its cost
-	minExplained    = 0.01  // by a peer that is worth hearing
+	minExplained    = 0.01  // by a peer whose share is used
 	maxKnown        = 0.995 // of the variance by one peer
 	minVariance     = 1e-12 // of a mean over the space
 	referencePoints = 400   // at least, at which consensus is found

@@ -31,7 +31,7 @@ type Strategy struct {
 	reference func() reference // computed once, and not before a peer has shared something
 	layout    *optprior.Layout
 	inputOf   inputMode
-	ofPeers   bool // what is heard is peers' shares
+	ofPeers   bool // the input is peers' shares
 }
 
 var (
@@ -40,7 +40,7 @@ var (
 	_ strategy.SharesFromStart = (*Strategy)(nil)
 )
 
-// Source of the designs that rest on what peers say.
+// Source is the source of designs that depend on peers' shares.
 const Source strategy.Source = "peers"
 
 // New returns the strategy of a task with exact shares. The features are those that all
@@ -93,8 +93,8 @@ func newReference(space *task.Space, features *rff.Map) reference {
 	return r
 }
 
-// Suggest implements strategy.Strategy. While there is nobody to listen to it suggests
-// exactly what the agent would alone ([alone.Engine]).
+// Suggest implements strategy.Strategy. Without peers' shares it suggests
+// exactly the designs of [alone.Engine].
 func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	o, err := s.mixtureOf(view, trial, seed)
 	if err != nil {
@@ -119,10 +119,9 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 	})
 }
 
-// score is what is maximised, in words and as a function: the logarithm of the improvement
-// that is expected, and the term that draws designs to where peers believe the optimum to be.
-// Before the first posterior it is that term alone, or where nobody says so the mean of what
-// is heard.
+// score returns the function to maximise and its description. It is the logarithm of the expected
+// improvement, plus a term that attracts designs to the optima that peers estimate. Before the
+// first posterior it is that term alone or, without such peers, the mean of the peers' input.
 func (s *Strategy) score(ctx context.Context, view strategy.View, o *mixture, trial uint64, seed strategy.Seed) (acquisition.Function, string, error) {
 	near := s.attraction(view, o)
 	if view.Posterior == nil {
@@ -184,7 +183,7 @@ func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *mixtu
 	return acquisition.LogAverage(weights, gains...), why.Phrase, nil
 }
 
-// lastFailed tells whether the newest trial that has ended failed.
+// lastFailed reports whether the newest trial that has ended failed.
 func lastFailed(view strategy.View) bool {
 	for _, trial := range slices.Backward(view.Trials) {
 		if trial.State == strategy.Done || trial.State == strategy.Failed {

@@ -15,8 +15,8 @@ func Logger() *slog.Logger {
 	return slog.New(LogHandler()).With("logger", "fbo")
 }
 
-// LogHandler passes logs on to go-log, whose levels come from GOLOG_LOG_LEVEL, as far as
-// peers leave them readable.
+// LogHandler passes logs on to go-log, whose levels come from GOLOG_LOG_LEVEL, at a limited rate,
+// since peers can cause them.
 func LogHandler() slog.Handler { return ratelimitlog.New(golog.SlogHandler()) }
 
 // AddLogLevel adds the flag of commands that run a node.

@@ -142,7 +142,7 @@ func AskSocket(ctx context.Context, socket, path string, into any) (ok bool, err
 	case errors.Is(err, os.ErrPermission):
 		return false, fmt.Errorf("it may be asked by its own user only: %w", err)
 	case err != nil:
-		return false, nil // nobody listens: no node runs
+		return false, nil // no listener: no node runs
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {

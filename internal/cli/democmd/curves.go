@@ -51,7 +51,7 @@ func last(curve []float64) float64 { return curve[len(curve)-1] }
 // alone, and 0 if it did not.
 func (c curves) reached() int { return after(c.Together, last(c.Alone)) }
 
-// sentence says who needed how many evaluations for what the other took.
+// sentence reports how many evaluations one needed to match the other.
 func (c curves) sentence() string {
 	first, second, name, other := c.Together, c.Alone, "Together", "alone"
 	if c.reached() == 0 {

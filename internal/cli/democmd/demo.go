@@ -151,8 +151,8 @@ func (o options) runSeeds(ctx context.Context, show, out io.Writer) error {
 	return nil
 }
 
-// play makes one run, together and alone, and tells what came of it. Where there are pages,
-// it returns when the user has seen enough.
+// play makes one run, together and alone, and passes the result to tell. With pages it returns when
+// the user ends it.
 func (o options) play(ctx context.Context, screen *screen, tell func(Report) error) (err error) {
 	d, err := o.prepare()
 	if err != nil {
@@ -237,8 +237,8 @@ func kind(together bool) string {
 	return "alone"
 }
 
-// together runs the nodes as peers: the next begins when one has made half of its
-// evaluations. Where nodes learn nothing from those that have ended, all begin at once.
+// together runs the nodes as peers: the next begins when one has made half of its evaluations. If
+// nodes learn nothing from nodes that have ended, all begin at once.
 func (d *federation) together(ctx context.Context) ([]nodeSummary, error) {
 	d.screen.begin(true)
 	keeper, end, err := d.keeper(ctx)
@@ -259,8 +259,8 @@ func (d *federation) alone(ctx context.Context) ([]nodeSummary, error) {
 	return d.all(ctx, "", d.nodes, 0)
 }
 
-// all runs all nodes and returns their summaries. The first ones begin at once, and one more
-// when another has made so many evaluations.
+// all runs all nodes and returns their summaries. The first ones begin at once, and one more when
+// another has made this number of evaluations.
 func (d *federation) all(ctx context.Context, keeper string, first, evaluations int) ([]nodeSummary, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -317,7 +317,7 @@ func (d *federation) arguments(i int, keeper string) []string {
 		arguments = append(arguments, "--peer", keeper)
 	}
 	if i == 0 {
-		arguments = append(arguments, "--wait-for-peers", "0") // nobody knows anything yet
+		arguments = append(arguments, "--wait-for-peers", "0") // no node has shares yet
 	}
 	if together && d.hasPage(i) {
 		arguments = append(arguments, "--web", "--keep-after")

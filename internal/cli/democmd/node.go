@@ -48,8 +48,8 @@ type nodeSummary struct {
 	curve []float64 // the best loss after each evaluation that had an outcome
 }
 
-// node runs one node as a process of its own to its end. made hears how many
-// evaluations have had an outcome.
+// node runs one node as a process of its own to its end. made is called with the number of
+// evaluations that have an outcome.
 func (d *federation) node(ctx context.Context, i int, keeper string, made func(evaluations int)) (nodeSummary, error) {
 	var summary nodeSummary
 	var curve []float64
@@ -93,8 +93,8 @@ func (d *federation) node(ctx context.Context, i int, keeper string, made func(e
 	return summary, nil
 }
 
-// hasPage tells whether a node that has peers has a page: the first, and the last, which
-// hears most.
+// hasPage reports whether a node that has peers has a page: the first, and the last, which receives
+// most shares.
 func (d *federation) hasPage(i int) bool { return d.web && (i == 0 || i == d.nodes-1) }
 
 // stays runs a node that goes on after its evaluations, until the pages end, and returns
@@ -112,8 +112,8 @@ func (d *federation) stays(ctx context.Context, name string, arguments []string,
 	}
 }
 
-// keeper runs a keeper, which the nodes know as their peer, so that they find each other
-// and those who come later get what those who have ended knew. end ends it.
+// keeper runs a keeper, which is a configured peer of the nodes. Through it they find each other,
+// and later nodes get the shares of nodes that have ended. end ends it.
 func (d *federation) keeper(ctx context.Context) (address string, end func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	began, ended := make(chan string, 1), make(chan error, 1)
@@ -135,7 +135,7 @@ func (d *federation) keeper(ctx context.Context) (address string, end func(), er
 	}
 }
 
-// process runs this program to its end, and hands over the events that it prints.
+// process runs this program to its end, and passes on the events that it prints.
 func (d *federation) process(ctx context.Context, name string, arguments []string, received func(event nodeEvent, line []byte) error) error {
 	command := exec.CommandContext(ctx, d.program, arguments...)
 	command.Cancel = func() error {

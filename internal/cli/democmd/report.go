@@ -67,7 +67,7 @@ func newReport(t *task.Task, seed uint64, took time.Duration, together, alone []
 	return r
 }
 
-// plotRows leave room on 24 lines for the table and what is said below.
+// plotRows leave room on 24 lines for the table and the text below.
 const plotRows = 6
 
 func (r Report) write(out io.Writer) {

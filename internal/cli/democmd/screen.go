@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// A screen of 24 lines of 80 characters has room for so many nodes beside the curves.
+// A screen of 24 lines of 80 characters has room for this number of nodes beside the curves.
 const (
 	screenRows  = 8
 	screenWidth = 79
@@ -54,7 +54,7 @@ func (s *screen) begin(together bool) {
 	}
 }
 
-// trial shows a trial that has ended, after which so many have had an outcome.
+// trial shows a trial that has ended, and the number of evaluations that then have an outcome.
 func (s *screen) trial(i int, together bool, evaluations int, e nodeEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *screen) warning(i int, message string) {
 	s.drawn = 0
 }
 
-// page tells the link of a node's page.
+// page shows the link of a node's page.
 func (s *screen) page(i int, link string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

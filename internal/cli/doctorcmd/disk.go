@@ -25,7 +25,7 @@ import (
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
-// What is enough of a disk. A journal grows by some kilobytes per trial.
+// Limits for sufficient disk space. A journal grows by some kilobytes per trial.
 const (
 	slowSync    = 100 * time.Millisecond // each trial waits for a few
 	scarceSpace = 256 << 20
@@ -33,7 +33,7 @@ const (
 	syncTries   = 5
 )
 
-// errNotHere says that this system has no way to find out.
+// errNotHere reports that this system has no way to find out.
 var errNotHere = errors.New("not checked here (" + runtime.GOOS + ")")
 
 // checkDisk checks the data directory, and what it holds. A directory that cannot be written, or

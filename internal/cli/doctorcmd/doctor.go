@@ -38,7 +38,7 @@ type finding struct {
 // maxFound is how many characters of a finding are shown.
 const maxFound = 3000
 
-// found is a finding of one line, whoever it quotes.
+// found returns a finding of one line; line breaks in quoted text are escaped.
 func found(g grade, what, advice, format string, args ...any) finding {
 	return finding{g, what, sanitize.Text(fmt.Sprintf(format, args...), maxFound), advice}
 }
@@ -175,7 +175,7 @@ func (o options) checkInvitation(dir, taskID string) (tag string, findings []fin
 	return tag, []finding{ok(what, "to this task; announced as %s", tag)}, nil
 }
 
-// showFindings prints everything; its error says that something failed.
+// showFindings prints everything; its error reports that a check failed.
 func showFindings(out io.Writer, findings []finding, repaired *store.Repaired, asJSON bool) error {
 	failed := 0
 	for _, f := range findings {

@@ -213,14 +213,14 @@ type sought struct {
 	tag      string // with an invitation
 }
 
-// checkPeer names the step that failed: the address, the connection, who
-// answers there, the task.
+// checkPeer names the step that failed: the address, the connection, the identity that answers, the
+// task.
 func checkPeer(ctx context.Context, address string, wanted sought) []finding {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	name := wanted.name
 	if wanted.tag != "" {
-		name = "" // by invitation names are asked of nobody
+		name = "" // with an invitation, no peer is asked for names
 	}
 	reach, err := probe.Probe(ctx, address, name)
 	const what = "peer"

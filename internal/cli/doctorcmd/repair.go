@@ -37,7 +37,7 @@ func (o options) runRepair(out io.Writer, wanted string) error {
 	return showFindings(out, append(repairFindings(repaired), checkJournal(dir, nil)), &repaired, o.json)
 }
 
-// repairFindings says what was found and done.
+// repairFindings reports the damage found and the repairs.
 func repairFindings(r store.Repaired) []finding {
 	findings := []finding{warn("damage", "", "%s", r.Damage)}
 	if r.KeptAs != "" {

@@ -9,23 +9,22 @@ import (
 	"github.com/fbo-node/fbo/internal/store"
 )
 
-// What of memory is enough for a node beside the user's own command.
+// Sufficient memory for a node beside the user's own command.
 const scarceMemory = 128 << 20
 
 // earliestYear is before any version of this program.
 const earliestYear = 2024
 
-// clockTolerance is how much a clock may be behind the one that made a
-// certificate: libp2p dates its certificates back by so much.
+// clockTolerance is how much a clock may be behind the one that made a certificate: libp2p dates
+// its certificates back by this much.
 const clockTolerance = time.Hour
 
 func checkClock(dir string) finding {
 	return judgeClock(time.Now(), built(), lastWrite(dir))
 }
 
-// judgeClock compares with what must be past. What fbo itself sends carries
-// counted epochs, not times; the certificates of QUIC and TLS, which each start
-// makes anew, do carry one.
+// judgeClock compares with what must be past. Messages of fbo itself contain counted epochs, not
+// times; the certificates of QUIC and TLS, which each start makes anew, do carry one.
 func judgeClock(now, built, written time.Time) finding {
 	const what = "clock"
 	const advice = "set the clock (NTP): peers refuse QUIC and TLS connections while it is more than an hour ahead of theirs, and this node theirs while it is more than an hour behind; shares and results do not depend on it"

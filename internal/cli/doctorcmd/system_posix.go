@@ -11,8 +11,8 @@ import (
 
 func addressInUse(err error) bool { return errors.Is(err, unix.EADDRINUSE) }
 
-// bufferSize is what the kernel says, which on Linux is twice what it takes of
-// a packet's contents; quic-go compares the same number.
+// bufferSize is the kernel's value, which on Linux is twice the size that it accepts of packet
+// contents; quic-go compares the same number.
 func bufferSize(raw syscall.RawConn, send bool) (size int, err error) {
 	option := unix.SO_RCVBUF
 	if send {

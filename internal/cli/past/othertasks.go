@@ -49,12 +49,12 @@ type otherTaskDisclosure struct {
 	spending ledger.Spending
 }
 
-// FindDisclosures reads a data directory, before a node runs on it or while one does; imports adds to
-// the task's own trials. It returns nil when nothing is known. It passes over what cannot be read: a
-// run reports that itself.
+// FindDisclosures reads a data directory, before a node runs on it or while one does; imports adds
+// to the task's own trials. It returns nil when nothing is known. It skips unreadable data: a run
+// reports that itself.
 func FindDisclosures(ctx context.Context, dir string, t *task.Task, imports []agent.Past) *Disclosures {
 	if !base.RegistrationOf(t).Shares() {
-		return nil // it tells nothing
+		return nil // it has no information
 	}
 	return DisclosuresOf(t, taskHistories(ctx, dir), imports)
 }
@@ -189,7 +189,7 @@ func inCommon(space *task.Space, trials []agent.Past, other *task.Space, others 
 	return count
 }
 
-// sum fills in what all promises come to.
+// sum fills in the composition of all promises.
 func (e *Disclosures) sum(t *task.Task) {
 	if t.Privacy == nil {
 		return

@@ -29,7 +29,7 @@ type History struct {
 	Best    *strategy.Trial
 	Epoch   uint64
 	Stopped *agent.Stopped        // why the latest run ended; nil when it did otherwise, or there are trials since
-	Items   []strategy.StatusItem // of a stopped node only what it has spent of a promise of privacy
+	Items   []strategy.StatusItem // of a stopped node only the spent privacy budget
 	Running *node.Status          // nil when the node does not run
 	Tag     string                // by which it takes part with an invitation
 
@@ -159,7 +159,7 @@ func readJournal(dir, wanted string) (History, error) {
 }
 
 // Interrupted is the state of a trial that ran when its node was killed: by the journal it still
-// runs. The next start offers it again. What a client outside of the node evaluates goes on.
+// runs. The next start offers it again. Evaluations of clients outside of the node continue.
 const Interrupted strategy.State = "interrupted"
 
 // FindTask returns the task that an argument names: a task file, or a task of the data

@@ -18,8 +18,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// footer is the line below all others that says where a run stands, on terminals that can
-// write over a line. Its zero value and nil show nothing.
+// footer is the status line of a run below all others, on terminals that can write over a line. Its
+// zero value and nil show nothing.
 type footer struct {
 	out   *os.File
 	drawn bool
@@ -105,7 +105,7 @@ func (f *footer) draw(now time.Time) {
 	if err != nil || width < 20 {
 		return
 	}
-	// What fills the last column would begin a new line.
+	// A character in the last column would begin a new line.
 	fmt.Fprint(f.out, base.Cut(f.text(now), width-1))
 	f.drawn = true
 }
@@ -158,7 +158,7 @@ func roughly(d time.Duration) string {
 // sparkWidth is how many characters a sparkline has at most.
 const sparkWidth = 16
 
-// sparkline draws values as columns, the newest at the right. Of more than width values each
+// sparkline draws values as columns, the newest at the right. With more than width values each
 // column has the last of its part.
 func sparkline(values []float64, width int) string {
 	const columns = "▁▂▃▄▅▆▇█"

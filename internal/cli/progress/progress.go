@@ -69,8 +69,8 @@ func (p *Printer) print(object any, format string, args ...any) {
 	}
 }
 
-// Stand begins the line that says where a run stands, at a terminal. Its end is what the user can do;
-// evals is the number of outcomes that are wanted, 0 for none.
+// Stand begins the status line of a run, at a terminal. The line ends with keys, the commands of
+// the user; evals is the number of outcomes that are wanted, 0 for none.
 func (p *Printer) Stand(trials []strategy.Trial, evals int, keys string) {
 	if p.JSON {
 		return

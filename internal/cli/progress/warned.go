@@ -12,7 +12,7 @@ import (
 // maxWarned is how many warnings of a process can be read again.
 const maxWarned = 200
 
-// warned keeps the newest warnings, for who looks later.
+// warned keeps the newest warnings for later views.
 type warned struct {
 	mu     sync.Mutex
 	count  uint64

@@ -15,7 +15,7 @@ func addAllow(command *cobra.Command, file *string) {
 	command.Flags().StringVar(file, "allow", "", "file of the peer IDs, one a line, of the only nodes that may connect (default: everybody may)")
 }
 
-// readAllow reads the list; no file means everybody.
+// readAllow reads the list; no file means all nodes.
 func readAllow(path string) ([]peer.ID, error) {
 	if path == "" {
 		return nil, nil

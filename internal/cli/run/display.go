@@ -28,7 +28,7 @@ func newDisplay(out io.Writer, t *task.Task, asJSON bool) *display {
 	return &display{Printer: progress.New(out, t, asJSON)}
 }
 
-// standing begins the line that says where a run stands.
+// standing begins the status line of a run.
 func (p *display) standing(ctx context.Context, session *node.Session, evals int) error {
 	trials, err := session.Trials(ctx)
 	if err != nil {
@@ -55,8 +55,8 @@ func (p *display) hello(n *node.Node) []string {
 	return lines
 }
 
-// terms returns who can take part and what peers receive: in full at the first join of an open
-// task, else in a line each.
+// terms describes the nodes that can take part and the data that peers receive: in full at the
+// first join of an open task, else in a line each.
 func (p *display) terms(ctx context.Context, n *node.Node, session *node.Session) []string {
 	reveals := base.RegistrationOf(p.Task).Disclosure(p.Task).Reveals
 	if status, err := session.Status(ctx); err == nil && status.Starts == 1 && isOpen(n, session) {
@@ -90,7 +90,7 @@ func (p *display) whoMayShort(n *node.Node, session *node.Session) string {
 	return "open: all nodes that reach a port of one of its nodes can take part and read shares"
 }
 
-// whoMay returns in full who can take part in an open task and read its shares.
+// whoMay describes in full the nodes that can take part in an open task and read its shares.
 func (p *display) whoMay() string {
 	if parties := len(p.Task.Roster()); parties > 0 {
 		return fmt.Sprintf("Only the %s on the roster can take part; each host that reaches a port of one of them learns the task's ID and which nodes take part (--invite FILE closes the task to nodes without a secret, --allow FILE lists those that may connect).",
@@ -212,10 +212,10 @@ func worthShowing(addresses []string) []string {
 	return addresses
 }
 
-// patience is how long a run may be without peers before it says so.
+// patience is the time that a run may be without peers before it prints so.
 const patience = 5 * time.Second
 
-// lonely says what it means to have no peers.
+// lonely describes the consequences of having no peers.
 func lonely(keeping bool) string {
 	if keeping {
 		return "no peers on this task; this node sends its stored shares when one joins"

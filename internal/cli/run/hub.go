@@ -196,7 +196,7 @@ func (o hubOptions) printLine(out io.Writer, event base.Object, line string) {
 	}
 }
 
-// started tells the addresses. A failing write is not worth stopping for.
+// started prints the addresses. A failing write is not worth stopping for.
 func (o hubOptions) started(out io.Writer, h *node.Hub) {
 	if o.json {
 		_ = base.PrintJSON(out, base.Object{

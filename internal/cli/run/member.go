@@ -67,8 +67,8 @@ func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.Join
 // endsCommand is for sessions whose failure ends the command, which prints the error then.
 func endsCommand(error) {}
 
-// close ends everything and adds to err what goes wrong. A session that failed says
-// so again; once is enough.
+// close ends everything and adds to err what goes wrong. A session that failed reports it again;
+// once is enough.
 func (m member) close(err error) error {
 	for _, end := range slices.Backward(m.ends) {
 		if ended := end(); ended != nil && !errors.Is(err, ended) {

@@ -53,7 +53,7 @@ func serveMetrics(address string) (*metricsServer, error) {
 	)
 	mux := http.NewServeMux()
 	mux.Handle("GET "+metricsPath, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
-		MaxRequestsInFlight: 4, // whoever can reach the port shall not slow the node down
+		MaxRequestsInFlight: 4, // clients that can reach the port must not slow the node down
 		Timeout:             10 * time.Second,
 	}))
 	// A port of the loopback interface has no other name. A web page whose name a name server points

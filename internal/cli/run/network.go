@@ -41,7 +41,7 @@ func (o networkOptions) validate() error {
 	return nil
 }
 
-// seeks tells whether the node looks for others, rather than only being found.
+// seeks reports whether the node looks for others, rather than only being found.
 func (o networkOptions) seeks() bool { return o.mdns || len(o.peers)+len(o.hubs) > 0 }
 
 // node is a node with these options.

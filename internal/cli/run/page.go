@@ -21,7 +21,7 @@ import (
 	"github.com/fbo-node/fbo/internal/webpage"
 )
 
-// anyPort is where a page is served unless the user says.
+// anyPort is the default address of a page.
 const anyPort = "127.0.0.1:0"
 
 func addPage(flags *pflag.FlagSet, address *string) {
@@ -51,9 +51,9 @@ type pageServer struct {
 	ended  chan error
 }
 
-// servePage serves the page at an address of this machine, and to whoever has the page's key
-// what can be read of the HTTP interface. The key is of this start alone, and behind the #
-// of the link, which browsers send to nobody.
+// servePage serves the page at an address of this machine, and the readable part of the HTTP
+// interface to clients with the page's key. The key is valid for this start alone, and follows the
+// # of the link, a part that browsers never send.
 func servePage(ctx context.Context, address string, api http.Handler) (*pageServer, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -159,7 +159,7 @@ Who has the link can read all that the node would tell its user, and change noth
 	return command
 }
 
-// throughSocket asks the node of a socket. Of what a page sends it passes on what the
+// throughSocket asks the node of a socket. It forwards only the parts of a page's requests that the
 // interface reads.
 func throughSocket(path string) http.Handler {
 	return &httputil.ReverseProxy{

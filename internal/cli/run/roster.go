@@ -10,8 +10,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// checkRoster says whether the node with this data directory can take part where the
-// strategy has a roster, before anything is started for it.
+// checkRoster returns an error if the strategy has a roster and the node with this data directory
+// cannot take part. It is called before anything is started for the node.
 func checkRoster(t *task.Task, dir string) error {
 	r := base.RegistrationOf(t)
 	if !r.Roster {

@@ -298,7 +298,7 @@ func (o options) readPriorDesigns(t *task.Task) ([]task.Design, error) {
 	return trialfile.ReadDesigns("prior-designs", o.priorDesigns, t.Space)
 }
 
-// join reads what the flags say about the node's part in the task.
+// join reads the flags about the node's part in the task.
 func (o options) join(t *task.Task) (options node.JoinOptions, err error) {
 	if options.Wait = o.wait; o.wait == 0 {
 		options.Wait = -1 // of JoinOptions 0 means the default

@@ -141,8 +141,8 @@ func untilEOF(ctx context.Context, r io.Reader) context.Context {
 	return ctx
 }
 
-// serve runs until the context ends. What was opened is closed in turn: who reads events
-// and waits for trials first, then the node.
+// serve runs until the context ends. It then closes in order: clients that read events or wait for
+// trials first, then the node.
 func (o serveOptions) serve(ctx context.Context, n *node.Node, show *display) (err error) {
 	var ends []func() error
 	defer func() {
@@ -251,8 +251,8 @@ type startReport struct {
 	known   map[string]*task.Task // by ID: those that were joined, and others that pastsLike has read
 }
 
-// listening is what serve prints when it listens. It leaves out the token: what is printed
-// may be kept where others read it.
+// listening is what serve prints when it listens. It leaves out the token: the output may be stored
+// where others can read it.
 func (r *startReport) listening(tasks int) {
 	lines := []string{fmt.Sprintf("node %s, data in %s", r.node.ID(), r.node.Dir)}
 	if r.web.socket != "" {
@@ -281,8 +281,8 @@ func (r *startReport) event(name string, tasks int) base.Object {
 	return event
 }
 
-// join reports a task that is joined: what it is, who can take part, what is shared, and what
-// this node has shared of the same data.
+// join reports a task that is joined: the task, the members that can take part, the shared data,
+// and this node's earlier shares of the same data.
 func (r *startReport) join(ctx context.Context, session *node.Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

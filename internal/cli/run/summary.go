@@ -14,8 +14,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// summary is what a run came to; printed by run --json as its last event, but
-// for "interrupted".
+// summary holds the results of a run; printed by run --json as its last event, but for
+// "interrupted".
 type summary struct {
 	Event          string          `json:"event"` // "summary"
 	Task           string          `json:"task"`
@@ -29,7 +29,7 @@ type summary struct {
 	Recommended *agent.Recommendation `json:"recommended,omitempty"` // where outcomes are so noisy that the best one is mostly luck
 
 	// Of trials that have ended:
-	PeerInformedTrials int `json:"peer_informed_trials"` // designs that rest on what peers shared
+	PeerInformedTrials int `json:"peer_informed_trials"` // designs that use peers' shares
 	PeerImprovements   int `json:"peer_improvements"`    // those of them that were the best so far when they ended
 	ModelBasedTrials   int `json:"model_based_trials"`   // designs after the start: neither random starts nor the user's
 
@@ -45,7 +45,7 @@ type summary struct {
 	Connected int `json:"connected"` // nodes on the task, at the end; they hold what this node shared
 }
 
-// summary prints what the run came to. When run ends early, nothing is recommended: that may take
+// summary prints the results of the run. When run ends early, nothing is recommended: that may take
 // as long as a suggestion.
 func (p *display) summary(run context.Context, session *node.Session) error {
 	ctx := context.WithoutCancel(run)
@@ -75,8 +75,8 @@ func (p *display) summary(run context.Context, session *node.Session) error {
 	return nil
 }
 
-// whatBecomes says what becomes of the knowledge of a node that ends, and how a later
-// machine gets it. Nothing is said where that is of no use.
+// whatBecomes describes where the shares of a node remain after its end, and how a later node gets
+// them. It returns nil where that is not useful.
 func whatBecomes(t *task.Task, connected int, shared bool) []string {
 	if !base.RegistrationOf(t).Shares() || base.UnusableReason(t) != "" {
 		return nil
@@ -120,7 +120,7 @@ func summarise(t *task.Task, trials []strategy.Trial) summary {
 	return s
 }
 
-// record tells whether the last of the trials is the best.
+// record reports whether the last of the trials is the best.
 func record(t *task.Task, trials []strategy.Trial) bool {
 	best := strategy.Best(t, trials)
 	return best != nil && best.ID == trials[len(trials)-1].ID
@@ -155,8 +155,7 @@ func (s summary) text(t *task.Task) string {
 	return strings.Join(append(lines, render.ItemLines(s.Items)...), "\n")
 }
 
-// exchanged says how much was told and heard: shares for all, messages to single peers, or
-// both.
+// exchanged returns the counts of messages sent and received: shares, direct messages, or both.
 func (s summary) exchanged() string {
 	shares := fmt.Sprintf("published %s and received %d", sanitize.Count(s.SharesSent, "share"), s.SharesReceived)
 	directs := fmt.Sprintf("sent %s to single peers and received %d", sanitize.Count(s.DirectMessagesSent, "message"), s.DirectMessagesReceived)
@@ -169,7 +168,7 @@ func (s summary) exchanged() string {
 	return shares + ", and " + directs
 }
 
-// help says whether peers helped.
+// help reports whether peers helped.
 func (s summary) help(t *task.Task) string {
 	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerInformedTrials, sanitize.Count(s.ModelBasedTrials, "design"))
 	switch {

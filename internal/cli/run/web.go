@@ -24,7 +24,7 @@ import (
 // tokenFile in the data directory holds what programs must know that ask over a port.
 const tokenFile = "http.token"
 
-// Limits of what is asked over HTTP, beside those of the interface itself.
+// Limits of HTTP requests, in addition to those of the interface itself.
 const (
 	defaultRateLimit = 2000     // requests a second
 	maxOpen          = 1024     // requests under way
@@ -156,7 +156,7 @@ func (o webOptions) listenPort(dir string, policy httpaccess.Policy, w *web) err
 	return nil
 }
 
-// serve answers until close; failed tells if a listener ends before.
+// serve answers until close; failed reports if a listener ends before.
 func (w *web) serve(ctx context.Context, handler http.Handler, counter *httpaccess.Counter) (failed <-chan error) {
 	ended := make(chan error, len(w.doors))
 	for _, d := range w.doors {
@@ -168,7 +168,7 @@ func (w *web) serve(ctx context.Context, handler http.Handler, counter *httpacce
 		if d.secure != nil {
 			listener = tls.NewListener(listener, d.secure)
 		}
-		// Who waits for a trial waits no longer than this process runs.
+		// Requests that wait for a trial end with this process.
 		server.BaseContext = func(net.Listener) context.Context { return ctx }
 		w.servers = append(w.servers, server)
 		go func() {
@@ -192,5 +192,5 @@ func (w *web) close() error {
 	return nil
 }
 
-// quietLog is for errors of connections, which only matter to who looks for a fault.
+// quietLog is for errors of connections, which matter only for debugging.
 func quietLog() *log.Logger { return slog.NewLogLogger(base.LogHandler(), slog.LevelDebug) }

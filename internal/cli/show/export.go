@@ -90,7 +90,7 @@ func formatOf(file string) string {
 	return map[string]string{".csv": "csv", ".json": "json", ".log": optunaJournal}[strings.ToLower(filepath.Ext(file))]
 }
 
-// exportedText says what a file has got, and what it has not.
+// exportedText describes the exported and the omitted data of a file.
 func exportedText(file, format string, p past.History) string {
 	written, left := len(p.Trials), 0
 	if format == optunaJournal {

@@ -250,8 +250,8 @@ func writeStatus(out io.Writer, p past.History) {
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv)
 }
 
-// trialsText counts trials by state. Of a stopped node what was cut off or handed back is offered
-// again; programs outside of the node may still evaluate what they hold.
+// trialsText counts trials by state. A stopped node's interrupted or returned trials are offered
+// again; programs outside of the node may still evaluate the trials that they hold.
 func trialsText(s statusJSON) string {
 	text := fmt.Sprintf("%d done, %d failed", s.Trials["done"], s.Trials["failed"])
 	if s.Running {

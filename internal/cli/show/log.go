@@ -42,7 +42,7 @@ func NewLog() *cobra.Command {
 	return command
 }
 
-// logArguments takes a lone number for the trial of the only task.
+// logArguments interprets a single number as the trial of the only task.
 func logArguments(args []string) (wanted string, trial uint64, err error) {
 	if len(args) == 0 {
 		return "", 0, nil

@@ -135,7 +135,7 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 	}
 }
 
-// watching says where the task stands.
+// watching prints the state of the task.
 func watching(p past.History) string {
 	ended := 0
 	for _, trial := range p.Trials {
@@ -150,8 +150,8 @@ func watching(p past.History) string {
 	return text
 }
 
-// nextEvent reads the data of the next server-sent event; that which says that some were
-// missed has an empty object.
+// nextEvent reads the data of the next server-sent event; the event that reports missed events has
+// an empty object.
 func nextEvent(lines *bufio.Reader) ([]byte, error) {
 	for {
 		line, err := lines.ReadBytes('\n')
@@ -194,7 +194,7 @@ func decodeEvent(data []byte, t *task.Task) (e agent.Event, err error) {
 // betweenCounts is how often the peers of a node that is watched are counted.
 const betweenCounts = 5 * time.Second
 
-// countPeers keeps the line that says where the run stands up to date, until stop is called.
+// countPeers updates the status line of the run until stop is called.
 func countPeers(ctx context.Context, p *progress.Printer, dir, id string) (stop func()) {
 	if !p.Stands() {
 		return func() {}

@@ -54,7 +54,7 @@ func families(programs *trained.Programs) family.Catalogue {
 	return append(append(family.Kinds(), trained.Kinds()...), programs.Kind())
 }
 
-// noPrograms is for what is told of families, which runs none.
+// noPrograms is for descriptions of families, which run no programs.
 func noPrograms() *trained.Programs { return trained.NewPrograms(context.Background(), 1, nil) }
 
 // New returns the command simulate.
@@ -312,7 +312,7 @@ func (o *options) readScenario(p *experiment.Plan) (read scenario, err error) {
 	if read, err = readScenario(o.scenario, p); err != nil {
 		return read, err
 	}
-	// What 0 means in a plan is the usual value here.
+	// A plan replaces 0 by the default, so that a given 0 is an error here.
 	for _, given := range []struct {
 		key     string
 		zero    bool
@@ -360,8 +360,8 @@ func describeSimulateDir() string {
 	return strconv.Quote(dir)
 }
 
-// commandLine writes the command with the flags that were set, without those that
-// only say where results go.
+// commandLine writes the command with the flags that were set, without those that only set where
+// results go.
 func commandLine(command *cobra.Command) string {
 	line := command.CommandPath()
 	add := func(name, value string) {
@@ -387,7 +387,7 @@ func commandLine(command *cobra.Command) string {
 	return line
 }
 
-// buildName tells builds of this program apart, those of changed sources too.
+// buildName distinguishes builds of this program, those of changed sources too.
 func buildName() string {
 	path, err := os.Executable()
 	if err != nil {

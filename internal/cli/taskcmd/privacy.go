@@ -159,7 +159,7 @@ func (r PrivacyReport) write(out io.Writer) error {
 	return nil
 }
 
-// text says what is promised, and at what price.
+// text describes the promise and its cost.
 func (r PrivacyReport) text() string {
 	if r.Sums != nil {
 		return strings.Join([]string{r.promiseOfSums(), r.Sums.text(), r.noiseOfSums()}, "\n")
@@ -169,7 +169,7 @@ func (r PrivacyReport) text() string {
 		r.Epsilon, r.Delta, sanitize.Count(r.Planned, "release"), r.neighbour(), r.noiseOfShares())
 }
 
-// neighbour is what a contribution is not to be told apart from.
+// neighbour returns the contribution from which a contribution cannot be distinguished.
 func (r PrivacyReport) neighbour() string {
 	if r.Adjacency == "zero-out" {
 		return "none"
@@ -196,7 +196,7 @@ func (r PrivacyReport) noiseOfShares() string {
 // evenly is the deviation of a number that lies anywhere in the unit interval.
 const evenly = 0.2886751345948129 // 1/√12
 
-// noiseOfDesigns is noiseOfShares of what is told as a design.
+// noiseOfDesigns is noiseOfShares for releases of designs.
 func (r PrivacyReport) noiseOfDesigns() string {
 	text := fmt.Sprintf("noise: deviation %.3g of every parameter's range on the design of a share, which is within norm %.4g of the middle before\n"+
 		"and is put back into the ranges after; one observation may move a design from one corner to the opposite one, so that the\n"+
@@ -218,7 +218,7 @@ func (r PrivacyReport) unprotected() string {
 	return "that a node takes part, when it evaluates and shares, how many shares it sends, and the task itself"
 }
 
-// describePrivacy is what task check says of a promise; nil is none.
+// describePrivacy returns the text of task check about a promise; nil is none.
 func describePrivacy(out io.Writer, t *task.Task, r *PrivacyReport) {
 	reveals := base.RegistrationOf(t).Disclosure(t).Reveals
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// sumReport is what mechanism aggregate adds to a PrivacyReport: who sums, against
-// whom, and what is left to hear.
+// sumReport is the part that mechanism aggregate adds to a PrivacyReport: the summing nodes, the
+// tolerated adversaries, and the signal that is left.
 type sumReport struct {
 	Roster            int     `json:"roster"`           // nodes that may take part
 	MinContributors   int     `json:"min_contributors"` // at least, in a sum
@@ -27,11 +27,11 @@ type sumReport struct {
 	EvidenceWeighted  bool    `json:"evidence_weighted"`
 	SignalToNoiseUsed float64 `json:"signal_to_noise_used"` // an upper bound for the average that nodes use: with evidence weights of all planned sums, else of the first
 
-	enough int // nodes with whom Heard would be 1, were as large a part of them in each sum; 0 if no roster may be so long
+	enough int // nodes with which SignalToNoiseUsed would be 1, if the same part of them were in each sum; 0 if no roster may be as long
 }
 
-// average is a sum divided by what it is a sum of, the first and the last that are
-// planned: with several cells less is told of each at first.
+// average is the average over the contributors of a sum, of the first and the last planned one:
+// with several cells less is released of each at first.
 type average struct {
 	Nodes      int     `json:"nodes"`
 	Noise      float64 `json:"noise"`           // standard deviation on each weight
@@ -88,7 +88,7 @@ func (p planned) received(nodes int, deviation float64) float64 {
 	return p.signal(p.Noise(1, nodes, deviation))
 }
 
-// least is how many contributors so many nodes would have at least, in proportion.
+// least returns the minimum number of contributors for this number of nodes, in proportion.
 func (s *sumReport) least(nodes int) int {
 	return (nodes*s.MinContributors + s.Roster - 1) / s.Roster
 }
@@ -103,7 +103,7 @@ func (r PrivacyReport) promiseOfSums() string {
 		"or %s shows by no more than that", r.Epsilon, r.Delta, sanitize.Count(r.Planned, "contribution"), who, r.neighbour())
 }
 
-// text says who sums.
+// text describes the nodes that sum.
 func (s *sumReport) text() string {
 	sizes := fmt.Sprintf("a sum is of %d at least", s.MinContributors)
 	if s.MinContributors == s.Roster {

@@ -35,7 +35,7 @@ const (
 	aMetric
 )
 
-// columns tells what columns mean. The zero value, with a space, takes the names that
+// columns returns the meaning of columns. The zero value, with a space, takes the names that
 // history writes.
 type columns struct {
 	space    *task.Space
@@ -45,7 +45,7 @@ type columns struct {
 	purpose  string // for which flag a file is read
 }
 
-// named returns what a name of this program's own stands for.
+// named returns the meaning of a name that this program defines.
 func (c columns) named(name string) (m meaning, known bool) {
 	constraint, isConstraint := strings.CutPrefix(name, constraintPrefix)
 	metric, isMetric := strings.CutPrefix(name, metricPrefix)
@@ -64,8 +64,8 @@ func (c columns) named(name string) (m meaning, known bool) {
 	return meaning{}, name == "" || slices.Contains(export.Notes(), name) // pandas writes an index without a name
 }
 
-// of returns what a column means in a file with these columns. What the user named
-// goes before the file's own names.
+// of returns what a column means in a file with these columns. Names from the user have priority
+// over the file's own names.
 func (c columns) of(column string, all []string) (meaning, error) {
 	if m, ok := c.renamed[column]; ok {
 		return m, nil
@@ -92,7 +92,7 @@ func (c columns) of(column string, all []string) (meaning, error) {
 	return m, nil
 }
 
-// isStudy tells whether columns are those of an Optuna study, as its
+// isStudy reports whether columns are those of an Optuna study, as its
 // trials_dataframe writes them.
 func isStudy(columns []string) bool {
 	parameter := func(name string) bool { return strings.HasPrefix(name, "params_") }

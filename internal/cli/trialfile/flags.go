@@ -44,8 +44,7 @@ type Imported struct {
 	Unfinished int // rows without a result, left out
 }
 
-// Read returns what there is to import; without a file, nothing. Its errors are the
-// user's.
+// Read returns the trials to import; without a file, nothing. Its errors are the user's.
 func (f Flags) Read(t *task.Task) (Imported, error) {
 	got := Imported{File: f.File}
 	if f.outside != "error" && f.outside != "skip" {
@@ -102,9 +101,9 @@ func (f Flags) meanings(space *task.Space) (columns, error) {
 	return c, nil
 }
 
-// add takes the rows of a file. Those outside the space are errors, or counted. Failed ones are
-// kept unless the task ignores failures. A failed trial may lack parameters; where failures are
-// no constraint it is then left out.
+// add takes the rows of a file. Designs outside the space are errors, or counted. Failed ones are
+// kept unless the task ignores failures. A failed trial may lack parameters; where failures are no
+// constraint it is then left out.
 func (i *Imported) add(t *task.Task, skip bool) func(pastRow) error {
 	return func(r pastRow) error {
 		past, ok, err := r.parse(t.Space)

@@ -6,7 +6,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// parseMetrics reads what a row says; an empty cell says nothing.
+// parseMetrics reads the metrics of a row; an empty cell has no value.
 func parseMetrics(raw map[string]any) (metrics map[string]float64, err error) {
 	for name, value := range raw {
 		if value == nil || value == "" {

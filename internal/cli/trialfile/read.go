@@ -30,8 +30,8 @@ func ReadDesigns(purpose, path string, space *task.Space) (designs []task.Design
 	return designs, err
 }
 
-// readRows hands over the rows of a file, in order. An error names the purpose,
-// the file and the row.
+// readRows passes on the rows of a file, in order. An error names the purpose, the file and the
+// row.
 func readRows(purpose, path string, space *task.Space, values bool, take func(pastRow) error) error {
 	return columns{space: space, purpose: purpose}.read(path, values, take)
 }
@@ -183,7 +183,7 @@ func (c columns) readObjects(decoder *json.Decoder, data []byte, take func(pastR
 	return nil
 }
 
-// notRows says in the user's words why a file is no array of objects.
+// notRows describes in the user's terms why a file is no array of objects.
 func notRows(data []byte, err error) error {
 	var wrongType *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
@@ -197,7 +197,7 @@ func notRows(data []byte, err error) error {
 	return fmt.Errorf("not valid JSON: %w", err)
 }
 
-// errValueIsParameter: a flat row could not say which of the two it means.
+// errValueIsParameter: a flat row would be ambiguous between the two.
 var errValueIsParameter = fmt.Errorf("the task has a parameter named %q; accepted is only what `history --format json` and `export --format json` write", valueColumn)
 
 // pastRow is one row of a file, not yet checked.
@@ -279,7 +279,7 @@ func (c columns) rowOfObject(place string, fields map[string]any) (pastRow, erro
 	return row, nil
 }
 
-// failed tells whether the row is of a trial that has failed, in this program's word or
+// failed reports whether the row is of a trial that has failed, in this program's word or
 // Optuna's.
 func (r pastRow) failed() bool {
 	if r.study {

@@ -48,9 +48,10 @@ func OfDesigns(plain strategy.Disclosure, kind string, newExchange func(t *task.
 	return d
 }
 
-// Due returns after how many observations the private release of a design is due, the first being
-// 1: every so many from the last starting design but one on. So the first comes later where they
-// are far apart, when its author knows more of where to look.
+// Due returns the number of observations after which a DP release of a design is due, the first
+// being 1: every share_every observations, counted from the last starting design but one. So the
+// first one comes later if share_every is large, when its author has a better estimate of the
+// optimum.
 func Due(t *task.Task, release int) int {
 	return t.Strategy.InitialDesigns - 1 + release*strategy.ChoiceOf(t).ShareEvery
 }

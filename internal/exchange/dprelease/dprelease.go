@@ -1,9 +1,8 @@
-// Package dprelease is the exchange of agents under a promise of privacy by mechanism
-// local: each releases a vector with noise, at observations that are fixed beforehand, as
-// long as its ledger has releases left, and then shares nothing more.
+// Package dprelease is the exchange of agents on tasks with privacy by mechanism local. Each agent
+// releases a vector with noise, at numbers of observations that are fixed in advance. It shares
+// nothing more when its ledger has no releases left.
 //
-// What the vector is, and how it travels, is for the strategy to say that rests on it, in a
-// [Spec].
+// The strategy that uses the exchange defines the vector and its encoding in a [Spec].
 package dprelease
 
 import (
@@ -25,8 +24,8 @@ type Spec struct {
 	Kind string        // names the exchange and its shares
 	TTL  time.Duration // how long a share stays valid without a word from its author
 
-	// Due says after how many observations a release is due, the first being 1. A share
-	// claims to rest on so many, however late it is.
+	// Due returns the number of observations after which a release is due, the first being 1. A
+	// share states this number, however late it is.
 	Due func(release int) int
 
 	// Decode is that of the exchange, but for the number of the release.
@@ -147,8 +146,8 @@ func (e *Exchange) wait(view strategy.View) []strategy.Output {
 }
 
 // draw asks for the next vector when a release is due, one at most for each observation:
-// releases that were missed, since the peers had not told enough yet, or that imported
-// trials made due all at once, would cost as much as new ones and tell nothing new.
+// releases that were missed, since the peers had not sent enough yet, or that imported
+// trials made due all at once, would cost as much as new ones and contain nothing new.
 func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	next := e.ledger.State().Released + 1
 	if e.drawing || view.Observations <= e.drawnAt || !e.ledger.Open() || view.Observations < e.spec.Due(next) {

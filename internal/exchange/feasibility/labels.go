@@ -1,7 +1,7 @@
 // Package feasibility lets agents on tasks with constraints share which designs they have
 // evaluated and whether each was feasible, and nothing of what was measured: the exchange
-// [NewSharing] publishes that, [Of] reads what peers say, and [Peer.Limit] is what it
-// tells about other designs.
+// [NewSharing] publishes these labels, [Of] returns the peers' labels, and [Peer.Limit] is the
+// constraint on other designs that follows from them.
 //
 // A label is of all constraints together. Where failures count, a failed evaluation is an
 // infeasible design; where they do not, it has no label.
@@ -82,7 +82,7 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	return f, nil
 }
 
-// Peer is what one peer says.
+// Peer holds the labels of one peer.
 type Peer struct {
 	Share        *strategy.Share
 	Observations int         // labels that the peer has, these and older ones
@@ -90,7 +90,7 @@ type Peer struct {
 	Feasible     []bool      // of each
 }
 
-// Of lists what the peers of the view say, in the order of View.Shares.
+// Of returns the labels of the view's peers, in the order of View.Shares.
 func Of(view strategy.View) []Peer {
 	var all []Peer
 	space := view.Task.Space.Whole() // where peers look, though it may be out of the node's own reach

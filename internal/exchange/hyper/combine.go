@@ -6,10 +6,10 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// What Combine makes of statements. All but counts are in logarithms of hyperparameters.
+// Constants of Combine. All but counts are in logarithms of hyperparameters.
 const (
-	// Between nodes whose functions are alike in kind a lengthscale differs by a factor of
-	// two or so. That guess counts as much as the spread of so many nodes.
+	// Between nodes with similar functions a lengthscale differs by a factor of about two. That
+	// guess counts as much as the spread of guessedNodes nodes.
 	guessedSpread = 0.4 // of the standard prior's spread
 	guessedNodes  = 2
 
@@ -22,11 +22,11 @@ const (
 
 	maxSpreads = 4.0 // of the standard prior: within them lies all that is said, and so the result
 
-	weakest    = 1e-3 // precision that is told from none
+	weakest    = 1e-3 // smallest precision that differs from none
 	bisections = 30
 )
 
-// Statement is what one node says of its hyperparameters: surrogate.Evidence.
+// Statement is one node's estimate of its hyperparameters: surrogate.Evidence.
 type Statement struct {
 	Mean, Precision []float64
 }

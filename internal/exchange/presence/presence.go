@@ -1,8 +1,7 @@
-// Package presence is the exchange by which the agents of a task agree on who
-// takes part. Each agent says every few seconds that it is there and which set
-// of agents it sees; an agent whose word has run out, or who said goodbye, is
-// absent. Once nobody comes or goes, all sets become equal and every [Result]
-// says Agreed.
+// Package presence is the exchange by which the agents of a task agree on the set of present
+// agents. Each agent publishes its presence every few seconds, with the set of agents that it
+// sees. An agent is absent if its presence has expired or it has left. Once no agent joins or
+// leaves, all sets become equal and Agreed is true in every [Result].
 //
 // Presence is a claim by its author and nothing to build trust on.
 package presence
@@ -53,7 +52,7 @@ func Of(view strategy.View) Result {
 	return Result{Present: []peer.ID{view.Self}}
 }
 
-// Has tells whether the agent is present.
+// Has reports whether the agent is present.
 func (r Result) Has(id peer.ID) bool {
 	_, found := slices.BinarySearch(r.Present, id)
 	return found

@@ -1,20 +1,20 @@
-// Package rounds is for exchanges of agents in step: in each round everybody says one
-// thing and waits for the others, at most until a deadline. Then what was said decides
-// what follows, or one of them does: a leader that is always the same, or whoever has
-// the turn to propose.
+// Package rounds is for exchanges of agents in step: in each round every agent sends one
+// message and waits for the others, at most until a deadline. Then the messages determine
+// the next step, or one agent does: a fixed leader, or the agent that has the turn to propose.
 //
-// A [Barrier] knows the round, whether its deadline has passed, and who has let the agent
-// wait too often. [Turns] says who proposes. All else is for the exchange to say:
+// A [Barrier] holds the round, whether its deadline has passed, and which peers have missed too
+// many deadlines. [Turns] determines the proposer. The exchange defines the rest:
 //
-//   - who is expected to speak: those present, those in step, a roster;
-//   - what is said, how it travels, and whether it is of the round;
-//   - from when on the deadline runs, and how long: the exchange sets the timer, and calls
+//   - the peers that are expected to send: those present, those in step, a roster;
+//   - the content and transport of messages, and whether they belong to the round;
+//   - start and length of the deadline: the exchange sets the timer, and calls
 //     Expire when it fires;
-//   - what it means that nobody is waited for any more, and what follows where some are
+//   - the consequences when the round waits for no peer any more, and when some are
 //     missing.
 //
-// Each agent waits by what it has heard itself. Two agents may miss others, blame others,
-// and so wait for others in later rounds: what all must agree on may not rest on it.
+// Each agent waits according to the messages that it has received itself. Two agents may miss and
+// blame different peers, and so wait for different peers in later rounds. Decisions on which all
+// must agree may not depend on it.
 //
 // The package has no source of its own: the papers' algorithms in rounds assume that all
 // speak. That silence costs an agent no more than 1 + log2 T deadlines in T rounds, from
@@ -39,8 +39,8 @@ type Barrier struct {
 }
 
 // Open begins a round, the deadline of which has not passed. Numbers are at least 1 and
-// grow, perhaps by more than 1; otherwise it panics. A round that is still open is left,
-// and nobody blamed.
+// grow, perhaps by more than 1; otherwise it panics. A round that is still open is abandoned,
+// and no peer is blamed.
 func (b *Barrier) Open(number int) {
 	if number <= b.number {
 		panic(fmt.Sprintf("rounds: round %d opens after round %d; numbers must grow, from 1 on", number, b.number))
@@ -51,20 +51,20 @@ func (b *Barrier) Open(number int) {
 // Number is that of the latest round, 0 before the first.
 func (b *Barrier) Number() int { return b.number }
 
-// IsOpen tells whether the latest round has begun and not ended.
+// IsOpen reports whether the latest round has begun and not ended.
 func (b *Barrier) IsOpen() bool { return b.open }
 
 // Expire says that the deadline of the open round has passed. Without an open round it
 // does nothing: a timer may be left over from one that has closed.
 func (b *Barrier) Expire() { b.late = b.late || b.open }
 
-// Late tells whether the deadline of the latest round has passed while it was open.
+// Late reports whether the deadline of the latest round has passed while it was open.
 func (b *Barrier) Late() bool { return b.late }
 
-// Waits tells for whom of the expected the open round still waits, in their order: who
-// has not spoken in it, and has not let the agent wait too often. After m times in vain a
-// peer is not waited for before 2^(m-1) rounds later. The round waits for nobody once its
-// deadline has passed.
+// Waits returns the expected peers for which the open round still waits, in their order: those that
+// have sent nothing in it and have not missed too many deadlines. After m missed deadlines of a
+// peer, rounds wait for it again only 2^(m-1) rounds later. The round waits for no peer once
+// its deadline has passed.
 func (b *Barrier) Waits(expected []peer.ID, hasSent func(peer.ID) bool) []peer.ID {
 	if b.late {
 		return nil
@@ -72,9 +72,9 @@ func (b *Barrier) Waits(expected []peer.ID, hasSent func(peer.ID) bool) []peer.I
 	return b.missing(expected, hasSent)
 }
 
-// Close ends the open round and returns who of the expected it has waited for and who
-// has not spoken, in their order. Where its deadline has passed that was in vain, and they
-// are blamed for it; a round may close before, when there is no need to wait any more.
+// Close ends the open round and returns the expected peers for which it has waited and that have
+// sent nothing, in their order. They are blamed if the deadline has passed. A round may close
+// before, when there is no need to wait any more.
 func (b *Barrier) Close(expected []peer.ID, hasSent func(peer.ID) bool) (missing []peer.ID) {
 	missing = b.missing(expected, hasSent)
 	if b.late && len(missing) > 0 {

@@ -2,9 +2,9 @@ package rounds
 
 import "github.com/libp2p/go-libp2p/core/peer"
 
-// Turns says whose turn it is to propose in a round: the roster in order, beginning with
-// another one each round, so that nobody proposes more often than others, and who is
-// silent is passed over in the next turn.
+// Turns determines which peer proposes in a turn of a round: the roster in order, beginning with
+// another peer each round, so that all propose equally often. Silent peers are passed over in the
+// next turn.
 type Turns struct {
 	Roster []peer.ID // the same, in the same order, for all agents
 
@@ -17,7 +17,7 @@ func (t *Turns) Leader(round, turn int) peer.ID {
 	return t.Roster[(round+turn)%len(t.Roster)]
 }
 
-// PassOver blames whoever has this turn, which an agent has waited for in vain or found
+// PassOver blames the peer that has this turn, because its proposal did not arrive in time or was
 // wrong.
 func (t *Turns) PassOver(round, turn int) {
 	if t.lapses == nil {
@@ -26,8 +26,8 @@ func (t *Turns) PassOver(round, turn int) {
 	t.lapses.note([]peer.ID{t.Leader(round, turn)}, round)
 }
 
-// Forgiven tells whether whoever has this turn may be waited for: after m times passed over
-// not before 2^(m-1) rounds later.
+// Forgiven reports whether an agent may wait for the peer that has this turn: after m times passed
+// over not before 2^(m-1) rounds later.
 func (t *Turns) Forgiven(round, turn int) bool {
 	return t.lapses.isForgiven(t.Leader(round, turn), round)
 }

@@ -55,10 +55,9 @@ type Grid struct {
 	choices [][]int // of each categorical parameter: what each choice becomes
 }
 
-// New returns the grid of the node with this key on a space. It follows from a hash (HKDF,
-// RFC 5869) of the key, and for each parameter from its name and scale. Who has seen one middle
-// of a cell knows the cells of that parameter; what the grid hides is where in a cell the
-// design is.
+// New returns the grid of the node with this key on a space. It follows from a hash (HKDF, RFC
+// 5869) of the key, and for each parameter from its name and scale. A receiver of one middle of a
+// cell knows the cells of that parameter; what the grid hides is where in a cell the design is.
 func New(key crypto.PrivKey, space *task.Space) (*Grid, error) {
 	raw, err := key.Raw()
 	if err != nil {

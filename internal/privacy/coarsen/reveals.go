@@ -45,8 +45,8 @@ func cellText(space *task.Space, parameter int) string {
 	return fmt.Sprintf("to %.2g", c.width)
 }
 
-// DisclosesMore describes what an edit of a task file adds to what a node has disclosed under the former
-// file, in sentences; it is empty where the cells are the same or wider.
+// DisclosesMore describes, in sentences, the disclosures that an edit of a task file adds to those
+// under the former file; it is empty where the cells are the same or wider.
 func DisclosesMore(former, edited *task.Space) (lines []string) {
 	var narrower, renamed []string
 	for i, p := range edited.Parameters() {

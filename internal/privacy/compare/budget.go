@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// MaxCounted is how many peers a Budget tells apart.
+// MaxCounted is the number of peers that a Budget distinguishes.
 const MaxCounted = 1024
 
-// ErrSpent says that a peer has been answered as often as it may be.
+// ErrSpent reports that a peer has been answered as often as it may be.
 var ErrSpent = errors.New("too many comparisons")
 
 // Budget counts how often each peer has been answered since the latest Renew, which is
@@ -18,7 +18,7 @@ type Budget struct {
 	counts map[string]int
 }
 
-// NewBudget allows so many answers to each peer, at least one.
+// NewBudget returns a budget of most answers to each peer; most is at least 1.
 func NewBudget(most int) (*Budget, error) {
 	if most < 1 {
 		return nil, fmt.Errorf("a budget of %d comparisons, accepted are 1 or more", most)
@@ -26,7 +26,7 @@ func NewBudget(most int) (*Budget, error) {
 	return &Budget{most: most, counts: map[string]int{}}, nil
 }
 
-// Check tells whether a peer can be answered once more. The error wraps ErrSpent.
+// Check reports whether a peer can be answered once more. The error wraps ErrSpent.
 func (b *Budget) Check(peer string) error {
 	count, known := b.counts[peer]
 	switch {
@@ -38,10 +38,10 @@ func (b *Budget) Check(peer string) error {
 	return nil
 }
 
-// Spend counts an answer, which is due before it is sent, whatever Check says of it.
+// Spend counts an answer, before it is sent, whatever Check returns for it.
 func (b *Budget) Spend(peer string) { b.counts[peer]++ }
 
-// Spent tells whether anything is counted.
+// Spent reports whether anything is counted.
 func (b *Budget) Spent() bool { return len(b.counts) > 0 }
 
 // Renew begins the next hour.

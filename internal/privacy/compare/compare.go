@@ -24,7 +24,7 @@ const (
 	AnswerBytes = 2 * OfferBytes
 )
 
-// ErrMalformed says that no honest party sends such a message.
+// ErrMalformed reports that no honest party sends such a message.
 var ErrMalformed = errors.New("malformed message of a comparison")
 
 var (
@@ -63,7 +63,7 @@ func Answer(threshold uint64, context, offer []byte, random io.Reader) ([]byte, 
 	return append(list(raise(offered, secret)), list(raise(own, secret))...), nil
 }
 
-// End tells whether the value exceeds the threshold. It can be called once. An error
+// End reports whether the value exceeds the threshold. It can be called once. An error
 // wraps ErrMalformed where the answer is wrong; the other party must then learn no more
 // than that the value does not exceed.
 func (c *Comparison) End(answer []byte) (bool, error) {

@@ -15,7 +15,7 @@ const Bits = 64
 // hashedAs separates these hashes from all other ones, as RFC 9380 asks for.
 var hashedAs = []byte("fbo-compare-1-ristretto255_XMD:SHA-512_R255MAP_RO_")
 
-// Who an element belongs to.
+// The party of an element.
 const (
 	both     = 0 // it may be in both sets
 	beginner = 1 // it fills up the beginner's set

@@ -1,18 +1,17 @@
 // Package designvector turns designs into vectors that package ledger can add noise to, and the
 // noisy vectors back into designs.
 //
-// A number is its coordinate in the unit cube less 1/2. A category of L choices is L
-// numbers: (1 − 1/L)/√2 for the choice and −1/(L√2) for each other one, so that two choices
-// are as far apart as the two ends of a number. What comes back is the nearest that a
-// design can be: a number outside of the unit interval becomes its end, and of a category
-// the choice with the largest number counts. Both follow from the noisy vector alone, and so
-// cost no privacy. Of two choices the wrong one is told with the probability Φ(−1/2σ), σ
-// being the deviation of the noise: that is randomised response, at the price that the
-// ledger counts for the vector.
+// A number is its coordinate in the unit cube less 1/2. A category of L choices is L numbers: (1 −
+// 1/L)/√2 for the choice and −1/(L√2) for each other one, so that two choices are as far apart as
+// the two ends of a number. The result is the nearest design: a number outside of the unit interval
+// becomes its end, and a category takes the choice with the largest number. Both follow from the
+// noisy vector alone, and so cost no privacy. With two choices the wrong one is released with the
+// probability Φ(−1/2σ), σ being the deviation of the noise: this is randomised response, at the
+// cost that the ledger counts for the vector.
 //
-// The vectors of a space lie in a ball around 0 of radius [Norm], half the diagonal of the
-// cube. A design that rests on data may move from one corner to the opposite one with a
-// single observation, so that the sensitivity to one is that to all of them: the diagonal.
+// The vectors of a space lie in a ball around 0 of radius [Norm], half the diagonal of the cube. A
+// design that depends on data may move from one corner to the opposite one with a single
+// observation, so that the sensitivity to one is that to all of them: the diagonal.
 package designvector
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Release describes what a node releases that tells a place of the space.
+// Release describes the release of a node that publishes a design of the space.
 func Release(space *task.Space) task.Release {
 	return task.Release{Numbers: space.Dim(), Of: "a design", Norm: Norm(space), Place: true}
 }

@@ -41,10 +41,9 @@ func (a *account) count(name protocol.ReleaseName) {
 	a.note(a.journal)
 }
 
-// whole tells whether the journal's account can be relied on: it has begun in this run,
-// or a peer that was there has told how far it had come. A release and its receipt are
-// published after they are on disk, so that a crash may have kept the last one from
-// everybody; the one before is enough.
+// whole reports whether the journal's account can be trusted: it has begun in this run, or a
+// present peer has reported its last release. A release and its receipt are published after they
+// are on disk, so that after a crash possibly no peer has the last one; the one before is enough.
 func (a *account) whole() bool { return !a.earlier || a.confirmed }
 
 // vouch records that a peer holds this many of the journal's releases.
@@ -116,8 +115,8 @@ func (l *Ledger) lost(held int) string {
 		held, len(l.journal.Releases))
 }
 
-// Contradicted looks at what the node's key has signed that contradicts itself. It
-// returns what Told returns.
+// Contradicted checks a proof that the node's own key has equivocated. It returns the same as
+// Reconcile.
 func (l *Ledger) Contradicted(c protocol.EquivocationProof) (record []byte, reason string) {
 	if first, second, ok := c.Accounts(); ok {
 		l.forked = l.forked || l.journal.Forked(first) || l.journal.Forked(second)
@@ -127,8 +126,7 @@ func (l *Ledger) Contradicted(c protocol.EquivocationProof) (record []byte, reas
 	return l.refuse(0, twoJournals)
 }
 
-// Echo looks at an own release, by its number, that a peer tells. It returns what Told
-// returns.
+// Echo checks the number of an own release that a peer reports. It returns the same as Reconcile.
 func (l *Ledger) Echo(release int) (record []byte, reason string) {
 	if release > len(l.journal.Releases) {
 		return l.refuse(release, l.lost(release))
@@ -136,8 +134,8 @@ func (l *Ledger) Echo(release int) (record []byte, reason string) {
 	return nil, ""
 }
 
-// refuse ends all releases, of which so many at least were made. It returns a record when
-// that is new, or when more releases have become known, and the reason when it is new.
+// refuse ends all releases; at least known of them were made. It returns a record if the refusal is
+// new, or if more releases have become known, and the reason if it is new.
 func (l *Ledger) refuse(known int, why string) (record []byte, reason string) {
 	known = max(known, len(l.seen), l.state.Released)
 	if l.state.Refused != "" && known == l.state.Released {
@@ -151,7 +149,7 @@ func (l *Ledger) refuse(known int, why string) (record []byte, reason string) {
 	return mustMarshal(entry{Refused: l.state.Refused, Known: known}), reason
 }
 
-// price says what is known to be spent.
+// price returns the known part of the spent budget as text.
 func (l *Ledger) price() string {
 	spent, err := l.Spent(l.state.Released)
 	if err != nil {
@@ -160,8 +158,8 @@ func (l *Ledger) price() string {
 	return fmt.Sprintf("; %s known to be made, ε = %.3g of %g", sanitize.Count(l.state.Released, "release"), spent, l.Epsilon)
 }
 
-// Waits returns, once in a run, what the next release waits for if enough of those present
-// have told what they hold and none of them knows how far the account has come.
+// Waits returns, once in a run, what the next release waits for if enough of the present peers have
+// sent their shares and none of them knows the account's last release.
 func (l *Ledger) Waits(present []peer.ID) string {
 	if l.whole() || l.warned || !l.Open() || !l.enoughReported(present) {
 		return ""

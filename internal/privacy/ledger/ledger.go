@@ -15,10 +15,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// gridBits makes rounding negligible beside any noise.
+// gridBits makes rounding negligible relative to any noise.
 const gridBits = 30
 
-// Terms are what a task promises, in numbers that anybody can check.
+// Terms are the promise of a task, in numbers that every node can check.
 type Terms struct {
 	task.Privacy
 	Sigma float64 // deviation of the noise that a node adds to each weight
@@ -26,9 +26,9 @@ type Terms struct {
 	sigma int64 // the same in units of the grid
 }
 
-// NewTerms works out the noise that the promise of a task needs. The task must
-// promise something. An error says that no noise that can be sampled keeps it: the
-// other bounds of package privacy are wider than those of a task.
+// NewTerms works out the noise that the promise of a task needs. The task must promise something.
+// It returns an error if no noise that can be sampled keeps the promise: the other bounds of
+// package privacy are wider than those of a task.
 func NewTerms(t *task.Task) (Terms, error) {
 	release, ok := t.Release()
 	if !ok {
@@ -67,14 +67,14 @@ func (t Terms) Spent(releases int) (float64, error) {
 // Numbers is how many a released vector has.
 func (t Terms) Numbers() int { return t.plan.Dimension }
 
-// Weights turns what was released, or a sum of it, into weights, as long as it.
+// Weights turns a release, or a sum of releases, into weights of the same length.
 func (t Terms) Weights(units []int64) []float64 {
 	weights := make([]float64, len(units))
 	t.plan.Grid.Weights(weights, units)
 	return weights
 }
 
-// State is what a Ledger stands at.
+// State is the state of a Ledger.
 type State struct {
 	Planned  int    `json:"planned"`
 	Released int    `json:"released"`          // of this node, by any journal that is known of
@@ -111,8 +111,8 @@ func NewLedger(t *task.Task, entropy io.Reader) (*Ledger, error) {
 	return &Ledger{Terms: terms, entropy: entropy, state: State{Planned: t.Privacy.Releases}}, err
 }
 
-// Disown refuses all releases, since it is not known what was spent before; why says so.
-// An empty one changes nothing.
+// Disown refuses all releases, since it is not known what was spent before; why is the reason. An
+// empty why changes nothing.
 func (l *Ledger) Disown(why string) {
 	if why != "" {
 		l.state.Refused = why
@@ -150,7 +150,7 @@ func (l *Ledger) Replay(record []byte) {
 	}
 }
 
-// ReadState returns what the records of a journal say has been spent.
+// ReadState returns the spent budget by the records of a journal.
 func ReadState(t *task.Task, records [][]byte) State {
 	l := Ledger{state: State{Planned: t.Privacy.Releases}}
 	for _, record := range records {
@@ -159,7 +159,7 @@ func ReadState(t *task.Task, records [][]byte) State {
 	return l.state
 }
 
-// CaughtUp says that a peer has told all shares that it holds.
+// CaughtUp notes that a peer has sent all shares that it holds.
 func (l *Ledger) CaughtUp(id peer.ID) {
 	if !slices.Contains(l.reported, id) && len(l.reported) < maxReported {
 		l.reported = append(l.reported, id)
@@ -170,14 +170,13 @@ func (l *Ledger) CaughtUp(id peer.ID) {
 // as many, releases wait for Patience.
 const maxReported = 4096
 
-// Open tells whether releases are left.
+// Open reports whether releases are left.
 func (l *Ledger) Open() bool { return l.state.Refused == "" && l.state.Released < l.state.Planned }
 
-// Trusted tells whether the journal's account can be relied on: enough of those present,
-// the node itself among them, have told what they hold, and the account has begun in
-// this run or somebody has told how far it had come. Enough is more than half of the others,
-// or one of them once the ledger has waited for Patience; see Count. A node alone has nobody
-// to share with.
+// Trusted reports whether the journal's account can be trusted: enough of the present peers have
+// sent their shares, and the account has begun in this run or a peer has reported its last release.
+// The node itself is in present. Enough is more than half of the others, or one of them once the
+// ledger has waited for Patience; see Count. A solo node has no receivers.
 func (l *Ledger) Trusted(present []peer.ID) bool { return l.enoughReported(present) && l.whole() }
 
 func (l *Ledger) enoughReported(present []peer.ID) bool {
@@ -195,10 +194,10 @@ func (l *Ledger) reportedBy(present []peer.ID) (reported int) {
 	return reported
 }
 
-// Release spends one release on the weights and returns them clipped and with
-// noise, its number, and the record that must be on disk before they leave. Weights
-// that are not finite are released as zeros with noise, since silence would tell
-// that they were. On an error nothing may leave and nothing is spent.
+// Release spends one release on the weights and returns them clipped and with noise, its number,
+// and the record that must be on disk before they leave. Weights that are not finite are released
+// as zeros with noise, since a missing release would disclose that they were. On an error nothing
+// may leave and nothing is spent.
 func (l *Ledger) Release(weights []float64) (noisy []float64, release int, record []byte, err error) {
 	units, release, record, err := l.Contribute(weights)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// Silent peers hold releases up for Patience, which an exchange counts in beats. They may be
-// as many as somebody likes to announce, and more may come at any time, so that it is the
-// ledger's patience that ends and not that with one of them.
+// Silent peers delay releases for Patience, which an exchange counts in beats. An attacker can
+// announce any number of them, at any time. So the limit is the ledger's, and not one for each
+// peer.
 const (
 	Patience = 5 * time.Minute
 	Beat     = 30 * time.Second
@@ -19,12 +19,12 @@ const (
 
 // patience is how long a ledger has waited.
 type patience struct {
-	beats int  // in a row in which not enough of those present had told
-	over  bool // those who are silent are not waited for
+	beats int  // in a row in which not enough of the present peers had sent their shares
+	over  bool // silent peers are not waited for
 }
 
-// Count notes that a Beat has passed, with these present, the node itself among them. When
-// from now on silent peers are not waited for, or are waited for again, it says so, once.
+// Count notes that a Beat has passed, with these peers present, the node itself among them. When
+// the ledger stops waiting for silent peers, or waits again, change describes it, once.
 func (l *Ledger) Count(present []peer.ID) (change string) {
 	reported, others := l.reportedBy(present), len(present)-1
 	if 2*reported > others {

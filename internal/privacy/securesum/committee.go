@@ -14,10 +14,11 @@ import (
 // MaxMembers bounds a committee.
 const MaxMembers = 64
 
-// Committee says how many agents serve in a round and whom it protects against.
+// Committee holds the number of agents that serve in a round and the number of colluding ones that
+// it tolerates.
 type Committee struct {
-	Members   int // C: who get shares, 2 to MaxMembers
-	Threshold int // t: so many members together learn nothing but the sum; also the degree of the polynomials
+	Members   int // C: agents that get shares, 2 to MaxMembers
+	Threshold int // t: this number of members together learn nothing but the sum; also the degree of the polynomials
 	Quorum    int // q: votes that make a set of contributors the round's; more than (C+t)/2
 }
 
@@ -27,7 +28,7 @@ func NewCommittee(members, threshold int) (Committee, error) {
 	return c, c.Validate()
 }
 
-// Validate says why a committee would not protect or never finish.
+// Validate returns an error if a committee would not protect or would never finish.
 func (c Committee) Validate() error {
 	switch {
 	case c.Members < 2 || c.Members > MaxMembers:

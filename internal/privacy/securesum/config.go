@@ -20,14 +20,14 @@ const (
 	MaxDimension    = 30_000
 	MaxRounds       = 1 << 20
 	MaxMessageBytes = 256 << 10
-	MaxNumbers      = 1 << 23 // roster times dimension: a member holds so many, in 8 bytes each
+	MaxNumbers      = 1 << 23 // roster times dimension: the count of numbers that a member holds, in 8 bytes each
 )
 
 // signatureBytes is the length of an Ed25519 signature, the only kind there is.
 const signatureBytes = 64
 
-// Config says who sums what. All agents of a task need the same, but for Self,
-// Random, Sign, Verify and the times.
+// Config defines the agents, vectors and committee of the sums. All agents of a task need the same,
+// but for Self, Random, Sign, Verify and the times.
 type Config struct {
 	Task            cid.Cid
 	Self            peer.ID
@@ -45,7 +45,7 @@ type Config struct {
 	Turn     int // ticks that each member has for its proposal, at least 2; 3 if zero
 	Deadline int // ticks after which the round is given up; if zero, enough for as many absent members as the committee bears
 
-	// Random is crypto/rand.Reader: who can foresee it reads the contributions.
+	// Random is crypto/rand.Reader: a party that can predict it can compute the contributions.
 	Random io.Reader
 	// Sign signs with the agent's key, Verify checks a peer's signature; see Signer
 	// and Verify. A signature has 64 bytes.

@@ -8,10 +8,10 @@ import (
 // answers, of which up to (n−degree−1)/2 are wrong, the right ones determine it, since two
 // polynomials that both fit n−(n−degree−1)/2 of them have more than degree points in common.
 
-// correct is reconstruct that outvotes wrong answers, up to (n−degree−1)/2 of n. It also
-// returns their indices. An error wraps ErrInconsistent when no polynomials fit all but so
-// many. When more answers than these are wrong, they may be made up so that a wrong result
-// comes of it: n−degree less those that are outvoted suffice.
+// correct is reconstruct that outvotes wrong answers, up to (n−degree−1)/2 of n. It also returns
+// their indices. An error wraps ErrInconsistent if no polynomials fit all but that many. When more
+// answers than these are wrong, they may be made up so that a wrong result comes of it: n−degree
+// less those that are outvoted suffice.
 //
 // An answer that is wrong anywhere is wrong as a whole. Which are shows in one random
 // combination of the coordinates, with all but a chance of n in 2⁶¹, so that only one word
@@ -54,11 +54,11 @@ func correct(answers []answer, degree int, random io.Reader) (values []element, 
 	return values, wrong, nil
 }
 
-// unlocated returns those points of a word with up to so many errors at which there is none,
-// by the key equation of Berlekamp and Welch: with E of degree errors, zero where the word y
-// is wrong, and Q = P·E, it holds that Q(x) = y·E(x) at all points, and whichever solution
-// there is has the same Q/E. Points at which E happens to be zero are left out, too. The
-// result means nothing if more are wrong.
+// unlocated returns the correct points of a word with at most this number of errors, by the key
+// equation of Berlekamp and Welch: with E of degree errors, zero where the word y is wrong, and Q =
+// P·E, it holds that Q(x) = y·E(x) at all points, and whichever solution there is has the same Q/E.
+// Points at which E happens to be zero are left out, too. The result means nothing if more are
+// wrong.
 func unlocated(word []answer, degree, errors int) (right []answer) {
 	unknowns := degree + 2*errors + 1 // of Q degree+errors+1, of E those below the leading 1
 	rows := make([][]element, len(word))

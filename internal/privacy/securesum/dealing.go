@@ -9,14 +9,14 @@ import (
 	"io"
 )
 
-// A dealer shows that its parts belong to polynomials of the threshold's degree without
-// showing them: it shares a few random numbers, the masks, behind its vector, commits itself
-// to each part by a hash, and publishes, for each mask, a random combination of all
-// coordinates plus the mask. The weights of the combinations follow from the commitments.
-// A part that does not fit them is a proof against the dealer, who has signed both.
+// A dealer shows that its parts belong to polynomials of the threshold's degree without showing
+// them: it shares a few random numbers, the masks, after its vector, commits itself to each part by
+// a hash, and publishes, for each mask, a random combination of all coordinates plus the mask. The
+// weights of the combinations follow from the commitments. A part that does not fit them is a proof
+// against the dealer, which has signed both.
 
 const (
-	masks     = 3  // numbers behind a vector; a wrong part fits each by a chance of 1 in 2⁶¹
+	masks     = 3  // numbers after a vector; a wrong part fits each by a chance of 1 in 2⁶¹
 	saltBytes = 64 // twice a hash, so that each hash is as likely for one part as for another
 )
 
@@ -30,7 +30,7 @@ type part struct {
 // share is the part of the vector alone.
 func (p part) share() []element { return p.values[:len(p.values)-masks] }
 
-// header is what all members get alike from a dealer.
+// header is the part of a deal that is the same for all members.
 type header struct {
 	commitments [][sha256.Size]byte // to the parts, by rank
 	checks      [][]element         // the combined polynomials, one for each mask, at points 1 to threshold+1
@@ -43,7 +43,7 @@ type deals struct {
 	parts  []part // by rank
 }
 
-// dealing says whose deals of which round are meant.
+// dealing identifies a deal by its round and its dealer.
 type dealing struct {
 	round  uint64
 	dealer int // roster index
@@ -61,13 +61,13 @@ func (e *Exchange) statement(d dealing, h header) []byte {
 	return h.appendUnsigned(e.context("fbo-securesum-deal-1", d))
 }
 
-// name tells a dealer's headers apart. The signature is not in it: a dealer can make many of
-// one statement.
+// name distinguishes a dealer's headers. The signature is not in it: a dealer can make many of one
+// statement.
 func (e *Exchange) name(d dealing, h header) [sha256.Size]byte {
 	return sha256.Sum256(e.statement(d, h))
 }
 
-// commitment hides a part as long as nobody tries its salt, and holds the dealer to it.
+// commitment hides a part as long as its salt is not guessed, and binds the dealer to it.
 type commitment func(context []byte, rank int, p part) [sha256.Size]byte
 
 func hashed(context []byte, rank int, p part) [sha256.Size]byte {
@@ -148,17 +148,17 @@ func combine(weights [][]element, p part) []element {
 	return combined
 }
 
-// signed tells whether the dealer has signed a header.
+// signed reports whether the dealer has signed a header.
 func (e *Exchange) signed(d dealing, h header) bool {
 	return e.cfg.Verify(e.cfg.Roster[d.dealer], e.statement(d, h), h.signature)
 }
 
-// opens tells whether a part is the one that the header commits to.
+// opens reports whether a part is the one that the header commits to.
 func (e *Exchange) opens(d dealing, h header, rank int, p part) bool {
 	return e.commitment(d, rank, p) == h.commitments[rank]
 }
 
-// fits tells whether a part that opens belongs to the polynomials of the header.
+// fits reports whether a part that opens belongs to the polynomials of the header.
 func (e *Exchange) fits(d dealing, h header, rank int, p part) bool {
 	var answers []answer
 	for k, values := range h.checks {

@@ -22,7 +22,7 @@ type Outcome struct {
 	Contributors []peer.ID // sorted
 	Answers      int       // sums of the committee that agreed; with one more than the threshold nothing checked them
 	Outvoted     []peer.ID // members whose sums did not fit those; the fault is theirs, since parts that do not fit are not added up
-	Disqualified []peer.ID // dealers against whom there is a proof, of this round or an earlier one, that their parts do not fit together
+	Disqualified []peer.ID // dealers with a proof against them, of this round or an earlier one, that their parts do not fit together
 	Err          error     // wraps one of the errors of this package
 }
 
@@ -41,23 +41,23 @@ type Exchange struct {
 	current     *round // nil before the first
 	previous    *round // it is over here, and still answers those who lag behind
 	memory      memory
-	ahead       []uint64     // by roster index: the newest round each peer has spoken of
+	ahead       []uint64     // by roster index: the newest round in each peer's messages
 	reminded    set          // peers to which the agent has sent the current round or its presence in this tick
 	unlike      set          // peers whose messages are of another version
 	clock       int          // ticks since the start
-	lastReports []lastReport // by roster index: the newest round each peer has spoken of, and when
+	lastReports []lastReport // by roster index: the newest round in each peer's messages, and when
 	elected     elected      // of the round that was last asked for
 	unmet       lastReport   // the round whose committee could not meet when last asked, and since when
 	called      lastReport   // the round for which the committee was last called, and when
 
-	disqualified set      // dealers, for good
+	disqualified set      // dealers, permanently
 	proofs       [][]byte // against them, as messages; nil for those of earlier runs
 	slanderers   set      // peers who sent something else as a proof
 
 	out []strategy.Output // of the step under way
 }
 
-// memory is what records of earlier runs say about the latest round.
+// memory holds the data of earlier runs' records about the latest round.
 type memory struct {
 	round uint64
 	dealt bool
@@ -121,9 +121,9 @@ func (e *Exchange) Step(_ strategy.View, in strategy.Input) []strategy.Output {
 	return e.take()
 }
 
-// Next returns the round to which the agent can contribute now. There is none
-// while a round is under way to which it has contributed already, after the
-// last, and for a dealer against whom there is a proof.
+// Next returns the round to which the agent can contribute now. There is none while a round is
+// running to which it has contributed already, after the last, and for a dealer with a proof
+// against it.
 func (e *Exchange) Next() (round uint64, ok bool) {
 	switch {
 	case !e.started || e.broken != nil || e.disqualified.has(e.self):
@@ -136,17 +136,16 @@ func (e *Exchange) Next() (round uint64, ok bool) {
 	return e.current.number + 1, e.current.number < e.cfg.Rounds
 }
 
-// Underway tells whether the round that Next names has begun, since peers have
-// spoken of it.
+// Underway reports whether the round that Next names has begun, since peers have sent messages of
+// it.
 func (e *Exchange) Underway() bool { return e.current != nil && !e.current.over() }
 
-// Contribute gives the agent's vector, noise included, to a round, which must be
-// the one that Next says. The outputs are to be returned from the step in which
-// the caller decides this, after those that record what the contribution costs:
-// the contribution is spent whatever becomes of the round, since others may learn
-// a sum that this agent does not. The same vector, with the same noise, must never
-// be given to two rounds: the difference of two sums would tell who left.
-// Numbers are at most [Config.MaxValue] in absolute value.
+// Contribute gives the agent's vector, noise included, to a round, which must be the one that Next
+// returns. The outputs are to be returned from the step in which the caller decides this, after
+// those that record what the contribution costs: the contribution is spent whatever the result of
+// the round, since others may learn a sum that this agent does not. The same vector, with the same
+// noise, must never be given to two rounds: the difference of two sums would disclose the vectors
+// of agents that left. Numbers are at most [Config.MaxValue] in absolute value.
 func (e *Exchange) Contribute(round uint64, vector []int64) ([]strategy.Output, error) {
 	if e.broken != nil {
 		return nil, e.broken
@@ -171,8 +170,8 @@ func (e *Exchange) Contribute(round uint64, vector []int64) ([]strategy.Output, 
 	if e.current == nil || e.current.number != round {
 		e.shift(newRound(e, round))
 	}
-	// After a restart the coefficients are gone, and others would not fit to the
-	// shares already sent: whoever has dealt never deals again.
+	// After a restart the coefficients are gone, and others would not fit to the shares already
+	// sent: an agent that has dealt does not deal again.
 	e.record(record{kind: recordDealt, round: round})
 	e.current.contribute(deals)
 	return e.take(), nil
@@ -282,10 +281,10 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 	}
 }
 
-// follow opens the round that peers speak of. One peer is enough for the next
-// round after one that is over. Further ahead, or while a round is under way,
-// it takes more peers than may collude, and then the agent has missed at least one
-// round in between: those peers have no use any more for the one it is in.
+// follow opens the round in peers' messages. One peer is enough for the next round after one that
+// is over. Further ahead, or while a round is under way, it takes more peers than may collude, and
+// then the agent has missed at least one round in between: those peers have no use any more for the
+// one it is in.
 func (e *Exchange) follow(spoken uint64) {
 	number, over := uint64(0), true
 	if e.current != nil {

@@ -16,8 +16,8 @@ type element uint64
 // and one addition (2⁶¹ ≡ 1).
 const prime = 1<<61 - 1
 
-// MaxSum bounds the absolute value of what can be told apart in the field:
-// numbers from −MaxSum to MaxSum.
+// MaxSum bounds the absolute value of numbers that the field represents uniquely: those from
+// −MaxSum to MaxSum.
 const MaxSum = (prime - 1) / 2
 
 // fold brings a number below 2·prime into the field.

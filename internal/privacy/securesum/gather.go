@@ -6,9 +6,9 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Before an agent contributes to a round it asks the round's committee whether it is there:
-// a contribution is paid for whatever becomes of it, and without a quorum nothing can.
-// An answer binds nobody.
+// Before an agent contributes to a round it asks the round's committee whether it is present: a
+// contribution spends budget even if the round fails, and without a quorum it must fail. An answer
+// is not binding.
 
 // lastReport is when a peer has last spoken of a round, 0 being none.
 type lastReport struct {
@@ -32,8 +32,8 @@ func (e *Exchange) committee(round uint64) []int {
 	return e.elected.members
 }
 
-// receiveMessage takes note that a peer speaks of a round. Once it has voted in the round, or knows how
-// that ended, it takes no contribution more.
+// receiveMessage records the round of a peer's message. A peer that has voted in the round, or
+// knows its result, accepts no further contribution.
 func (e *Exchange) receiveMessage(sender int, m message) {
 	switch {
 	case m.round < e.lastReports[sender].round:
@@ -44,13 +44,12 @@ func (e *Exchange) receiveMessage(sender int, m message) {
 	}
 }
 
-// Gather tells whether the committee of the round that Next names can meet: whether a quorum
-// of it, the agent itself among them where it serves, has spoken to the agent about this
-// round within a turn. The outputs, which ask the others, are to be returned from the
-// step in which it is called; it asks once in a tick, so that it may be called in every step
-// in which the agent wishes to contribute. When a committee could not meet for as long as a
-// round may take, the round is opened all the same, to end without a sum: the next one has
-// another committee.
+// Gather reports whether the committee of the round that Next names can meet: whether a quorum of
+// it, the agent itself among them where it serves, has sent the agent a message of this round
+// within a turn. The outputs, which ask the others, are to be returned from the step in which it is
+// called; it asks once in a tick, so that it may be called in every step in which the agent wishes
+// to contribute. If a committee could not meet for the duration of a round, the round is still
+// opened, to end without a sum: the next round has another committee.
 func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 	round, ok := e.Next()
 	if !ok {
@@ -82,9 +81,10 @@ func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 	return e.take(), met
 }
 
-// answerCall says, once in a tick to each who asks, that the agent is there, unless it is
-// still in an earlier round, or the round takes no contribution more, which would be paid for
-// and be in no sum. Who asks about an earlier round hears of the current one instead.
+// answerCall answers, once in a tick to each sender, that the agent is present. It does not answer
+// if the agent is still in an earlier round, or if the round accepts no further contribution, which
+// would spend budget and be in no sum. A sender that asks about an earlier round gets the current
+// one instead.
 func (e *Exchange) answerCall(sender int, m message) {
 	if m.kind != kindCall || e.reminded.has(sender) {
 		return
@@ -101,7 +101,7 @@ func (e *Exchange) answerCall(sender int, m message) {
 	e.send(sender, reply)
 }
 
-// warnOf says, once, that a peer speaks another version.
+// warnOf warns, once, that a peer uses another version.
 func (e *Exchange) warnOf(sender int, version byte) {
 	if e.unlike.has(sender) {
 		return

@@ -6,13 +6,13 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Proofs against dealers are messages that convince everybody: a complaint, a part to which
-// the dealer has committed itself and that does not fit its header, and a contradiction, two
-// headers of one dealer for one round. Nobody but the dealer can make either. Whoever has seen
-// one takes no deal of this dealer any more, in any round.
+// Proofs against dealers are messages that any agent can verify: a complaint, a part to which the
+// dealer has committed itself and that does not fit its header, and a contradiction, two headers of
+// one dealer for one round. Only the dealer can make either. An agent that has seen one accepts no
+// further deal of this dealer, in any round.
 
-// judge takes a proof of a peer. Who sends one that proves nothing is not listened to again in
-// this run, so that false ones cost one check each.
+// judge checks a proof from a peer. Proofs of a sender of an invalid one are ignored for the rest
+// of this run, so that each false sender costs one check.
 func (e *Exchange) judge(sender int, m message) {
 	if e.disqualified.has(m.dealer) || e.slanderers.has(sender) {
 		return
@@ -28,7 +28,7 @@ func (e *Exchange) judge(sender int, m message) {
 	}
 }
 
-// proves tells whether a message is a proof.
+// proves reports whether a message is a proof.
 func (e *Exchange) proves(m message) bool {
 	d := dealing{m.round, m.dealer}
 	if m.kind == kindContradiction {
@@ -44,7 +44,7 @@ func (e *Exchange) disqualify(proof message) {
 	e.record(record{kind: recordDisqualified, round: proof.round, digest: e.shape.digest, dealer: proof.dealer})
 }
 
-// expose tells everybody of a proof that the agent has found.
+// expose sends a proof that the agent has found to all.
 func (r *round) expose(proof message) {
 	proof.round = r.number
 	r.e.disqualify(proof)
@@ -64,8 +64,9 @@ func (r *round) inform(sender int, held set) {
 	}
 }
 
-// accept takes a part of a contributor. One that does not open is no part: it could be
-// anybody's, and the contributor has to send the right one. Of each contributor the first counts.
+// accept takes a part of a contributor. One that does not open is no part: any agent could have
+// made it, and the contributor has to send the right one. The first part of each contributor
+// counts.
 func (r *round) accept(contributor int, h header, p part) {
 	if !r.serves() || r.e.disqualified.has(contributor) {
 		return
@@ -132,7 +133,7 @@ func (r *round) holding(rank int) set {
 	return held
 }
 
-// complete tells whether a set has all contributors of whom anything is expected.
+// complete reports whether a set has all contributors from which a share is expected.
 func (e *Exchange) complete(held set) bool {
 	for i := range e.cfg.Roster {
 		if !held.has(i) && !e.disqualified.has(i) {

@@ -27,7 +27,7 @@ const recordBytes = 2 + 8
 // recordVersion is not that of messages: a vote under another digest is known by that.
 const recordVersion = 1
 
-// ErrJournal says that a record of an earlier run cannot be read, and with it
+// ErrJournal reports that a record of an earlier run cannot be read, and with it
 // perhaps a vote or a contribution is forgotten; the exchange then keeps silent.
 var ErrJournal = errors.New("a record of secure sums is unreadable")
 

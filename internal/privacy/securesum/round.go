@@ -2,7 +2,7 @@ package securesum
 
 import "crypto/sha256"
 
-// Bounds of what one peer may cause in a round.
+// Bounds of the work that one peer may cause in a round.
 const (
 	maxMessages = 32 // within a tick; further ones are dropped
 	maxSends    = 8  // of the same large message to one peer
@@ -32,7 +32,7 @@ type round struct {
 	rows    []row               // by rank
 	votes   []*vote             // by rank, verified, the first of each
 	mute    bool                // the agent must not vote
-	full    bool                // the committee was told that no share is missing
+	full    bool                // the committee has been notified that no share is missing
 
 	certificate *certificate
 	sums        [][]element // by rank
@@ -47,17 +47,17 @@ type round struct {
 	outcome *Outcome
 }
 
-// row is what a member has said that it holds.
+// row holds the last reported holdings of a member.
 type row struct {
-	held     set                 // nil if it has said nothing
-	names    [][sha256.Size]byte // of the headers of those, in order; nil if it did not tell
+	held     set                 // nil if it has reported nothing
+	names    [][sha256.Size]byte // of the headers of those, in order; nil if not sent
 	received int                 // tick
 }
 
 // sending counts how often something large went to one peer.
 type sending struct{ times, last int }
 
-// due tells whether it may go again, and if so counts it.
+// due reports whether it may go again, and if so counts it.
 func (s *sending) due(tick int) bool {
 	if s.times > 0 && tick < s.last+resendTicks || s.times >= maxSends {
 		return false
@@ -96,7 +96,7 @@ func newRound(e *Exchange, number uint64) *round {
 	return r
 }
 
-// restore takes over what an earlier run has said in the round.
+// restore restores the vote that an earlier run has sent in the round.
 func (r *round) restore(m memory) {
 	r.mute = m.voted
 	if r.serves() && m.vote != nil {
@@ -108,7 +108,7 @@ func (r *round) serves() bool { return r.rank >= 0 }
 
 func (r *round) over() bool { return r.outcome != nil }
 
-// closed tells whether the agent can no longer see to it that a contribution is in the sum.
+// closed reports whether the agent can no longer add a contribution to the sum.
 func (r *round) closed() bool {
 	return r.over() || r.mute || r.certificate != nil || r.serves() && r.votes[r.rank] != nil
 }
@@ -140,9 +140,9 @@ func (r *round) keep(contributor int, h header, p part) {
 	r.headers[contributor], r.names[contributor] = &h, r.e.name(dealing{r.number, contributor}, h)
 }
 
-// tick counts time and says, while the round is under way, what the agent has:
-// whoever can supply what it lacks answers. A member tells everybody, since
-// contributors see from it whether their shares arrived; others ask members only.
+// tick counts time and sends, while the round is running, a status with the agent's holdings:
+// agents that can supply missing parts answer. A member sends it to all, since contributors see
+// from it whether their shares arrived; others send it to members only.
 func (r *round) tick() {
 	clear(r.messages)
 	r.ticks++
@@ -162,7 +162,7 @@ func (r *round) tick() {
 	}
 }
 
-// tell says to the committee what the agent has.
+// tell sends the agent's status to the committee.
 func (r *round) tell() { r.e.sendTo(r.committee, r.status(r.serves())) }
 
 // status leaves out disqualified dealers. The names of headers are for the committee.
@@ -222,7 +222,7 @@ func (r *round) receive(sender int, m message) {
 	r.advance()
 }
 
-// note remembers what a member says that it holds, and its vote.
+// note stores the reported holdings of a member, and its vote.
 func (r *round) note(rank int, s status) {
 	r.rows[rank] = row{held: s.held, names: s.names, received: r.ticks}
 	if r.serves() {
@@ -268,8 +268,7 @@ func (r *round) advance() {
 	r.finish(false)
 }
 
-// fresh are the ranks of the members heard of within a turn, the agent among
-// them.
+// fresh returns the ranks of the members that sent a message within a turn, the agent among them.
 func (r *round) fresh() []int {
 	var ranks []int
 	for rank, row := range r.rows {

@@ -39,7 +39,7 @@ func (s set) count() int {
 	return n
 }
 
-// within tells whether all of s is in o.
+// within reports whether all of s is in o.
 func (s set) within(o set) bool {
 	for i, b := range s {
 		if b&^o[i] != 0 {
@@ -49,7 +49,7 @@ func (s set) within(o set) bool {
 	return true
 }
 
-// of tells whether s is a set of 0…n−1 in its one form.
+// of reports whether s is a set of 0…n−1 in its one form.
 func (s set) of(n int) bool {
 	return len(s) == setBytes(n) && (n%8 == 0 || s[len(s)-1]>>(n%8) == 0)
 }

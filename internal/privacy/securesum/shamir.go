@@ -6,9 +6,9 @@ import (
 	"io"
 )
 
-// ErrInconsistent says that the sums of a round's committee do not belong to
-// one polynomial, and more are wrong than can be outvoted: members have sent wrong
-// ones, and nobody can tell which.
+// ErrInconsistent reports that the sums of a round's committee do not belong to one polynomial, and
+// that more are wrong than can be outvoted: members have sent wrong ones, which cannot be
+// identified.
 var ErrInconsistent = errors.New("the committee's sums contradict each other")
 
 // deal shares a vector among members: result[k] is what member k gets, the
@@ -43,7 +43,7 @@ func evaluate(vector []element, coefficients [][]element, x element) []element {
 	return values
 }
 
-// answer is what one member says about the sum: values at its point.
+// answer is one member's share of the sum: values at its point.
 type answer struct {
 	point  element
 	values []element

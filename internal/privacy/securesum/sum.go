@@ -7,7 +7,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Why a round ended without a sum, beside ErrInconsistent.
+// Reasons for a round without a sum, in addition to ErrInconsistent.
 var (
 	ErrTooFewContributors = errors.New("too few contributions reached a quorum of the committee")
 	ErrNoCertificate      = errors.New("no set of contributors got a quorum of the committee's votes in time")
@@ -98,7 +98,7 @@ func (r *round) finish(deadline bool) {
 	r.end(outcome)
 }
 
-// shortage says why there is no sum.
+// shortage returns the reason why there is no sum.
 func (r *round) shortage() error {
 	if r.certificate != nil {
 		return ErrTooFewSums

@@ -2,12 +2,11 @@ package securesum
 
 import "crypto/sha256"
 
-// The vote of a round. Members speak in turns, the first when the time to deal
-// is over, or as soon as it sees that the whole committee holds the shares of the
-// whole roster. Whose turn it is proposes a set by voting for it, unless it knows
-// of a vote; everybody else votes for what was voted for first. Since every vote
-// goes to the whole committee at once, a set that one living member has voted for
-// spreads to all, although its proposer be gone.
+// The vote of a round. Members propose in turns, the first when the time to deal is over, or as
+// soon as it sees that the whole committee holds the shares of the whole roster. The member whose
+// turn it is proposes a set by voting for it, unless it knows of a vote; all others vote for the
+// set that was voted for first. Since every vote goes to the whole committee at once, a set that
+// one living member has voted for spreads to all, although its proposer be gone.
 
 // statement is what a vote signs.
 func (r *round) statement(c choice) []byte {
@@ -45,9 +44,9 @@ func (r *round) vote() {
 	r.tell()
 }
 
-// choose returns what to vote for now, if there is anything. A vote of others for a dealer
-// that is disqualified only now is followed all the same: whoever holds parts that fit adds up
-// what fits.
+// choose returns the proposal to vote for now; ok is false if there is none. It also follows a vote
+// of others for a dealer that is disqualified only now: members that hold parts that fit add them
+// up.
 func (r *round) choose() (proposal choice, ok bool) {
 	dealing := r.ticks < r.e.cfg.Deal
 	if dealing && !r.e.complete(r.held) {
@@ -67,10 +66,10 @@ func (r *round) choose() (proposal choice, ok bool) {
 	return proposal, proposal.set.count() >= r.e.cfg.MinContributors && r.holds(proposal)
 }
 
-// holds tells whether the agent has all shares of a choice, under the same headers.
+// holds reports whether the agent has all shares of a choice, under the same headers.
 func (r *round) holds(c choice) bool { return c.set.within(r.held) && r.choice(c.set).equal(c) }
 
-// turn tells whether the agent may propose.
+// turn reports whether the agent may propose.
 func (r *round) turn() bool {
 	if r.ticks >= r.e.cfg.Deal {
 		return (r.ticks-r.e.cfg.Deal)/r.e.cfg.Turn%len(r.committee) == r.rank
@@ -108,13 +107,11 @@ func (r *round) voters(c choice) set {
 	return voters
 }
 
-// common returns contributors whose shares all of a quorum of these members
-// hold. While shares are missing it strikes off whichever, contributor or
-// member, lacks the largest part, so that a member which has just come back
-// costs no contributor; but a member only if it lacks most and a quorum remains:
-// for a contributor who vanished while dealing, no member is given up whose vote
-// may be needed when others fail. Where there is no contributor to spare, it is
-// the members that go.
+// common returns contributors whose shares all of a quorum of these members hold. While shares are
+// missing it strikes off whichever, contributor or member, lacks the largest part, so that a member
+// which has just come back costs no contributor; but a member only if it lacks most and a quorum
+// remains: for a contributor that failed while dealing, no member is given up whose vote may be
+// needed when others fail. Where there is no contributor to spare, it is the members that go.
 func (r *round) common(ranks []int) set {
 	contributors := fullSet(len(r.e.cfg.Roster))
 	for i := range r.e.cfg.Roster {

@@ -92,7 +92,7 @@ type status struct {
 	held      set // contributors whose shares it holds; empty unless it serves
 	sums      set // members, by rank, whose sums it holds
 	vote      *vote
-	names     [][sha256.Size]byte // of the headers of those held, in order; nil if not told
+	names     [][sha256.Size]byte // of the headers of those held, in order; nil if not sent
 }
 
 // choice is what members vote for: a set of contributors, and under which headers.
@@ -336,7 +336,7 @@ func (r *reader) hashes(n int) [][sha256.Size]byte {
 	return hashes
 }
 
-// below takes a number of so many bytes that is below a limit.
+// below reads a number of width bytes that is below a limit.
 func (r *reader) below(width, limit int) int {
 	n := 0
 	for _, b := range r.take(width) {

@@ -80,7 +80,7 @@ func climb(ctx context.Context, d density, points [][]float64) (Hyperparameters,
 	return decode(best), nil
 }
 
-// choose returns the observations that enter the fit, at most so many.
+// choose returns the observations that enter the fit, at most `most`.
 func choose[T any](x [][]float64, y []T, most int, rng *rand.Rand) ([][]float64, []T) {
 	if len(x) <= most {
 		return x, y

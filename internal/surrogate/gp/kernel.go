@@ -68,11 +68,11 @@ type Hyperparameters struct {
 	Lengthscales []float64 `json:"lengthscales"` // one per group, in units of the cube's side
 	Noise        float64   `json:"noise"`        // variance, in units of the standardised outputs
 
-	// Prior is the one that they were learned by; nil is the standard one. Sample goes by it.
+	// Prior is the prior with which they were learned; nil is the standard one. Sample uses it.
 	Prior *Prior `json:"prior,omitempty"`
 }
 
-// Equal tells whether all numbers are the same, those of the prior among them.
+// Equal reports whether all numbers are the same, those of the prior among them.
 func (h Hyperparameters) Equal(other Hyperparameters) bool {
 	return h.Noise == other.Noise && slices.Equal(h.Lengthscales, other.Lengthscales) && h.Prior.equal(other.Prior)
 }

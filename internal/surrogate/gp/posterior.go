@@ -130,7 +130,7 @@ func (p *Posterior) ExtendUnequal(x [][]float64, y, noise []float64) (*Posterior
 	return &next, nil
 }
 
-// begins tells whether the first of the points are those of p.
+// begins reports whether the first of the points are those of p.
 func (p *Posterior) begins(x [][]float64) bool {
 	return len(x) >= len(p.x) && slices.EqualFunc(x[:len(p.x)], p.x, slices.Equal[[]float64])
 }

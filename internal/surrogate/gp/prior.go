@@ -15,7 +15,7 @@ type Prior struct {
 	Spread   []float64 `json:"spread"`   // its standard deviation, above 0
 }
 
-// StandardPrior is the one that Fit goes by.
+// StandardPrior returns the prior that Fit uses.
 func StandardPrior(spec Spec) Prior {
 	mode := PriorMode(spec)
 	p := Prior{Location: mode.Logarithms()}
@@ -26,7 +26,7 @@ func StandardPrior(spec Spec) Prior {
 	return p
 }
 
-// equal tells whether two priors, of which either may be nil, are the same.
+// equal reports whether two priors, of which either may be nil, are the same.
 func (p *Prior) equal(other *Prior) bool {
 	if p == nil || other == nil {
 		return p == other

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// What Sample does between two draws, and how it looks for the slice.
+// Constants of Sample: steps between two draws, and the search for the slice.
 const (
 	maxSampled = 100 // observations that enter; a random choice when there are more
 

@@ -20,7 +20,7 @@ type subscriptionFilter struct{ policy *peers.Policy }
 
 var _ pubsub.SubscriptionFilter = subscriptionFilter{}
 
-// CanSubscribe implements pubsub.SubscriptionFilter; the node subscribes to what it likes.
+// CanSubscribe implements pubsub.SubscriptionFilter; the node may subscribe to any topic.
 func (subscriptionFilter) CanSubscribe(string) bool { return true }
 
 // FilterIncomingSubscriptions implements pubsub.SubscriptionFilter. It returns no error, since that
@@ -112,7 +112,7 @@ func (i *inspector) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	return nil
 }
 
-// blacklist drops the gossip of peers that are banned or may not take part, whoever relays it.
+// blacklist drops the gossip of peers that are banned or not authorised, from every relaying peer.
 type blacklist struct{ policy *peers.Policy }
 
 var _ pubsub.Blacklist = blacklist{}

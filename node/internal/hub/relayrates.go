@@ -27,8 +27,8 @@ type relayRates struct {
 	groups peers.Groups
 }
 
-// newRelayRates returns limits for each range, and none for the exempt.
-// What waits ends with ctx.
+// newRelayRates returns limits for each range, and none for the exempt. Waits for a limit end with
+// ctx.
 func newRelayRates(ctx context.Context, exempt func(peer.ID) bool) *relayRates {
 	return &relayRates{ctx: ctx, exempt: exempt, groups: peers.NewGroups(relayByteRate, relayByteBurst)}
 }

@@ -76,8 +76,8 @@ func isOwnRecord(sealed []byte, id peer.ID) error {
 	return err
 }
 
-// AllowReserve implements relay.ACLFilter. Who loses a place to another is disconnected,
-// with which libp2p's relay service takes it back.
+// AllowReserve implements relay.ACLFilter. A peer that loses its slot to another is disconnected,
+// so that libp2p's relay service frees it.
 func (s *Server) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
 	loses, ok := s.policy.Reserve(time.Now(), id, from)
 	if loses != "" {
@@ -87,9 +87,9 @@ func (s *Server) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
 	return ok
 }
 
-// AllowConnect implements relay.ACLFilter: a hub relays between hosts that have registered for
-// the same task. It does not see what they exchange: two hosts that register for a made-up task
-// can use an open hub for anything, at the rate of relayRates. Hub.Allow keeps strangers out.
+// AllowConnect implements relay.ACLFilter: a hub relays between hosts that have registered for the
+// same task. It does not see what they exchange: two hosts that register for a fabricated task can
+// use an open hub for anything, at the rate of relayRates. Hub.Allow keeps strangers out.
 func (s *Server) AllowConnect(from peer.ID, _ multiaddr.Multiaddr, to peer.ID) bool {
 	return !s.policy.Banned(time.Now(), from) && s.policy.Together(from, to)
 }

@@ -25,9 +25,9 @@ const (
 	attemptTimeout = time.Minute // how long after an attempt an answer counts as its answer
 )
 
-// attempts bounds what a node does at addresses that it only knows by peers, and remembers which have
-// answered. Any peer can sign that it is reached at somebody else's address; a node that believed
-// this would attack that address.
+// attempts limits dials to addresses that a node has only from peers, and records which have
+// answered. Any peer can sign a record with a third party's address; without limits nodes would
+// flood that address with dials.
 //
 // An attempt takes one from the budget of the address and one from that of its range, and gets both
 // back when the peer that was dialled answers there. So a hundred nodes behind one address are

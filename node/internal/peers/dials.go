@@ -119,7 +119,7 @@ func (t *Task) pick(count int, now time.Time, connected func(peer.ID) bool, crow
 
 // exhausted counts the members that have been visited and have delivered nothing, by the part of
 // addresses that the function returns, of those at which they have answered: a record may contain
-// anybody's.
+// those of any host.
 func (t *Task) exhausted(part func(multiaddr.Multiaddr) netip.Prefix) map[netip.Prefix]int {
 	counts := map[netip.Prefix]int{}
 	for id, known := range t.known {

@@ -34,7 +34,7 @@ type neighbour struct {
 }
 
 // connectionValues returns the value of each neighbour; the node keeps those with larger values.
-// Of peers in one range the active peers that joined first have the largest values.
+// Among peers in one range, the active peers that joined first have the largest values.
 func connectionValues(now time.Time, all []neighbour) map[peer.ID]int {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b neighbour) int {

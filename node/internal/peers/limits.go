@@ -67,7 +67,7 @@ func (o Op) limiter() *rate.Limiter {
 	return rate.NewLimiter(AuthorRate, AuthorBurst)
 }
 
-// Allow reports whether a peer may do something so many times more, and counts it.
+// Allow reports whether a peer may do an operation this number of times more, and counts it.
 func (p *Policy) Allow(now time.Time, id peer.ID, op Op, times int) bool {
 	now = p.lock(now)
 	defer p.mu.Unlock()

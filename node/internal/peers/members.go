@@ -12,7 +12,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Bounds of what is remembered of other nodes.
+// Bounds of stored data about other nodes.
 const (
 	MaxMembers   = 512
 	maxReferrers = 4 // of one member

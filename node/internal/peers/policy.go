@@ -34,7 +34,7 @@ type Policy struct {
 	attempts    *attempts
 
 	peers   peerTable // that are connected, or were
-	authors peerTable // of shares, who may be made up; apart, so that names crowd out no peer
+	authors peerTable // of shares, which may be fabricated; apart, so that names crowd out no peer
 	ranges  table[netip.Prefix, *rangeRecord]
 	checks  budget // signatures of gossip
 	items   budget // items of answers

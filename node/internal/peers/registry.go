@@ -16,7 +16,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Bounds of what a hub remembers.
+// Bounds of a hub's stored data.
 const (
 	MaxRegistrations = 4096 // a node on two tasks counts twice
 	MaxOfTask        = MaxMembers
@@ -87,7 +87,7 @@ func (p *Policy) Registrations() int {
 
 // isAt reports whether one of the addresses in a record is where the hub sees the node, is one
 // through the hub, or, where the hub is reached in a private network, is private too. Without this,
-// others would dial somebody else's address.
+// others would dial a third party's address.
 func (p *Policy) isAt(sealed []byte, seen multiaddr.Multiaddr) bool {
 	record, err := protocol.OpenRecord(sealed)
 	if err != nil {

@@ -25,7 +25,7 @@ type Slot struct {
 	Reset func() error // of the stream
 }
 
-// NewSlots returns so many slots, of which one peer gets ofPeer at most.
+// NewSlots returns most slots; one peer gets ofPeer of them at most.
 func NewSlots(most, ofPeer int) *Slots { return &Slots{most: most, ofPeer: ofPeer} }
 
 // Acquire gives a stream a slot, which Release returns; false when there is none. The stream that

@@ -22,10 +22,10 @@ const (
 // the node keeps connected. Silent peers do not count as active; otherwise an attacker with many
 // identities could eclipse the node by connecting first.
 //
-// Members are remembered with their addresses, whether they are connected or not: libp2p forgets the
-// addresses of peers that are gone, and nothing else joins the halves of a network that was cut in
-// two. What is known of a member is what it has signed about itself. That it takes part in the task
-// is known of peers that were on its topic; of others their referrers claim it.
+// Members are remembered with their addresses, whether they are connected or not: libp2p forgets
+// the addresses of peers that are gone, and nothing else joins the halves of a network that was cut
+// in two. Data about a member is only what the member has signed about itself. That it takes part
+// in the task is known of peers that were on its topic; of others their referrers claim it.
 type Task struct {
 	policy *Policy // whose lock guards all below
 	roster map[peer.ID]bool

@@ -26,8 +26,9 @@ func isTopic(name string) bool {
 // topics decides which of the peers' subscriptions gossip remembers: all to topics of the node's
 // own, and of each peer a few to others. By itself gossip remembers all names that a peer makes up.
 //
-// Of a peer on more than MaxTopics other tasks the rest is unknown: should the node join one of these
-// later, the peer learns of the node and not the node of the peer, until they connect anew.
+// If a peer is on more than MaxTopics other tasks, the rest is unknown. If the node joins one of
+// these later, the peer learns of the node, but the node learns of the peer only when they connect
+// anew.
 type topics struct {
 	own        map[string]bool
 	others     map[peer.ID]map[string]bool // of the connected peers

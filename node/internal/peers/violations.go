@@ -10,7 +10,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// What is tolerated from one peer.
+// Limits of tolerated violations of one peer.
 const (
 	MaxViolations     = 3                // things that no honest node does, within violationLifetime
 	violationLifetime = 10 * time.Minute // since the last of them

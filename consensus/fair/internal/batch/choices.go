@@ -50,7 +50,7 @@ func newLists(p Problem) lists {
 	return l
 }
 
-// few tells whether all batches can be looked at.
+// few reports whether all batches can be looked at.
 func (l lists) few() bool {
 	count := 1
 	for _, mine := range l.candidates {

@@ -35,7 +35,7 @@ func (p Problem) Maximise(ctx context.Context, rng *rand.Rand) (Batch, error) {
 	return b, nil
 }
 
-// indifferent tells whether it makes no difference who gets which design.
+// indifferent reports whether it makes no difference who gets which design.
 func (p Problem) indifferent() bool { return p.Rule == Fair && p.Weights.equal() }
 
 // paired hands the designs, which any party may get, to the parties. Where it makes no
@@ -63,7 +63,7 @@ const (
 
 	startedDesigns = 16 // in the batches of all starts, at least one start
 	rounds         = 2  // of climbs of single designs
-	climbers       = 4  // parties that climb, at most so many and one
+	climbers       = 4  // parties that climb, at most this number plus one
 	climbs         = 10 // of each
 	apart          = 0.3
 

@@ -148,7 +148,7 @@ func (p *pool) exchange(ctx context.Context, o *objective, batch []int, candidat
 // minGain is by how much a value must be larger to count as larger, over 1 and it.
 const minGain = 1e-12
 
-// larger tells whether a value is larger than another one by more than rounding, so that
+// larger reports whether a value is larger than another one by more than rounding, so that
 // of equals the same one is found on all processors.
 func larger(value, other float64) bool {
 	return math.IsInf(other, -1) && value > other || value > other+minGain*(1+math.Abs(other))

@@ -13,8 +13,8 @@ type utility struct {
 	// gains, in the order of the parties, less their mean, which would add the same to all
 	// values and cost digits. They are 0 where they cannot matter.
 	gains []float64
-	order []int // the parties, who has gained least first
-	free  bool  // whoever does best by it may have any of the designs
+	order []int // the parties, the one with the smallest gain first
+	free  bool  // any party may get any of the designs, whichever assignment is best
 	// smoothing is ε of distribute, 0 for the utility itself.
 	smoothing float64
 

@@ -10,7 +10,7 @@ import (
 type Weights []float64
 
 // Exponential returns the n weights ρ^(i-1), i = 1, …, n, of S21: 0 < ρ <= 1, where 1
-// counts all alike and less favours who has least.
+// weighs all parties equally, and less favours the party with the smallest gain.
 func Exponential(n int, rho float64) Weights {
 	w := make(Weights, n)
 	for i := range w {
@@ -20,7 +20,7 @@ func Exponential(n int, rho float64) Weights {
 }
 
 // Linear returns the n weights ρ(n-i) + 1, i = 1, …, n (S21, remark 4): ρ >= 0, where 0
-// counts all alike and 2 gives Gini's weights.
+// weighs all parties equally and 2 gives Gini's weights.
 func Linear(n int, rho float64) Weights {
 	w := make(Weights, n)
 	for i := range w {
@@ -66,7 +66,7 @@ func (w Weights) squares() (total float64) {
 	return total
 }
 
-// equal tells whether all parties count alike.
+// equal reports whether all parties have the same weight.
 func (w Weights) equal() bool { return w[0] == w[len(w)-1] }
 
 // Exploration says how much information counts beside utility.

@@ -16,9 +16,9 @@
 // What an agent's observations say of u, given its own hyperparameters, is a normal factor,
 // and a [Statement] holds it. [Spec.Gather] multiplies those of others, [Spec.Fit] learns
 // hyperparameters given that product, [Spec.State] makes the agent's own statement and
-// [Spec.Condition] predicts. Of it all only statements leave an agent.
+// [Spec.Condition] predicts. Only statements leave an agent.
 //
-// What is otherwise than in the published code:
+// Differences from the published code:
 //
 //   - The code averages the means m and the factors L of variational distributions N(m, LLᵀ),
 //     weighted, and repeats local gradient steps. For given hyperparameters the best local

@@ -226,8 +226,8 @@ type Function interface {
 // Mean returns the mean of the function.
 func (p *Posterior) Mean() Function { return p.mean }
 
-// Draw returns a sampled function: a path drawn beforehand with so many waves for each
-// process, moved to values of v drawn given what others say, and then to the own
+// Draw returns a sampled function: a path of the prior with this number of waves for each
+// process, moved to values of v drawn given the others' statements, and then to the own
 // observations (Matheron's rule, twice).
 func (p *Posterior) Draw(waves int, rng *rand.Rand) (Function, error) {
 	s := p.spec

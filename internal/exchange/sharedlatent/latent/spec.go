@@ -33,7 +33,7 @@ const (
 	meanVariance = 4.0 // of the unknown constant
 )
 
-// Validate returns an error that says what is wrong, and what is accepted.
+// Validate returns an error with the invalid value and the accepted ones.
 func (s Spec) Validate() error {
 	if s.Kernel != radial.Matern52 && s.Kernel != radial.SE {
 		return fmt.Errorf("kernel %q: must be %q or %q", s.Kernel, radial.Matern52, radial.SE)

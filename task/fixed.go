@@ -21,7 +21,7 @@ func fixedKeys() []string { return []string{"lengthscales", "mean", "signal_std"
 // hyperparameters reads how the objective's hyperparameters are had, and with fixed their values.
 func (m *Section) hyperparameters(t *Task) {
 	s := &t.Surrogate
-	byType := s.Extension
+	byType := s.Extension // there is one extension at most, and the key type has priority
 	how := m.extensible(t, hyperparametersKey, learned, learned, fixed)
 	if how != fixed {
 		for _, key := range fixedKeys() {

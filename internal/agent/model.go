@@ -221,10 +221,13 @@ func (a *Agent) modelInput(m *model) (peers strategy.ModelInput) {
 	return peers
 }
 
-// fit learns hyperparameters, with peers' shares unless these are nil.
+// fit learns hyperparameters, with peers' shares unless these are nil. A panic of a model that learns
+// from them is an error.
 func fit(ctx context.Context, kind surrogate.Model, peers strategy.ModelInput, observations surrogate.Observations, before *surrogate.Hyperparameters, rng *rand.Rand) (h surrogate.Hyperparameters, err error) {
 	if informed, ok := kind.(surrogate.PeerModel); ok && peers != nil {
-		h, err = informed.FitWithPeers(ctx, peers, observations, before, rng)
+		h, err = recoverpanic.Call("the surrogate", func() (surrogate.Hyperparameters, error) {
+			return informed.FitWithPeers(ctx, peers, observations, before, rng)
+		})
 	} else {
 		h, err = kind.Fit(ctx, observations, before, rng)
 	}

@@ -141,7 +141,7 @@ func (a *Agent) Digest() []protocol.ShareID {
 }
 
 // Since returns the items that a peer which holds known lacks. Evidence, which is stored
-// permanently, comes first: it says more about an author than a single share does.
+// permanently, comes first: it is stronger evidence about an author than a single share.
 func (a *Agent) Since(now time.Time, known []protocol.ShareID) []protocol.SyncItem {
 	return append(a.evidence.since(known, now), a.shares.since(known, now, a.withholdsRelease)...)
 }

@@ -1,6 +1,6 @@
-// Package sharedlatent is the exchange of nodes whose surrogate is of type shared-latent: after
-// each observation a node states what its observations say of the latent function that all
-// have in common, and its own posterior uses the statements of the others.
+// Package sharedlatent extends the surrogate by a latent function that the objectives of all nodes
+// have in common (type: shared-latent). After each observation a node publishes a statement: the
+// information of its observations about that function. Its posterior uses peers' statements.
 //
 // There are no waits and no rounds of averaging, since statements can be multiplied in any order
 // (package latent has the model and its source).

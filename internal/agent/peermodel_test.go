@@ -31,7 +31,7 @@ func (informing) InformsModel() bool { return true }
 // A model that panics on peers' shares costs their information and nothing else: the computation
 // returns the error, and the posterior without peers.
 func TestModelsThatPanicLearnWithoutPeers(t *testing.T) {
-	spec := newTask(t, "latent", "type: alone, initial_designs: 2")
+	spec := newTask(t, "bowl", "type: alone, initial_designs: 2")
 	own, err := surrogate.New(spec)
 	if err != nil {
 		t.Fatal(err)

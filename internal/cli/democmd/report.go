@@ -85,9 +85,9 @@ func (r Report) write(out io.Writer) {
 		fmt.Fprintln(out, line)
 	}
 	fmt.Fprintln(out, r.Curves.sentence())
-	fmt.Fprintf(out, "Better together: %d of %s, worse: %d. Peers had a part in %d of %s.\n",
+	fmt.Fprintf(out, "Better together: %d of %s, worse: %d. %d of %s used peers' shares.\n",
 		won, sanitize.Count(len(r.Nodes), "node"), lost, fromPeers, sanitize.Count(made, "design"))
-	fmt.Fprintf(out, "This took %.1f s; a node sent %.0f kB. The same seed again gives the same\n", r.Seconds, float64(bytes)/1000/float64(len(r.Nodes)))
-	fmt.Fprintln(out, "alone; together may differ: keys are new, and it matters when shares arrive.")
+	fmt.Fprintf(out, "This took %.1f s; a node sent %.0f kB. With the same seed the runs\n", r.Seconds, float64(bytes)/1000/float64(len(r.Nodes)))
+	fmt.Fprintln(out, "alone repeat; together they differ, with new keys and other times of arrival.")
 	fmt.Fprintln(out, "Results vary with the seed: fbo-node demo --seeds 20 runs twenty.")
 }

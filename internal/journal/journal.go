@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,7 +49,9 @@ var (
 type Journal struct {
 	db     *bolt.DB
 	path   string
-	broken atomic.Bool // bbolt has panicked and may hold its locks for ever
+	file   *os.File    // as bbolt opened it
+	unlock func()      // ends this process's lock of the file
+	broken atomic.Bool // bbolt has panicked and may hold its mutexes for ever
 }
 
 // Open opens the journal at path for writing and creates it, readable by its
@@ -101,12 +104,17 @@ func openVerified(path string, timeout time.Duration) (*Journal, error) {
 	return j, nil
 }
 
-func openFile(path string, timeout time.Duration, readOnly bool) (j *Journal, err error) {
-	j = &Journal{path: path}
+func openFile(path string, timeout time.Duration, readOnly bool) (_ *Journal, err error) {
+	j := &Journal{path: path, unlock: func() {}}
+	defer func() {
+		if err != nil {
+			j.abandon()
+		}
+	}()
 	defer j.recoverDamage(&err)()
 	// bbolt takes 0 as "wait for ever".
 	timeout = max(timeout, time.Nanosecond)
-	j.db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: timeout, ReadOnly: readOnly, OpenFile: datadir.OpenFile})
+	j.db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: timeout, ReadOnly: readOnly, OpenFile: j.openFirst})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, fmt.Errorf("journal: directory %s: %w; stop that process or choose another directory",
@@ -117,6 +125,24 @@ func openFile(path string, timeout time.Duration, readOnly bool) (j *Journal, er
 		return nil, fmt.Errorf("journal: %s is not a journal, or is %w: %w", path, ErrDamaged, err)
 	}
 	return j, nil
+}
+
+// openFirst opens the file for bbolt, and keeps it the first time: bbolt opens it again for a copy.
+func (j *Journal) openFirst(path string, flag int, perm os.FileMode) (*os.File, error) {
+	file, err := datadir.OpenFile(path, flag, perm)
+	if err != nil || j.file != nil {
+		return file, err
+	}
+	j.file, j.unlock = file, sync.OnceFunc(unlocker(file))
+	return file, nil
+}
+
+// abandon closes the file without bbolt, which may have closed it, or may never do so.
+func (j *Journal) abandon() {
+	if j.file != nil {
+		_ = j.file.Close()
+	}
+	j.unlock()
 }
 
 // isNotOpened reports whether the system has refused to open the file. Its content may be whole.
@@ -261,12 +287,14 @@ func (j *Journal) Log(task string) (*Log, error) {
 	return &Log{journal: j, task: task}, nil
 }
 
-// Close waits for running transactions and closes the file. Closing twice is no
-// error. After damage the file stays locked until the process ends.
+// Close waits for running transactions, closes the file and ends its lock. Closing
+// twice is no error. After damage it does not wait.
 func (j *Journal) Close() error {
 	if j.broken.Load() {
+		j.abandon()
 		return nil
 	}
+	defer j.unlock()
 	return j.describe(j.db.Close())
 }
 

@@ -5,6 +5,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -26,7 +27,8 @@ func Lock(path string, timeout time.Duration) (unlock func(), err error) {
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
 		case err == nil:
-			return func() { file.Close() }, nil
+			unlock := unlocker(file)
+			return func() { file.Close(); unlock() }, nil
 		case errors.Is(err, unix.EWOULDBLOCK) && time.Since(begun) < timeout:
 			continue
 		}
@@ -35,5 +37,19 @@ func Lock(path string, timeout time.Duration) (unlock func(), err error) {
 			err = ErrBusy
 		}
 		return nil, fmt.Errorf("journal: directory %s: %w; stop that process first", filepath.Dir(path), err)
+	}
+}
+
+// unlocker returns a function that ends the lock of an open file, whether the file is
+// closed by then or not. To close it is not enough: a child process that the program starts
+// at that moment has inherited the file, and holds its lock until it executes its program.
+func unlocker(file *os.File) (unlock func()) {
+	duplicate, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil { // no descriptor is left
+		return func() {}
+	}
+	return func() {
+		_ = unix.Flock(duplicate, unix.LOCK_UN)
+		_ = unix.Close(duplicate)
 	}
 }

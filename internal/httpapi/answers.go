@@ -24,7 +24,7 @@ func (a *api) addAnswers() {
 	huma.Register(a.API, get("recommendation", "get-recommendation", "The design that the model holds for the best, which is the better choice where outcomes are noisy. It takes as long as a suggestion."), a.recommendation)
 	huma.Register(a.API, get("status", "get-status", "Where the node stands on the task"), a.status)
 	huma.Register(a.API, get("peers", "get-peers", "Who is connected, and who takes part"), a.peers)
-	huma.Register(a.API, get("privacy", "get-privacy", "What is spent of the task's promise of privacy"), a.privacy)
+	huma.Register(a.API, get("privacy", "get-privacy", "What peers learn, and what is spent of the guarantee of differential privacy"), a.privacy)
 	huma.Register(a.API, get("rounds", "get-rounds", "Where nodes act together: who they are, and how their rounds end"), a.rounds)
 }
 
@@ -165,6 +165,7 @@ func (a *api) peers(ctx context.Context, in *InTask) (*answer[peersBody], error)
 }
 
 type privacyBody struct {
+	Reveals     string  `json:"reveals" doc:"What peers receive of this node, and what they can learn from it; empty if the strategy shares nothing."`
 	DPGuarantee bool    `json:"dp_guarantee"`
 	Planned     int     `json:"planned,omitempty" doc:"Releases in all."`
 	Released    int     `json:"released,omitempty"`
@@ -180,13 +181,13 @@ func (a *api) privacy(ctx context.Context, in *InTask) (*answer[privacyBody], er
 		return nil, err
 	}
 	if t.Session().Task().Privacy == nil {
-		return &answer[privacyBody]{}, nil
+		return &answer[privacyBody]{privacyBody{Reveals: t.Reveals()}}, nil
 	}
 	terms, err := ledger.NewTerms(t.Session().Task())
 	if err != nil {
 		return nil, problem(err)
 	}
-	body := privacyBody{DPGuarantee: true, Epsilon: t.Session().Task().Privacy.Epsilon, Delta: terms.Delta}
+	body := privacyBody{Reveals: t.Reveals(), DPGuarantee: true, Epsilon: t.Session().Task().Privacy.Epsilon, Delta: terms.Delta}
 	if s, ok := strategy.StatusValue[ledger.State](status.Items, strategy.PrivacyKey); ok {
 		body.Planned, body.Released, body.Refused = s.Planned, s.Released, s.Refused
 		body.Spent, err = terms.Spent(s.Released)

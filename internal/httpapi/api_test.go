@@ -205,8 +205,12 @@ func TestALifeOfTrials(t *testing.T) {
 	same(t, "best", w.must(200, "GET", at+"/best", nil).body["trial"].(m)["id"], 1.0)
 	same(t, "status", w.must(200, "GET", at+"/status", nil).body["trials"], m{"done": 2.0, "failed": 2.0, "running": 1.0})
 	same(t, "peers", w.must(200, "GET", at+"/peers", nil).text, `{"peers":[],"present":`+presentIn(w, at)+`,"hubs":[]}`+"\n")
-	same(t, "privacy", w.must(200, "GET", at+"/privacy", nil).text, `{"dp_guarantee":false}`+"\n")
+	same(t, "privacy", w.must(200, "GET", at+"/privacy", nil).text, `{"reveals":"","dp_guarantee":false}`+"\n")
 	w.must(200, "GET", at+"/rounds", nil)
+	shared := w.must(201, "POST", "/v1/tasks", m{"text": "name: shared\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]\n"}).body["id"]
+	reveals, _ := w.must(200, "GET", fmt.Sprintf("/v1/tasks/%s/privacy", shared), nil).body["reveals"].(string)
+	same(t, "what peers learn", strings.Contains(reveals, "approximate location of this node's estimated optimum (x "), true)
+	w.must(204, "DELETE", fmt.Sprintf("/v1/tasks/%s", shared), nil)
 
 	w.end()
 	w = newWorld(t, dir, Options{})

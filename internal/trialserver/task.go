@@ -13,16 +13,17 @@ import (
 
 // Task is a served task.
 type Task struct {
-	id      string
-	session *node.Session
-	events  Events
-	turns   turns
-	asks    openAsks
-	delays  delays
+	id         string
+	session    *node.Session
+	strategies strategy.Set
+	events     Events
+	turns      turns
+	asks       openAsks
+	delays     delays
 }
 
 func (d *Server) newTask(session *node.Session, events Events) *Task {
-	t := &Task{id: session.Task().ID().String(), session: session, events: events}
+	t := &Task{id: session.Task().ID().String(), session: session, strategies: d.node.Strategies, events: events}
 	t.delays = delays{patience: d.options.Patience, warn: d.options.OnWarning}
 	// These end with the session.
 	t.asks.ask = func(c agent.Claim) (strategy.Trial, error) { return session.Clients().Ask(context.Background(), c) }
@@ -41,6 +42,19 @@ func (t *Task) ID() string { return t.id }
 
 // Session is what a client may ask directly.
 func (t *Task) Session() *node.Session { return t.session }
+
+// Reveals describes what peers receive of this node and what they can learn from it. It is empty
+// if the strategy sends nothing.
+func (t *Task) Reveals() string {
+	r, err := t.strategies.Of(t.session.Task())
+	if err != nil {
+		return "" // a session has a strategy of this set
+	}
+	if reveals := r.Disclosure(t.session.Task()).Reveals; reveals != nil {
+		return reveals(t.session.Task())
+	}
+	return ""
+}
 
 // Events returns what has happened after an event.
 func (t *Task) Events(after uint64) eventlog.Batch[agent.Event] { return t.events.After(after) }

@@ -22,9 +22,9 @@ func Reveals(space *task.Space) string {
 		}
 		cells = append(cells, p.Name+" "+cellText(space, i))
 	}
-	return "Peers receive where this node believes the optimum to be (" + strings.Join(cells, ", ") +
-		"; a cell at an end of a range may be narrower) and on how many results that is based, never a result. " +
-		"Known attacks find no more (docs/privacy.md); it is no proof."
+	return "Peers receive the approximate location of this node's estimated optimum (" + strings.Join(cells, ", ") +
+		"; a cell at an end of a range may be narrower) and the number of results behind it, never a result. " +
+		"Known attacks find no more (docs/privacy.md); this is no proof."
 }
 
 // cellText describes the width of the cells of a parameter.

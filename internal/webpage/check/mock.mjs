@@ -135,7 +135,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
         { key: 'rewards', label: text('rewards'), value: [], rows: [['party', 'evaluations', 'best', 'sum', 'better than average by'].map(text), ...[me, ...peers.slice(0, 3).map((p) => p.id)].map((party, i) => [text(party), String(20 + i), '0.12', '5.2', '+0.4'])] },
       ] }),
     '/peers': () => ({ peers: peers.filter((p) => p.path === 'direct' || p.path === 'relayed').map(({ id, path, address }) => ({ id, path, address })), present: [me], hubs: [{ id: text('12D3KooWHub'), connected: true, reachable: true }] }),
-    '/privacy': () => ({ dp_guarantee: true, planned: 10, released: 6, epsilon: 4, epsilon_spent: 2.93, delta: 1e-5, refused: hostile ? hostileText : undefined }),
+    '/privacy': () => ({ reveals: hostile ? hostileText : 'Peers get a noisy sum.', dp_guarantee: true, planned: 10, released: 6, epsilon: 4, epsilon_spent: 2.93, delta: 1e-5, refused: hostile ? hostileText : undefined }),
     '/rounds': () => ({ present: [me, ...peers.filter((p) => p.present).map((p) => p.id)], presence_agreed: true }),
     '/contributions': () => (empty ? { summary: 'no other node has connected on this task', comparison: '', peers: [] } : { summary: text('the shares of 3 of 5 peers fit the outcomes of this node'), comparison: text('22 designs used peers’ shares; of these, 4 improved the best outcome. Of 36 without peers, 5 did. This run does not show what the node would have reached alone.'), peers }),
     '/model': (query) => {

@@ -115,51 +115,31 @@ export function StrategyStatus({ store, contributions, go }) {
     </section>`}</div></div>`;
 }
 
-// disclosure returns what shares of a task's strategy disclose, as in docs/privacy.md.
-function disclosure(task) {
-  const { type, share } = task?.strategy ?? {};
-  if (share === 'coarse') return 'Each share contains the approximate location of this node’s estimated optimum, the number of outcomes behind it, and the time. It contains no values.';
-  switch (type) {
-    case 'alone': case 'ts': case 'logei': case 'ucb': case 'mes': return 'This strategy shares no outcomes.';
-    case 'peer-prior': return 'Shares are exact: every receiver can compute all of this node’s designs and outcomes.';
-    case 'fts': return 'Each share is a sample of this node’s model. Few samples disclose little about single outcomes; several samples of the same data disclose more.';
-    case 'fts-de': return 'Nodes learn sums over many nodes, and no single node’s part.';
-    case 'consensus': return 'Shares are designs that this node would evaluate next.';
-    case 'fair': return task.strategy.mediator ? 'The mediator gets all designs and outcomes; the other parties learn by how much their reward differs from the average.' : 'Every party of the roster gets all designs and outcomes; others get nothing.';
-    case 'density': case 'constrained-gp':
-      return share === 'feasibility' ? 'Shares are the newest designs and whether each was feasible. They contain no other outcomes.' : 'Shares are some of this node’s designs, mostly the best.';
-  }
-  return 'The documentation of this strategy describes what its shares disclose.';
-}
-
 export function Disclosed({ store }) {
   const status = useAnswer((signal) => get(taskPath(store.id, '/status'), signal), [store.id, store.version, store.shares], 5000);
   const answer = useAnswer((signal) => get(taskPath(store.id, '/privacy'), signal), [store.id, store.version, store.shares], 5000);
   const task = store.task?.task;
   const s = status.data;
   const p = answer.data;
-  const also = [];
-  if (task?.surrogate?.type === 'shared-latent') also.push('In addition, nodes share information about a common function. Assume that peers can compute all designs and outcomes from it.');
-  if (task?.surrogate?.hyperparameters === 'shared') also.push('In addition, nodes share lengthscales and noise, from which peers may compute designs and outcomes in part.');
   const many = p?.planned ? Math.min(1, (p.released ?? 0) / p.planned) : 0;
   const part = p?.epsilon ? Math.min(1, (p.epsilon_spent ?? 0) / p.epsilon) : 0;
   return html`<div class="columns two">
     <section aria-labelledby="disclosed"><h2 id="disclosed">Disclosed data</h2>
-      <p>${disclosure(task)} ${also.join(' ')}</p>
+      ${p && html`<p>${plain(p.reveals, 2000) || 'This strategy shares nothing.'}</p>`}
       ${task?.privacy && html`<p>${task.privacy.mechanism === 'aggregate' ? 'Every sum contains noise, and no node sees a single node’s part.' : 'Noise is added to each share before it leaves this node.'}</p>`}
       ${s ? html`<dl class="facts"><div><dt>shares sent</dt><dd>${s.shares_sent ?? 0}</dd></div><div><dt>shares received</dt><dd>${s.shares_received ?? 0}</dd></div>
         <div><dt>sent</dt><dd>${bytes(s.bytes_sent ?? 0)}</dd></div><div><dt>received</dt><dd>${bytes(s.bytes_received ?? 0)}</dd></div></dl>
         <p class="muted">Shares are counted since the node’s start. Bytes are those of all messages on all tasks, shares included.</p>`
       : html`<p class="muted">${status.error ? 'Error from the node: ' + plain(status.error.message) : 'Asking the node …'}</p>`}
     </section>
-    <section aria-labelledby="promise"><h2 id="promise">The promise of privacy</h2>
+    <section aria-labelledby="promise"><h2 id="promise">Differential privacy</h2>
       ${!p ? html`<p class="muted">${answer.error ? 'Error from the node: ' + plain(answer.error.message) : 'Asking the node …'}</p>`
-      : !p.dp_guarantee ? html`<p>This task promises none. With a section <code>privacy</code> in the task file, what is spent of the promise and what is left would be here.</p>`
+      : !p.dp_guarantee ? html`<p>This task has no guarantee. With a section <code>privacy</code> in the task file, this shows how much of it is spent.</p>`
       : html`<table class="bars"><tbody>
           <tr><th scope="row">privacy loss ε</th><td class="wide"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * part + '%' }}></span></span></td><td class="n">${number(p.epsilon_spent ?? 0)} of ${number(p.epsilon)}</td></tr>
           <tr><th scope="row">releases</th><td class="wide"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * many + '%' }}></span></span></td><td class="n">${p.released ?? 0} of ${p.planned ?? '–'}</td></tr>
         </tbody></table>
-        <p>${percent(part)} of the promise is spent; ε of ${number(Math.max(0, (p.epsilon ?? 0) - (p.epsilon_spent ?? 0)))} is left, at δ = ${number(p.delta)}. ${p.refused ? 'There will be no more releases: ' + plain(p.refused, 500) : ''}</p>
-        <p class="muted">The smaller ε is, the less all releases together tell about what this node has measured. When it is spent, the node shares nothing more and goes on with what it knows.</p>`}
+        <p>${percent(part)} of the guarantee is spent; ε of ${number(Math.max(0, (p.epsilon ?? 0) - (p.epsilon_spent ?? 0)))} is left, at δ = ${number(p.delta)}. ${p.refused ? 'There will be no more releases: ' + plain(p.refused, 500) : ''}</p>
+        <p class="muted">The smaller ε is, the less all releases together disclose about this node’s results. When it is spent, the node shares nothing more, and continues with the shares it has.</p>`}
     </section></div>`;
 }

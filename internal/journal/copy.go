@@ -2,7 +2,6 @@ package journal
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -138,7 +137,7 @@ func (j *Journal) Mark() (mark []byte, err error) {
 		}
 		stored := meta.Get(markKey)
 		if stored == nil {
-			if format := meta.Get(formatKey); len(format) == 4 && binary.BigEndian.Uint32(format) == markedVersion {
+			if format, _ := decodeFormat(meta.Get(formatKey)); format == markedVersion {
 				return fmt.Errorf("%w: its format says that it has a mark, which is missing", ErrDamaged)
 			}
 			return nil
@@ -171,7 +170,7 @@ func Write(path string, mark []byte, logs map[string][]Entry) error {
 
 func fill(path string, mark []byte, logs map[string][]Entry) error {
 	if err := initialise(path, func(meta *bolt.Bucket) error {
-		return errors.Join(meta.Put(formatKey, binary.BigEndian.AppendUint32(nil, markedVersion)),
+		return errors.Join(meta.Put(formatKey, encodeFormat(markedVersion)),
 			meta.Put(markKey, encodeRecord(markIndex, Entry{Data: mark})))
 	}); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,9 +33,9 @@ const (
 	markedVersion = 2 // the same with a mark, whose loss is damage
 )
 
-// Layout: meta/format is the version, meta/mark a record at markIndex; tasks/<task>/entries maps an index (8
-// bytes, big endian) to a record, and tasks/<task>/keys a key to the index of
-// the one entry that has it.
+// Layout: meta/format is the version (4 bytes, big endian) and its CRC-32C, meta/mark a record at
+// markIndex; tasks/<task>/entries maps an index (8 bytes, big endian) to a record, and
+// tasks/<task>/keys a key to the index of the one entry that has it.
 var (
 	metaBucket    = []byte("meta")
 	formatKey     = []byte("format")
@@ -193,7 +194,7 @@ func create(path string) error {
 		return fmt.Errorf("journal: %w", err)
 	}
 	if err := initialise(file.Name(), func(meta *bolt.Bucket) error {
-		return meta.Put(formatKey, binary.BigEndian.AppendUint32(nil, formatVersion))
+		return meta.Put(formatKey, encodeFormat(formatVersion))
 	}); err != nil {
 		return fmt.Errorf("journal: cannot initialise %s: %w", path, datadir.Explain(err))
 	}
@@ -233,11 +234,10 @@ func (j *Journal) checkFormat() (err error) {
 		if meta == nil {
 			return fmt.Errorf("journal: %s is a bbolt file but not a journal, or is %w: it has no format", j.path, ErrDamaged)
 		}
-		stored := meta.Get(formatKey)
-		if len(stored) != 4 {
+		version, ok := decodeFormat(meta.Get(formatKey))
+		if !ok {
 			return fmt.Errorf("journal: %s is %w: its format version is unreadable", j.path, ErrDamaged)
 		}
-		version := binary.BigEndian.Uint32(stored)
 		if version > markedVersion {
 			return fmt.Errorf("journal: %s has format %d, written by a newer version of fbo; this one reads formats %d and %d",
 				j.path, version, formatVersion, markedVersion)
@@ -247,6 +247,21 @@ func (j *Journal) checkFormat() (err error) {
 		}
 		return nil
 	})
+}
+
+// encodeFormat lays out a format version with its checksum: a damaged one must not pass for that of
+// a newer version of fbo.
+func encodeFormat(version uint32) []byte {
+	b := binary.BigEndian.AppendUint32(nil, version)
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// decodeFormat is the inverse of encodeFormat. ok is false for a damaged one.
+func decodeFormat(b []byte) (version uint32, ok bool) {
+	if len(b) != 8 || binary.BigEndian.Uint32(b[4:]) != crc32.Checksum(b[:4], castagnoli) {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(b), true
 }
 
 func syncDirectory(directory string) error {

@@ -279,7 +279,7 @@ func TestFormatOfAnotherVersion(t *testing.T) {
 		change     func(tx *bolt.Tx) error
 	}{
 		{"newer", "newer version", func(tx *bolt.Tx) error {
-			return tx.Bucket(metaBucket).Put(formatKey, []byte{0, 0, 0, 3})
+			return tx.Bucket(metaBucket).Put(formatKey, encodeFormat(3))
 		}},
 		{"unreadable", "unreadable", func(tx *bolt.Tx) error {
 			return tx.Bucket(metaBucket).Put(formatKey, []byte("x"))
@@ -300,6 +300,24 @@ func TestFormatOfAnotherVersion(t *testing.T) {
 				t.Fatalf("got %v", err)
 			}
 		})
+	}
+}
+
+// A damaged format version passes neither for a newer nor for another one: a repair must be possible.
+func TestDamagedFormatIsDamage(t *testing.T) {
+	for _, version := range []uint32{formatVersion, markedVersion} {
+		sound := encodeFormat(version)
+		for bit := range 8 * len(sound) {
+			stored := slices.Clone(sound)
+			stored[bit/8] ^= 1 << (bit % 8)
+			path := filepath.Join(t.TempDir(), "journal")
+			if err := initialise(path, func(meta *bolt.Bucket) error { return meta.Put(formatKey, stored) }); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Open(path, time.Second); !errors.Is(err, ErrDamaged) {
+				t.Errorf("format %d, bit %d: %v", version, bit, err)
+			}
+		}
 	}
 }
 

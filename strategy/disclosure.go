@@ -21,6 +21,9 @@ type Disclosure struct {
 	Implied bool
 	// Constrained means that the task must have constraints.
 	Constrained bool
+	// Coarse means that shared designs are cells of a secret grid (package internal/privacy/coarsen),
+	// which several tasks on the same data may narrow: users are warned of that.
+	Coarse bool
 	// Every means that the key share_every applies.
 	Every bool
 	// Settings reads the further keys of this value of share, the same for all disclosures that
@@ -101,17 +104,35 @@ func ReadChoice(s *task.Section, all []Disclosure) Choice {
 	if chosen.Every {
 		c.ShareEvery = s.Whole(shareEveryKey, 1, 1, MaxShareEvery)
 	} else if with := sharesOf(all, func(d Disclosure) bool { return d.Every }); len(with) > 0 {
-		s.Refuse(shareEveryKey, shareKey+": "+with[0])
+		s.Refuse(shareEveryKey, shareKey+": "+list(with, "or"))
 	}
 	if chosen.Settings != nil {
 		c.Settings = chosen.Settings(s)
 	}
+	refuseOther(s, all)
+	return c
+}
+
+// refuseOther refuses the keys that only other values of share have.
+func refuseOther(s *task.Section, all []Disclosure) {
+	var keys []string
+	values := map[string][]string{} // of share, with which a key applies
 	for _, d := range all {
-		if d.Settings != nil {
-			s.RefuseOther(func(other *task.Section) { d.Settings(other) }, shareKey+": "+d.Share)
+		if d.Settings == nil {
+			continue
+		}
+		for _, key := range s.KeysOf(func(other *task.Section) { d.Settings(other) }) {
+			if !s.Known(key) && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+			if !slices.Contains(values[key], d.Share) {
+				values[key] = append(values[key], d.Share)
+			}
 		}
 	}
-	return c
+	for _, key := range keys {
+		s.Refuse(key, shareKey+": "+list(values[key], "or"))
+	}
 }
 
 // readShare returns the first disclosure with the value of share. For a wrong value, which is
@@ -129,7 +150,7 @@ func readShare(s *task.Section, all []Disclosure) Disclosure {
 	}
 	if all[i].Constrained && !s.Constrained() {
 		s.Errorf(shareKey, "share %s applies only to tasks with constraints, or with failures: constraint; accepted are %s",
-			share, sentence(sharesOf(all, func(d Disclosure) bool { return !d.Constrained })))
+			share, list(sharesOf(all, func(d Disclosure) bool { return !d.Constrained }), "and"))
 	}
 	return all[i]
 }
@@ -144,13 +165,13 @@ func sharesOf(all []Disclosure, keep func(Disclosure) bool) (values []string) {
 	return values
 }
 
-// sentence lists words, as in "a, b and c".
-func sentence(words []string) string {
+// list lists words, as in "a, b and c".
+func list(words []string, and string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
 	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
+	return strings.Join(words[:last], ", ") + " " + and + " " + words[last]
 }
 
 // Keys returns the keys that ReadChoice reads, without defaults that canonical forms leave out.

@@ -122,6 +122,21 @@ func TestReadChoiceRefuses(t *testing.T) {
 	}
 }
 
+// A key that several values of share have is refused with all of them.
+func TestReadChoiceListsValuesWithAKey(t *testing.T) {
+	all := choices()
+	all[4].Settings, all[4].Every = readWidth, true
+	r := register("own")
+	r.Settings = func(s *task.Section) task.StrategySettings { return chosen{strategy.ReadChoice(s, all)} }
+	r.Constraints, r.Disclosures = true, all
+	_, err := strategy.Set{r}.Parse("t", []byte(file+"strategy: {type: own, share: narrow, width: 3, share_every: 2}"))
+	for _, want := range []string{"width applies only with share: wide or labels", "share_every applies only with share: wide or labels"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nwant %s", err, want)
+		}
+	}
+}
+
 // The values that a task without constraints can have are listed, however many there are.
 func TestReadChoiceListsValuesWithoutConstraints(t *testing.T) {
 	labels := choices()[4]

@@ -128,11 +128,26 @@ func (s Set) Check() error {
 			return fmt.Errorf("registration %q has a disclosure that needs Exchanges and Reveals", r.Name)
 		case slices.ContainsFunc(r.Disclosures, func(d Disclosure) bool { return (d.Release == nil) != (d.Debit == nil) }):
 			return fmt.Errorf("registration %q has a disclosure with one of Release and Debit, which needs both", r.Name)
+		case r.unreachable() >= 0:
+			return fmt.Errorf("registration %q has two disclosures with share %q for the same tasks; each needs a word of its own, a Release or Applies", r.Name, r.Disclosures[r.unreachable()].Share)
 		case !slices.Contains([]string{"", task.MechanismLocal, task.MechanismAggregate}, r.Mechanism):
 			return fmt.Errorf("registration %q has the mechanism %q, accepted are %q, %q and none", r.Name, r.Mechanism, task.MechanismLocal, task.MechanismAggregate)
 		}
 	}
 	return nil
+}
+
+// unreachable returns the index of the first disclosure that no task can select, since an earlier one
+// fits all its tasks; -1 if there is none.
+func (r Registration) unreachable() int {
+	for i, d := range r.Disclosures {
+		if slices.ContainsFunc(r.Disclosures[:i], func(earlier Disclosure) bool {
+			return earlier.Share == d.Share && (earlier.Release == nil) == (d.Release == nil) && earlier.Applies == nil
+		}) {
+			return i
+		}
+	}
+	return -1
 }
 
 // Of returns the registration of a task's strategy, with the exchange that an extension of the task's

@@ -39,6 +39,9 @@ func TestSetCheck(t *testing.T) {
 			r.Disclosures = choices()
 			r.Disclosures[2].Debit = nil
 		}),
+		`"own" has two disclosures with share "narrow" for the same tasks`: without(func(r *strategy.Registration) {
+			r.Disclosures = append(choices(), said("narrow", "another"))
+		}),
 	} {
 		err := set.Check()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

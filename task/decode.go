@@ -204,17 +204,17 @@ func (m *Section) Refuse(key, condition string) {
 	}
 }
 
-// RefuseOther refuses the keys of another section that read accepts or refuses, but for those
-// that this section has accepted or refused already.
-func (m *Section) RefuseOther(read func(other *Section), condition string) {
+// Known reports whether the section has accepted or refused a key.
+func (m *Section) Known(key string) bool {
+	return slices.Contains(m.accepted, key) || slices.Contains(m.refused, key)
+}
+
+// KeysOf returns the keys of a section that read accepts or refuses where none is set.
+func (m *Section) KeysOf(read func(other *Section)) []string {
 	other := newDecoder("", nil).absent(m.what, position{})
 	other.d.constrained, other.d.complete = m.d.constrained, m.d.complete
 	read(other)
-	for _, key := range slices.Concat(other.accepted, other.refused) {
-		if !slices.Contains(m.accepted, key) && !slices.Contains(m.refused, key) {
-			m.Refuse(key, condition)
-		}
-	}
+	return slices.Concat(other.accepted, other.refused)
 }
 
 // Complete reports whether the file is as Canonical writes it, with all defaults. Keys that Canonical

@@ -180,6 +180,7 @@ func discloseNoisy() strategy.Disclosure {
 func discloseCoarse() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:    coarsen.Share,
+		Coarse:   true,
 		Settings: readCoarse,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			grid, err := coarsen.New(env.Key, env.Task.Space)

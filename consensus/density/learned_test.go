@@ -153,7 +153,7 @@ func TestSettingsOfTheShare(t *testing.T) {
 		"strategy: {type: density, share: feasibility}":                     "test:4:34: strategy: share feasibility applies only to tasks with constraints, or with failures: constraint; accepted are best",
 		ok + "strategy: {type: density, share: all}":                        "strategy: share must be one of " + strategytest.ShareValues(Register()) + ", not the text \"all\"",
 		ok + "strategy: {type: density, share: feasibility, components: 2}": "strategy: components applies only with share: best",
-		ok + "strategy: {type: density, share: feasibility, spread: 0.2}":   "strategy: spread applies only with share: best",
+		ok + "strategy: {type: density, share: feasibility, spread: 0.2}":   "strategy: spread applies only with share: best or coarse",
 		ok + "strategy: {type: density, share: feasibility, rounds: 1}":     "unknown key \"rounds\"; accepted: type, beta, share, initial_designs",
 	} {
 		if _, err := parse(line, rest); err == nil || !strings.Contains(err.Error(), want) {

@@ -10,7 +10,8 @@ import (
 // spread ([NewCoarse]).
 func CoarseDisclosure(spread func(t *task.Task) float64) strategy.Disclosure {
 	return strategy.Disclosure{
-		Share: coarsen.Share,
+		Share:  coarsen.Share,
+		Coarse: true,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			coarse, err := NewCoarse(env, spread(env.Task))
 			return []strategy.Exchange{coarse}, err

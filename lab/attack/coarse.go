@@ -6,15 +6,22 @@ import (
 	"slices"
 
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
+
+// isCoarse reports whether the nodes of a task share designs by a secret grid.
+func isCoarse(t *task.Task) bool {
+	registration, err := all.Strategies().Of(t)
+	return err == nil && registration.Disclosure(t).Coarse
+}
 
 // coarseAttacks sharpen places of which each number is the middle of its cell in a grid that only
 // the node knows, or the side of the unit cube nearest to that. An attacker with one middle inside
 // of the cube knows the grid.
 func coarseAttacks() []Attack {
 	attack := func(name string, scene Scene, guess func(seen *Seen) [][]float64) Attack {
-		return Attack{Name: name, Kinds: designKinds(), Scene: scene, Applies: coarsen.Used,
+		return Attack{Name: name, Kinds: designKinds(), Scene: scene, Applies: isCoarse,
 			Guess: func(_ context.Context, seen *Seen, _ *rand.Rand) (g Guess, err error) {
 				if g.X = guess(seen); g.X != nil {
 					g.Best = g.X[0]

@@ -65,7 +65,7 @@ func (p Plan) Check() error {
 	settings, summing := p.Task.Strategy.Settings.(ftsde.Settings)
 	switch {
 	case registration.Roster:
-		return fmt.Errorf("task %q has a roster (strategy %s), whose parties tell each other all; accepted are strategies without one, and fts-de", p.Task.Name, p.Task.Strategy.Type)
+		return fmt.Errorf("task %q has a roster (strategy %s), whose parties send each other everything; accepted are strategies without one, and fts-de", p.Task.Name, p.Task.Strategy.Type)
 	case p.Task.Surrogate.Extended():
 		return fmt.Errorf("task %q has %s in the section surrogate, and no attack here reads the shares of that; expected a surrogate without", p.Task.Name, p.Task.Surrogate.Extension)
 	case summing && settings.Cells > 1:

@@ -122,7 +122,7 @@ func disclosureOf(p History, t *task.Task, own []agent.Past) (otherTaskDisclosur
 	}
 	done := doneOf(p.Trials)
 	disclosed.Trials = inCommon(p.Task.Space, done, t.Space, own)
-	if coarsen.Used(p.Task) && coarsen.Used(t) {
+	if base.RegistrationOf(p.Task).Disclosure(p.Task).Coarse && base.RegistrationOf(t).Disclosure(t).Coarse {
 		if len(done) > 0 && (disclosed.Trials > 0 || slices.Equal(names(p.Task.Space), names(t.Space)) || slices.Equal(shapes(p.Task.Space), shapes(t.Space))) {
 			disclosed.DisclosesMore = coarsen.DisclosesMore(p.Task.Space, t.Space)
 		}

@@ -301,7 +301,7 @@ func (r *startReport) join(ctx context.Context, session *node.Session) {
 	}
 	r.known[one.Task.ID().String()] = one.Task
 	switch {
-	case one.Task.Privacy == nil && !coarsen.Used(one.Task):
+	case one.Task.Privacy == nil && !base.RegistrationOf(one.Task).Disclosure(one.Task).Coarse:
 	case r.ready:
 		if shared := past.DisclosuresOf(one.Task, r.pastsLike(one.Task), nil); shared != nil {
 			for _, line := range shared.Lines() {

@@ -27,11 +27,6 @@ import (
 // Share is the value of the key share of a task file with which nodes share designs by a Grid.
 const Share = "coarse"
 
-// Used reports whether the nodes of a task share designs by a Grid.
-func Used(t *task.Task) bool {
-	return t.Strategy.Settings != nil && t.Strategy.Settings.Keys()["share"] == Share
-}
-
 const (
 	// Cell is the width of cells for a parameter whose range is 1 in its own units: on a linear
 	// scale its values, on a log scale their natural logarithms. Other cells are wider or

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// The bases: ways to choose the frequencies, and the features made of them.
-// All but RandomPhase have a cosine and a sine per frequency.
+// The bases define the choice of the frequencies and the features of each.
+// All except RandomPhase have a cosine and a sine per frequency.
 const (
 	Plain       = "plain"        // independent draws from the spectral density
 	Orthogonal  = "orthogonal"   // in blocks of d, orthogonal to one another
@@ -14,11 +14,11 @@ const (
 	RandomPhase = "random-phase" // one cosine with a random phase per frequency, as published
 )
 
-// DefaultBasis is the basis of a Spec that names none. Up to six coordinates
-// phi(x)·phi(y) is 1.3 to 9 times nearer to the kernel than with Plain; at twenty
-// it is 1.0 to 1.3 times nearer, and Orthogonal 1.1 to 1.4 times (BenchmarkBasis).
-// How well projections onto the features fit hardly depends on the basis
-// (BenchmarkSharedBasis).
+// DefaultBasis is the basis of a Spec that names none. Up to six coordinates the error of
+// phi(x)·phi(y) as an approximation of the kernel is 1.3 to 9 times smaller than with
+// Plain. At twenty it is 1.0 to 1.3 times smaller, and with Orthogonal 1.1 to 1.4 times
+// (BenchmarkBasis). The fit of projections onto the features hardly depends on the
+// basis (BenchmarkSharedBasis).
 const DefaultBasis = Quasi
 
 var bases = []string{Plain, Orthogonal, Quasi, RandomPhase}
@@ -48,9 +48,9 @@ func derive(spec Spec, rng *rand.Rand) (rows, phases []float64) {
 	return rows, phases
 }
 
-// orthogonalRows returns rows that are, in blocks of dim, orthogonal directions
-// with independent lengths: every row has the spectral density, and they spread
-// more evenly than independent ones (Yu et al. 2016, section 3).
+// orthogonalRows returns rows that are, in blocks of dim, orthogonal directions with
+// independent lengths. Each row has the spectral density, and the rows are spread more
+// evenly than independent ones (Yu et al. 2016, section 3).
 func orthogonalRows(kernel string, count, dim int, normal *normalSource) []float64 {
 	rows := make([]float64, 0, (count+dim-1)/dim*dim*dim)
 	for len(rows) < count*dim {
@@ -73,9 +73,9 @@ func orthogonalRows(kernel string, count, dim int, normal *normalSource) []float
 	return rows[:count*dim]
 }
 
-// orthogonalise makes the dim rows of block orthonormal, one after the other
-// (modified Gram-Schmidt), and returns the lengths that they had: those of
-// normal vectors do not depend on their directions.
+// orthogonalise makes the dim rows of block orthonormal, one after the other (modified
+// Gram-Schmidt), and returns their former lengths. The lengths of normal vectors are
+// independent of their directions.
 func orthogonalise(block []float64, dim int) (lengths []float64) {
 	lengths = make([]float64, dim)
 	for i := range dim {
@@ -96,7 +96,7 @@ func orthogonalise(block []float64, dim int) (lengths []float64) {
 	return lengths
 }
 
-// product is the inner product with every operation rounded, in fixed order.
+// product returns the inner product, with each operation rounded and in fixed order.
 func product(a, b []float64) float64 {
 	sum := 0.0
 	for k := range a {
@@ -137,10 +137,9 @@ func quasiRows(kernel string, count, dim int, rng *rand.Rand) []float64 {
 	return rows
 }
 
-// scrambled fills column with the first elements of the radical inverse in a
-// prime base, every digit permuted at random, and what the digits leave open
-// filled up at random: in every block of base^j elements each stratum of width
-// base^-j has one.
+// scrambled fills column with the first elements of the radical inverse in a prime base. It
+// permutes each digit at random, and draws the part below the digits at random. In every
+// block of base^j elements each stratum of width base^-j contains one element.
 func scrambled(column []float64, base int, rng *rand.Rand) {
 	var permutations [][]int
 	for reach := 1; reach < len(column); reach *= base {
@@ -159,8 +158,8 @@ func scrambled(column []float64, base int, rng *rand.Rand) {
 	}
 }
 
-// permutation shuffles by hand, so that it does not hang on how the standard
-// library does it.
+// permutation returns a random permutation. It does not use the standard library's shuffle,
+// whose algorithm may change.
 func permutation(n int, rng *rand.Rand) []int {
 	p := make([]int, n)
 	for i := range p {
@@ -170,7 +169,7 @@ func permutation(n int, rng *rand.Rand) []int {
 	return p
 }
 
-// unit is uniform on the odd multiples of 2⁻⁵³ in (0, 1); every step is exact.
+// unit returns a uniform draw from the odd multiples of 2⁻⁵³ in (0, 1); every step is exact.
 func unit(rng *rand.Rand) float64 {
 	return float64(rng.Uint64()>>12<<1|1) / (1 << 53)
 }

@@ -1,12 +1,12 @@
 // Package rff holds the random Fourier features that all agents of a task
 // share, and the Bayesian linear model over them.
 //
-// A [Map] is the feature map phi. Two agents that build it from the same seed
-// and [Spec] hold the same frequencies, bit for bit, whatever their processor,
-// so a vector of weights means the same function to both: that vector is what
-// agents exchange. A [Posterior] is the linear model conditioned on one agent's
-// observations, and a [Projection] turns any function into the weights nearest
-// to it. An [Evidence] compares variances of the noise.
+// A [Map] is the feature map phi. Two agents that build it from the same seed and [Spec]
+// have the same frequencies, bit for bit, on any processor. A vector of weights
+// therefore defines the same function for both, so that agents exchange such vectors. A
+// [Posterior] is the linear model conditioned on one agent's observations. A
+// [Projection] computes the weights whose function is nearest to given values. An
+// [Evidence] computes the marginal likelihood of variances of the signal and the noise.
 //
 // Sources: Rahimi and Recht, "Random Features for Large-Scale Kernel Machines"
 // (NeurIPS 2007) for the features; Yu et al., "Orthogonal Random Features"
@@ -17,9 +17,9 @@
 // Matheron's rule as in Wilson et al., "Efficiently Sampling Functions from
 // Gaussian Process Posteriors" (ICML 2020).
 //
-// The package does not standardise outputs, does not choose lengthscales and does not know what a
-// coordinate means. Features that agents with different lengthscales share need one lengthscale.
-// The best one tried, for d from one to twenty coordinates of the unit cube, was d/10
-// (BenchmarkSharedBasis). The posterior is over-confident once the observations approach the number
-// of features in number; package gp is exact.
+// The package neither standardises outputs nor chooses lengthscales, and treats all coordinates
+// equally. Features that agents with different lengthscales share need one lengthscale. For d from one
+// to twenty coordinates of the unit cube, the best of those tried was d/10 (BenchmarkSharedBasis). The
+// posterior is over-confident if the number of observations approaches the number of features; package
+// gp is exact.
 package rff

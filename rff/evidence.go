@@ -11,21 +11,21 @@ import (
 )
 
 // Evidence computes the log marginal likelihood of one set of observations for
-// many variances. With n the smaller of t and M it brings the n×n matrix of
-// products of features to tridiagonal form once, in O(n³); a pair of variances
+// many variances. With n the smaller of t and M, it transforms the n×n matrix of
+// products of features to tridiagonal form once, in O(n³). A pair of variances
 // then costs O(n). An Evidence is immutable and safe for concurrent use.
 type Evidence struct {
 	t, features int
 	dual        bool
 	diagonal    []float64 // of QᵀGQ, n; G is PhiPhiᵀ when dual, else PhiᵀPhi
-	off         []float64 // n-1, beside it
+	off         []float64 // n-1, next to the diagonal
 	moment      []float64 // Qᵀy when dual, else QᵀPhiᵀy
 	square      float64   // y·y
 }
 
 // NewEvidence prepares the evidence of observations y (length t >= 1) at the
-// points x (t rows of d). It needs memory for t·M numbers if t < M and else for
-// M², whatever t is.
+// points x (t rows of d). It needs memory for t·M numbers if t < M, and otherwise for M²,
+// for any t.
 func NewEvidence(m *Map, x [][]float64, y []float64) (*Evidence, error) {
 	return newEvidence(m, x, y, len(x) < m.features)
 }
@@ -46,9 +46,9 @@ func newEvidence(m *Map, x [][]float64, y []float64, dual bool) (*Evidence, erro
 	return e, nil
 }
 
-// tridiagonalise finds an orthogonal Q with QᵀGQ tridiagonal and multiplies the
-// moment by Qᵀ. Q is a product of reflections H(0) H(1) ... (LAPACK's DSYTRD),
-// kept in the columns of g.
+// tridiagonalise computes an orthogonal Q with QᵀGQ tridiagonal and multiplies the
+// moment by Qᵀ. Q is a product of reflections H(0) H(1) ... (LAPACK's DSYTRD), which
+// it stores in the columns of g.
 func (e *Evidence) tridiagonalise(g []float64) {
 	n := len(e.moment)
 	for i := range n {
@@ -88,7 +88,7 @@ func (e *Evidence) Log(v, noise float64) (float64, error) {
 	quadratic := solved / v
 	logDet += float64(e.t) * math.Log(v)
 	if !e.dual {
-		// The lemmas of Woodbury and Sylvester, to pass from t×t to M×M.
+		// The lemmas of Woodbury and Sylvester convert from t×t to M×M.
 		quadratic = (e.square - solved) / noise
 		logDet += float64(e.features-e.t)*math.Log(v) + float64(e.t-e.features)*math.Log(noise)
 	}
@@ -98,7 +98,7 @@ func (e *Evidence) Log(v, noise float64) (float64, error) {
 // eliminate factorises the tridiagonal matrix plus ridge I as LDLᵀ and returns
 // the logarithm of its determinant and the moment's product with its inverse.
 func (e *Evidence) eliminate(ridge float64) (logDet, quadratic float64, err error) {
-	below, z := 0.0, 0.0 // what the row before leaves to this one
+	below, z := 0.0, 0.0 // values from the previous row
 	for i, diagonal := range e.diagonal {
 		pivot := diagonal + ridge - below
 		if !(pivot > 0) {

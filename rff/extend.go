@@ -8,11 +8,10 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// Extend returns the posterior given one observation more: y at x (length d). It
-// equals NewPosterior with all of them up to rounding and costs O(t² + tM) in
-// the dual form, O(M²) in the primal, and O(M³) when t reaches M and the form
-// changes. The earlier observations are not needed. p does not change and stays
-// valid.
+// Extend returns the posterior given one further observation: y at x (length d). The
+// result equals NewPosterior with all observations up to rounding. It costs O(t² + tM) in
+// the dual form, O(M²) in the primal, and O(M³) when t reaches M and the form changes. It
+// does not need the earlier observations. p does not change and remains valid.
 func (p *Posterior) Extend(x []float64, y float64) (*Posterior, error) {
 	if err := checkObservation(p.m, p.count, x, y); err != nil {
 		return nil, err
@@ -39,7 +38,7 @@ func (p *Posterior) Extend(x []float64, y float64) (*Posterior, error) {
 	return &next, nil
 }
 
-// extendFactor brings the factor up to the rows, of which the last is new.
+// extendFactor extends the factor to all rows, of which the last is new.
 func (p *Posterior) extendFactor() error {
 	last := p.dual.rows[p.count-1]
 	if p.count >= p.m.features {
@@ -52,13 +51,13 @@ func (p *Posterior) extendFactor() error {
 		p.u = u
 		return nil
 	}
-	// Rounding spoilt it; from scratch it may still do.
+	// The extension failed by rounding; a new factorisation may still succeed.
 	u, err := factorise(between(slices.Concat(p.dual.rows...), p.count, p.m.features), p.count, p.noise/p.v)
 	p.u = u
 	return err
 }
 
-// toPrimal changes the form and lets go of the rows.
+// toPrimal changes to the primal form and releases the rows.
 func (p *Posterior) toPrimal() error {
 	gram := among(p.count, p.m.features, func(phi []float64, i int) { copy(phi, p.dual.rows[i]) })
 	u, err := factorise(gram, p.m.features, p.noise/p.v)
@@ -71,11 +70,11 @@ func (p *Posterior) toPrimal() error {
 	return nil
 }
 
-// WithOutputs returns the posterior for other outputs y (length t) at the same
-// points x (t rows of d, in the order in which they were taken in), as are due
-// when a caller standardises all outputs again. It keeps the factor and costs
-// O(t² + tM) in the dual form and O(tM + M²) in the primal, which evaluates the
-// features again rather than remember them. p does not change.
+// WithOutputs returns the posterior for other outputs y (length t) at the same points x
+// (t rows of d, in the order in which they were added). Callers need it after a new
+// standardisation of all outputs. It keeps the factor and costs O(t² + tM) in the
+// dual form and O(tM + M²) in the primal, which evaluates the features again instead of
+// storing them. p does not change.
 func (p *Posterior) WithOutputs(x [][]float64, y []float64) (*Posterior, error) {
 	if err := checkObservations(p.m, x, y); err != nil {
 		return nil, err

@@ -15,19 +15,18 @@ import (
 // ErrNotPositiveDefinite reports that a matrix could not be factorised.
 var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
-// factor is the upper triangular U of a matrix A = UᵀU. It is not changed after
-// it is made.
+// factor is the upper triangular U of a matrix A = UᵀU. It is immutable.
 type factor struct {
 	n int
-	u []float64 // n×n, row-major; below the diagonal is anything
+	u []float64 // n×n, row-major; values below the diagonal are undefined
 }
 
-// slab is how many rows of a factor are made at once, at most a batch. For large
-// matrices most of the work is then in products of packed rows.
+// slab is the number of rows of a factor that are computed at once, at most a batch. For
+// large matrices most of the work is then in products of packed rows.
 const slab = 128
 
-// factorise returns the factor of a + ridge I, where a is n×n, row-major, of
-// which the upper triangle is read. It takes over the memory of a.
+// factorise returns the factor of a + ridge I. a is n×n, row-major, and only its upper
+// triangle is read. The factor reuses the memory of a.
 func factorise(a []float64, n int, ridge float64) (*factor, error) {
 	for i := range n {
 		a[i*n+i] += ridge
@@ -48,7 +47,7 @@ func factorise(a []float64, n int, ridge float64) (*factor, error) {
 	return &factor{n: n, u: a}, nil
 }
 
-// subtract takes the product of right's transpose and right from the upper
+// subtract subtracts the product of right's transpose and right from the upper
 // triangle of a, which has the same stride.
 func subtract(a []float64, right blas64.General) {
 	p := newPacked(right.Cols, right.Rows)
@@ -84,9 +83,9 @@ func (f *factor) solve(v []float64) {
 	f.back(v)
 }
 
-// append returns the factor of A with one row and column more, whose last
-// element is the diagonal, in O(n²); not ok when that is not positive definite.
-// It alters column.
+// append returns the factor of A with one further row and column, whose last element is on
+// the diagonal, in O(n²). ok is false if that matrix is not positive definite. It alters
+// column.
 func (f *factor) append(column []float64) (next *factor, ok bool) {
 	n := f.n + 1
 	f.half(column[:f.n])
@@ -110,7 +109,7 @@ func (f *factor) append(column []float64) (next *factor, ok bool) {
 
 // add returns the factor of A + vvᵀ in O(n²), by plane rotations (Golub and Van
 // Loan, "Matrix Computations", 4th edition, section 6.5.4), row by row, which
-// is the order of the memory. Adding cannot fail. It alters v.
+// is the order in memory. add cannot fail. It alters v.
 func (f *factor) add(v []float64) *factor {
 	n := f.n
 	u := make([]float64, n*n)

@@ -5,12 +5,11 @@ import (
 	"math/rand/v2"
 )
 
-// The derivation below must give the same bits on every processor. Go may fuse
-// a product and a sum into one operation with one rounding, and does so on
-// arm64, so every product that meets a sum is rounded by an explicit
-// conversion. math.Log, math.Exp and the sines have assembly on some
-// processors and are not used; math.Sqrt is correctly rounded on all of them
-// and math.Frexp is exact.
+// The derivation below must give the same bits on every processor. Go may fuse a product
+// and a sum into one operation with one rounding, and does so on arm64. Explicit
+// conversions therefore round every product before a sum. math.Log, math.Exp and the
+// sines have assembly on some processors and are not used; math.Sqrt is correctly
+// rounded on all of them and math.Frexp is exact.
 
 // independentRows returns count rows of dim coordinates, row-major: independent draws
 // from the spectral density of the kernel with lengthscales 1.
@@ -69,13 +68,13 @@ func (n *normalSource) next() float64 {
 	}
 }
 
-// symmetric is uniform on the multiples of 2⁻⁵² in [-1, 1); every step is exact.
+// symmetric returns a uniform draw from the multiples of 2⁻⁵² in [-1, 1); every step is exact.
 func symmetric(rng *rand.Rand) float64 {
 	return float64(int64(rng.Uint64()>>11)-1<<52) / (1 << 52)
 }
 
-// logarithm is the natural logarithm of a positive normal number, to within a
-// few units in the last place.
+// logarithm returns the natural logarithm of a positive normal number, within a few units
+// in the last place.
 func logarithm(x float64) float64 {
 	fraction, exponent := math.Frexp(x)
 	if fraction < math.Sqrt2/2 {

@@ -7,15 +7,15 @@ import (
 	"github.com/fbo-node/fbo/internal/fourier"
 )
 
-// onStack is the number of coordinates up to which the gradient of a function
-// of the basis RandomPhase allocates nothing.
+// onStack is the largest number of coordinates for which the gradient of a function of
+// the basis RandomPhase allocates no memory.
 const onStack = 64
 
 // Function is the function x -> phi(x)·w. It is immutable and safe for
 // concurrent use.
 type Function struct {
 	m     *Map
-	level float64      // what the constant feature adds
+	level float64      // contribution of the constant feature
 	sum   *fourier.Sum // the function itself, or its numerator in the basis RandomPhase
 }
 

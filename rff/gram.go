@@ -1,10 +1,10 @@
 package rff
 
-// batch is how many terms of every sum of products are packed at once.
+// batch is the number of terms of every sum of products that are packed at once.
 const batch = 256
 
-// packed holds one batch of the columns of a matrix with a row per sum: rows and
-// columns that are missing up to the multiples that the kernel takes are zero.
+// packed holds one batch of the columns of a matrix with a row per sum. Zero rows and
+// columns fill it up to the multiples that the kernel needs.
 type packed struct {
 	rows   int
 	stride int // between rows
@@ -13,15 +13,15 @@ type packed struct {
 }
 
 const (
-	lanes     = 4     // of a vector
-	tileRows  = 4     // of the product of two tiles of rows,
-	tileCols  = 3     // by the kernel
-	rowsMulti = 4 * 3 // what both divide
+	lanes     = 4     // numbers in a vector
+	tileRows  = 4     // rows of a tile, the result of one call of the kernel
+	tileCols  = 3     // columns of a tile
+	rowsMulti = 4 * 3 // common multiple of both
 )
 
 func newPacked(rows, terms int) *packed {
 	p := &packed{rows: rows, width: (min(terms, batch) + lanes - 1) / lanes * lanes}
-	// Rows a power of two apart would share too few sets of the cache.
+	// With a stride of a power of two, rows would share too few sets of the cache.
 	p.stride = p.width + 2*lanes
 	p.data = make([]float64, (rows+rowsMulti-1)/rowsMulti*rowsMulti*p.stride)
 	return p
@@ -42,8 +42,8 @@ func between(phi []float64, t, features int) []float64 {
 	return g
 }
 
-// among returns PhiᵀPhi (M×M, upper triangle) of t points whose features put
-// fills in one by one. It holds few of them at once.
+// among returns PhiᵀPhi (M×M, upper triangle) of t points, whose features put computes one
+// by one. It stores only a few of them at once.
 func among(t, features int, put func(phi []float64, i int)) []float64 {
 	g := make([]float64, features*features)
 	p := newPacked(features, t)

@@ -4,12 +4,12 @@ package rff
 
 import "golang.org/x/sys/cpu"
 
-// tileGroup is how many rows stay in the second cache while all others pass.
+// tileGroup is the number of rows that stay in the L2 cache while all other rows pass.
 const tileGroup = 48
 
-// addOuter adds to the upper triangle of g (rows×rows, rows stride apart) scale
-// times the product of the packed matrix and its transpose. Below the diagonal
-// it may write anything.
+// addOuter adds scale times the product of the packed matrix and its transpose to the
+// upper triangle of g (rows×rows, with this stride). It may write any values below the
+// diagonal.
 func (p *packed) addOuter(g []float64, stride int, scale float64) {
 	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
 		p.addOuterPortable(g, stride, scale)
@@ -39,8 +39,8 @@ func (p *packed) place(g []float64, stride int, scale float64, tile *[tileRows *
 	}
 }
 
-// products fills tile with the inner products of four rows from a with three
-// from b: vectors times four numbers each, rows stride bytes apart.
+// products fills tile with the inner products of four rows from a with three from b. Each
+// row has four times `vectors` numbers; stride is the distance of rows in bytes.
 //
 //go:noescape
 func products(a, b *float64, stride, vectors int, tile *[tileRows * tileCols]float64)

@@ -5,13 +5,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// panel is the number of rows of a Gram matrix that are computed at once. A
-// symmetric product is done as products of panels, of which only those that
-// reach above the diagonal are needed: gonum's general product is blocked for
-// the caches, its symmetric one is not.
+// panel is the number of rows of a Gram matrix that are computed at once. A symmetric
+// product is computed as products of those panels that reach above the diagonal, since
+// gonum's general product is blocked for the caches and its symmetric one is not.
 const panel = 128
 
-// addOuterPortable is addOuter by gonum.
+// addOuterPortable implements addOuter by gonum.
 func (p *packed) addOuterPortable(g []float64, stride int, scale float64) {
 	for i := 0; i < p.rows; i += panel {
 		rest := p.rows - i

@@ -18,9 +18,9 @@ type Joint struct {
 	along      [][]float64 // Cov(w)·phi(point), M for each point
 }
 
-// Joint returns the joint distribution of phi(x)·w at k >= 1 points (rows of d),
-// which are not kept: k times the cost of PredictGradient and k² products of
-// length t or M. Panics on a wrong length and without points.
+// Joint returns the joint distribution of phi(x)·w at k >= 1 points (rows of d), which it
+// does not keep. It costs k times PredictGradient and k² products of length t or M. It
+// panics on a wrong length and without points.
 func (p *Posterior) Joint(points [][]float64) *Joint {
 	if len(points) == 0 {
 		panic("rff: a joint distribution of no points")
@@ -46,8 +46,8 @@ func (p *Posterior) Joint(points [][]float64) *Joint {
 	return j
 }
 
-// spread returns the covariance of the weights times phi, and the half of it
-// whose products are that of two points.
+// spread returns the covariance of the weights times phi, and a factor of phi whose inner
+// products are the covariances of points.
 func (p *Posterior) spread(phi []float64) (along, half []float64) {
 	along = slices.Clone(phi)
 	scale := p.noise
@@ -73,8 +73,8 @@ func (p *Posterior) spread(phi []float64) (along, half []float64) {
 // Mean returns the k means, a copy.
 func (j *Joint) Mean() []float64 { return slices.Clone(j.mean) }
 
-// Covariance returns that of the function between the k points, without the
-// noise of an observation, a copy.
+// Covariance returns a copy of the covariance of the function between the k points, without
+// the noise of an observation.
 func (j *Joint) Covariance() *mat.SymDense {
 	c := mat.NewSymDense(len(j.mean), nil)
 	c.CopySym(j.covariance)
@@ -82,7 +82,7 @@ func (j *Joint) Covariance() *mat.SymDense {
 }
 
 // Cross fills dst (length k) with the covariances of the function at x (length
-// d) with that at the k points, in O(k·M). Panics on wrong lengths.
+// d) with the function at the k points, in O(k·M). It panics on wrong lengths.
 func (j *Joint) Cross(dst, x []float64) {
 	j.check(dst)
 	s := j.m.borrow(0)
@@ -93,9 +93,8 @@ func (j *Joint) Cross(dst, x []float64) {
 	}
 }
 
-// CrossGradient fills grad (length d) with the gradient at x of the sum of those
-// covariances, each times its weight (length k), in O(k·M). Panics on wrong
-// lengths.
+// CrossGradient fills grad (length d) with the gradient at x of the weighted sum of those
+// covariances (weights has length k), in O(k·M). It panics on wrong lengths.
 func (j *Joint) CrossGradient(grad, weights, x []float64) {
 	j.check(weights)
 	s := j.m.borrow(0)

@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 )
 
-// The kernels whose spectral density is known here.
+// The kernels with an implemented spectral density.
 const (
 	Matern52 = radial.Matern52
 	SE       = radial.SE // squared exponential
@@ -27,8 +27,8 @@ type Spec struct {
 	Lengthscales []float64 // one per encoded coordinate, positive and finite
 	Basis        string    // one of the bases; "" is DefaultBasis
 
-	// Constant is the value of one more feature, which is the same at all points; 0 adds
-	// none. A weight of it is an unknown level of the function.
+	// Constant is the value of a further feature that is the same at all points; 0 adds
+	// none. Its weight represents an unknown level of the function.
 	Constant float64
 }
 
@@ -79,19 +79,19 @@ func (s Spec) basis() string {
 }
 
 // Map is a feature map phi from d coordinates to M features with
-// phi(x)·phi(x) = 1 and phi(x)·phi(y) near the kernel k(x, y). With a constant
-// feature, the last, M counts it, and both products are larger by its square. A Map is
+// phi(x)·phi(x) = 1 and phi(x)·phi(y) near the kernel k(x, y). A constant feature is the
+// last one and is part of M; it increases both products by its square. A Map is
 // immutable and safe for concurrent use.
 type Map struct {
 	dim         int
 	features    int // M
-	varying     int // those of them that are not constant
+	varying     int // features that are not constant
 	constant    float64
 	frequencies []float64      // rows of dim, row-major
 	phases      []float64      // one per frequency in the basis RandomPhase, else nil
 	amplitude   float64        // sqrt(2/varying)
 	waves       *fourier.Waves // of the frequencies
-	square      *fourier.Sum   // in the basis RandomPhase, the sum of squared cosines but for varying/2
+	square      *fourier.Sum   // in the basis RandomPhase, the sum of squared cosines less varying/2
 	scratch     *sync.Pool
 }
 
@@ -114,7 +114,7 @@ func NewMap(seed Seed, spec Spec) (*Map, error) {
 	return m, nil
 }
 
-// prepare fills in what follows from the frequencies.
+// prepare sets the fields that depend on the frequencies.
 func (m *Map) prepare() {
 	m.waves = fourier.NewWaves(m.dim, m.frequencies)
 	if m.phases != nil {
@@ -155,9 +155,9 @@ func (m *Map) Frequencies() []float64 { return slices.Clone(m.frequencies) }
 // and nil for the others.
 func (m *Map) Phases() []float64 { return slices.Clone(m.phases) }
 
-// Phi fills dst (length M, allocated when nil) with the features of x (length
-// d) and returns it. Frequency i gives features 2i and 2i+1, its cosine and its
-// sine, and in the basis RandomPhase feature i. A constant feature is the last. Panics on a wrong length.
+// Phi fills dst (length M, allocated if nil) with the features of x (length d) and returns it.
+// Frequency i gives features 2i and 2i+1, its cosine and its sine, and in the basis RandomPhase
+// feature i. A constant feature is the last. It panics on a wrong length.
 func (m *Map) Phi(dst, x []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, m.features)
@@ -178,8 +178,8 @@ func (m *Map) Phi(dst, x []float64) []float64 {
 	return dst
 }
 
-// pullBack fills grad with the gradient at x of phi(x)·w for fixed w, from phi =
-// phi(x). With the features at hand it needs no cosine.
+// pullBack fills grad with the gradient at x of phi(x)·w for fixed w, from phi = phi(x). The
+// given features save the cosines.
 func (m *Map) pullBack(grad, w, phi, x []float64) {
 	clear(grad)
 	if m.phases != nil {
@@ -194,10 +194,10 @@ func (m *Map) pullBack(grad, w, phi, x []float64) {
 	}
 }
 
-// gather returns Phiᵀ·values (length M) for the points, row-major with d columns
-// and already prepared as waves. A product s·x is symmetric: the sums over points
-// at each frequency are sums of waves whose frequencies are the points. So no
-// feature is computed or kept.
+// gather returns Phiᵀ·values (length M) for the points, row-major with d columns and already
+// prepared as waves. A product s·x is symmetric, so that the sums over points at each
+// frequency are sums of waves whose frequencies are the points. gather therefore neither
+// computes nor stores features.
 func (m *Map) gather(points []float64, prepared *fourier.Waves, values []float64) []float64 {
 	count := len(values)
 	weights := make([]float64, 2*count)
@@ -255,10 +255,10 @@ func (m *Map) checkLengths(what string, length int, x []float64) {
 	}
 }
 
-// workspace is memory of a prediction that is used again by the next one.
+// workspace is memory of a prediction, which later predictions reuse.
 type workspace struct{ phi, solved, cross []float64 }
 
-// borrow returns a workspace with M features and t observations.
+// borrow returns a workspace for M features and t observations.
 func (m *Map) borrow(t int) *workspace {
 	s := m.scratch.Get().(*workspace)
 	if s.phi == nil {

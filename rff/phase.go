@@ -11,14 +11,14 @@ import (
 //	phi_i(x) = cos(s_i·x + b_i) / sqrt(sum over j of cos(s_j·x + b_j)²),
 //
 // which is sqrt(2/M) cos(s_i·x + b_i) scaled to unit norm, as in the code that
-// Dai, Low and Jaillet (2020) published. Both sums are sums of waves in x: the
-// squared cosine is half a constant and half a wave of twice the frequency.
+// Dai, Low and Jaillet (2020) published. Both sums are sums of waves in x, since a squared
+// cosine is half a constant plus half a wave of twice the frequency.
 
-// leastSquare keeps the norm away from zero where all cosines nearly vanish,
-// which only happens with very few features.
+// leastSquare is the minimum squared norm, for points at which all cosines nearly vanish.
+// These exist only with very few features.
 const leastSquare = 1e-12
 
-// shifted fills dst with phi(x).
+// shifted fills dst with phi(x) of the basis RandomPhase.
 func (m *Map) shifted(dst, x []float64) {
 	square := 0.0
 	for i := range dst {
@@ -39,8 +39,8 @@ func (m *Map) phase(i int, x []float64) float64 {
 	return phase
 }
 
-// pullBackShifted is pullBack. The factor w_i - value phi_i is the derivative
-// by cosine i with the norm taken into account.
+// pullBackShifted is pullBack for the basis RandomPhase. The factor w_i - value phi_i is the
+// derivative by cosine i, including that of the norm.
 func (m *Map) pullBackShifted(grad, w, phi, x []float64) {
 	value, square := 0.0, 0.0
 	for i, v := range phi {
@@ -71,7 +71,7 @@ func squares(dim int, frequencies, phases []float64) *fourier.Sum {
 	return fourier.NewWaves(dim, doubled).Sum(weights)
 }
 
-// squareOf adds the constant to the waves of the sum of squared cosines.
+// squareOf returns the sum of squared cosines from its waves, by adding the constant.
 func (m *Map) squareOf(waves float64) float64 {
 	return max(float64(m.varying)/2+waves, leastSquare)
 }

@@ -18,11 +18,11 @@ var ErrNotFinite = errors.New("observation is not finite")
 //
 //	Sigma = PhiᵀPhi + (noise/v) I,  w | y ~ N(Sigma⁻¹Phiᵀy, noise Sigma⁻¹)
 //
-// (Dai, Low and Jaillet 2020, equations 2 and 3, there with v = 1). For t < M,
-// the dual form, it factorises the t×t matrix PhiPhiᵀ + (noise/v) I instead and
-// draws by Matheron's rule: the same distribution for O(t² + tM) a draw. From t
-// = M on, the primal form, its memory is O(M²) however many observations
-// follow. A Posterior is immutable and safe for concurrent use.
+// (Dai, Low and Jaillet 2020, equations 2 and 3, there with v = 1). For t < M, the dual
+// form, it factorises the t×t matrix PhiPhiᵀ + (noise/v) I instead and draws by
+// Matheron's rule, which gives the same distribution at O(t² + tM) per draw. From t = M
+// on, the primal form, its memory is O(M²) for any number of observations. A Posterior
+// is immutable and safe for concurrent use.
 type Posterior struct {
 	m        *Map
 	v, noise float64
@@ -33,17 +33,17 @@ type Posterior struct {
 	moment   []float64 // Phiᵀy when primal
 }
 
-// dualForm is what only the dual form needs. Posteriors extended from one
-// another share the rows.
+// dualForm holds the data of the dual form. Posteriors that Extend has derived from each
+// other share the rows.
 type dualForm struct {
 	rows [][]float64 // Phi: t rows of M
 	y    []float64   // t
 }
 
 // NewPosterior conditions the model on observations y (length t >= 1) at the
-// points x (t rows of d). v is the prior variance of the weights, and of the
-// function at every point; noise is the variance of an observation's error;
-// both are positive. The inputs are not kept.
+// points x (t rows of d). v is the prior variance of the weights, and of the function at
+// every point. noise is the variance of an observation's error. Both must be positive. The
+// inputs are not kept.
 func NewPosterior(m *Map, x [][]float64, y []float64, v, noise float64) (*Posterior, error) {
 	return newPosterior(m, x, y, v, noise, len(x) < m.features)
 }
@@ -126,7 +126,7 @@ func (p *Posterior) Predict(x []float64) (mean, variance float64) {
 	return linalg.Dot(s.phi, p.mean), p.variance(s)
 }
 
-// variance returns that at the point whose features are in s.
+// variance returns the posterior variance at the point whose features are in s.
 func (p *Posterior) variance(s *workspace) float64 {
 	if p.dual != nil {
 		p.dual.products(s.cross, s.phi)
@@ -145,8 +145,8 @@ func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64)
 	defer p.m.scratch.Put(s)
 	p.m.Phi(s.phi, x)
 	variance = p.variance(s)
-	// The variance is phiᵀC phi, so its gradient is twice that of phi·w with w =
-	// C phi held fixed.
+	// The variance is phiᵀC phi, so its gradient is twice that of phi·w with fixed
+	// w = C phi.
 	if p.dual != nil {
 		copy(s.solved, s.phi)
 		p.u.back(s.cross)
@@ -176,7 +176,7 @@ func (p *Posterior) Weights(rng *rand.Rand) []float64 {
 	return p.transform(z)
 }
 
-// normals is how many standard normal numbers a draw takes.
+// normals returns the number of standard normal numbers that a draw needs.
 func (p *Posterior) normals() int {
 	if p.dual != nil {
 		return p.m.features + p.count
@@ -184,7 +184,7 @@ func (p *Posterior) normals() int {
 	return p.m.features
 }
 
-// transform turns standard normal numbers into a draw of w. It alters z.
+// transform converts standard normal numbers to a draw of w. It alters z.
 func (p *Posterior) transform(z []float64) []float64 {
 	if p.dual != nil {
 		return p.matheron(z[:p.m.features:p.m.features], z[p.m.features:])
@@ -197,8 +197,8 @@ func (p *Posterior) transform(z []float64) []float64 {
 	return z
 }
 
-// matheron takes a draw from the prior, made of prior, and corrects it by the residuals at the
-// observations. It alters both.
+// matheron converts a prior draw of the weights to a posterior draw by the residuals at the
+// observations, with draws of their errors. It alters both arguments.
 func (p *Posterior) matheron(prior, errors []float64) []float64 {
 	scale, sd := math.Sqrt(p.v), math.Sqrt(p.noise)
 	for i := range prior {

@@ -2,8 +2,8 @@ package rff
 
 import "math"
 
-// The quantiles below obey the same rules as frequency.go: the same bits on
-// every processor.
+// The quantiles below follow the same rules as frequency.go, so that they have the same bits
+// on every processor.
 
 // The coefficients of Wichura, "Algorithm AS 241: The Percentage Points of the
 // Normal Distribution" (Applied Statistics 37, 1988), PPND16; relative error
@@ -35,8 +35,8 @@ var (
 	}
 )
 
-// normalQuantile is the inverse of the standard normal distribution function,
-// for u in (0, 1).
+// normalQuantile returns the inverse of the standard normal distribution function, for u
+// in (0, 1).
 func normalQuantile(u float64) float64 {
 	q := u - 0.5
 	if math.Abs(q) <= 0.425 {
@@ -63,11 +63,10 @@ func polynomial(coefficients *[8]float64, x float64) float64 {
 	return sum
 }
 
-// studentQuantile is the inverse, for u in (0, 1), of the distribution function
-// of sqrt(chi2/5) with five degrees of freedom; compare studentScale.
+// studentQuantile returns the inverse, for u in (0, 1), of the distribution function of
+// sqrt(chi2/5) with five degrees of freedom; compare studentScale.
 func studentQuantile(u float64) float64 {
-	// Doubles below 1 have quantiles below 5, and halving an interval 60 times
-	// reaches the last bit.
+	// Doubles below 1 have quantiles below 5, and 60 bisections determine the last bit.
 	low, high := 0.0, 8.0
 	for range 60 {
 		middle := low + float64((high-low)/2)
@@ -80,7 +79,7 @@ func studentQuantile(u float64) float64 {
 	return high
 }
 
-// studentDistribution is P(5/2, 5x²/2), the regularised incomplete gamma
+// studentDistribution returns P(5/2, 5x²/2), the regularised incomplete gamma
 // function, by its series (Abramowitz and Stegun 6.5.29):
 // z^a e^-z / Gamma(a+1) (1 + z/(a+1) + z²/((a+1)(a+2)) + ...).
 func studentDistribution(x float64) float64 {
@@ -95,7 +94,7 @@ func studentDistribution(x float64) float64 {
 	return float64(float64(z*z)*math.Sqrt(z)) * exponential(-z) / gamma * sum
 }
 
-// exponential is e^x for |x| below 700, to within a few units in the last place.
+// exponential returns e^x for |x| below 700, within a few units in the last place.
 func exponential(x float64) float64 {
 	// ln 2 in two parts, the first with 32 trailing zeros, so that its product
 	// with an exponent is exact.

@@ -9,17 +9,17 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// Refined is a projection that counts further points, each weight times. With E the
-// features of the further points it minimises
+// Refined is a projection with further points, which all have the same weight. With E the
+// features of the further points and `also` the values there, it minimises
 //
 //	|Phi w - values|² + weight |E w - also|² + ridge |w|²
 //
-// With many coordinates a projection fits a function on average and misses its
-// maximum, which is all that a maximiser asks of it. Further points put that right:
-// the function's maximiser, points around it, and in a few rounds the maximiser of the
-// projection itself, where it rises too high. In BenchmarkSharedBasis what its
-// maximiser loses falls to about a third of what it was at six and at twenty
-// coordinates and to a fifth at twelve (M = 1000).
+// With many coordinates a projection fits a function on average and misses its maximum,
+// which is the only part that a maximiser needs. Further points correct that: the
+// function's maximiser, points around it, and, in a few rounds, the maximiser of the
+// projection, where its values are too high. In BenchmarkSharedBasis the loss of the
+// projection's maximiser falls to about a third at six and at twenty coordinates, and to
+// a fifth at twelve (M = 1000).
 type Refined struct {
 	p      *Projection
 	weight float64
@@ -32,11 +32,11 @@ type furtherPoint struct {
 	phi      []float64
 	along    []float64 // A⁻¹ phi
 	products []float64 // of along with the rows up to this one
-	rest     float64   // what the projection without further points lacks here
+	rest     float64   // residual of the projection without further points
 }
 
-// Refine projects the values as Project does, for further points to be added. Panics
-// on a wrong length.
+// Refine projects the values like Project. Add then adds further points. It panics on a wrong
+// length.
 func (p *Projection) Refine(values []float64, weight float64) (*Refined, error) {
 	if !(weight > 0) || math.IsInf(weight, 1) {
 		return nil, fmt.Errorf("weight %g of further points: must be positive and finite", weight)
@@ -44,8 +44,8 @@ func (p *Projection) Refine(values []float64, weight float64) (*Refined, error) 
 	return &Refined{p: p, weight: weight, base: p.Project(values)}, nil
 }
 
-// Add counts one more point x (length d), which is kept by its features alone, and
-// the value there. It costs one solve, O(M²) from M points on.
+// Add adds a further point x (length d), of which only the features are stored, and the value
+// there. It costs one solve, O(M²) from M points on.
 func (r *Refined) Add(x []float64, value float64) error {
 	if err := checkObservations(r.p.m, [][]float64{x}, []float64{value}); err != nil {
 		return err
@@ -61,9 +61,9 @@ func (r *Refined) Add(x []float64, value float64) error {
 	return nil
 }
 
-// Weights returns the weights (length M), for k further points in O(k³ + kM): by the
-// lemma of Woodbury base + A⁻¹Eᵀ (EA⁻¹Eᵀ + I/weight)⁻¹ rest. It fails where rounding
-// makes further points useless.
+// Weights returns the weights (length M), for k further points in O(k³ + kM). By the lemma of
+// Woodbury they are base + A⁻¹Eᵀ (EA⁻¹Eᵀ + I/weight)⁻¹ rest. It returns an error if rounding
+// errors prevent the factorisation.
 func (r *Refined) Weights() ([]float64, error) {
 	k := len(r.points)
 	if k == 0 {

@@ -11,9 +11,9 @@ import (
 
 const (
 	maxRoster        = 1024
-	maxIDText        = 128     // characters of a peer ID, to decode more takes long
+	maxIDText        = 128     // characters of a peer ID; decoding longer ones takes long
 	maxSummed        = 30_000  // numbers in a node's vector
-	maxHeld          = 8 << 20 // numbers that a member of the committee holds
+	maxHeld          = 8 << 20 // numbers that a member of the committee stores
 	maxCommittee     = 64
 	defaultCommittee = 7
 )
@@ -32,7 +32,7 @@ func (m *Section) aggregate(t *Task) *Aggregate {
 	m.summed(t, nodes)
 	if !ok {
 		for _, key := range aggregateKeys() {
-			m.get(key) // their bounds depend on the roster
+			m.get(key) // the key's bounds depend on the roster
 		}
 		return a
 	}
@@ -57,8 +57,8 @@ func (m *Section) aggregate(t *Task) *Aggregate {
 	return a
 }
 
-// summed bounds what a node gives to a sum, and what a member of the committee
-// holds of it.
+// summed reports an error if a node's vector, or what a member of the committee stores of all
+// vectors, exceeds its limit.
 func (m *Section) summed(t *Task, nodes int) {
 	r, ok := t.Release()
 	if !ok || m.d.chosen.Mechanism != MechanismAggregate {
@@ -79,8 +79,8 @@ type Rostered interface {
 	Parties() []peer.ID
 }
 
-// Roster returns the nodes that alone can take part in a task, each once; nil when it is
-// open to all. The caller must not change them.
+// Roster returns the nodes that may take part in a task, each once; nil if the task is open to all
+// nodes. The caller must not change the slice.
 func (t *Task) Roster() []peer.ID {
 	if t.Privacy != nil && t.Privacy.Aggregate != nil {
 		return t.Privacy.Aggregate.Roster
@@ -91,8 +91,8 @@ func (t *Task) Roster() []peer.ID {
 	return nil
 }
 
-// Roster returns the nodes that the required list "roster" names, 2 to most, in order,
-// each once; ok is false when something is wrong with it, which has been reported.
+// Roster returns the nodes of the required list "roster", 2 to most, in order, each once. ok is false
+// after a reported error.
 func (m *Section) Roster(most int) (roster []peer.ID, ok bool) {
 	items, ok := m.list("roster")
 	if !ok {
@@ -117,8 +117,8 @@ func (m *Section) Roster(most int) (roster []peer.ID, ok bool) {
 	return roster, ok
 }
 
-// Peer returns the node that an optional key names; ok is false without the key, and
-// when something is wrong with it, which has been reported.
+// Peer returns the node that an optional key names. ok is false without the key, and after a reported
+// error.
 func (m *Section) Peer(key string) (id peer.ID, ok bool) {
 	n, ok := m.get(key)
 	if !ok {
@@ -131,7 +131,7 @@ func (m *Section) Peer(key string) (id peer.ID, ok bool) {
 	return id, message == ""
 }
 
-// peerID returns the ID of a node, or what is wrong.
+// peerID returns the ID of a node, or an error message.
 func (s scalar) peerID() (id peer.ID, message string) {
 	err := errors.New("too long")
 	if len(s.text) <= maxIDText {
@@ -140,7 +140,7 @@ func (s scalar) peerID() (id peer.ID, message string) {
 	if s.form != formText || err != nil {
 		return "", fmt.Sprintf("must be a peer ID, as `fbo-node peer-id` prints it, not %s", s.describe())
 	}
-	// A key with several IDs would be several nodes.
+	// A key with several IDs would count as several nodes.
 	if key, err := id.ExtractPublicKey(); err != nil || key.Type() != crypto.Ed25519 || !id.MatchesPublicKey(key) {
 		return "", fmt.Sprintf("must be the ID of an Ed25519 key, as `fbo-node peer-id` prints it, not %s", id)
 	}

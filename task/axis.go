@@ -8,14 +8,14 @@ import (
 
 // axis maps the values of one float parameter without steps to [0, 1] and back.
 //
-// Decoded floats lie on a decimal grid, so that people and commands see 0.3 and
-// not 0.30000000000000004, and so that a value survives the way through the
-// unit cube exactly. Linear: multiples of a power of ten near 1e-10 of the range,
-// but coarse enough (at least 16 units in the last place of the larger bound)
-// that the rounding errors of both directions stay below half a step. Log: 10
+// Decoded floats are on a decimal grid, so that people and commands see 0.3 and
+// not 0.30000000000000004, and so that encoding and decoding preserve a value exactly.
+// On linear scale they are multiples of a power of ten near 1e-10 of the range. The
+// step is at least 16 units in the last place of the larger bound, so that the
+// rounding errors of both directions stay below half a step. On log scale they have 10
 // significant digits, whose half unit (5e-11) is far above the error of exp and
-// log over the widest range (about 3e-13). A grid point nearer than half a step
-// to a bound gives way to the bound.
+// log over the widest range (about 3e-13). A bound replaces a grid point that is
+// nearer to it than half a step.
 type axis struct {
 	low, high float64
 	log       bool
@@ -75,7 +75,7 @@ func (a *axis) encode(v float64) float64 {
 	return (v - a.low) / (a.high - a.low)
 }
 
-// decode takes any u; below 0 and NaN count as 0, above 1 as 1.
+// decode returns the value at u. Any u is valid: NaN and values below 0 count as 0, values above 1 as 1.
 func (a *axis) decode(u float64) float64 {
 	switch {
 	case !(u > 0):
@@ -118,7 +118,7 @@ func roundDigits(v float64) float64 {
 func mustFloat(text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		panic(err) // the text was written by strconv, and bounds keep it in range
+		panic(err) // impossible: strconv wrote the text, and bounds keep it in range
 	}
 	return v
 }

@@ -9,18 +9,18 @@ import (
 	"github.com/multiformats/go-multihash"
 )
 
-// version is the "fbo" key of the canonical form. It stands for the format of the
-// task and for how the shared features are derived from its ID, and grows when
-// either changes, so that nodes which would not understand each other never meet.
+// version is the "fbo" key of the canonical form. It identifies the format of the
+// task and the derivation of the shared features from its ID. It increases when either
+// changes, so that incompatible nodes have different task IDs and never exchange shares.
 const version = 1
 
 // jsonCodec is the multicodec code of JSON.
 const jsonCodec = 0x0200
 
-// Canonical returns the task as canonical JSON: keys sorted, no spaces, numbers
-// in their shortest form, all defaults written out. It is itself a task file with
-// the same ID; of a table of designs it has the digest. It panics when the task was not made by Parse and has numbers that
-// are not finite.
+// Canonical returns the task as canonical JSON: keys sorted, no spaces, numbers in their shortest
+// form, all defaults written out. The result is itself a task file with the same ID; it contains the
+// digest of a table of designs. Canonical panics if the task was not made by Parse and has numbers
+// that are not finite.
 func (t *Task) Canonical() []byte {
 	form := map[string]any{
 		"fbo":        version,

@@ -14,15 +14,15 @@ const maxConstraints = 16
 // numeric is the type of a constraint that has limits.
 const numeric = "number"
 
-// Constraint is a condition on an output other than the objective: a design that
-// breaks one is infeasible.
+// Constraint is a condition on an output other than the objective. A design that
+// violates one is infeasible.
 type Constraint struct {
 	Output Output // [A-Za-z][A-Za-z0-9_]*, at most 64 characters
-	// Low and High are the least and the largest number that keep the constraint, in
+	// Low and High are the smallest and the largest value that satisfy the constraint, in
 	// the output's own units. One of them may be infinite.
 	Low, High float64
-	// Truth says that the output is no number but true (kept) or false. True counts as
-	// 1 and false as 0; Low and High are 1 and +Inf.
+	// Truth is set if the output is true (satisfied) or false instead of a number. True
+	// counts as 1 and false as 0; Low and High are 1 and +Inf.
 	Truth bool
 }
 
@@ -31,13 +31,12 @@ func TruthOf(output Output) Constraint {
 	return Constraint{Output: output, Low: 1, High: math.Inf(1), Truth: true}
 }
 
-// Keeps reports whether the value keeps the constraint; NaN does not.
+// Keeps reports whether the value satisfies the constraint; NaN does not.
 func (c Constraint) Keeps(value float64) bool { return c.Low <= value && value <= c.High }
 
-// Violation is by how much a value breaks the constraint, 0 when it keeps it. Since
-// outputs have no common unit it is measured by the width of what is allowed, or by
-// the size of the only limit, or where that is 0 by 1. NaN
-// breaks by 1.
+// Violation returns the amount by which a value violates the constraint, 0 if it satisfies it. Since
+// outputs have no common unit, the unit is the width of the allowed interval. With one limit it is
+// the absolute value of the limit, or 1 if the limit is 0. The violation of NaN is 1.
 func (c Constraint) Violation(value float64) float64 {
 	switch {
 	case c.Keeps(value):
@@ -55,11 +54,11 @@ func (c Constraint) Violation(value float64) float64 {
 	if !(unit > 0) {
 		unit = 1
 	}
-	// A limit at the end of the range of floats is no reason to call it kept.
+	// The ratio may underflow or overflow for limits near the ends of the range of floats.
 	return min(max(over/unit, math.SmallestNonzeroFloat64), math.MaxFloat64/(2*maxConstraints))
 }
 
-// String says what is allowed, as in "at most 10" or "true".
+// String returns the allowed values, as in "at most 10" or "true".
 func (c Constraint) String() string {
 	if c.Truth {
 		return "true"
@@ -74,7 +73,7 @@ func (c Constraint) String() string {
 	return low + " to " + high
 }
 
-// takes says what is wrong with a reading, "" when nothing is.
+// takes returns an error message if a reading does not fit the constraint, and otherwise "".
 func (c Constraint) takes(reading Reading) string {
 	switch {
 	case c.Truth && !reading.IsTruth():
@@ -85,11 +84,12 @@ func (c Constraint) takes(reading Reading) string {
 	return ""
 }
 
-// Constrained reports whether designs can be infeasible, or fail so that it counts.
+// Constrained reports whether designs can be infeasible, by a constraint or, with failures: constraint,
+// by a failure.
 func (t *Task) Constrained() bool { return len(t.Bounds()) > 0 }
 
-// Bounds are all conditions on outputs that a search must know of: the constraints, and
-// with failures: constraint that the evaluation completes.
+// Bounds returns all conditions on outputs that a search must consider: the constraints and, with
+// failures: constraint, the condition that the evaluation completes.
 func (t *Task) Bounds() []Constraint {
 	if t.Failures != ConstrainFailures {
 		return t.Constraints
@@ -97,8 +97,8 @@ func (t *Task) Bounds() []Constraint {
 	return append(slices.Clone(t.Constraints), TruthOf(Completion))
 }
 
-// CheckReadings says what is wrong with what an evaluation reports of constraints. A
-// task with constraints takes each of them and no others; a task without takes any.
+// CheckReadings returns an error if an evaluation's readings do not fit the task. A task with
+// constraints requires a reading of each and accepts no others; a task without accepts any.
 func (t *Task) CheckReadings(readings map[string]Reading) error {
 	for _, name := range sortedKeys(readings) {
 		if math.IsNaN(readings[name].Float()) || math.IsInf(readings[name].Float(), 0) {
@@ -135,8 +135,8 @@ func (t *Task) CheckReadings(readings map[string]Reading) error {
 	return nil
 }
 
-// constraints reads the list of constraints, which may be missing, sorted by name: their
-// order means nothing.
+// constraints reads the optional list of constraints. It sorts them by name, since their order has no
+// meaning.
 func (m *Section) constraints() []Constraint {
 	if _, ok := m.get("constraints"); !ok {
 		return nil

@@ -18,15 +18,15 @@ type decoder struct {
 	errors       []*Error
 	decimal, odd *regexp.Regexp
 
-	strategies []StrategyType // that are accepted, the default first
-	chosen     StrategyType   // of these, when the section strategy has been read
+	strategies []StrategyType // accepted types, the default first
+	chosen     StrategyType   // the chosen one, once the section strategy has been read
 
 	beside  fs.FS    // the folder of the file, for tables; nil when there is none
-	listing *Listing // that a canonical form may mean; nil for none
-	omitted int      // errors that are not in the list
+	listing *Listing // for a canonical form with this digest; nil for none
+	omitted int      // number of errors that are not in the list
 
-	constrained bool // what Task.Constrained tells, before the optional sections are read
-	complete    bool // what Section.Complete tells
+	constrained bool // Task.Constrained, known before the optional sections are read
+	complete    bool // see Section.Complete
 }
 
 func newDecoder(file string, strategies []StrategyType) *decoder {
@@ -37,18 +37,18 @@ func (d *decoder) errorf(at position, format string, a ...any) {
 	d.errors = append(d.errors, &Error{File: d.file, Line: at.line, Column: at.column, Message: fmt.Sprintf(format, a...)})
 }
 
-// Section is a strict view of one mapping of a task file. Each getter makes its key
-// an accepted one; keys that no getter asked for are errors. A getter that finds
-// something wrong reports it, with line and column, and returns the default or what
-// the file says: Parse returns no task then.
+// Section is a strict view of one mapping of a task file. Each getter marks its key as
+// accepted; keys that no getter has requested are errors. A getter that finds an error
+// reports it, with line and column, and returns the default or the file's value. Parse then
+// returns no task.
 type Section struct {
 	d        *decoder
-	what     string // for messages: "strategy", `parameter "x"`, or "" for the file itself
+	what     string // name in messages: "strategy", `parameter "x"`, or "" for the file itself
 	at       position
 	entries  map[string]entry
-	order    []string // keys as they come in the file
+	order    []string // keys in the order of the file
 	accepted []string
-	refused  []string // keys that Refuse was asked about
+	refused  []string // keys that Refuse was called with
 }
 
 type entry struct {
@@ -56,12 +56,12 @@ type entry struct {
 	value ast.Node
 }
 
-// absent is the mapping of an optional section that is not in the file.
+// absent returns the mapping of an optional section that is not in the file.
 func (d *decoder) absent(what string, at position) *Section {
 	return &Section{d: d, what: what, at: at, entries: map[string]entry{}}
 }
 
-// mapping returns nil, after an error, when n is not a mapping.
+// mapping returns n as a Section. If n is not a mapping, it reports an error and returns nil.
 func (d *decoder) mapping(n ast.Node, what string) *Section {
 	var pairs []*ast.MappingValueNode
 	switch n := n.(type) {
@@ -91,7 +91,7 @@ func (d *decoder) mapping(n ast.Node, what string) *Section {
 	return m
 }
 
-// formOf returns an example of a mapping, which has the value that was given in its place.
+// formOf returns an example of a mapping that contains the value given instead of a mapping.
 func formOf(what string, given scalar) string {
 	value := func(otherwise string) string {
 		if given.form == formText {
@@ -119,7 +119,7 @@ func formOf(what string, given scalar) string {
 	return what + ": {KEY: VALUE}"
 }
 
-// quoteOdd returns a text as YAML has it in a mapping on one line.
+// quoteOdd returns a text in the form that YAML needs within a mapping on one line.
 func quoteOdd(text string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./", r)
@@ -141,7 +141,7 @@ func listForm(key string) string {
 	return ""
 }
 
-// errorf puts the mapping's name before the message.
+// errorf reports an error, with the mapping's name before the message.
 func (m *Section) errorf(at position, format string, a ...any) {
 	if m.what != "" {
 		format = "%s: " + format
@@ -158,7 +158,7 @@ func (m *Section) get(key string) (ast.Node, bool) {
 	return e.value, ok
 }
 
-// require reports a missing key.
+// require returns the value of a key; it reports an error if the key is missing.
 func (m *Section) require(key string) (ast.Node, bool) {
 	n, ok := m.get(key)
 	if !ok {
@@ -167,7 +167,7 @@ func (m *Section) require(key string) (ast.Node, bool) {
 	return n, ok
 }
 
-// valueAt returns where a key's value is, or where the mapping is without it.
+// valueAt returns the position of a key's value, or of the mapping if the key is missing.
 func (m *Section) valueAt(key string) position {
 	if e, ok := m.entries[key]; ok {
 		return nodePosition(e.value)
@@ -184,18 +184,18 @@ func (m *Section) finish() {
 	}
 }
 
-// Accept makes keys accepted whatever they hold, where an error elsewhere, reported
-// already, keeps them from being judged.
+// Accept accepts keys with any values. It is for keys that cannot be checked because of an error
+// that was reported already.
 func (m *Section) Accept(keys ...string) {
 	for _, key := range keys {
 		m.get(key)
 	}
 }
 
-// Errorf reports what is wrong with the value of a key.
+// Errorf reports an error in the value of a key.
 func (m *Section) Errorf(key, format string, a ...any) { m.errorf(m.valueAt(key), format, a...) }
 
-// Refuse reports a key that exists but not beside the others.
+// Refuse reports an error if the key is present, since it applies only under the condition.
 func (m *Section) Refuse(key, condition string) {
 	m.refused = append(m.refused, key)
 	if e, ok := m.entries[key]; ok {
@@ -217,12 +217,12 @@ func (m *Section) KeysOf(read func(other *Section)) []string {
 	return slices.Concat(other.accepted, other.refused)
 }
 
-// Complete reports whether the file is as Canonical writes it, with all defaults. Keys that Canonical
-// leaves out then have the value for which it leaves them out.
+// Complete reports whether the file has the form of Canonical, with all defaults. A missing key then
+// has the value for which Canonical omits it.
 func (m *Section) Complete() bool { return m.d.complete }
 
-// Constrained reports whether designs of the task can be infeasible, as Task.Constrained
-// does: for keys that apply only then.
+// Constrained reports whether designs of the task can be infeasible, as Task.Constrained does. It is
+// for keys that apply only to such tasks.
 func (m *Section) Constrained() bool { return m.d.constrained }
 
 // text returns the text of a required key.
@@ -243,8 +243,8 @@ func (m *Section) text(key string) (string, bool) {
 	return "", false
 }
 
-// Word returns one of the accepted words; without the key, the fallback, and ""
-// after an error. An empty fallback makes the key required.
+// Word returns the key's value, one of the accepted words. It returns the fallback without the key,
+// and "" after an error. An empty fallback makes the key required.
 func (m *Section) Word(key, fallback string, accepted ...string) string {
 	n, ok := m.get(key)
 	if !ok && fallback == "" {
@@ -262,8 +262,7 @@ func (m *Section) Word(key, fallback string, accepted ...string) string {
 	return ""
 }
 
-// number returns a required finite number, and whether a float64 holds it
-// exactly.
+// number returns a required finite number, and whether a float64 represents it exactly.
 func (m *Section) number(key string) (v float64, exact, ok bool) {
 	n, ok := m.require(key)
 	if !ok {
@@ -277,8 +276,8 @@ func (m *Section) number(key string) (v float64, exact, ok bool) {
 	return v, exact, true
 }
 
-// Required returns a number from low to high, for which there is no default. Without
-// the key it is 0, after an error.
+// Required returns a number from low to high without a default. If the key is missing, it reports an
+// error and returns 0.
 func (m *Section) Required(key string, low, high float64) float64 {
 	if _, ok := m.require(key); !ok {
 		return 0

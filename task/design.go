@@ -9,8 +9,8 @@ import (
 )
 
 // Design is one point of a task's search space: a value for every parameter.
-// It is immutable and always valid in the space that made it (Space.Decode,
-// Space.NewDesign, Space.ParseDesign). The zero Design has no values.
+// It is immutable and always valid in the space that made it ([Space.Decode],
+// [Space.NewDesign], [Space.ParseDesign]). The zero Design has no values.
 type Design struct {
 	space  *Space
 	values []Value // in the order of the space's parameters
@@ -61,8 +61,8 @@ func (d Design) Equal(other Design) bool {
 		func(a, b Parameter) bool { return a.Name == b.Name })
 }
 
-// Key returns a text that is the same for equal designs only, for use as a map
-// key. It is the design's JSON.
+// Key returns the design's JSON, for use as a map key. Two designs of one space have the same key if
+// and only if they are equal.
 func (d Design) Key() string {
 	text, err := d.MarshalJSON()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // Differences describes how a task differs from a former one: each parameter, constraint or key of
-// the task file that was added, removed or changed. It is empty where the IDs are equal.
+// the task file that was added, removed or changed. It is empty if the IDs are equal.
 func Differences(former, t *Task) (differences []string) {
 	before, after := former.form(), t.form()
 	for _, key := range slices.Sorted(maps.Keys(union(before, after))) {
@@ -56,7 +56,7 @@ func union(a, b map[string]any) map[string]any {
 // byName returns the entries of a list by their names.
 func byName(list any) map[string]any {
 	named := map[string]any{}
-	entries, _ := list.([]any) // nil where the key is absent
+	entries, _ := list.([]any) // nil if the key is absent
 	for _, entry := range entries {
 		fields := entry.(map[string]any)
 		named[fmt.Sprint(fields["name"])] = entry

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Error is one thing that is wrong with a task file, or with the table that it names.
+// Error is one error in a task file, or in the table that it names.
 type Error struct {
 	File         string // as given to Parse, or the table in its folder
 	Line, Column int    // from 1; columns count characters, in tables bytes; 0 without a file
@@ -30,16 +30,16 @@ func (e *Error) Error() string {
 // maxErrors bounds how many errors of one file are reported.
 const maxErrors = 20
 
-// ParseError holds what is wrong with a task file, in the order of the file.
-// Parse returns no other type of error. Without a file, from New, it has no places.
+// ParseError holds the errors of a task file, in the order of the file. Parse returns no
+// other type of error. A ParseError of New has no positions, since there is no file.
 type ParseError struct {
 	Errors  []*Error // at least one, at most 20
-	Omitted int      // how many more there are
+	Omitted int      // number of further errors
 }
 
-// parseError returns what the decoder has collected.
+// parseError returns the collected errors.
 func (d *decoder) parseError() *ParseError {
-	table := func(e *Error) int { // behind the task file
+	table := func(e *Error) int { // errors of the table follow those of the task file
 		if e.File == d.file {
 			return 0
 		}

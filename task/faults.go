@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// whole is the row of a fault that concerns no row.
+// whole is the row of a fault that concerns the whole listing.
 const whole = -1
 
-// fault is what is wrong with a row of a listing, counted from 0.
+// fault is an error in a row of a listing, counted from 0.
 type fault struct {
 	row     int
 	message string
 }
 
-// faults are what is wrong with a listing. One table can hold many times more than
-// anybody reads: some are kept, and all counted.
+// faults holds errors of a listing. A table can have far more than a user reads, so that only the
+// first are kept and all are counted.
 type faults struct {
 	all     []fault
 	omitted int

@@ -10,18 +10,18 @@ const (
 const (
 	maxFixed = 1e100 // of numbers in units of the objective, so that no square overflows
 
-	// The standard deviation of fixed noise, as a multiple of that of the signal. Less than the
-	// minimum is below rounding errors, and is as good as none.
+	// Limits of the standard deviation of fixed noise, relative to that of the signal. Noise below
+	// the minimum is within rounding errors and has no effect.
 	minFixedNoise = 0.001
 	maxFixedNoise = 1000
 )
 
 func fixedKeys() []string { return []string{"lengthscales", "mean", "signal_std", "noise_std"} }
 
-// hyperparameters reads how the objective's hyperparameters are had, and with fixed their values.
+// hyperparameters reads the key hyperparameters, and the values if they are fixed.
 func (m *Section) hyperparameters(t *Task) {
 	s := &t.Surrogate
-	byType := s.Extension // there is one extension at most, and the key type has priority
+	byType := s.Extension // there is at most one extension, and the key type has priority
 	how := m.extensible(t, hyperparametersKey, learned, learned, fixed)
 	if how != fixed {
 		for _, key := range fixedKeys() {
@@ -35,7 +35,7 @@ func (m *Section) hyperparameters(t *Task) {
 	case s.Type == exact && byType == SurrogateExtension{}:
 	default:
 		s.Extension = byType
-		if s.Type != "" { // which is an error already
+		if s.Type != "" { // this error was reported already
 			m.Errorf(hyperparametersKey, "hyperparameters: %s applies only with type: %s", how, exact)
 		}
 		m.Accept(fixedKeys()...)

@@ -6,10 +6,9 @@ import (
 	"slices"
 )
 
-// grid maps the values of one parameter that takes finitely many numbers, which
-// have an order, to [0, 1] and back: ints, floats in steps, listed numbers. The
-// values are numbered from 0. Each has its own bin: bins of equal width, but for
-// ints on log scale [log(v-1/2), log(v+1/2)].
+// grid maps the values of one parameter with finitely many ordered numbers to [0, 1] and
+// back: ints, floats in steps, listed numbers. The values are numbered from 0. Each has its own
+// bin. Bins have equal width, except that the bin of an int on log scale is [log(v-1/2), log(v+1/2)].
 type grid struct {
 	count         int64
 	log           bool
@@ -21,7 +20,7 @@ type grid struct {
 	exact  *steps  // floats in steps; nil otherwise
 }
 
-// newGrid takes an int, or a float with a step or listed numbers.
+// newGrid returns the grid of an int, or of a float with a step or listed numbers.
 func newGrid(p Parameter) grid {
 	switch {
 	case p.Numbers != nil:
@@ -49,8 +48,8 @@ func (g *grid) coordinate(k int64) float64 {
 	return (float64(k) + 0.5) / float64(g.count)
 }
 
-// index returns the number of the value whose bin holds u. It takes any u; below 0
-// and NaN count as 0, above 1 as 1.
+// index returns the number of the value whose bin contains u. Any u is valid: NaN and values below 0
+// count as 0, values above 1 as 1.
 func (g *grid) index(u float64) int64 {
 	if !(u > 0) {
 		return 0
@@ -76,9 +75,8 @@ func (g *grid) value(k int64) Value {
 	return IntValue(int64(g.low) + k*int64(g.step))
 }
 
-// number returns the number of the value v, or false when the grid has none that is
-// equal. A float in steps may be off by what arithmetic with floats gives, as in
-// 0.1 + 0.2.
+// number returns the number of the value v, or false if the grid does not have it. A float in steps
+// may differ by a rounding error of float arithmetic, as in 0.1 + 0.2.
 func (g *grid) number(v Value) (k int64, ok bool) {
 	switch {
 	case g.listed != nil:
@@ -92,17 +90,16 @@ func (g *grid) number(v Value) (k int64, ok bool) {
 	return k, v.kind == Int && k >= 0 && k < g.count && g.value(k) == v
 }
 
-// steps computes low + k·step as one would on paper, so that 0.1 in steps of 0.1
-// gives 0.3 and not 0.30000000000000004: low and step are the decimals in which they
-// are written.
+// steps computes low + k·step in exact decimals, so that 0.1 in steps of 0.1 gives 0.3
+// and not 0.30000000000000004. low and step are the decimals of their shortest texts.
 type steps struct {
 	low, step *big.Rat
-	high      float64 // the last value when that is as near as the tolerance
-	tolerance float64 // within which numbers count as equal
+	high      float64 // the last value, if a step ends within the tolerance of it
+	tolerance float64 // largest difference of numbers that count as equal
 }
 
-// stepTolerance is relative to the step. Beside it the last place of the larger
-// bound counts.
+// stepTolerance is the tolerance relative to the step. The last place of the larger bound is added
+// to it.
 const stepTolerance = 1e-8
 
 func newSteps(p Parameter) *steps {
@@ -114,11 +111,11 @@ func largestUlp(p Parameter) float64 {
 	return math.Nextafter(largest, math.Inf(1)) - largest
 }
 
-// decimal returns the number that the shortest text of v says.
+// decimal returns the number of v's shortest text.
 func decimal(v float64) *big.Rat {
 	r, ok := new(big.Rat).SetString(formatFloat(v))
 	if !ok {
-		panic("task: " + formatFloat(v) + " is no finite number") // problems has refused it
+		panic("task: " + formatFloat(v) + " is no finite number") // impossible: problems has rejected it
 	}
 	return r
 }
@@ -132,7 +129,7 @@ func (s *steps) at(k int64) float64 {
 	return v
 }
 
-// count returns how many values there are.
+// count returns the number of values.
 func (s *steps) count() int64 {
 	span := new(big.Rat).Sub(decimal(s.high), s.low)
 	span.Add(span, new(big.Rat).SetFloat64(s.tolerance))

@@ -10,18 +10,17 @@ import (
 	"slices"
 )
 
-// Bounds of a listing.
+// Limits of a listing.
 const (
 	maxListed     = 100_000 // designs
 	maxListedCube = 1 << 22 // designs times coordinates of an encoded one
 )
 
-// Listing is the designs of a [Space] that is a list, numbered from 0 in the order of the
-// list, and perhaps a graph of which are neighbors. It is immutable and safe for
-// concurrent use.
+// Listing is a list of the designs of a [Space], numbered from 0, and optionally a graph of
+// neighbors. It is immutable and safe for concurrent use.
 //
-// A task that was read without its table has a listing that is [Listing.Absent]: how many
-// designs there are and the digest of the table are known, the designs are not.
+// A task that was read without its table has an absent listing ([Listing.Absent]): it has the
+// number of designs and the digest of the table, but not the designs.
 type Listing struct {
 	space     *Space
 	rows      [][]Value // nil when absent
@@ -35,9 +34,9 @@ type Listing struct {
 	closest  func(u []float64) int
 }
 
-// NewListed returns the space of the parameters that has these designs and no others: 1
-// to 100,000, with a value per parameter in each, no two of them equal. Times the
-// coordinates of an encoded design they may be 4,194,304.
+// NewListed returns the space of the parameters that has only these designs: 1 to 100,000, with a
+// value per parameter in each, no two of them equal. The number of designs times the coordinates of
+// an encoded design is at most 4,194,304.
 //
 // neighbors holds, for each design, the indices of its neighbors, from 0; nil means no
 // graph. Every design has at least one neighbor, no design is its own neighbor, and the
@@ -58,11 +57,10 @@ func NewListed(parameters []Parameter, rows [][]Value, neighbors [][]int) (*Spac
 	return s.withListing(l), nil
 }
 
-// Within returns the space of a node that can evaluate these designs of s and no others,
-// as where the designs of the past are all that is known of it. Its listing is what the
-// node chooses among. It is no part of the task: with such a space a task keeps its ID, and
-// peers may evaluate other designs, whose places [Space.Whole] tells. rows are as for
-// NewListed; a space with a graph has no such part.
+// Within returns the space of a node that can evaluate only these designs of s, for example because
+// it has only recorded evaluations. The node chooses among its listing. It is no part of the task: a
+// task with such a space keeps its ID, and peers may evaluate other designs, which [Space.Whole]
+// encodes. rows are as for NewListed. It returns an error for a space with a graph.
 func (s *Space) Within(rows [][]Value) (*Space, error) {
 	if l := s.present(); l != nil && l.Graph() {
 		return nil, errors.New("task: a space with a graph of its designs has no part of which some are left out")
@@ -85,8 +83,8 @@ func (s *Space) Within(rows [][]Value) (*Space, error) {
 	return part, nil
 }
 
-// Whole returns the space of the task: s itself, but for spaces from Within that of which
-// they are a part.
+// Whole returns the space of the task. For a space from Within it is the space that contains it, and
+// otherwise s itself.
 func (s *Space) Whole() *Space {
 	if s.whole != nil {
 		return s.whole
@@ -94,7 +92,7 @@ func (s *Space) Whole() *Space {
 	return s
 }
 
-// list checks designs and graph and numbers them; nil after a fault. It keeps the slices.
+// list checks the designs and the graph and returns the listing, nil after a fault. It keeps the slices.
 func (s *Space) list(rows [][]Value, neighbors [][]int, f *faults) *Listing {
 	if n := len(rows); n < 1 || n > maxListed {
 		f.add(whole, "%d designs; accepted: 1 to %d", n, maxListed)
@@ -138,7 +136,7 @@ func (s *Space) list(rows [][]Value, neighbors [][]int, f *faults) *Listing {
 	return l
 }
 
-// checkGraph reports what is wrong with lists of neighbors in ascending order.
+// checkGraph reports errors in lists of neighbors, which must be in ascending order.
 func checkGraph(neighbors [][]int, f *faults) {
 	for i, named := range neighbors {
 		if len(named) == 0 {
@@ -164,20 +162,20 @@ func hasNumber(ascending []int, n int) bool {
 	return found
 }
 
-// absentListing is what a canonical form says of a listing.
+// absentListing returns the listing by its canonical form, without designs.
 func absentListing(s *Space, count int, digest string) *Listing {
 	return &Listing{space: s, count: count, digest: digest}
 }
 
-// withListing returns the space with the listing, which was made for the same parameters.
+// withListing returns the space with the listing, which must have the same parameters.
 func (s *Space) withListing(l *Listing) *Space {
 	listed, of := *s, *l
 	listed.listing, of.space = &of, &listed
 	return &listed
 }
 
-// Listing returns the designs of a space that is a list of them; nil when every
-// combination of the parameters' values is a design.
+// Listing returns the listed designs of the space; nil if every combination of the parameters' values
+// is a design.
 func (s *Space) Listing() *Listing { return s.listing }
 
 // present returns the listing if its designs are known, else nil.
@@ -189,29 +187,27 @@ func (s *Space) present() *Listing {
 }
 
 // Absent reports whether the designs are unknown because the task was read without its
-// table. Such a listing has only a length, and the space is defined by the parameters
-// alone. Nil is not absent.
+// table. Such a listing has only a length, and the parameters alone define the space. A nil
+// Listing is not absent.
 func (l *Listing) Absent() bool { return l != nil && l.rows == nil }
 
 // Len returns the number of designs, 1 to 100,000.
 func (l *Listing) Len() int { return l.count }
 
-// File returns the path of the table as the task file has it, "" when the designs are
-// not from there.
+// File returns the path of the table in the task file, "" if the designs are not from a table.
 func (l *Listing) File() string { return l.file }
 
-// Design returns the design of this number; it panics on one that there is not, and when
-// the listing is absent.
+// Design returns design number i. It panics if there is none, and if the listing is absent.
 func (l *Listing) Design(i int) Design { return Design{space: l.space, values: l.rows[i]} }
 
-// Encode writes the encoding of the design of this number to u, which must have length
-// Space.Dim. It panics as Design does.
+// Encode writes the encoding of design number i to u, which must have length Space.Dim. It panics in
+// the same cases as Design.
 func (l *Listing) Encode(u []float64, i int) {
 	l.space.checkDim(u)
 	copy(u, l.encoded[i*len(u):(i+1)*len(u)])
 }
 
-// Index returns the number of a design; false when it is not listed.
+// Index returns the number of a design; false if it is not listed.
 func (l *Listing) Index(d Design) (i int, ok bool) {
 	if l.Absent() || d.IsZero() || l.space.checkValues(d) != nil {
 		return 0, false
@@ -219,7 +215,7 @@ func (l *Listing) Index(d Design) (i int, ok bool) {
 	return l.index(d.values)
 }
 
-// index takes values that the parameters accept.
+// index is Index for values that the parameters accept.
 func (l *Listing) index(values []Value) (i int, ok bool) {
 	i, ok = l.byDesign[string(placeOf(nil, l.space.encode(values)))]
 	return i, ok && slices.Equal(l.rows[i], values)
@@ -228,8 +224,8 @@ func (l *Listing) index(values []Value) (i int, ok bool) {
 // Graph reports whether there is a graph of neighbors.
 func (l *Listing) Graph() bool { return l.neighbors != nil }
 
-// Neighbors returns the numbers of the designs beside one, ascending; nil without a
-// graph. It must not be altered.
+// Neighbors returns the numbers of design i's neighbors, ascending; nil without a graph. The caller
+// must not change the slice.
 func (l *Listing) Neighbors(i int) []int {
 	if l.neighbors == nil {
 		return nil
@@ -237,8 +233,8 @@ func (l *Listing) Neighbors(i int) []int {
 	return l.neighbors[i]
 }
 
-// Within returns the numbers of the designs that lie 1 to steps moves from design i to a
-// neighbor away, ascending; i itself is not among them. Nil without a graph.
+// Within returns the numbers of the designs that are 1 to steps moves away from design i, ascending,
+// without i itself. A move goes to a neighbor. It is nil without a graph.
 func (l *Listing) Within(i, steps int) []int {
 	if l.neighbors == nil {
 		return nil
@@ -261,17 +257,17 @@ func (l *Listing) Within(i, steps int) []int {
 	return all
 }
 
-// nearest returns the number of the design whose encoding is nearest to u by Euclid, the
-// first of equals. u is within the cube.
+// nearest returns the number of the design whose encoding has the smallest Euclidean distance from u,
+// the first of equals. u must be within the cube.
 func (l *Listing) nearest(u []float64) int {
-	var room [16 * 8]byte // of most spaces, without memory of its own
+	var room [16 * 8]byte // large enough for most spaces, without an allocation
 	if i, ok := l.byDesign[string(placeOf(room[:0], u))]; ok {
 		return i
 	}
 	return l.closest(u)
 }
 
-// placeOf returns the bytes of an encoded design in the memory of b.
+// placeOf returns the bytes of an encoded design. It reuses the memory of b.
 func placeOf(b []byte, u []float64) []byte {
 	b = b[:0]
 	for _, x := range u {
@@ -280,9 +276,8 @@ func placeOf(b []byte, u []float64) []byte {
 	return b
 }
 
-// sum returns the digest: the SHA-256 of a JSON list of the values of each design, with
-// the list of its neighbors' numbers from 1 behind it where there is a graph, and a line
-// end after each.
+// sum returns the digest, a SHA-256 of one line for each design: the JSON list of its values and, with
+// a graph, the list of its neighbors' numbers, counted from 1.
 func (l *Listing) sum() string {
 	h := sha256.New()
 	for i, row := range l.rows {

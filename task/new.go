@@ -6,14 +6,14 @@ import (
 	"maps"
 )
 
-// Spec is what a task file says, in Go values.
+// Spec has the content of a task file in Go values.
 type Spec struct {
 	Name       string
 	Goal       Goal
 	Parameters []Parameter
 
-	// Listing is that of a space with these parameters (NewListed): the task's designs
-	// are those listed. Nil means every combination. MaxMoves is Task.MaxMoves.
+	// Listing has the task's designs. It must come from a space with these parameters
+	// (NewListed). Nil means every combination. MaxMoves is Task.MaxMoves.
 	Listing  *Listing
 	MaxMoves int
 
@@ -23,25 +23,25 @@ type Spec struct {
 	// Failures is the key failures; "" is its default.
 	Failures Failures
 
-	// Strategy is the section strategy. An empty Type, InitialDesigns 0 and nil Settings have
-	// the defaults of the file. Settings are those of the strategy's package, or Settings with
-	// some of the keys.
+	// Strategy is the section strategy. An empty Type, InitialDesigns 0 and nil Settings stand
+	// for the defaults of the file. Its Settings come from the strategy's package, or are a
+	// [Settings] with some of the keys.
 	Strategy Strategy
 
-	// Surrogate and Privacy are the other optional sections of the task file, with its keys. A
-	// key that is missing has the default of the file.
+	// Surrogate and Privacy are the other optional sections of the task file, with the same keys.
+	// A missing key has the default of the file.
 	Surrogate, Privacy Settings
 }
 
-// Settings are keys of a section of the task file: numbers, texts, and for the roster and the
-// fixed lengthscales a list of them, as in Settings{"share_every": 2}. They are StrategySettings
-// too, whose missing keys have the defaults of the file.
+// Settings holds keys of a section of the task file, as in Settings{"share_every": 2}. Values are
+// numbers and texts, and lists of them for the roster and the fixed lengthscales. Settings implements
+// StrategySettings; missing keys have the defaults of the file.
 type Settings map[string]any
 
 // Keys implements StrategySettings.
 func (s Settings) Keys() map[string]any { return s }
 
-// form returns the section strategy as a task file has it.
+// form returns the section strategy in the form of a task file.
 func (s Strategy) form() (map[string]any, error) {
 	form := map[string]any{}
 	if s.Settings != nil {
@@ -61,9 +61,9 @@ func (s Strategy) form() (map[string]any, error) {
 	return form, nil
 }
 
-// New returns the task that Parse makes of a file with the same content, with the
-// same ID. The error is that of NewSpace for the parameters, or that the Listing has other
-// parameters, or else a *ParseError without positions.
+// New returns the task of a file with the same content, as Parse does, with the same ID. It returns
+// the error of NewSpace for the parameters, an error if the Listing has other parameters, or
+// a *ParseError without positions.
 func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	space, err := NewSpace(spec.Parameters)
 	if err != nil {
@@ -110,7 +110,7 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	var problems *ParseError
 	if errors.As(err, &problems) {
 		for _, one := range problems.Errors {
-			one.Line, one.Column = 0, 0 // no such file exists
+			one.Line, one.Column = 0, 0 // there is no file
 		}
 	}
 	return t, err

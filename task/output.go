@@ -9,10 +9,10 @@ import (
 type Output string
 
 const (
-	// Objective is the output that Goal is about. Constraints have names.
+	// Objective is the output to which Goal applies. Outputs of constraints have names.
 	Objective Output = ""
-	// Completion is whether an evaluation completes: 1, or 0 when it fails. No
-	// constraint of a task file can have its name.
+	// Completion is 1 if an evaluation completes and 0 if it fails. No constraint of a task
+	// file can have this name.
 	Completion Output = "(completion)"
 )
 
@@ -25,19 +25,19 @@ func (t *Task) Outputs() []Output {
 	return outputs
 }
 
-// Measurement is what one evaluation measured.
+// Measurement is the measured outputs of one evaluation.
 type Measurement interface {
-	// Measured returns the value of an output, finite and in the output's own units;
-	// false when it was not measured.
+	// Measured returns the value of an output, finite and in the output's own units; false if
+	// it was not measured.
 	Measured(output Output) (value float64, ok bool)
 }
 
-// Feasible reports whether a measurement keeps all constraints. Without constraints
+// Feasible reports whether a measurement satisfies all constraints. Without constraints
 // everything is feasible.
 func (t *Task) Feasible(m Measurement) bool { return t.Violation(m) == 0 }
 
-// Violation says how far a measurement is from being feasible: 0 when it is, else the
-// sum of the constraints' [Constraint.Violation].
+// Violation returns the distance of a measurement from feasibility: the sum of the constraints'
+// [Constraint.Violation], 0 if it is feasible.
 func (t *Task) Violation(m Measurement) float64 {
 	sum := 0.0
 	for _, c := range t.Constraints {
@@ -50,7 +50,7 @@ func (t *Task) Violation(m Measurement) float64 {
 	return sum
 }
 
-// Violated lists the outputs of the constraints that a measurement violates.
+// Violated returns the outputs of the constraints that a measurement violates.
 func (t *Task) Violated(m Measurement) (outputs []Output) {
 	for _, c := range t.Constraints {
 		if value, ok := m.Measured(c.Output); !ok || !c.Keeps(value) {
@@ -60,11 +60,11 @@ func (t *Task) Violated(m Measurement) (outputs []Output) {
 	return outputs
 }
 
-// Compare returns 1 when a is better than b, -1 when it is worse, and 0 when the task
-// prefers neither: feasible ones come first, then those of smaller violation, then
-// the objective decides by the task's goal (Deb, "An efficient constraint handling
-// method for genetic algorithms", 2000, section 3). A measurement without the
-// objective is the worst of its violation.
+// Compare returns 1 if a is better than b, -1 if it is worse, and 0 if the task prefers
+// neither. Feasible measurements come first, then those of smaller violation, and then the
+// objective decides by the task's goal (Deb, "An efficient constraint handling method for
+// genetic algorithms", 2000, section 3). A measurement without the objective is the worst
+// among those of equal violation.
 func (t *Task) Compare(a, b Measurement) int {
 	return cmp.Or(cmp.Compare(t.Violation(b), t.Violation(a)), cmp.Compare(t.score(a), t.score(b)))
 }
@@ -72,7 +72,7 @@ func (t *Task) Compare(a, b Measurement) int {
 // Better reports whether a is better than b: see Compare.
 func (t *Task) Better(a, b Measurement) bool { return t.Compare(a, b) > 0 }
 
-// score is the objective's value, larger being better.
+// score returns the objective's value with the sign for which larger is better.
 func (t *Task) score(m Measurement) float64 {
 	value, ok := m.Measured(Objective)
 	if !ok {

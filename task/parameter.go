@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Scale says how a float or int parameter is laid out on the unit interval.
+// Scale is the mapping of a float or int parameter to the unit interval.
 type Scale string
 
 // The scales of float and int parameters.
@@ -28,17 +28,17 @@ type Parameter struct {
 	Low, High float64
 	Scale     Scale // of a float or int; empty means Linear
 
-	// Step leaves a float or int on linear scale the values Low, Low+Step,
-	// Low+2·Step and so on up to High, which need not be one of them: a Space has
-	// the largest that is. At most 2^40 values; 0 means any float, every int.
+	// Step restricts a float or int on linear scale to the values Low, Low+Step,
+	// Low+2·Step and so on up to High. If High is not one of them, a Space replaces it by
+	// the largest value. There are at most 2^40 values; 0 means any float, every int.
 	Step float64
 
-	// Choices are those of a categorical: 2 to 64 different texts.
+	// Choices has the choices of a categorical: 2 to 64 different texts.
 	Choices []string
 
-	// Numbers are the choices of a categorical where they are numbers: 2 to 64, all
-	// different. With a float or int they replace Low, High, Scale and Step: the
-	// values in ascending order, each as far from the next as any other.
+	// Numbers has the choices of a categorical if they are numbers: 2 to 64, all
+	// different. For a float or int it replaces Low, High, Scale and Step: it has the
+	// values in ascending order, with equal distances on the unit interval.
 	Numbers []float64
 }
 
@@ -53,13 +53,13 @@ const (
 	minLogLow    = 1e-300  // of a float's low on log scale
 	minLogRatio  = 1.01    // high/low of a float on log scale
 	minRange     = 1e-290  // high-low of a float on linear scale
-	minSteps     = 1000    // grid points that a float's range must hold
-	maxWhole     = 1 << 53 // whole numbers beyond are not exact in float64
+	minSteps     = 1000    // minimum number of grid points in a float's range
+	maxWhole     = 1 << 53 // larger whole numbers are not exact in float64
 	maxIntRange  = 1 << 40
-	maxLogIntTop = 1 << 41 // int bounds on log scale: beyond, log and exp lose the unit
+	maxLogIntTop = 1 << 41 // int bounds on log scale: above, log and exp are not exact to the unit
 )
 
-// problem is what is wrong with one field of a parameter. The parser adds the
+// problem is an error in one field of a parameter. The parser adds the
 // position of the field, NewSpace the parameter's name.
 type problem struct {
 	field   string // key in the task file
@@ -86,7 +86,7 @@ func (p Parameter) problems() []problem {
 	return append(all, p.misplaced()...)
 }
 
-// misplaced are fields that are set although they mean nothing for the parameter.
+// misplaced returns an error for each set field that does not apply to the parameter.
 func (p Parameter) misplaced() []problem {
 	var all []problem
 	refuse := func(set bool, field, format string, a ...any) {
@@ -121,7 +121,7 @@ func checkParameterName(name string) string {
 		quote(name), maxNameRunes)
 }
 
-// boundProblems holds what float and int bounds have in common.
+// boundProblems returns the errors that float and int bounds have in common.
 func (p Parameter) boundProblems() []problem {
 	var all []problem
 	for _, b := range []struct {
@@ -181,7 +181,7 @@ func (p Parameter) floatProblems() []problem {
 	return p.stepProblems()
 }
 
-// stepProblems expects bounds that are right.
+// stepProblems returns errors in the step; the bounds must be valid.
 func (p Parameter) stepProblems() []problem {
 	least := 1.0
 	if p.Kind == Float {
@@ -208,7 +208,7 @@ func (p Parameter) stepProblems() []problem {
 	return nil
 }
 
-// upToLastStep has the bounds that a Space gives to a parameter with steps.
+// upToLastStep returns the parameter with its last step as upper bound, and without a step.
 func (p Parameter) upToLastStep() Parameter {
 	g := newGrid(p)
 	p.High, p.Step = g.value(g.count-1).size(), 0
@@ -245,8 +245,8 @@ func (p Parameter) intProblems() []problem {
 	return all
 }
 
-// numberProblems are those of choices that are numbers. With texts instead, which
-// misplaced reports, there are none.
+// numberProblems returns errors in choices that are numbers. It returns none for texts, which
+// misplaced reports.
 func (p Parameter) numberProblems() []problem {
 	if len(p.Choices) > 0 {
 		return nil
@@ -295,8 +295,8 @@ func (p Parameter) choiceProblems() []problem {
 	return all
 }
 
-// checkText says what is wrong with a text that people see: a task's name, a
-// choice. It returns "" when nothing is.
+// checkText checks a displayed text, such as a task's name or a choice. It returns an error message,
+// or "" if the text is valid.
 func checkText(text string, most int) string {
 	switch {
 	case !utf8.ValidString(text):
@@ -313,7 +313,7 @@ func checkText(text string, most int) string {
 	return ""
 }
 
-// quote bounds what an error message repeats of its input.
+// quote returns a quoted text of limited length, for error messages that repeat input.
 func quote(text string) string {
 	const most = 80
 	if utf8.RuneCountInString(text) > most {
@@ -328,8 +328,8 @@ func (p Parameter) clone() Parameter {
 	return p
 }
 
-// listed returns the values that the parameter lists, in order; nil when it has
-// bounds. Numbers of a categorical are ints when all of them are whole.
+// listed returns the values that the parameter lists, in order; nil if it has bounds. Numbers of a
+// categorical are ints if all of them are whole.
 func (p Parameter) listed() []Value {
 	var all []Value
 	if p.Kind == Bool {
@@ -348,7 +348,7 @@ func (p Parameter) listed() []Value {
 	return all
 }
 
-// wholeNumbers reports whether the Numbers are handed out as ints.
+// wholeNumbers reports whether values of the Numbers are ints.
 func (p Parameter) wholeNumbers() bool {
 	fraction := func(v float64) bool { return v != math.Trunc(v) || math.Abs(v) > maxWhole }
 	return p.Kind == Int || p.Kind == Categorical && !slices.ContainsFunc(p.Numbers, fraction)

@@ -5,12 +5,12 @@ import (
 	"io/fs"
 )
 
-// section is an optional part of the task file beside name, goal and parameters.
-// Adding one takes a file that defines it and a line in sections.
+// section is an optional part of the task file besides name, goal and parameters. A new
+// section needs a file that defines it and a line in sections.
 type section struct {
 	key string
-	// parse reads the section, which is empty when it is not in the file, into the
-	// task. The task's Space is nil when the parameters were wrong.
+	// parse reads the section into the task; the section is empty if it is not in the
+	// file. The task's Space is nil after errors in the parameters.
 	parse func(m *Section, t *Task)
 	// canonical returns the section with all defaults, or nil to leave it out, so
 	// that tasks without a newer section keep their ID.
@@ -26,8 +26,8 @@ func sections() []section {
 }
 
 // Parse reads a task file: YAML or JSON, at most 64 KiB, one document. The file's
-// name is used in errors only. An error is a *ParseError and holds all that is
-// wrong, with line and column; an error of the YAML syntax stands alone.
+// name is used in errors only. An error is a *ParseError and holds all errors of the
+// file, with line and column; after a YAML syntax error it holds only that.
 //
 //	name: wearable-lr
 //	goal: minimize                     # or maximize
@@ -47,31 +47,29 @@ func sections() []section {
 //	strategy: {type: fts, mode: concurrent, schedule: inverse-sqrt, initial_designs: 3, share_every: 1}
 //	privacy: {mechanism: local, epsilon: 4, delta: 1e-5, clip: 16, releases: 10, adjacency: replace-one}
 //
-// The sections surrogate and strategy, and every key of theirs, have defaults, but for
-// the values of fixed hyperparameters (hyperparameters: fixed); so
-// has the section privacy, which is to promise nothing. Without constraints, of which
-// there are at most 16, every design is feasible; with failures: constraint designs near
-// those that fail are avoided too. A promise needs epsilon and,
-// with mechanism aggregate, a roster: the peer IDs of all who may take part, at most
-// 1024. A strategy goes with one mechanism or none.
-// Names, and choices among texts, that look like numbers or true/false are written in
-// quotes.
+// The sections surrogate and strategy and all their keys have defaults, except the values
+// of fixed hyperparameters (hyperparameters: fixed). Without the section privacy there is no
+// privacy guarantee. There are at most 16 constraints; without any, every design is feasible.
+// With failures: constraint, failed evaluations count as violations too. The section privacy
+// requires epsilon. With mechanism aggregate it also requires a roster: the peer IDs of all
+// nodes that may participate, at most 1024. Each strategy supports one mechanism or none.
+// Names, and choices among texts, that look like numbers or true/false are written in quotes.
 //
-// strategies are the types of strategy that the file may name, the default first.
-// Programs have them from strategy.Set, whose Parse calls this.
+// strategies has the types of strategy that the file may name, the default first. Programs
+// use strategy.Set, whose Parse calls this function.
 //
-// A file that names a table of designs is an error: ParseBeside reads it.
+// A file that names a table of designs is an error: ParseBeside reads such files.
 func Parse(file string, data []byte, strategies []StrategyType) (*Task, error) {
 	return newDecoder(file, strategies).parse(data)
 }
 
-// ParseBeside is Parse of a task file in a folder, from which the table is read that the
-// key designs may name. The table is CSV of at most 64 MiB, with a header, a column for
-// each parameter, and with a graph the column neighbors: the numbers of rows, from 1,
-// with ; between them.
+// ParseBeside is Parse for a task file in a folder, from which it reads the table that the key
+// designs may name. The table is CSV of at most 64 MiB, with a header and a column for each
+// parameter. With a graph it has the column neighbors: the numbers of rows, from 1, with ; between
+// them.
 //
-// Errors in the table have the table's name, line and column. With the key designs as
-// Canonical writes it no table is read, and the listing is Absent.
+// Errors in the table have the table's name, line and column. If the key designs has the form of
+// Canonical, ParseBeside reads no table, and the listing is absent.
 func ParseBeside(folder fs.FS, file string, data []byte, strategies []StrategyType) (*Task, error) {
 	d := newDecoder(file, strategies)
 	d.beside = folder
@@ -88,7 +86,7 @@ func (d *decoder) parse(data []byte) (*Task, error) {
 	if m := d.mapping(root, ""); m != nil {
 		m.task(t)
 	}
-	if len(d.errors) == 0 && len(t.Canonical()) > MaxFileBytes { // it writes out what the file left to defaults
+	if len(d.errors) == 0 && len(t.Canonical()) > MaxFileBytes { // the canonical form contains all defaults
 		d.errorf(position{1, 1}, "with all defaults written out the task takes %d bytes, accepted are %d", len(t.Canonical()), MaxFileBytes)
 	}
 	if len(d.errors) > 0 {
@@ -138,7 +136,7 @@ func (m *Section) formatVersion() {
 	}
 }
 
-// space returns nil after an error.
+// space reads the parameters; it returns nil after an error.
 func (m *Section) space() *Space {
 	items, ok := m.list("parameters")
 	if !ok {
@@ -160,7 +158,7 @@ func (m *Section) space() *Space {
 		return nil
 	}
 	space, err := NewSpace(parameters)
-	if err != nil { // cannot be, as long as parameter checks what NewSpace does
+	if err != nil { // impossible while parameter has the same checks as NewSpace
 		m.Errorf("parameters", "%v", err)
 	}
 	return space

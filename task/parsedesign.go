@@ -14,9 +14,8 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// Check returns an error that names the parameter, the value and what is
-// accepted when d is not a design of this space. A listing that is absent accepts
-// whatever its parameters do.
+// Check returns an error if d is not a design of this space. The error names the parameter, the value
+// and the accepted values. An absent listing accepts all values that its parameters accept.
 func (s *Space) Check(d Design) error {
 	if err := s.checkValues(d); err != nil {
 		return err
@@ -24,7 +23,7 @@ func (s *Space) Check(d Design) error {
 	return s.checkListed(d.values)
 }
 
-// checkListed takes values that the parameters accept.
+// checkListed returns an error if the values, which the parameters must accept, are not listed.
 func (s *Space) checkListed(values []Value) error {
 	l := s.present()
 	if l == nil {
@@ -36,7 +35,7 @@ func (s *Space) checkListed(values []Value) error {
 	return nil
 }
 
-// checkValues checks the values against the parameters only, not against a listing.
+// checkValues checks the values by the parameters only, not by a listing.
 func (s *Space) checkValues(d Design) error {
 	if d.IsZero() {
 		return errors.New("task: the design has no values")
@@ -61,9 +60,9 @@ func (s *Space) checkValues(d Design) error {
 }
 
 // NewDesign returns the design with the given values, one per parameter in the
-// order of the space, or the error of the first that is not accepted. A float with a
-// step may be off its value by 1e-8 steps or a float64's last place: the design has
-// the value itself.
+// order of the space, or an error for the first value that is not accepted. A float with a
+// step may differ from a step's value by 1e-8 steps or the last place of a float64. The design
+// then has the exact value of the step.
 func (s *Space) NewDesign(values ...Value) (Design, error) {
 	if len(values) != len(s.parameters) {
 		return Design{}, fmt.Errorf("task: %d values given for %d parameters: %s", len(values), len(s.parameters), s.names())
@@ -78,8 +77,8 @@ func (s *Space) NewDesign(values ...Value) (Design, error) {
 	return s.designOf(taken)
 }
 
-// designOf returns the design of values that the parameters accept, if it is listed
-// where designs are.
+// designOf returns the design of values that the parameters accept. If the space has a listing, it
+// returns an error for designs that are not listed.
 func (s *Space) designOf(values []Value) (Design, error) {
 	if err := s.checkListed(values); err != nil {
 		return Design{}, err
@@ -95,7 +94,7 @@ func (s *Space) names() string {
 	return sanitize.List(names)
 }
 
-// accepted says in words which values the parameter takes.
+// accepted describes the values that the parameter accepts.
 func (p Parameter) accepted() string {
 	if listed := p.listed(); listed != nil {
 		texts := make([]string, len(listed))
@@ -117,7 +116,7 @@ func (p Parameter) accepted() string {
 	return fmt.Sprintf("%s from %s to %s%s", what, formatFloat(p.Low), formatFloat(p.High), steps)
 }
 
-// quoted returns the value as errors name it: texts in quotes.
+// quoted returns the value in the form of error messages: texts in quotes.
 func (v Value) quoted() string {
 	if v.kind == Categorical {
 		return quote(v.choice)
@@ -129,8 +128,8 @@ func (p Parameter) rejected(value string) error {
 	return fmt.Errorf("task: parameter %q: %s is not accepted; it takes %s", p.Name, value, p.accepted())
 }
 
-// take returns the value that the design has when v is given for parameter i, or why
-// it cannot be.
+// take returns the design's value for a given value v of parameter i, or an error if it is not
+// accepted.
 func (s *Space) take(i int, v Value) (Value, error) {
 	p := s.parameters[i]
 	ok := false
@@ -151,10 +150,10 @@ func (s *Space) take(i int, v Value) (Value, error) {
 	return v, nil
 }
 
-// ParseDesign returns the design with the given values by name. Every parameter
-// must be there and nothing else. Numbers are given as a Go number or a json.Number
-// (an int also as a float that is whole), other choices as a string, bools as a bool;
-// a Value of the parameter's kind will do for each.
+// ParseDesign returns the design with the given values by name. values must have every
+// parameter and no other names. A number is a Go number or a json.Number (for an int also
+// a whole float), a choice among texts is a string, and a bool is a bool. A Value of the
+// parameter's kind is accepted too.
 func (s *Space) ParseDesign(values map[string]any) (Design, error) {
 	for name := range values {
 		if _, ok := s.index[name]; !ok {
@@ -176,8 +175,8 @@ func (s *Space) ParseDesign(values map[string]any) (Design, error) {
 	return s.designOf(parsed)
 }
 
-// unknown reports the first unknown name in alphabetical order, so that the same
-// mistake always gives the same message.
+// unknown returns an error for the first unknown name in alphabetical order, so that the same
+// values always give the same message.
 func (s *Space) unknown(values map[string]any) error {
 	var names []string
 	for name := range values {
@@ -188,9 +187,8 @@ func (s *Space) unknown(values map[string]any) error {
 	return fmt.Errorf("task: unknown parameter %s; accepted: %s", quote(slices.Min(names)), s.names())
 }
 
-// ParseValue returns the value of the named parameter that is written as text, in the
-// form of Value.String. Spaces around it do not count but in a choice among texts,
-// nor does the case of true and false.
+// ParseValue returns the value of the named parameter from a text in the form of Value.String. It
+// ignores the case of true and false, and surrounding spaces except in a choice among texts.
 func (s *Space) ParseValue(name, text string) (Value, error) {
 	i, ok := s.index[name]
 	if !ok {
@@ -229,7 +227,7 @@ func (s *Space) parse(i int, given any) (Value, error) {
 	return s.take(i, v)
 }
 
-// number returns the value that a number stands for.
+// number returns the parameter's value for a given number.
 func (p Parameter) number(given any) (v Value, ok bool) {
 	var whole int64
 	var size float64
@@ -266,7 +264,7 @@ func describe(given any) string {
 	return fmt.Sprintf("a %T", given)
 }
 
-// number accepts what a float64 holds, if need be rounded.
+// number converts a number to a float64, rounded if necessary.
 func number(given any) (float64, bool) {
 	switch given := given.(type) {
 	case float64:
@@ -281,8 +279,8 @@ func number(given any) (float64, bool) {
 	return float64(whole), ok
 }
 
-// wholeNumber accepts whole floats within 2^53, beyond which a float64 may have
-// been rounded.
+// wholeNumber converts a whole number. It accepts floats up to 2^53, since larger ones may have been
+// rounded.
 func wholeNumber(given any) (int64, bool) {
 	switch given := given.(type) {
 	case int:
@@ -318,9 +316,8 @@ func wholeNumber(given any) (int64, bool) {
 // fully escaped, fit.
 const maxDesignLen = 1 << 19
 
-// UnmarshalDesign reads the JSON object that Design.MarshalJSON writes; see
-// ParseDesign for what is accepted. A repeated name and text after the object
-// are errors.
+// UnmarshalDesign reads the JSON object that Design.MarshalJSON writes. It accepts the same values as
+// ParseDesign. A repeated name and text after the object are errors.
 func (s *Space) UnmarshalDesign(data []byte) (Design, error) {
 	if len(data) > maxDesignLen {
 		return Design{}, fmt.Errorf("task: design of %d bytes; at most %d are accepted", len(data), maxDesignLen)

@@ -8,8 +8,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// parameter reads one item of the list of parameters. Names taken before are in
-// folded.
+// parameter reads one item of the list of parameters. folded has the names of earlier items.
 func (m *Section) parameter(folded map[string]string) Parameter {
 	var p Parameter
 	name, ok := m.text("name")
@@ -44,7 +43,7 @@ func (m *Section) parameter(folded map[string]string) Parameter {
 		}
 		m.Refuse("choices", "type: categorical, float or int")
 	default:
-		return p // what else is wrong depends on the type
+		return p // further errors depend on the type
 	}
 	m.finish()
 	if ok {
@@ -55,7 +54,7 @@ func (m *Section) parameter(folded map[string]string) Parameter {
 	return p
 }
 
-// beside reports a key that stands beside one of others, in whose place it is.
+// beside reports an error if the key is present together with one of the keys that it replaces.
 func (m *Section) beside(key string, others []string) bool {
 	for _, other := range others {
 		if _, found := m.entries[other]; found {
@@ -69,7 +68,7 @@ func (m *Section) beside(key string, others []string) bool {
 
 func rangeKeys() []string { return []string{"low", "high", "scale", "step"} }
 
-// report gives the problems of a parameter the places of its fields.
+// report reports the problems of a parameter at the positions of its fields.
 func (m *Section) report(p Parameter, items []ast.Node) {
 	for _, problem := range p.problems() {
 		at := m.valueAt(problem.field)
@@ -96,8 +95,8 @@ func (m *Section) bounds(p *Parameter) bool {
 		}
 	}
 	if p.Kind == Int {
-		// 9007199254740993 and 0.99999999999999999 become whole numbers within
-		// range as float64; they must not be taken for what they are not.
+		// 9007199254740993 and 0.99999999999999999 become whole numbers within range as
+		// float64; accepting them would change the value silently.
 		ok = m.wholeBound("low", low, lowOK && !lowExact) && ok
 		ok = m.wholeBound("high", high, highOK && !highExact) && ok
 		ok = m.wholeBound("step", p.Step, !stepExact) && ok
@@ -118,12 +117,12 @@ func (m *Section) wholeBound(key string, v float64, rounded bool) bool {
 	return false
 }
 
-// choices returns the items, so that later errors have their places. They are all
-// texts or all numbers.
+// choices reads the choices, which are all texts or all numbers. It returns the items for the
+// positions of later errors.
 func (m *Section) choices(p *Parameter) ([]ast.Node, bool) {
 	items, ok := m.list("choices")
 	if p.Kind != Categorical {
-		p.Numbers = []float64{} // an empty list is one, too
+		p.Numbers = []float64{} // an empty list counts as numbers
 	}
 	texts := slices.ContainsFunc(items, func(n ast.Node) bool { return m.d.scalar(n).form == formText })
 	for _, n := range items {
@@ -151,7 +150,7 @@ func (m *Section) choices(p *Parameter) ([]ast.Node, bool) {
 	return items, ok
 }
 
-// choice returns the value of a choice that is a number, or what is wrong with it.
+// choice returns the value of a choice that is a number, or an error message.
 func (s scalar) choice() (v float64, message string) {
 	v, exact, message := s.number()
 	switch {

@@ -7,8 +7,8 @@ import (
 
 // Names of mechanisms of privacy in a task file.
 const (
-	MechanismLocal     = "local"     // every node adds all of the noise itself
-	MechanismAggregate = "aggregate" // every node adds its part, and only sums are ever seen
+	MechanismLocal     = "local"     // each node adds all of the noise itself
+	MechanismAggregate = "aggregate" // each node adds a part of the noise, and only sums become visible
 )
 
 const (
@@ -44,7 +44,7 @@ func parsePrivacy(m *Section, t *Task) {
 		t.Privacy = m.privacy(t, mechanism)
 		t.Privacy.Aggregate = m.aggregate(t)
 		m.suits(mechanism, ", which shares sums alone; with strategy "+chosen.Name+" nothing is summed")
-	case "": // a wrong word, reported; the keys may belong to the right one
+	case "": // an unknown word was reported; the keys may belong to the intended mechanism
 		m.Accept(promiseKeys()...)
 		m.Accept(aggregateKeys()...)
 	}
@@ -66,9 +66,9 @@ func parsePrivacy(m *Section, t *Task) {
 	m.finish()
 }
 
-// suits reports a mechanism with which the strategy does not go.
+// suits reports an error if the strategy does not support the mechanism.
 func (m *Section) suits(mechanism, why string) {
-	if chosen := m.d.chosen; chosen.Name != "" && chosen.Mechanism != mechanism { // without a name its section was wrong, reported
+	if chosen := m.d.chosen; chosen.Name != "" && chosen.Mechanism != mechanism { // without a name, an error in its section was reported
 		m.Errorf("mechanism", "mechanism %s applies only with strategy type %s%s", mechanism, strings.Join(m.d.strategyNames(mechanism), " or "), why)
 	}
 }
@@ -91,8 +91,8 @@ func (m *Section) privacy(t *Task, mechanism string) *Privacy {
 	return p
 }
 
-// defaultClip is the norm that released vectors have, or that of a draw of the prior:
-// few should be clipped, since the noise grows with the norm.
+// defaultClip returns the typical norm of released vectors, or that of a draw of the prior. Few vectors
+// should be clipped, and a larger clip increases the noise.
 func defaultClip(t *Task) float64 {
 	if r, ok := t.Release(); ok {
 		return r.Norm
@@ -100,8 +100,8 @@ func defaultClip(t *Task) float64 {
 	return math.Sqrt(float64(t.Surrogate.Features))
 }
 
-// maxClip is the largest norm that is accepted. No design has a longer vector than
-// Release.Norm, and noise for more would hide nothing further.
+// maxClip returns the largest accepted norm. The vector of a design is not longer than Release.Norm, so
+// that noise for a larger norm would not improve privacy.
 func maxClip(t *Task) float64 {
 	if r, ok := t.Release(); ok && r.Place {
 		return r.Norm

@@ -8,17 +8,17 @@ import (
 	"strconv"
 )
 
-// Reading is what an evaluation reports of a constraint: a number, or true or false. In
-// JSON it is just that. Readings can be compared; the zero one is the number 0.
+// Reading is the value that an evaluation reports for a constraint: a number, or true or false. Its
+// JSON is the number or truth value. Readings are comparable with ==; the zero Reading is the number 0.
 type Reading struct {
 	value float64
 	truth bool
 }
 
-// Number is the reading of a number.
+// Number returns the reading of a number.
 func Number(value float64) Reading { return Reading{value: value} }
 
-// Truth is the reading of what is true (the constraint is kept) or false.
+// Truth returns the reading true (the constraint is satisfied) or false.
 func Truth(kept bool) Reading {
 	if kept {
 		return Reading{value: 1, truth: true}
@@ -26,7 +26,7 @@ func Truth(kept bool) Reading {
 	return Reading{truth: true}
 }
 
-// IsTruth reports whether it is true or false rather than a number.
+// IsTruth reports whether the reading is true or false rather than a number.
 func (r Reading) IsTruth() bool { return r.truth }
 
 // Float returns the number, or 1 for true and 0 for false.

@@ -11,9 +11,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// scalar is a value of the file, read by the rules of this package: YAML versions
-// and libraries disagree on what 1e3, 010 or 1_000 are, and a task must mean the
-// same everywhere.
+// scalar is a value of the file, read by the rules of this package. YAML versions
+// and libraries disagree on the meaning of 1e3, 010 or 1_000, and a task must have the
+// same meaning everywhere.
 type scalar struct {
 	form form
 	text string
@@ -22,7 +22,7 @@ type scalar struct {
 type form int
 
 const (
-	formText      form = iota // a quoted text, or a plain one that is nothing else
+	formText      form = iota // a quoted text, or a plain one without another form
 	formNumber                // a decimal number
 	formOddNumber             // a number in another notation: never accepted
 	formNotFinite
@@ -32,7 +32,8 @@ const (
 	formMapping
 )
 
-// An octal 010, a hexadecimal 0x1F or a 1_000 is refused, never guessed.
+// decimalPattern matches decimal numbers. An octal 010, a hexadecimal 0x1F or a 1_000 does not match
+// and is rejected.
 func decimalPattern() *regexp.Regexp {
 	return regexp.MustCompile(`^[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 }
@@ -81,7 +82,7 @@ func (d *decoder) plain(text string) scalar {
 	return scalar{formText, text}
 }
 
-// describe names the value for "must be ..., not ...".
+// describe returns the value's description for messages of the form "must be ..., not ...".
 func (s scalar) describe() string {
 	switch s.form {
 	case formText:
@@ -108,8 +109,7 @@ func shorten(text string) string {
 // maxNumberLen bounds the digits of a number; a float64 needs 17.
 const maxNumberLen = 64
 
-// number returns the value and whether the float64 is exactly what is written, or
-// what is wrong.
+// number returns the value and whether the float64 is exactly the written number, or an error message.
 func (s scalar) number() (v float64, exact bool, message string) {
 	switch s.form {
 	case formNumber:

@@ -16,8 +16,7 @@ import (
 // or bool, with a coordinate for each choice, and for false and true. The order of
 // parameters and of choices is part of the space.
 //
-// Every combination of the parameters' values is a design, or with a [Listing] only
-// those listed are.
+// Every combination of the parameters' values is a design. With a [Listing] only the listed ones are.
 type Space struct {
 	parameters []Parameter
 	index      map[string]int // name -> position in parameters
@@ -27,7 +26,7 @@ type Space struct {
 	listed     [][]Value // one per parameter; used for one-hot blocks
 	dim        int
 	listing    *Listing // nil when every combination is a design
-	whole      *Space   // the task's, where this one is only the designs within reach of one node; else nil
+	whole      *Space   // the task's space, if this one has only the designs that one node can evaluate; else nil
 }
 
 // Block is the part of an encoded point that belongs to one parameter:
@@ -35,19 +34,18 @@ type Space struct {
 type Block struct {
 	Start, Len int
 
-	// Kind says how to read the coordinates. Float: one coordinate, any of [0, 1].
-	// Int: one coordinate at one of Count places, also for floats in steps and
-	// listed numbers. Categorical: one-hot, also for bools, whose two values have no
-	// more order than those of a categorical with two choices, and the same
-	// lengthscale.
+	// Kind defines the meaning of the coordinates. Float is one coordinate, any of [0, 1].
+	// Int is one coordinate with Count possible values, also for floats in steps and listed
+	// numbers. Categorical is one-hot, also for bools. The two values of a bool are unordered
+	// like those of a categorical with two choices, and have the same lengthscale.
 	Kind Kind
 
-	Count int64 // of the parameter's values; 0 for Float
+	Count int64 // number of the parameter's values; 0 for Float
 }
 
-// NewSpace returns the space of the parameters, or an error that joins all that
-// is wrong with them. At least 1 and at most 100 parameters are accepted, with
-// names that differ in more than upper and lower case.
+// NewSpace returns the space of the parameters, or an error that joins all errors in
+// them. It accepts 1 to 100 parameters, with names that differ in more than upper and
+// lower case.
 func NewSpace(parameters []Parameter) (*Space, error) {
 	if n := len(parameters); n < 1 || n > maxParameters {
 		return nil, fmt.Errorf("task: %d parameters given; accepted: 1 to %d", n, maxParameters)
@@ -72,7 +70,7 @@ func NewSpace(parameters []Parameter) (*Space, error) {
 	return s, nil
 }
 
-// checkRepeated says when a name is taken, and otherwise takes it. Names that
+// checkRepeated returns an error message if a name is in folded, and otherwise adds it. Names that
 // differ only in case would collide as environment variables.
 func checkRepeated(folded map[string]string, name string) string {
 	key := strings.ToUpper(name)
@@ -112,8 +110,8 @@ func (s *Space) add(i int, p Parameter) {
 	s.dim += block.Len
 }
 
-// normalised returns the one way to write a parameter that is right, so that equal
-// spaces have equal canonical forms.
+// normalised returns the unique form of a valid parameter, so that equal spaces have equal canonical
+// forms.
 func (p Parameter) normalised() Parameter {
 	for i, v := range p.Numbers {
 		p.Numbers[i] = FloatValue(v).float
@@ -156,8 +154,8 @@ func (s *Space) Dim() int { return s.dim }
 // Blocks returns which coordinates belong to which parameter, in order.
 func (s *Space) Blocks() []Block { return slices.Clone(s.blocks) }
 
-// Encode returns the point of the unit cube, of length Dim, that stands for d.
-// It panics when d is not a design of this space (see Check).
+// Encode returns the point of d in the unit cube, of length Dim. It panics if d is not a design of
+// this space (see Check).
 func (s *Space) Encode(d Design) []float64 {
 	if d.space != s {
 		if err := s.Check(d); err != nil {
@@ -184,19 +182,18 @@ func (s *Space) encode(values []Value) []float64 {
 	return u
 }
 
-// Decode returns the design at u, which must have length Dim (it panics
-// otherwise). Any u gives a valid design: coordinates outside [0, 1] are moved
-// to the nearer end, and NaN counts as the lowest number (a bound, and never a
-// category's maximum). A coordinate of 0 gives exactly low, 1 exactly high. A
-// category is the largest coordinate of its block, the first of equals.
+// Decode returns the design at u, which must have length Dim; otherwise it panics. Any u
+// gives a valid design: coordinates outside [0, 1] move to the nearer end, and NaN
+// counts as the lowest number (a bound, and never a category's maximum). A coordinate of
+// 0 gives exactly low, 1 exactly high. A category is the largest coordinate of its block,
+// the first of equals.
 //
-// Decoded floats lie on a fine decimal grid, so that for v = Decode(u),
-// Decode(Encode(v)) is exactly v. A design made from values off the grid
-// (NewDesign, ParseDesign) keeps its values; it encodes to its true place, and
-// only Decode would round it.
+// Decoded floats are on a fine decimal grid, so that for v = Decode(u), Decode(Encode(v))
+// is exactly v. A design with values off the grid (NewDesign, ParseDesign) keeps its
+// values. Encode returns its exact point, and only Decode would round it.
 //
-// With a Listing the design is the listed one whose encoding is nearest to u by
-// Euclid's distance, the first of equals, with the values that are listed.
+// With a Listing the design is the listed one whose encoding has the smallest Euclidean
+// distance from u, the first of equals, with the listed values.
 func (s *Space) Decode(u []float64) Design {
 	s.checkDim(u)
 	if l := s.present(); l != nil {
@@ -216,11 +213,11 @@ func (s *Space) Decode(u []float64) Design {
 	return Design{space: s, values: values}
 }
 
-// Snap moves u, of length Dim, in place to the encoding of a valid design: ints and
-// what else has Count places to where Encode puts them, categories to one-hot,
-// floats into [0, 1]. Floats are not rounded to Decode's decimal grid. NaN and ends are treated as in
-// Decode. It does not allocate. With a Listing it moves u to the encoding of Decode's
-// design, and may allocate.
+// Snap changes u, of length Dim, in place to the encoding of a valid design. Coordinates of
+// Kind Int move to one of their Count values, categories become one-hot, and floats move
+// into [0, 1]. Snap does not round floats to Decode's decimal grid. It treats NaN and values
+// outside [0, 1] like Decode, and does not allocate. With a Listing it changes u to the
+// encoding of Decode's design, and may allocate.
 func (s *Space) Snap(u []float64) {
 	s.checkDim(u)
 	if l := s.present(); l != nil {
@@ -247,12 +244,11 @@ func (s *Space) Snap(u []float64) {
 	}
 }
 
-// Place returns where Encode puts value number k, from 0, of a parameter whose block
-// has Kind Int.
+// Place returns the coordinate of value number k, from 0, of a parameter whose block has Kind Int.
 func (s *Space) Place(parameter int, k int64) float64 { return s.grids[parameter].coordinate(k) }
 
-// Number returns which value, from 0, of a parameter whose block has Kind Int lies
-// at u, as Decode reads it.
+// Number returns the number, from 0, of the value at coordinate u for a parameter whose block has Kind
+// Int, as in Decode.
 func (s *Space) Number(parameter int, u float64) int64 { return s.grids[parameter].index(u) }
 
 // clamped returns u within the cube.
@@ -284,9 +280,8 @@ func largest(u []float64) int {
 	return best
 }
 
-// Finite returns the number of designs when they are listed, or when all parameters take
-// finitely many values (no float without a step), and there are at most 1<<20 designs;
-// otherwise ok is false.
+// Finite returns the number of designs if they are listed, or if all parameters have finitely many
+// values (no float without a step) and there are at most 1<<20 designs. Otherwise ok is false.
 func (s *Space) Finite() (count int, ok bool) {
 	if s.listing != nil {
 		return s.listing.count, true

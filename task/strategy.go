@@ -15,13 +15,13 @@ const (
 	initialDesignsKey = "initial_designs"
 )
 
-// StrategyType is a type of strategy as far as a task file goes. The package of the
-// strategy defines it.
+// StrategyType defines a type of strategy for task files. The package of the strategy defines its
+// value.
 type StrategyType struct {
-	Name string // the word for it, of letters and hyphens
+	Name string // its name in a task file, of letters and hyphens
 
-	// Settings reads the keys of the section strategy that are the type's own. Nil
-	// when there are none. It reports all that is wrong to the section.
+	// Settings reads the type's own keys of the section strategy and reports all errors to
+	// the section. It is nil if the type has no keys.
 	Settings func(s *Section) StrategySettings
 
 	// Mechanism is that of the section privacy with which the type goes, one of this
@@ -35,8 +35,8 @@ type StrategyType struct {
 	// ForConstraints means that the type is the default of tasks with constraints.
 	ForConstraints bool
 
-	// Moves means that the type supports tasks with Steps: each design that it chooses is within
-	// that many moves of the node's last one.
+	// Moves means that the type supports tasks with MaxMoves: each design that it chooses is within
+	// that number of moves of the node's last one.
 	Moves bool
 
 	// Exact means that the type needs the surrogate of type exact.
@@ -45,12 +45,11 @@ type StrategyType struct {
 	// surrogate of another type by an extension does not have them.
 	Joint bool
 
-	// Extensions are those of the surrogate that go with the type.
+	// Extensions has the extensions of the surrogate that the type supports.
 	Extensions []SurrogateExtension
 }
 
-// Has reports whether the type reads a key of the section strategy when nothing else stands
-// there.
+// Has reports whether the type reads a key of the section strategy if that is the only key.
 func (s StrategyType) Has(key string) bool {
 	if s.Settings == nil {
 		return false
@@ -60,32 +59,32 @@ func (s StrategyType) Has(key string) bool {
 	return slices.Contains(alone.accepted, key)
 }
 
-// StrategySettings are what a type of strategy has read from a task file.
+// StrategySettings holds the settings that a type of strategy has read from a task file.
 type StrategySettings interface {
-	// Keys returns the settings as the task file has them, with all defaults. They
-	// are a part of the task's ID. Keys that do not apply are left out.
+	// Keys returns the settings in the form of the task file, with all defaults and without
+	// keys that do not apply. They are part of the task's ID.
 	Keys() map[string]any
 }
 
-// Releaser is what StrategySettings are of a type that has a Mechanism.
+// Releaser is implemented by the StrategySettings of a type that has a Mechanism.
 type Releaser interface {
-	// Release is called with a task whose parameters, constraints, surrogate and strategy
-	// have been read; its Space is not nil.
+	// Release returns the vector that a node of the task releases. The task's parameters,
+	// constraints, surrogate and strategy have been read; its Space is not nil.
 	Release(t *Task) Release
 }
 
 // Release describes the vector to which a mechanism adds noise.
 type Release struct {
 	Numbers int     // its length
-	Of      string  // what that is made of, such as "4 cells times 256 features"
-	Norm    float64 // that vectors have without clipping, about: the default of clip
+	Of      string  // the parts of that length, such as "4 cells times 256 features"
+	Norm    float64 // approximate norm of vectors without clipping: the default of clip
 	Once    string  // the setting by which a node releases only once; empty: as planned
-	Place   bool    // it is a design, in parts of the parameters' ranges: Norm is the largest
-	Needs   string  // the setting that the strategy lacks for a promise, such as "share: best"; empty: nothing
+	Place   bool    // the vector is a design, in parts of the parameters' ranges: Norm is the largest norm
+	Needs   string  // the setting that privacy additionally requires, such as "share: best"; empty: none
 }
 
-// Release returns what a node of the task releases; ok is false when its strategy has
-// no mechanism of privacy, or its parameters could not be read.
+// Release returns the vector that a node of the task releases. ok is false if its strategy has no
+// mechanism of privacy, or if its parameters could not be read.
 func (t *Task) Release() (r Release, ok bool) {
 	releaser, ok := t.Strategy.Settings.(Releaser)
 	if !ok || t.Space == nil {
@@ -114,7 +113,7 @@ func parseStrategy(m *Section, t *Task) {
 			m.Errorf("type", "type %s goes to any design at once, and nodes of this task move along a graph (designs: max_moves); %s", known.Name, m.d.moving())
 		}
 		switch word := t.Surrogate.Word(); {
-		case known.Exact && word != exact && word != "": // a wrong word is reported
+		case known.Exact && word != exact && word != "": // an unknown word was reported
 			m.Errorf("type", "type %s needs surrogate type %s, not %s", known.Name, exact, word)
 		case known.Joint && t.Surrogate.Extension.Key == typeKey:
 			m.Errorf("type", "type %s needs surrogate type %s or %s, not %s", known.Name, exact, rff, word)
@@ -129,7 +128,7 @@ func parseStrategy(m *Section, t *Task) {
 	}
 }
 
-// whichBound names the key by which the task has a constraint, if it is not constraints.
+// whichBound names the key by which the task has a constraint, unless that is constraints.
 func (t *Task) whichBound() string {
 	if len(t.Constraints) == 0 {
 		return " by failures: " + string(ConstrainFailures)
@@ -137,8 +136,8 @@ func (t *Task) whichBound() string {
 	return ""
 }
 
-// defaultStrategy is the first that takes the task; with constraints the one that is for
-// these, if it does.
+// defaultStrategy returns the first type that supports the task. With constraints it prefers the type
+// with ForConstraints.
 func (d *decoder) defaultStrategy(t *Task) string {
 	name := ""
 	for _, s := range d.strategies {
@@ -150,7 +149,7 @@ func (d *decoder) defaultStrategy(t *Task) string {
 	return cmp.Or(name, d.strategies[0].Name)
 }
 
-// moving names the types that take tasks with max_moves.
+// moving names the types that support tasks with max_moves.
 func (d *decoder) moving() string {
 	var names []string
 	for _, s := range d.strategies {
@@ -173,7 +172,7 @@ func (d *decoder) takingConstraints() (names []string) {
 	return names
 }
 
-// strategyNames lists the types that go with a mechanism; "" for all.
+// strategyNames returns the types that support a mechanism, and all types for "".
 func (d *decoder) strategyNames(mechanism string) (names []string) {
 	for _, s := range d.strategies {
 		if mechanism == "" || s.Mechanism == mechanism {

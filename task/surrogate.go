@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// SurrogateExtension is a word of the section surrogate by which the exact process of the objective
-// learns from peers' shares too, whatever the strategy.
+// SurrogateExtension is a key and its value in the section surrogate by which the exact process of the
+// objective also learns from peers' shares, with any strategy.
 type SurrogateExtension struct {
 	Key  string // "type" or "hyperparameters"
 	Word string // the value of the key
@@ -27,7 +27,7 @@ func (s Surrogate) Word() string {
 	return s.Type
 }
 
-// extensions returns the extensions by a key that any of the strategies takes, each once.
+// extensions returns the extensions by a key that any of the strategies supports, each once.
 func (d *decoder) extensions(key string) (list []SurrogateExtension) {
 	for _, known := range d.strategies {
 		for _, e := range known.Extensions {
@@ -39,8 +39,8 @@ func (d *decoder) extensions(key string) (list []SurrogateExtension) {
 	return list
 }
 
-// extensible reads a key that has words of its own and those of extensions. For one of these it
-// sets the extension of the surrogate.
+// extensible reads a key whose values are standard words or words of extensions. For the latter it sets
+// the extension of the surrogate.
 func (m *Section) extensible(t *Task, key, standard string, words ...string) string {
 	extensions := m.d.extensions(key)
 	for _, e := range extensions {
@@ -93,9 +93,8 @@ func parseSurrogate(m *Section, t *Task) {
 	m.finish()
 }
 
-// featuresFor is twice as many from five parameters on, where the shared features fit
-// what agents know the worse the more parameters there are: docs/experiments.md has
-// what that is worth.
+// featuresFor returns the default number of features. It doubles from five parameters on, since the
+// shared features fit worse with more parameters; docs/experiments.md has its effect.
 func featuresFor(parameters int) int {
 	if parameters <= fewParameters {
 		return fewFeatures
@@ -103,11 +102,11 @@ func featuresFor(parameters int) int {
 	return manyFeatures
 }
 
-// lengthscaleFor is a tenth of the number of parameters, and from 25 on half its
-// square root: with either, what agents share fits functions of lengthscales
-// between 0.1 and 1 times that root about as well as with the best choice (see
-// BenchmarkSharedBasis in rff). Six digits are enough, and keep the canonical
-// form free of any CPU's last bit.
+// lengthscaleFor returns the default lengthscale: a tenth of the number of parameters, and
+// from 25 on half its square root. With either, shares fit functions of lengthscales between
+// 0.1 and 1 times that root about as well as with the best choice (see BenchmarkSharedBasis
+// in rff). Rounding to six digits is precise enough and makes the canonical form
+// independent of the CPU.
 func lengthscaleFor(parameters int) float64 {
 	n := float64(parameters)
 	return mustFloat(strconv.FormatFloat(min(n/10, math.Sqrt(n)/2), 'e', 5, 64))
@@ -123,7 +122,7 @@ func canonicalSurrogate(t *Task) any {
 		"category_lengthscale": t.Surrogate.CategoryLengthscale,
 	}
 	t.Surrogate.Fixed.canonical(form)
-	if e := t.Surrogate.Extension; t.Surrogate.Extended() { // others keep their ID
+	if e := t.Surrogate.Extension; t.Surrogate.Extended() { // tasks without an extension keep their ID
 		form[e.Key] = e.Word
 	}
 	return form

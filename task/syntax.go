@@ -13,24 +13,24 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// MaxFileBytes is how many bytes a task file has at most: far more than any real task.
+// MaxFileBytes is the maximum size of a task file in bytes, far more than any real task.
 const MaxFileBytes = 64 << 10
 
-// maxNesting is above the deepest accepted file (a list in a mapping in a list in
-// a mapping), so that deeper files get an error about what is wrong there.
+// maxNesting exceeds the depth of any valid file (a list in a mapping in a list in a mapping), so that
+// slightly deeper files get a specific error.
 const maxNesting = 8
 
 // position is a place in the file; lines and columns count from 1.
 type position struct{ line, column int }
 
-// syntaxError is an error of the YAML text itself.
+// syntaxError is an error in the YAML syntax.
 type syntaxError struct {
 	at      position
 	message string
 }
 
-// parseYAML returns the root of the only document. It refuses the parts of YAML
-// that a task has no use for, and survives a panic of the YAML library.
+// parseYAML returns the root of the only document. It rejects parts of YAML that tasks do
+// not use, and recovers from panics of the YAML library.
 func parseYAML(data []byte) (root ast.Node, failure *syntaxError) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -59,7 +59,7 @@ func parseYAML(data []byte) (root ast.Node, failure *syntaxError) {
 	return nil, &syntaxError{position{1, 1}, "the file is empty; a task needs the keys name, goal and parameters"}
 }
 
-// checkBytes refuses what has no place in a text file.
+// checkBytes rejects files that are too large, and bytes that do not belong in a text file.
 func checkBytes(data []byte) *syntaxError {
 	if len(data) > MaxFileBytes {
 		return &syntaxError{position{1, 1}, fmt.Sprintf("the file has %d bytes; at most %d are accepted", len(data), MaxFileBytes)}
@@ -82,7 +82,7 @@ func checkBytes(data []byte) *syntaxError {
 	return nil
 }
 
-// refused are kinds of tokens that a task file may not have.
+// refused returns an error message for kinds of tokens that a task file may not have, and otherwise "".
 func refused(kind token.Type) string {
 	switch kind {
 	case token.AnchorType:
@@ -125,7 +125,7 @@ func checkTokens(tokens token.Tokens) *syntaxError {
 		case token.MappingEndType, token.SequenceEndType:
 			depth--
 		case token.StringType:
-			if t.Value != "" && strings.Contains("]},", t.Value[:1]) { // the library lets a stray bracket pass as a text
+			if t.Value != "" && strings.Contains("]},", t.Value[:1]) { // the library accepts a stray bracket as a text
 				return &syntaxError{tokenPosition(t), fmt.Sprintf("YAML syntax: %q is out of place; put a text that begins with it in quotes", t.Value[:1])}
 			}
 		case token.SequenceEntryType:
@@ -144,8 +144,8 @@ func checkTokens(tokens token.Tokens) *syntaxError {
 	return nil
 }
 
-// convert takes place and message from an error of the YAML library, whose own
-// text repeats the source.
+// convert returns the position and message of an error of the YAML library, without the source
+// excerpt in its text.
 func convert(err error) *syntaxError {
 	var detailed interface {
 		GetToken() *token.Token

@@ -16,15 +16,14 @@ import (
 const (
 	maxTableBytes = 64 << 20
 
-	// neighborsColumn has the graph.
+	// neighborsColumn is the name of the column that has the graph.
 	neighborsColumn = "neighbors"
 )
 
 // movesLimit is the largest value of the key max_moves.
 const movesLimit = 2
 
-// designs reads the section designs, which may be missing, of a task whose parameters
-// have been read.
+// designs reads the optional section designs of a task whose parameters have been read.
 func (m *Section) designs(t *Task) {
 	n, ok := m.get("designs")
 	if !ok {
@@ -47,8 +46,8 @@ func (m *Section) designs(t *Task) {
 	}
 }
 
-// writtenListing is what Canonical has written. The designs are known when the decoder
-// was given them.
+// writtenListing returns the listing of a section in the form of Canonical. Its designs are known only
+// if the decoder has a listing with the same digest.
 func (m *Section) writtenListing(s *Space) *Listing {
 	m.Refuse("file", "a task file that does not say count and sha256, which stand for the table")
 	before := len(m.d.errors)
@@ -67,7 +66,7 @@ func (m *Section) writtenListing(s *Space) *Listing {
 	return absentListing(s, count, digest)
 }
 
-// table reads the table with this name; nil after an error.
+// table returns the listing of the table with this name; nil after an error.
 func (m *Section) table(name string, s *Space, maxMoves int) *Listing {
 	data, message := m.d.read(name)
 	if message != "" {
@@ -99,7 +98,7 @@ func (m *Section) table(name string, s *Space, maxMoves int) *Listing {
 	return l
 }
 
-// read returns a file from beside the task file, or why it cannot be had.
+// read returns a file from the task file's folder, or an error message.
 func (d *decoder) read(name string) (data []byte, message string) {
 	switch {
 	case d.beside == nil:
@@ -131,15 +130,14 @@ type table struct {
 	lines     []int     // of each row in the file
 }
 
-// tableError is the first thing that is wrong with the cells of a table. Columns count
-// bytes.
+// tableError is the first error in the cells of a table. Columns count bytes.
 type tableError struct {
 	line, column int
 	message      string
 }
 
-// readTable reads CSV with a header: a column for each parameter, in any order, and with
-// a graph the column neighbors, the numbers of rows from 1 with ; between them.
+// readTable reads CSV with a header and a column for each parameter, in any order. With a graph it also
+// has the column neighbors: numbers of rows, from 1, with ; between them.
 func readTable(data []byte, s *Space) (table, *tableError) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !utf8.Valid(data) {
@@ -187,7 +185,7 @@ func readTable(data []byte, s *Space) (table, *tableError) {
 	}
 }
 
-// columns returns where each parameter's column is, and that of the graph or -1.
+// columns returns the index of each parameter's column, and that of the graph or -1.
 func (s *Space) columns(header []string, r *csv.Reader) (at []int, graph int, problem *tableError) {
 	accepted := s.names() + ", " + neighborsColumn
 	if _, taken := s.index[neighborsColumn]; taken {
@@ -250,7 +248,7 @@ func csvError(err error) *tableError {
 	return &tableError{parse.Line, max(parse.Column, 1), message}
 }
 
-// canonicalDesigns is nil when every combination of values is a design.
+// canonicalDesigns returns the canonical section designs, nil if every combination of values is a design.
 func canonicalDesigns(l *Listing, maxMoves int) map[string]any {
 	if l == nil {
 		return nil
@@ -262,8 +260,7 @@ func canonicalDesigns(l *Listing, maxMoves int) map[string]any {
 	return form
 }
 
-// sameParameters reports whether spaces have the same parameters, so that they can have the
-// same designs.
+// sameParameters reports whether spaces have the same parameters, so that one listing fits both.
 func sameParameters(a, b *Space) bool {
 	return slices.EqualFunc(a.parameters, b.parameters, func(p, q Parameter) bool {
 		return p.Name == q.Name && p.Kind == q.Kind && p.Low == q.Low && p.High == q.High && p.Scale == q.Scale && p.Step == q.Step &&

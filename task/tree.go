@@ -9,13 +9,13 @@ import (
 	"gonum.org/v1/gonum/spatial/kdtree"
 )
 
-// treeCoordinates is up to how many coordinates a tree is used. Of 100,000 points with 2 it
-// takes a hundredth of the time of a search of all, with 8 about half; of 50,000 with 40
-// it takes seven times as long (BenchmarkDecodeListed).
+// treeCoordinates is the largest number of coordinates for which a tree is used. Relative to a linear
+// search, a tree takes a hundredth of the time with 100,000 points of 2 coordinates, and about half with
+// 8. With 50,000 points of 40 coordinates it takes seven times as long (BenchmarkDecodeListed).
 const treeCoordinates = 8
 
-// finder returns what finds the number of the point nearest to u, the first of equals,
-// among points of dim coordinates, one after the other.
+// finder returns a function that finds the number of the point nearest to u, the first of equals.
+// points has the coordinates of all points, dim each, one after the other.
 func finder(points []float64, dim int) (nearest func(u []float64) int) {
 	if dim > treeCoordinates {
 		return func(u []float64) int { return nearestOfAll(points, u) }
@@ -34,8 +34,8 @@ func nearestOfAll(points, u []float64) int {
 	return best
 }
 
-// squared is the square of Euclid's distance. The explicit conversion keeps compilers from
-// fusing product and sum, which would make equals differ between CPUs.
+// squared returns the squared Euclidean distance. The explicit conversion keeps compilers from fusing
+// product and sum, which would make equal distances differ between CPUs.
 func squared(a, b []float64) float64 {
 	sum := 0.0
 	for i, x := range b {
@@ -48,7 +48,7 @@ func squared(a, b []float64) float64 {
 // tree finds the nearest of many points.
 type tree struct{ *kdtree.Tree }
 
-// newTree takes points of dim coordinates, one after the other.
+// newTree returns the tree of these points, with dim coordinates each, one after the other.
 func newTree(points []float64, dim int) *tree {
 	all := make(leaves, len(points)/dim)
 	for i := range all {
@@ -96,8 +96,8 @@ func (l leaves) Index(i int) kdtree.Comparable         { return l[i] }
 func (l leaves) Len() int                              { return len(l) }
 func (l leaves) Slice(start, end int) kdtree.Interface { return l[start:end] }
 
-// Pivot sorts along the plane. Halves stay equal however many coordinates are, which
-// the medians of package kdtree do not promise.
+// Pivot sorts along the plane. It halves the points even if many coordinates are equal, which the
+// medians of package kdtree do not guarantee.
 func (l leaves) Pivot(d kdtree.Dim) int {
 	slices.SortFunc(l, func(a, b leaf) int { return cmp.Compare(a.at[d], b.at[d]) })
 	return len(l) / 2

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Kind says what values a parameter takes.
+// Kind is the kind of a parameter's values.
 type Kind string
 
 // The kinds of parameters.
@@ -47,8 +47,8 @@ func ChoiceValue(v string) Value { return Value{kind: Categorical, choice: v} }
 // BoolValue returns the value of a bool parameter.
 func BoolValue(v bool) Value { return Value{kind: Bool, bool: v} }
 
-// Kind returns the kind of the value. It is the parameter's, but that a categorical
-// parameter whose choices are numbers takes floats or ints.
+// Kind returns the kind of the value. It is that of the parameter, except that values of a categorical
+// parameter whose choices are numbers are floats or ints.
 func (v Value) Kind() Kind { return v.kind }
 
 // Float returns the number of a float value; it panics on another kind.
@@ -69,7 +69,7 @@ func (v Value) Choice() string {
 	return v.choice
 }
 
-// Bool returns what a bool value says; it panics on another kind.
+// Bool returns the truth of a bool value; it panics on another kind.
 func (v Value) Bool() bool {
 	v.must(Bool)
 	return v.bool
@@ -89,8 +89,8 @@ func (v Value) must(kind Kind) {
 	}
 }
 
-// String returns the shortest text that gives the same value when it is read
-// back. A choice is returned as it is, without quotes.
+// String returns the shortest text from which ParseValue reads the same value. A choice is
+// returned without quotes.
 func (v Value) String() string {
 	switch v.kind {
 	case Float:
@@ -124,8 +124,8 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return nil, fmt.Errorf("task: a value without a kind cannot be written as JSON")
 }
 
-// formatFloat writes ordinary sizes without an exponent, since values are
-// handed to commands that may not read one.
+// formatFloat formats a float, without an exponent for ordinary sizes, since commands may not accept
+// one.
 func formatFloat(v float64) string {
 	if size := math.Abs(v); size != 0 && (size < 1e-6 || size >= 1e21) {
 		return strconv.FormatFloat(v, 'e', -1, 64)

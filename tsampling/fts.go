@@ -26,14 +26,14 @@ type FTS struct {
 
 var _ strategy.Strategy = (*FTS)(nil)
 
-// NewFTS returns the strategy of a task of type fts. The features are those
-// that all agents of the task share.
+// NewFTS returns the strategy of a task of type fts. features must be the shared features
+// of the task.
 func NewFTS(t *task.Task, features *rff.Map) *FTS {
 	return &FTS{own: alone.NewTS(t), search: search.New(t), settings: settingsOf(t), features: features}
 }
 
-// Suggest implements strategy.Strategy. Whenever it follows the own sample it
-// suggests exactly what [alone.TS] suggests for the same view, trial and seed.
+// Suggest implements strategy.Strategy. When it uses the agent's own sample, it suggests
+// exactly the design of [alone.TS] for the same view, trial and seed.
 func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.own.Suggest(ctx, view, trial, seed)
@@ -58,9 +58,9 @@ func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, see
 	})
 }
 
-// usable lists the peers' draws that were never used, one per peer: in one-shot
-// mode of every peer not used yet, else of the peers that are present. A peer
-// that has sent nothing new since its last draw was used weighs zero.
+// usable returns the peers' unused draws, one per peer. In one-shot mode these are the
+// draws of all peers that were not used yet, and otherwise those of the present peers. A
+// peer without a new draw since its last one was used has no weight.
 func (s *FTS) usable(view strategy.View) []*strategy.Share {
 	usedStamp := map[peer.ID][]protocol.Stamp{}
 	for _, trial := range view.Trials {

@@ -34,7 +34,7 @@ func disclosures() []strategy.Disclosure {
 	return []strategy.Disclosure{discloseExact(), discloseNoisy()}
 }
 
-// discloseExact shares samples as they are.
+// discloseExact shares exact samples.
 func discloseExact() strategy.Disclosure {
 	return strategy.Disclosure{
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
@@ -55,7 +55,7 @@ func discloseExact() strategy.Disclosure {
 	}
 }
 
-// discloseNoisy shares samples with noise, each of the norm that a draw of the prior has.
+// discloseNoisy shares samples with noise. The norm of a sample is that of a draw of the prior.
 func discloseNoisy() strategy.Disclosure {
 	d := dprelease.Disclosure(discloseExact(), protocol.WeightsKind, newReleases, func(t *task.Task) task.Release {
 		r := task.Release{Numbers: t.Surrogate.Features, Of: "the features", Norm: math.Sqrt(float64(t.Surrogate.Features))}
@@ -78,7 +78,7 @@ func outdated(t *task.Task) string {
 	return "strategy fts follows the samples of nodes that are there; with mode: one-shot it would follow those of all"
 }
 
-// forge replaces the weights of a draw by ones drawn from the prior, or by the largest.
+// forge replaces the weights of a draw by a draw of the prior, or by the largest weights.
 func forge(t *task.Task, _ string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	weights, err := protocol.DecodeWeights(payload, t.Surrogate.Features)
 	if err != nil {

@@ -16,8 +16,8 @@ const (
 	OwnOnly       = "own-only"
 )
 
-// Schedule gives p_t, the chance that the t-th query after the starting designs
-// follows the agent's own sample.
+// Schedule gives p_t, the probability that trial t after the starting designs uses the agent's own
+// sample.
 type Schedule struct {
 	Name           string  // one of the constants of this package
 	OwnProbability float64 // p_t of Constant, in [0, 1]; 0 for the others
@@ -29,7 +29,7 @@ func ReadSchedule(s *task.Section, fallback string) (schedule Schedule) {
 	switch schedule.Name {
 	case Constant:
 		schedule.OwnProbability = s.Required("own_probability", 0, 1)
-	case "": // a wrong word, reported; the key may belong to the right one
+	case "": // an unknown word was reported; the key may belong to the intended one
 		s.Accept("own_probability")
 	default:
 		s.Refuse("own_probability", "schedule: "+Constant)
@@ -37,7 +37,7 @@ func ReadSchedule(s *task.Section, fallback string) (schedule Schedule) {
 	return schedule
 }
 
-// AddKeys adds what ReadSchedule reads.
+// AddKeys adds the keys that ReadSchedule reads.
 func (s Schedule) AddKeys(keys map[string]any) {
 	keys["schedule"] = s.Name
 	if s.Name == Constant {
@@ -45,7 +45,7 @@ func (s Schedule) AddKeys(keys map[string]any) {
 	}
 }
 
-// String is a short phrase for people.
+// String returns a short description for people.
 func (s Schedule) String() string {
 	if s.Name == Constant {
 		return fmt.Sprintf("%s %g", s.Name, s.OwnProbability)
@@ -55,7 +55,7 @@ func (s Schedule) String() string {
 
 // Own returns p_t for t = 1, 2, …: 1 − 1/√t, 1 − 1/t², 1 − 1/t, the constant, or 1.
 // For the first two p_1 = p_2, as in the experiments of Dai, Low and Jaillet
-// (NeurIPS 2020); for the third p_1 = 0, as in theirs of 2021.
+// (NeurIPS 2020). For the third p_1 = 0, as in their experiments of 2021.
 func (s Schedule) Own(t uint64) float64 {
 	count := float64(max(t, 2))
 	switch s.Name {

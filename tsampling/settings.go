@@ -8,7 +8,7 @@ import (
 const (
 	defaultShareEvery = 1
 	defaultShareAfter = 50 // t_n in the experiments of Dai, Low and Jaillet (NeurIPS 2020)
-	// MaxShareTrials bounds how many trials may lie between two shares.
+	// MaxShareTrials is the maximum number of trials between two shares.
 	MaxShareTrials = 10000
 )
 
@@ -17,14 +17,13 @@ type Settings struct {
 	// Mode is Concurrent (nodes share while they run) or OneShot (a node shares once,
 	// as in the paper).
 	Mode string
-	// Schedule gives the probability p_t that a node's trial t comes from its own
-	// surrogate.
+	// Schedule gives the probability p_t that a node's trial t uses its own surrogate.
 	Schedule Schedule
-	// ShareAfter is after how many trials a node shares in mode one-shot, 1 to
+	// ShareAfter is the number of trials after which a node shares in mode one-shot, 1 to
 	// MaxShareTrials; 0 in mode concurrent.
 	ShareAfter int
-	// ShareEvery is how many trials lie between two shares in mode concurrent, 1
-	// to MaxShareTrials; 0 in mode one-shot.
+	// ShareEvery is the number of trials between two shares in mode concurrent, 1 to
+	// MaxShareTrials; 0 in mode one-shot.
 	ShareEvery int
 }
 

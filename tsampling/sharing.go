@@ -19,22 +19,22 @@ const (
 	OneShot    = "one-shot"
 )
 
-// How long a draw stays valid. In concurrent mode a draw also needs its author
-// to be present; in one-shot mode its author may be long gone.
+// Lifetimes of a draw. In concurrent mode a draw also needs its author to be present; in
+// one-shot mode its author may have left long ago.
 const (
 	concurrentTTL = 24 * time.Hour
 	oneShotTTL    = protocol.MaxTTL
 )
 
-// Sharing is the exchange that publishes draws of the agent's posterior as
-// weights over the shared features: a new one after every few observations, or,
-// in one-shot mode, a single one when there are enough. It never waits.
+// Sharing is the exchange that publishes draws of the agent's posterior as weights over the
+// shared features. It publishes a new draw after every few observations or, in one-shot
+// mode, a single draw after enough observations. It never waits.
 type Sharing struct {
 	settings Settings
 	features int
-	atLeast  int // observations before the first draw
+	atLeast  int // minimum number of observations for the first draw
 
-	drawnAt int  // observations behind the newest draw that was asked for
+	drawnAt int  // number of observations behind the newest requested draw
 	drawing bool // a draw is being computed
 	done    bool // one-shot: the share has been sent, perhaps by an earlier run
 }
@@ -78,7 +78,7 @@ func (s *Sharing) private(ledger.Terms) dprelease.Spec {
 	}
 }
 
-// dueAt is after how many observations a private release is due.
+// dueAt returns the number of observations after which a DP release is due.
 func (s *Sharing) dueAt(release int) int {
 	if s.settings.Mode == OneShot {
 		return s.atLeast
@@ -96,8 +96,7 @@ func (s *Sharing) ttl() time.Duration {
 // Name implements strategy.Exchange.
 func (*Sharing) Name() string { return protocol.WeightsKind }
 
-// Decode implements strategy.Exchange; the value is a protocol.Weights of no private
-// release.
+// Decode implements strategy.Exchange. The value is a protocol.Weights; DP releases are rejected.
 func (s *Sharing) Decode(payload []byte) (any, error) {
 	weights, err := protocol.DecodeWeights(payload, s.features)
 	if err != nil {
@@ -113,24 +112,24 @@ func (s *Sharing) Decode(payload []byte) (any, error) {
 func (s *Sharing) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	switch in := in.(type) {
 	case strategy.Replayed:
-		s.done = true // the only thing that is ever recorded
+		s.done = true // a record means only that the share was sent
 	case strategy.Start, strategy.TrialsEnded:
 		return s.draw(view)
 	case strategy.WorkDone:
 		s.drawing = false
 		weights, ok := in.Result.(protocol.Weights)
 		if !ok {
-			return nil // the agent has reported in.Err; the next observation brings the next try
+			return nil // the agent has reported in.Err; the next attempt is after the next observation
 		}
-		// The work may have seen more than there was when it was asked for; the
-		// same draw must not go out twice.
+		// The computation may have used more observations than there were at its request;
+		// the same draw must not be published twice.
 		s.drawnAt = weights.Observations
 		return append(s.publish(weights), s.draw(view)...)
 	}
 	return nil
 }
 
-// draw asks for a new draw when one is due.
+// draw requests the computation of a new draw if one is due.
 func (s *Sharing) draw(view strategy.View) []strategy.Output {
 	fresh := view.Observations - s.drawnAt
 	due := fresh > 0 && (s.drawnAt == 0 || fresh >= s.settings.ShareEvery)
@@ -146,7 +145,7 @@ func (s *Sharing) draw(view strategy.View) []strategy.Output {
 
 func drawWeights(ctx context.Context, view strategy.View, seed strategy.Seed) (any, error) {
 	if view.Posterior == nil {
-		return nil, nil // the surrogate could not be fitted; nothing to say yet
+		return nil, nil // the surrogate could not be fitted, so there is nothing to share yet
 	}
 	values, err := view.Posterior.Weights(ctx, seed.Stream("shared sample", uint64(view.Observations)))
 	if err != nil {
@@ -158,7 +157,7 @@ func drawWeights(ctx context.Context, view strategy.View, seed strategy.Seed) (a
 func (s *Sharing) publish(weights protocol.Weights) []strategy.Output {
 	payload, err := weights.Encode()
 	if err != nil {
-		return nil // a draw beyond all bounds says nothing; the next one will do
+		return nil // the draw exceeds the limits of the format; the next one may fit
 	}
 	published := strategy.Publish{Payload: payload, TTL: s.ttl()}
 	if s.settings.Mode == OneShot {

@@ -10,12 +10,12 @@
 // default. The regret after n evaluations is that of the best feasible design so far,
 // and the objective's range while there is none.
 //
-// BoTorch runs in a Python process, proposer.py, that is told what is known and answers
-// with a design: this program evaluates, so that all see the same functions. It is
-// asked for what its documentation recommends: a SingleTaskGP with standardised
-// outcomes for each output, qLogNoisyExpectedImprovement with 512 samples, and
+// BoTorch runs in a Python process, proposer.py. The process receives all observations
+// and returns a design; this program evaluates, so that all methods use the same functions.
+// The settings are those that BoTorch's documentation recommends: a SingleTaskGP with
+// standardised outcomes for each output, qLogNoisyExpectedImprovement with 512 samples, and
 // optimize_acqf with 10 restarts of 512 raw samples.
 //
-// A line per run is appended to the file of results, with regrets and versions; runs
-// that it holds already are not repeated. --table needs no Python.
+// Each run appends one line to the file of results, with regrets and versions. Runs
+// that are in the file already are not repeated. --table needs no Python.
 package main

@@ -10,7 +10,7 @@ import (
 //go:embed proposer.py
 var script string
 
-// request is all that BoTorch is told, point by point.
+// request has all observations for BoTorch, point by point.
 type request struct {
 	X    [][]float64 `json:"x"` // of the unit cube
 	Y    []float64   `json:"y"` // larger is better
@@ -26,7 +26,7 @@ func startProposer(path string) (*python.Process, error) {
 	return p, nil
 }
 
-// propose returns a point of the unit cube and the processor time that it took.
+// propose returns a point of the unit cube and the processor time of its computation.
 func propose(p *python.Process, r request) (x []float64, seconds float64, err error) {
 	var answer struct{ X []float64 }
 	if seconds, err = p.Ask(r, &answer); err != nil {

@@ -14,7 +14,7 @@ func openResults(path string) (results, error) {
 	return results{file}, err
 }
 
-// has tells whether a run at least as long is there.
+// has reports whether the file contains a run at least as long as j.
 func (kept results) has(j job) bool { return kept.Has(j.key(), j.Evals) }
 
 func (j job) key() job {

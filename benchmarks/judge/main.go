@@ -1,14 +1,14 @@
-// Judge sums up simulations of several federations that have the same strategies, control
+// Judge summarises simulations of several federations with the same strategies, control
 // and checkpoints:
 //
 //	fbo-node simulate … --control best-alone --json > digits.json
 //	go run ./judge --svg judge.svg digits=digits.json food=food.json
 //
-// It prints two tables in Markdown: each strategy's simple regret in ratio to the
-// control's as the geometric mean over the reports, at each checkpoint, and every report's
-// own ratios at one of them. The report is the unit: a bound is Student's over the
-// reports' mean logarithms, which says what to expect of another federation like these;
-// those of a single report are over its draws.
+// It prints two tables in Markdown. The first has each strategy's simple regret divided by
+// the control's, as the geometric mean over the reports, at each checkpoint. The second has
+// every report's own ratios at one checkpoint. The report is the unit: a bound is Student's
+// over the reports' mean logarithms and applies to a further federation like these. Bounds
+// of a single report are over its draws.
 package main
 
 import (
@@ -24,7 +24,7 @@ import (
 func main() {
 	switch err := run(os.Args[1:], os.Stdout, os.Stderr); {
 	case errors.Is(err, errFlags):
-		os.Exit(2) // the flag set has said why
+		os.Exit(2) // the flag set has printed the error
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "judge: %v\n", err)
 		os.Exit(1)

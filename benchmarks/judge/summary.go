@@ -92,7 +92,7 @@ func (l line) overall() float64 {
 	return sum / float64(len(l.means))
 }
 
-// partly says of how many reports a line is, where it is not all.
+// partly states in how many reports a line occurs; it is empty if all contain it.
 func (s summary) partly(l line) string {
 	if l.reports == len(s.reports) {
 		return ""
@@ -100,12 +100,12 @@ func (s summary) partly(l line) string {
 	return fmt.Sprintf(", %d of %d", l.reports, len(s.reports))
 }
 
-// some tells whether a strategy is not in all reports.
+// some reports whether a strategy is missing in some report.
 func (s summary) some() bool {
 	return slices.ContainsFunc(s.lines, func(l line) bool { return s.partly(l) != "" })
 }
 
-// print writes both tables, the second for the checkpoint with this place.
+// print writes both tables, the second for the checkpoint with this index.
 func (s summary) print(out io.Writer, checkpoint int) {
 	s.printMeans(out)
 	s.printReports(out, checkpoint)

@@ -118,7 +118,7 @@ func countTicks(_, high float64) (ticks []plot.Tick) {
 	return nil
 }
 
-// wrap breaks a text after commas into lines of at most so many characters, where it can.
+// wrap breaks a text after commas into lines of at most this number of characters, if possible.
 func wrap(text string, most int) string {
 	var lines strings.Builder
 	width := 0
@@ -133,7 +133,7 @@ func wrap(text string, most int) string {
 	return lines.String()
 }
 
-// floor is what a regret of 0 is drawn as: a logarithm needs more.
+// floor returns the value for drawing a regret of 0, since the axis is logarithmic.
 func floor(r experiment.Report) float64 {
 	if f := float64(r.RatioFloor); f > 0 {
 		return f

@@ -146,7 +146,7 @@ func (r row) deviation() float64 {
 	return math.Sqrt(sum / designs)
 }
 
-// within is met where the median and the largest value of fbo are at most these.
+// within is met if the median and the largest value of fbo are at most these limits.
 func within(median, largest float64) func(by map[string][]float64) (met, known bool) {
 	return func(by map[string][]float64) (met, known bool) {
 		own := by[fboName]
@@ -154,8 +154,7 @@ func within(median, largest float64) func(by map[string][]float64) (met, known b
 	}
 }
 
-// notAbove is met where the median of fbo is at most so many times a quantile of another
-// method.
+// notAbove is met if the median of fbo is at most factor times a quantile of another method.
 func notAbove(method string, quantile, factor float64) func(by map[string][]float64) (met, known bool) {
 	return func(by map[string][]float64) (met, known bool) {
 		own, other := by[fboName], slices.Sorted(slices.Values(by[method]))
@@ -166,7 +165,7 @@ func notAbove(method string, quantile, factor float64) func(by map[string][]floa
 	}
 }
 
-// notLater is met where eight of ten runs of fbo hit not later than the median of random.
+// notLater is met if at least 80% of fbo's runs hit no later than the median of random.
 func notLater(by map[string][]float64) (met, known bool) {
 	own, other := by[fboName], by[randomName]
 	if len(own) == 0 || len(other) == 0 {

@@ -1,10 +1,10 @@
-// Scoring compares how long it takes to score points with a sample of random
-// Fourier features: this project's rff.Function, and NumPy with its BLAS, both on
-// one core, in turns within one run.
+// Scoring compares the time for evaluating a sample of random Fourier features at
+// points: by this project's rff.Function, and by NumPy with its BLAS. Both use one core,
+// in turns within one run.
 //
 //	go run ./scoring --python python3
 //
-// Without a Python that has NumPy it says so and times rff alone.
+// Without a Python that has NumPy it prints a message and times only rff.
 package main
 
 import (

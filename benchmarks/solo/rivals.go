@@ -18,7 +18,7 @@ const (
 	botorchName = "botorch"
 	optunaName  = "optuna-gp"
 
-	// pythonVariable names the Python when no flag does, and tells workers.
+	// pythonVariable names the Python if no flag does. It also passes the Python to workers.
 	pythonVariable = "FBO_PYTHON"
 )
 
@@ -42,7 +42,7 @@ func checkPython(path string) error {
 	return nil
 }
 
-// request has what was observed since the last one of the same run.
+// request has the observations since the last request of the same run.
 type request struct {
 	Begin   *begin        `json:"begin,omitempty"`
 	X       []task.Design `json:"x"`

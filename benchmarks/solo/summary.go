@@ -12,11 +12,12 @@ import (
 )
 
 const (
-	// smallest is the regret, in standard deviations of the objective, below which
-	// regrets count as this in ratios: nobody would go on for less.
+	// smallest is the smallest regret in ratios, in standard deviations of the objective.
+	// Smaller regrets count as this, since further improvement has no practical value.
 	smallest = 1e-3
 
-	// With fewer seeds resamples hardly differ, and bounds would look narrow.
+	// minSeeds is the minimum for bounds: with fewer seeds, resamples hardly differ and bounds
+	// are misleadingly narrow.
 	minSeeds = 5
 
 	resamples = 2000
@@ -29,7 +30,7 @@ type summary struct {
 	parts  []part
 }
 
-// part is what a summary knows of one function.
+// part has the results of one function.
 type part struct {
 	rows  [][]result // by method and seed
 	floor float64    // smallest, in the function's unit
@@ -41,8 +42,8 @@ func (s *summary) add(p problem, rows [][]result) {
 	}
 }
 
-// deviation is the standard deviation of the function at uniform designs, without noise,
-// from 2^14 of them: within some percent, which is enough for a floor.
+// deviation returns the standard deviation of the function at 2^14 uniform designs, without
+// noise. Its error of some percent is small enough for a floor.
 func (p problem) deviation() float64 {
 	const designs = 1 << 14
 	rng := random.SeedOf(1).Stream("deviation", 0)
@@ -57,8 +58,8 @@ func (p problem) deviation() float64 {
 }
 
 // logRatios returns, for each method, the mean over functions of the logarithm of its
-// median regret in ratio to that of the method of reference. Seeds are those that pick
-// gives for a number of them, the same for all methods.
+// median regret divided by that of the reference method. pick returns the indices of the seeds
+// to use, given their number; they are the same for all methods.
 func (s *summary) logRatios(n int, pick func(seeds int) []int) []float64 {
 	means := make([]float64, len(s.config.methods))
 	reference := slices.Index(s.config.methods, s.config.against)
@@ -104,7 +105,7 @@ func (s *summary) bounds(n int) [][2]float64 {
 	return bounds
 }
 
-// everySeed picks each once.
+// everySeed returns each seed once.
 func everySeed(seeds int) []int {
 	all := make([]int, seeds)
 	for i := range all {
@@ -113,7 +114,7 @@ func everySeed(seeds int) []int {
 	return all
 }
 
-// bounded tells whether each function has seeds enough for bounds.
+// bounded reports whether each function has at least minSeeds seeds.
 func (s *summary) bounded() bool {
 	return !slices.ContainsFunc(s.parts, func(p part) bool { return len(p.rows[0]) < minSeeds })
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // workerVariable makes this program a worker: it reads jobs and writes replies,
-// one JSON value each. A process of its own with one GOMAXPROCS is what keeps a
-// run on one core and its cost apart from others'.
+// one JSON value each. A separate process with GOMAXPROCS=1 keeps a run on one core
+// and its cost separate from that of other runs.
 const workerVariable = "FBO_SOLO_WORKER"
 
 type reply struct {
@@ -88,6 +88,6 @@ func (w *worker) do(j job) (result, error) {
 }
 
 func (w *worker) stop() error {
-	_ = w.in.Close() // the process may have ended already, which Wait tells
+	_ = w.in.Close() // the process may have ended already; Wait returns the error
 	return w.command.Wait()
 }

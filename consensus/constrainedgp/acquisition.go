@@ -14,8 +14,8 @@ import (
 //	log mean_g EI(μ(x) + aᵀz_g, s²(x) - aᵀa),  a = L⁻¹c(x)
 //
 // with c(x) the covariances of f(x) with f at the designs, LLᵀ the covariance of
-// these and z_g = L⁻¹(g - m). Where they all underflow, each term is taken as its
-// logarithm, so that the sum has a gradient there too.
+// these and z_g = L⁻¹(g - m). If all terms underflow, the sum uses their logarithms, so
+// that it has a gradient there too.
 type averageImprovement struct {
 	posterior surrogate.Posterior
 	joint     surrogate.Joint
@@ -30,7 +30,7 @@ var _ acquisition.Function = (*averageImprovement)(nil)
 // workspace is the memory of one evaluation.
 type workspace struct {
 	solved []float64 // a
-	pull   []float64 // what CrossGradient weighs with
+	pull   []float64 // weights for CrossGradient
 	terms  []term
 	slopes []float64 // two gradients
 }
@@ -38,8 +38,8 @@ type workspace struct {
 // term is EI given one sample, or its logarithm, with its derivatives.
 type term struct{ value, byMean, bySD float64 }
 
-// underflow is the sum of EI over the samples, in units of the objective's deviation
-// given one, from which down it is taken in logarithms.
+// underflow is the largest sum of EI over the samples, in units of the objective's deviation given a
+// sample, for which average computes with logarithms.
 const underflow = 1e-200
 
 func (f *averageImprovement) borrow(dim int) *workspace {
@@ -64,9 +64,9 @@ func (f *averageImprovement) Value(x []float64) float64 {
 	return value
 }
 
-// average is the logarithm of the average, with the deviation given a sample, which
-// is the same for all. It leaves a in solved, and in the terms the derivatives of the
-// result by the mean and the deviation of each.
+// average returns the logarithm of the average, and the deviation given a sample, which is the same for
+// all samples. It stores a in solved, and in the terms the derivatives of the result by each term's mean
+// and deviation.
 func (f *averageImprovement) average(w *workspace, x []float64, mean, variance float64) (value, sd float64) {
 	f.joint.Cross(w.solved, x)
 	f.condition.forward(w.solved)
@@ -87,7 +87,7 @@ func (f *averageImprovement) average(w *workspace, x []float64, mean, variance f
 	return math.Log(sum / float64(len(w.terms))), sd
 }
 
-// averageOfLogarithms is the rest of average where EI is too small for a float64.
+// averageOfLogarithms is the second half of average if EI is too small for a float64.
 func (f *averageImprovement) averageOfLogarithms(w *workspace, mean, sd float64) float64 {
 	largest := math.Inf(-1)
 	for i, z := range f.samples {
@@ -114,8 +114,7 @@ func (f *averageImprovement) averageOfLogarithms(w *workspace, mean, sd float64)
 	return largest + math.Log(sum/float64(len(w.terms)))
 }
 
-// Gradient implements acquisition.Function. Where no sample leaves anything to
-// gain it is 0.
+// Gradient implements acquisition.Function. It is 0 where no sample allows an improvement.
 func (f *averageImprovement) Gradient(grad, x []float64) float64 {
 	w := f.borrow(len(x))
 	defer f.memory.Put(w)

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	proposals = 2000 // samples of the posterior by which designs are judged
-	fewClaims = 5    // up to which a set that no proposal supports is impossible
-	enough    = 50   // accepted proposals that stand for the distribution
-	maxKept   = 200  // samples that the acquisition averages over
+	proposals = 2000 // samples of the posterior for judging designs
+	fewClaims = 5    // largest set that counts as impossible if no proposal supports it
+	enough    = 50   // minimum of accepted proposals for representing the distribution
+	maxKept   = 200  // samples in the average of the acquisition
 
-	// nugget is the variance of the error with which f at a design is known to
-	// pass the threshold, in units of its variance there. It keeps designs that are
-	// all but the same, or all but decided by the others, apart from rounding.
+	// nugget is the variance of the error of the condition on f at a design, in units of the
+	// variance of f there. It keeps the covariance of nearly identical designs, and of designs
+	// that the others nearly determine, well above rounding errors.
 	nugget = 1e-6
 )
 
@@ -28,8 +28,8 @@ type condition struct {
 	bound []float64 // threshold - m
 }
 
-// newCondition takes the given elements of a normal vector. It is not ok when
-// their covariance cannot be factorised.
+// newCondition returns the condition on the elements `which` of a normal vector. ok is false if their
+// covariance cannot be factorised.
 func newCondition(mean []float64, covariance *mat.SymDense, which []int, threshold float64) (c condition, ok bool) {
 	c = condition{k: len(which), l: make([]float64, len(which)*len(which)), bound: make([]float64, len(which))}
 	part := mat.NewSymDense(c.k, nil)
@@ -78,8 +78,8 @@ func (c condition) backward(v []float64) {
 	}
 }
 
-// propose draws the vector without the condition. It returns those draws, as z,
-// that meet it, and of each element how often it alone did.
+// propose draws the vector without the condition. It returns the draws that satisfy it, as z, and for
+// each element the number of draws in which that element satisfies its part.
 func (c condition) propose(rng *rand.Rand) (accepted [][]float64, supported []int) {
 	supported = make([]int, c.k)
 	z := make([]float64, c.k)
@@ -99,9 +99,9 @@ func (c condition) propose(rng *rand.Rand) (accepted [][]float64, supported []in
 	return accepted, supported
 }
 
-// fulfil decides which elements of a normal vector can exceed the threshold and
-// samples the vector given that these do. samples are the z of the condition, at
-// most maxKept; kept are indices, in order, and none when all were dropped.
+// fulfil selects the elements of a normal vector that can exceed the threshold, and samples the vector
+// given that they do. samples has at most maxKept vectors z of the condition. kept has the indices of
+// the elements in order; it is empty if all were dropped.
 func fulfil(mean []float64, covariance *mat.SymDense, threshold float64, rng *rand.Rand) (kept []int, c condition, samples [][]float64) {
 	for i := range mean {
 		kept = append(kept, i)
@@ -161,8 +161,8 @@ func thin(samples [][]float64) [][]float64 {
 	return thinned
 }
 
-// dot is the product of row and as much of v, in this order: linalg.Dot sums in another,
-// and draws would differ.
+// dot returns the product of row and the first elements of v, summed in this order. linalg.Dot sums in
+// another order, and draws would change.
 func dot(row, v []float64) float64 {
 	sum := 0.0
 	for i, w := range row {

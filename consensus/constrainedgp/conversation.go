@@ -19,9 +19,9 @@ type session = [protocol.SessionBytes]byte
 
 // neighbour is a peer with which the agent has begun comparisons.
 type neighbour struct {
-	latest       int  // observations behind the newest design that was offered to it
-	finished     bool // with that design
-	tries        int  // with that design
+	latest       int  // number of observations behind the newest design that was offered to it
+	finished     bool // the comparison of that design has ended
+	tries        int  // comparisons begun with that design
 	rest         int  // ticks until the next try
 	conversation *conversation
 }
@@ -31,10 +31,10 @@ type conversation struct {
 	session    session
 	design     protocol.NearOptimal
 	age        int                 // ticks
-	comparison *compare.Comparison // nil until the offer is made, and when the answer has come
+	comparison *compare.Comparison // nil until the offer is computed, and after the answer has arrived
 }
 
-// Results of works.
+// Results of computations.
 type (
 	offer struct {
 		to         peer.ID
@@ -54,7 +54,7 @@ type (
 	}
 )
 
-// conversation names a comparison: messages fit into none but this.
+// conversation returns the unique name of a comparison, which binds its messages to it.
 func (e *Private) conversation(begins, answers peer.ID, s session) []byte {
 	name := []byte("fbo constrained-gp comparison 1")
 	for _, part := range [][]byte{e.task.ID().Bytes(), []byte(begins), []byte(answers), s[:]} {
@@ -64,7 +64,7 @@ func (e *Private) conversation(begins, answers peer.ID, s session) []byte {
 	return name
 }
 
-// begin begins to compare the newest design with those present that have not had it.
+// begin begins comparisons of the newest design with the present peers that lack one.
 func (e *Private) begin(view strategy.View) (out []strategy.Output) {
 	if e.own.design == nil {
 		return nil
@@ -119,7 +119,7 @@ func (e *Private) draw(memory ...[]byte) error {
 	return nil
 }
 
-// tick gives up what takes too long, and begins what is due.
+// tick abandons comparisons that take too long, and begins those that are due.
 func (e *Private) tick(view strategy.View) []strategy.Output {
 	for _, n := range e.peers {
 		n.rest = max(n.rest-1, 0)
@@ -144,8 +144,8 @@ func (e *Private) renew() []strategy.Output {
 	return []strategy.Output{record(hourRecord, "", nil), next}
 }
 
-// receive takes a step of a comparison. What does not fit is left out: the other one gives
-// up after a while.
+// receive handles a message of a comparison. It ignores messages that do not fit; the peer then abandons
+// the comparison after a while.
 func (e *Private) receive(view strategy.View, in strategy.Direct) []strategy.Output {
 	c, err := protocol.DecodeComparison(in.Data, e.task.Space)
 	if err != nil {
@@ -171,14 +171,14 @@ func (e *Private) receive(view strategy.View, in strategy.Direct) []strategy.Out
 	comparison := n.conversation.comparison
 	n.conversation.comparison = nil
 	return []strategy.Output{strategy.Work{Name: "verdict", Run: func(context.Context, strategy.View, strategy.Seed) (any, error) {
-		// An answer that is wrong ends like a bound that does not exceed: another end would
-		// tell its author a second bit.
+		// A wrong answer counts as a bound that does not exceed the threshold: another
+		// result would disclose a second bit to its author.
 		exceeds, err := comparison.End(c.Answer)
 		return verdict{in.From, c.Session, exceeds && err == nil}, nil
 	}}}
 }
 
-// answer answers an offer as often as the budget allows.
+// answer answers an offer if the budget allows it, and otherwise refuses.
 func (e *Private) answer(self, from peer.ID, c protocol.Comparison) []strategy.Output {
 	refusal := 0
 	if !e.ready {
@@ -204,8 +204,8 @@ func (e *Private) answer(self, from peer.ID, c protocol.Comparison) []strategy.O
 	}}}
 }
 
-// accept takes the verdict of a comparison that the agent has answered. The newest design
-// of a peer takes the place of the one before, also when it is not for this agent.
+// accept handles the verdict of a comparison that the agent has answered. The newest verdict of a peer
+// replaces the one before; a verdict without a design removes the peer's earlier design.
 func (e *Private) accept(from peer.ID, c protocol.Comparison) []strategy.Output {
 	if awaited, ok := e.awaits[from]; !ok || awaited != c.Session {
 		return nil
@@ -230,7 +230,7 @@ func (e *Private) accept(from peer.ID, c protocol.Comparison) []strategy.Output 
 	return []strategy.Output{record(receivedRecord, from, payload), e.show()}
 }
 
-// done goes on where a work has ended.
+// done continues after a computation has ended.
 func (e *Private) done(view strategy.View, in strategy.WorkDone) []strategy.Output {
 	if in.Name == "design" {
 		e.computing = false
@@ -263,7 +263,7 @@ func (e *Private) done(view strategy.View, in strategy.WorkDone) []strategy.Outp
 	return nil
 }
 
-// conversationWith returns the comparison with a peer, if it is this one.
+// conversationWith returns the running comparison with a peer if it has this session, and otherwise nil.
 func (e *Private) conversationWith(id peer.ID, s session) *conversation {
 	if n := e.peers[id]; n != nil && n.conversation != nil && n.conversation.session == s {
 		return n.conversation
@@ -279,13 +279,12 @@ func (e *Private) send(to peer.ID, c protocol.Comparison) []strategy.Output {
 	return []strategy.Output{strategy.Send{To: to, Data: data}}
 }
 
-// What a record holds, by its first byte: behind it the length of a peer ID, this and the
-// rest.
+// Contents of a record, by its first byte. The length of a peer ID follows, then the ID and the rest.
 const (
 	begunRecord    = 'b' // number of observations behind the design that was offered to the peer
 	answeredRecord = 'a' // the peer was answered
-	hourRecord     = 'h' // a new hour of answers; no peer
-	receivedRecord = 'd' // the peer's design, or nothing when it has none for this agent any more
+	hourRecord     = 'h' // a new hour of answers begins; no peer
+	receivedRecord = 'd' // the peer's design, or nothing if the peer has none for this agent any more
 )
 
 func record(tag byte, id peer.ID, rest []byte) strategy.Record {

@@ -10,32 +10,32 @@ import (
 	"github.com/fbo-node/fbo/strategy/search"
 )
 
-// Bounds of the work of a suggestion.
+// Limits on the work of a suggestion.
 const (
 	maxLabels    = 64 // of all peers together
-	maxLabellers = 64 // peers who are asked, drawn anew for each trial
+	maxLabellers = 64 // peers whose labels are used, drawn anew for each trial
 )
 
-// feasibilityLabels are the labels that count, with the peers who gave them.
+// feasibilityLabels holds the labels that count, and the number of peers that sent them.
 type feasibilityLabels struct {
 	x            [][]float64
 	kept         []bool
 	feasible     [][]float64 // those of x that are feasible
 	peers        int
-	observations int // labels that these peers have
+	observations int // observations of these peers
 }
 
-// byLabels is byDesigns for peers that share only which designs were feasible: expected
-// improvement, with posteriors of the constraints that are conditioned on these labels. Without a
-// label that counts it is expected improvement alone, also while search.Uninformed holds
-// and no peer knows a feasible design.
+// byLabels is byDesigns for peers that share only which designs were feasible. It uses expected
+// improvement with posteriors of the constraints that are conditioned on these labels. Without a label
+// that counts it suggests the design of alone.LogEI. It also does while [search.Uninformed] holds and no
+// peer has a feasible design.
 func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	t := applyLabels(view, seed.Stream("which peers", trial))
 	if len(t.x) == 0 || len(t.feasible) == 0 && search.Uninformed(view) {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	known, err := given(view, t.x, t.kept)
-	if err != nil { // a peer must not stop the agent
+	if err != nil { // a peer's share must not stop the agent
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	f, _ := s.alone.Score(known)
@@ -47,8 +47,8 @@ func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64
 }
 
 // applyLabels collects the newest labels, a peer's latest first, that the own posteriors do not
-// contradict. What is infeasible counts where there is one constraint with one limit: of
-// several the label does not state which one is violated.
+// contradict. Infeasible designs count only if the task has one constraint with one limit, since a
+// label does not state which of several limits is violated.
 func applyLabels(view strategy.View, rng *rand.Rand) (t feasibilityLabels) {
 	limits := search.Limits(view)
 	if len(limits) == 0 {

@@ -6,28 +6,26 @@ import (
 	"slices"
 )
 
-// sweeps is after how many passes over all coordinates a chain gives its sample.
-// In the tests three are enough from starts far away.
+// sweeps is the number of passes over all coordinates before a chain gives its sample.
+// In the tests three passes are enough from distant starts.
 const sweeps = 25
 
-// gibbs returns maxKept samples of z given the condition, one from each of as
-// many chains. No sample is thrown away between two of a chain, since there is
-// only one: the burn-in is sweeps, and the start is a draw that is right but for
-// the number of starts.
+// gibbs returns maxKept samples of z given the condition, one from each of maxKept
+// chains, so that there is no thinning within a chain. The burn-in is sweeps. The start is
+// a draw whose distribution is exact in the limit of many proposals.
 //
-// A coordinate is that of z, not of g = m + Lz. Designs of agents that seek the
-// same optimum lie close together, and along nearly equal elements of g the sampler
-// would go in tiny steps; of z, which is independent but for the condition, it
-// would not. Source: Rodriguez-Yam, Davis and Scharf, "Efficient Gibbs Sampling
-// of Truncated Multivariate Normal with Application to Constrained Linear
-// Regression" (2004).
+// The sampler moves in coordinates of z, not of g = m + Lz. Designs of agents that seek the
+// same optimum are close together, and along nearly equal elements of g the sampler
+// would take tiny steps. The elements of z are independent apart from the condition.
+// Source: Rodriguez-Yam, Davis and Scharf, "Efficient Gibbs Sampling of Truncated Multivariate
+// Normal with Application to Constrained Linear Regression" (2004).
 func (c condition) gibbs(rng *rand.Rand) [][]float64 {
 	chains := c.starts(rng)
 	c.move(chains, rng)
 	return chains
 }
 
-// move lets every chain go on for sweeps passes, in place.
+// move moves each chain by sweeps passes, in place.
 func (c condition) move(chains [][]float64, rng *rand.Rand) {
 	slack := make([]float64, c.k)
 	for _, z := range chains {
@@ -40,7 +38,7 @@ func (c condition) move(chains [][]float64, rng *rand.Rand) {
 	}
 }
 
-// sweep draws every coordinate of z anew given the others. slack is Lz - bound.
+// sweep draws each coordinate of z given the others. slack is Lz - bound, which it updates.
 func (c condition) sweep(z, slack []float64, rng *rand.Rand) {
 	for i := range z {
 		low, high := math.Inf(-1), math.Inf(1)
@@ -53,7 +51,7 @@ func (c condition) sweep(z, slack []float64, rng *rand.Rand) {
 			}
 		}
 		if !(low < high) {
-			continue // by rounding, in a corner
+			continue // rounding errors in a corner
 		}
 		step := truncatedNormal(low, high, rng) - z[i]
 		z[i] += step
@@ -63,9 +61,9 @@ func (c condition) sweep(z, slack []float64, rng *rand.Rand) {
 	}
 }
 
-// starts draws z element by element, each given that its own part of the
-// condition is met after those before it, and chooses among the draws by the
-// probability of that: Genz, "Numerical Computation of Multivariate Normal
+// starts draws z element by element, each given the elements before it and its own part of
+// the condition. It then resamples the draws with the probabilities of these parts as
+// weights. Source: Genz, "Numerical Computation of Multivariate Normal
 // Probabilities" (Journal of Computational and Graphical Statistics, 1992), in
 // the order of the elements.
 func (c condition) starts(rng *rand.Rand) [][]float64 {
@@ -97,23 +95,23 @@ func (c condition) starts(rng *rand.Rand) [][]float64 {
 	return chosen
 }
 
-// Bound from which the standard normal distribution is sampled by its tail.
+// Constants of sampling the standard normal distribution in its tail.
 const (
-	tail  = 2.0
-	tries = 100 // of which each is taken with a probability above 0.8
+	tail  = 2.0 // lower bound from which rejection sampling is used
+	tries = 100 // each is accepted with a probability above 0.8
 )
 
 // truncatedNormal draws from the standard normal distribution between low and
-// high, low < high: by its inverse in the middle, and in a tail by rejection from
-// an exponential distribution (Devroye, "Non-Uniform Random Variate Generation"
-// (1986), chapter IX.1.2).
+// high, low < high. It uses the inverse distribution function in the middle and rejection
+// from an exponential distribution in a tail (Devroye, "Non-Uniform Random Variate
+// Generation" (1986), chapter IX.1.2).
 func truncatedNormal(low, high float64, rng *rand.Rand) float64 {
 	if high < -low {
 		return -truncatedNormal(-high, -low, rng)
 	}
 	if low < tail {
 		below, above := math.Erf(low/math.Sqrt2), math.Erf(high/math.Sqrt2)
-		at := min(below+(above-below)*rng.Float64(), 1-0x1p-53) // which rounding must not make 1
+		at := min(below+(above-below)*rng.Float64(), 1-0x1p-53) // rounding must not make it 1
 		x := math.Sqrt2 * math.Erfinv(at)
 		return min(max(x, low), high)
 	}
@@ -133,5 +131,5 @@ func logAbove(z float64) float64 {
 	if z < 30 {
 		return math.Log(math.Erfc(z/math.Sqrt2) / 2)
 	}
-	return -z*z/2 - math.Log(z*math.Sqrt(2*math.Pi)) // to a thousandth
+	return -z*z/2 - math.Log(z*math.Sqrt(2*math.Pi)) // with an error of about a thousandth
 }

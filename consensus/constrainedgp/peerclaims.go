@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	minScore   = -4   // deviations above the threshold, below which a design is contradicted
+	minScore   = -4   // lowest score of a claim that the own posterior does not contradict
 	maxClaims  = 20   // designs that are considered together
 	sameDesign = 1e-6 // in every coordinate; a float32 on the wire is exact to 6e-8
 )
@@ -35,20 +35,20 @@ type claim struct {
 // threshold, NaN if that is undefined.
 func (c claim) score(threshold float64) float64 { return (c.mean - threshold) / math.Sqrt(c.variance) }
 
-// comparison reports whether a peer's design is worth more to its author than the
-// threshold δ, in units of the objective and larger being better, is to the agent.
+// comparison reports whether a peer's design is better by its author's bound than the agent's threshold
+// δ, in units of the objective with larger values better.
 type comparison func(view strategy.View, share strategy.Share, threshold float64) bool
 
-// exceeds compares with the bound that the share carries. One without a bound passes.
+// exceeds compares the bound of a share with the threshold. A share without a bound passes.
 func exceeds(_ strategy.View, share strategy.Share, threshold float64) bool {
 	n, ok := share.Value.(protocol.NearOptimal)
 	return ok && (n.Bound == nil || *n.Bound > threshold)
 }
 
-// claimsOf lists what peers and the node's user say.
+// claimsOf returns the claims of peers and of the node's user.
 func claimsOf(t *task.Task, view strategy.View) []claim {
 	var all []claim
-	whole := t.Space.Whole() // where peers look, though it may be out of the node's own reach
+	whole := t.Space.Whole() // peers may search where this node's own limits forbid
 	for share, n := range strategy.Shares[protocol.NearOptimal](view) {
 		x := whole.Encode(whole.Decode(n.Point.Encoded(whole)))
 		all = append(all, claim{x: x, peers: 1, observations: n.Observations, share: share})
@@ -66,9 +66,8 @@ func claimsOf(t *task.Task, view strategy.View) []claim {
 	return all
 }
 
-// predict fills in what the own posterior says of the claims, and returns the largest
-// mean. Without constraints the threshold is at least that: if it is not, the search for
-// the maximum has missed one of them.
+// predict sets the own posterior's predictions for the claims, and returns the largest mean. Without
+// constraints the threshold is at least that; otherwise the search for the maximum has missed a claim.
 func predict(claims []claim, posterior surrogate.Posterior) (highest float64) {
 	highest = math.Inf(-1)
 	for i := range claims {
@@ -79,7 +78,7 @@ func predict(claims []claim, posterior surrogate.Posterior) (highest float64) {
 	return highest
 }
 
-// keepable returns the claims that can be feasible, the most probable first.
+// keepable returns the claims that the own posteriors allow to be feasible, the most probable first.
 func keepable(view strategy.View, claims []claim) []claim {
 	limits := search.Limits(view)
 	probability := acquisition.LogFeasibility(limits...)
@@ -90,8 +89,8 @@ func keepable(view strategy.View, claims []claim) []claim {
 	return distinct(claims)
 }
 
-// canKeep reports whether the own posteriors do not contradict that the design at x keeps the
-// limits, by the rule of plausible.
+// canKeep reports whether the own posteriors allow that the design at x satisfies the limits, by the
+// rule of plausible.
 func canKeep(limits []acquisition.Limit, x []float64) bool {
 	return !slices.ContainsFunc(limits, func(l acquisition.Limit) bool {
 		mean, sd := predicted(l, x)
@@ -99,8 +98,8 @@ func canKeep(limits []acquisition.Limit, x []float64) bool {
 	})
 }
 
-// canBreak is canKeep for the other side of a one-sided limit. With two sides the label does not
-// state which side is violated.
+// canBreak reports whether the own posterior allows that the design at x violates a one-sided limit. It
+// is false for a two-sided limit, since a label does not state which side is violated.
 func canBreak(l acquisition.Limit, x []float64) bool {
 	if !math.IsInf(l.Low, -1) && !math.IsInf(l.High, 1) {
 		return false
@@ -114,8 +113,8 @@ func predicted(l acquisition.Limit, x []float64) (mean, sd float64) {
 	return mean, math.Sqrt(variance + l.Noise)
 }
 
-// given is the view with posteriors of the constraints that take it for true which of the
-// designs at x keep them.
+// given returns the view with posteriors of the constraints that are conditioned on which of the
+// designs at x satisfy them.
 func given(view strategy.View, x [][]float64, kept []bool) (strategy.View, error) {
 	view.Constraints = slices.Clone(view.Constraints)
 	for i, c := range view.Constraints {
@@ -128,15 +127,15 @@ func given(view strategy.View, x [][]float64, kept []bool) (strategy.View, error
 	return view, nil
 }
 
-// plausible returns the claims that the own posterior does not contradict, the
-// most plausible first and no more than maxClaims, equal ones as one.
+// plausible returns the claims that the own posterior does not contradict, the most plausible first. It
+// returns at most maxClaims and merges equal ones.
 func plausible(claims []claim, threshold float64) []claim {
 	claims = slices.DeleteFunc(claims, func(c claim) bool { return !(c.score(threshold) >= minScore) })
 	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(b.score(threshold), a.score(threshold)) })
 	return distinct(claims)
 }
 
-// distinct returns the first maxClaims, equal ones as one.
+// distinct returns the first maxClaims claims; it merges equal ones.
 func distinct(claims []claim) (all []claim) {
 	for _, c := range claims {
 		same := func(other claim) bool { return near(c.x, other.x) }

@@ -20,19 +20,19 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Times of the exchange; those without a unit in ticks.
+// Times of the exchange; untyped numbers are in ticks.
 const (
 	ticking       = 5 * time.Second
 	hour          = time.Hour
-	patience      = 13  // until a comparison is given up: somewhat longer than a message waits
+	patience      = 13  // until a comparison is abandoned: slightly longer than a message may wait
 	earlyPause    = 6   // after a refusal by a peer that has no threshold yet
-	frequentPause = 120 // after one by a peer that has answered often enough
+	frequentPause = 120 // after a refusal by a peer whose budget of answers is used up
 )
 
 // attempts is the maximum number of comparisons of a design with a peer that does not respond.
 const attempts = 3
 
-// maxPeers bounds the peers of which something is kept.
+// maxPeers is the maximum number of peers with stored state.
 const maxPeers = 1024
 
 const (
@@ -41,38 +41,37 @@ const (
 )
 
 // Private is the exchange of one agent on a task of type constrained-gp whose threshold is
-// private. Nothing is published. After every observation from the last starting design on
-// the agent compares the lower bound of its best design with the threshold of each agent
-// that is present, and sends the design to those whose threshold it exceeds.
+// private. It publishes nothing. After every observation from the last starting design on
+// the agent compares the lower bound of its best design with the threshold of each present
+// agent. It sends the design to the agents whose threshold the bound exceeds.
 //
-// That a comparison was begun or answered is on disk before its message is sent, and a
-// design that came before the strategy sees it. Secrets are not: what was under way when
-// an agent stopped is given up, and the same design is not compared again.
+// The record that a comparison was begun or answered is on disk before its message is sent. A
+// received design is on disk before the strategy uses it. Secrets are not stored: comparisons
+// that were running when an agent stopped are abandoned, and the same design is not compared again.
 type Private struct {
 	task   *task.Task
 	find   search.Search
 	random io.Reader
 
 	own       found
-	ready     bool // own has been found
+	ready     bool // own is set
 	computing bool
 
 	peers    map[peer.ID]*neighbour
 	budget   *compare.Budget                  // of answers
-	awaits   map[peer.ID]session              // answered, and the verdict has not come
-	received map[peer.ID]protocol.NearOptimal // whose bound exceeded the threshold
+	awaits   map[peer.ID]session              // answered comparisons without a verdict yet
+	received map[peer.ID]protocol.NearOptimal // designs whose bound exceeded the threshold
 }
 
-// found is what an agent compares by.
+// found holds the values that an agent uses in comparisons.
 type found struct {
-	observations int // behind all of it
+	observations int // number of observations behind these values
 	design       *protocol.NearOptimal
-	bound        uint64 // of the design, larger being better, by compare.Ordered
-	threshold    uint64
+	bound        uint64 // of the design, by compare.Ordered; larger is better
+	threshold    uint64 // by compare.Ordered
 }
 
-// received is what the view shows under Kind: the designs that have come, in order of the
-// peers.
+// received is the exchange's result in the view: the received designs, in order of the peers.
 type received []protocol.NearOptimal
 
 var _ strategy.Exchange = (*Private)(nil)
@@ -122,7 +121,7 @@ func (e *Private) Step(view strategy.View, in strategy.Input) []strategy.Output 
 	return nil
 }
 
-// show puts the designs that have come into the view.
+// show puts the received designs into the view.
 func (e *Private) show() strategy.Output {
 	var all received
 	for _, id := range slices.Sorted(maps.Keys(e.received)) {
@@ -131,7 +130,7 @@ func (e *Private) show() strategy.Output {
 	return strategy.Result{Value: all}
 }
 
-// compute asks for a new design and threshold when there is news.
+// compute begins the computation of a new design and threshold if there are new observations.
 func (e *Private) compute(view strategy.View) []strategy.Output {
 	if e.computing || view.Observations <= e.own.observations || view.Observations < e.task.Strategy.InitialDesigns {
 		return nil
@@ -142,8 +141,8 @@ func (e *Private) compute(view strategy.View) []strategy.Output {
 	}}}
 }
 
-// find returns what an agent of this view compares by, a found, or nothing where it cannot
-// compare yet; the next observation brings the next try.
+// find returns a found for this view, or nil if the agent cannot compare yet. The next attempt is after
+// the next observation.
 func find(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed strategy.Seed) (any, error) {
 	if view.Posterior == nil {
 		return nil, nil // the surrogate could not be fitted
@@ -154,7 +153,7 @@ func find(ctx context.Context, t *task.Task, s search.Search, view strategy.View
 		return nil, err
 	}
 	if f.threshold, err = compare.Ordered(threshold); err != nil {
-		return nil, nil // outputs beyond all limits say nothing
+		return nil, nil // outputs beyond the limits of the format cannot be compared
 	}
 	n, ok, err := nearOptimal(ctx, t, s, view, seed)
 	if !ok || err != nil {
@@ -168,9 +167,8 @@ func find(ctx context.Context, t *task.Task, s search.Search, view strategy.View
 	return f, nil
 }
 
-// largestMean is the threshold: the largest posterior mean, in the objective's units,
-// among what is believed to be feasible. Before anything feasible is known every design
-// exceeds it.
+// largestMean returns the threshold: the largest posterior mean among probably feasible designs, in the
+// objective's units. It is -Inf, which every design exceeds, until a feasible design is known.
 func largestMean(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed strategy.Seed) (float64, error) {
 	if len(view.Constraints) > 0 && strategy.Best(t, view.Trials) == nil {
 		return math.Inf(-1), nil

@@ -14,9 +14,9 @@ import (
 
 // Values of the key threshold.
 const (
-	none    = "none"    // designs are shared always, and nothing about them
-	open    = "open"    // with the lower confidence bound of the objective
-	private = "private" // a design goes to those whose threshold its bound exceeds, by comparisons that disclose neither
+	none    = "none"    // designs are always shared, without further information
+	open    = "open"    // designs are shared with the lower confidence bound of the objective
+	private = "private" // a design goes to peers whose threshold its bound exceeds, by comparisons that disclose neither
 )
 
 const (
@@ -39,24 +39,24 @@ func readSettings(s *task.Section) task.StrategySettings {
 // Release implements task.Releaser.
 func (s Settings) Release(t *task.Task) task.Release { return strategy.ReleaseOf(disclosures(), t) }
 
-// Designs are the keys of a task whose nodes share designs.
+// Designs holds the keys of a task whose nodes share designs.
 type Designs struct {
 	// Threshold is none, open or private.
 	Threshold string
-	// Confidence is how many standard deviations lie between the mean and the lower
-	// confidence bound whose maximiser a node shares: 0 to 100.
+	// Confidence is the distance between the mean and the lower confidence bound whose maximiser
+	// a node shares, in standard deviations: 0 to 100.
 	Confidence float64
-	// ComparisonsPerHour is how many comparisons of each peer a node answers within an hour, 1
-	// to 3600; 0 unless Threshold is private.
+	// ComparisonsPerHour is the maximum number of comparisons that a node answers each peer
+	// within an hour, 1 to 3600; 0 unless Threshold is private.
 	ComparisonsPerHour int
-	Coarse             bool // threshold is none, and no key
+	Coarse             bool // share is coarse; Threshold is then none and not a key
 }
 
 func readDesigns(s *task.Section) task.StrategySettings {
 	d := Designs{Threshold: s.Word("threshold", none, none, open, private)}
 	d.Confidence = s.Within("confidence", defaultConfidence, 0, maxConfidence)
 	if d.Threshold == private {
-		s.Refuse("share_every", "threshold: "+none+" or "+open) // a design is compared with what a peer has now
+		s.Refuse("share_every", "threshold: "+none+" or "+open) // each new design is compared with a peer's current threshold
 		d.ComparisonsPerHour = s.Whole("comparisons_per_hour", defaultComparisonsPerHour, 1, maxComparisonsPerHour)
 	} else {
 		s.Refuse("comparisons_per_hour", "threshold: "+private)
@@ -81,7 +81,7 @@ func (d Designs) Keys() map[string]any {
 	return keys
 }
 
-// designsOf returns the keys of a task whose nodes share designs, the zero value for others.
+// designsOf returns the keys of a task whose nodes share designs, and the zero value for other tasks.
 func designsOf(t *task.Task) Designs { return strategy.ChosenSettings[Designs](t) }
 
 // Register registers design sharing with a constrained Gaussian process.
@@ -110,8 +110,8 @@ func disclosures() []strategy.Disclosure {
 	}
 }
 
-// discloseBest shares a design as it is, with this threshold. Beside where the node looks that reveals
-// what beside describes.
+// discloseBest shares the exact design, with this threshold. beside describes what that reveals in
+// addition to the node's search.
 func discloseBest(threshold, beside string) strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:    "best",
@@ -141,7 +141,7 @@ func holds(t *task.Task) string {
 	return fmt.Sprintf("the design whose lower bound, at %g deviations, is best", designsOf(t).Confidence)
 }
 
-// discloseCompared sends a design to those whose threshold it exceeds.
+// discloseCompared sends a design to the peers whose threshold its bound exceeds.
 func discloseCompared() strategy.Disclosure {
 	d := discloseBest(private, "")
 	d.Exchanges = func(env strategy.Env) ([]strategy.Exchange, error) {
@@ -162,7 +162,7 @@ func discloseCompared() strategy.Disclosure {
 	return d
 }
 
-// discloseNoisy shares a design with noise, and nothing about it.
+// discloseNoisy shares a design with noise, without further information.
 func discloseNoisy() strategy.Disclosure {
 	d := dprelease.OfDesigns(discloseBest(none, ""), protocol.NearOptimalKind, newReleases, func(t *task.Task) string {
 		if designsOf(t).Threshold != none {
@@ -176,7 +176,7 @@ func discloseNoisy() strategy.Disclosure {
 	return d
 }
 
-// discloseCoarse shares the cell of a design.
+// discloseCoarse shares the grid cell of a design.
 func discloseCoarse() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:    coarsen.Share,
@@ -196,7 +196,7 @@ func discloseCoarse() strategy.Disclosure {
 	}
 }
 
-// forge replaces a design by one of the attack.
+// forge replaces the design of a payload by one of the attack.
 func forge(t *task.Task, _ string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	design, err := protocol.DecodeNearOptimal(payload, t.Space)
 	if err != nil {

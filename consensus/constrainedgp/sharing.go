@@ -18,13 +18,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ttl is how long a design stays valid without a word from its author.
+// ttl is the lifetime of a share without a renewal by its author.
 const ttl = protocol.MaxTTL
 
-// newSharing returns the exchange of one agent on a task of type constrained-gp:
-// it publishes, after every observation from the last starting design on, or as the task's
-// share_every says, the maximiser of the lower confidence bound of the agent's posterior.
-// With a grid, which may be nil, the share contains only the cell of the design.
+// newSharing returns the exchange of one agent on a task of type constrained-gp. It publishes the
+// maximiser of the lower confidence bound of the agent's posterior: after every observation from the
+// last starting design on, or as often as share_every sets. If grid is not nil, the share contains only
+// the cell of the design.
 func newSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
 	find := search.New(t)
 	return latest.New(latest.Spec{
@@ -41,15 +41,15 @@ func newSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
 			n.Point = grid.Coarse(n.Point)
 			payload, err := n.Encode(t.Space)
 			if err != nil {
-				return nil, nil // a bound beyond all limits says nothing; the next one will do
+				return nil, nil // the bound exceeds the limits of the format; the next share may fit
 			}
 			return payload, nil
 		},
 	})
 }
 
-// newReleases is newSharing for a task with privacy: it releases that design with
-// noise, as often as planned. entropy must be the Reader of crypto/rand outside of tests.
+// newReleases is newSharing for a task with privacy. It releases the design with noise, as often as
+// planned. entropy must be the Reader of crypto/rand outside of tests.
 func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	find := search.New(t)
 	return dprelease.New(t, entropy, func(ledger.Terms) dprelease.Spec {
@@ -76,8 +76,8 @@ func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	})
 }
 
-// decode returns a protocol.NearOptimal, with a bound if and only if the task's
-// threshold is open, and of a DP release only for tasks with privacy.
+// decode returns a protocol.NearOptimal. It accepts a bound if and only if the task's threshold is open,
+// and a DP release only for tasks with privacy.
 func decode(t *task.Task, payload []byte) (any, error) {
 	n, err := protocol.DecodeNearOptimal(payload, t.Space)
 	if err != nil {
@@ -93,15 +93,14 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	return n, nil
 }
 
-// nearOptimal returns what the agent shares; ok is false while there is nothing to
-// say.
+// nearOptimal returns the content of the agent's share; ok is false while there is nothing to share.
 func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed strategy.Seed) (n protocol.NearOptimal, ok bool, err error) {
 	if view.Posterior == nil {
 		return n, false, nil // the surrogate could not be fitted
 	}
 	units, err := unitsOf(t, view)
 	if err != nil || units.Scale == 0 {
-		return n, false, err // where all designs have turned out the same none is near-optimal
+		return n, false, err // if all outcomes are equal, no design is near-optimal
 	}
 	deviations := designsOf(t).Confidence
 	lcb := acquisition.LCB(view.Posterior, deviations*deviations)
@@ -117,8 +116,8 @@ func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strate
 	return n, true, nil
 }
 
-// unitsOf relates what the posterior of the view says to the objective's own
-// units, larger being better. The view has an observation.
+// unitsOf returns the relation between the posterior's units and the objective's units, in which larger
+// is better. The view must have an observation.
 func unitsOf(t *task.Task, view strategy.View) (surrogate.Units, error) {
 	_, units, err := surrogate.Outputs(t, view.Observed(task.Objective))
 	if err != nil {
@@ -127,7 +126,7 @@ func unitsOf(t *task.Task, view strategy.View) (surrogate.Units, error) {
 	return units, nil
 }
 
-// own turns a standardised value into the objective's units. In the bent tail the
-// result is too high, but where objectives are comparable no bound from there
-// passes a threshold.
+// own converts a standardised value to the objective's units. In the tail, where standardisation is
+// nonlinear, the result is too high. This is harmless: with comparable objectives, no bound from there
+// exceeds a threshold.
 func own(units surrogate.Units, value float64) float64 { return units.Level + units.Scale*value }

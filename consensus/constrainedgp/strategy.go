@@ -13,12 +13,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// aroundClaims is how many designs of others the search for the next one starts
-// from, of the five that a Maximizer heeds; the rest are the best own ones.
+// aroundClaims is the number of claimed designs among the five starts of a Maximizer; the other starts
+// are the best own designs.
 const aroundClaims = 3
 
-// Strategy is expected improvement given that shared designs are better than all
-// that the agent has found. It is immutable.
+// Strategy chooses by expected improvement, given that shared designs are better than all designs that
+// the agent has found. It is immutable.
 type Strategy struct {
 	task   *task.Task
 	search search.Search
@@ -34,17 +34,16 @@ func New(t *task.Task) Strategy {
 	return Strategy{task: t, search: search.New(t), alone: alone.NewLogEI(t), passes: exceeds, follow: Strategy.byDesigns}
 }
 
-// newByLabels returns that of a task whose nodes share which designs were feasible.
+// newByLabels returns the strategy of a task whose nodes share which designs were feasible.
 func newByLabels(t *task.Task) Strategy {
 	s := New(t)
 	s.follow = Strategy.byLabels
 	return s
 }
 
-// Suggest implements strategy.Strategy. While no design is left to condition on,
-// and when they lead to a design already tried, it suggests exactly what
-// alone.LogEI suggests for the same view, trial and seed; likewise with a
-// posterior that is no surrogate.JointPosterior.
+// Suggest implements strategy.Strategy. It suggests exactly the design of alone.LogEI for the same view,
+// trial and seed in three cases: no claim is left, the maximiser was tried before, or the posterior is
+// no surrogate.JointPosterior.
 func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.alone.Suggest(ctx, view, trial, seed)
@@ -52,7 +51,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	return s.follow(s, ctx, view, trial, seed)
 }
 
-// byDesigns is Suggest after the starting designs, where peers share designs.
+// byDesigns is Suggest after the starting designs if peers share designs.
 func (s Strategy) byDesigns(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	f, claims, err := s.score(ctx, view, trial, seed)
 	if err != nil {
@@ -72,8 +71,7 @@ func (s Strategy) byDesigns(ctx context.Context, view strategy.View, trial uint6
 	return s.maximise(ctx, view, trial, seed, f, points(claims[:min(len(claims), aroundClaims)]), why)
 }
 
-// maximise suggests the maximiser of f, or where it has been tried what expected
-// improvement alone does.
+// maximise suggests the maximiser of f. If that was tried before, it suggests the design of alone.LogEI.
 func (s Strategy) maximise(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, f acquisition.Function, around [][]float64, why strategy.Why) (strategy.Suggestion, error) {
 	x, _, err := s.search.Maximizer.Maximize(ctx, f, append(around, s.search.Best(view)...), seed.Stream("maximise", trial))
 	if err != nil {
@@ -86,9 +84,9 @@ func (s Strategy) maximise(ctx context.Context, view strategy.View, trial uint64
 	return strategy.Suggestion{Design: design, Why: why}, nil
 }
 
-// score returns what to maximise, and the claims that it is conditioned on; without a
-// claim there is nothing to maximise. Claims say that a design is feasible, and once
-// something feasible is known also that it is better than that.
+// score returns the function to maximise and the claims that it is conditioned on; without a claim both
+// are nil. A claim states that a design is feasible. Once a feasible design is known, it also states
+// that its design is better.
 func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (acquisition.Function, []claim, error) {
 	view = s.search.WithPending(view)
 	claims := claimsOf(s.task, view)
@@ -110,13 +108,13 @@ func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, s
 	}
 	view, err := given(view, points(claims), slices.Repeat([]bool{true}, len(claims)))
 	if err != nil {
-		return nil, nil, nil // a peer must not stop the agent
+		return nil, nil, nil // a peer's share must not stop the agent
 	}
 	return acquisition.Sum(f, acquisition.LogFeasibility(search.Limits(view)...)), claims, nil
 }
 
-// consider returns the expected improvement given those of the claims that the own
-// posterior of the objective leaves, and these.
+// consider returns the claims that the own posterior of the objective does not contradict, and the
+// expected improvement given these.
 func (s Strategy) consider(ctx context.Context, view strategy.View, claims []claim, trial uint64, seed strategy.Seed) (*averageImprovement, []claim, error) {
 	posterior, ok := view.Posterior.(surrogate.JointPosterior)
 	if !ok || len(claims) == 0 {
@@ -162,7 +160,7 @@ func (s Strategy) consider(ctx context.Context, view strategy.View, claims []cla
 	return f, left, nil
 }
 
-// compare returns the claims of peers that pass, and all of the user's.
+// compare returns the claims of peers that pass the comparison, and all claims of the user.
 func (s Strategy) compare(view strategy.View, claims []claim, threshold float64) ([]claim, error) {
 	units, err := unitsOf(s.task, view)
 	if err != nil {

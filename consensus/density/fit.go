@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// minFitSpread is that of a cluster whose members are all but the same: few
-	// samples do not tell the optimum better than so.
+	// minFitSpread is the minimum spread of a cluster, for nearly identical members. A few
+	// samples do not locate the optimum more precisely.
 	minFitSpread = 0.05
-	spreadSteps  = 25   // of the spreads that are compared
-	spreadRatio  = 1.19 // from one to the next, up to 3.3, which is all but uniform
+	spreadSteps  = 25   // number of compared spreads
+	spreadRatio  = 1.19 // between successive spreads, up to 3.3, which is nearly uniform
 
 	clusterRounds = 50
 )
 
-// fit returns up to most components around clusters of the encoded points, of
-// which there is at least one: k-means from the starts of k-means++ (Arthur and
-// Vassilvitskii, "k-means++: The Advantages of Careful Seeding", SODA 2007), where
-// two choices of a categorical are as far apart as the ends of a coordinate. A
-// weight is the cluster's share of the points. A spread is the one under which
-// its members are likeliest, so that truncation and categories count too.
+// fit returns up to most components around clusters of the encoded points; it needs at
+// least one point. The clusters are those of k-means with the starts of k-means++ (Arthur and
+// Vassilvitskii, "k-means++: The Advantages of Careful Seeding", SODA 2007). The distance of two
+// choices of a categorical is that of the ends of a coordinate. A component's weight is its
+// fraction of the points. Its spread maximises the likelihood of its members, which accounts
+// for truncation and categories too.
 func fit(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) []protocol.Component {
 	var components []protocol.Component
 	for _, members := range clusters(l, points, most, rng) {
@@ -38,7 +38,7 @@ func fit(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) []pro
 	return components
 }
 
-// clusters parts the points into at most this many sets, none of them empty.
+// clusters divides the points into at most this number of sets, none of them empty.
 func clusters(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) [][][]float64 {
 	centres := seedCentres(l, points, most, rng)
 	for range clusterRounds {
@@ -55,9 +55,9 @@ func clusters(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) 
 	return byNearest(l, points, centres)
 }
 
-// seedCentres draws points as first centres: each with a probability that
-// grows with the square of its distance from those drawn before. There are fewer
-// than most when there are fewer different points.
+// seedCentres draws points as first centres, each with a probability proportional to its squared
+// distance from the nearest earlier centre. There are fewer than most centres if there are fewer
+// distinct points.
 func seedCentres(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) [][]float64 {
 	centres := [][]float64{points[rng.IntN(len(points))]}
 	for len(centres) < most {
@@ -84,8 +84,7 @@ func seedCentres(l *optprior.Layout, points [][]float64, most int, rng *rand.Ran
 	return centres
 }
 
-// byNearest parts the points by the centre that they are nearest to, and drops
-// empty parts.
+// byNearest groups the points by their nearest centre, and drops empty groups.
 func byNearest(l *optprior.Layout, points, centres [][]float64) [][][]float64 {
 	sets := make([][][]float64, len(centres))
 	for _, x := range points {
@@ -107,7 +106,7 @@ func nearest(l *optprior.Layout, centres [][]float64, x []float64) (index int, s
 	return index, square
 }
 
-// distance is squared.
+// distance returns the squared distance of encoded points; different choices have distance 1.
 func distance(l *optprior.Layout, a, b []float64) float64 {
 	square := 0.0
 	for _, i := range l.Numbers {
@@ -142,7 +141,7 @@ func middle(l *optprior.Layout, members [][]float64) []float64 {
 	return sum
 }
 
-// likeliestSpread compares a fixed series of spreads.
+// likeliestSpread returns the spread of a fixed series that maximises the likelihood of the members.
 func likeliestSpread(l *optprior.Layout, members [][]float64, centre []float64) float64 {
 	best, likeliest := minFitSpread, math.Inf(-1)
 	spread := minFitSpread
@@ -160,8 +159,7 @@ func likeliestSpread(l *optprior.Layout, members [][]float64, centre []float64) 
 	return best
 }
 
-// pointAt is the point that this centre encodes, to the precision in which it
-// travels.
+// pointAt returns the point of an encoded centre, with coordinates rounded to float32 as in messages.
 func pointAt(l *optprior.Layout, centre []float64) protocol.Point {
 	var p protocol.Point
 	for _, i := range l.Numbers {

@@ -10,21 +10,20 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// averaged is over how many designs a probability is averaged. Where a twentieth of the
-// space is feasible and sharply bounded, that errs by a quarter, which moves the whole
-// density and so prefers no design to another.
+// averaged is the number of designs in the average of a probability. If a twentieth of the space is
+// feasible with a sharp boundary, the error of the average is a quarter. It scales the whole density
+// and so prefers no design to another.
 const averaged = 256
 
-// learned is a density by its logarithm, relative to the uniform one on the designs once
-// the level is taken off.
+// learned is the logarithm of a density. Less the level it is relative to the uniform density on the
+// designs.
 type learned struct {
 	acquisition.Function
 	level float64
 }
 
-// learn returns the density of the designs that a peer's labels tell to be feasible: the
-// probability of being so, over its average at these designs. Its error says that the
-// labels are of no use.
+// learn returns the density of feasible designs by a peer's labels: the probability of feasibility,
+// divided by its average over these designs. It returns an error if the labels are unusable.
 func learn(t *task.Task, p feasibility.Peer, designs [][]float64) (learned, error) {
 	limit, err := p.Limit(t)
 	if err != nil {
@@ -39,7 +38,7 @@ func learn(t *task.Task, p feasibility.Peer, designs [][]float64) (learned, erro
 	return l, nil
 }
 
-// uniform returns designs drawn uniformly, the same for all agents of the task.
+// uniform returns uniformly drawn designs, the same for all agents of the task.
 func uniform(t *task.Task) [][]float64 {
 	seed := random.Seed(sha256.Sum256(append([]byte("fbo average feasibility 1\x00"), t.ID().Bytes()...)))
 	rng := seed.Stream("designs", 0)

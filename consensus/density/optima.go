@@ -14,27 +14,27 @@ import (
 //
 //	Π_j p(told_j | x)^(k/n),   k = min(n, (s/spread)²)
 //
-// of n peers, with s the deviation of noise and spread together. p is the probability of the
-// released centre if the optimum is at x: a normal density or, where noise moved the centre
-// beyond an end of the unit interval, the probability of that. k makes the product as narrow as n
-// independent noises, but never narrower than the density of one peer without noise: otherwise
-// the spread would count as independent too.
+// of n peers, with s the standard deviation of noise and spread together. p is the probability of
+// the released centre if the optimum is at x: a normal density or, if noise moved the centre
+// beyond an end of the unit interval, the probability of that. k makes the product as narrow as
+// with n independent noises, but never narrower than the density of one peer without noise.
+// Otherwise the spread would count as independent too.
 //
-// The geometric mean of their densities, which is k = 1, would be as wide as one noise,
-// however many peers there are.
+// The geometric mean of the densities is the case k = 1. It would be as wide as one noise, for any
+// number of peers.
 type optimaDensity struct {
 	layout  *optprior.Layout
 	spread  float64 // s
 	power   float64 // k/n
 	centres [][]float64
-	right   []float64 // per categorical: the probability that the choice at x is released
-	wrong   []float64 // and each other one
+	right   []float64 // per categorical: the probability that the released choice is that at x
+	wrong   []float64 // per categorical: the probability of each other choice
 }
 
 var _ acquisition.Function = (*optimaDensity)(nil)
 
-// newOptimaDensity takes densities of one component each, of one spread, which is at least that of
-// the task. There is one at least.
+// newOptimaDensity returns the joint density of at least one density. Each has one component. All have
+// the same spread, at least that of the task.
 func newOptimaDensity(l *optprior.Layout, t *task.Task, told []protocol.Density) *optimaDensity {
 	spread := shapeOf(t).Spread
 	c := &optimaDensity{layout: l, spread: told[0].Components[0].Std}
@@ -47,7 +47,7 @@ func newOptimaDensity(l *optprior.Layout, t *task.Task, told []protocol.Density)
 	for _, block := range l.Categories {
 		others := float64(block.Len - 1)
 		scale := 1 / (math.Sqrt2 * spread)
-		same := math.Erf(scale/2/float64(block.Len)) / math.Erf(scale/2) // as optimum.NewNormal has it
+		same := math.Erf(scale/2/float64(block.Len)) / math.Erf(scale/2) // as in optprior.NewNormal
 		kept := keepsMaximum(block.Len, sigma)
 		right := same*kept + (1-same)*(1-kept)/others
 		c.right = append(c.right, right)
@@ -56,8 +56,8 @@ func newOptimaDensity(l *optprior.Layout, t *task.Task, told []protocol.Density)
 	return c
 }
 
-// keepsMaximum returns the probability that the noisy choice which package designvector publishes is
-// the right one: that 1/√2 plus normal noise of deviation sigma exceeds choices-1 such noises.
+// keepsMaximum returns the probability that package designvector releases the true choice: that 1/√2
+// plus normal noise of deviation sigma exceeds choices-1 such noises.
 func keepsMaximum(choices int, sigma float64) float64 {
 	if sigma == 0 {
 		return 1
@@ -122,8 +122,8 @@ func (c *optimaDensity) number(told, x float64) (value, slope float64) {
 	return -off * off / 2, -off / c.spread
 }
 
-// choice returns the probability of the released choice of categorical k. It is linear in x, and so
-// defined between the choices too.
+// choice returns the probability of the released choice of categorical k. It is linear in x, and thus
+// also defined between the choices.
 func (c *optimaDensity) choice(k int, block task.Block, centre, x []float64) float64 {
 	likely := 0.0
 	for i := block.Start; i < block.Start+block.Len; i++ {
@@ -139,7 +139,7 @@ func (c *optimaDensity) at(k int, centre []float64, i int) float64 {
 	return c.wrong[k]
 }
 
-// relative makes a density of it: relative to the uniform one, by its average at these
+// relative returns c as a density relative to the uniform one, normalised by its average over these
 // designs.
 func (c *optimaDensity) relative(designs [][]float64) learned {
 	l := learned{Function: c}

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// doubt is κ, the probability that a density tells nothing.
+	// uniformShare is κ, the weight of the uniform density in the mixture with a peer's density.
 	uniformShare = 0.1
-	// ceiling is C, which no density exceeds. A normal of spread 0.2 in the middle
-	// of six parameters reaches 62 and is hardly changed by it.
+	// ceiling is C, which no density exceeds. It hardly changes a normal of spread 0.2 in the
+	// middle of six parameters, whose maximum is 62.
 	ceiling = 1000.0
 
-	largestLog = 700 // whose exponential is a finite float64
+	largestLog = 700 // its exponential is a finite float64
 )
 
 // pool is the weight times the sum of the logarithms of bounded densities, as a
@@ -25,7 +25,7 @@ type pool struct {
 	weight    float64 // γ_t/n
 }
 
-// len is n.
+// len returns n, the number of densities.
 func (p *pool) len() int { return len(p.densities) + len(p.learned) }
 
 var _ acquisition.Function = (*pool)(nil)

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	defaultBeta = 5 // a tenth of a budget of 50, as piBO takes it
+	defaultBeta = 5 // a tenth of a budget of 50, as in piBO
 	maxBeta     = 1000
 
 	defaultComponents = 1
@@ -26,7 +26,7 @@ const (
 
 // Settings are the keys of a task file for strategy density.
 type Settings struct {
-	// Beta is the exponent of the peers' densities times the trial number: 0 to 1000.
+	// Beta is β of the exponent γ_t = β/t of the peers' densities: 0 to 1000.
 	Beta float64
 	strategy.Choice
 }
@@ -47,15 +47,15 @@ func (s Settings) Keys() map[string]any {
 // Release implements task.Releaser.
 func (s Settings) Release(t *task.Task) task.Release { return strategy.ReleaseOf(disclosures(), t) }
 
-// Shape is what the shares of a task look like, by its keys.
+// Shape has the keys that define the densities of a task's shares.
 type Shape struct {
-	// Components is how many normals a density has, 1 (around the best design) or
-	// up to 16 (fitted to where samples of the posterior have their maxima).
+	// Components is the maximum number of normals in a density: 1 (around the best design) or
+	// 2 to 16 (fitted to the maximisers of posterior samples).
 	Components int
 	// Spread is the standard deviation of a density of one component, in the unit
-	// cube: 0.001 to 10; 0 with more.
+	// cube: 0.001 to 10; 0 with more components.
 	Spread float64
-	Coarse bool // there is no key components
+	Coarse bool // share is coarse, for which there is no key components
 }
 
 // Keys implements task.StrategySettings.
@@ -95,7 +95,7 @@ func disclosures() []strategy.Disclosure {
 	}
 }
 
-// discloseBest shares the density as it is.
+// discloseBest shares the exact density.
 func discloseBest() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:   "best",
@@ -132,7 +132,7 @@ func holds(t *task.Task) string {
 	return "a share holds " + sanitize.Count(shapeOf(t).Components, "normal")
 }
 
-// discloseNoisy shares the centre of a density, whose spread is public.
+// discloseNoisy shares the centre of a density with noise; the spread is public.
 func discloseNoisy() strategy.Disclosure {
 	d := dprelease.OfDesigns(discloseBest(), protocol.DensityKind, newReleases, func(t *task.Task) string {
 		if shapeOf(t).Components != 1 {
@@ -146,7 +146,7 @@ func discloseNoisy() strategy.Disclosure {
 	return d
 }
 
-// discloseCoarse shares a cell for the centre.
+// discloseCoarse shares the grid cell of the density's centre.
 func discloseCoarse() strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(t *task.Task) float64 { return shapeOf(t).Spread })
 	d.Settings = func(s *task.Section) task.StrategySettings {

@@ -17,18 +17,17 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// How a density of more than one component is found. What is wanted is on which
-// hills the samples have their maxima, not where exactly, so that a maximisation
-// may be short.
+// Constants of the fit of a density with several components. Maximisations may be short, since the
+// fit needs the regions of the samples' maxima and not their exact positions.
 const (
 	samples          = 32
 	sampleCandidates = 256
 	sampleSearches   = 8
 )
 
-// newSharing returns the exchange of one agent on a task of type density: it
-// publishes where the agent believes the optimum to be, after the starting designs
-// and then after every observation, or as the task's share_every says.
+// newSharing returns the exchange of one agent on a task of type density. It publishes the agent's
+// density of the optimum after the starting designs, and then after every observation or as often
+// as share_every sets.
 func newSharing(t *task.Task) *latest.Latest {
 	return latest.New(latest.Spec{
 		Kind:   protocol.DensityKind,
@@ -38,7 +37,7 @@ func newSharing(t *task.Task) *latest.Latest {
 		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
 		Compute: func(ctx context.Context, view strategy.View, seed strategy.Seed) ([]byte, error) {
 			if view.Posterior == nil {
-				return nil, nil // the surrogate could not be fitted; nothing to say yet
+				return nil, nil // the surrogate could not be fitted, so there is nothing to share yet
 			}
 			d, err := sampleOptimum(ctx, t, view, seed)
 			if err != nil || len(d.Components) == 0 {
@@ -49,10 +48,9 @@ func newSharing(t *task.Task) *latest.Latest {
 	})
 }
 
-// newReleases is newSharing for a task with privacy: it releases the one centre with
-// noise, as often as planned, with the spread that the noise and the task's spread make
-// together. Receivers accept no other. entropy must be the Reader of crypto/rand outside of
-// tests.
+// newReleases is newSharing for a task with privacy. It releases the centre of the one component with
+// noise, as often as planned. The released spread combines the noise and the task's spread, and
+// receivers accept no other. entropy must be the Reader of crypto/rand outside of tests.
 func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	return dprelease.New(t, entropy, func(terms ledger.Terms) dprelease.Spec {
 		wide := wideSpread(shapeOf(t), terms)
@@ -93,13 +91,13 @@ func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	})
 }
 
-// wideSpread is that of a centre with noise, as it travels.
+// wideSpread returns the spread of a centre with noise, rounded to float32 as in messages.
 func wideSpread(s Shape, terms ledger.Terms) float64 {
 	return float64(float32(min(math.Hypot(s.Spread, terms.Sigma), protocol.MaxSpread)))
 }
 
-// decode returns a protocol.Density of no more components than the task has, and of no
-// private release.
+// decode returns a protocol.Density. It rejects densities with more components than the task allows,
+// and DP releases.
 func decode(t *task.Task, payload []byte) (any, error) {
 	d, err := protocol.DecodeDensity(payload, t.Space)
 	if err != nil {
@@ -114,9 +112,8 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	return d, nil
 }
 
-// sampleOptimum is where an agent with a posterior believes the optimum to be: nowhere, without
-// a component, while it knows no design that is rather feasible than not. Its error is
-// that of ctx.
+// sampleOptimum returns the density of the optimum by the agent's posterior, which must not be nil. It
+// has no components while no design is more likely feasible than not. Its error is that of ctx.
 func sampleOptimum(ctx context.Context, t *task.Task, view strategy.View, seed strategy.Seed) (protocol.Density, error) {
 	d := protocol.Density{Observations: view.Observations}
 	seed = seed.Derive("density", uint64(view.Observations))

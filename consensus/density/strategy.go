@@ -16,17 +16,16 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// priorSpread is that of the density around a prior design,
-// where the task has no spread.
+// priorSpread is the spread of the density around a prior design if the task has no spread.
 const priorSpread = 0.2
 
-// maxPeers bounds the work of a suggestion. Where more peers have said something,
-// those who count are drawn anew for each trial: the average of their logarithms
-// is on average that of all.
+// maxPeers bounds the work of a suggestion. If more peers have shares, the peers that count are drawn
+// anew for each trial: the mean of their logarithms has the mean of all peers as its expectation.
 const maxPeers = 64
 
-// Strategy is expected improvement, or while nothing feasible is known the probability of
-// feasibility, weighed by where peers believe the optimum to be. It is immutable.
+// Strategy maximises the expected improvement, weighted by peers' densities of the optimum. While no
+// feasible design is known, the probability of feasibility replaces the expected improvement. It is
+// immutable.
 type Strategy struct {
 	alone  alone.LogEI
 	search search.Search
@@ -34,7 +33,7 @@ type Strategy struct {
 	layout *optprior.Layout
 	spread float64 // around prior designs
 
-	evenly func() [][]float64 // designs to average over; computed once, and not before a peer has shared what needs them
+	evenly func() [][]float64 // designs for averages; computed once, when a peer's share first needs them
 }
 
 var _ strategy.Strategy = Strategy{}
@@ -42,7 +41,7 @@ var _ strategy.Strategy = Strategy{}
 // New returns the strategy of a task of type density.
 func New(t *task.Task) Strategy {
 	s := Strategy{
-		alone:  alone.NewLogEI(t).WithoutCentre(), // peers that all begin in one place believe in it
+		alone:  alone.NewLogEI(t).WithoutCentre(), // peers that all start at the centre would share densities around it
 		search: search.New(t),
 		task:   t,
 		layout: optprior.NewLayout(t.Space),
@@ -55,8 +54,8 @@ func New(t *task.Task) Strategy {
 	return s
 }
 
-// Suggest implements strategy.Strategy. With no density to count it suggests
-// exactly what alone.LogEI does apart for the same view, trial and seed.
+// Suggest implements strategy.Strategy. Without a density it suggests exactly the design of
+// alone.LogEI without its first design at the centre, for the same view, trial and seed.
 func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	blind := search.Uninformed(view)
 	if s.starting(view, trial) || blind && seed.Stream("blind", trial).IntN(2) == 0 {
@@ -77,12 +76,13 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(score, received), why)
 }
 
-// UsesSharesFromStart implements strategy.Follower.
+// UsesSharesFromStart implements strategy.SharesFromStart.
 func (s Strategy) UsesSharesFromStart() bool { return true }
 
-// starting is search.Starting, but that an agent all of whose evaluations have failed can
-// follow its peers where failures count: it has no model of the objective, but one of what
-// fails. A newcomer among peers that are past their starting designs skips its own.
+// starting reports whether the trial gets a starting design, by search.Starting with two exceptions.
+// If all evaluations have failed and failures are learned, the agent can already follow its peers: it
+// has a model of failures, although none of the objective. A new agent skips its starting designs if
+// a peer is past its own.
 func (s Strategy) starting(view strategy.View, trial uint64) bool {
 	if view.Observations == 0 && len(view.Constraints) > 0 {
 		return s.search.AfterStart(trial) == 0
@@ -100,21 +100,20 @@ func (s Strategy) pastStart(view strategy.View) bool {
 	return false
 }
 
-// exponent returns γ_t = β/t after this many own observations; below 1 they count
-// as 1.
+// exponent returns γ_t = β/t after this number of own observations; 0 counts as 1.
 func exponent(settings Settings, observations int) float64 {
 	return settings.Beta / float64(max(observations, 1))
 }
 
-// listen collects the densities that count: one of each peer, and one around each
-// design that the user suggests.
+// listen collects the densities that count: one of each peer, and one around each prior design of the
+// user.
 func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (*pool, strategy.Why) {
 	why := strategy.Why{Source: "density", Phrase: "expected improvement, weighed by the prior designs"}
 	received := &pool{}
 	for _, p := range labelled(view, trial, seed) {
 		l, err := learn(s.task, p, s.evenly())
 		if err != nil {
-			continue // a peer must not stop the agent
+			continue // a peer's share must not stop the agent
 		}
 		received.learned = append(received.learned, l)
 		why.PeerCount++
@@ -156,9 +155,9 @@ func choose(view strategy.View, trial uint64, seed strategy.Seed) []protocol.Den
 	return search.AtMost(maxPeers, all, seed.Stream("which peers", trial))
 }
 
-// labelled is choose for peers' labels. While some peers know a feasible design, it ignores the
-// others, whose labels contain little information and would halve the weight of the rest. It also
-// ignores them while the own outcomes are uninformative: see search.Uninformed.
+// labelled is choose for peers' labels. While some peers have a feasible design, it ignores the
+// others, whose labels contain little information and would reduce the weight of the rest. While
+// no peer has one and the own outcomes are uninformative ([search.Uninformed]), it ignores all.
 func labelled(view strategy.View, trial uint64, seed strategy.Seed) []feasibility.Peer {
 	all := feasibility.Of(view)
 	none := func(p feasibility.Peer) bool { return !slices.Contains(p.Feasible, true) }

@@ -15,8 +15,8 @@ type offer struct {
 	share protocol.Share
 }
 
-// follow checks a batch of a later round than this node is in, which others have begun
-// without it: it was out of reach.
+// follow checks a batch of a round after this node's, which other parties have begun while this node
+// was unreachable.
 func (e *Exchange) follow() bool {
 	for party := range e.roster {
 		o, ok := e.offers[party]
@@ -28,8 +28,8 @@ func (e *Exchange) follow() bool {
 	return false
 }
 
-// begun reports whether a party other than the author of a batch has evaluated in the round
-// before it, so that there was such a round.
+// begun reports whether a party other than the batch's author has evaluated in the round before it,
+// which shows that the round existed.
 func (e *Exchange) begun(round, author int) bool {
 	for party := range e.roster {
 		if party != author && e.book.latest(party) >= round-1 {
@@ -39,7 +39,7 @@ func (e *Exchange) begun(round, author int) bool {
 	return false
 }
 
-// results of the works.
+// chosen and checked are the results of this node's computations.
 type (
 	chosen struct {
 		state
@@ -65,7 +65,7 @@ func (e *Exchange) choose(parties []int) {
 	}})
 }
 
-// check computes what this node thinks of a batch.
+// check begins the check of a batch.
 func (e *Exchange) check(party int, o offer) {
 	delete(e.offers, party)
 	if objection := e.object(o); objection != nil {
@@ -84,8 +84,8 @@ func (e *Exchange) check(party int, o offer) {
 	}})
 }
 
-// object says what is wrong with a batch before anything is computed. All its evaluations
-// are in the book.
+// object returns an error if a batch is wrong by the checks that need no computation. All its
+// evaluations must be in the book.
 func (e *Exchange) object(o offer) error {
 	if other := e.book.differing(o.Counts, o.Heads); other >= 0 {
 		e.send(slices.Index(e.roster, o.share.Author), e.evidence(other, o.Counts[other]))
@@ -106,7 +106,7 @@ func (e *Exchange) object(o offer) error {
 		}
 	}
 	if o.Round != e.current.Number+1 {
-		return nil // what was assigned in between is not known here
+		return nil // this node does not know the assignments of the rounds between
 	}
 	for party, id := range e.roster {
 		switch ready := e.readyIn(basis, party); {
@@ -121,7 +121,7 @@ func (e *Exchange) object(o offer) error {
 	return nil
 }
 
-// refuse passes over the author of a wrong batch.
+// refuse passes over the author of a wrong batch if it has the turn, and otherwise warns.
 func (e *Exchange) refuse(party int, o offer, objection error) {
 	e.refused[o.share.Digest] = true
 	if o.Round == e.barrier.Number() && o.Turn == e.turn {
@@ -155,8 +155,8 @@ func (e *Exchange) done(in strategy.WorkDone) {
 	}
 }
 
-// fail gives up a batch of this node. It tries again after a pause, since the reason may
-// last; without a mediator another has the turn.
+// fail abandons a batch of this node. The node tries again at the next tick, since the reason may
+// persist. Without a mediator the turn goes to the next party.
 func (e *Exchange) fail(err error) {
 	e.resting = true
 	if e.mediator < 0 {
@@ -164,7 +164,7 @@ func (e *Exchange) fail(err error) {
 	}
 }
 
-// propose tells the others what this node has chosen.
+// propose sends this node's batch to the other parties.
 func (e *Exchange) propose(c chosen) {
 	e.suspect(c.choice)
 	b := protocol.Batch{
@@ -197,7 +197,7 @@ func (e *Exchange) assign(b protocol.Batch) {
 	gains := e.totals()
 	var sent []int
 	for _, a := range b.Assigned {
-		gain := min(max(gains[a.Party], -protocol.MaxUnit), protocol.MaxUnit) // one party's result must not leave all without a design
+		gain := min(max(gains[a.Party], -protocol.MaxUnit), protocol.MaxUnit) // a result of one party must not prevent assignments to all
 		payload, err := protocol.Assignment{Round: b.Round, Party: e.roster[a.Party], Point: a.Point, Parties: len(b.Assigned), RewardDifference: gain}.Encode(e.task.Space)
 		if err != nil {
 			e.warn("round %d: %v", b.Round, err)
@@ -219,14 +219,14 @@ func (e *Exchange) assign(b protocol.Batch) {
 	}
 }
 
-// accept makes a batch the round's.
+// accept makes a batch the batch of its round.
 func (e *Exchange) accept(b protocol.Batch, share protocol.Share) {
 	e.record(batchRecord, share.Envelope)
 	e.keepQueued(b, share)
 	e.settle(b)
 }
 
-// settle ends the round by its batch and begins the next one.
+// settle ends the round of a batch and begins the next round.
 func (e *Exchange) settle(b protocol.Batch) {
 	if b.Round == e.barrier.Number() {
 		e.barrier.Close(e.expected(), e.hasSent)
@@ -243,7 +243,7 @@ func (e *Exchange) settle(b protocol.Batch) {
 	e.show()
 }
 
-// takeDown notes who got which design.
+// takeDown stores the assignments of a batch.
 func (e *Exchange) takeDown(b protocol.Batch) {
 	e.current.Number, e.current.Parties = b.Round, len(b.Assigned)
 	for _, a := range b.Assigned {
@@ -251,7 +251,7 @@ func (e *Exchange) takeDown(b protocol.Batch) {
 	}
 }
 
-// give notes which design a party got in a round.
+// give stores the design of a party in a round.
 func (e *Exchange) give(party, round int, point protocol.Point) {
 	e.assigned[party], e.points[party] = round, &point
 	if party == e.self {
@@ -259,8 +259,8 @@ func (e *Exchange) give(party, round int, point protocol.Point) {
 	}
 }
 
-// catchUp takes up the design of this node in a batch of an earlier round, which others
-// followed while it was out of reach: they count on its result.
+// catchUp adopts this node's design in a batch of an earlier round, which other parties followed while
+// this node was unreachable, since they wait for its result. It reports whether it did.
 func (e *Exchange) catchUp(b protocol.Batch) bool {
 	for _, a := range b.Assigned {
 		if a.Party == e.self && b.Round > e.assigned[e.self] && e.waits() && e.chooser.offers(e.book, a) {
@@ -271,7 +271,8 @@ func (e *Exchange) catchUp(b protocol.Batch) bool {
 	return false
 }
 
-// keepQueued keeps what the parties of a batch need to know, without a mediator: the batch.
+// keepQueued stores a batch for its parties, which request it if they lack it. It is for tasks
+// without a mediator.
 func (e *Exchange) keepQueued(b protocol.Batch, share protocol.Share) {
 	e.latest = share.Envelope
 	for _, a := range b.Assigned {

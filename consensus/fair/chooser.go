@@ -17,40 +17,41 @@ import (
 )
 
 const (
-	// A batch of another node may be worth so much less than this node's own, in standardised
-	// units, and this part of the value: what the rounding of points on the wire and of floats
-	// on another processor is worth.
+	// tolerance, in standardised units, plus rounding times the value is the allowed loss of
+	// another node's batch against this node's own. It covers the rounding of points on the wire
+	// and of floats on another processor.
 	tolerance = 1e-6
 	rounding  = 1e-12
 
-	// From manyParties on, rounding decides at which of many maxima the search ends
-	// (BenchmarkStreams of package batch), and a larger loss is allowed.
+	// manyParties is the number of parties from which on manyTolerance is the allowed loss:
+	// rounding then decides at which of many maxima the search ends (BenchmarkStreams of package
+	// batch).
 	manyParties   = 8
 	manyTolerance = 0.2
 
-	// dealing is by how much, in standardised units, a design may be better than that of
-	// who has gained less, where the better designs are dealt out: what the mean of the
-	// process changes by when a point is rounded for the wire.
+	// dealing is the allowed excess of a party's posterior mean over that of a party with less
+	// gain, in standardised units, under rule two-step. It covers the change of the mean by the
+	// rounding of points on the wire.
 	dealing = 1e-3
 
-	// evidenceTolerance is how much less likely than a node's own the hyperparameters of
-	// another may be, in logarithms.
+	// evidenceTolerance is the allowed loss in log posterior of another node's hyperparameters
+	// against this node's own.
 	evidenceTolerance = 0.01
 
 	// farTimes: a result is an outlier if its deviation exceeds farTimes the usual one.
 	farTimes = 4
-	// minUsual is what is taken for usual, in deviations, where results fit better.
+	// minUsual is the minimum of the usual deviation, in predictive deviations.
 	minUsual = 0.25
-	// repeatedly is how many of a party's results must be far off, at least, and
-	// minResults how many results it and the others must have before that is judged.
+	// repeatedly is the minimum number of outliers for naming a party. minResults is the minimum
+	// number of results of the party, and of all others together, for that judgement.
 	repeatedly = 3
 	minResults = 10
 
-	bestDesigns = 5 // that the search looks around
+	bestDesigns = 5 // number of best designs around which the search samples
 )
 
-// chooser chooses batches and checks those of others. Its results depend only on its
-// arguments and the task, so that all nodes get the same up to rounding. It is
+// chooser chooses batches and checks those of other parties. Its results depend only on its
+// arguments and the task, so that all nodes get the same results up to rounding. It is
 // immutable.
 type chooser struct {
 	task     *task.Task
@@ -65,7 +66,7 @@ func newChooser(t *task.Task) (chooser, error) {
 	return chooser{task: t, settings: settingsOf(t), model: model, seed: random.Seed(hash)}, err
 }
 
-// state is what a batch is chosen by.
+// state is the input of a batch's choice.
 type state struct {
 	round   int
 	book    *book
@@ -78,14 +79,14 @@ type choice struct {
 	points []protocol.Point // for the parties of the state, in their order
 	value  float64
 
-	off []int // the parties, by place on the roster, of whose results too many are far off
+	off []int // indices on the roster of parties with too many outliers
 }
 
 // pool is the observations of all parties.
 type pool struct {
 	surrogate.Observations
 	party []int  // of each observation
-	past  []bool // made before or elsewhere
+	past  []bool // whether the observation was imported
 }
 
 func (c chooser) pool(b *book) (p pool) {
@@ -103,8 +104,8 @@ func (c chooser) pool(b *book) (p pool) {
 	return p
 }
 
-// takes reports whether the process can be given an evaluation. A result that is too far from
-// the mean of one that is known is none: all others would be nothing beside it.
+// takes reports whether the process can use an evaluation. A result too far from the mean of a known
+// process does not count as one: all other results would be negligible beside it.
 func (c chooser) takes(e protocol.Evaluation) bool {
 	if e.Value == nil {
 		return true
@@ -113,8 +114,9 @@ func (c chooser) takes(e protocol.Evaluation) bool {
 	return err == nil && math.Abs(y[0]) < surrogate.MaxDeviations
 }
 
-// offers reports whether a design is one that its party can evaluate next: one of the task's,
-// as it travels, since others are worth what no design is and are not evaluated as they stand.
+// offers reports whether a design is one that its party can evaluate next. The encoded design must be
+// exactly a design of the task as rounded for the wire. Otherwise the batch's value would belong to a
+// point that the party does not evaluate.
 func (c chooser) offers(b *book, a protocol.Assigned) bool {
 	x := a.Point.Encoded(c.task.Space)
 	design := c.task.Space.Decode(x)
@@ -145,7 +147,7 @@ func (c chooser) choose(ctx context.Context, s state) (choice, error) {
 	return c.solve(ctx, s, p, h, problem)
 }
 
-// solve returns the best batch of a problem, which is that of the state under these
+// solve returns the best batch of a problem, which must belong to the state and these
 // hyperparameters.
 func (c chooser) solve(ctx context.Context, s state, p pool, h surrogate.Hyperparameters, problem batch.Problem) (choice, error) {
 	found, err := problem.Maximise(ctx, c.seed.Stream("batch", uint64(s.round)))
@@ -166,12 +168,12 @@ func (c chooser) solve(ctx context.Context, s state, p pool, h surrogate.Hyperpa
 	return result, nil
 }
 
-// farOff returns the parties, of so many, of whose results three or more, and a tenth,
-// lie far off, given for each how many predictive deviations it is away from what all others
-// predict. Far is four times as much as is usual for the other parties' results.
+// farOff returns the parties with at least three outliers that are a tenth or more of their results.
+// off has the leave-one-out residual of each result in predictive deviations. A result is an outlier
+// if its residual exceeds four times the root mean square residual of the other parties' results.
 //
 // Four predictive deviations alone are weak evidence: a process that has learned from false results
-// treats them as noise, and one that is known, or has few results, may fit no party's.
+// treats them as noise, and a known process, or one with few results, may fit the results of no party.
 func farOff(p pool, off []float64, parties int) (far []int) {
 	squares, results := make([]float64, parties), make([]int, parties)
 	for i, z := range off {
@@ -203,7 +205,7 @@ func farOff(p pool, off []float64, parties int) (far []int) {
 	return far
 }
 
-// problem is what is maximised.
+// problem returns the maximisation problem of a state.
 func (c chooser) problem(s state, p pool, h surrogate.Hyperparameters) (batch.Problem, error) {
 	posterior, err := c.model.Condition(p.Observations, h, nil)
 	if err != nil {
@@ -240,13 +242,12 @@ func (c chooser) weights(parties int) batch.Weights {
 	return batch.Exponential(parties, c.settings.Rho)
 }
 
-// gains returns what the parties of the state have got so far, λ of S21, in the
-// posterior's units: each result counts by how much it is above the level of these.
+// gains returns the gains of the state's parties so far, λ of S21, in the posterior's units: each
+// result counts by its difference to the level of these units.
 //
-// The paper's parties have evaluated equally often, so that no level matters. Here one that
-// was late has evaluated less often; a round without a result counts for it as one of an
-// average result, whatever number the objective begins at. Results from before or elsewhere
-// are no gain of the collaboration.
+// In the paper all parties have evaluated equally often, so that the level does not matter. Here a
+// party that was late has evaluated less often. A round without a result counts for it like an
+// average result, whatever the objective's offset. Imported results are no gain of the collaboration.
 func (c chooser) gains(s state, p pool, units surrogate.Units) []float64 {
 	all := make([]float64, len(s.book.roster))
 	for i, y := range p.Y {
@@ -261,7 +262,7 @@ func (c chooser) gains(s state, p pool, units surrogate.Units) []float64 {
 	return gains
 }
 
-// evaluations is how many the party has made that has made the most of them, so far.
+// evaluations returns the largest number of evaluations of one party, imported ones not counted.
 func evaluations(b *book) (most int) {
 	for _, list := range b.entries {
 		count := 0
@@ -288,8 +289,8 @@ func best(obs surrogate.Observations) (designs [][]float64) {
 	return designs
 }
 
-// judge says what is wrong with a batch that another node has chosen in this state. Its
-// own choice comes with it.
+// judge checks a batch that another node has chosen in this state. It returns this node's own choice
+// and an objection, nil if the batch is acceptable.
 func (c chooser) judge(ctx context.Context, s state, b protocol.Batch) (own choice, objection error, err error) {
 	p := c.pool(s.book)
 	if len(p.Y) == 0 {
@@ -329,8 +330,8 @@ func (c chooser) judge(ctx context.Context, s state, b protocol.Batch) (own choi
 	return own, nil, nil
 }
 
-// dealt reports whether the better designs are for who has gained less, which the value of a
-// batch in two steps does not tell.
+// dealt reports whether parties with less gain have the designs of larger posterior mean. The value
+// of a batch under rule two-step does not depend on that.
 func dealt(p batch.Problem, designs [][]float64) bool {
 	means := p.Posterior.Joint(designs).Mean()
 	for i, gain := range p.Gains {
@@ -343,7 +344,7 @@ func dealt(p batch.Problem, designs [][]float64) bool {
 	return true
 }
 
-// doubt says what is wrong with hyperparameters that are not the node's own.
+// doubt returns an objection to hyperparameters other than the node's own, nil if they are acceptable.
 func (c chooser) doubt(obs surrogate.Observations, own, other surrogate.Hyperparameters) (objection, err error) {
 	judge, ok := c.model.(surrogate.EvidenceModel)
 	if !ok {

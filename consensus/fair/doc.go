@@ -5,56 +5,64 @@
 // Source: Sim, Zhang, Low and Jaillet, "Collaborative Bayesian Optimization with Fair
 // Regret" (ICML 2021): algorithm 1 and equation 5; remarks 4 and 5; appendices B.2 and C.6.
 //
-// # Who sees what
+// # Disclosure
 //
-// The parties are the task's roster. With a mediator, one of them, all send it what they
-// have evaluated, signed, and it sends each its next design, signed. It sees all raw
-// results; the others see nothing of each other but how their own gain compares with the
-// average.
+// The parties are the task's roster, and one of them may be a mediator. With a mediator, all
+// parties send it their signed evaluations, and it sends each party a signed assignment with its
+// next design. The mediator sees all raw results. Each other party learns only how its own gain
+// compares with the average.
 //
 // Without a mediator every party sends signed evaluations to all. The party that has the turn sends
-// the batch, and the others check it: that it uses the same evaluations, by the hashes
-// of their chains, that its hyperparameters explain these as well as their own do, that it
-// leaves out no present party, and that it is worth as much as the batch that they find
-// themselves, within 1e-6; from eight parties on within 0.2 deviations, since there the search
-// ends at another of many maxima on another processor. Late, silent or wrong parties are passed over
-// and named.
-// Parties do not compare designs bit by bit, since floating point may differ between processors.
+// the batch, and the others check four properties:
 //
-// Every party then sees every result, which cannot be avoided here: a party that checks a
-// batch must know the process and the gains. The gains of a party, round by round, have its
-// results as their differences; and the mean of the process at the designs, known together
-// with its variance, gives back the results by one linear system. A sum that is computed in
-// secret would disclose the same. Only a mediator that all parties trust reduces the disclosure.
+//   - It uses the same evaluations, by the hashes of their chains.
+//   - Its hyperparameters explain these evaluations as well as the checking party's own do.
+//   - It leaves out no present party.
+//   - Its value is at least that of the checking party's own batch, within 1e-6. From eight
+//     parties on the tolerance is 0.2 deviations, since the search on another processor then ends
+//     at another of many maxima.
+//
+// Late, silent or wrong parties are passed over and named. Parties do not compare designs bit by
+// bit, since floating point may differ between processors.
+//
+// Without a mediator every party therefore sees every result. This is unavoidable: a party that
+// checks a batch must know the process and the gains. The differences of a party's gains between
+// rounds are its results. One linear system also recovers the results from the mean and variance of
+// the process at the designs. A secret computation of the sums would disclose the same. Only a
+// mediator that all parties trust reduces the disclosure.
 //
 // # Rounds
 //
-// A party first evaluates its starting designs. Then a round waits for the results of all
-// who got a design in the one before, at most until a deadline after the first of them, and
-// goes on with those that are there (package rounds). Who is late keeps its design; when its
-// result comes, it gets one in the next round. Its gain stays counted: see chooser.gains for
-// rounds that it has missed. Batches do not know what late parties still evaluate.
+// A party first evaluates its starting designs. A round then waits for the results of all parties
+// with a design in the previous round, at most until a deadline after the first result. It continues
+// with the results that have arrived (package rounds). A late party keeps its design and gets its
+// next one in the round after its result. Its gain remains counted; chooser.gains documents the
+// effect of missed rounds. A batch does not account for the pending evaluations of late parties.
 //
-// Messages are direct. Lost data is requested every few seconds, from its author and
-// from others, who hold signed evaluations as well. Evaluations, batches and assignments are
-// on disk before anything follows from them, so that a node that was killed goes on where it
-// was. A node that was out of reach follows a batch of a later round when another party than
-// its author has evaluated in the round before.
+// Messages are direct. Every few seconds nodes request lost data from its author and from other
+// parties, which store signed evaluations as well. Evaluations, batches and assignments are on disk
+// before they have effects, so that a killed node continues from its last state. A node that was
+// unreachable follows a batch of a later round if a party other than its author has evaluated in
+// the round before.
 //
-// Two proposers may both be followed in one round, by parties that were cut off from each
-// other: each party evaluates the design of the first batch that it accepts, and all results
-// count. There is no vote, since nothing depends on all having the same batch.
+// Parties that cannot reach each other may follow two proposers in one round. Each party evaluates
+// the design of the first batch that it accepts, and all results count. There is no vote, since
+// nothing requires that all parties have the same batch.
 //
-// # Liars
+// # False results
 //
-// A party is named to all that sends what no honest party sends, that signs two results of
-// one evaluation (of which all then use the one of smaller hash), that evaluates another
-// design than a mediator has assigned to it, or of whose results a tenth or more are over
-// four times as far from what all others predict as those of the others are. It is named and
-// not shut out: whether it lies, or its machine differs, is for people to find out. A node
-// that has lost its journal and kept its key evaluates anew what others hold of it, and is
-// named for two results. A party that reports lower results than it has
-// is served first; nothing here can see that, as long as the results fit.
+// A party is named to all parties for one of four reasons:
+//
+//   - It sends a message that no honest party sends.
+//   - It signs two results of one evaluation. All parties then use the one with the smaller hash.
+//   - It evaluates a design other than the one that a mediator assigned to it.
+//   - A tenth or more of its results are outliers: their deviations from the prediction of all
+//     other results are over four times those of the other parties.
+//
+// A named party is not excluded: people have to find out whether it lies or its machine differs. A
+// node that has lost its journal and kept its key evaluates designs again whose results other
+// parties store, and is named for two results. A party that reports results below its true ones is
+// served first; this package cannot detect that as long as the results fit.
 //
 // # The reward of a party without peers
 //

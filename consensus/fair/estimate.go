@@ -17,24 +17,23 @@ import (
 const (
 	// estimateWork names the computation of an estimate.
 	estimateWork = "estimate"
-	// firstEstimate is with how many own evaluations the first estimate is made. Each
-	// further one comes with twice as many, so that all of them together cost no more than
-	// a few suggestions for each evaluation.
+	// firstEstimate is the number of own evaluations at the first estimate. Each further
+	// estimate is at twice as many, so that all estimates together cost no more than a few
+	// suggestions for each evaluation.
 	firstEstimate = 10
-	// estimateDraws is how many functions an estimate is the average over.
+	// estimateDraws is the number of drawn functions in the average of an estimate.
 	estimateDraws = 3
 )
 
 // estimate is the state of the estimates of the node's reward without peers.
 type estimate struct {
 	wanted bool
-	begun  int // evaluations that the latest one, ended or not, is about
+	begun  int // own evaluations at the start of the latest estimate, finished or not
 	latest *Estimate
 }
 
-// estimateWhenDue begins an estimate when the node's own evaluations have reached the next
-// number for one: 10, 20, 40, 80 and so on. After a restart that is so at once, if there
-// are as many.
+// estimateWhenDue begins an estimate when the number of own evaluations reaches 10, 20, 40, 80 and
+// so on. After a restart it begins one at once if there are 10 or more.
 func (e *Exchange) estimateWhenDue() {
 	own := counted(e.book.entries[e.self])
 	due := firstEstimate
@@ -49,7 +48,7 @@ func (e *Exchange) estimateWhenDue() {
 	e.emit(strategy.Work{Name: estimateWork, Run: func(ctx context.Context, _ strategy.View, seed strategy.Seed) (any, error) {
 		result, err := chooser.alone(ctx, book, self, seed)
 		if err != nil && ctx.Err() == nil {
-			return err, nil // no failure that a suggestion might wait for
+			return err, nil // a result, so that the failure does not affect a suggestion that waits
 		}
 		return result, err
 	}})
@@ -65,7 +64,7 @@ func (e *Exchange) estimated(in strategy.WorkDone) {
 	}
 }
 
-// counted is how many entries are results that count as a party's.
+// counted returns the number of entries that are gains of their party.
 func counted(list []entry) (n int) {
 	for _, entry := range list {
 		if entry.isGain() {
@@ -75,17 +74,15 @@ func counted(list []entry) (n int) {
 	return n
 }
 
-// alone estimates what a party would have got by itself in as many evaluations as it has
-// made: it plays the upper confidence bound alone, with the constants of the task
-// ([alone.UCBSettings]), on draws of the process that is left by the results of a book, and
-// averages. The party's starting designs and what it brought along keep the results that
-// they had. Later ones have the drawn function and the noise of the process as their
-// objective.
+// alone estimates the reward of a party without peers in as many evaluations as it has made. It
+// simulates the strategy upper confidence bound without peers, with the constants of the task
+// ([alone.UCBSettings]), on draws from the posterior process of a book's results, and averages. The
+// party's starting designs and imported trials keep their results. Later designs are evaluated on
+// the drawn function plus the noise of the process.
 //
-// This is no part of S21. It departs from what the party would have done in two ways that
-// make it cheap: the hyperparameters are those of all results in the book, from the
-// beginning, where a party alone would have to learn them; and there are no more than three
-// draws.
+// This is no part of S21. Two simplifications make it cheap. The hyperparameters are those of all
+// results in the book from the beginning, whereas a party without peers would have to learn them.
+// And there are only three draws.
 func (c chooser) alone(ctx context.Context, b *book, party int, seed strategy.Seed) (Estimate, error) {
 	p := c.pool(b)
 	h, err := c.model.Fit(ctx, p.Observations, nil, seed.Stream("estimate fit", 0))
@@ -126,7 +123,7 @@ func (c chooser) alone(ctx context.Context, b *book, party int, seed strategy.Se
 	return result, nil
 }
 
-// game is one play of a party alone.
+// game is one simulation of a party without peers.
 type game struct {
 	chooser
 	h     surrogate.Hyperparameters
@@ -136,14 +133,14 @@ type game struct {
 	seed  strategy.Seed
 }
 
-// evaluate returns a result; larger is better.
+// evaluate returns a result of the drawn function with noise; larger is better.
 func (g game) evaluate(x []float64) float64 {
 	y := g.units.Output(g.truth.Value(x) + math.Sqrt(g.h.Noise)*g.noise.NormFloat64())
-	return min(max(y, -protocol.MaxUnit), protocol.MaxUnit) // as results are
+	return min(max(y, -protocol.MaxUnit), protocol.MaxUnit) // real results have the same limits
 }
 
-// play returns the sum and the best of this number of results of a party alone that starts with
-// these entries; larger is better.
+// play returns the sum and the best of this number of results of a party without peers that starts
+// with these entries; larger is better.
 func (g game) play(ctx context.Context, entries []entry, evaluations int) (sum, best float64, err error) {
 	solo := *g.task
 	solo.Strategy.Settings = alone.UCBSettings{C1: g.settings.C1, C2: g.settings.C2}

@@ -10,19 +10,18 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// entry is an evaluation that its author has signed.
+// entry is a signed evaluation.
 type entry struct {
 	protocol.Evaluation
-	payload  []byte // what was signed, but for the envelope's own fields
+	payload  []byte // the signed content, without the envelope's own fields
 	envelope []byte
 	head     head // of the chain of the author's evaluations up to this one
 }
 
-// isGain reports whether the entry is a result that counts as its party's: no failure, and not
-// from before or elsewhere.
+// isGain reports whether the entry counts as a gain of its party: it neither failed nor was imported.
 func (e entry) isGain() bool { return e.Value != nil && !e.Imported }
 
-// head stands for a chain of evaluations.
+// head is the hash of a chain of evaluations.
 type head [protocol.HeadBytes]byte
 
 func (h head) then(payload []byte) head {
@@ -30,7 +29,7 @@ func (h head) then(payload []byte) head {
 	return head(sum[:protocol.HeadBytes])
 }
 
-// book holds what parties have evaluated, each party's evaluations in order of number.
+// book holds the evaluations of all parties, each party's in order of number.
 type book struct {
 	roster  []peer.ID
 	entries [][]entry // by party
@@ -40,19 +39,19 @@ func newBook(roster []peer.ID) *book {
 	return &book{roster: roster, entries: make([][]entry, len(roster))}
 }
 
-// verdict says what became of an evaluation.
+// verdict is the result of adding an evaluation.
 type verdict int
 
 const (
 	added         verdict = iota
-	known                 // it was there
-	ahead                 // one before it is missing
-	contradicting         // its author has signed another one of this number, and this one counts from now on
-	contradicted          // the same, and the other one goes on to count
+	known                 // the book had it already
+	ahead                 // an evaluation before it is missing
+	contradicting         // its author has signed another one of this number; this one counts from now on
+	contradicted          // its author has signed another one of this number; the other continues to count
 )
 
-// add enters an evaluation. Of two that contradict each other the one of smaller hash
-// counts, so that all who see both agree.
+// add adds an evaluation. If two contradict each other, the one with the smaller hash counts, so that
+// all nodes that have both agree.
 func (b *book) add(party int, e entry) verdict {
 	list := b.entries[party]
 	switch {
@@ -100,7 +99,8 @@ func (b *book) headOf(party, count int) head {
 	return b.entries[party][count-1].head
 }
 
-// heads returns those of the parties' first evaluations, all of which must be there.
+// heads returns the heads of the parties' chains up to these counts. The book must have all of these
+// evaluations.
 func (b *book) heads(counts []int) []byte {
 	var all []byte
 	for party, count := range counts {
@@ -110,8 +110,8 @@ func (b *book) heads(counts []int) []byte {
 	return all
 }
 
-// differing returns a party of which these are not the heads of the first evaluations, all
-// of which must be there; -1 when there is none.
+// differing returns a party whose chain up to these counts has another head than given, or -1. The
+// book must have all of these evaluations.
 func (b *book) differing(counts []int, heads []byte) int {
 	for party, count := range counts {
 		h := b.headOf(party, count)
@@ -132,7 +132,8 @@ func (b *book) has(counts []int) bool {
 	return true
 }
 
-// upTo returns a book of the parties' first evaluations, which must not be changed.
+// upTo returns a book of the parties' first evaluations. It shares memory with b, so callers must not
+// change its entries.
 func (b *book) upTo(counts []int) *book {
 	first := newBook(b.roster)
 	for party, count := range counts {
@@ -141,13 +142,13 @@ func (b *book) upTo(counts []int) *book {
 	return first
 }
 
-// reported reports whether a party has ended its evaluation of a round; of round 0, which is
-// none, always.
+// reported reports whether a party has ended its evaluation of a round. It is true for round 0, which
+// stands for no round.
 func (b *book) reported(party, round int) bool {
 	return round == 0 || slices.ContainsFunc(b.entries[party], func(e entry) bool { return e.Round == round })
 }
 
-// latest is the newest round of which a party has ended its evaluation; 0 if none.
+// latest returns the newest round in which a party has ended its evaluation; 0 if none.
 func (b *book) latest(party int) int {
 	newest := 0
 	for _, e := range b.entries[party] {
@@ -156,7 +157,7 @@ func (b *book) latest(party int) int {
 	return newest
 }
 
-// assigned counts the evaluations of designs that batches had.
+// assigned returns the number of evaluations of assigned designs.
 func (b *book) assigned() (count int) {
 	for _, list := range b.entries {
 		for _, e := range list {
@@ -168,8 +169,8 @@ func (b *book) assigned() (count int) {
 	return count
 }
 
-// started reports whether a party has ended this number of evaluations, its starting designs, and
-// has a result among them.
+// started reports whether a party has ended this number of evaluations, its starting designs, and has
+// at least one result.
 func (b *book) started(party, initial int) bool {
 	list := b.entries[party]
 	return len(list) >= initial && slices.ContainsFunc(list, func(e entry) bool { return e.Value != nil })

@@ -18,15 +18,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kinds of what is signed and sent directly.
+// Kinds of signed direct statements.
 const (
 	evaluationKind = "evaluation"
 	batchKind      = "batch"
 	assignmentKind = "assignment"
 )
 
-// Names of the timers. Those of a round have its number behind them, so that one that is
-// left over means nothing to another round.
+// Names of the timers. Timers of a round carry its number, so that other rounds ignore a timer that
+// fires late.
 const (
 	tickTimer     = "tick"
 	receivedTimer = "heard"
@@ -35,38 +35,38 @@ const (
 )
 
 const (
-	// ticking is how often a node asks for what it lacks.
+	// ticking is the interval in which a node requests missing data.
 	ticking = 5 * time.Second
-	// turnTime is how long the others wait for the batch of the party that has the turn, once they
-	// have all results themselves. It is above the search time for 50 parties with 1,000 results on
-	// a small processor.
+	// turnTime is the maximum wait for the batch of the party that has the turn, from the time a
+	// node has all results. It is above the search time for 50 parties with 1,000 results on a
+	// small processor.
 	turnTime = time.Minute
 	// maxSent bounds the statements of a message, in bytes.
 	maxSent = 100 << 10
 	// maxEvaluations is the maximum number of evaluations of a party. Exact processes become
-	// too slow well below it, and a party that fabricates evaluations cannot fill a disk.
+	// too slow well below it. It also keeps a party that fabricates evaluations from filling a disk.
 	maxEvaluations = 4096
 )
 
-// Round is what the view shows: the latest round that has a batch.
+// Round is this exchange's result in the view: the latest round that has a batch.
 type Round struct {
 	Number  int
-	Parties int // that got a design in it
-	Roster  int
+	Parties int // number of parties with a design in it
+	Roster  int // number of parties of the task
 
-	// Design is the latest that this node has got; zero before the first. It is of round Of.
+	// Design is this node's latest design; zero before the first. It belongs to round Of.
 	Design task.Design
 	Of     int
 
-	// Alone says that the mediator is not there.
+	// Alone is true if the mediator is absent.
 	Alone bool
 
 	self    peer.ID
 	rewards []Reward
 }
 
-// Exchange is one node's part in the rounds of a task: as a party, and as the mediator or
-// as one of those that have their turns to propose.
+// Exchange is one node's part in the rounds of a task: as a party, and as the mediator or, without
+// one, as a proposer in its turns.
 type Exchange struct {
 	task     *task.Task
 	settings Settings
@@ -79,44 +79,44 @@ type Exchange struct {
 
 	book     *book
 	entered  map[uint64]bool   // own trials that are in the book
-	assigned []int             // for each party the latest round in which it got a design, as far as this node knows
-	points   []*protocol.Point // and which
+	assigned []int             // by party: the latest round in which it got a design, as far as this node knows
+	points   []*protocol.Point // by party: that design
 	current  Round
 	latest   []byte            // envelope of the latest batch; without a mediator
 	queued   map[int][]byte    // by party: envelope with its latest design, a mediator's assignment or a batch
-	against  float64           // how much more this node has got than the average party, as the mediator says
-	offers   map[int]offer     // by party: its newest batch that is not accepted
-	refused  map[[32]byte]bool // digests of those that are wrong, in this round
+	against  float64           // reward of this node relative to the mean, as the mediator reports it
+	offers   map[int]offer     // by party: its newest batch that is not accepted yet
+	refused  map[[32]byte]bool // digests of wrong batches, in this round
 
 	barrier   rounds.Barrier
-	counting  bool // the deadline of the round runs
-	turn      int  // of those who propose in the round, from 0
-	turning   bool // the time of the turn runs
-	working   bool // a batch is computed or checked
-	resting   bool // until the next tick, after a computation that failed
-	replaying bool // started just now, and may not know yet who is present
+	counting  bool // the deadline timer of the round runs
+	turn      int  // number of the turn in the round, from 0
+	turning   bool // the timer of the turn runs
+	working   bool // a batch is being computed or checked
+	resting   bool // until the next tick, after a failed computation
+	replaying bool // started recently; the present parties may be unknown
 	started   bool
-	alone     bool // the mediator is not there
+	alone     bool // the mediator is absent
 
 	ticks    int
 	answered map[int]bool // parties that this node has answered since the last tick
 	acked    int          // own evaluations that the mediator has
 	named    map[naming]bool
-	disputed map[dispute]bool // that this node reports to the others at the next tick
+	disputed map[dispute]bool // disputes to publish at the next tick
 	left     map[int]bool     // parties that have left
 
 	estimate estimate
 
-	out []strategy.Output // of the step under way
+	out []strategy.Output // of the current step
 }
 
-// dispute is an evaluation of which its author has signed two results.
+// dispute identifies an evaluation for which its author has signed two results.
 type dispute struct{ party, number int }
 
 var _ strategy.Exchange = (*Exchange)(nil)
 
-// NewExchange returns the exchange of the node with this key. An error says that the node
-// is not on the roster.
+// NewExchange returns the exchange of the node with this key. It returns an error if the node is not
+// on the roster.
 func NewExchange(t *task.Task, key crypto.PrivKey) (*Exchange, error) {
 	id, err := peer.IDFromPrivateKey(key)
 	if err != nil {
@@ -240,7 +240,7 @@ func (e *Exchange) timer(view strategy.View, name string) {
 	}
 }
 
-// notice takes down who has said goodbye, and who is back.
+// notice updates which parties have announced that they leave, by the latest presence messages.
 func (e *Exchange) notice(view strategy.View) {
 	for share, word := range strategy.Shares[protocol.Presence](view) {
 		if party := slices.Index(e.roster, share.Author); party >= 0 {
@@ -249,7 +249,7 @@ func (e *Exchange) notice(view strategy.View) {
 	}
 }
 
-// look shows whether the mediator is there, when that has changed.
+// look updates whether the mediator is present.
 func (e *Exchange) look(view strategy.View) {
 	if e.mediator < 0 || e.mediator == e.self || e.replaying {
 		return

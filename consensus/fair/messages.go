@@ -16,15 +16,15 @@ const (
 	ownRecord        = 'o' // number of the trial (varint) · envelope of the own evaluation
 	evaluationRecord = 'e' // envelope
 	batchRecord      = 'b' // envelope of an accepted batch
-	assignmentRecord = 'a' // envelope of an assignment, given or got
+	assignmentRecord = 'a' // envelope of an assignment, sent or received
 )
 
 func (e *Exchange) record(tag byte, envelope []byte) {
 	e.emit(strategy.Record{Data: append([]byte{tag}, envelope...)})
 }
 
-// replay restores the state of an earlier run. It skips unreadable records: their content is asked
-// for again.
+// replay restores the state of an earlier run. It skips unreadable records: this node requests
+// their content again.
 func (e *Exchange) replay(data []byte) {
 	if len(data) == 0 {
 		return
@@ -67,7 +67,7 @@ func (e *Exchange) replay(data []byte) {
 	}
 }
 
-// recall takes up an assignment.
+// recall applies an assignment, unless its round is over.
 func (e *Exchange) recall(a protocol.Assignment, share protocol.Share) {
 	party := slices.Index(e.roster, a.Party)
 	if party < 0 || a.Round < e.current.Number {
@@ -81,7 +81,7 @@ func (e *Exchange) recall(a protocol.Assignment, share protocol.Share) {
 	}
 }
 
-// seal signs a statement of this node. Its slot tells it from others of its kind.
+// seal signs a statement of this node. The slot distinguishes statements of one kind.
 func (e *Exchange) seal(kind string, slot int, payload []byte) (protocol.Share, bool) {
 	share, err := protocol.Seal(protocol.Share{
 		Task:    e.task.ID(),
@@ -106,7 +106,7 @@ func (e *Exchange) open(envelope []byte) (share protocol.Share, party int, ok bo
 	return share, party, party >= 0
 }
 
-// enter signs the evaluations that have ended since.
+// enter signs the evaluations that have ended since the last call, and sends them.
 func (e *Exchange) enter(view strategy.View) {
 	if !e.started {
 		return
@@ -151,7 +151,7 @@ func (e *Exchange) enter(view strategy.View) {
 	}
 }
 
-// tell sends statements to all who may see them: the mediator, or without one all parties.
+// tell sends statements to all parties that may see them: the mediator, or without one all parties.
 func (e *Exchange) tell(envelopes ...[]byte) {
 	for len(envelopes) > 0 {
 		first, bytes := 0, 0
@@ -204,10 +204,10 @@ func (e *Exchange) progress(to int) *protocol.Progress {
 	return &protocol.Progress{Round: e.current.Number, Counts: counts, Waiting: e.waits()}
 }
 
-// waits reports whether this node has nothing to evaluate of the latest round.
+// waits reports whether this node has evaluated all designs that it was assigned.
 func (e *Exchange) waits() bool { return e.book.reported(e.self, e.assigned[e.self]) }
 
-// greet tells all counterparts what this node has, so that they send what it lacks.
+// greet sends this node's progress to all counterparts, so that they send missing data.
 func (e *Exchange) greet() {
 	for _, party := range e.listeners() {
 		e.send(party, protocol.FairMessage{Progress: e.progress(party)})
@@ -246,7 +246,8 @@ func (e *Exchange) ask() {
 	}
 }
 
-// receive takes what a party has sent. Others are not listened to.
+// receive handles a message of a party. It ignores messages of other nodes; with a mediator,
+// parties ignore each other's messages too.
 func (e *Exchange) receive(from peer.ID, data []byte) {
 	sender := slices.Index(e.roster, from)
 	if sender < 0 || sender == e.self || !e.started || e.mediator >= 0 && e.self != e.mediator && sender != e.mediator {
@@ -270,8 +271,8 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 	}
 }
 
-// evidence is the newest of a party's first evaluations that this node has: who has others
-// finds out whose author has signed two.
+// evidence returns the newest of a party's first `count` evaluations, up to maxSent bytes. A receiver
+// with other evaluations of these numbers detects that the party has signed two.
 func (e *Exchange) evidence(party, count int) (m protocol.FairMessage) {
 	bytes := 0
 	for _, entry := range slices.Backward(e.book.entries[party][:count]) {
@@ -283,8 +284,8 @@ func (e *Exchange) evidence(party, count int) (m protocol.FairMessage) {
 	return m
 }
 
-// answer sends a party what it lacks, and says so when this node lacks something: once
-// between two ticks.
+// answer sends a party the data that it lacks, and this node's progress if this node lacks data. It
+// answers each party at most once between two ticks.
 func (e *Exchange) answer(sender int, h protocol.Progress) {
 	if e.mediator >= 0 && e.self != e.mediator {
 		e.acked = h.Counts[e.self]
@@ -320,7 +321,7 @@ func (e *Exchange) answer(sender int, h protocol.Progress) {
 	}
 }
 
-// lacks reports whether the sender has something that this node does not have.
+// lacks reports whether the sender has data that this node does not have.
 func (e *Exchange) lacks(sender int, h protocol.Progress) bool {
 	if e.mediator >= 0 {
 		return false
@@ -328,7 +329,7 @@ func (e *Exchange) lacks(sender int, h protocol.Progress) bool {
 	return !e.book.has(h.Counts) || h.Round > e.current.Number
 }
 
-// receiveEnvelope takes a signed statement.
+// receiveEnvelope handles a signed statement.
 func (e *Exchange) receiveEnvelope(sender int, envelope []byte) {
 	share, author, ok := e.open(envelope)
 	if !ok {
@@ -370,8 +371,8 @@ func (e *Exchange) handleEvaluation(author int, share protocol.Share) {
 	}
 }
 
-// publishDisputes tells which results count of those that contradict each other. It waits for
-// a tick, since an author can sign as many as it likes, each of which would go to everybody.
+// publishDisputes sends the valid result of each disputed evaluation. It runs once a tick, since an
+// author can sign any number of contradicting results, and each would go to all parties.
 func (e *Exchange) publishDisputes() {
 	var envelopes [][]byte
 	for party, list := range e.book.entries {
@@ -385,8 +386,8 @@ func (e *Exchange) publishDisputes() {
 	e.tell(envelopes...)
 }
 
-// compare names who has evaluated another design than the one that was assigned. Without a
-// mediator a party may have followed another batch of the round than this node has.
+// compare names a party that has evaluated a design other than the assigned one. Without a mediator
+// it does nothing, since the party may have followed another batch of the round than this node.
 func (e *Exchange) compare(party int, evaluation protocol.Evaluation) {
 	assigned := e.points[party]
 	if e.mediator < 0 || assigned == nil || evaluation.Round != e.assigned[party] {

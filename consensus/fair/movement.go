@@ -9,10 +9,10 @@ import (
 // visit is an evaluation of a listed design, by the design's number.
 type visit struct {
 	design int
-	value  *float64 // larger being better; nil when the evaluation has failed
+	value  *float64 // larger is better; nil if the evaluation has failed
 }
 
-// visits are a party's, in order.
+// visits returns the visits of a party, in order.
 func (c chooser) visits(b *book, party int) (all []visit) {
 	for _, e := range b.entries[party] {
 		if i, ok := c.task.Space.Listing().Index(c.task.Space.Decode(e.Point.Encoded(c.task.Space))); ok {
@@ -22,8 +22,8 @@ func (c chooser) visits(b *book, party int) (all []visit) {
 	return all
 }
 
-// choices returns for each of the parties the encoded designs that it can evaluate next,
-// where the task's designs are a list; nil where every combination of values is a design.
+// choices returns, for each party, the encoded designs that it can evaluate next if the task lists its
+// designs. It returns nil if every combination of values is a design.
 func (c chooser) choices(b *book, parties []int) [][][]float64 {
 	switch space := c.task.Space; {
 	case space.Listing() == nil:
@@ -39,11 +39,11 @@ func (c chooser) choices(b *book, parties []int) [][][]float64 {
 	}
 }
 
-// moves lists the listed designs to which one can go that has made these visits.
+// moves returns the listed designs that a party with these visits can evaluate next.
 //
-// In a graph one can go to any that was not visited yet and is as many steps away as the
-// task allows; when there is none, one step further, and so on; and where all that can be
-// reached was visited, to any of these again (S21, appendix C.1).
+// In a graph these are the unvisited designs within the number of steps that the task allows. If there
+// are none, the limit grows by one step at a time. If all reachable designs were visited, moves
+// returns all of them (S21, appendix C.1).
 func moves(t *task.Task, visits []visit) []int {
 	listing := t.Space.Listing()
 	if t.MaxMoves == 0 || len(visits) == 0 {
@@ -70,8 +70,9 @@ func moves(t *task.Task, visits []visit) []int {
 	}
 }
 
-// position is where one is after at least one visit: at the latest design, and after the
-// starting designs at the best of these, the first of equals (S21, appendix C.1).
+// position returns the design from which the next move starts, after at least one visit. It is the
+// latest design, and after the starting designs the best of these, the first of equals (S21, appendix
+// C.1).
 func position(t *task.Task, visits []visit) int {
 	best := visit{design: visits[len(visits)-1].design}
 	if len(visits) > t.Strategy.InitialDesigns {

@@ -7,7 +7,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// naming is what a party has been named for.
+// naming is a party and the reason for naming it.
 type naming struct{ party, reason int }
 
 // Reasons to name a party.
@@ -32,15 +32,15 @@ func reasonOf(code int) string {
 	return "reason " + strconv.Itoa(code)
 }
 
-// suspect names whose results do not fit.
+// suspect names the parties with too many outliers.
 func (e *Exchange) suspect(c choice) {
 	for _, party := range c.off {
 		e.name(party, far)
 	}
 }
 
-// name tells the user, and as the mediator all parties, that a party's results do not fit,
-// once for each reason.
+// name warns the user that a party's results do not fit, once for each reason. The mediator also
+// notifies all parties.
 func (e *Exchange) name(party, reason int) {
 	if party == e.self && reason != far || e.named[naming{party, reason}] {
 		return

@@ -10,9 +10,9 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// totals returns for each party of the roster how much more it has got than with average
-// results, in units of the objective: the sum over its results of the difference to the
-// mean of all results. Failed and imported evaluations do not count.
+// totals returns the reward of each party relative to average results, in units of the objective: the
+// sum over its results of the difference to the mean of all results. Failed and imported evaluations
+// do not count.
 func (e *Exchange) totals() []float64 {
 	mean, count := 0.0, 0
 	for _, list := range e.book.entries {
@@ -34,13 +34,13 @@ func (e *Exchange) totals() []float64 {
 	return totals
 }
 
-// Reward is the cumulative reward of one party, in the objective's units. Evaluations that failed,
-// or were made before or elsewhere, do not count.
+// Reward is the cumulative reward of one party, in the objective's units. Failed and imported
+// evaluations do not count.
 type Reward struct {
 	Party       peer.ID `json:"party"`
 	Evaluations int     `json:"evaluations"`
 	Sum         float64 `json:"sum"`
-	Best        float64 `json:"best"` // of them; 0 without any
+	Best        float64 `json:"best"` // best result; 0 without any
 	// RelativeToMean is the sum over the party's results of the difference to the mean of all
 	// results. Larger values are better, whatever the goal.
 	RelativeToMean float64 `json:"relative_to_mean"`
@@ -51,14 +51,14 @@ type Reward struct {
 // Estimate is the reward that a model of the objective predicts for a party without peers, in the
 // objective's units.
 type Estimate struct {
-	Evaluations int     `json:"evaluations"` // the party's first ones, which the estimate is about
+	Evaluations int     `json:"evaluations"` // number of the party's first evaluations, which the estimate covers
 	Sum         float64 `json:"sum"`
-	Best        float64 `json:"best"`       // of them
+	Best        float64 `json:"best"`       // best outcome
 	ActualSum   float64 `json:"actual_sum"` // the sum of the same number of outcomes of the party
 }
 
-// rewards returns the rewards that this node knows: of all parties without a mediator and at the
-// mediator; elsewhere its own.
+// rewards returns the rewards that this node knows: of all parties without a mediator or at the
+// mediator, and otherwise only its own.
 func (e *Exchange) rewards() (all []Reward) {
 	totals := e.totals()
 	for party, list := range e.book.entries {

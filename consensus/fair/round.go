@@ -27,8 +27,8 @@ func (e *Exchange) expected() (ids []peer.ID) {
 
 func (e *Exchange) hasSent(id peer.ID) bool { return e.ready(slices.Index(e.roster, id)) }
 
-// ready reports whether a party has evaluated its starting designs and whatever it was
-// assigned, so that it can be given another design.
+// ready reports whether a party has evaluated its starting designs and its latest assignment, so that
+// it can get another design.
 func (e *Exchange) ready(party int) bool {
 	return e.readyIn(e.book, party)
 }
@@ -37,7 +37,7 @@ func (e *Exchange) readyIn(b *book, party int) bool {
 	return b.started(party, e.task.Strategy.InitialDesigns) && b.reported(party, e.assigned[party])
 }
 
-// readyParties lists who can be given a design.
+// readyParties returns the parties that can get a design.
 func (e *Exchange) readyParties() (parties []int) {
 	for party := range e.roster {
 		if e.ready(party) && !e.left[party] {
@@ -47,7 +47,7 @@ func (e *Exchange) readyParties() (parties []int) {
 	return parties
 }
 
-// advance takes the next step of the round, if it can be taken now.
+// advance takes the next step of the round, if that is possible now.
 func (e *Exchange) advance(view strategy.View) {
 	if e.working || e.resting || !e.chooses() {
 		return
@@ -65,7 +65,7 @@ func (e *Exchange) advance(view strategy.View) {
 	}
 	parties := e.readyParties()
 	if len(parties) == 0 {
-		return // late themselves; the next result begins the round
+		return // all are late; the next result begins the round
 	}
 	leader := e.leader(view)
 	if leader == e.self {
@@ -82,7 +82,7 @@ func (e *Exchange) advance(view strategy.View) {
 	}
 }
 
-// offered reports whether there is a batch of a party for this turn of the round.
+// offered reports whether this node has a batch of the party for this turn of the round.
 func (e *Exchange) offered(party int) bool {
 	o, ok := e.offers[party]
 	return ok && o.Round == e.barrier.Number() && o.Turn == e.turn
@@ -113,14 +113,14 @@ func (e *Exchange) leader(view strategy.View) int {
 	}
 }
 
-// passOver ends a turn and names whose it was.
+// passOver ends a turn and warns about the party that had it.
 func (e *Exchange) passOver(why string) {
 	id := e.turns.Leader(e.barrier.Number(), e.turn)
 	e.warn("round %d: node %s, whose turn it was to propose, %s; it was passed over", e.barrier.Number(), id, why)
 	e.nextTurn()
 }
 
-// nextTurn passes over whose turn it is.
+// nextTurn passes over the party that has the turn.
 func (e *Exchange) nextTurn() {
 	e.turns.PassOver(e.barrier.Number(), e.turn)
 	e.turn++

@@ -41,25 +41,26 @@ const (
 type Settings struct {
 	// Roster is the parties, sorted, 2 to protocol.MaxParties: peer IDs with Ed25519 keys.
 	Roster []peer.ID
-	// Mediator is the one of the roster that gets all results and chooses for all; ""
+	// Mediator is the node of the roster that receives all results and chooses all designs; ""
 	// without one.
 	Mediator peer.ID
-	// Batch is "fair" (S21, equation 5), "ifu" (appendix C.6: the values of the gains do
-	// not count, only their order) or "two-step" (Remark 5: the sum is maximised and then
-	// dealt out).
+	// Batch is "fair" (S21, equation 5), "ifu" (appendix C.6: only the order of the gains
+	// counts) or "two-step" (Remark 5: the batch maximises the sum, and the party with the
+	// smallest gain then gets the best design).
 	Batch string
 	// Weights is "exponential", rho^(i-1), or "linear", rho·(n-i)+1 (Remark 4).
 	Weights string
-	// Rho is 0.001 to 1 with exponential weights, 1 weighing all parties equally;
-	// 0.001 to 1e6 with linear ones, larger being fairer. Unset with batch two-step.
+	// Rho is 0.001 to 1 with exponential weights, where 1 weighs all parties equally. It is
+	// 0.001 to 1e6 with linear weights, where larger values are fairer. Batch two-step does not
+	// allow the key and sets it to 1.
 	Rho float64
 	// Exploration is "varying" (C1 is multiplied by (Σw)²/(nΣw²)) or "fixed".
 	Exploration string
-	// C1 and C2 are those of α_t = C1·d·Σw²·ln(C2·t), in the units of standardised outputs:
-	// C1 0 to 1e6, C2 1e-6 to 1e6.
+	// C1 and C2 are the constants of α_t = C1·d·Σw²·ln(C2·t), in the units of standardised
+	// outputs: C1 0 to 1e6, C2 1e-6 to 1e6.
 	C1, C2 float64
-	// RoundTimeout is how many seconds a round waits for further results after its first one:
-	// 1 to 604800.
+	// RoundTimeout is the maximum time in seconds that a round waits for further results after
+	// its first one: 1 to 604800.
 	RoundTimeout int
 }
 

@@ -13,19 +13,18 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// source of designs that a batch has for this node.
+// source is the source of designs that a batch assigns to this node.
 const source strategy.Source = "assigned"
 
 const (
-	// choosing is how long, beyond its deadline, a round may take to be chosen and checked.
+	// choosing is the maximum time, after a round's deadline, for the choice and check of its batch.
 	choosing = 10 * time.Minute
-	// missing is how long a node waits for a mediator that is not there.
+	// missing is the maximum time that a node waits for an absent mediator.
 	missing = 30 * time.Second
 )
 
-// Strategy evaluates what the batch of each round has for this node: one design a round.
-// Its starting designs are random. Without the mediator it continues alone, by
-// expected improvement on its own results.
+// Strategy evaluates the design that the batch of each round assigns to this node. Its starting
+// designs are random. If no batch arrives, it continues by expected improvement on its own results.
 type Strategy struct {
 	task     *task.Task
 	settings Settings
@@ -68,7 +67,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	return suggestion, err
 }
 
-// alone chooses by this node's own results.
+// alone chooses a design by this node's own results.
 func (s Strategy) alone(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.task.MaxMoves == 0 {
 		return s.own.Suggest(ctx, view, trial, seed)

@@ -2,12 +2,12 @@
 
     python worker.py task.yaml -- python train.py --rate {rate} --steps {steps}
 
-FBO_URL is the daemon's address, such as http://10.0.0.5:7070, and FBO_TOKEN the file that has its
-token. FBO_CLIENT is the name of this job: a job that is started again under its name gets the trial
-again that it had. The last line that the command prints is the value.
+FBO_URL is the daemon's address, such as http://10.0.0.5:7070. FBO_TOKEN is the file that contains
+its token. FBO_CLIENT is the name of this job; a job that restarts under its name receives its former
+trial again. The last line that the command prints is the value.
 
-It ends with 0 when the trial has a value, 1 when its training failed, and 2 when something else
-is wrong. Told to stop (SIGTERM), it tells the training, hands the trial back and ends with 143.
+The exit code is 0 when the trial has a value, 1 when its training failed, and 2 after any other
+error. On SIGTERM the job stops the training, hands the trial back and exits with 143.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def filled(part: str, design: dict[str, Any]) -> str:
 
 
 class Stopped(Exception):
-    """This job was told to stop."""
+    """This job received SIGTERM."""
 
 
 class Stop:
-    """Notes that this job is told to stop, and tells the training that runs."""
+    """Records a SIGTERM of this job and forwards it to the running training."""
 
     def __init__(self) -> None:
         self._told = False
@@ -59,7 +59,7 @@ class Stop:
         """Run a command, and return its exit code and what it printed."""
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as training:
             self._training = training
-            if self._told:  # while it began
+            if self._told:  # while the training was starting
                 training.terminate()
             said, _ = training.communicate()
             self._training = None
@@ -67,7 +67,7 @@ class Stop:
 
 
 def measure(stop: Stop, command: list[str], design: dict[str, Any]) -> float:
-    """Run the training and return what its last line says; ValueError says why there is no value."""
+    """Run the training and return the value in its last line; ValueError states why there is none."""
     code, said = stop.run([filled(part, design) for part in command])
     print(said, end="", flush=True)
     if code != 0:
@@ -85,7 +85,7 @@ def measure(stop: Stop, command: list[str], design: dict[str, Any]) -> float:
 
 
 def insist(say: Callable[[], object]) -> None:
-    """Say it until the daemon has heard it."""
+    """Repeat a report until the daemon has received it, for at most PATIENCE seconds."""
     give_up = time.monotonic() + PATIENCE
     while True:
         try:
@@ -111,7 +111,7 @@ def evaluate(stop: Stop, task: fbo.Task, trial: fbo.Trial, command: list[str]) -
             print(f"trial {trial.id} failed: {reason}", file=sys.stderr)
             insist(lambda: task.fail(trial, reason))
             return 1
-    except fbo.Conflict as error:  # its lease ended, and another was quicker
+    except fbo.Conflict as error:  # the lease ended, and another job has reported an outcome
         print(f"trial {trial.id}: {error}", file=sys.stderr)
         return 0
 

@@ -142,8 +142,8 @@ func (o options) askAndTell(ctx context.Context, session *node.Session) error {
 		if ctx.Err() != nil {
 			return ctx.Err() // not the device's fault: Close hands the trial back
 		}
-		// What Tell or Fail has acknowledged is on disk: a power cut loses no
-		// result, and a trial that it cuts off is asked for again.
+		// A call of Tell or Fail returns after its report is on disk: a power cut loses no
+		// result, and Ask returns the interrupted trial again.
 		if err != nil {
 			err = session.Fail(ctx, trial.ID, err.Error())
 		} else {
@@ -187,7 +187,7 @@ func countEnded(ctx context.Context, session *node.Session) (ended int, err erro
 	return ended, err
 }
 
-// show is told what happens.
+// show prints an event of the session.
 func show(e node.Event) {
 	switch e.Type {
 	case node.Warning:
@@ -201,7 +201,7 @@ func show(e node.Event) {
 	}
 }
 
-// watchPeers says when the number of other devices on the task changes.
+// watchPeers prints the number of other devices on the task whenever it changes.
 func watchPeers(ctx context.Context, session *node.Session) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -238,7 +238,7 @@ func report(ctx context.Context, session *node.Session) error {
 	return nil
 }
 
-// tally says how many trials there are, and how many rest on other devices.
+// tally states how many trials there are, and how many designs used shares of other devices.
 func tally(trials []strategy.Trial) string {
 	fromPeers, failed := 0, 0
 	for _, trial := range trials {

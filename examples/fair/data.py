@@ -15,13 +15,13 @@ except ImportError as error:
 
 
 class DataError(Exception):
-    """The data cannot be used, for a reason that the user can mend."""
+    """The data cannot be used, for a reason that the user can correct."""
 
 
 @dataclass
 class Table:
-    """A data set. frame has the features, labels a 0 or 1 for each row, groups a number
-    from 0 on for each row; sensitive is the feature that the groups are made of."""
+    """A data set. frame has the features. labels has 0 or 1 and groups a number from 0 on for
+    each row. sensitive is the feature that defines the groups."""
 
     frame: pd.DataFrame
     labels: np.ndarray
@@ -32,8 +32,8 @@ class Table:
 
 @dataclass
 class Split:
-    """Training and validation rows: numbers are scaled by the training rows, texts are one
-    column per value. blind tells which columns are not made of the sensitive feature."""
+    """Training and validation rows: numbers are scaled by the training rows, texts become one
+    column per value. blind marks the columns that do not come from the sensitive feature."""
 
     train: np.ndarray
     train_labels: np.ndarray
@@ -54,8 +54,8 @@ GERMAN = ["status", "duration", "credit_history", "purpose", "credit_amount", "s
           "installment_plans", "housing", "number_of_existing_credits", "job", "number_of_people_liable_for",
           "telephone", "foreign_worker", "credit"]
 
-# What was written down after the two years (is_recid), or made of the answer by the program
-# under study (the scores). A classifier with is_recid errs in .03 of the cases.
+# Columns that were recorded after the two years (is_recid), or that the program under study
+# computed from the answer (the scores). A classifier with is_recid errs in .03 of the cases.
 LEAKS = ["is_recid", "decile_score", "score_text"]
 
 
@@ -67,8 +67,8 @@ def read_adult(folder):
                                        skipinitialspace=True, keep_default_na=False, comment="|")
                            for name in ("adult.data", "adult.test")], ignore_index=True)
     labels = frame["income"].str.rstrip(".") == ">50K"
-    # fnlwgt is a weight of the census and no property of a person; education says what
-    # education_num does.
+    # fnlwgt is a weight of the census and no property of a person; education duplicates
+    # education_num.
     return frame[[name for name in ADULT if name not in ("fnlwgt", "education", "income")]], labels
 
 
@@ -99,8 +99,8 @@ def need(folder, name, accepted):
 
 READERS = {"adult": read_adult, "compas": read_compas, "german": read_german}
 
-# Of each data set the attributes by which groups can be made, the default first: the feature
-# that says it, and what to make of it.
+# The attributes that can define groups, by data set, the default first: each has the feature
+# that contains it and a function from the feature's value to the group.
 SENSITIVE = {
     "adult": {"sex": ("sex", str), "race": ("race", str)},
     "compas": {"white": ("race", lambda race: "white" if race == "Caucasian" else "other"),

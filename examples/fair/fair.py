@@ -38,7 +38,7 @@ def evaluate(split, model, seed, limits, merge, parameters):
 
 
 def task(data_name, model, limits, merge=False, strategy="logei", initial=5, sensitive=None):
-    """Return a task file. Nodes on it work together, so its name has what else must be alike."""
+    """Return a task file. Its name contains everything else that must be the same on all nodes."""
     name = f"fair-{data_name}-{model}"
     if sensitive not in (None, next(iter(data.SENSITIVE[data_name]))):
         name += f"-{sensitive}"
@@ -73,7 +73,7 @@ def part(text):
 
 
 def add_problem(parser):
-    """Add the flags that say what is tuned under which limits."""
+    """Add the flags for the data set, the model and the limits."""
     parser.add_argument("--data", required=True, choices=list(data.READERS))
     parser.add_argument("--model", required=True, choices=list(models.SPACES))
     parser.add_argument("--sensitive", help="by what groups are made: adult sex, race; compas white, race, sex; german sex; default the first")
@@ -83,7 +83,7 @@ def add_problem(parser):
 
 
 def add_evaluation(parser):
-    """Add the flags that say on which rows."""
+    """Add the flags that select rows."""
     parser.add_argument("--dir", help="folder of the data files, see README.md")
     parser.add_argument("--seed", type=int, default=0, help="of the split into training and validation, and of the training")
     parser.add_argument("--rows", type=int, default=0, help="how many training rows to use; default all")

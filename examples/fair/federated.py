@@ -103,9 +103,10 @@ def history(args, folder, name, client):
 
 
 def table(lines, limits, evals):
-    """Print means over clients, with intervals over repeats: clients of one repeat know of each other.
+    """Print means over clients, with intervals over repeats: clients of one repeat use each other's shares.
 
-    A classifier that says no to everybody treats groups alike; of use is one that does not.
+    A classifier without any positive prediction treats all groups equally and is useless, so
+    the first feasible classifier with a positive prediction has a column of its own.
     """
     checkpoints = [at for at in CHECKPOINTS if at < evals] + [evals]
     print(f"{len(lines)} repeats")

@@ -20,8 +20,8 @@ def gap(predictions, groups, count, among):
     """Return the largest difference of the rate of positive predictions between groups.
 
     predictions, groups and among have an element per person: 0 or 1, a group from 0 to
-    count - 1, and whether the person counts. The answer is None where a group has nobody
-    who counts, since that group has no rate.
+    count - 1, and whether the person counts. The result is None if no person of a group
+    counts, since that group has no rate.
     """
     rates = []
     for group in range(count):

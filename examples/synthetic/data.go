@@ -15,10 +15,10 @@ const (
 	classes    = 10
 )
 
-// trainShare is the part of the samples that is trained on; the rest validates.
+// trainShare is the fraction of samples for training; the rest is for validation.
 const trainShare = 0.7
 
-// defaultSamples is the number of samples of a node when Config does not say.
+// defaultSamples is the number of samples of a node if Config.Samples is 0.
 const defaultSamples = 400
 
 // Config names the data of one node. The zero value is node 0 of
@@ -26,15 +26,15 @@ const defaultSamples = 400
 type Config struct {
 	// Seed names the federation.
 	Seed uint64
-	// Node tells the nodes of a federation apart; 0 or more.
+	// Node is the index of the node in its federation, 0 or more.
 	Node int
 	// Alpha is the variance of u_k, the mean of a node's true weights; 0 to 100.
 	//
 	// In the paper it "controls how much local models differ". As published, in
 	// text and program, u_k is one number for all classes, so it adds the same to
 	// every class's score and cannot change a label: the labels do not depend on
-	// Alpha. It is kept so that the data set is the published one. The models of
-	// two nodes differ at every Alpha, because their weights are independent.
+	// Alpha. The package keeps it so that the data set is the published one. The models
+	// of two nodes differ at every Alpha, because their weights are independent.
 	Alpha float64
 	// Beta is the variance of B_k, the mean of a node's inputs; 0 to 100. It
 	// controls how much the inputs differ between nodes.

@@ -133,9 +133,9 @@ def digits():
 
 
 def visits():
-    """Has somebody seen a doctor twice in the year? Members: what the insurance leaves to pay, and age.
+    """Has a person seen a doctor twice in the year? Members: coinsurance rate and age.
 
-    The data have no number for a person, but a person's years are rows in a row that differ in little.
+    The data do not identify persons, but the years of a person are consecutive rows with small differences.
     """
     frame = r_data("Ecdat/DoctorContacts")
     x = rows_of(frame, ["lc", "lpi", "fmde", "physlim", "ndisease", "linc", "lfam", "educdec", "age", "sex", "black", "health"])
@@ -183,7 +183,7 @@ def insurance():
 
 
 def pharmacy():
-    """Has somebody been to a pharmacy? Members: communes with numbers in a row, sixteen at a time, whole communes in each part."""
+    """Has a person been to a pharmacy? Members: sixteen consecutively numbered communes each, whole communes in each part."""
     frame = r_data("Ecdat/VietNamI")
     x = rows_of(frame, ["lnhhexp", "age", "sex", "married", "educ", "illness", "injury", "illdays", "actdays", "insurance"])
     y = (frame["pharvis"] > 0).to_numpy(int)
@@ -298,7 +298,7 @@ def flights():
 
 
 def doctor():
-    """Has somebody seen a doctor in the quarter? Members: sex and ten years of age; persons are in one part only."""
+    """Has a person seen a doctor in the quarter? Members: sex and ten years of age; each person is in one part only."""
     frame = r_data("COUNT/rwm5yr")
     x = rows_of(frame, ["age", "outwork", "married", "kids", "hhninc", "educ", "self", "hospvis", "year"])
     y = (frame["docvis"] > 0).to_numpy(int)

@@ -1,9 +1,8 @@
 """Trainings and their measures.
 
-Each training takes a design (a dict of the task's parameters) and a member, and returns the
-probabilities of the classes for the member's validation rows, or scores for the measure
-auc. The seed is the member's, the same for all designs, as somebody who searches by hand
-would have it.
+Each training takes a design (a dict of the task's parameters) and a member. It returns the
+probabilities of the classes for the member's validation rows, or scores for the measure auc.
+The seed is the member's, the same for all designs, as in a search by hand.
 """
 
 import warnings

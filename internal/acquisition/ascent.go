@@ -2,49 +2,47 @@ package acquisition
 
 import "math"
 
-// How an ascent steps.
+// Constants of an ascent.
 const (
-	remembered   = 8    // changes of the gradient
+	remembered   = 8    // stored changes of the gradient
 	firstMove    = 0.1  // of the largest coordinate, while the curvature is unknown
 	largestMove  = 0.5  // of the largest coordinate
-	growth       = 4.0  // of the move, where the function curves upwards
-	trials       = 12   // of one line search
+	growth       = 4.0  // of the move where the function curves upwards
+	trials       = 12   // at most, in one line search
 	tolerance    = 1e-7 // on a coordinate
 	minGain      = 1e-10
 	sufficiently = 1e-4  // Armijo's constant
-	minKept      = 0.1   // of the slope, when the bounds cut a direction
+	minKept      = 0.1   // of the slope, if the bounds cut a direction
 	minShrink    = 0.1   // of a step
 	minRelation  = 1e-10 // of a step to the gradient's change along it
 )
 
-// ascent climbs on some coordinates of the unit cube by projected L-BFGS.
-// Coordinates on a bound where the gradient points out of the cube are held; on
-// the others the remembered changes of the gradient give the direction (Nocedal
-// and Wright, "Numerical Optimization", 2nd edition, algorithm 7.4), which ends
-// at the bounds. That is the two-metric projection of Bertsekas, "Projected
-// Newton Methods for Optimization Problems with Simple Constraints" (SIAM
-// Journal on Control and Optimization, 1982), with Armijo's rule. A trial takes
-// a gradient and not only a value, because most trials are accepted.
+// ascent climbs on some coordinates of the unit cube by projected L-BFGS. It holds coordinates on a
+// bound where the gradient points out of the cube. For the others, the stored changes of the
+// gradient give the direction (Nocedal and Wright, "Numerical Optimization", 2nd edition, algorithm
+// 7.4), which ends at the bounds. That is the two-metric projection of Bertsekas, "Projected Newton
+// Methods for Optimization Problems with Simple Constraints" (SIAM Journal on Control and
+// Optimization, 1982), with Armijo's rule. A trial computes the gradient and not only the value,
+// because most trials are accepted.
 //
-// Against the spectral projected gradient method (Birgin, Martínez and Raydan
-// 2000) on Gaussian process draws, from the same starts: 23 gradients where that
-// took 29 and 41 values in 6 dimensions, 47 where it took 81 and 135 in 20, and
-// maxima alike.
+// Comparison with the spectral projected gradient method (Birgin, Martínez and Raydan 2000) on
+// Gaussian process draws, from the same starts: 23 gradients against 29 gradients and 41 values in
+// 6 dimensions, 47 against 81 and 135 in 20, and similar maxima.
 type ascent struct {
 	floats []int // the coordinates that move
 
 	x, grad []float64 // of the space's dimension
 	value   float64
 	ready   bool // grad is the one at x
-	settled bool // no better point near x
+	settled bool // there is no better point near x
 
 	trial, trialGrad []float64
 	direction        []float64             // per float
 	held             []bool                // per float
 	steps, changes   [remembered][]float64 // per float; a ring
 	weights          [remembered]float64
-	count            int     // of pairs remembered since start
-	move             float64 // the next step's largest coordinate, if no pair tells
+	count            int     // of pairs stored since start
+	move             float64 // largest coordinate of the next step while there are no pairs
 }
 
 func newAscent(floats []int, dim int) *ascent {
@@ -63,15 +61,14 @@ func newAscent(floats []int, dim int) *ascent {
 	return a
 }
 
-// start moves to x, whose value is given, and forgets what was learned elsewhere.
+// start moves to x, whose value is given, and drops the stored pairs.
 func (a *ascent) start(x []float64, value float64) {
 	copy(a.x, x)
 	a.value, a.count, a.move = value, 0, firstMove
 	a.ready, a.settled = false, len(a.floats) == 0
 }
 
-// climb goes on from where the ascent stands, for the given number of gradients;
-// the last line search may take up to 11 more.
+// climb continues for the given number of gradients; the last line search may take up to 11 more.
 func (a *ascent) climb(f Function, gradients int) {
 	if a.settled {
 		return
@@ -99,8 +96,8 @@ func (a *ascent) climb(f Function, gradients int) {
 	}
 }
 
-// aim sets the direction. It returns the slope of the function along it, and
-// its largest coordinate.
+// aim sets the direction. It returns the slope of the function along it, and its largest
+// coordinate.
 func (a *ascent) aim() (slope, length float64) {
 	a.followGradient()
 	scale := a.bend()
@@ -114,7 +111,8 @@ func (a *ascent) aim() (slope, length float64) {
 	if slope >= minKept*whole {
 		return slope, length
 	}
-	// The bounds have bent it away from uphill. The gradient they cannot.
+	// The bounds have turned the direction away from the ascent, which cannot happen to the
+	// gradient.
 	a.followGradient()
 	for k := range a.direction {
 		a.direction[k] *= scale
@@ -135,12 +133,12 @@ func (a *ascent) followGradient() {
 	}
 }
 
-// bend turns the gradient into the quasi-Newton direction, by the pairs that
-// show downward curvature in the coordinates that are not held. It returns by
-// what to scale the plain gradient, or 0 when there are no such pairs.
+// bend turns the gradient into the quasi-Newton direction. It uses the pairs that show downward
+// curvature in the coordinates that are not held. It returns the factor for the plain gradient, or
+// 0 if there are no such pairs.
 func (a *ascent) bend() (scale float64) {
 	oldest := max(a.count-remembered, 0)
-	var inverse [remembered]float64 // 0 for pairs of no use
+	var inverse [remembered]float64 // 0 for unusable pairs
 	for j := a.count - 1; j >= oldest; j-- {
 		r := j % remembered
 		s, y := a.steps[r], a.changes[r]
@@ -170,7 +168,7 @@ func (a *ascent) bend() (scale float64) {
 	return scale
 }
 
-// product is the inner product over the coordinates that are not held.
+// product returns the inner product over the coordinates that are not held.
 func (a *ascent) product(u, v []float64) float64 {
 	sum := 0.0
 	for k, held := range a.held {
@@ -181,7 +179,7 @@ func (a *ascent) product(u, v []float64) float64 {
 	return sum
 }
 
-// add adds weight·u to the direction, except where it is held.
+// add adds weight·u to the direction, except in held coordinates.
 func (a *ascent) add(weight float64, u []float64) {
 	for k, held := range a.held {
 		if !held {
@@ -190,8 +188,7 @@ func (a *ascent) add(weight float64, u []float64) {
 	}
 }
 
-// limit scales the direction so that its largest coordinate is most; it grows no
-// more than by factor.
+// limit multiplies the direction by at most factor, and so that no coordinate exceeds most.
 func (a *ascent) limit(factor, most float64) {
 	largest := 0.0
 	for _, d := range a.direction {
@@ -206,8 +203,7 @@ func (a *ascent) limit(factor, most float64) {
 	}
 }
 
-// cut ends the direction at the bounds of the cube. whole is the slope along the
-// direction before.
+// cut ends the direction at the bounds of the cube. whole is the slope along the uncut direction.
 func (a *ascent) cut() (slope, length, whole float64) {
 	for k, i := range a.floats {
 		whole += a.direction[k] * a.grad[i]
@@ -219,8 +215,8 @@ func (a *ascent) cut() (slope, length, whole float64) {
 	return slope, length, whole
 }
 
-// search goes along the direction until the value has grown enough. It returns
-// the gain, 0 for none, and how many gradients it took.
+// search follows the direction until the value has grown enough. It returns the gain, 0 for none,
+// and the number of gradients that it took.
 func (a *ascent) search(f Function, slope float64) (gain float64, used int) {
 	copy(a.trial, a.x)
 	fraction := 1.0
@@ -248,9 +244,8 @@ func (a *ascent) search(f Function, slope float64) (gain float64, used int) {
 	return 0, used
 }
 
-// remember keeps the step to the trial. Where the function curves upwards the
-// pairs tell nothing about a maximum: they are dropped, and the next step is
-// longer.
+// remember stores the step to the trial. Where the function curves upwards, the pairs do not help
+// to find a maximum: it drops them, and makes the next step longer.
 func (a *ascent) remember() {
 	s, y := a.steps[a.count%remembered], a.changes[a.count%remembered]
 	sy, yy, length := 0.0, 0.0, 0.0

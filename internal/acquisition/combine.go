@@ -2,8 +2,8 @@ package acquisition
 
 import "slices"
 
-// Sum returns the sum of functions: for logarithms, as of LogEI and
-// LogFeasibility, that is the logarithm of the product. Of none it is 0.
+// Sum returns the sum of functions. For logarithms, such as LogEI and LogFeasibility, that is the
+// logarithm of the product. The sum of no functions is 0.
 func Sum(fs ...Function) Function { return &sum{fs: slices.Clone(fs)} }
 
 var _ Batch = (*sum)(nil)

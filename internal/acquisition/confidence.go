@@ -16,10 +16,9 @@ func UCB(p Predictor, beta float64) Function {
 	return &scored{p: p, by: bound{rootOf(beta)}}
 }
 
-// LCB returns the lower confidence bound mean - sqrt(beta)·sd, to be maximised
-// like all: the design that is good even if things go ill. (The bound that a
-// minimiser explores with is the UCB of the negated process.) It panics when
-// beta is negative or NaN.
+// LCB returns the lower confidence bound mean - sqrt(beta)·sd, to be maximised like all functions
+// here: its maximiser is good even under pessimistic assumptions. (The bound with which a minimiser
+// explores is the UCB of the negated process.) It panics when beta is negative or NaN.
 func LCB(p Predictor, beta float64) Function {
 	return &scored{p: p, by: bound{-rootOf(beta)}}
 }
@@ -31,7 +30,7 @@ func rootOf(beta float64) float64 {
 	return math.Sqrt(beta)
 }
 
-// bound is the mean and so many standard deviations.
+// bound is the mean plus a number of standard deviations.
 type bound struct{ deviations float64 }
 
 func (b bound) value(mean, sd float64) float64 { return mean + b.deviations*sd }

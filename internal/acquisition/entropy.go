@@ -7,34 +7,35 @@ import (
 	"github.com/fbo-node/fbo/internal/normal"
 )
 
-// LogGain returns what max-value entropy search maximises: how much the outcome of an
-// evaluation tells of the value y* of the optimum, in nats, by its logarithm. optima are
-// samples of y*, in the units of p, at least one; the gain is the average over them. With
-// limits y* is the largest value among the designs that keep them all, and -Inf says that
-// in this sample no design does, so that only the limits tell something.
+// LogGain returns the acquisition function of max-value entropy search: the logarithm of the
+// information, in nats, that the outcome of an evaluation contains about the value y* of the
+// optimum. optima are samples of y*, in the units of p, at least one; the gain is the average over
+// them. With limits, y* is the largest value among the designs that satisfy them all. -Inf means
+// that in this sample no design does, so that only the limits contain information.
 //
-// Given y*, an outcome is outside of the box where the objective exceeds y* and all limits
-// are kept. With M the probability of the box, Z = 1 - M, an output that lies in it from a
-// to b in standard deviations from its mean, m = Φ(b) - Φ(a) and e = aφ(a) - bφ(b),
+// Given y*, an outcome lies outside the box in which the objective exceeds y* and all limits are
+// satisfied. Let M be the probability of the box and Z = 1 - M. For an output that lies in the box
+// from a to b, in standard deviations from its mean, let m = Φ(b) - Φ(a) and e = aφ(a) - bφ(b).
+// Then
 //
 //	gain = -ln Z + M/(2Z)·Σ e/m
 //
-// over all outputs, which are independent: the entropy of a normal distribution less that
-// of the same distribution outside of the box. Without limits that is equation 6 of Wang
-// and Jegelka, "Max-value Entropy Search for Efficient Bayesian Optimization" (ICML 2017);
-// with them it is the acquisition of Perrone et al., "Constrained Bayesian Optimization
-// with Max-Value Entropy Search" (2019), for limits on both sides too.
+// over all outputs, which are independent. That is the entropy of a normal distribution minus that
+// of the same distribution outside the box. Without limits it is equation 6 of Wang and Jegelka,
+// "Max-value Entropy Search for Efficient Bayesian Optimization" (ICML 2017). With limits it is the
+// acquisition function of Perrone et al., "Constrained Bayesian Optimization with Max-Value Entropy
+// Search" (2019), also for limits on both sides.
 //
-// The logarithm has the same maximiser, and a slope where M underflows, as it does
-// everywhere while what is known is far from the limits. The gain itself can be negative
-// with two or more narrow limits on both sides: a normal distribution gets wider without
-// its middle. There the function is the gain less 1e9, below the logarithms of all gains
-// above exp(-1e9).
+// The logarithm has the same maximiser, and has a slope where M underflows, as it does everywhere
+// while the known outcomes are far from the limits. The gain itself can be negative with two or
+// more narrow limits on both sides: a normal distribution without its middle is wider. There the
+// function is the gain minus 1e9, below the logarithms of all gains above exp(-1e9).
 //
-// The outcome of a limit with Noise is taken for a number with that noise, although of what
-// is true or false no number is seen.
+// The outcome of a limit with Noise counts as a number with that noise, although no number is
+// observed for a truth value.
 //
-// An output without variance tells nothing. A mean of more than 37 deviations above a
+// An output without variance contains no information. A mean of more than 37 deviations above a
+// sample of y* counts as if it were 37 above. LogGain panics without a sample.
 // sample of y* counts as if it were 37 above. LogGain panics without a sample.
 func LogGain(p Predictor, optima []float64, limits ...Limit) Function {
 	if len(optima) == 0 {
@@ -44,7 +45,7 @@ func LogGain(p Predictor, optima []float64, limits ...Limit) Function {
 }
 
 const (
-	belowLogs = -1e9 // of gains; a float64 still tells gains from each other when they are added to it
+	belowLogs = -1e9 // added to gains; a float64 still distinguishes gains with it
 	certain   = 37.0 // deviations beyond which Φ underflows, and with it Z
 )
 
@@ -94,7 +95,7 @@ func (g *gain) Gradient(grad, x []float64) float64 {
 	return value
 }
 
-// slopeOfSD is the slope of a deviation; as elsewhere, none where it is 0.
+// slopeOfSD returns the slope of a deviation; as elsewhere, 0 if the deviation is 0.
 func slopeOfSD(ofVariance, sd float64) float64 {
 	if sd == 0 {
 		return 0
@@ -102,12 +103,12 @@ func slopeOfSD(ofVariance, sd float64) float64 {
 	return ofVariance / (2 * sd)
 }
 
-// portion is how much of the distribution of one or more outputs lies in the box.
+// portion is the part of the distribution of one or more outputs that lies in the box.
 type portion struct {
 	log   float64 // of the probability, the product of all m
 	ratio float64 // the sum of all e/m
 
-	// The derivatives of one output's by its mean and deviation.
+	// The derivatives of log and ratio by mean and deviation, for a single output.
 	logByMean, logBySD, ratioByMean, ratioBySD float64
 }
 
@@ -116,7 +117,7 @@ func (p *portion) times(other portion) {
 	p.ratio += other.ratio
 }
 
-// portionOf returns that of an output in the box from low to high.
+// portionOf returns the portion of one output in the box from low to high.
 func portionOf(mean, sd, low, high float64) portion {
 	if sd == 0 {
 		if low <= mean && mean <= high {
@@ -133,9 +134,9 @@ func portionOf(mean, sd, low, high float64) portion {
 	}
 	value, byA, byB := normal.LogBetween(a, b)
 	if out := normal.CDF(a) + normal.CDF(-b); out < 0.5 {
-		value = math.Log1p(-out) // with all digits of what is outside, of which Z is made
+		value = math.Log1p(-out) // with all digits of the part outside, which determines Z
 	}
-	// Where there is no bound there is no density, and no term.
+	// Without a bound there is no density, and no term.
 	if math.IsInf(a, 0) {
 		a, aBySD = 0, 0
 	}
@@ -143,7 +144,7 @@ func portionOf(mean, sd, low, high float64) portion {
 		b, bBySD = 0, 0
 	}
 	s := portion{log: value, ratio: -a*byA - b*byB}
-	// The density of the bounds over m is -byA and byB, which are 0 where there is none.
+	// The density of the bounds over m is -byA and byB, which are 0 without a bound.
 	ratioByA, ratioByB := -byA*(1+s.ratio-a*a), -byB*(1+s.ratio-b*b)
 	s.logByMean, s.logBySD = -(byA+byB)/sd, byA*aBySD+byB*bBySD
 	s.ratioByMean, s.ratioBySD = -(ratioByA+ratioByB)/sd, ratioByA*aBySD+ratioByB*bBySD
@@ -167,8 +168,8 @@ func (s *slopes) scale(factor float64) {
 	s.mean, s.sd, s.log, s.ratio = s.mean*factor, s.sd*factor, s.log*factor, s.ratio*factor
 }
 
-// average returns the function where the objective has this mean and deviation. It sums
-// gains as multiples of the largest probability so far, which may underflow.
+// average returns the function for this mean and deviation of the objective. It sums gains as
+// multiples of the largest probability so far, which may underflow.
 func (g *gain) average(mean, sd float64, kept portion) (value float64, by slopes) {
 	largest, sum := math.Inf(-1), 0.0 // the logarithm of the probability, and the gains over it
 	for _, optimum := range g.optima {
@@ -193,7 +194,7 @@ func (g *gain) average(mean, sd float64, kept portion) (value float64, by slopes
 		by.sd += byLog*s.logBySD + byRatio*s.ratioBySD
 	}
 	switch {
-	case math.IsInf(largest, -1): // nothing to be learned
+	case math.IsInf(largest, -1): // no information
 		return largest, slopes{}
 	case sum > 0:
 		by.scale(1 / sum)

@@ -13,8 +13,8 @@ const (
 	together      = 512  // designs held in memory at once
 )
 
-// enumerable tells how many designs there are, if so few, or listed, that all are
-// evaluated, and what writes the design of a number.
+// enumerable returns the number of designs, and a function that writes the design of a number. ok
+// reports whether all are evaluated: there are few enough, or they are listed.
 func enumerable(space *task.Space) (count int, write func(x []float64, number int), ok bool) {
 	if l := space.Listing(); l != nil && !l.Absent() {
 		return l.Len(), l.Encode, true

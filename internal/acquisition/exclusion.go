@@ -6,15 +6,14 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Box is a neighbourhood: the points no coordinate of which is Radius or more away
-// from the centre's. With a radius of at most 1 a design with another category is
-// outside.
+// Box is a neighbourhood: the points of which every coordinate is less than Radius away from the
+// centre's. With a radius of at most 1, a design with another category is outside.
 type Box struct {
 	Centre []float64 // encoded
 	Radius float64   // more than 0
 }
 
-// Contains tells whether x is inside.
+// Contains reports whether x is inside.
 func (b Box) Contains(x []float64) bool {
 	for i, u := range b.Centre {
 		if math.Abs(x[i]-u) >= b.Radius {
@@ -24,13 +23,13 @@ func (b Box) Contains(x []float64) bool {
 	return true
 }
 
-// past is how far beyond the face of a box a point is moved, so that rounding, of
+// past is the distance to which a point is moved beyond the face of a box, so that rounding, of
 // coordinates of at most 1, leaves it outside.
 const past = 1e-15
 
-// Outside is a function outside of boxes. A point inside has the value of the
-// nearest one outside that differs in one float only, so that searches go along the
-// faces of boxes; where there is none, as with listed designs, it is -Inf.
+// Outside is a function outside boxes. A point inside has the value of the nearest point outside
+// that differs in only one float, so that searches move along the faces of boxes. If there is none,
+// as with listed designs, the value is -Inf.
 type Outside struct {
 	f      Function
 	boxes  []Box
@@ -43,13 +42,13 @@ var (
 	_ Batch    = (*Outside)(nil)
 )
 
-// NewOutside returns f outside of boxes in a space.
+// NewOutside returns f outside the boxes in a space.
 func NewOutside(f Function, space *task.Space, boxes []Box) *Outside {
 	return &Outside{f: f, boxes: boxes, floats: newNeighbours(space).floats}
 }
 
-// Leave moves x out of the boxes, to where it has its value. It returns the
-// coordinate that has moved, -1 for none, and false when x cannot be moved out.
+// Leave moves x out of the boxes, to the point that determines its value. It returns the coordinate
+// that has moved, -1 for none, and false if x cannot be moved out.
 func (o *Outside) Leave(x []float64) (moved int, ok bool) {
 	if !o.inside(x) {
 		return -1, true
@@ -70,8 +69,8 @@ func (o *Outside) Leave(x []float64) (moved int, ok bool) {
 	return moved, moved >= 0
 }
 
-// exit moves coordinate i of x in a direction until x is outside, and returns where
-// that is; false when it would leave the cube.
+// exit moves coordinate i of x in a direction until x is outside, and returns the coordinate; false
+// if it would leave the cube.
 func (o *Outside) exit(x []float64, i int, direction float64) (u float64, ok bool) {
 	for in := true; in; {
 		in = false

@@ -1,6 +1,6 @@
 package acquisition
 
-// Function is what to maximise, over encoded designs. A Maximizer with several
+// Function is a function of encoded designs that a Maximizer maximises. A Maximizer with several
 // workers calls it from several goroutines at once.
 type Function interface {
 	// Value returns the function at x. NaN counts as the worst value.
@@ -10,12 +10,11 @@ type Function interface {
 	Gradient(grad, x []float64) float64
 }
 
-// Batch is what a Function may be too, when it evaluates many points faster
-// together than one by one. The value at a point must not depend on the others,
-// and may differ from that of Value by rounding.
+// Batch is an optional interface of a Function that evaluates many points faster together than one
+// by one. The value at a point must not depend on the others, and may differ from that of Value by
+// rounding.
 type Batch interface {
-	// Values fills dst with the values at len(dst) points, which lie one after
-	// the other in points.
+	// Values fills dst with the values at len(dst) points, which lie one after the other in points.
 	Values(dst, points []float64)
 }
 

@@ -8,11 +8,11 @@ import "math/rand/v2"
 // Multidimensional Quasi-Monte Carlo Integration", Journal of Computational
 // Physics, 1979; there the permutations are fixed).
 //
-// On draws of Gaussian processes with 2, 6 and 20 floats the maxima found from
-// its points, from those of a golden-ratio lattice and from independent ones
-// were alike within the error of 24 draws each. The lattice leaves gaps of a
-// quarter in single coordinates from 20 coordinates on; this leaves none. gonum's
-// samplemv.Halton scrambles otherwise, and would give other designs for a seed.
+// The maxima found from its points, from those of a golden-ratio lattice and from independent ones
+// were equal within the error of 24 draws each, on draws of Gaussian processes with 2, 6 and 20
+// floats. From 20 coordinates on, the lattice leaves gaps of a quarter in single coordinates; this
+// sequence leaves none. gonum's samplemv.Halton scrambles in another way, and would give other
+// designs for a seed.
 type halton struct {
 	index        int
 	permutations [][]int // per coordinate; as long as its base

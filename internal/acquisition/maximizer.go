@@ -10,69 +10,67 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// What a Maximizer's zero fields mean.
+// Defaults for zero fields of a Maximizer.
 const (
 	defaultSearches        = 128
 	minCandidates          = 128
 	candidatesPerParameter = 64
 	maxCandidates          = 1024
-	// With discrete parameters there are fewer searches, such that one round of
-	// neighbours for all of them takes about so many values, but one group at
-	// least.
+	// With discrete parameters there are fewer searches: one round of neighbours for all of them
+	// takes about this number of values, but there is at least one group.
 	neighbourValues = 2048
 )
 
-// Maximizer searches the designs of a space. It is a plain value, safe for
-// concurrent use.
+// Maximizer searches the designs of a space. It is a plain value, safe for concurrent use.
 //
-// A space of at most 4096 designs is enumerated, and so is one that is a list, whatever
-// its length. Otherwise the function is
-// evaluated at Candidates designs, a quasi-random sequence and perturbations of
-// near ones, and local searches climb from the best and from others drawn with
-// odds that grow with their values. They compete in groups of eight, of which
-// the best one is followed to its end; when enough groups (3 and one more per parameter,
-// at most 8) have ended on the same hill and none on a higher one, the rest is not
-// begun.
+// It enumerates a space of at most 4096 designs, and a list of any length. Otherwise it evaluates
+// the function at Candidates designs: a quasi-random sequence and perturbations of near ones. Local
+// searches climb from the best candidate and from others, which are drawn with probabilities that
+// grow with their values. They compete in groups of eight; the best of each group is followed to
+// its end. When enough groups have ended on the same hill and none on a higher one, the rest is not
+// begun. Enough are 3 and one more per parameter, at most 8.
 //
-// The work is at most Candidates + 5 values; for each search 20 gradients (each
-// of three line searches may add 11) and the values of all its neighbours three
-// times; for one search in eight up to 1,200 gradients and the neighbours 20
-// times, of which it usually takes a hundredth; and in the end, with two or more
-// discrete parameters, four times 2,048 values of designs that differ in two of
-// them, each time with one such search. Neighbours are the other choices of a
-// categorical, and up to 2·log2(count)+2 of the values of an int, or of
-// another parameter that takes finitely many numbers.
+// The work is at most the sum of
+//
+//   - Candidates + 5 values;
+//   - for each search 20 gradients (each of three line searches may add 11) and the values of all
+//     its neighbours three times;
+//   - for one search in eight up to 1,200 gradients and the neighbours 20 times, of which it
+//     usually takes a hundredth;
+//   - in the end, with two or more discrete parameters, four times 2,048 values of designs that
+//     differ in two of them, each time with one such search.
+//
+// Neighbours are the other choices of a categorical, and up to 2·log2(count)+2 of the values of an
+// int or of another parameter with finitely many numbers.
 type Maximizer struct {
 	Space *task.Space
 
-	// Candidates is at least 1. 0 means 128, and 64 more for every parameter, but
-	// at most 1024.
+	// Candidates is at least 1. 0 means 128, and 64 more for every parameter, but at most 1024.
 	Candidates int
 
-	// Searches is the largest number of local searches, at least 1. 0 means 128;
-	// less, but not below 8, where a design has more than 16 neighbours.
+	// Searches is the largest number of local searches, at least 1. 0 means 128; fewer, but not
+	// below 8, if a design has more than 16 neighbours.
 	Searches int
 
-	// Workers is the number of goroutines that evaluate the function, at least 1.
-	// 0 means GOMAXPROCS. The result is the same for any number. Unless it is 1,
-	// the function must be safe for concurrent use.
+	// Workers is the number of goroutines that evaluate the function, at least 1. 0 means
+	// GOMAXPROCS. The result is the same for any number. Unless it is 1, the function must be safe
+	// for concurrent use.
 	Workers int
 }
 
-// Maximize returns the best x found and f(x). x is the encoding of a design:
-// Space.Snap leaves it as it is. (As everywhere in the unit cube, a float is not
-// rounded to the decimals in which designs are shown.) near holds encoded
-// designs, best first, around which to look as well; it is not altered. The
-// result is no worse than the best candidate and the first five near designs,
-// except by rounding where f's Value, Values and Gradient round differently. It
-// depends on the arguments and rng alone.
+// Maximize returns the best x found and f(x). x is the encoding of a design: Space.Snap leaves it
+// unchanged. (As everywhere in the unit cube, a float is not rounded to the decimals in which
+// designs are shown.) near holds encoded designs, best first, around which it searches as well;
+// they are not altered. The result is no worse than the best candidate and the first five near
+// designs, except by rounding where f's Value, Values and Gradient round differently. It depends
+// only on the arguments and rng.
 //
-// When ctx ends before the search does, Maximize returns the error of ctx and nothing
-// else. It looks at ctx between chunks of 32 values and between the stages of a
-// search, each of which takes at most 60 gradients and their line searches.
+// If ctx ends before the search, Maximize returns only the error of ctx. It checks ctx between
+// chunks of 32 values and between the stages of a search, each of which takes at most 60 gradients
+// and their line searches.
 //
-// Maximize panics when a field is negative, when a near design has not the space's
-// dimension, and when f does.
+// Maximize panics if a field is negative, if a near design does not have the space's dimension, and
+// if f panics.
 func (m Maximizer) Maximize(ctx context.Context, f Function, near [][]float64, rng *rand.Rand) (x []float64, value float64, err error) {
 	m.check()
 	workers := m.Workers
@@ -114,7 +112,7 @@ func (m Maximizer) check() {
 	}
 }
 
-// effort returns how many searches and candidates to take.
+// effort returns the numbers of searches and candidates.
 func (m Maximizer) effort(moves *neighbours) (searches, candidates int) {
 	searches = defaultSearches
 	candidates = min(minCandidates+candidatesPerParameter*m.Space.Len(), maxCandidates)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// LogMean is LogAverage with equal weights. Of one function it is that one.
+// LogMean is LogAverage with equal weights. For one function it returns that function.
 func LogMean(fs ...Function) Function {
 	if len(fs) == 1 {
 		return fs[0]
@@ -14,10 +14,10 @@ func LogMean(fs ...Function) Function {
 	return LogAverage(slices.Repeat([]float64{1}, len(fs)), fs...)
 }
 
-// LogAverage returns the logarithm of the weighted average of what functions are the
-// logarithms of: of LogEI under several posteriors that of the expected improvement under
-// their mixture. There is a weight for each, at least 0, of which only the ratios count.
-// Without a positive one it panics.
+// LogAverage returns the logarithm of a weighted average; the functions are the logarithms of its
+// terms. With LogEI under several posteriors, it is the logarithm of the expected improvement under
+// their mixture. There is a weight for each function, at least 0; only their ratios count. It
+// panics without a positive weight.
 func LogAverage(weights []float64, fs ...Function) Function {
 	total := 0.0
 	for _, w := range weights {
@@ -65,8 +65,8 @@ func (m *logAverage) Values(dst, points []float64) {
 	m.memory.put(held)
 }
 
-// Gradient is the average of the gradients, weighted also by what the functions are the
-// logarithms of.
+// Gradient returns the average of the gradients; the exponentials of the functions are part of the
+// weights.
 func (m *logAverage) Gradient(grad, x []float64) float64 {
 	held := m.memory.take(len(x))
 	clear(grad)
@@ -87,7 +87,7 @@ func (m *logAverage) Gradient(grad, x []float64) float64 {
 	return total
 }
 
-// logAdd returns log(exp(a)+exp(b)); NaN counts as nothing.
+// logAdd returns log(exp(a)+exp(b)); a NaN as b counts as log 0.
 func logAdd(a, b float64) float64 {
 	if math.IsNaN(b) || math.IsInf(b, -1) {
 		return a

@@ -2,20 +2,20 @@ package acquisition
 
 import "github.com/fbo-node/fbo/task"
 
-// neighbours knows the moves of the discrete parameters. Use does not alter it.
+// neighbours lists the moves of the discrete parameters. Use does not alter it.
 type neighbours struct {
 	space    *task.Space
 	blocks   []task.Block
 	floats   []int // coordinates that move freely
-	discrete []int // the parameters of the others
-	most     int   // neighbours in one parameter
-	total    int   // neighbours in all, at most
+	discrete []int // the other parameters
+	most     int   // largest number of neighbours in one parameter
+	total    int   // largest number of neighbours in all
 }
 
 func newNeighbours(space *task.Space) *neighbours {
 	n := &neighbours{space: space, blocks: space.Blocks()}
 	if space.Listing() != nil {
-		return n // what one parameter makes of a listed design need not be listed
+		return n // a neighbour of a listed design may not be listed
 	}
 	for i, block := range n.blocks {
 		count := block.Len - 1
@@ -43,9 +43,9 @@ func maxSteps(values int64) int {
 	return count
 }
 
-// alternatives writes to the first rows of dst, and counts, the designs that
-// differ from x in parameter i: every other choice, or the numbers one, two, four,
-// ... values away and both bounds.
+// alternatives writes the designs that differ from x in parameter i to the first rows of dst, and
+// returns their number. These are every other choice, or the numbers one, two, four, ... values
+// away and both bounds.
 func (n *neighbours) alternatives(dst *points, i int, x []float64) (count int) {
 	block := n.blocks[i]
 	if block.Kind == task.Categorical {

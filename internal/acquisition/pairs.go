@@ -5,18 +5,18 @@ import (
 	"math/rand/v2"
 )
 
-// The bounds on the moves of two discrete parameters at once, which only the
-// best search of all tries, when it has ended.
+// Limits of the moves of two discrete parameters at once. Only the best search of all tries them,
+// after it has ended.
 const (
 	pairRounds = 4
 	pairValues = 2048 // per round
 )
 
-// pair is two discrete parameters.
+// pair holds the indices of two discrete parameters.
 type pair struct{ one, other int }
 
-// escape tries to leave a design that no single neighbour improves, by moves in
-// two parameters at once, and goes on from where they lead.
+// escape tries to leave a design that no single neighbour improves, by moves in two parameters at
+// once, and continues the search from there.
 func (s *search) escape(ctx context.Context, f Function, rng *rand.Rand) {
 	pairs := s.moves.pairs()
 	if len(pairs) == 0 {
@@ -33,8 +33,8 @@ func (s *search) escape(ctx context.Context, f Function, rng *rand.Rand) {
 	}
 }
 
-// improveByPair makes the first move of two parameters that is better than where
-// the search is. first is memory for the moves of one parameter.
+// improveByPair makes the first move of two parameters that improves the search. first is memory
+// for the moves of one parameter.
 func (s *search) improveByPair(ctx context.Context, f Function, pairs []pair, first *points) bool {
 	tried := 0
 	for _, p := range pairs {

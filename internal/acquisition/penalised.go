@@ -2,14 +2,14 @@ package acquisition
 
 import "math"
 
-// Bounded is a function whose values are wanted from Low to High. One of these may be
+// Bounded is a function with a range of allowed values, from Low to High. One of these may be
 // infinite.
 type Bounded struct {
 	Function
 	Low, High float64
 }
 
-// over is by how much a value lies outside, below 0 where it is too low.
+// over returns the distance of a value from the range, negative if it is too low.
 func (b Bounded) over(value float64) float64 {
 	switch {
 	case value < b.Low:
@@ -20,16 +20,15 @@ func (b Bounded) over(value float64) float64 {
 	return 0
 }
 
-// penalty is what the square of a violation costs, in standardised units. The maximum on
-// the border of what is allowed breaks it by the ratio of the slopes over 2·penalty:
-// less than what a model can tell of an observed design, 0.01.
+// penalty is the cost of the square of a violation, in standardised units. A maximum on the border
+// of the allowed range violates it by the ratio of the slopes over 2·penalty. That is less than the
+// precision at which a model knows an observed design, 0.01.
 const penalty = 1000
 
-// Penalised returns f less 1000 times the squares of the violations of the others, so
-// that its maximum is that of f among the points that keep all, to within 0.001 times
-// the ratio of the slopes of f and of what is bounded, and where nothing keeps all,
-// the point of least violation. It is smooth, which Maximizer's climbs need. Without
-// others it is f.
+// Penalised returns f minus 1000 times the squares of the violations of the others. Its maximum is
+// that of f among the points without violations, to within 0.001 times the ratio of the slopes of f
+// and of the others. If every point violates some, it is the point of least violation. The function
+// is smooth, which Maximizer's climbs need. Without others it is f.
 func Penalised(f Function, others ...Bounded) Function {
 	if len(others) == 0 {
 		return f
@@ -37,8 +36,8 @@ func Penalised(f Function, others ...Bounded) Function {
 	return &penalised{f: f, others: others}
 }
 
-// Violation is the sum of the squares of by how much the values at x lie outside; 0
-// where all is kept.
+// Violation returns the sum of the squared distances of the values at x from their ranges; 0
+// without violations.
 func Violation(x []float64, all ...Bounded) float64 {
 	sum := 0.0
 	for _, b := range all {
@@ -48,8 +47,8 @@ func Violation(x []float64, all ...Bounded) float64 {
 	return sum
 }
 
-// Margin returns what must hold for the limit to be kept with a margin of so many
-// standard deviations of the prediction. It panics when deviations is negative or NaN.
+// Margin returns the conditions under which the limit is satisfied with a margin of deviations, in
+// standard deviations of the prediction. It panics if deviations is negative or NaN.
 func Margin(l Limit, deviations float64) []Bounded {
 	var all []Bounded
 	if !math.IsInf(l.Low, -1) {

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// chunk is how many points are scored together. It does not depend on the
-// number of workers, so that a Batch sees the same chunks for any.
+// chunk is the number of points that are scored together. It does not depend on the number of
+// workers, so that a Batch gets the same chunks for any number.
 const chunk = 32
 
 // points are encoded designs, one row after the other, with their values.

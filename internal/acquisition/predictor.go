@@ -4,20 +4,18 @@ import "math"
 
 // Predictor is a posterior over a function. It is safe for concurrent use.
 type Predictor interface {
-	// Predict returns the mean and the variance, at least 0, of the noise-free
-	// function at x.
+	// Predict returns the mean and the variance, at least 0, of the noise-free function at x.
 	Predict(x []float64) (mean, variance float64)
-	// PredictGradient does the same and fills dMean and dVariance, as long as x,
-	// with the gradients.
+	// PredictGradient does the same and fills dMean and dVariance, as long as x, with the
+	// gradients.
 	PredictGradient(dMean, dVariance, x []float64) (mean, variance float64)
 }
 
-// score is an acquisition function of the mean and the standard deviation at
-// one point.
+// score is an acquisition function of the mean and the standard deviation at one point.
 type score interface {
-	// value is the score; sd is at least 0.
+	// value returns the score; sd is at least 0.
 	value(mean, sd float64) float64
-	// slopes returns it with its derivatives. At sd = 0 that by sd is not used.
+	// slopes returns it with its derivatives. At sd = 0 the derivative by sd is not used.
 	slopes(mean, sd float64) (value, byMean, bySD float64)
 }
 
@@ -35,8 +33,8 @@ func (s *scored) Value(x []float64) float64 {
 	return s.by.value(mean, math.Sqrt(max(variance, 0)))
 }
 
-// Gradient treats a point without variance as if the variance were constant
-// around it: there it has its minimum, and the deviation has no gradient.
+// Gradient treats a point without variance as if the variance were constant around it: it is the
+// variance's minimum, and the deviation has no gradient there.
 func (s *scored) Gradient(grad, x []float64) float64 {
 	held := s.memory.take(len(x))
 	dVariance := *held

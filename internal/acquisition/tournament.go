@@ -6,42 +6,42 @@ import (
 	"slices"
 )
 
-// The local searches compete in groups. Of each group only the best is followed
-// to its end; groups go on until enough of them have ended on the same highest
-// hill, so that a smooth function takes few and a rough one many.
+// The local searches compete in groups. Only the best of each group is followed to its end. Groups
+// continue until enough of them have ended on the same highest hill, so that a smooth function
+// takes few and a rough one many.
 //
-// On 600 draws of a random-feature posterior with 6 floats (M = 100, lengthscale
-// 0.73, 50 observations) that took 855 gradients in the mean, and in two fell
-// short of the best of 50 full searches from uniform points; to follow all 128 to
-// their ends takes 2,400. With 5 groups, and stages of 4, 4 and 6 gradients, it
-// took 460 and fell short in 13.
+// On 600 draws of a random-feature posterior with 6 floats (M = 100, lengthscale 0.73, 50
+// observations) that took 855 gradients on average. In two draws the result was worse than the best
+// of 50 full searches from uniform points. Following all 128 searches to their ends takes 2,400
+// gradients. With 5 groups, and stages of 4, 4 and 6 gradients, it took 460, and the result was
+// worse in 13 draws.
 const (
 	groupSize   = 8
-	minGroups   = 3 // that must end on the highest hill, and one more per parameter
-	maxGroups   = 8 // that must
-	furtherOnes = 4 // groups, when the first do not agree
+	minGroups   = 3 // groups that must end on the highest hill, and one more per parameter
+	maxGroups   = 8 // largest number of groups that must
+	furtherOnes = 4 // groups, if the first ones do not agree
 	sameHill    = 0.01
 )
 
-// stages say for how many gradients a group goes on, and that one in keep of its
-// searches then stays.
+// stages holds, for each stage, the number of gradients of each search of a group. Then one search
+// in keep remains.
 var stages = [...]struct{ gradients, keep int }{{6, 2}, {6, 4}, {8, 8}}
 
-// The last stage, which is for the best search alone.
+// Limits of the last stage, which only the best search reaches.
 const (
 	lastRounds    = 20 // of floats and neighbours in turn
 	lastGradients = 60 // per round
 )
 
-// tournament is all that the groups share. They only read it.
+// tournament holds the data that the groups share. They only read it.
 type tournament struct {
 	f      Function
 	moves  *neighbours
 	all    *points
-	starts []int // where to search, as indices into all
+	starts []int // starting points, as indices into all
 }
 
-// run returns the best search, ended. Its error is that of ctx.
+// run returns the best search after its end. Its error is that of ctx.
 func (t *tournament) run(ctx context.Context, workers int) (*search, error) {
 	var winners []*search
 	agreement := min(minGroups+len(t.moves.blocks), maxGroups)
@@ -68,7 +68,7 @@ func highest(searches []*search) *search {
 	return slices.MaxFunc(searches, func(a, b *search) int { return cmp.Compare(a.value(), b.value()) })
 }
 
-// agreeing returns how many winners are on the highest hill of all.
+// agreeing returns the number of winners on the highest hill of all.
 func agreeing(winners []*search) int {
 	top, count := highest(winners), 0
 	for _, s := range winners {
@@ -79,8 +79,8 @@ func agreeing(winners []*search) int {
 	return count
 }
 
-// group lets the searches from a few starts compete, and returns the winner; the
-// best so far when ctx ends.
+// group lets the searches from a few starts compete, and returns the winner; the best so far if ctx
+// ends.
 func (t *tournament) group(ctx context.Context, starts []int) *search {
 	searches := make([]*search, len(starts))
 	for i, start := range starts {
@@ -100,8 +100,7 @@ func (t *tournament) group(ctx context.Context, starts []int) *search {
 	return winner
 }
 
-// firstDistinct returns up to count searches, without those that are on the same
-// hill as one before.
+// firstDistinct returns up to count searches, without those on the same hill as an earlier one.
 func firstDistinct(searches []*search, count int) []*search {
 	kept := searches[:0]
 	for _, s := range searches {

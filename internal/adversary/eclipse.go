@@ -19,7 +19,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// surround has sixty identities, each at the next address, keep a place at every node. They take
+// surround lets sixty identities, each at the next address, keep a place at every node. They take
 // part in gossip, forward nothing, and answer requests with each other only.
 func surround(ctx context.Context, f *Field) error {
 	const count = 60
@@ -61,7 +61,7 @@ func surround(ctx context.Context, f *Field) error {
 			})
 			all.Go(func() {
 				defer done()
-				every(ctx, 100*tick, func() bool { // to be there first
+				every(ctx, 100*tick, func() bool { // to be connected first
 					if _, err := p.Member(ctx, target); err == nil {
 						f.Count("memberships", 1)
 						done()
@@ -72,7 +72,7 @@ func surround(ctx context.Context, f *Field) error {
 			})
 		}
 	}
-	all.Go(func() { // some may be let in never
+	all.Go(func() { // some may never be admitted
 		select {
 		case <-ctx.Done():
 		case <-time.After(5 * time.Second):
@@ -84,7 +84,7 @@ func surround(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// introductions are as many records of others as an answer has room for.
+// introductions returns as many records of others as fit into an answer.
 func introductions(records [][]byte, but int) (items []protocol.SyncItem) {
 	for k := range min(protocol.MaxRecords, len(records)-1) {
 		items = append(items, protocol.SyncItem{PeerRecord: records[(but+1+k)%len(records)]})
@@ -93,8 +93,8 @@ func introductions(records [][]byte, but int) (items []protocol.SyncItem) {
 }
 
 // foreignAddresses is one identity that introduces fabricated ones, all at the address of an
-// uninvolved third party: connections to the third party are counted. It is at the last address and
-// ends each of them at once.
+// uninvolved third party. A listener at the last address is the third party; it counts connections
+// and ends each at once.
 func foreignAddresses(ctx context.Context, f *Field) error {
 	third, err := net.Listen("tcp4", f.Address(len(f.addresses)-1)+":0")
 	if err != nil {
@@ -134,7 +134,7 @@ func foreignAddresses(ctx context.Context, f *Field) error {
 			if _, err := p.Member(ctx, target); err != nil {
 				return
 			}
-			every(ctx, time.Second, func() bool { // as often as a peer may ask
+			every(ctx, time.Second, func() bool { // the permitted rate of a peer's requests
 				s, err := p.Open(ctx, target, f.SyncProtocol())
 				if err != nil {
 					return false
@@ -154,12 +154,12 @@ func foreignAddresses(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// ThirdParty names the count of foreignAddresses: connections that attacked nodes have made to a
-// host that is no member.
+// ThirdParty is the name of foreignAddresses's count: connections that attacked nodes have made to
+// a host that is no member.
 const ThirdParty = "connections to a third party"
 
-// recordsAt returns signed address records of as many fabricated nodes as a message has room for,
-// all with one address.
+// recordsAt returns signed address records of as many fabricated nodes as fit into a message, all
+// with one address.
 func recordsAt(address multiaddr.Multiaddr) (sealed [][]byte) {
 	for range protocol.MaxRecords {
 		key, err := newKey()
@@ -181,8 +181,8 @@ func recordsAt(address multiaddr.Multiaddr) (sealed [][]byte) {
 	return sealed
 }
 
-// exhaustedHub has 520 identities register for the task at the hub, which is the only target,
-// before any other node does, and stay.
+// exhaustedHub lets 520 identities register for the task at the hub, the only target, before any
+// other node does, and stay registered.
 func exhaustedHub(ctx context.Context, f *Field) error {
 	return registerMany(ctx, f, func(*Peer) error { return nil })
 }
@@ -208,7 +208,7 @@ func muteHub(ctx context.Context, f *Field) error {
 	})
 }
 
-// registerMany does something with each identity that has registered at the hub.
+// registerMany calls then for each identity that has registered at the hub.
 func registerMany(ctx context.Context, f *Field, then func(*Peer) error) error {
 	const count, parallel = 520, 16
 	numbers := make(chan int, count)
@@ -266,14 +266,14 @@ func register(ctx context.Context, f *Field, p *Peer, hub peer.AddrInfo) error {
 	return err
 }
 
-// heldStreams has fifty identities announce a question of a MiB about shares, begin it and
-// never end it.
+// heldStreams lets fifty identities announce a request of a MiB about shares, begin it and never
+// end it.
 func heldStreams(ctx context.Context, f *Field) error { return hold(ctx, f, 16<<10) }
 
-// filledStreams is heldStreams with all of the question but its last bytes.
+// filledStreams is heldStreams with all of the request except its last bytes.
 func filledStreams(ctx context.Context, f *Field) error { return hold(ctx, f, 1<<20-16) }
 
-// hold has fifty identities write size bytes of a request of a MiB.
+// hold lets fifty identities write size bytes of a request of a MiB.
 func hold(ctx context.Context, f *Field, size int) error {
 	begin := append([]byte{0x80, 0x80, 0x40, 0x0a, 0x80, 0x80, 0x3f}, make([]byte, size)...)
 	f.Ready()
@@ -318,7 +318,7 @@ func (p *Peer) connected(target peer.AddrInfo) bool {
 	return len(p.Host.Network().ConnsToPeer(target.ID)) > 0
 }
 
-// random is a number below a bound.
+// random returns a random number below a limit.
 func random(below int) int {
 	n, err := rand.Int(rand.Reader, big.NewInt(int64(below)))
 	if err != nil {

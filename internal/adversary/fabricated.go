@@ -14,11 +14,11 @@ import (
 
 const tick = time.Millisecond
 
-// maxAuthors is how many an agent holds shares of.
+// maxAuthors is the maximum number of authors whose shares an agent holds.
 const maxAuthors = 1024
 
 // fabricatedAuthors is one identity that forwards messages of 1,024 fabricated authors: all at once
-// in its answers about what it holds, and by gossip as much as it may.
+// in its answers about stored shares, and by gossip at the permitted rate.
 func fabricatedAuthors(ctx context.Context, f *Field) error {
 	keys, err := authors(maxAuthors)
 	if err != nil {
@@ -35,7 +35,7 @@ func fabricatedAuthors(ctx context.Context, f *Field) error {
 	defer p.Close()
 	p.AnswerSync(func() []protocol.SyncItem {
 		f.Count("answers with all of them", 1)
-		time.AfterFunc(time.Second, f.Ready) // the places are full
+		time.AfterFunc(time.Second, f.Ready) // all places are taken
 		return items
 	})
 	defer time.AfterFunc(5*time.Second, f.Ready).Stop() // possibly no node asks
@@ -90,14 +90,14 @@ func largeShares(ctx context.Context, f *Field) error {
 	})
 }
 
-// LetIn is what washedBan counts: how often a node has kept a connection of the identity
-// that it should have banned the first time.
+// LetIn is the name of washedBan's count: how often a node has kept a connection of an identity
+// that it should have banned.
 const LetIn = "times let in"
 
 // washedBan gets one identity banned and then has others accuse fabricated authors, so that the
 // list of bans may drop the first.
 func washedBan(ctx context.Context, f *Field) error {
-	const each, batches = 500, 9 // as many pairs as a new peer may pass on at once; 4,500 authors
+	const each, batches = 500, 9 // as many pairs as a new peer may forward at once; 4,500 authors
 	var accusations [][]*pb.Message
 	for range batches {
 		batch, err := f.accusations(each)
@@ -138,7 +138,7 @@ func washedBan(ctx context.Context, f *Field) error {
 				}
 				f.Count("authors accused", len(packet)/2)
 			}
-			stay(ctx, p, target, time.Second/2) // it is read
+			stay(ctx, p, target, time.Second/2) // until it has been read
 		})
 	})
 	return nil
@@ -190,7 +190,7 @@ func (f *Field) accusations(count int) (messages []*pb.Message, err error) {
 	return messages, nil
 }
 
-// stay returns when the connection to the target is gone, at the latest after so long.
+// stay returns when the connection to the target has ended, at the latest after most.
 func stay(ctx context.Context, p *Peer, target peer.AddrInfo, most time.Duration) {
 	end := time.Now().Add(most)
 	every(ctx, 100*tick, func() bool {

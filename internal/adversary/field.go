@@ -15,11 +15,11 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Attack is one way to harm the nodes of a task.
+// Attack is one way to attack the nodes of a task.
 type Attack struct {
 	Name string
-	// Run returns when ctx ends, or earlier with the reason why it cannot go on. It
-	// closes what it has opened.
+	// Run returns when ctx ends, or earlier with the reason why it cannot continue. It closes
+	// everything that it has opened.
 	Run func(ctx context.Context, f *Field) error
 }
 
@@ -63,7 +63,7 @@ func nothing(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// Plan is what a Field is made of, as it is handed to another process.
+// Plan holds the data of a Field in a form for another process.
 type Plan struct {
 	Attack    string
 	Task      string   // text of the task file
@@ -71,7 +71,7 @@ type Plan struct {
 	Addresses []string // IPv4 addresses that the attackers may use, at least one
 }
 
-// Field is where an attack takes place. Its methods may be called by any goroutine.
+// Field is the environment of an attack. Its methods may be called by any goroutine.
 type Field struct {
 	Task    *task.Task
 	Targets []peer.AddrInfo
@@ -83,7 +83,7 @@ type Field struct {
 	counts map[string]int
 }
 
-// NewField returns an error where the plan cannot be read. ready is called at most once.
+// NewField returns an error if the plan is invalid. ready is called at most once.
 func NewField(plan Plan, ready func()) (*Field, error) {
 	parsed, err := all.Strategies().Parse("task.yaml", []byte(plan.Task))
 	if err != nil {
@@ -124,10 +124,10 @@ func (f *Field) Counts() map[string]int {
 	return maps.Clone(f.counts)
 }
 
-// Address returns one of the attackers' addresses; those beyond the last begin anew.
+// Address returns one of the attackers' addresses; an index beyond the last wraps around.
 func (f *Field) Address(i int) string { return f.addresses[i%len(f.addresses)] }
 
-// each runs something for all targets at once and waits for it.
+// each calls do for all targets concurrently and waits for all calls.
 func (f *Field) each(do func(target peer.AddrInfo)) {
 	var all sync.WaitGroup
 	for _, target := range f.Targets {
@@ -136,7 +136,7 @@ func (f *Field) each(do func(target peer.AddrInfo)) {
 	all.Wait()
 }
 
-// every does something at once and then in a rhythm, until ctx ends or do returns false.
+// every calls do at once and then at intervals, until ctx ends or do returns false.
 func every(ctx context.Context, pause time.Duration, do func() bool) {
 	next := time.NewTicker(pause)
 	defer next.Stop()
@@ -148,11 +148,12 @@ func every(ctx context.Context, pause time.Duration, do func() bool) {
 	}
 }
 
-// again does something until ctx ends, with a pause after each time: an attacker that was
-// cut off comes back.
+// again calls do until ctx ends, with a pause after each call: an attacker reconnects after it was
+// disconnected.
 func again(ctx context.Context, do func()) {
 	every(ctx, comeback, func() bool { do(); return true })
 }
 
-// comeback is a bit more than nodes let one address connect in the long run, twice a second.
+// comeback is the pause between connections of an attacker's address. It is a little shorter than
+// the pause that nodes enforce per address in the long run, half a second.
 const comeback = 400 * time.Millisecond

@@ -17,10 +17,10 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Topic is the task's, as open nodes name it.
+// Topic returns the name of the task's topic among open nodes.
 func (f *Field) Topic() string { return "/fbo/task/1/" + f.Task.ID().String() }
 
-// Line is a stream of gossip to one node, written by hand: nothing checks what it carries.
+// Line is a stream of gossip to one node, written manually without any checks.
 type Line struct {
 	mu     sync.Mutex
 	stream network.Stream
@@ -44,7 +44,7 @@ func (p *Peer) Member(ctx context.Context, target peer.AddrInfo) (*Line, error) 
 	return l, l.Subscribe(true, p.field.Topic())
 }
 
-// Send writes one packet of gossip, which others may do at the same time.
+// Send writes one packet of gossip. It may be called concurrently.
 func (l *Line) Send(rpc *pb.RPC) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,7 +53,7 @@ func (l *Line) Send(rpc *pb.RPC) error {
 	return err
 }
 
-// maxAtOnce is how many small messages make a packet that nodes still read: one of more
+// maxAtOnce is the number of small messages in a packet that nodes still read: a packet of more
 // than 260 KiB ends the stream.
 const maxAtOnce = 100
 
@@ -69,7 +69,7 @@ func (l *Line) Subscribe(comes bool, topics ...string) error {
 	return l.Send(rpc)
 }
 
-// Message is what gossip carries: data, under the name and signature of an author. The number
+// Message returns a gossip message: data, under the name and signature of an author. The number
 // distinguishes two messages of an author.
 func (f *Field) Message(author crypto.PrivKey, number uint64, data []byte) (*pb.Message, error) {
 	id, err := peer.IDFromPrivateKey(author)
@@ -86,7 +86,7 @@ func (f *Field) Message(author crypto.PrivKey, number uint64, data []byte) (*pb.
 	return m, err
 }
 
-// Share is a valid one of its author, sealed.
+// Share returns a valid, sealed share of its author.
 func (f *Field) Share(author crypto.PrivKey, kind string, number uint64, payload []byte) ([]byte, error) {
 	sealed, err := protocol.Seal(protocol.Share{
 		Task: f.Task.ID(), Key: protocol.Key{Kind: kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: number},
@@ -95,14 +95,14 @@ func (f *Field) Share(author crypto.PrivKey, kind string, number uint64, payload
 	return sealed.Envelope, err
 }
 
-// Weights is a valid payload for the task, whose first weight is given.
+// Weights returns a valid payload for the task with the given first weight.
 func (f *Field) Weights(first float64) ([]byte, error) {
 	values := make([]float64, f.Task.Surrogate.Features)
 	values[0] = first
 	return protocol.Weights{Observations: 5, Values: values}.Encode()
 }
 
-// Forged is a well-formed message of an author with weights.
+// Forged returns a well-formed message of an author with weights.
 func (f *Field) Forged(author crypto.PrivKey, number uint64, first float64) (*pb.Message, error) {
 	payload, err := f.Weights(first)
 	if err != nil {
@@ -128,7 +128,7 @@ func authors(count int) ([]crypto.PrivKey, error) {
 	return keys, nil
 }
 
-// items are the shares of fabricated authors in the form of a sync answer.
+// items returns the shares of fabricated authors in the form of a sync answer.
 func (f *Field) items(keys []crypto.PrivKey) ([]protocol.SyncItem, error) {
 	payload, err := f.Weights(1)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// extremeMean claims, in valid shares, that the objective is 1e100 where nothing is known.
+// extremeMean claims, in valid shares, that the objective is 1e100 far from observations.
 func extremeMean(ctx context.Context, f *Field) error {
 	features := f.Task.Surrogate.Features
 	values, known := make([]float64, features), make([]float64, features)
@@ -67,7 +67,7 @@ func extremeMean(ctx context.Context, f *Field) error {
 }
 
 // shadow sends more than a peer may, all of it valid, and forwards messages of honest nodes at
-// once: a node that marks its copies as seen, and drops them, misses the shares.
+// once. A node that marks its copies as seen and drops them misses the shares.
 func shadow(ctx context.Context, f *Field) error {
 	p, err := f.Peer(0)
 	if err != nil {
@@ -119,8 +119,8 @@ func shadow(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// talk sends on all lines the same valid messages of fabricated authors: as many as a peer may
-// forward at once, and from then on twice the permitted rate.
+// talk sends the same valid messages of fabricated authors on all lines: as many as a peer may
+// forward at once, and then twice the permitted rate.
 func (f *Field) talk(ctx context.Context, keys []crypto.PrivKey, lines []atomic.Pointer[Line]) {
 	number, count := uint64(0), 1000
 	every(ctx, 100*tick, func() bool {
@@ -149,9 +149,9 @@ func (f *Field) talk(ctx context.Context, keys []crypto.PrivKey, lines []atomic.
 	})
 }
 
-// badMessages sends 10,000 messages a second to all nodes together, none of them valid:
-// garbage, bytes changed in honest ones, wrong signatures, and honest ones again and
-// again; now and then a length without what should follow.
+// badMessages sends 10,000 messages a second to all nodes together, none of them valid: garbage,
+// honest ones with changed bytes, wrong signatures, and repeated honest ones; sometimes a length
+// without the bytes that should follow.
 func badMessages(ctx context.Context, f *Field) error {
 	const rate, pause = 10_000, 50 * time.Millisecond
 	batch := rate * int(pause/time.Millisecond) / 1000 / max(1, len(f.Targets))

@@ -26,11 +26,11 @@ import (
 
 const (
 	dialTimeout = 10 * time.Second
-	maxRPC      = 1 << 20 // bytes of gossip that a peer reads at a time
+	maxRPC      = 1 << 20 // bytes of gossip that a peer reads at once
 )
 
-// Peer is one identity of an attacker, a libp2p host that bounds nothing. It refuses protocols for
-// which it has no handler of its own; gossip it reads and forgets.
+// Peer is one identity of an attacker, a libp2p host without limits. It refuses protocols for which
+// it has no handler of its own; it reads gossip and discards it.
 type Peer struct {
 	Host     host.Host
 	Key      crypto.PrivKey
@@ -39,7 +39,7 @@ type Peer struct {
 	field *Field
 }
 
-// Peer makes an identity at one of the attackers' addresses, from which it also dials.
+// Peer returns an identity at one of the attackers' addresses, from which it also dials.
 func (f *Field) Peer(at int) (*Peer, error) {
 	key, err := newKey()
 	if err != nil {
@@ -66,7 +66,7 @@ func (f *Field) Peer(at int) (*Peer, error) {
 
 func (p *Peer) Close() { _ = p.Host.Close() }
 
-// listen takes off what a node gossips to the peer.
+// listen reads the gossip that a node sends to the peer.
 func (p *Peer) listen(s network.Stream) {
 	defer s.Reset()
 	in := reader{s}
@@ -83,7 +83,7 @@ func (p *Peer) listen(s network.Stream) {
 	}
 }
 
-// reader reads single bytes too.
+// reader also reads single bytes.
 type reader struct{ network.Stream }
 
 func (r reader) ReadByte() (byte, error) {
@@ -118,7 +118,7 @@ func (p *Peer) Open(ctx context.Context, target peer.AddrInfo, name libp2pprotoc
 	return s, nil
 }
 
-// Record is the peer's signed statement of its own addresses.
+// Record returns the peer's signed record of its own addresses.
 func (p *Peer) Record() ([]byte, error) {
 	book, ok := peerstore.GetCertifiedAddrBook(p.Host.Peerstore())
 	if !ok {
@@ -131,7 +131,7 @@ func (p *Peer) Record() ([]byte, error) {
 	return envelope.Marshal()
 }
 
-// AnswerSync answers sync requests, with items that are made for each request.
+// AnswerSync answers sync requests with items that are made for each request.
 func (p *Peer) AnswerSync(items func() []protocol.SyncItem) {
 	p.Host.SetStreamHandler(p.field.SyncProtocol(), func(s network.Stream) {
 		_ = s.SetDeadline(time.Now().Add(dialTimeout))
@@ -149,12 +149,12 @@ func (p *Peer) AnswerSync(items func() []protocol.SyncItem) {
 	})
 }
 
-// SyncProtocol is the name of the streams by which nodes of the task compare shares.
+// SyncProtocol returns the name of the streams by which nodes of the task compare shares.
 func (f *Field) SyncProtocol() libp2pprotocol.ID {
 	return libp2pprotocol.ID("/fbo/sync/1/" + f.Task.ID().String())
 }
 
-// DirectProtocol is that of the streams for messages to one node.
+// DirectProtocol returns the name of the streams for messages to one node.
 func (f *Field) DirectProtocol() libp2pprotocol.ID {
 	return libp2pprotocol.ID("/fbo/direct/1/" + f.Task.ID().String())
 }

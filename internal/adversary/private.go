@@ -11,8 +11,8 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// dribble is eight outsiders that begin four direct messages each to every node, which is
-// as many as it takes from all at the same time, and never end them.
+// dribble is eight non-members that begin four direct messages each to every node, as many as it
+// accepts from all at the same time, and never end them.
 func dribble(ctx context.Context, f *Field) error {
 	const identities, streams = 8, 4
 	f.Ready()
@@ -39,7 +39,7 @@ func (f *Field) dribbleOnce(ctx context.Context, p *Peer, target peer.AddrInfo) 
 	defer s.Reset()
 	f.Count("streams", 1)
 	begin := append([]byte{byte(len(protocol.AggregateKind))}, protocol.AggregateKind...)
-	if _, err := s.Write(append(begin, 0x80, 0x80, 0x04)); err != nil { // 64 KiB to come
+	if _, err := s.Write(append(begin, 0x80, 0x80, 0x04)); err != nil { // announces 64 KiB
 		return
 	}
 	every(ctx, 200*tick, func() bool {

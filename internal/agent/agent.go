@@ -23,33 +23,34 @@ import (
 type Config struct {
 	Task *task.Task
 	Key  crypto.PrivKey // signs the agent's shares; Ed25519
-	Seed random.Seed    // of every decision that is left to chance
+	Seed random.Seed    // of all random decisions
 
 	// Entropy is the source of differential-privacy noise. It must be the Reader of crypto/rand,
 	// since the noise must not depend on Seed.
 	Entropy io.Reader
 
-	// Lease is how long an offered trial may run; then it fails. Zero: for ever.
+	// Lease is the maximum running time of an offered trial; then it fails. Zero: no limit.
 	Lease time.Duration
 
-	// MaxAttempts is how often a trial is offered, whose evaluation a stop of
-	// the node cut off. Default 3.
+	// MaxAttempts is the maximum number of times that a trial is offered if stops of the node
+	// interrupt its evaluation. Default 3.
 	MaxAttempts int
 
 	// PriorDesigns are designs that the user expects to be near-optimal. Only
 	// some strategies use them; View shows them to all.
 	PriorDesigns []task.Design
 
-	// MaxObservations is how many observations of an output an exact model learns from at most.
-	// Default strategy.DefaultMaxObservations.
+	// MaxObservations is the maximum number of observations of an output from which an exact model
+	// learns. Default strategy.DefaultMaxObservations.
 	MaxObservations int
 
-	// Hold holds back the first design of an agent without outcomes until Release,
-	// so that peers' shares can arrive first, if the strategy uses them for its first design.
+	// Hold delays the first design of an agent without outcomes until Release, so that peers'
+	// shares can arrive first, if the strategy uses them for its first design.
 	Hold bool
 
-	// Listed are the only nodes that may participate, if the node's user restricts them. Their shares
-	// and those of the task's roster are held however many shares other nodes publish.
+	// Listed are the only nodes that may participate, if the node's user restricts them. Their
+	// shares and those of the task's roster are held, whatever the number of shares that other
+	// nodes publish.
 	Listed []peer.ID
 
 	// Keep makes a keeper: it evaluates nothing; it receives, stores and forwards shares, publishes
@@ -67,21 +68,21 @@ type Config struct {
 	// is not empty, an agent on a task with privacy makes no further releases.
 	Unaccounted string
 
-	// Enqueue are designs to evaluate before the strategy chooses any, in this order,
-	// except those that a trial has had already. They replace starting designs and, if there are
-	// more of them, later ones.
+	// Enqueue holds designs to evaluate before the strategy chooses any, in this order, except
+	// those that already have a trial. They replace starting designs and, if there are more of
+	// them, later ones.
 	Enqueue []task.Design
 
-	// Model is the task's surrogate, which agents of one process may share. Nil
-	// makes one.
+	// Model is the task's surrogate, which agents of one process may share. If it is nil, New makes
+	// one.
 	Model surrogate.Model
 
-	// Strategies has the one that the task names. Required.
+	// Strategies must contain the task's strategy. Required.
 	Strategies strategy.Set
 
 	// Strategy replaces the registered strategy, and Exchanges replaces the result of NewExchanges;
-	// they must be new and of this agent alone. Nil means the registered ones. Others do not conform
-	// to the task's ID and are for experiments only.
+	// they must be new and used by this agent only. Nil means the registered ones. Others do not
+	// conform to the task's ID and are for experiments only.
 	Strategy  strategy.Strategy
 	Exchanges []strategy.Exchange
 }
@@ -130,8 +131,8 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// Named returns the nodes that the user has named: those of Listed, and of the roster where the
-// task has one for private sums. A complete Task is needed.
+// Named returns the nodes that the user has named: those of Listed, and of the roster if the task
+// has one for private sums. A complete Task is needed.
 func (c Config) Named() []peer.ID {
 	if c.Task.Privacy != nil && c.Task.Privacy.Aggregate != nil {
 		return slices.Concat(c.Listed, c.Task.Privacy.Aggregate.Roster)
@@ -139,7 +140,7 @@ func (c Config) Named() []peer.ID {
 	return c.Listed
 }
 
-// complete makes the parts that the task names and the configuration lacks.
+// complete makes the parts that the configuration lacks, according to the task.
 func (c *Config) complete() (err error) {
 	registration, err := c.Strategies.Of(c.Task)
 	if err != nil {
@@ -168,7 +169,7 @@ func (c *Config) complete() (err error) {
 	return err
 }
 
-// Agent is the state machine; see the package comment for how to drive it.
+// Agent is the state machine; the package comment describes its use.
 type Agent struct {
 	cfg       Config
 	id        cid.Cid
@@ -180,14 +181,14 @@ type Agent struct {
 	shares    shares
 	evidence  evidence
 	peers     contacts
-	models    []*model // of each output, the objective's first
-	learned   *Learned // from what the objective's model has
+	models    []*model // objective's first
+	learned   *Learned // of the objective's model
 
 	epoch    uint64
 	sequence uint64
 
 	asks       []uint64         // requests without an answer, oldest first
-	claims     map[uint64]Claim // of those requests that come from outside of the process
+	claims     map[uint64]Claim // of requests that come from outside the process
 	suggesting bool             // a Work is choosing a design
 	failed     bool             // the user was warned that the strategy failed
 	wait       waiting
@@ -203,8 +204,8 @@ type Agent struct {
 	ready    Ready
 }
 
-// Counts says how many shares of each kind were sent and accepted, and how many direct messages
-// were sent, whether or not they arrive, and taken.
+// Counts holds the numbers of sent and accepted shares of each kind, and of direct messages that
+// were sent, whether or not they arrive, and received.
 type Counts struct {
 	Sent                   map[string]int `json:"sent"`
 	Received               map[string]int `json:"received"`
@@ -212,8 +213,8 @@ type Counts struct {
 	DirectMessagesReceived int            `json:"direct_messages_received"`
 }
 
-// New starts an agent on the records that its earlier runs left, in order.
-// Decisions are restored from them and not taken again.
+// New starts an agent from the records of its earlier runs, in order. It restores their decisions
+// instead of taking them again.
 func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -327,8 +328,8 @@ func (a *Agent) openEpoch(epoch uint64) {
 	a.record(Record{Epoch: &EpochRecord{Epoch: epoch}})
 }
 
-// record applies a record and hands it to the journal. The agent makes only
-// records that apply, so an error is a fault of the program.
+// record applies a record and adds it to the journal's output. The agent makes only records that
+// apply, so an error is a fault of the program.
 func (a *Agent) record(r Record) {
 	if err := a.apply(r); err != nil {
 		panic(fmt.Sprintf("agent: record %+v: %v", r, err))
@@ -388,7 +389,7 @@ func (a *Agent) Joined(id peer.ID, group string) {
 	}
 }
 
-// Direct delivers what a peer sent to this agent's exchange alone.
+// Direct delivers a message that a peer sent only to this agent's exchange.
 func (a *Agent) Direct(now time.Time, from peer.ID, exchange string, data []byte) {
 	if a.exchanges.byName[exchange] != nil && !a.keeping {
 		a.counts.DirectMessagesReceived++
@@ -415,7 +416,7 @@ func (a *Agent) stepAll(now time.Time, in strategy.Input) {
 	a.pump(now)
 }
 
-// pump starts whatever has become possible.
+// pump starts all work that has become possible.
 func (a *Agent) pump(now time.Time) {
 	if a.keeping {
 		a.refuse()

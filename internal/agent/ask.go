@@ -13,8 +13,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Ask asks for a trial to evaluate; an Answer with this request follows in some
-// Ready. Requests are answered in order.
+// Ask requests a trial to evaluate; an Answer with this request follows in some Ready. Requests are
+// answered in order.
 func (a *Agent) Ask(now time.Time, request uint64) {
 	if len(a.asks) == 0 {
 		a.wait = waiting{} // left by withdrawn requests
@@ -44,9 +44,9 @@ func (a *Agent) Requeue(now time.Time, id uint64) error {
 	return nil
 }
 
-// Tell ends a trial with an outcome. A repeated call with the same outcome is no error. A
-// waiting trial accepts an outcome too: its evaluator may have outlived a
-// restart of the node. Errors: ErrUnknownTrial, ErrFinished, ErrBadOutcome.
+// Tell ends a trial with an outcome. A repeated call with the same outcome is no error. A waiting
+// trial accepts an outcome too: its evaluator may have survived a restart of the node. Errors:
+// ErrUnknownTrial, ErrFinished, ErrBadOutcome.
 func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 	if err := checkOutcome(a.cfg.Task, outcome); err != nil {
 		return fmt.Errorf("trial %d: %w", id, err)
@@ -64,8 +64,8 @@ func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 	return nil
 }
 
-// Fail ends a trial without an outcome, for a reason in plain words. Failing
-// twice is no error. Errors: ErrUnknownTrial, ErrFinished.
+// Fail ends a trial without an outcome, for a reason in plain words. A repeated call is no error.
+// Errors: ErrUnknownTrial, ErrFinished.
 func (a *Agent) Fail(now time.Time, id uint64, reason string) error {
 	already, err := a.trials.open(id, func(t strategy.Trial) bool { return t.State == strategy.Failed })
 	if err != nil {
@@ -79,7 +79,7 @@ func (a *Agent) Fail(now time.Time, id uint64, reason string) error {
 	return nil
 }
 
-// end carries out a TellRecord or FailRecord.
+// end applies a TellRecord or FailRecord.
 func (a *Agent) end(now time.Time, r Record, id uint64) {
 	before := a.trials.nearest
 	a.record(r)
@@ -100,15 +100,15 @@ func (a *Agent) announceEnd(id uint64, better bool) {
 	a.event(e)
 }
 
-// Past is an evaluation that was made before or elsewhere.
+// Past is an evaluation that was made before or by another program.
 type Past struct {
 	Design  task.Design
 	Outcome strategy.Outcome
-	Failed  string // why there is no outcome, when there is none
+	Failed  string // reason of a missing outcome; empty if there is one
 }
 
-// Import adds past evaluations as ended trials and returns how many were new:
-// importing the same list again adds nothing. On an error nothing is added.
+// Import adds past evaluations as ended trials and returns the number of new ones: importing the
+// same list again adds nothing. On an error nothing is added.
 func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 	for i, p := range past {
 		if err := a.cfg.Task.Space.Check(p.Design); err != nil {
@@ -165,8 +165,8 @@ func (a *Agent) trialRecord(now time.Time, design task.Design, why strategy.Why)
 	return &TrialRecord{ID: a.trials.next(), Design: data, Why: why, Time: now, Aside: a.trials.aside}
 }
 
-// suggest serves the oldest Ask, one at a time, so that each choice sees the
-// trials that run already.
+// suggest answers the oldest Ask, one at a time, so that each choice takes the running trials into
+// account.
 func (a *Agent) suggest(now time.Time) {
 	for len(a.asks) > 0 && len(a.offers) > 0 {
 		id := a.offers[0]
@@ -221,7 +221,7 @@ func (a *Agent) take(now time.Time, id uint64, c chosen, err error) {
 	}
 }
 
-// answer gives a running trial to the oldest Ask.
+// answer answers the oldest Ask with a running trial.
 func (a *Agent) answer(id uint64) {
 	trial := a.trials.list[id-1]
 	a.ready.Answers = append(a.ready.Answers, Answer{Request: a.asks[0], Trial: trial})

@@ -13,8 +13,8 @@ import (
 // Author is a peer whose shares the agent holds.
 type Author struct {
 	ID     peer.ID
-	Shares int       // without presence
-	Newest time.Time // when the newest of them, or a sign of presence, was accepted
+	Shares int       // without presence messages
+	Newest time.Time // time at which the newest share or presence message was accepted
 }
 
 // Authors returns the peers whose valid shares the agent holds, in order of ID.
@@ -38,7 +38,7 @@ func (a *Agent) Authors(now time.Time) (all []Author) {
 }
 
 // PeerWeights returns the strategy's weight of each peer in a view of this agent; none if the
-// strategy does not weigh single peers. It may run concurrently with the agent.
+// strategy does not weight single peers. It may run concurrently with the agent.
 func (a *Agent) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error) {
 	believer, ok := a.strategy.(strategy.PeerWeigher)
 	if !ok {

@@ -8,19 +8,19 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Bounds of the peers' shares that an agent holds, in bytes of their envelopes. In memory
-// a share takes about seven times as much: its envelope, its payload, the decoded numbers, and
-// the numbers that a strategy computes from them.
+// Limits of the peers' shares that an agent holds, in bytes of their envelopes. In memory a share
+// takes about seven times as much: its envelope, its payload, the decoded numbers, and the numbers
+// that a strategy computes from them.
 const (
 	maxAuthorBytes = 1 << 20
 	maxShareBytes  = 8 << 20 // of authors that are not listed
 )
 
-// byteBudget counts the bytes that are held.
+// byteBudget counts the bytes of held shares.
 type byteBudget struct {
-	listed  map[peer.ID]bool // authors all of whose shares within maxAuthorBytes are held
+	listed  map[peer.ID]bool // authors whose shares are all held, within maxAuthorBytes
 	authors map[peer.ID]int  // bytes of each
-	all     int              // of those that are neither listed nor the agent itself
+	all     int              // of authors that are neither listed nor the agent itself
 }
 
 func newByteBudget(listed []peer.ID) byteBudget {
@@ -33,7 +33,7 @@ func newByteBudget(listed []peer.ID) byteBudget {
 
 func (s *shares) counts(author peer.ID) bool { return author != s.self && !s.room.listed[author] }
 
-// add changes the number of bytes held of an author, by a negative number if they are fewer.
+// add changes the number of bytes held of an author; bytes may be negative.
 func (s *shares) add(author peer.ID, bytes int) {
 	if s.room.authors[author] += bytes; s.room.authors[author] == 0 {
 		delete(s.room.authors, author)
@@ -66,7 +66,7 @@ func (s *shares) fits(now time.Time, share protocol.Share, by Source) bool {
 	return ok
 }
 
-// boundBytes drops shares until the rest is within the bounds: first the oldest shares of the
+// boundBytes drops shares until the rest is within the limits: first the oldest shares of the
 // author, except the new share, then other authors.
 func (s *shares) boundBytes(share *held, now time.Time) {
 	for share.Author != s.self && s.room.authors[share.Author] > maxAuthorBytes {
@@ -77,7 +77,7 @@ func (s *shares) boundBytes(share *held, now time.Time) {
 			}
 		}
 		if oldest == nil {
-			break // an envelope is smaller than that
+			break // cannot happen: an envelope is smaller than the limit
 		}
 		s.remove(oldest.Key)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// giveFirst answers requests with the designs that are to be evaluated first. They
-// need no model and no peers, so nothing is waited for.
+// giveFirst answers requests with enqueued designs. They need no model and no peers, so there is no
+// wait.
 func (a *Agent) giveFirst(now time.Time) {
 	for len(a.asks) > 0 {
 		design, ok := a.nextFirst()
@@ -24,9 +24,9 @@ func (a *Agent) giveFirst(now time.Time) {
 	}
 }
 
-// nextFirst returns the next of Config.First that no trial has had, wherever that
-// came from: the list is the same at every start, and each is evaluated once. Trials that
-// are set aside do not count.
+// nextFirst returns the next design of Config.Enqueue without a trial, from any source: the list is
+// the same at every start, and each design is evaluated once. Trials that are set aside do not
+// count.
 func (a *Agent) nextFirst() (design task.Design, ok bool) {
 	for _, design := range a.cfg.Enqueue {
 		if !slices.ContainsFunc(a.trials.list[a.trials.aside:], func(t strategy.Trial) bool { return t.Design.Equal(design) }) {

@@ -13,18 +13,17 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Bounds on the proofs against other authors, because identities cost nothing.
+// Limits of the proofs against other authors, because identities cost nothing.
 const (
 	maxContradicted      = maxAuthors / 2
 	maxContradictedBytes = 4 << 20
 )
 
-// evidence holds what an agent stores permanently about authors and sends to all peers, the
-// authors included: the receipts of their private releases, and proofs that they signed
-// contradictory shares.
+// evidence holds the items that an agent stores permanently and sends to all peers, also to their
+// authors: the receipts of DP releases, and proofs that authors signed contradictory shares.
 type evidence struct {
 	self     peer.ID
-	releases int // planned by the task; 0: the task has no privacy promise and no receipts
+	releases int // planned by the task; 0: the task has no privacy budget and no receipts
 	met      map[peer.ID]bool
 	receipts map[peer.ID]receipt // the longest of each author; the agent's own once it is published in this run
 	proofs   map[equivocation]protocol.EquivocationProof
@@ -33,10 +32,10 @@ type evidence struct {
 type receipt struct {
 	share      protocol.Share
 	statements protocol.Receipt
-	received   time.Time // when the author sent it
+	received   time.Time // time at which the author sent it
 }
 
-// equivocation names a contradiction; of each author there is one of each conflict.
+// equivocation identifies a contradiction; there is at most one per author and conflict.
 type equivocation struct {
 	author   peer.ID
 	conflict protocol.Conflict
@@ -55,7 +54,7 @@ func (t *evidence) decode(share protocol.Share) (protocol.Receipt, error) {
 	return statements, err
 }
 
-// judge takes a receipt that was decoded. Age does not matter: a receipt never runs out.
+// judge stores a decoded receipt if it is new. Its age does not matter: a receipt does not expire.
 func (t *evidence) judge(now time.Time, share protocol.Share, statements protocol.Receipt, age time.Duration) (ShareResult, error) {
 	known, ok := t.receipts[share.Author]
 	switch {
@@ -72,9 +71,9 @@ func (t *evidence) judge(now time.Time, share protocol.Share, statements protoco
 	return Accepted, nil
 }
 
-// makeRoom reports whether there is a place for an author, and may evict another author: first
-// one that was never met, then the one with the oldest receipt. It evicts no author with a
-// receipt younger than protectedTime, and no met author for an unmet one.
+// makeRoom reports whether there is room for an author, and may evict another author: first one
+// that was never met, then the one with the oldest receipt. It evicts no author with a receipt
+// younger than protectedTime, and no met author for an unmet one.
 func (t *evidence) makeRoom(now time.Time, author peer.ID) bool {
 	if len(t.receipts) < maxAuthors || author == t.self {
 		return true
@@ -178,7 +177,8 @@ func (t *evidence) since(known []protocol.ShareID, now time.Time) (items []proto
 	return items
 }
 
-// kept lists what the next start needs about other authors, and the proofs against the agent.
+// kept returns the items about other authors that the next start needs, and the proofs against the
+// agent.
 func (t *evidence) kept() (list []PeerShare) {
 	for _, author := range t.authors() {
 		if r := t.receipts[author]; author != t.self {

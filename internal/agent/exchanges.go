@@ -13,8 +13,8 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// NewExchanges returns the exchanges of one agent on a task whose strategy is
-// registered so: presence, and those of the registration.
+// NewExchanges returns the exchanges of one agent on a task with this registration of its strategy:
+// presence, and those of the registration.
 func NewExchanges(r strategy.Registration, env strategy.Env) ([]strategy.Exchange, error) {
 	list := []strategy.Exchange{presence.New()}
 	disclosure := r.Disclosure(env.Task)
@@ -28,14 +28,14 @@ func NewExchanges(r strategy.Registration, env strategy.Env) ([]strategy.Exchang
 type exchanges struct {
 	order   []string
 	byName  map[string]strategy.Exchange
-	results map[string]any // replaced, never changed: views have it
-	news    map[string]int // counts the results of each
+	results map[string]any // replaced, never changed: views hold it
+	news    map[string]int // number of results of each
 	timers  map[timer]time.Time
-	queue   []exchangeWork // waits until the posterior has caught up
-	working int            // computations that run
+	queue   []exchangeWork // queued until the posterior has caught up
+	working int            // number of running computations
 
-	stopped   map[string]bool // those that a panic ended, until the next start
-	undecoded map[string]bool // kinds of shares of which one made Decode panic
+	stopped   map[string]bool // exchanges that a panic ended, until the next start
+	undecoded map[string]bool // kinds of shares that have made Decode panic
 }
 
 type timer struct{ exchange, name string }
@@ -98,9 +98,8 @@ func (e *exchanges) stop(name string) {
 	e.queue = slices.DeleteFunc(e.queue, func(w exchangeWork) bool { return w.exchange == name })
 }
 
-// step gives an exchange one input and carries out its outputs. An input
-// for an exchange that the task does not have or that has stopped is ignored, and so
-// are all inputs of an agent that only keeps shares.
+// step passes one input to an exchange and applies its outputs. It ignores an input for an exchange
+// that the task does not have or that has stopped, and all inputs of a keeper.
 func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 	exchange, ok := a.exchanges.byName[name]
 	if !ok || a.keeping || a.exchanges.stopped[name] {
@@ -132,9 +131,8 @@ func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 	}
 }
 
-// startExchangeWork starts what was queued. The seed depends on the epoch, so
-// that a restarted agent does not send the draw it sent before under a new
-// stamp.
+// startExchangeWork starts the queued computations. The seed depends on the epoch, so that a
+// restarted agent does not repeat an earlier draw under a new stamp.
 func (a *Agent) startExchangeWork(now time.Time) {
 	queue := a.exchanges.queue
 	a.exchanges.queue = nil
@@ -163,8 +161,8 @@ func (a *Agent) startExchangeWork(now time.Time) {
 // record of its epoch, and of the share unless it is ephemeral, precede it in
 // every Ready.
 //
-// The agent does not send a share that its own Decode refuses, since peers would refuse it too and
-// count it as misbehaviour.
+// The agent does not send a share that its own Decode refuses, because peers would refuse it too
+// and count it as a violation.
 func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
 	if !p.Ephemeral {
 		_, slot, err := a.decode(a.exchanges.byName[kind], kind, p.Payload)

@@ -10,18 +10,18 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// History is the content of a journal about a task, without an agent.
+// History is the content of a journal for one task, without an agent.
 type History struct {
 	Task    *task.Task
-	Epoch   uint64 // counts the starts
+	Epoch   uint64 // number of starts
 	Trials  []strategy.Trial
-	Best    *strategy.Trial // nil when no trial is feasible
-	Stopped *Stopped        // why the latest run ended; nil when it did otherwise, or there are trials since
-	Spent   *ledger.State   // of the task's privacy budget; nil when there is none
+	Best    *strategy.Trial // nil if no trial is feasible
+	Stopped *Stopped        // why the latest run stopped itself; nil if it ended for another reason, or there are trials since
+	Spent   *ledger.State   // of the task's privacy budget; nil if there is none
 
 	strategies strategy.Set
 	table      trials
-	fits       map[task.Output]*FitRecord // the latest of each output
+	fits       map[task.Output]*FitRecord // latest of each output
 }
 
 // ReadHistory rebuilds the history from an agent's records, in order. The task's
@@ -61,7 +61,7 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 	return h, nil
 }
 
-// taskOf returns the task that the records are about.
+// taskOf returns the task of the records.
 func taskOf(records []Record, strategies strategy.Set) (t *task.Task, err error) {
 	for _, r := range records {
 		if r.Task == nil {
@@ -88,7 +88,7 @@ func (r *TaskRecord) parse(strategies strategy.Set) (*task.Task, error) {
 	return t, nil
 }
 
-// debits returns the parts of a note that count spent privacy budget.
+// debits returns the parts of a note that record spent privacy budget.
 func debits(d strategy.Disclosure, n *NoteRecord) [][]byte {
 	if n == nil || d.Debit == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// ErrKeeping is the answer to an Ask of an agent that evaluates nothing.
+// ErrKeeping is the error of an Ask to a keeper.
 var ErrKeeping = errors.New("this node evaluates nothing more on the task: it only keeps and passes on shares")
 
 // Keep makes the agent a keeper for the rest of this run. It returns running trials and announces
@@ -54,8 +54,8 @@ func follows(s strategy.Strategy) bool {
 	return yes && err == nil
 }
 
-// Held reports whether designs are held back until Release. An outcome, imported
-// or reported by Tell, ends that too.
+// Held reports whether designs are delayed until Release. An outcome, imported or reported by Tell,
+// also ends the delay.
 func (a *Agent) Held() bool { return a.held && a.trials.done == 0 }
 
 // refuse answers the requests to a keeper with ErrKeeping.
@@ -67,8 +67,8 @@ func (a *Agent) refuse() {
 	a.asks = nil
 }
 
-// EvaluationTime is how long evaluations of this agent took on average, those of
-// earlier runs and failed ones included; zero while none has ended.
+// EvaluationTime returns the mean duration of this agent's evaluations, including those of earlier
+// runs and failed ones; zero if none has ended.
 func (a *Agent) EvaluationTime() time.Duration {
 	var total time.Duration
 	count := 0

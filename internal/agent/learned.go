@@ -7,16 +7,16 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Learned states what the model of the objective has learned from.
+// Learned holds the numbers of observations of the objective's model.
 type Learned struct {
 	Surrogate       string `json:"surrogate"`        // its type, as in the task file
-	Observations    int    `json:"observations"`     // that it has learned from
-	Available       int    `json:"available"`        // that there were
-	Diverged        int    `json:"diverged"`         // of these, which it leaves out
+	Observations    int    `json:"observations"`     // used by the model
+	Available       int    `json:"available"`        // of all outcomes
+	Diverged        int    `json:"diverged"`         // of these, ignored as diverged
 	MaxObservations int    `json:"max_observations"` // limit of Observations; 0: none
 }
 
-// String states it as a clause, such as "exact, all 12 results".
+// String returns them as a clause, such as "exact, all 12 results".
 func (l Learned) String() string {
 	if l.Observations == l.Available {
 		return fmt.Sprintf("%s, all %s", l.Surrogate, sanitize.Count(l.Available, "result"))
@@ -31,7 +31,7 @@ func (l Learned) String() string {
 	return text
 }
 
-// Learned states what the model of the objective has learned from, nil before it has.
+// Learned returns the numbers of observations of the objective's model, nil before there is one.
 func (a *Agent) Learned() *Learned {
 	if a.objective().posterior == nil {
 		return nil

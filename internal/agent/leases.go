@@ -12,14 +12,13 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// ErrNotHeld means that the client does not hold the lease of the trial; nothing
-// has changed.
+// ErrNotHeld means that the client does not hold the lease of the trial; nothing has changed.
 var ErrNotHeld = errors.New("trial is not held by this client")
 
-// Claim names the client outside of the node's process that evaluates a trial, and the time after
-// its last heartbeat at which another client gets the trial. Such a trial survives the end of the
-// process: it is not cut off, and its lease begins again at the next start. The zero
-// Claim is an evaluation inside of the process.
+// Claim names the client outside the node's process that evaluates a trial, and the time after its
+// last heartbeat at which another client gets the trial. Such a trial survives the end of the
+// process: it is not interrupted, and its lease begins again at the next start. The zero Claim is
+// an evaluation inside the process.
 type Claim struct {
 	Client string        `json:"client,omitempty"`
 	Lease  time.Duration `json:"lease,omitempty"` // in nanoseconds
@@ -39,8 +38,8 @@ func (c Claim) Validate() error {
 	return nil
 }
 
-// CheckClient accepts names of 1 to MaxClient bytes of printable text without spaces at
-// the ends.
+// CheckClient returns an error unless the name has 1 to MaxClient bytes of printable text without
+// spaces at the ends.
 func CheckClient(name string) error {
 	printable := utf8.ValidString(name)
 	for _, r := range name {
@@ -90,7 +89,7 @@ func (t *trials) held(id uint64, client string) (*strategy.Trial, error) {
 	return trial, nil
 }
 
-// AskFor is Ask for a client outside of the process.
+// AskFor is Ask for a client outside the process.
 func (a *Agent) AskFor(now time.Time, request uint64, claim Claim) error {
 	if err := claim.Validate(); err != nil {
 		return err
@@ -100,8 +99,8 @@ func (a *Agent) AskFor(now time.Time, request uint64, claim Claim) error {
 	return nil
 }
 
-// HeldBy lists the running trials of a client, and begins their leases again, since the call shows
-// that the client is active.
+// HeldBy returns the running trials of a client, and begins their leases again, because the call
+// shows that the client is active.
 func (a *Agent) HeldBy(now time.Time, client string) (held []strategy.Trial) {
 	for _, trial := range a.trials.list {
 		if trial.State == strategy.Running && trial.Client == client && client != "" {
@@ -156,7 +155,7 @@ func (a *Agent) Leases() map[uint64]time.Time {
 	return ends
 }
 
-// EndLeases ends the leases of all trials that clients hold, since no client is left.
+// EndLeases ends the leases of all trials that clients hold, because no client is left.
 func (a *Agent) EndLeases(now time.Time) {
 	a.expire(now, slices.Sorted(maps.Keys(a.trials.leases)))
 }
@@ -183,7 +182,7 @@ func (a *Agent) expire(now time.Time, ids []uint64) {
 	}
 }
 
-// overdue lists the trials whose leases have ended, in order of ID.
+// overdue returns the trials whose leases have ended, in order of ID.
 func (t *trials) overdue(now time.Time) (ids []uint64) {
 	if len(t.leases) == 0 {
 		return nil
@@ -196,7 +195,7 @@ func (t *trials) overdue(now time.Time) (ids []uint64) {
 	return ids
 }
 
-// firstEnd is when the first lease of a client ends, zero for never.
+// firstEnd returns the time at which the first lease of a client ends, zero for never.
 func (t *trials) firstEnd() (end time.Time) {
 	for _, l := range t.leases {
 		end = earliest(end, l.end)

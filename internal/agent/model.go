@@ -15,21 +15,21 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// model updates the posterior of one output with its observations. The models
-// of an agent are independent of each other.
+// model updates the posterior of one output with its observations. The models of an agent are
+// independent of each other.
 type model struct {
 	output       task.Output
 	kind         surrogate.Model
 	fitted       *FitRecord          // the latest decision about hyperparameters
 	posterior    surrogate.Posterior // nil until there is an observation
-	at           int                 // observations behind the posterior
+	at           int                 // number of observations of the posterior
 	working      bool
-	withoutPeers bool // the user was warned that peer information was left out
-	diverged     bool // the user was warned that an outcome was left out
+	withoutPeers bool // the user was warned that peer information was ignored
+	diverged     bool // the user was warned that an outcome was ignored
 
-	own      bool // of the node's failures, where the task has no such constraint
+	own      bool // of the node's failures, if the task has no such constraint
 	clusters bool // failures depend on the design
-	followed bool // designs are chosen by it
+	followed bool // it affects the choice of designs
 }
 
 // newModels returns the models of all outputs. objective is the kind of the objective's model; the
@@ -53,7 +53,7 @@ func newModels(t *task.Task, objective surrogate.Model) (models []*model, err er
 	return models, nil
 }
 
-// fitName is the journal's key of an output's fits, and the name of their random
+// fitName returns the journal's key of an output's fits, which is also the name of their random
 // stream.
 func fitName(output task.Output) string {
 	if output == task.Objective {
@@ -64,7 +64,7 @@ func fitName(output task.Output) string {
 
 func (a *Agent) objective() *model { return a.models[0] }
 
-// constraints returns the posteriors of all outputs but the objective.
+// constraints returns the posteriors of all outputs except the objective and own failures.
 func (a *Agent) constraints() (all []*surrogate.Constraint) {
 	for _, m := range a.models[1:] {
 		if m.posterior != nil && !m.own {
@@ -74,8 +74,8 @@ func (a *Agent) constraints() (all []*surrogate.Constraint) {
 	return all
 }
 
-// completion returns the posterior of whether evaluations complete, where the node has found out
-// that it depends on the design; nil otherwise.
+// completion returns the posterior of completed evaluations if completion was found to depend on
+// the design; nil otherwise.
 func (a *Agent) completion() *surrogate.Constraint {
 	if last := a.models[len(a.models)-1]; last.own && last.followed {
 		return last.posterior.(*surrogate.Constraint)
@@ -83,9 +83,8 @@ func (a *Agent) completion() *surrogate.Constraint {
 	return nil
 }
 
-// ExpectsFailure reports whether the agent's model gives the design less than an even chance to
-// complete. It expects success of every design where failures are not modelled, or may have
-// another reason.
+// ExpectsFailure reports whether the agent's model gives the design a probability below one half to
+// complete. It is false for every design if failures are not modelled or may have other causes.
 func (a *Agent) ExpectsFailure(design task.Design) bool {
 	var view strategy.View
 	for _, m := range a.models {
@@ -106,9 +105,8 @@ func (a *Agent) restoreFit(r *FitRecord) error {
 	return fmt.Errorf("a fit of output %q, which the task does not have", r.Output)
 }
 
-// refitDue is the refit schedule: every observation up to 20, then whenever
-// their number has grown by a tenth, so that the cost of refits stays in
-// proportion to what they can still change.
+// refitDue returns whether a refit is due: after every observation up to 20, then whenever their
+// number has grown by a tenth, so that the cost of refits stays in proportion to their effect.
 func (m *model) refitDue(observations int) bool {
 	return m.fitted == nil || observations-m.fitted.Observations >= max(1, (observations-1)/20*2)
 }
@@ -125,7 +123,7 @@ func (a *Agent) caughtUp() bool {
 	return true
 }
 
-// catchUp starts the work of bringing the posteriors up to date.
+// catchUp starts the work that brings the posteriors up to date.
 func (a *Agent) catchUp() {
 	for _, m := range a.models {
 		if m.working || m.caughtUp(&a.trials) {
@@ -169,8 +167,8 @@ func (a *Agent) catchUp() {
 	}
 }
 
-// lesson returns the computation by which the model of an output learns. count is the number of
-// all observations, observations holds those to learn from; nil if there is nothing to learn.
+// lesson returns the computation by which the model of an output learns. count is the number of all
+// observations, observations holds those to learn from; nil if there is nothing to learn.
 func (a *Agent) lesson(m *model, observations surrogate.Observations, count int) func(context.Context) (any, error) {
 	if len(observations.Y) == 0 || m.own && !surrogate.MayCluster(observations) {
 		return nil
@@ -178,16 +176,16 @@ func (a *Agent) lesson(m *model, observations surrogate.Observations, count int)
 	return m.learn(a.cfg.Task, observations, count, a.cfg.Seed, a.modelInput(m))
 }
 
-// observed lists what the model of an output learns from.
+// observed returns the observations from which the model of an output learns.
 func (a *Agent) observed(m *model) surrogate.Observations {
 	trials := a.trials.list
-	if m.own { // those set aside failed since the command was broken, most likely
+	if m.own { // those set aside failed most likely because the command was broken
 		trials = a.trials.snapshot()
 	}
 	return strategy.View{Task: a.cfg.Task, Trials: trials, MaxObservations: a.cfg.MaxObservations}.Observed(m.output)
 }
 
-// warnOfDiverged warns of the first outcome that the model of the objective leaves out.
+// warnOfDiverged warns of the first outcome that the model of the objective ignores.
 func (a *Agent) warnOfDiverged(m *model) {
 	at := slices.Index(strategy.Diverged(a.cfg.Task, a.trials.list), true)
 	if at < 0 {
@@ -200,11 +198,11 @@ func (a *Agent) warnOfDiverged(m *model) {
 }
 
 type modelled struct {
-	fitted       *FitRecord // nil when the hyperparameters stay
+	fitted       *FitRecord // nil if the hyperparameters do not change
 	posterior    surrogate.Posterior
 	clusters     bool  // of failures: they depend on the design
-	followed     bool  // of failures: designs are chosen by their model
-	withoutPeers error // why peer information is left out; nil when it is used
+	followed     bool  // of failures: their model affects the choice of designs
+	withoutPeers error // reason why peer information is ignored; nil if it is used
 }
 
 // modelInput returns the result of an exchange from which a model can learn; nil if there is none,
@@ -221,8 +219,8 @@ func (a *Agent) modelInput(m *model) (peers strategy.ModelInput) {
 	return peers
 }
 
-// fit learns hyperparameters, with peers' shares unless these are nil. A panic of a model that learns
-// from them is an error.
+// fit learns hyperparameters, with peers' shares unless these are nil. A panic of a model that uses
+// them becomes an error.
 func fit(ctx context.Context, kind surrogate.Model, peers strategy.ModelInput, observations surrogate.Observations, before *surrogate.Hyperparameters, rng *rand.Rand) (h surrogate.Hyperparameters, err error) {
 	if informed, ok := kind.(surrogate.PeerModel); ok && peers != nil {
 		h, err = recoverpanic.Call("the surrogate", func() (surrogate.Hyperparameters, error) {
@@ -237,9 +235,9 @@ func fit(ctx context.Context, kind surrogate.Model, peers strategy.ModelInput, o
 	return h, checkHyperparameters(h)
 }
 
-// learn returns a computation that runs concurrently with the agent: the posterior given the
-// observations and peers' shares, with new hyperparameters when they are due. If the computation
-// with peers' shares fails, it is repeated without them.
+// learn returns a computation that may run concurrently with the agent. Its result is the posterior
+// given the observations and peers' shares, with new hyperparameters if a refit is due. If the
+// computation with peers' shares fails, it is repeated without them.
 func (m *model) learn(of *task.Task, observations surrogate.Observations, count int, seed random.Seed, peers strategy.ModelInput) func(context.Context) (any, error) {
 	output, kind, known := m.output, m.kind, m.posterior
 	previous, refit := m.fitted, m.refitDue(count)

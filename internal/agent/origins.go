@@ -6,27 +6,28 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// An agent learns of authors from peers, and identities cost nothing: one peer could fabricate as
-// many as the agent has places. While there is room, every author gets a place. When there is none,
-// the largest group of authors loses places to smaller groups. A group is the authors from one
-// range of addresses, hub or introducer, which cost more than identities. A fixed number of places
-// per group would exclude federations behind one address.
+// Authors become known through peers, and identities cost nothing: one peer could fabricate as many
+// as the agent has places. While there is room, every author gets a place. Otherwise the largest
+// group of authors loses places to smaller groups. A group is the authors from one range of
+// addresses, hub or introducer; these cost more than identities. A fixed number of places per group
+// would exclude federations behind one address.
 
-// Source describes the peer from which an agent learns of an author. The zero value is an
+// Source describes the peer that sent a share or introduced its author. The zero value is an
 // unknown peer.
 type Source struct {
-	Group string // an origin that costs more than an identity, such as a range of addresses; "": not known
-	Named bool   // the agent's user trusts the introducer not to fabricate authors
+	Group string // an origin that costs more than an identity, such as a range of addresses; "": unknown
+	Named bool   // the agent's user has named the peer and trusts it not to fabricate authors
 }
 
 const (
-	// From crowded authors on, the agent relays at most maxRelayedAuthors of each group that it has
-	// not met itself. This leaves room at its peers if one peer fabricates authors.
+	// From crowded known authors on, the agent relays at most maxRelayedAuthors of each group that
+	// it has not met itself, except those from a Named source. This leaves room at its peers if one
+	// peer fabricates authors.
 	crowded           = maxAuthors / 2
 	maxRelayedAuthors = 64
 )
 
-// origin holds how the agent learned of an author.
+// origin holds the group of an author's first source, or of its latest connection.
 type origin struct {
 	group  string
 	relays bool // its shares are relayed
@@ -40,7 +41,8 @@ func (s *shares) relays(author peer.ID) bool {
 	return author == s.self || s.met[author] || s.room.listed[author] || s.origins[author].relays
 }
 
-// noteContact records the latest group of an author that the agent has met.
+// noteContact stores the group of the latest connection to an author, whose shares are relayed from
+// now on.
 func (s *shares) noteContact(author peer.ID, group string) {
 	s.origins[author] = origin{group: group, relays: true}
 }
@@ -77,11 +79,11 @@ func (s *shares) authors() (count int) {
 	return count
 }
 
-// candidate is an author that may be evicted.
+// candidate is an author that evict may choose.
 type candidate struct {
 	author             peer.ID
 	group              string
-	received           time.Time // last
+	received           time.Time // of the latest accepted share
 	size               int
 	met, listed, leave bool
 }
@@ -104,8 +106,9 @@ func (s *shares) candidates(size func(bytes int) int) []candidate {
 	return all
 }
 
-// goesBefore reports whether an author is evicted before another. Listed authors are last, and
-// authors that were met come just before them. Otherwise the author that was silent longest is first.
+// goesBefore reports whether an author is evicted before another of the same rank. Listed authors
+// are last, and authors that were met come just before them. Otherwise the author that was silent
+// longest is first.
 func (c candidate) goesBefore(other candidate) bool {
 	switch {
 	case c.listed != other.listed:
@@ -116,18 +119,23 @@ func (c candidate) goesBefore(other candidate) bool {
 	return c.received.Before(other.received) || c.received.Equal(other.received) && c.author < other.author
 }
 
-// Units in which room is counted.
+// Units of sizes.
 func inAuthors(int) int     { return 1 }
 func inBytes(bytes int) int { return bytes }
 
-// evict selects authors to forget until `over` units of size are free, when the shares of newcomer
-// grow by `grows` units. ok is false if not enough authors may be evicted.
+// evict selects authors to forget until `over` units of size are free, if the shares of newcomer
+// grow by `grows` units. ok is false, and gone nil, if not enough authors may be evicted.
 //
 // The largest group loses its authors first, in the order of goesBefore, as long as it is larger
-// than the newcomer's. In the newcomer's own group, and in groups that are no smaller, an author
-// that was met replaces one that was never met or was silent for protectedTime. Every newcomer
-// replaces an author that was never met and was silent for that time. With force, any author may be
-// evicted.
+// than the newcomer's group with its growth. The shares of the agent itself and of listed authors
+// compete with no group: for them, any largest group is larger. Next come unlisted authors of other
+// groups:
+//
+//   - any author that was never met and was silent for protectedTime;
+//   - if the newcomer was met: an author that was never met or was silent for protectedTime, in the
+//     newcomer's own group or in one that is no smaller.
+//
+// With force, any author but the newcomer may be evicted, listed ones last.
 func (s *shares) evict(now time.Time, newcomer peer.ID, by Source, size func(bytes int) int, grows, over int, force bool) (gone []peer.ID, ok bool) {
 	all := s.candidates(size)
 	held := map[string]int{}
@@ -139,7 +147,7 @@ func (s *shares) evict(now time.Time, newcomer peer.ID, by Source, size func(byt
 	own := s.groupOf(newcomer, by)
 	has, met := held[own]+grows, s.met[newcomer]
 	if !s.counts(newcomer) {
-		own, has = "", 0 // competes with no author
+		own, has = "", 0 // competes with no group
 	}
 	silent := now.Add(-protectedTime)
 	for over > 0 {

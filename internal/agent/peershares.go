@@ -10,16 +10,16 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Bounds of the peers' shares that an agent stores on disk, so that peers cannot fill it.
+// Limits of the peers' shares that an agent stores on disk, so that peers cannot fill it.
 const (
-	// Shares that live shorter, such as presence, are worth nothing after a restart.
+	// Shares with a shorter TTL, such as presence, are useless after a restart.
 	minCachedTTL = time.Hour
 
-	// maxUnmet bounds the authors that this agent never met and knows only from peers. Identities
+	// maxUnmet limits the authors that this agent never met and knows only from peers. Identities
 	// cost nothing, so that one peer could introduce any number.
 	maxUnmet = 64
 
-	maxPeerShareBytes = 45 << 20 // of envelopes; as text, a third more
+	maxPeerShareBytes = 45 << 20 // of envelopes; a third more as text
 )
 
 // PeerShares is the peers' information that an agent stores for the next start. It is not a
@@ -32,7 +32,7 @@ type PeerShares struct {
 // PeerShare is a peer's share.
 type PeerShare struct {
 	Envelope  []byte
-	Sent      time.Time // by its author, as far as is known
+	Sent      time.Time // by its author, as far as known
 	Connected bool      // the author was connected to this node on the task at some time
 
 	// ConflictingShare is the second envelope of an equivocation proof. Other fields are then ignored.
@@ -95,7 +95,7 @@ type contacts struct {
 
 func newContacts() contacts { return contacts{met: map[peer.ID]bool{}} }
 
-// note returns whether the peer was not known.
+// note marks a peer as met, and reports whether it was not met before.
 func (p *contacts) note(id peer.ID) bool {
 	if p.met[id] {
 		return false

@@ -18,7 +18,7 @@ type Ready struct {
 	Records    []Record         // 1. journal, sync
 	Publish    []protocol.Share // 2. send to all
 	Send       []Direct         // 3. send to one
-	Answers    []Answer         // 4. return to those who asked
+	Answers    []Answer         // return to the callers of Ask
 	Work       []Work           // 5. run outside, then Done
 	Events     []Event          // 6. show
 	PeerShares bool             // 7. the result of PeerShares has changed: store it when idle
@@ -39,16 +39,16 @@ type Answer struct {
 	Err     error
 }
 
-// Work is a computation on immutable data. Run may be called from any
-// goroutine; its result goes to Done with the same ID. It returns soon after ctx ends,
-// unless a strategy, exchange or surrogate does not look at ctx. It never panics.
+// Work is a computation on immutable data. Run may be called from any goroutine; its result goes to
+// Done with the same ID. It returns soon after ctx ends, unless a strategy, exchange or surrogate
+// ignores ctx. It never panics.
 type Work struct {
 	ID   uint64
-	Name string // what it is about, for a log
+	Name string // description for a log
 	Run  func(ctx context.Context) any
 }
 
-// EventType names what happened.
+// EventType is the type of an event.
 type EventType string
 
 // Events.
@@ -57,32 +57,32 @@ const (
 	TrialFinished EventType = "trial_finished" // done or failed
 	ShareSent     EventType = "share_sent"
 	ShareReceived EventType = "share_received"
-	LeaseEnded    EventType = "lease_ended" // a client gave no sign of life; its trial waits for another one
+	LeaseEnded    EventType = "lease_ended" // a client sent no heartbeat; its trial waits for another one
 	WaitEnded     EventType = "wait_ended"  // the wait of the first design for peers has ended
 	Warning       EventType = "warning"
 )
 
-// Event is something worth showing.
+// Event is an event to display.
 type Event struct {
 	Type           EventType       `json:"event"`
 	Trial          *strategy.Trial `json:"trial,omitempty"`
 	Best           *strategy.Trial `json:"best,omitempty"`            // with trial_finished: the best so far, if any
-	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // with trial_finished while nothing is feasible: the one of least violation
+	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // with trial_finished while no trial is feasible: the one of least violation
 	Better         bool            `json:"improved,omitempty"`        // with trial_finished: Best is this trial
 	Peer           peer.ID         `json:"peer,omitempty"`
 	Kind           string          `json:"kind,omitempty"`
 	Stamp          *protocol.Stamp `json:"stamp,omitempty"` // of the share
 	Bytes          int             `json:"bytes,omitempty"`
 	Message        string          `json:"message,omitempty"`
-	Stack          string          `json:"-"`                 // with warning: of the panic behind it, for the log
-	Seconds        float64         `json:"seconds,omitempty"` // with wait_ended: for how long
+	Stack          string          `json:"-"`                 // with warning: of the panic that caused it, for the log
+	Seconds        float64         `json:"seconds,omitempty"` // with wait_ended: duration of the wait
 	Authors        int             `json:"authors,omitempty"` // with wait_ended: authors of stored shares
 }
 
-// maxMessage is how many characters of a message String shows.
+// maxMessage is the maximum number of characters of a message that String returns.
 const maxMessage = 500
 
-// String returns one line: what happened, and the trial or share that it happened to.
+// String returns one line with the event and its trial or share.
 func (e Event) String() string {
 	text := strings.ReplaceAll(string(e.Type), "_", " ")
 	if e.Trial != nil {

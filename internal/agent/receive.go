@@ -15,9 +15,8 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Receive takes a share that protocol.Open has verified, age after its author
-// sent it (zero when it came by gossip). The error explains a Malformed share or an
-// Equivocation.
+// Receive accepts a share that protocol.Open has verified, age after its author sent it (zero if it
+// came by gossip). The error explains a Malformed share or an Equivocation.
 func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) (ShareResult, error) {
 	return a.ReceiveBy(now, share, age, Source{})
 }
@@ -184,18 +183,17 @@ func encodeItems(items []strategy.StatusItem) ([]strategy.StatusItem, error) {
 // Epoch returns the number of this start.
 func (a *Agent) Epoch() uint64 { return a.epoch }
 
-// Counts returns what was sent and taken in this run.
+// Counts returns the numbers of shares and messages that this run sent and accepted.
 func (a *Agent) Counts() Counts {
 	counts := a.counts
 	counts.Sent, counts.Received = maps.Clone(counts.Sent), maps.Clone(counts.Received)
 	return counts
 }
 
-// Kinds lists the kinds of shares that the task has.
+// Kinds returns the kinds of shares of the task.
 func (a *Agent) Kinds() []string { return slices.Clone(a.exchanges.order) }
 
-// Present returns who takes part, as far as the agent knows. An agent that only
-// keeps shares does not count itself.
+// Present returns the present agents, as far as known. A keeper does not count itself.
 func (a *Agent) Present(now time.Time) presence.Result {
 	if a.keeping {
 		return presence.Others(a.view(now))
@@ -206,7 +204,7 @@ func (a *Agent) Present(now time.Time) presence.Result {
 // Keeping reports whether the agent evaluates nothing.
 func (a *Agent) Keeping() bool { return a.keeping }
 
-// OwnShares counts the agent's own shares that outlive it.
+// OwnShares returns the number of the agent's own shares that outlive it.
 func (a *Agent) OwnShares(now time.Time) int {
 	count := 0
 	for _, h := range a.shares.of(a.self) {
@@ -217,8 +215,8 @@ func (a *Agent) OwnShares(now time.Time) int {
 	return count
 }
 
-// Knowledge counts what the agent holds of others that outlives them: the authors
-// and their shares.
+// Knowledge returns the numbers of authors and shares of peers that the agent holds and that
+// outlive it.
 func (a *Agent) Knowledge(now time.Time) (authors, shares int) {
 	last := peer.ID("")
 	for _, share := range a.shares.valid(now) {

@@ -12,18 +12,18 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// View returns what the agent knows now.
+// View returns the agent's present view.
 func (a *Agent) View(now time.Time) strategy.View { return a.view(now) }
 
-// Modelled returns the number of outcomes behind the posterior of the objective, and whether
-// the posteriors include all outcomes.
+// Modelled returns the number of outcomes in the posterior of the objective, and whether the
+// posteriors include all outcomes.
 func (a *Agent) Modelled() (observations int, all bool) { return a.objective().at, a.caughtUp() }
 
-// Recommend returns the best supported design in a view of this agent (search.Recommend),
-// which is a better guess at the best design than the best outcome where
-// outcomes are noisy; the zero design while the view has no posterior. It takes
-// as long as a suggestion, may run concurrently with the agent, and is a function of the
-// view and the agent's seed alone. Its error is that of ctx or a panic of the strategy.
+// Recommend returns the recommended design in a view of this agent (search.Recommend). With noisy
+// outcomes it is a better estimate of the best design than the best outcome. It is the zero design
+// while the view has no posterior. It takes as long as a suggestion, may run concurrently with the
+// agent, and is a function of the view and the agent's seed alone. Its error is that of ctx or a
+// panic of the strategy.
 func (a *Agent) Recommend(ctx context.Context, view strategy.View) (task.Design, error) {
 	seed := a.cfg.Seed.Derive("recommend", uint64(view.Observations))
 	return recoverpanic.Call("the strategy", func() (task.Design, error) {
@@ -37,15 +37,15 @@ func (a *Agent) Recommend(ctx context.Context, view strategy.View) (task.Design,
 // Recommendation is a recommended design.
 type Recommendation struct {
 	Design    task.Design `json:"parameters"`
-	Predicted *float64    `json:"predicted"`        // objective there, as far as this node's own model knows; nil where that has no units
+	Predicted *float64    `json:"predicted"`        // objective there, predicted by this node's own model; nil if that has no units
 	Noisy     bool        `json:"noisy"`            // outcomes are so noisy that the best one is mostly luck (search.Noisy)
-	Reason    string      `json:"reason,omitempty"` // why the design is to be preferred to the best observed one; empty unless Noisy
+	Reason    string      `json:"reason,omitempty"` // why the design is preferable to the best observed one; empty unless Noisy
 }
 
 // noisyReason is the Reason of all recommendations that are Noisy.
 const noisyReason = "the noise of outcomes is larger than the differences between designs, so the best observed value is mostly luck"
 
-// Recommendation is Recommend with what the model knows of the design; the zero value while the
+// Recommendation is Recommend with the model's prediction for the design; the zero value while the
 // view has no posterior.
 func (a *Agent) Recommendation(ctx context.Context, view strategy.View) (Recommendation, error) {
 	design, err := a.Recommend(ctx, view)
@@ -62,9 +62,9 @@ func (a *Agent) Recommendation(ctx context.Context, view strategy.View) (Recomme
 	return r, nil
 }
 
-// Preferred returns the recommendation where it is to be preferred to the best observed design,
-// because outcomes are noisy (search.Noisy). Otherwise, and while no trial is feasible, it
-// returns nil after a short time.
+// Preferred returns the recommendation if it is preferable to the best observed design because
+// outcomes are noisy (search.Noisy). Otherwise, and while no trial is feasible, it returns nil
+// after a short time.
 func (a *Agent) Preferred(ctx context.Context, view strategy.View) (*Recommendation, error) {
 	if strategy.Best(a.cfg.Task, view.Trials) == nil || !search.Noisy(view) {
 		return nil, nil
@@ -76,8 +76,8 @@ func (a *Agent) Preferred(ctx context.Context, view strategy.View) (*Recommendat
 	return &r, nil
 }
 
-// Preferred is Agent.Preferred of an agent that has these trials and no peers. Its models have the
-// hyperparameters in the journal.
+// Preferred is Agent.Preferred for an agent with these trials and without peers. Its models have
+// the hyperparameters in the journal.
 func (h History) Preferred(ctx context.Context) (*Recommendation, error) {
 	if h.Best == nil || h.Task.Space.Listing().Absent() { // such designs cannot be encoded
 		return nil, nil
@@ -128,24 +128,25 @@ func (a *Agent) RecordStop(now time.Time, bound, regret float64) {
 // are trials since.
 func (a *Agent) StopReason() *Stopped { return a.trials.stop.stopped() }
 
-// Conditions of a run to end because the regret of its best design is small enough.
+// Conditions under which a run ends because the regret of its best design is small enough.
 const (
-	// StopAfter is how many outcomes in a row the bound of the regret must have been small enough:
-	// hyperparameters change with each, and the bound with them.
+	// StopAfter is the number of consecutive outcomes for which the bound of the regret must have
+	// been small enough: hyperparameters change with each, and the bound with them.
 	StopAfter = 5
 
-	// StopPerParameter is how many outcomes for each parameter a model must have before its bound
-	// counts: as many as it takes to learn a function by the rule of Loeppky, Sacks and Welch,
-	// "Choosing the Sample Size of a Computer Experiment" (Technometrics, 2009). With fewer, models
-	// are often sure of a local optimum.
+	// StopPerParameter is the number of outcomes for each parameter that a model needs before its
+	// bound counts: enough to learn a function by the rule of Loeppky, Sacks and Welch, "Choosing
+	// the Sample Size of a Computer Experiment" (Technometrics, 2009). With fewer, models are often
+	// over-confident about a local optimum.
 	StopPerParameter = 10
 )
 
-// Stopped states why a run ended: the regret of its best design was believed to be small enough.
+// Stopped holds the reason why a run ended: the bound on the regret of its best design was small
+// enough.
 type Stopped struct {
 	Observations int       `json:"observations"` // behind the bound
 	RegretBound  float64   `json:"regret_bound"` // in the objective's units
-	StopRegret   float64   `json:"stop_regret"`  // that was small enough, RunOptions.StopRegret
+	StopRegret   float64   `json:"stop_regret"`  // the requested regret, RunOptions.StopRegret
 	Time         time.Time `json:"time"`
 }
 

@@ -31,8 +31,8 @@ type Record struct {
 }
 
 type (
-	// TaskRecord holds the canonical form of the task, without which the other
-	// records could not be read.
+	// TaskRecord holds the canonical form of the task, without which the other records cannot be
+	// read.
 	TaskRecord struct {
 		Canonical json.RawMessage `json:"canonical"`
 	}
@@ -40,25 +40,25 @@ type (
 	EpochRecord struct {
 		Epoch uint64 `json:"epoch"`
 	}
-	// TrialRecord is the decision to evaluate a design; offered to an
-	// evaluator for the first time unless it was imported.
+	// TrialRecord is the decision to evaluate a design; it includes the first offer to an evaluator
+	// unless the trial was imported.
 	TrialRecord struct {
 		ID       uint64            `json:"id"`
 		Design   json.RawMessage   `json:"parameters"`
 		Why      strategy.Why      `json:"why"`
 		Time     time.Time         `json:"time"`
 		Imported *strategy.Outcome `json:"imported,omitempty"`
-		Aside    int               `json:"aside,omitempty"` // first trials that are set aside from here on
+		Aside    int               `json:"aside,omitempty"` // number of first trials that are set aside from here on
 		Claim
 	}
-	// OfferRecord offers a trial again, whose evaluation was cut off.
+	// OfferRecord offers a trial again after its evaluation was interrupted.
 	OfferRecord struct {
 		ID   uint64    `json:"id"`
 		Time time.Time `json:"time"`
 		Claim
 	}
-	// ReturnRecord withdraws an offer that was not accepted. It does not count
-	// as an attempt, unless a lease has ended.
+	// ReturnRecord withdraws an offer that was not accepted. It does not count as an attempt,
+	// unless a lease has ended.
 	ReturnRecord struct {
 		ID      uint64 `json:"id"`
 		Expired bool   `json:"expired,omitempty"`
@@ -75,7 +75,7 @@ type (
 		Reason string    `json:"reason"`
 		Time   time.Time `json:"time"`
 	}
-	// FitRecord is a decision of an output's surrogate; it is never taken again.
+	// FitRecord is a decision about an output's hyperparameters; it is never taken again.
 	FitRecord struct {
 		Output          task.Output               `json:"output,omitempty"` // empty: the objective
 		Observations    int                       `json:"observations"`
@@ -94,15 +94,14 @@ type (
 		Data     []byte `json:"data"`
 	}
 	// StopRecord states that a run ended because the bound on the regret of its best design was
-	// small enough. The newest is kept.
+	// small enough. Only the newest is kept.
 	StopRecord struct {
 		Observations int       `json:"observations"` // behind the bound
 		Bound        float64   `json:"bound"`        // of the regret, in the objective's units
-		Regret       float64   `json:"regret"`       // what was small enough
+		Regret       float64   `json:"regret"`       // the requested regret
 		Time         time.Time `json:"time"`
 	}
-	// ReplyRecord is the result of a request with a key. Only the newest
-	// MaxReplies are kept.
+	// ReplyRecord is the result of a request with a key. Only the newest MaxReplies are kept.
 	ReplyRecord struct {
 		Number uint64 `json:"number"` // 1, 2, …
 		Key    string `json:"key"`
@@ -122,8 +121,7 @@ func (r Record) Key() string {
 	case r.Fit != nil:
 		return fitName(r.Fit.Output)
 	case r.Sent != nil:
-		// Of each kind only the highest slots are held; a newer one takes the place of
-		// one that is not.
+		// Only the highest slots of each kind are held; a newer one replaces one that is not held.
 		return "sent/" + r.Sent.Kind + "/" + strconv.FormatUint(r.Sent.Slot%maxSlots, 10)
 	case r.Reply != nil:
 		return r.Reply.key()
@@ -142,8 +140,8 @@ func (r Record) Encode() ([]byte, error) {
 	return data, nil
 }
 
-// DecodeRecord is the inverse of Encode. Unknown fields are errors: a record of
-// a newer version must not be half understood.
+// DecodeRecord is the inverse of Encode. Unknown fields are errors: a record of a newer version
+// must not be read in part.
 func DecodeRecord(data []byte) (Record, error) {
 	var r Record
 	decoder := json.NewDecoder(bytes.NewReader(data))

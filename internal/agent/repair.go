@@ -9,18 +9,18 @@ import (
 // Repaired holds the usable records of a damaged journal.
 type Repaired struct {
 	Keep     []bool   // of each record, whether it is kept
-	Add      []Record // that follow the kept ones
-	Imported int      // trials of which only design and outcome are kept, in Add
-	Dropped  int      // records that are meaningless without the missing ones
-	History  History  // of what is left
+	Add      []Record // to append after the kept ones
+	Imported int      // number of trials in Add of which only design and outcome are kept
+	Dropped  int      // number of records that are meaningless without the missing ones
+	History  History  // of the remaining records
 }
 
-// Repair determines which records of a journal remain valid when some are missing: none before
-// record number complete, any number from there on. All records before it must be valid.
+// Repair determines which records of a journal remain valid if some are missing: none before record
+// number complete, any number from there on. All records before it must be valid.
 //
-// After a gap trials cannot keep their numbers: those that have ended with an outcome
-// become imported ones, others are dropped. Repair also drops the notes of exchanges, which depend
-// on each other, and records that the next start makes again.
+// After a gap trials cannot keep their numbers: those with an outcome become imported ones, others
+// are dropped. Repair also drops the notes of exchanges, which depend on each other, and records
+// that the next start makes again.
 func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired, err error) {
 	m.Keep = make([]bool, len(records))
 	t, err := taskOf(records, strategies)

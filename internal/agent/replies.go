@@ -9,20 +9,20 @@ import (
 // ErrKeyReused means that a key has been used for another request.
 var ErrKeyReused = errors.New("this key was used for another request")
 
-// MaxReplies is how many replies an agent remembers, the newest.
+// MaxReplies is the number of replies that an agent remembers, the newest ones.
 const MaxReplies = 4096
 
-// MaxKey is how many bytes a key may have.
+// MaxKey is the maximum number of bytes of a key.
 const MaxKey = 128
 
-// Once makes a request that comes again, because its answer was lost, one that is
-// carried out once. The zero Once is a request without that.
+// Once makes a request idempotent: if it is repeated because its answer was lost, it is not carried
+// out again. The zero Once is a request without that.
 type Once struct {
-	Key    string // chosen by who asks, another one for each request
+	Key    string // chosen by the client, a different one for each request
 	Digest string // of the request: the same key with another digest is an error
 }
 
-// Validate reports whether the key is one: 1 to MaxKey visible ASCII characters.
+// Validate returns an error unless the key has 1 to MaxKey visible ASCII characters.
 func (o Once) Validate() error {
 	ok := o.Key != "" && len(o.Key) <= MaxKey
 	for _, b := range []byte(o.Key) {
@@ -34,24 +34,24 @@ func (o Once) Validate() error {
 	return nil
 }
 
-// Reply is what a request came to.
+// Reply is the result of a request.
 type Reply struct {
-	Trials []uint64 `json:"trials,omitempty"` // that were given to a client
-	Added  int      `json:"added,omitempty"`  // trials by an import
+	Trials []uint64 `json:"trials,omitempty"` // given to a client
+	Added  int      `json:"added,omitempty"`  // number of trials that an import added
 }
 
-// replies is the memory of requests with keys. It changes by applying records.
+// replies stores the results of requests with keys. It changes by applying records.
 type replies struct {
-	last  uint64 // the number of the newest
+	last  uint64 // number of the newest
 	byKey map[string]ReplyRecord
-	keys  map[uint64]string // by place
+	keys  map[uint64]string // by number modulo MaxReplies
 }
 
 func newReplies() replies {
 	return replies{byKey: map[string]ReplyRecord{}, keys: map[uint64]string{}}
 }
 
-// apply takes the place of the reply that is forgotten.
+// apply stores a reply in place of the oldest one.
 func (r *replies) apply(record ReplyRecord) error {
 	if record.Number <= r.last {
 		return fmt.Errorf("reply %d follows reply %d", record.Number, r.last)
@@ -62,11 +62,11 @@ func (r *replies) apply(record ReplyRecord) error {
 	return nil
 }
 
-// key is of the record that takes the place of an earlier one.
+// key returns the key of the record; the record replaces the earlier one with this key.
 func (r ReplyRecord) key() string { return "reply/" + strconv.FormatUint(r.Number%MaxReplies, 10) }
 
-// Replied returns what a request came to that was carried out before. It never is for
-// the zero Once. Error: ErrKeyReused.
+// Replied returns the result of a request that was carried out before; ok is false if it was not,
+// and for the zero Once. Error: ErrKeyReused.
 func (a *Agent) Replied(o Once) (reply Reply, ok bool, err error) {
 	if o == (Once{}) {
 		return Reply{}, false, nil
@@ -81,8 +81,8 @@ func (a *Agent) Replied(o Once) (reply Reply, ok bool, err error) {
 	return record.Reply, ok, nil
 }
 
-// Remember keeps what a request came to, with what was recorded for it since the last
-// Ready: both reach the disk or none does.
+// Remember stores the result of a request, together with the records made for it since the last
+// Ready: either all reach the disk or none.
 func (a *Agent) Remember(o Once, reply Reply) {
 	if o == (Once{}) {
 		return

@@ -13,21 +13,21 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Bounds of the shares that peers can make an agent hold.
+// Limits of the shares that peers can make an agent hold.
 const (
 	maxAuthors = 1024
 	maxSlots   = 3 // per author and kind; the highest are kept. Part of the disk format, see Record.Key
 
-	// When all places are taken, a newcomer of a group that is no smaller than others may
-	// replace only an author silent for this long; so a flood of new identities cannot evict
-	// active peers.
+	// If all places are taken, a newcomer of a group that is no smaller than others may replace
+	// only an author silent for this long. A flood of new identities thus cannot evict active
+	// peers.
 	protectedTime = 30 * time.Minute
 )
 
 // ShareResult is the result of the validation of a share.
 type ShareResult int
 
-// Results. No honest agent sends what is Malformed or an Equivocation.
+// Results. No honest agent sends a Malformed share or an Equivocation.
 const (
 	Accepted     ShareResult = iota
 	Duplicate                // stored already, perhaps from the sync stream; gossip forwards it
@@ -40,7 +40,7 @@ func (v ShareResult) String() string {
 	return [...]string{"accepted", "duplicate", "stale", "malformed", "equivocation"}[v]
 }
 
-// ShareResults lists all of them.
+// ShareResults returns all results.
 func ShareResults() []ShareResult {
 	return []ShareResult{Accepted, Duplicate, Stale, Malformed, Equivocation}
 }
@@ -52,7 +52,7 @@ type held struct {
 	ephemeral bool // an own share that is not in the journal
 }
 
-// shares holds the latest share of every key, the agent's own among them.
+// shares holds the latest share of every key, including the agent's own.
 type shares struct {
 	self  peer.ID
 	held  map[protocol.Key]*held
@@ -99,8 +99,7 @@ func (s *shares) remove(keys ...protocol.Key) {
 	}
 }
 
-// of lists the shares of one author, in order. The list is valid until the next
-// change.
+// of returns the shares of one author, in order. The list is valid until the next change.
 func (s *shares) of(author peer.ID) []*held {
 	begin, _ := slices.BinarySearchFunc(s.order, protocol.Key{Author: author}, compareKey)
 	end := begin
@@ -193,8 +192,7 @@ func (s *shares) superseded(share protocol.Share) bool {
 	return false
 }
 
-// put stores a share that has been judged as accepted, age after its author
-// sent it, and drops what exceeds the bounds.
+// put stores an accepted share, age after its author sent it, and drops shares above the limits.
 func (s *shares) put(share strategy.Share, now time.Time, age time.Duration, by Source) {
 	s.keep(&held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)}, now, by)
 }

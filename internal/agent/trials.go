@@ -20,26 +20,25 @@ var (
 	ErrBadOutcome   = errors.New("outcome is not accepted")
 )
 
-// trials is the table of the agent's own trials. It changes by applying records, so
-// that replaying the journal rebuilds it. Only cutOff has no record: a process that
-// dies writes none.
+// trials is the table of the agent's own trials. It changes by applying records, so that replaying
+// the journal rebuilds it. Only cutOff has no record: a process that dies writes none.
 type trials struct {
 	task    *task.Task
 	list    []strategy.Trial
 	done    int              // trials with an outcome
 	failed  int              // trials without one
-	nearest int              // index of the best of those with an outcome by task.Compare, -1 when there is none
-	aside   int              // of the first trials, which setAside has left to history alone
-	shown   []strategy.Trial // a copy of the list as it is, without these; nil when it has changed
-	leases  map[uint64]lease // of running trials that clients outside of the process hold
-	stop    *StopRecord      // why the latest run ended; nil when it did otherwise, or there are trials since
+	nearest int              // index of the best trial with an outcome by task.Compare, -1 without any
+	aside   int              // number of first trials that setAside has hidden from strategies
+	shown   []strategy.Trial // a copy of the present list without these; nil after a change
+	leases  map[uint64]lease // of running trials that clients outside the process hold
+	stop    *StopRecord      // why the latest run stopped itself; nil if it ended for another reason, or there are trials since
 }
 
 func newTrials(t *task.Task) trials {
 	return trials{task: t, nearest: -1, leases: map[uint64]lease{}}
 }
 
-// next is the ID of the next trial.
+// next returns the ID of the next trial.
 func (t *trials) next() uint64 { return uint64(len(t.list)) + 1 }
 
 func (t *trials) get(id uint64) (*strategy.Trial, error) {
@@ -49,8 +48,8 @@ func (t *trials) get(id uint64) (*strategy.Trial, error) {
 	return &t.list[id-1], nil
 }
 
-// snapshot is a copy to read. It stays the same one until the table changes, so that
-// views cost little.
+// snapshot returns a copy for reading. It stays the same until the table changes, so that views
+// cost little.
 func (t *trials) snapshot() []strategy.Trial {
 	if t.shown == nil {
 		t.shown = slices.Clone(t.list[t.aside:])
@@ -58,9 +57,9 @@ func (t *trials) snapshot() []strategy.Trial {
 	return t.shown
 }
 
-// setAside takes the first trials out of what strategies see if all of them have failed and no
-// trial has an outcome. The next start then begins with the same designs: it is likely that the
-// user has mended the command. Where failures are observations they stay.
+// setAside hides the first trials from strategies if all of them have failed and no trial has an
+// outcome. The next start then begins with the same designs: most likely the user has repaired the
+// command. If failures are observations, the trials stay.
 func (t *trials) setAside() {
 	if t.done == 0 && t.task.Failures != task.ConstrainFailures {
 		t.setAsideAtMost(len(t.list))
@@ -74,9 +73,8 @@ func (t *trials) setAsideAtMost(most int) {
 	}
 }
 
-// open checks that an outcome may be recorded for the trial. same says that
-// the trial has already ended in the same way, so that a repeated report is no
-// error.
+// open checks that an outcome may be recorded for the trial. If same reports that the trial has
+// already ended in the same way, the repeated report is no error.
 func (t *trials) open(id uint64, same func(strategy.Trial) bool) (already bool, err error) {
 	trial, err := t.get(id)
 	if err != nil {
@@ -126,13 +124,13 @@ func sameOutcome(a, b strategy.Outcome) bool {
 	return a.Value == b.Value && maps.Equal(a.Constraints, b.Constraints) && maps.Equal(a.Metrics, b.Metrics)
 }
 
-// ownMaps lets the caller go on using the maps of its outcome.
+// ownMaps returns the outcome with copies of its maps, so that the caller can reuse them.
 func ownMaps(outcome strategy.Outcome) strategy.Outcome {
 	outcome.Constraints, outcome.Metrics = maps.Clone(outcome.Constraints), maps.Clone(outcome.Metrics)
 	return outcome
 }
 
-// apply carries out a record about trials.
+// apply applies a record about trials.
 func (t *trials) apply(r Record) error {
 	switch {
 	case r.Trial != nil:
@@ -221,8 +219,8 @@ func (t *trials) tell(r TellRecord) error {
 	})
 }
 
-// measured is the number of trials that bear on an output: those with an outcome, and on
-// completion also those that have failed. strategy.Observed lists their observations.
+// measured returns the number of trials with an observation of an output: those with an outcome,
+// and for completion also the failed ones. strategy.Observed lists their observations.
 func (t *trials) measured(output task.Output) int {
 	if output == task.Completion {
 		return t.done + t.failed
@@ -230,8 +228,8 @@ func (t *trials) measured(output task.Output) int {
 	return t.done
 }
 
-// nearestTrial returns a copy of the best trial or, where nothing is feasible, of the one
-// of least violation; nil when no trial has an outcome.
+// nearestTrial returns a copy of the best trial or, if none is feasible, of the one with the least
+// violation; nil if no trial has an outcome.
 func (t *trials) nearestTrial() *strategy.Trial {
 	if t.nearest < 0 {
 		return nil
@@ -240,7 +238,7 @@ func (t *trials) nearestTrial() *strategy.Trial {
 	return &trial
 }
 
-// bestTrial returns a copy of the best feasible trial, nil when there is none.
+// bestTrial returns a copy of the best feasible trial, nil if there is none.
 func (t *trials) bestTrial() *strategy.Trial {
 	if nearest := t.nearestTrial(); nearest != nil && t.task.Feasible(nearest.Outcome) {
 		return nearest
@@ -248,8 +246,8 @@ func (t *trials) bestTrial() *strategy.Trial {
 	return nil
 }
 
-// interrupted lists, after a replay, the trials whose evaluation was cut off. What a
-// client outside of the process evaluates goes on.
+// interrupted returns, after a replay, the trials whose evaluation was interrupted. Evaluations by
+// clients outside the process continue.
 func (t *trials) interrupted() []strategy.Trial {
 	var cut []strategy.Trial
 	for _, trial := range t.list {
@@ -265,7 +263,7 @@ func (t *trials) cutOff(id uint64) {
 	t.shown, t.list[id-1].State = nil, strategy.Waiting
 }
 
-// expired lists the running trials whose lease has ended.
+// expired returns the running trials whose lease has ended.
 func (t *trials) expired(now time.Time, lease time.Duration) (ids []uint64) {
 	if lease <= 0 {
 		return nil
@@ -278,7 +276,7 @@ func (t *trials) expired(now time.Time, lease time.Duration) (ids []uint64) {
 	return ids
 }
 
-// leaseEnd is when the first lease of a running trial ends, zero for never.
+// leaseEnd returns the time at which the first lease of a running trial ends, zero for never.
 func (t *trials) leaseEnd(lease time.Duration) (end time.Time) {
 	if lease <= 0 {
 		return time.Time{}

@@ -8,12 +8,12 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// waiting holds how long the strategy has waited for exchanges before it chooses the
-// next trial, and for which. All its Waits together end with the time limit of the
-// latest, counted from the first, so that no number of Results makes it wait for ever.
+// waiting holds for how long and for which exchanges the strategy has waited before it chooses the
+// next trial. The time limit of the latest Wait, counted from the first, ends all of them, so that
+// no number of Results makes the strategy wait for ever.
 type waiting struct {
 	since    time.Time // of the first Wait; zero before it
-	exchange string    // whose Result the strategy waits for now
+	exchange string    // exchange whose Result the strategy waits for now
 	until    time.Time // set with exchange
 	timedOut string    // the exchange for which it waited without a Result
 }
@@ -42,7 +42,7 @@ func (a *Agent) mayWait(wish strategy.Wait, timedOut string) error {
 
 func (a *Agent) waits() bool { return a.wait.exchange != "" && len(a.asks) > 0 }
 
-// waitEnd is when the strategy has waited long enough, zero while it does not wait.
+// waitEnd returns the time at which the wait of the strategy ends, zero while it does not wait.
 func (a *Agent) waitEnd() time.Time {
 	if !a.waits() {
 		return time.Time{}

@@ -11,24 +11,23 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Strategies, exchanges and surrogates are called from this file, and where they are
-// made or asked what they have shown, so that a panic of theirs ends one step and not
-// the process.
+// This file, and the places that construct strategies, exchanges and surrogates or read their
+// results, call their code so that a panic ends one step and not the process.
 
-// job is a Work and what becomes of its result.
+// job is a Work with the function that processes its result.
 type job struct {
 	name   string // of the Work
-	who    string // whose code it is
+	who    string // whose code it is, for errors
 	run    func(ctx context.Context) (any, error)
 	finish func(now time.Time, value any, err error)
-	undo   func() // of a Work that was cut off: as if it had not been started
+	undo   func() // for an interrupted Work: resets the state as if it had not been started
 }
 
 // outcome is the result of a Work.
 type outcome struct {
 	value any
 	err   error
-	cut   bool // the context ended before the Work did; there is nothing else
+	cut   bool // the context ended before the Work; there is no other result
 }
 
 func (a *Agent) startWork(j job) {
@@ -43,8 +42,8 @@ func (a *Agent) startWork(j job) {
 	}})
 }
 
-// Done returns the result of a Work. That of one whose context ended changes nothing;
-// the Work begins again with the next input.
+// Done passes the result of a Work to the agent. The result of a Work whose context ended changes
+// nothing; the Work begins again with the next input.
 func (a *Agent) Done(now time.Time, id uint64, result any) {
 	j, ok := a.work[id]
 	if !ok {
@@ -69,7 +68,7 @@ func (a *Agent) warnOf(err error, format string, args ...any) {
 	a.event(e)
 }
 
-// recovered returns the panic behind an error, nil when there is none.
+// recovered returns the panic behind an error, nil if there is none.
 func recovered(err error) *recoverpanic.Panic {
 	var p *recoverpanic.Panic
 	errors.As(err, &p)
@@ -78,9 +77,9 @@ func recovered(err error) *recoverpanic.Panic {
 
 func nameOf(exchange string) string { return fmt.Sprintf("the exchange %q", exchange) }
 
-// decode is the Decode of an exchange, and the slot of what it returns. A payload that
-// makes it panic is as malformed as one that it refuses, so that the sender counts as
-// misbehaving. The agent warns the user once for each kind, since a hostile peer can use any
+// decode calls the Decode of an exchange, and returns its value and the value's slot. A payload
+// that makes it panic is as malformed as one that it refuses, so that the sender counts as
+// misbehaving. The agent warns the user once for each kind, because a hostile peer can use any
 // number of identities.
 func (a *Agent) decode(exchange strategy.Exchange, kind string, payload []byte) (value any, slot uint64, err error) {
 	value, err = recoverpanic.Call(nameOf(kind), func() (any, error) {

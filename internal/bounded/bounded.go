@@ -26,7 +26,7 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%d KiB", bytes>>10)
 }
 
-// ReadFile reads a file of at most so many bytes.
+// ReadFile returns the content of a file of at most that number of bytes.
 func ReadFile(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package cli is the command line of fbo-node. Packages below it have the commands by family; base,
-// control, past, render and progress have what families share.
+// Package cli is the command line of fbo-node. Packages below it contain the commands by family;
+// base, control, past, render and progress contain the common parts of families.
 package cli
 
 import (

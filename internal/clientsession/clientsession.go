@@ -50,18 +50,18 @@ func (s *Session) Heartbeat(ctx context.Context, trial uint64, client string) (e
 	return end, errors.Join(stopped, err)
 }
 
-// Leases returns when the leases of the running trials end that clients hold.
+// Leases returns the times at which the leases of the running trials that clients hold end.
 func (s *Session) Leases(ctx context.Context) (ends map[uint64]time.Time, err error) {
 	err = s.do(ctx, func(a *agent.Agent, _ time.Time) { ends = a.Leases() })
 	return ends, err
 }
 
-// EndLeases ends the leases of all trials that clients hold, since no client is left.
+// EndLeases ends the leases of all trials that clients hold, because no client is left.
 func (s *Session) EndLeases(ctx context.Context) error {
 	return s.do(ctx, func(a *agent.Agent, now time.Time) { a.EndLeases(now) })
 }
 
-// Requeue returns a trial that the client holds and has not evaluated to its end.
+// Requeue returns a trial that the client holds and will not finish.
 func (s *Session) Requeue(ctx context.Context, once agent.Once, trial uint64, client string) error {
 	_, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
 		return agent.Reply{Trials: []uint64{trial}}, a.RequeueBy(now, trial, client)

@@ -1,13 +1,13 @@
-// Package datadir opens what lies in a node's data directory: files and folders that
-// nobody else can have planted there.
+// Package datadir opens the files and folders of a node's data directory, which no other user can
+// have planted there.
 //
-// A data directory that others can write is refused, and so is every symbolic link
-// below it. The directory itself may be reached by one. A folder that only holds other
-// folders may be sticky, as the temporary directory is. New files come by [Create],
-// which opens nothing that is there already, so that neither a symbolic nor a hard link
-// leads a write elsewhere; files have mode 0600 and folders 0700.
+// A data directory that others can write is refused, and so is every symbolic link below it. The
+// directory itself may be reached by one. A folder that holds only other folders may be sticky,
+// like the temporary directory. [Create] makes new files and opens no existing one, so that neither
+// a symbolic nor a hard link redirects a write. Files have mode 0600 and folders 0700.
 //
-// On Windows nobody looks at who may write: modes do not tell. Links are refused there too.
+// On Windows the package does not check who may write, because modes do not show it. Links are
+// refused there too.
 package datadir
 
 import (
@@ -20,11 +20,11 @@ import (
 	"runtime"
 )
 
-// Errors that a caller can tell apart with errors.Is.
+// Errors that a caller can distinguish with errors.Is.
 var (
-	// ErrOpen: others than the user can write a directory.
+	// ErrOpen: users other than the owner can write a directory.
 	ErrOpen = errors.New("others can write it")
-	// ErrLink: a symbolic link lies where a file or folder belongs.
+	// ErrLink: a symbolic link lies in the place of a file or folder.
 	ErrLink = errors.New("is a symbolic link")
 )
 
@@ -34,7 +34,7 @@ const (
 	byOthers   fs.FileMode = 0o022 // write, of group and others
 )
 
-// Make makes a data directory if it is missing, and checks it.
+// Make creates a data directory if it is missing, and checks it.
 func Make(dir string) error {
 	if err := os.MkdirAll(dir, folderPerm); err != nil {
 		return fmt.Errorf("data directory: %w", Explain(err))
@@ -42,8 +42,8 @@ func Make(dir string) error {
 	return Check(dir)
 }
 
-// Check returns an error when the directory is none, or others can write it; it wraps
-// fs.ErrNotExist when there is nothing.
+// Check returns an error if the path is not a directory or if others can write it. The error wraps
+// fs.ErrNotExist if there is nothing.
 func Check(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -68,9 +68,9 @@ func checkFolder(what, path string, info fs.FileInfo) error {
 	return nil
 }
 
-// Folder makes a folder below a data directory, one name after the other, and checks each.
-// A folder above the last may be sticky where it belongs to root or the user: others can
-// make folders in it, but can neither rename nor remove the user's.
+// Folder creates a folder below a data directory, one name after the other, and checks each. A
+// folder above the last may be sticky if root or the user owns it: others can create folders in it,
+// but can neither rename nor remove the user's.
 func Folder(dir string, names ...string) (path string, err error) {
 	path = dir
 	for i, name := range names {
@@ -95,8 +95,8 @@ func Folder(dir string, names ...string) (path string, err error) {
 	return path, nil
 }
 
-// Open opens a file to read it. A link and what is no file are refused; the folders
-// above it are the caller's to check.
+// Open opens a file to read it. It refuses a link and anything but a regular file. The caller must
+// check the folders above it.
 func Open(path string) (*os.File, error) {
 	return openAs(path, os.O_RDONLY, 0)
 }
@@ -113,8 +113,8 @@ func openAs(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(path, flag|noFollow, perm)
 }
 
-// Plain returns an error when what lies at path is a link, or no regular file; it wraps
-// fs.ErrNotExist when there is nothing.
+// Plain returns an error if the path is a link or no regular file. The error wraps fs.ErrNotExist
+// if there is nothing.
 func Plain(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -129,7 +129,7 @@ func Plain(path string) error {
 	return nil
 }
 
-// NoLink returns an error when what lies at path is a link. Nothing there is no error.
+// NoLink returns an error if the path is a link. If there is nothing, it returns nil.
 func NoLink(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -149,8 +149,7 @@ func noLink(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// Create makes a new file in place of what has its name: that is removed, and not
-// opened.
+// Create makes a new file. It removes an existing file of that name and does not open it.
 func Create(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, Explain(err)
@@ -159,10 +158,9 @@ func Create(path string) (*os.File, error) {
 	return file, Explain(err)
 }
 
-// Replace gives a file a content, whole or not at all: it is written beside it, under the
-// name with .new, synced, and gets the name; then the folder is synced. What a process that was killed has
-// left is written over. Replacing one file from two processes at once is the caller's to
-// avoid.
+// Replace replaces the content of a file as a whole or not at all. It writes the file under its
+// name with .new, syncs it, renames it, and syncs the folder. It overwrites the remains of a
+// process that was killed. Callers must not replace one file from two processes at once.
 func Replace(path string, write func(io.Writer) error) error {
 	file, err := Create(path + ".new")
 	if err != nil {
@@ -178,8 +176,8 @@ func Replace(path string, write func(io.Writer) error) error {
 	return Sync(filepath.Dir(path))
 }
 
-// CreateOnce gives a file that does not exist yet a content, whole or not at all. Of several
-// processes at once one creates the file; the others get fs.ErrExist, and can read it.
+// CreateOnce creates a file with a content, as a whole or not at all. If several processes do so at
+// once, one creates the file; the others get fs.ErrExist, and can read it.
 func CreateOnce(path string, content []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // mode 0600
 	if err != nil {
@@ -192,13 +190,13 @@ func CreateOnce(path string, content []byte) error {
 	}
 	if err := os.Link(file.Name(), path); errors.Is(err, fs.ErrExist) {
 		return err
-	} else if err != nil { // a file system without links
+	} else if err != nil { // the file system may have no hard links
 		return createHere(path, content)
 	}
 	return Sync(filepath.Dir(path))
 }
 
-// createHere is CreateOnce for a process that another one may see writing.
+// createHere is CreateOnce without a second name: another process may read an incomplete file.
 func createHere(path string, content []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
 	if err != nil {
@@ -211,8 +209,8 @@ func createHere(path string, content []byte) error {
 	return Sync(filepath.Dir(path))
 }
 
-// Sync makes the names in a folder as durable as contents. Windows cannot sync folders
-// and does not need it.
+// Sync makes the names in a folder as durable as the contents. Windows cannot sync folders and does
+// not need it.
 func Sync(folder string) error {
 	if runtime.GOOS == "windows" {
 		return nil

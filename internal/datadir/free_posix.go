@@ -4,8 +4,8 @@ package datadir
 
 import "golang.org/x/sys/unix"
 
-// Free returns the space that an unprivileged user may still fill on the disk of a directory,
-// in bytes. Its error wraps errors.ErrUnsupported where the system has no way to find out.
+// Free returns the disk space, in bytes, that an unprivileged user may still use in a directory.
+// The error wraps errors.ErrUnsupported if the system cannot report it.
 func Free(dir string) (uint64, error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(dir, &stat); err != nil {

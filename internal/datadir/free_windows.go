@@ -2,7 +2,7 @@ package datadir
 
 import "golang.org/x/sys/windows"
 
-// Free returns the space that the user may still fill on the disk of a directory, in bytes.
+// Free returns the disk space, in bytes, that the user may still use in a directory.
 func Free(dir string) (uint64, error) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

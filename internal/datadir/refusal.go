@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Refusal is an error of the system that the user can mend: a full disk, a quota, a limit of a
+// Refusal is an error of the system that the user can fix: a full disk, a quota, a limit of a
 // file's size, a read-only file system, or missing permissions.
 type Refusal struct {
 	Problem string // such as "the disk is full"
@@ -47,13 +47,13 @@ func Explain(err error) error {
 	return &Refusal{problem, remedy, err}
 }
 
-// RefusalOf returns what Explain finds in err; nil where that is nothing.
+// RefusalOf returns the Refusal that Explain finds in err; nil if there is none.
 func RefusalOf(err error) *Refusal {
 	refusal, _ := errors.AsType[*Refusal](Explain(err))
 	return refusal
 }
 
-// refused is a kind of refusal that has error codes of its own on each system.
+// refused is a kind of refusal with different error codes on each system.
 type refused int
 
 const (
@@ -67,7 +67,7 @@ func (r refused) is(err error) bool {
 	return slices.ContainsFunc(codesOf(r), func(code syscall.Errno) bool { return errors.Is(err, code) })
 }
 
-// ofFile reports whether an operation on a file failed, and not, say, one on a port.
+// ofFile reports whether an operation on a file failed, in contrast to, for example, one on a port.
 func ofFile(err error) bool {
 	_, path := errors.AsType[*fs.PathError](err)
 	_, link := errors.AsType[*os.LinkError](err)

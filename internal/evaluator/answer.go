@@ -15,8 +15,8 @@ import (
 type answer struct {
 	Result
 	hasValue bool
-	trial    json.RawMessage // which trial it says it is about; nil: it does not say
-	failed   bool            // it says why there is no value
+	trial    json.RawMessage // number in the key "trial"; nil if the key is missing
+	failed   bool            // the key "error" is present and not null
 	reason   string
 }
 
@@ -45,9 +45,8 @@ func (a answer) check() error {
 	return nil
 }
 
-// readAnswer reads "value", "constraints", "error" and "trial". What else is a number
-// is a metric. Everything else is left out, and so are metrics beyond their bounds:
-// they shall not cost a result.
+// readAnswer reads "value", "constraints", "error" and "trial". Every other number is a metric.
+// Other values are ignored, and so are metrics beyond their bounds: neither shall fail the trial.
 func readAnswer(line string) (a answer, err error) {
 	err = eachField(quoteNonNumbers([]byte(line)), func(key string, raw json.RawMessage) (err error) {
 		switch key {
@@ -87,7 +86,7 @@ func readConstraints(raw json.RawMessage) (map[string]task.Reading, error) {
 	return constraints, err
 }
 
-// readReason takes null for no error.
+// readReason reads the key "error"; null is no failure.
 func readReason(raw json.RawMessage) (failed bool, reason string) {
 	if string(raw) == "null" {
 		return false, ""
@@ -109,8 +108,8 @@ func (a *answer) addMetric(name string, raw json.RawMessage) {
 	a.Metrics[name] = value
 }
 
-// quoteNonNumbers makes texts of NaN, Infinity and -Infinity, which Python writes
-// and JSON lacks, so that one of them does not spoil the other numbers.
+// quoteNonNumbers quotes NaN, Infinity and -Infinity, which Python writes and JSON lacks. Without
+// the quotes, one of them would make the whole object invalid.
 func quoteNonNumbers(object []byte) []byte {
 	var quoted []byte
 	inText := false

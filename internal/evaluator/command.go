@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// DefaultGrace is how long a command may take to end after it was told to.
+// DefaultGrace is the time between the request to end and the kill of a command.
 const DefaultGrace = 2 * time.Second
 
 // Command runs a user's command for the trials of one task. Its fields may be
@@ -26,14 +26,13 @@ type Command struct {
 	// Env is the environment to which the FBO_ variables are added; os.Environ()
 	// by default.
 	Env []string
-	// Guard is the command line of a program that calls the function Guard with
-	// what is appended to the line; then the command and what it has started die
-	// with this process, however it ends. By default there is none, and on Windows
-	// there may be none.
+	// Supervisor is the command line of a program that calls [Supervise] with the arguments that
+	// are appended to the line. The command and the processes that it started then die with this
+	// process, however it ends. The default is none. Windows supports none.
 	Supervisor []string
-	// Grace is the time between asking a cancelled command to end and killing
-	// it, and between its end and no longer waiting for output of processes it
-	// left behind. DefaultGrace by default.
+	// Grace is the time between the request to end and the kill of a cancelled command. It is also
+	// the longest wait, after the command has ended, for output of processes that it left behind.
+	// The default is DefaultGrace.
 	Grace time.Duration
 
 	path       string // Args[0], resolved
@@ -41,9 +40,9 @@ type Command struct {
 	parameters []task.Parameter
 }
 
-// New prepares a command to evaluate designs of a space. What trials print is kept
-// in logDir by package triallog. A command that is not there, a placeholder that
-// names no parameter and an unusable directory are errors.
+// New returns a Command that evaluates designs of the space. Package triallog keeps the output of
+// trials in logDir. It is an error if the command does not exist, if a placeholder names no
+// parameter or if the directory is unusable.
 func New(space *task.Space, args []string, logDir string) (*Command, error) {
 	c := &Command{Args: args, parameters: space.Parameters()}
 	var err error
@@ -59,7 +58,7 @@ func New(space *task.Space, args []string, logDir string) (*Command, error) {
 	return c, nil
 }
 
-// ErrLogs: what trials print cannot be kept, whatever the command.
+// ErrLogs means that the output of trials cannot be kept, whatever the command.
 var ErrLogs = errors.New("cannot keep the output of trials")
 
 func openLogs(dir string) (*triallog.Store, error) {
@@ -73,7 +72,7 @@ func openLogs(dir string) (*triallog.Store, error) {
 	return logs, nil
 }
 
-// resolve finds the command as a shell would, with errors that say what to do.
+// resolve returns the path of the command as a shell finds it; errors name the remedy.
 func resolve(args []string) (string, error) {
 	if len(args) == 0 || args[0] == "" {
 		return "", errors.New("no command given")
@@ -184,8 +183,8 @@ func (c *Command) environment(trial uint64, design task.Design) ([]string, error
 	return env, nil
 }
 
-// withoutTrial drops the variables of an outer node's trial: a parameter that this
-// task does not have must not be seen. nil stands for os.Environ().
+// withoutTrial drops the variables of an outer node's trial, so that the command does not see
+// parameters that this task does not have. nil stands for os.Environ().
 func withoutTrial(base []string) (env []string) {
 	if base == nil {
 		base = os.Environ()

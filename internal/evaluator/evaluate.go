@@ -9,18 +9,18 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Evaluate runs the command on a design and returns what it printed. Every
-// error is a *Failure.
+// Evaluate runs the command on a design and returns the result that it printed. Every error is a
+// *Failure.
 //
-// When ctx ends before the command does, the command and the processes it
-// started are told to end, killed after c.Grace, and the failure wraps the
-// context's cause. On Windows the command alone is killed, at once.
+// If ctx ends before the command, the command and the processes that it started get a request to
+// end, and are killed after c.Grace. The failure wraps the context's cause. On Windows only the
+// command is killed, at once.
 func (c *Command) Evaluate(ctx context.Context, trial uint64, design task.Design) (Result, error) {
 	return c.EvaluateOf(ctx, nil, trial, design)
 }
 
-// EvaluateOf is Evaluate for a member of a simulation, whom the command learns of by
-// FBO_MEMBER and FBO_FEDERATION; nil for none.
+// EvaluateOf is Evaluate for a member of a simulation. The command gets the member in FBO_MEMBER
+// and FBO_FEDERATION; nil stands for no member.
 func (c *Command) EvaluateOf(ctx context.Context, member *Member, trial uint64, design task.Design) (Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, &Failure{Trial: trial, Reason: "was not started: " + err.Error(), Err: err}

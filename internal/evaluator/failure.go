@@ -17,9 +17,8 @@ type Failure struct {
 	worker bool // of a Workers, not of a Command
 }
 
-// Error says what happened, quotes the standard error and names the log, unless the
-// reason quotes all there is. It leaves out the trial, which whoever shows it names
-// already.
+// Error returns the reason, the last line of standard error and the path of the log. It omits the
+// path if the reason quotes the whole output. It omits the trial, which callers name anyway.
 func (f *Failure) Error() string {
 	var b strings.Builder
 	who := "command"
@@ -42,7 +41,7 @@ const printedReason = "printed "
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// maxQuote is how much of a line of output an error repeats.
+// maxQuote is the largest part of a line of output that an error repeats.
 const maxQuote = 200 // bytes
 
 func shorten(line string) string {

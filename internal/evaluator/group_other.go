@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Systems without process groups: only the command itself can be stopped, and
-// there is no supervisor.
+// On systems without process groups only the command itself can be stopped, and there is no
+// supervisor.
 
 func prepareGroup(*exec.Cmd) {}
 

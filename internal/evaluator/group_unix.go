@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// prepareGroup gives the command a process group of its own, so that whatever it
-// starts can be stopped with it and an interrupt typed at the node's terminal
-// reaches only the node, which decides what becomes of the trial.
+// prepareGroup gives the command a process group of its own. The node can then stop all processes
+// that the command starts. An interrupt typed at the node's terminal reaches only the node, which
+// decides the fate of the trial.
 func prepareGroup(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
@@ -28,11 +28,11 @@ func terminateGroup(leader *os.Process) error {
 	return err
 }
 
-// pollInterval is how often it is looked whether processes are gone.
+// pollInterval is the time between two checks whether processes have ended.
 const pollInterval = 10 * time.Millisecond
 
-// killGroup gives what is left of the group, after its leader has ended, the
-// time grace to end as well, and then kills it.
+// killGroup kills the rest of the group after its leader has ended. The rest first has the time
+// grace to end by itself.
 func killGroup(leader *os.Process, grace time.Duration) {
 	for range max(0, grace/pollInterval) {
 		if syscall.Kill(-leader.Pid, 0) != nil {

@@ -33,7 +33,7 @@ type tail struct {
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.kept = append(t.kept, p...)
-	// Shift seldom: twice the bound is held so that each byte moves about once.
+	// Shift seldom: the buffer may grow to twice the limit, so that each byte moves about once.
 	if len(t.kept) > 2*t.limit {
 		t.trim()
 	}
@@ -58,7 +58,7 @@ func (t *tail) lastLine() string {
 func (t *tail) result() (Result, error) {
 	t.trim()
 	text := string(t.kept)
-	// A line whose beginning was dropped could end in what looks like a number.
+	// If the beginning of the line was dropped, the rest of it may look like a number.
 	if t.cut && !strings.Contains(strings.TrimRight(text, " \t\r\n"), "\n") {
 		return Result{}, fmt.Errorf("printed a last line of more than %d bytes", t.limit)
 	}
@@ -92,8 +92,8 @@ func describe(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// eachField calls f with the fields of a JSON object. It differs from unmarshalling
-// into a struct in that keys must match exactly and may not be repeated.
+// eachField calls f with the fields of a JSON object. Unlike unmarshalling into a struct, it
+// requires that keys match exactly, and it refuses repeated keys.
 func eachField(object []byte, f func(key string, value json.RawMessage) error) error {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// launch says how a command is started.
+// launch holds the parameters with which a command is started.
 type launch struct {
 	supervisor []string // command line of the supervisor; empty without one
 	path       string   // of the command
@@ -22,13 +22,13 @@ type launch struct {
 	grace      time.Duration
 }
 
-// process is a command that runs, in a process group of its own. With a supervisor the
-// guard leads the group.
+// process is a running command in a process group of its own. A supervisor, if any, leads the
+// group.
 type process struct {
 	command  *exec.Cmd
 	grace    time.Duration
-	lifeline *os.File // whose closing makes the supervisor kill the group; nil without a supervisor
-	report   *os.File // of the supervisor, how the command ended; nil without a supervisor
+	lifeline *os.File // if closed, the supervisor kills the group; nil without a supervisor
+	report   *os.File // the supervisor writes how the command ended; nil without a supervisor
 
 	ended chan struct{} // closed when the process has ended and its output was read
 	exit  error         // why it failed, completing "the command ..."; set before ended is closed
@@ -68,7 +68,7 @@ func (l launch) start() (*process, error) {
 	return p, nil
 }
 
-// connectSupervisor makes the supervisor's pipes and returns its ends of them.
+// connectSupervisor makes the supervisor's pipes and returns the ends that the supervisor uses.
 func (p *process) connectSupervisor(supervised bool) (theirs []*os.File, err error) {
 	if !supervised {
 		return nil, nil
@@ -96,8 +96,8 @@ func closeAll(files []*os.File) {
 func (p *process) wait() error {
 	err := p.command.Wait()
 	if p.report == nil {
-		// ErrWaitDelay: the command ended well, but a process it left behind still
-		// holds its output. What the command itself printed is here.
+		// ErrWaitDelay: the command succeeded, but a process it left behind still holds its output.
+		// The command's own output is complete.
 		if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 			return nil
 		}
@@ -112,15 +112,15 @@ func (p *process) wait() error {
 	return readReport(string(said))
 }
 
-// stop asks the group to end, and kills what is left of it after the grace.
+// stop asks the group to end, and kills the rest of it after the grace.
 func (p *process) stop() {
 	told := time.Now()
 	if p.lifeline != nil {
-		_, _ = p.lifeline.Write([]byte{supervisorStop}) // what has ended needs no telling
+		_, _ = p.lifeline.Write([]byte{supervisorStop}) // it fails if the process has ended
 	}
 	_ = terminateGroup(p.command.Process) // it may have ended
 	if !p.endsWithin(p.grace) {
-		closeAll([]*os.File{p.lifeline}) // the supervisor finds more than the group
+		closeAll([]*os.File{p.lifeline}) // the supervisor also finds processes outside the group
 		if p.lifeline == nil || !p.endsWithin(supervisorGraces*p.grace) {
 			killGroup(p.command.Process, 0)
 		}
@@ -129,8 +129,9 @@ func (p *process) stop() {
 	killGroup(p.command.Process, p.grace-time.Since(told))
 }
 
-// supervisorGraces is how many graces a supervisor has to kill what has left the group. It needs
-// milliseconds, and on a busy machine seconds: a supervisor that is killed before leaves it running.
+// supervisorGraces is the number of graces that a supervisor has to kill processes that have left
+// the group. It needs milliseconds, and on a busy machine seconds. If it is killed earlier, those
+// processes keep running.
 const supervisorGraces = 10
 
 func (p *process) endsWithin(limit time.Duration) bool {
@@ -144,7 +145,7 @@ func (p *process) endsWithin(limit time.Duration) bool {
 	}
 }
 
-// hasEnded tells whether the process has ended.
+// hasEnded reports whether the process has ended.
 func (p *process) hasEnded() bool {
 	select {
 	case <-p.ended:
@@ -178,7 +179,7 @@ type because struct {
 func (b because) Error() string { return b.text }
 func (b because) Unwrap() error { return b.cause }
 
-// supervisorStop is the message to a supervisor that its group is to end.
+// supervisorStop is the message that asks a supervisor to end its group.
 const supervisorStop = 's'
 
 // Reports of a supervisor.

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoptOrphans makes this process the parent of descendants whose own parent ends,
-// so that they can be found. A kernel that refuses leaves them with init.
+// adoptOrphans makes this process the parent of descendants whose own parent ends, so that they can
+// be found. If the kernel refuses, init becomes their parent.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // descendants lists the processes below this one that have not ended.

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// Descriptors that a supervisor is started with, besides the standard ones.
+// Descriptors that the node opens for a supervisor, besides the standard ones.
 const (
-	lifelineDescriptor = 3 // read to its end, which comes when the node ends
-	reportDescriptor   = 4 // written to, how the command ended
+	lifelineDescriptor = 3 // input; it reaches its end when the node ends
+	reportDescriptor   = 4 // output: how the command ended
 )
 
-// Supervise is the whole of a process that Command and Workers start when their Guard
-// is set: it runs a command, whose path, name and arguments are args, reports how
-// the command ended, and kills it and everything it has started as soon as the node
-// ends, however that happens. The error says that no node has started the process.
+// Supervise is the whole work of the process that Command and Workers start if their Supervisor is
+// set. It runs a command; args are its path, name and arguments. It reports how the command ended.
+// As soon as the node ends, for any reason, it kills the command and the processes that the command
+// started. It returns an error if no node has started the process.
 //
-// What the command started is its process group; on Linux also processes that have
-// left the group, as long as the command runs.
+// The processes that the command started are its process group. On Linux, processes that have left
+// the group are included as long as the command runs.
 func Supervise(args []string) error {
 	lifeline, report, err := supervisorPipes(args)
 	if err != nil {
@@ -55,7 +55,7 @@ func Supervise(args []string) error {
 	return nil
 }
 
-// supervisorPipes checks that a node has started this process: it will kill its group.
+// supervisorPipes checks that a node has started this process, because Supervise kills its group.
 func supervisorPipes(args []string) (lifeline, report *os.File, err error) {
 	if len(args) < 2 || syscall.Getpgrp() != os.Getpid() {
 		return nil, nil, errors.New("a node starts it, beside a command")
@@ -73,22 +73,21 @@ func supervisorPipes(args []string) (lifeline, report *os.File, err error) {
 	return os.NewFile(lifelineDescriptor, "lifeline"), os.NewFile(reportDescriptor, "report"), nil
 }
 
-// outliveSignals keeps what is sent to the group from ending the supervisor before the
-// command.
+// outliveSignals keeps signals to the group from ending the supervisor before the command.
 func outliveSignals() {
 	received := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
-		if !signal.Ignored(s) { // else the command shall ignore it too
+		if !signal.Ignored(s) { // an ignored signal stays ignored in the command too
 			signal.Notify(received, s)
 		}
 	}
 }
 
-// listener reads what the node says over the lifeline.
+// listener reads the node's messages from the lifeline.
 type listener struct {
 	lifeline *os.File
-	received chan error // gets why the reading ended; io.EOF: the node is gone
-	stopping bool       // the node stops the command; owned by the reading until heard
+	received chan error // gets the error that ended the reading; io.EOF: the node has ended
+	stopping bool       // the node stops the command; the reading goroutine owns it until received has an error
 }
 
 func listenTo(lifeline *os.File) *listener {
@@ -107,8 +106,8 @@ func listenTo(lifeline *os.File) *listener {
 	return l
 }
 
-// soFar ends the reading and returns what the node has said until now, whether or not
-// it had been read: a command that is stopped may end before the supervisor has read why.
+// soFar ends the reading and returns the node's messages until now, including those in the pipe. A
+// command that is stopped may end before the supervisor has read the request to stop it.
 func (l *listener) soFar() (stopping, gone bool) {
 	if l.lifeline.SetReadDeadline(time.Now()) != nil {
 		return false, false // cannot be, as long as the pipe does not block
@@ -117,7 +116,7 @@ func (l *listener) soFar() (stopping, gone bool) {
 		return l.stopping, true
 	}
 	message := make([]byte, 1)
-	for { // what a deadline that has passed keeps Read from reading
+	for { // bytes in the pipe that Read does not return after its deadline
 		n, err := syscall.Read(lifelineDescriptor, message)
 		switch {
 		case errors.Is(err, syscall.EINTR):
@@ -146,8 +145,8 @@ func reap(command int, ended chan<- syscall.WaitStatus) {
 	}
 }
 
-// waitForOthers gives what the command has left behind the time to end that the
-// node gives it.
+// waitForOthers waits until the processes that the command left behind have ended. It kills them if
+// the node ends first.
 func waitForOthers(nodeGone <-chan error) {
 	for !none() {
 		select {
@@ -158,8 +157,8 @@ func waitForOthers(nodeGone <-chan error) {
 	}
 }
 
-// none tells whether no descendant is left. It looks twice: a process whose parent ends
-// while the list is made may be missing in it, and is a child of the supervisor in the next.
+// none reports whether no descendant is left. It lists twice: a process whose parent ends during
+// the first listing may be missing from it. In the second it is a child of the supervisor.
 func none() bool {
 	for range 2 {
 		if len(descendants()) > 0 {
@@ -169,11 +168,11 @@ func none() bool {
 	return true
 }
 
-// killRounds bounds the search for processes that start others meanwhile.
+// killRounds limits the search for processes that start others meanwhile.
 const killRounds = 100
 
-// killAll kills the command, which may have left the group, if it still runs, every
-// descendant that the system lets it find, then the group and with it this process.
+// killAll kills the command if it still runs (it may have left the group) and every descendant that
+// it finds. Then it kills the group and with it this process.
 func killAll(command int) {
 	if command > 0 {
 		_ = syscall.Kill(command, syscall.SIGKILL) // it may have ended

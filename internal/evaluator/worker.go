@@ -13,12 +13,12 @@ import (
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
 )
 
-// worker is one process that stays. One trial at a time is its.
+// worker is one process that stays and evaluates one trial at a time.
 type worker struct {
 	*process
 	output *workerOutput
 	input  *os.File // the worker's standard input
-	unread *os.File // its other end, to see what the worker has not read
+	unread *os.File // the other end of input, to read the bytes that the worker has not read
 	proven bool     // it has answered
 }
 
@@ -38,17 +38,17 @@ func startWorker(l launch, log *triallog.Writer) (*worker, error) {
 	return w, nil
 }
 
-// errUnread says that a worker ended before it had read its trial.
+// errUnread means that a worker ended before it had read its trial.
 var errUnread = errors.New("before it read the trial")
 
-// ask hands the request over and waits for the answer. An error completes the
-// sentence "the worker ..."; when it wraps errUnread the trial has not begun.
+// ask sends the request and waits for the answer. An error completes the sentence "the worker ...".
+// If it wraps errUnread, the trial has not begun.
 func (w *worker) ask(ctx context.Context, trial uint64, request []byte) (Result, error) {
 	answers := w.output.expect(trial)
 	defer w.output.expect(0)
 	sent := make(chan error, 1)
 	go func() {
-		_, err := w.input.Write(request) // who does not read it ends, or takes too long
+		_, err := w.input.Write(request) // a worker that does not read it ends or times out
 		sent <- err
 	}()
 	select {
@@ -61,7 +61,7 @@ func (w *worker) ask(ctx context.Context, trial uint64, request []byte) (Result,
 		return Result{}, cancellation(ctx)
 	}
 	select {
-	case a := <-answers: // its last words
+	case a := <-answers: // it answered before it ended
 		return w.take(a)
 	default:
 	}
@@ -73,13 +73,13 @@ func (w *worker) take(a workerAnswer) (Result, error) {
 	return a.result, a.err
 }
 
-// endedReason says how the worker ended instead of answering.
+// endedReason returns how the worker ended without an answer.
 func (w *worker) endedReason(sent <-chan error, request []byte) error {
-	closeAll([]*os.File{w.input}) // which may forestall the sending
+	closeAll([]*os.File{w.input}) // which may interrupt the sending
 	notSent := <-sent
-	rest, _ := io.ReadAll(w.unread) // ends, since nobody holds the other end
+	rest, _ := io.ReadAll(w.unread) // it ends, because no process holds the other end
 	closeAll([]*os.File{w.unread})
-	killGroup(w.command.Process, 0) // what it has started shall not stay beside the next one
+	killGroup(w.command.Process, 0) // child processes shall not stay beside the next worker
 	reason := w.howItEnded()
 	if notSent != nil || bytes.Equal(rest, request) {
 		return because{reason + " " + errUnread.Error(), errUnread}
@@ -94,7 +94,7 @@ func (w *worker) howItEnded() string {
 	return w.exit.Error()
 }
 
-// finish lets the worker end by itself, since its input ends, and stops it otherwise.
+// finish closes the worker's input so that it ends by itself; after the grace it stops the worker.
 func (w *worker) finish() {
 	closeAll([]*os.File{w.input})
 	if !w.endsWithin(w.grace) {
@@ -110,15 +110,14 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// workerOutput sorts what a worker prints: into the output of the trial that it
-// works on, and answers.
+// workerOutput splits the output of a worker into answers and the log of its current trial.
 type workerOutput struct {
 	mu         sync.Mutex
 	log        *triallog.Writer // nil: dropped
 	complaints tail             // the end of standard error in this trial
 	line       []byte           // of standard output, not ended yet
 	long       bool             // the line is too long for an answer
-	trial      uint64           // whose answer is awaited; 0: none
+	trial      uint64           // trial whose answer is awaited; 0: none
 	answers    chan workerAnswer
 }
 
@@ -136,7 +135,7 @@ func (o *workerOutput) direct(log *triallog.Writer) (earlier *triallog.Writer) {
 	return earlier
 }
 
-// expect returns where the answer about the trial will come.
+// expect returns the channel that gets the answer about the trial.
 func (o *workerOutput) expect(trial uint64) <-chan workerAnswer {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -144,7 +143,7 @@ func (o *workerOutput) expect(trial uint64) <-chan workerAnswer {
 	return o.answers
 }
 
-// lastComplaint is the last line of standard error in this trial.
+// lastComplaint returns the last line of standard error in this trial.
 func (o *workerOutput) lastComplaint() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -188,7 +187,7 @@ func (o *workerOutput) endLine() {
 	line, long := string(o.line), o.long
 	o.line, o.long = o.line[:0], false
 	if o.trial == 0 {
-		return // nothing was asked
+		return // no answer is awaited
 	}
 	result, err := Result{}, error(nil)
 	isAnswer := true
@@ -204,8 +203,8 @@ func (o *workerOutput) endLine() {
 	}
 }
 
-// backoff is the pause before a worker is started after so many have ended without
-// an answer, one after the other.
+// backoff returns the pause before the next worker starts. failed is the number of workers in a row
+// that ended without an answer.
 func backoff(failed int) time.Duration {
 	if failed == 0 {
 		return 0

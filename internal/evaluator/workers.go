@@ -15,9 +15,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Workers runs a user's command that stays and evaluates one trial after the other:
-// as many processes as Evaluate is called at the same time. Its fields may be
-// changed until the first Evaluate.
+// Workers runs processes of a user's command that stay and evaluate one trial after the other. It
+// has as many processes as there are concurrent calls of Evaluate. Its fields may be changed until
+// the first Evaluate.
 //
 // A worker reads one line per trial from its standard input,
 //
@@ -27,20 +27,19 @@ import (
 //
 //	{"trial": 7, "value": 0.25}
 //
-// with constraints and further numbers as a Command may print them, or "error", a
-// text, in place of the value. Lines that are no such object are taken for output,
-// as of a library. An object that has a value or an error and no trial fails the
-// trial: an answer must not be taken for that of another trial. A worker ends when
-// its input ends.
+// with constraints and further numbers as for a Command, or with "error", a text, in place of the
+// value. Lines that are no such object are output, for example of a library. An object that has a
+// value or an error but no trial fails the trial: it could be the answer about another trial. A
+// worker must end when its input ends.
 type Workers struct {
 	// Args is the command and its arguments. Set by NewWorkers.
 	Args []string
 	// Env is the environment of the workers; os.Environ() by default.
 	Env []string
-	// Grace is the time between asking a worker to end, or ending its input, and
-	// the next stronger measure. DefaultGrace by default.
+	// Grace is the time between ending a worker's input, asking it to end, and killing it. The
+	// default is DefaultGrace.
 	Grace time.Duration
-	// Guard is as in Command.
+	// Supervisor is as in Command.
 	Supervisor []string
 
 	path string // Args[0], resolved
@@ -48,12 +47,12 @@ type Workers struct {
 
 	mu     sync.Mutex
 	idle   []*worker
-	failed int // processes, one after the other, that ended without any answer
+	failed int // processes in a row that ended without any answer
 }
 
-// NewWorkers prepares workers; it starts none. What trials print is kept in logDir
-// by package triallog. A command that is not there, a placeholder and an unusable
-// directory are errors.
+// NewWorkers returns Workers without starting a process. Package triallog keeps the output of
+// trials in logDir. It is an error if the command does not exist, if an argument has a placeholder
+// or if the directory is unusable.
 func NewWorkers(args []string, logDir string) (*Workers, error) {
 	w := &Workers{}
 	var err error
@@ -75,19 +74,18 @@ func NewWorkers(args []string, logDir string) (*Workers, error) {
 	return w, nil
 }
 
-// Evaluate has a worker evaluate a design. Every error is a *Failure. It may be
-// called from several goroutines, with different trials.
+// Evaluate lets a worker evaluate a design. Every error is a *Failure. It may be called from
+// several goroutines, with different trials.
 //
-// When ctx ends before the worker answers, the worker and the processes it started
-// are told to end, killed after w.Grace, and the failure wraps the context's cause.
-// A worker that has answered and ends before it reads the next trial is replaced,
-// and the trial is not failed.
+// If ctx ends before the worker answers, the worker and the processes that it started get a request
+// to end, and are killed after w.Grace. The failure wraps the context's cause. If a worker has
+// answered before and ends without reading the next trial, another worker gets the trial.
 func (w *Workers) Evaluate(ctx context.Context, trial uint64, design task.Design) (Result, error) {
 	return w.EvaluateOf(ctx, nil, trial, design)
 }
 
-// EvaluateOf is Evaluate for a member of a simulation, whom the line tells of by the
-// keys "member" and "federation"; nil for none.
+// EvaluateOf is Evaluate for a member of a simulation. The worker's line has the member in the keys
+// "member" and "federation"; nil stands for no member.
 func (w *Workers) EvaluateOf(ctx context.Context, member *Member, trial uint64, design task.Design) (Result, error) {
 	failure := &Failure{Trial: trial, worker: true}
 	if err := context.Cause(ctx); err != nil {
@@ -122,9 +120,8 @@ func (w *Workers) EvaluateOf(ctx context.Context, member *Member, trial uint64, 
 	return Result{}, failure
 }
 
-// giveBack keeps a worker for the next trial, with the log for what it prints until
-// then, unless it has ended. It counts those that ended by themselves and had never
-// answered.
+// giveBack keeps a worker, unless it has ended, for the next trial. Until then the worker's output
+// goes to the present log. giveBack counts workers that ended by themselves without any answer.
 func (w *Workers) giveBack(one *worker, byItself bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +140,7 @@ func (w *Workers) giveBack(one *worker, byItself bool) {
 	}
 }
 
-// take returns a worker that runs, whose output goes to the log from now on.
+// take returns a running worker whose output goes to the log from now on.
 func (w *Workers) take(ctx context.Context, log *triallog.Writer) (*worker, error) {
 	for {
 		one, failed := w.pop()
@@ -173,8 +170,7 @@ func (w *Workers) pop() (one *worker, failed int) {
 	return one, w.failed
 }
 
-// start starts a worker after a pause, which keeps those that end at once from
-// being started in a busy loop.
+// start starts a worker after a pause. The pause prevents a busy loop if workers end at once.
 func (w *Workers) start(ctx context.Context, log *triallog.Writer, pause time.Duration) (*worker, error) {
 	select {
 	case <-time.After(pause):
@@ -186,8 +182,8 @@ func (w *Workers) start(ctx context.Context, log *triallog.Writer, pause time.Du
 	}, log)
 }
 
-// Close ends the workers: their input ends, after the grace they are asked to end,
-// after another they are killed. No Evaluate may run.
+// Close ends the workers. It ends their input, asks them to end after the grace, and kills them
+// after another. No Evaluate may run.
 func (w *Workers) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -208,8 +204,8 @@ func workerRequest(trial uint64, design task.Design, member *Member) ([]byte, er
 	return append(line, '\n'), err
 }
 
-// readWorkerLine tells whether a line that a worker printed is its answer about the
-// trial. It is so, if a bad one, when it seems to be meant as one.
+// readWorkerLine parses a line that a worker printed. isAnswer reports whether it is the answer
+// about the trial; a line that seems to be meant as the answer is an invalid one.
 func readWorkerLine(line string, trial uint64) (result Result, isAnswer bool, err error) {
 	line = strings.TrimSpace(line)
 	line = strings.TrimSpace(line[strings.LastIndexByte(line, '\r')+1:]) // behind a progress bar
@@ -232,8 +228,8 @@ func readWorkerLine(line string, trial uint64) (result Result, isAnswer bool, er
 	return a.Result, true, err
 }
 
-// readBehind finds an answer behind an output that did not end its line, as of a
-// library that shows progress.
+// readBehind finds an answer after an output that did not end its line, such as that of a library
+// that shows progress.
 func readBehind(line string, trial uint64) (result Result, isAnswer bool, err error) {
 	begin := strings.Index(line, `{"`)
 	if begin < 0 {
@@ -247,8 +243,8 @@ func readBehind(line string, trial uint64) (result Result, isAnswer bool, err er
 	return a.Result, true, err
 }
 
-// isMeant tells whether a line that is not quite JSON seems to be meant as an answer,
-// such as a dictionary that Python printed.
+// isMeant reports whether a line that is not valid JSON seems to be meant as an answer, such as a
+// dictionary that Python printed.
 func isMeant(line string) bool {
 	return strings.Contains(line, "trial") || strings.Contains(line, `'value':`) || strings.Contains(line, `"value":`)
 }

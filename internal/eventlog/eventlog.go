@@ -1,19 +1,19 @@
-// Package eventlog numbers what happens and keeps the newest of it, so that readers can
-// come later, be slow or come again without holding up who writes.
+// Package eventlog numbers events and keeps the newest ones, so that readers can come later, be
+// slow or come again without blocking the writer.
 //
-// A reader asks for what comes after a number. Who was away for too long is told that it
-// has missed something.
+// A reader requests the events after a number. If some of these have been dropped, it learns that
+// it has missed events.
 package eventlog
 
 import "sync"
 
-// Item is something that happened.
+// Item is one event.
 type Item[T any] struct {
 	Number uint64
 	Value  T
 }
 
-// Log is safe for use by several goroutines. The zero Feed is not usable; see New.
+// Log is safe for use by several goroutines. The zero Log is not usable; see New.
 type Log[T any] struct {
 	mu      sync.Mutex
 	kept    []Item[T] // a ring; the oldest is at next once it is full
@@ -24,13 +24,13 @@ type Log[T any] struct {
 	closed  bool
 }
 
-// New makes a feed that keeps so many items, of which the first gets the number after
-// last.
+// New returns a log that keeps at most that number of items, the first of which gets the number
+// after last.
 func New[T any](most int, last uint64) *Log[T] {
 	return &Log[T]{most: most, last: last, changed: make(chan struct{})}
 }
 
-// Add never waits.
+// Add adds an item. It never blocks.
 func (f *Log[T]) Add(value T) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

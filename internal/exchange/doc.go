@@ -1,5 +1,4 @@
-// Package exchange holds the common parts of exchanges. It has no code of its
-// own.
+// Package exchange holds the common parts of exchanges. It has no code of its own.
 //
 //   - Participants: package presence, an exchange that every task has.
 //   - One share per agent, replaced after every observation: package latest. Its Spec defines

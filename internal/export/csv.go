@@ -13,12 +13,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Columns of a table that say what a trial has measured and whether it did.
+// Columns of a table with the outcome and the state of a trial.
 const (
 	ValueColumn      = "value"
 	StateColumn      = "state"
 	ConstraintPrefix = "constraint." // no parameter's name has a dot
-	MetricPrefix     = "metric."     // of an outcome's further numbers
+	MetricPrefix     = "metric."     // of metrics
 )
 
 const feasibleColumn = "feasible"
@@ -29,7 +29,7 @@ type Column struct {
 	Cell func(strategy.Trial) string
 }
 
-// CSV writes a table that --import reads, unless a parameter is named "value".
+// CSV writes a table that --import reads, unless a parameter has the name "value".
 func CSV(out io.Writer, of *task.Task, trials []strategy.Trial) error {
 	columns := columnsOf(of, trials)
 	rows := [][]string{nil}
@@ -46,7 +46,7 @@ func CSV(out io.Writer, of *task.Task, trials []strategy.Trial) error {
 	return csv.NewWriter(out).WriteAll(rows)
 }
 
-// columnsOf leaves out what has the name of a parameter, but for the value.
+// columnsOf omits columns with the name of a parameter, except the value.
 func columnsOf(of *task.Task, trials []strategy.Trial) []Column {
 	columns := before(of)
 	if len(of.Constraints) == 0 {
@@ -65,7 +65,7 @@ func columnsOf(of *task.Task, trials []strategy.Trial) []Column {
 	return append(columns, slices.DeleteFunc(after(), named)...)
 }
 
-// before are the columns in front of the parameters.
+// before returns the columns in front of the parameters.
 func before(of *task.Task) []Column {
 	return []Column{
 		{"trial", func(t strategy.Trial) string { return strconv.FormatUint(t.ID, 10) }},
@@ -85,7 +85,7 @@ func before(of *task.Task) []Column {
 	}
 }
 
-// after are the columns behind the parameters and what was measured beside the value.
+// after returns the columns behind the parameters, constraints and metrics.
 func after() []Column {
 	return []Column{
 		{"source", func(t strategy.Trial) string { return string(t.Why.Source) }},
@@ -108,8 +108,9 @@ func after() []Column {
 	}
 }
 
-// noFormula returns a text that spreadsheets take for a text: behind an apostrophe, which they
-// hide, where it begins as a formula does. A training may print anything.
+// noFormula returns a text that spreadsheets do not take for a formula: it puts an apostrophe,
+// which they hide, before a text that begins like one. The output of a training can contain any
+// text.
 func noFormula(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
@@ -117,8 +118,7 @@ func noFormula(text string) string {
 	return text
 }
 
-// Notes names the columns that say something of a trial that is neither its design nor
-// what was measured.
+// Notes returns the names of the columns that are neither part of the design nor of the outcome.
 func Notes() (names []string) {
 	for _, c := range slices.Concat(before(nil), after()) {
 		if c.Name != ValueColumn && c.Name != StateColumn {
@@ -128,13 +128,12 @@ func Notes() (names []string) {
 	return names
 }
 
-// MetricColumns has a column for each metric that any trial has.
+// MetricColumns returns a column for each metric that any trial has.
 func MetricColumns(trials []strategy.Trial) []Column {
 	return outcomeColumns(MetricPrefix, trials, func(o strategy.Outcome) map[string]float64 { return o.Metrics }, exact)
 }
 
-// outcomeColumns are what outcomes have beside their values, one column for each name
-// that any of them has.
+// outcomeColumns returns one column for each name that any outcome has besides its value.
 func outcomeColumns[V any](prefix string, trials []strategy.Trial, of func(strategy.Outcome) map[string]V, text func(V) string) []Column {
 	names := map[string]bool{}
 	held := func(t strategy.Trial) map[string]V {

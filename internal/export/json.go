@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// document is what JSON writes.
+// document is the object that JSON writes.
 type document struct {
 	ID     string          `json:"id"`
 	Task   json.RawMessage `json:"task"` // canonical: a task file with that ID
@@ -17,15 +17,15 @@ type document struct {
 	Items []strategy.StatusItem `json:"items,omitempty"`
 }
 
-// judged is a trial as history prints it, and whether it is feasible where the task has
-// constraints.
+// judged is a trial as history prints it. If the task has constraints, it includes whether the
+// trial is feasible.
 type judged struct {
 	strategy.Trial
 	Feasible *bool `json:"feasible,omitempty"`
 }
 
-// JSON writes one object: the task's id, the task with all defaults, its trials, and the status
-// items that its exchanges report.
+// JSON writes one object: the task's ID, the task with all defaults, its trials, and the status
+// items of its exchanges.
 func JSON(out io.Writer, of *task.Task, trials []strategy.Trial, items []strategy.StatusItem) error {
 	d := document{ID: of.ID().String(), Task: of.Canonical(), Trials: []judged{}, Items: items}
 	for _, t := range trials {
@@ -34,7 +34,7 @@ func JSON(out io.Writer, of *task.Task, trials []strategy.Trial, items []strateg
 	return newEncoder(out).Encode(d)
 }
 
-// feasible is nil of a trial without an outcome, and where there are no constraints.
+// feasible returns nil for a trial without an outcome and for a task without constraints.
 func feasible(of *task.Task, t strategy.Trial) *bool {
 	if t.Outcome == nil || len(of.Constraints) == 0 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Numbers of Optuna's: JournalOperation, StudyDirection and TrialState.
+// Values of Optuna's JournalOperation, StudyDirection and TrialState.
 const (
 	createStudy       = 0
 	setStudyAttribute = 2
@@ -28,11 +28,11 @@ const (
 	fail     = 3
 )
 
-// writer is the worker_id of all records. Optuna's own are random UUIDs, and a reader
-// only asks whether a record is its own.
+// writer is the worker_id of all records. Optuna's own are random UUIDs, and a reader only checks
+// whether a record is its own.
 const writer = "fbo-node"
 
-// studyID of the only study of a file: Optuna numbers studies from 0.
+// studyID is the ID of the only study of a file: Optuna numbers studies from 0.
 const studyID = 0
 
 type studyRecord struct {
@@ -42,7 +42,7 @@ type studyRecord struct {
 	Directions []int  `json:"directions"`
 }
 
-// attributeRecord sets one user attribute of the study: Optuna takes no more in a record.
+// attributeRecord sets one user attribute of the study; an Optuna record holds only one.
 type attributeRecord struct {
 	Op        int    `json:"op_code"`
 	Worker    string `json:"worker_id"`
@@ -50,7 +50,7 @@ type attributeRecord struct {
 	Attribute object `json:"user_attr"`
 }
 
-// trialRecord makes a trial that has ended already.
+// trialRecord creates a trial that has already ended.
 type trialRecord struct {
 	Op            int      `json:"op_code"`
 	Worker        string   `json:"worker_id"`
@@ -67,12 +67,12 @@ type trialRecord struct {
 	Intermediate  object   `json:"intermediate_values"`
 }
 
-// Ended tells whether a trial has an end that Optuna knows: a value or a failure.
+// Ended reports whether a trial has an end that Optuna knows: a value or a failure.
 func Ended(t strategy.Trial) bool { return t.State == strategy.Done || t.State == strategy.Failed }
 
-// OptunaJournal writes a study with the name of the task and its ended trials, in order.
-// Others are left out: nobody would ever end them in the file. What Optuna has no place
-// for, such as why a design was chosen, becomes user attributes.
+// OptunaJournal writes a study with the name of the task and its ended trials, in order. It omits
+// other trials, because no process would end them in the file. Data without a place in Optuna, such
+// as the reason of a design, become user attributes.
 func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error {
 	direction := minimize
 	if of.Goal == task.Maximize {
@@ -131,8 +131,8 @@ func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error 
 	return buffered.Flush()
 }
 
-// times are both there or both not: Optuna takes an ended trial only with both, and an
-// imported one may have only one.
+// times returns both times or none, because Optuna accepts an ended trial only with both. For an
+// imported trial with only one time, both are equal.
 func times(t strategy.Trial) (started, ended *string) {
 	from, to := t.Started, t.Finished
 	if from.IsZero() {
@@ -148,8 +148,8 @@ func times(t strategy.Trial) (started, ended *string) {
 	return new(from.UTC().Format(layout)), new(to.UTC().Format(layout))
 }
 
-// attributesOf is what is known of a trial that has no place of its own. Peers are one
-// that is named, or how many peers were used.
+// attributesOf returns the data of a trial that have no place of their own. "peer" is the peer that
+// the reason names, "peer_count" the number of peers used.
 func attributesOf(of *task.Task, t strategy.Trial) object {
 	o := object{{"trial", t.ID}, {"source", t.Why.Source}, {"why", t.Why.String()}, {"from_peers", t.Why.FromPeers()}}
 	if t.Why.Peer != "" {
@@ -176,8 +176,8 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	return o
 }
 
-// limitsOf are Optuna's constraints: a number for each, at most 0 where it is kept, under
-// a key of the system attributes.
+// limitsOf returns Optuna's constraints: one number for each, at most 0 if it is satisfied, under a
+// key of the system attributes.
 func limitsOf(of *task.Task, t strategy.Trial) object {
 	o := object{}
 	for _, c := range of.Constraints {
@@ -188,22 +188,22 @@ func limitsOf(of *task.Task, t strategy.Trial) object {
 	return o
 }
 
-// excess is by how much a value is beyond the nearer limit, in the output's own units:
-// at most 0 exactly where the constraint is kept.
+// excess returns the distance of a value beyond the nearer limit, in the output's own units. It is
+// at most 0 exactly if the constraint is satisfied.
 func excess(c task.Constraint, v float64) float64 {
 	beyond := math.Max(c.Low-v, v-c.High)
 	return math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, beyond))
 }
 
-// distribution is the range of a parameter as Optuna has it.
+// distribution is Optuna's form of a parameter's range.
 type distribution struct {
 	Name       string `json:"name"`
 	Attributes object `json:"attributes"`
 	choices    []task.Value
 }
 
-// distributionOf makes a categorical distribution of bools and of listed numbers, for
-// which Optuna has no other.
+// distributionOf returns a categorical distribution for bools and listed numbers, because Optuna
+// has no other for them.
 func distributionOf(space *task.Space, p task.Parameter) (distribution, error) {
 	choices, err := choicesOf(space, p)
 	logarithmic := p.Scale == task.Log
@@ -230,7 +230,7 @@ func distributionOf(space *task.Space, p task.Parameter) (distribution, error) {
 	}, nil}, nil
 }
 
-// choicesOf is nil of a parameter with bounds.
+// choicesOf returns nil for a parameter with bounds.
 func choicesOf(space *task.Space, p task.Parameter) (choices []task.Value, err error) {
 	texts := slices.Clone(p.Choices)
 	if p.Kind == task.Bool {
@@ -249,7 +249,7 @@ func choicesOf(space *task.Space, p task.Parameter) (choices []task.Value, err e
 	return choices, nil
 }
 
-// internal is how Optuna stores a value: a number, of a choice its place from 0.
+// internal returns Optuna's stored form of a value: a number, or the index of a choice from 0.
 func (d distribution) internal(v task.Value) (any, error) {
 	switch {
 	case d.choices != nil:
@@ -264,7 +264,7 @@ func (d distribution) internal(v task.Value) (any, error) {
 	return number(v.Float()), nil
 }
 
-// externalOf is the value of a choice in JSON.
+// externalOf returns the value of a choice for JSON.
 func externalOf(v task.Value) any {
 	if v.Kind() == task.Float {
 		return number(v.Float())
@@ -272,7 +272,7 @@ func externalOf(v task.Value) any {
 	return v
 }
 
-// number is a float that Python reads as one: with a point or an exponent.
+// number is a float that is written with a point or an exponent, so that Python reads a float.
 type number float64
 
 // MarshalJSON implements json.Marshaler.

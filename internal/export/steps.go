@@ -7,13 +7,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// most is up to how many steps from 0 a value is a multiple of the step for Optuna, which
-// divides floats and allows for 1e-8.
+// most is the largest number of steps from 0 at which Optuna recognises a multiple of the step.
+// Optuna divides floats with a tolerance of 1e-8.
 const most = 1e7
 
-// countsExactly tells whether Optuna, which counts the steps of a float in decimals and
-// lowers a high that is not reached, keeps the high and takes all values. Elsewhere the
-// step is left out.
+// countsExactly reports whether Optuna keeps the upper bound and accepts all values of the
+// parameter. Optuna counts the steps of a float in decimals, and lowers an upper bound that no step
+// reaches. If the result is false, the step is omitted.
 func countsExactly(p task.Parameter) bool {
 	if math.Max(math.Abs(p.Low), math.Abs(p.High)) > most*p.Step {
 		return false
@@ -23,8 +23,8 @@ func countsExactly(p task.Parameter) bool {
 	return span.Quo(span, step).IsInt()
 }
 
-// decimal is the shortest decimal of a float, as Python writes it.
+// decimal returns the shortest decimal of a float, as Python writes it.
 func decimal(v float64) *big.Rat {
-	r, _ := new(big.Rat).SetString(exact(v)) // which is always a number
+	r, _ := new(big.Rat).SetString(exact(v)) // exact always writes a number
 	return r
 }

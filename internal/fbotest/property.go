@@ -1,4 +1,4 @@
-// Package fbotest has helpers that tests of several packages use. It imports no package of this
+// Package fbotest contains helpers for tests of several packages. It imports no package of this
 // module, so that every test can import it.
 package fbotest
 

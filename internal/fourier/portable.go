@@ -17,7 +17,7 @@ const (
 	p7 = -0.6909544365962403
 )
 
-// minusCosine is -cos 2πt for any t.
+// minusCosine returns -cos 2πt for any t.
 func minusCosine(t float64) float64 {
 	u := math.Abs(t-math.RoundToEven(t)) - 0.25
 	v := u * u
@@ -63,7 +63,7 @@ func portableGradient(s *Sum, partial, x []float64) float64 {
 	return sum
 }
 
-// turnsOf returns the angles of the b-th block at x.
+// turnsOf returns the angles of block b at x.
 func (s *Sum) turnsOf(b int, x []float64) [block]float64 {
 	turns := *(*[block]float64)(s.shift[b*block:])
 	rows := s.waves.turns[b*block*s.waves.dim:]

@@ -5,10 +5,10 @@ import (
 	"math"
 )
 
-// onStack is the number of coordinates up to which a gradient allocates nothing.
+// onStack is the largest number of coordinates for which a gradient allocates nothing.
 const onStack = 64
 
-// lanes is how many partial sums the gradient's kernel keeps per coordinate.
+// lanes is the number of partial sums per coordinate in the gradient's kernel.
 const lanes = 4
 
 // Sum is a function over waves. It is immutable and safe for concurrent use.
@@ -72,7 +72,7 @@ func (s *Sum) Gradient(grad, x []float64) float64 {
 	v := gradient(s, partial, x)
 	for k := range grad {
 		p := partial[k*lanes : (k+1)*lanes]
-		// The kernel leaves out that a turn has 2π radians, and the sign.
+		// The kernel omits the factor 2π per turn and the sign.
 		grad[k] = -2 * math.Pi * ((p[0] + p[2]) + (p[1] + p[3]))
 	}
 	return v

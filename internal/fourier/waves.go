@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// block is how many waves are evaluated together.
+// block is the number of waves that are evaluated together.
 const block = 8
 
 // Waves is a set of frequencies. It is immutable and safe for concurrent use.

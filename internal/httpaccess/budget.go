@@ -8,22 +8,22 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// freeBody is how many bytes a body has at most that no budget counts.
+// freeBody is the largest body, in bytes, that no budget counts.
 const freeBody = 64 << 10
 
-// Budget bounds the bytes of the bodies of requests under way. A request that is read takes several
-// times its body in memory.
+// Budget limits the bytes in bodies of concurrent requests. Reading a request takes several times
+// its body in memory.
 type Budget struct {
 	bytes *semaphore.Weighted
 	most  int64
 }
 
-// NewBudget returns a budget of so many bytes.
+// NewBudget returns a budget of that number of bytes.
 func NewBudget(bytes int64) *Budget { return &Budget{semaphore.NewWeighted(bytes), bytes} }
 
-// admit gives the body of a request a place, which done gives back. A body of known length waits
-// for it at once. One of unknown length takes the place of one of most bytes when more than freeBody
-// bytes are read. The error is that of the request's context.
+// admit reserves space in the budget for the body of a request; done returns it. A body of known
+// length waits for the space at once. A body of unknown length reserves most bytes as soon as more
+// than freeBody bytes are read. The error is that of the request's context.
 func (b *Budget) admit(r *http.Request, most int64) (done func(), err error) {
 	switch {
 	case r.ContentLength > freeBody:
@@ -42,7 +42,7 @@ type unmeasured struct {
 	io.ReadCloser
 	budget *Budget
 	ctx    context.Context
-	size   int64 // of its place in the budget
+	size   int64 // that it reserves
 	taken  int64 // size, or 0 so far
 	read   int64
 }
@@ -56,7 +56,7 @@ func (u *unmeasured) Read(p []byte) (n int, err error) {
 		u.taken = u.size
 	}
 	if u.taken == 0 {
-		p = p[:min(int64(len(p)), freeBody+1-u.read)] // one more, to see the end
+		p = p[:min(int64(len(p)), freeBody+1-u.read)] // one more, to detect the end
 	}
 	n, err = u.ReadCloser.Read(p)
 	u.read += int64(n)

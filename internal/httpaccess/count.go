@@ -8,12 +8,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// noRoute is the label of requests that reach no operation: those that a guard refuses,
-// and those for unknown paths.
+// noRoute is the label of requests that reach no operation: those that a policy refuses, and those
+// for unknown paths.
 const noRoute = "none"
 
-// Counter counts requests by route, method and status when they have been answered. A nil
-// one counts nothing.
+// Counter counts answered requests by route, method and status. A nil Counter counts nothing.
 type Counter struct{ requests *prometheus.CounterVec }
 
 // NewCounter registers a counter.
@@ -24,8 +23,8 @@ func NewCounter(registerer prometheus.Registerer) (*Counter, error) {
 	return c, registerer.Register(c.requests)
 }
 
-// Count puts the counter before a handler. A route is a pattern of the http.ServeMux that
-// the request comes to, so that who asks does not choose how many there are.
+// Count returns a handler that counts the requests to next. A route is a pattern of the
+// http.ServeMux, so that clients cannot choose the number of routes.
 func (c *Counter) Count(next http.Handler) http.Handler {
 	if c == nil {
 		return next
@@ -33,7 +32,7 @@ func (c *Counter) Count(next http.Handler) http.Handler {
 	return promhttp.InstrumentHandlerCounter(c.requests, next, promhttp.WithLabelFromRequest("route", routeOf))
 }
 
-// routeOf leaves out the method of a pattern.
+// routeOf returns a pattern without its method.
 func routeOf(r *http.Request) string {
 	if r.Pattern == "" {
 		return noRoute

@@ -1,13 +1,13 @@
-// Package httpaccess decides who may ask a node over HTTP, and how much: a token, the
-// Host header, origins, limits on bodies, rate and what is under way at once. It also
-// makes the listeners, of which a Unix socket is the control socket of a node, and counts
-// requests ([Counter]).
+// Package httpaccess decides which HTTP requests a node accepts: it checks the token, the Host
+// header and origins, and limits bodies, the rate and concurrent requests. It also provides the
+// listeners, of which a Unix socket is the control socket of a node, and counts requests
+// ([Counter]).
 //
-// A [Guard] stands before a handler and knows nothing of what the handler does. Its
-// refusals are problem details (RFC 9457), as those of internal/httpapi.
+// A [Policy] protects a handler and knows nothing of the handler's work. Its refusals are problem
+// details (RFC 9457), as those of internal/httpapi.
 //
-// A token is kept from other users by the mode of its file, and from web pages since
-// browsers send it for none. The Host check keeps out pages whose name has been pointed
-// at this machine (DNS rebinding), and the Origin check all others: together they
-// protect a token that a user has typed into a page too.
+// The mode of its file protects a token from other users. Web pages cannot send it, because
+// browsers do not add it to their requests. The Host check refuses pages whose name was made to
+// resolve to this machine (DNS rebinding), and the Origin check all other pages. Together they also
+// protect a token that a user has typed into a page.
 package httpaccess

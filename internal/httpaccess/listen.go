@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// ListenSocket listens on a Unix socket that its owner alone can reach. What has this
-// name is replaced: the caller makes sure that nobody listens.
+// ListenSocket listens on a Unix socket that only its owner can use. It replaces a file of that
+// name; the caller must ensure that no process listens on it.
 func ListenSocket(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -21,15 +21,15 @@ func ListenSocket(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "listen", Path: path, Err: err}
 	}
-	if err := os.Chmod(path, 0o600); err != nil { // where closeToOthers could not
+	if err := os.Chmod(path, 0o600); err != nil { // in case closeToOthers could not do so
 		listener.Close()
 		return nil, err
 	}
 	return listener, nil
 }
 
-// CheckAddress reads HOST:PORT of which the host is an address or localhost. local tells
-// whether it can be reached from this machine alone.
+// CheckAddress checks HOST:PORT; the host must be an address or localhost. local reports whether
+// only this machine can connect.
 func CheckAddress(address string) (local bool, err error) {
 	host, port, err := net.SplitHostPort(address)
 	if err == nil {

@@ -14,23 +14,24 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Policy says who may ask and how much. The zero value of a field means no such check.
+// Policy holds the conditions and limits of requests. The zero value of a field means no such
+// check.
 type Policy struct {
-	Token     string   // that a request must bear, except at the paths of Public
+	Token     string   // required of requests, except at the paths of Public
 	Public    []string // paths that need no token, such as health checks
 	CheckHost bool     // the Host must be an address, localhost or one of Hosts
-	Hosts     []string // names under which the node may be asked too
-	Origins   []string // of web pages that may ask
-	Own       bool     // pages that came from the same Host without TLS may ask; needs CheckHost
+	Hosts     []string // further names of the node
+	Origins   []string // of web pages that may send requests
+	Own       bool     // pages of the same Host without TLS may send requests; needs CheckHost
 
 	MaxBody int64   // bytes of a request
-	Bodies  *Budget // of the bodies under way; nil: no bound beside MaxBody
-	Rate    float64 // requests a second, on average: with the token, and as many without
-	Burst   int     // requests at once, after a pause
-	MaxOpen int     // requests under way at once
+	Bodies  *Budget // limit of all concurrent bodies; nil: only MaxBody applies
+	Rate    float64 // requests per second, on average: with the token, and as many without
+	Burst   int     // requests at once after a pause
+	MaxOpen int     // concurrent requests
 }
 
-// Protect puts the guard before a handler.
+// Protect returns a handler that applies the policy before next.
 func (g Policy) Protect(next http.Handler) http.Handler {
 	p := &protected{policy: g, next: next, token: sha256.Sum256([]byte(g.Token))}
 	if g.Rate > 0 {
@@ -48,7 +49,7 @@ type protected struct {
 	next            http.Handler
 	token           [sha256.Size]byte
 	clients         *rate.Limiter
-	unauthenticated *rate.Limiter // those without the token, who cannot use up what clients have
+	unauthenticated *rate.Limiter // requests without the token, which cannot use up the rate of clients
 	open            chan struct{}
 }
 
@@ -71,7 +72,7 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	bears := p.policy.Token == "" || p.bears(r)
-	limiter := p.unauthenticated // of guesses too
+	limiter := p.unauthenticated // also of guesses
 	if bears {
 		limiter = p.clients
 	}
@@ -104,7 +105,7 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p.policy.MaxBody > 0 {
 		r.Body = http.MaxBytesReader(w, r.Body, p.policy.MaxBody)
 	}
-	if b := p.policy.Bodies; b != nil && bears { // what is public needs no body
+	if b := p.policy.Bodies; b != nil && bears { // public paths need no body
 		done, err := b.admit(r, p.policy.MaxBody)
 		if err != nil {
 			return // the client has gone away
@@ -114,7 +115,7 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.next.ServeHTTP(w, r)
 }
 
-// bears compares digests, so that the time it takes tells nothing of the token.
+// bears compares digests, so that the duration discloses nothing about the token.
 func (p *protected) bears(r *http.Request) bool {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	given := sha256.Sum256([]byte(token))
@@ -130,7 +131,8 @@ func (p *protected) allowOrigin(w http.ResponseWriter, origin string) {
 	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, Last-Event-ID")
 }
 
-// acceptsHost takes what no name server can point elsewhere, and the names of the user.
+// acceptsHost accepts addresses and localhost, which no name server can redirect, and the user's
+// names.
 func acceptsHost(given string, names []string) bool {
 	host := given
 	if name, _, err := net.SplitHostPort(given); err == nil {
@@ -143,7 +145,7 @@ func acceptsHost(given string, names []string) bool {
 	return strings.EqualFold(host, "localhost") || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(host, name) })
 }
 
-// Problem is a refusal as RFC 9457 has it.
+// Problem is a refusal in the form of RFC 9457.
 type Problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
@@ -154,6 +156,6 @@ type Problem struct {
 func Refuse(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	// An error means that the asker has gone away.
+	// An error means that the client has closed the connection.
 	_ = json.NewEncoder(w).Encode(Problem{http.StatusText(status), status, detail})
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Timeouts of a server. That of writing counts from the request, and an ask may wait; a
+// Timeouts of a server. The write timeout counts from the request and allows for asks that wait; a
 // stream sets its own.
 const (
 	writeTimeout  = 5 * time.Minute
@@ -15,7 +15,7 @@ const (
 	maxHeader     = 16 << 10 // bytes
 )
 
-// NewServer is a server that waits for nobody for long; errors of connections go to log.
+// NewServer returns a server with timeouts; it writes errors of connections to log.
 func NewServer(handler http.Handler, log *log.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,

@@ -4,8 +4,8 @@ package httpaccess
 
 import "syscall"
 
-// closeToOthers gives the socket its mode before it has a name, so that there is no
-// moment when others can reach it. Systems that cannot leave it to the caller.
+// closeToOthers sets the mode of the socket before it has a name, so that others can never connect
+// to it. Systems that cannot do so leave it to the caller.
 func closeToOthers(_, _ string, socket syscall.RawConn) error {
 	return socket.Control(func(fd uintptr) { _ = syscall.Fchmod(int(fd), 0o600) })
 }

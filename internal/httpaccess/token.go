@@ -12,14 +12,13 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// minToken is the least length of a token, which a user may have written.
+// minToken is the smallest length of a token; a user may have written it.
 const minToken = 20
 
-// maxToken bounds what is read of a file.
+// maxToken limits the bytes read from a file.
 const maxToken = 1024
 
-// LoadToken reads the token from a file, or makes both. A file that others can read is
-// refused.
+// LoadToken reads the token from a file, or creates both. It refuses a file that others can read.
 func LoadToken(path string) (token string, err error) {
 	token, err = readToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {

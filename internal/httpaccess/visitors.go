@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// Bounds of the connections of a port.
+// Limits of the connections of a port.
 const (
-	maxUnauthenticated       = 1024 // connections without a request that bore the token
-	maxUnauthenticatedOfHost = 512  // the same of one address
-	maxProven                = 1024 // connections with one
+	maxUnauthenticated       = 1024 // connections without a request that had the token
+	maxUnauthenticatedOfHost = 512  // such connections of one address
+	maxProven                = 1024 // connections with such a request
 )
 
-// visitors keeps the connections of a port within bounds. Strangers, who have not shown a token,
-// are counted apart from the others and cannot keep them out: the oldest stranger gives way.
+// visitors limits the connections of a port. Unauthenticated connections, which have not sent the
+// token, are counted apart from the others and cannot displace them: the oldest one is closed.
 type visitors struct {
 	mu              sync.Mutex
 	unauthenticated *list.List // of *visitor, the oldest first
@@ -25,8 +25,8 @@ type visitors struct {
 	proven          int
 }
 
-// KeepOut bounds the connections of a server's port. The server's handler is that of a Guard with a
-// token, and its listeners are those that KeepOut returns.
+// KeepOut limits the connections of a server's port. The server's handler must come from Protect of
+// a Policy with a token, and its listeners must be those that KeepOut returns.
 func KeepOut(server *http.Server, listener net.Listener) net.Listener {
 	v := &visitors{unauthenticated: list.New(), ofHost: map[netip.Addr]*list.List{}}
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
@@ -40,7 +40,7 @@ func KeepOut(server *http.Server, listener net.Listener) net.Listener {
 
 type visitorKey struct{}
 
-// prove notes that a request bears the token; false when too many connections have one.
+// prove notes that a request has the token; false if too many connections have sent it.
 func prove(ctx context.Context) bool {
 	v, ok := ctx.Value(visitorKey{}).(*visitor)
 	return !ok || v.prove()
@@ -51,7 +51,7 @@ type visited struct {
 	visitors *visitors
 }
 
-// Accept returns the next connection at once, however many strangers there are.
+// Accept returns the next connection at once, however many are unauthenticated.
 func (l *visited) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
@@ -60,12 +60,12 @@ func (l *visited) Accept() (net.Conn, error) {
 	return l.visitors.add(conn), nil
 }
 
-// visitor is a connection. Its other fields are the visitors'.
+// visitor is a connection. The mutex of visitors protects its other fields.
 type visitor struct {
 	net.Conn
 	of         *visitors
 	host       netip.Addr
-	all, among *list.Element // in the lists of strangers; nil when it is none
+	all, among *list.Element // in the lists of unauthenticated connections; nil if it is in none
 	isProven   bool
 }
 
@@ -97,7 +97,7 @@ func (v *visitors) add(conn net.Conn) *visitor {
 	return c
 }
 
-// forget takes a connection out of the lists of strangers.
+// forget removes a connection from the lists of unauthenticated ones.
 func (v *visitors) forget(c *visitor) {
 	if c.all == nil {
 		return

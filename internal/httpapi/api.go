@@ -17,24 +17,24 @@ import (
 // Options are limits; zero means the default.
 type Options struct {
 	Version string        // of the program
-	Lease   time.Duration // of a trial whose client names none; default DefaultLease
-	Streams int           // of events at once; default 64
+	Lease   time.Duration // of a trial if the client requests none; default DefaultLease
+	Streams int           // maximum number of concurrent event streams; default 64
 
 	// UntilUnused reports that the node ends with the last program that uses it.
 	UntilUnused bool
-	// Printed, when set, writes what the command of a trial has printed.
+	// Printed, if set, writes the output of a trial's command.
 	Printed func(of *task.Task, trial uint64, out io.Writer) error
-	// Warnings, when set, returns the newest warnings of the node, the oldest first.
+	// Warnings, if set, returns the newest warnings of the node, the oldest first.
 	Warnings func() []Warning
 }
 
-// DefaultLease is how long after the last sign of life of its client a trial is given to
+// DefaultLease is the time after the last request of its client after which a trial is given to
 // another one.
 const DefaultLease = 10 * time.Minute
 
-// Bounds of client requests.
+// Limits of client requests.
 const (
-	maxLease  = 30 * 24 * time.Hour // and one of less than a second may end before the answer has come
+	maxLease  = 30 * 24 * time.Hour // one of less than a second may end before the answer arrives
 	maxWait   = time.Minute
 	maxPage   = 1000
 	largeBody = 32 << 20 // bytes of an order or an import
@@ -44,7 +44,7 @@ type api struct {
 	huma.API
 	server  *trialserver.Server
 	options Options
-	streams chan struct{} // has one entry for each stream that is open
+	streams chan struct{} // has one entry for each open stream
 	looks   chan struct{} // has an entry while a client views a model
 }
 
@@ -70,7 +70,7 @@ func New(d *trialserver.Server, o Options) http.Handler {
 	}}
 	config.Security = []map[string][]string{{"token": {}}}
 	format := huma.Format{Marshal: marshal, Unmarshal: unmarshal}
-	config.Formats = map[string]huma.Format{"application/json": format, "json": format} // json: what ends in +json
+	config.Formats = map[string]huma.Format{"application/json": format, "json": format} // json: media types that end in +json
 	a := &api{server: d, options: o, streams: make(chan struct{}, o.Streams), looks: make(chan struct{}, 1)}
 	config.Transformers = []huma.Transformer{a.explain}
 	mux := http.NewServeMux()
@@ -124,7 +124,7 @@ func schemaName(t reflect.Type, hint string) string {
 	return strings.TrimSuffix(huma.DefaultSchemaNamer(t, hint), "Body")
 }
 
-// large permits an operation a large body, which may take long to arrive.
+// large permits a large body for an operation, which may take long to arrive.
 func large(o huma.Operation) huma.Operation {
 	o.MaxBodyBytes, o.BodyReadTimeout = largeBody, time.Minute
 	return o

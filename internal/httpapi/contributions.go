@@ -101,7 +101,8 @@ func (a *api) contributions(ctx context.Context, in *InTask) (*answer[contributi
 	return &answer[contributionsBody]{body}, nil
 }
 
-// weights returns the weights of peers by the observations of this node, and the number of these.
+// weights returns the weights of peers given the observations of this node, and the number of
+// these.
 func (a *api) weights(ctx context.Context, name string) (weights []strategy.PeerWeight, observations int, err error) {
 	t, view, end, err := a.look(ctx, name)
 	if err != nil {
@@ -112,7 +113,7 @@ func (a *api) weights(ctx context.Context, name string) (weights []strategy.Peer
 	return weights, view.Observations, problem(err)
 }
 
-// likely is the weight from which on the shares of a peer fit.
+// likely is the weight from which on the shares of a peer count as fitting.
 const likely = 0.5
 
 func asText(use float64, outcomes int) string {

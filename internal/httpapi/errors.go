@@ -16,7 +16,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// problem gives an error its status.
+// problem returns an error with its status.
 func problem(err error) error {
 	if err == nil {
 		return nil
@@ -43,7 +43,7 @@ func problem(err error) error {
 	return huma.NewError(status, plainText(err))
 }
 
-// invalid reports the wrong field. The errors of a task file are listed one by one.
+// invalid returns an error with the wrong field. It lists the errors of a task file one by one.
 func invalid(location string, err error) error {
 	var details []error
 	var parse *task.ParseError
@@ -63,13 +63,13 @@ func firstLine(text string) string {
 	return line
 }
 
-// plainText leaves out the word task, which the location of the problem has.
+// plainText omits the word task, which the location of the problem has.
 func plainText(err error) string { return strings.TrimPrefix(err.Error(), "task: ") }
 
 // unknownPaths turns the mux's own answers into problems.
 func unknownPaths(mux *http.ServeMux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The mux would send a path with empty parts or dots elsewhere, with a page.
+		// The mux would redirect a path with empty parts or dots, with a page.
 		asked := r.URL.EscapedPath()
 		if _, pattern := mux.Handler(r); pattern != "" && asked == path.Clean(asked) {
 			mux.ServeHTTP(w, r)
@@ -86,7 +86,7 @@ func unknownPaths(mux *http.ServeMux) http.Handler {
 	})
 }
 
-// bareAnswer keeps the status and header of an answer.
+// bareAnswer keeps only the status and header of an answer.
 type bareAnswer struct {
 	header http.Header
 	status int

@@ -19,8 +19,8 @@ import (
 	"github.com/fbo-node/fbo/internal/trialserver"
 )
 
-// A stream sends something at this interval, so that both ends notice when the other has gone; a
-// reader that takes nothing for as long as writeTimeout has gone.
+// A stream sends data at this interval, so that both ends detect a lost connection; a reader that
+// accepts nothing for writeTimeout counts as lost.
 const (
 	silence      = 15 * time.Second
 	writeTimeout = 10 * time.Second
@@ -80,7 +80,7 @@ func (a *api) events(_ context.Context, in *eventsInput) (*huma.StreamResponse, 
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		// An error means that the reader has gone away.
+		// An error means that the client has disconnected.
 		_ = stream(r.Context(), w, t, after)
 	}}, nil
 }
@@ -91,7 +91,7 @@ func stream(ctx context.Context, w http.ResponseWriter, t *trialserver.Task, aft
 	quiet := time.NewTicker(silence)
 	defer quiet.Stop()
 	send := func(text string) error {
-		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // without one the system's own holds
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // without one, the system's own applies
 		if _, err := w.Write([]byte(text)); err != nil {
 			return err
 		}

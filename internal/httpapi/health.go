@@ -17,7 +17,7 @@ type healthBody struct {
 	Status string `json:"status"`
 }
 
-// addHealth adds what supervisors ask.
+// addHealth adds the operations for supervisors.
 func (a *api) addHealth() {
 	for _, route := range []struct {
 		path, id, summary string

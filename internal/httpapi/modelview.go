@@ -18,13 +18,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// contourPoints is how many values a parameter of a contour has at most.
+// contourPoints is the maximum number of values of a parameter in a contour.
 const contourPoints = 25
 
-// maxPrinted is the number of bytes of a trial's output that are shown.
+// maxPrinted is the maximum number of bytes of a trial's output in an answer.
 const maxPrinted = 64 << 10
 
-// addLooks adds what pages show: the model, contributions of peers, what trials printed.
+// addLooks adds the operations for pages: the model, contributions of peers, the output of trials.
 func (a *api) addLooks() {
 	gone := http.StatusNotFound
 	get := func(path, id, summary string) huma.Operation {
@@ -46,8 +46,8 @@ func (a *api) addLooks() {
 	huma.Register(a.API, op(http.MethodGet, "/v1/log", "get-log", "The newest warnings of the node"), a.log)
 }
 
-// look has a view of a task whose models know all outcomes. One client looks at a time: it
-// takes computations that trials want too.
+// look returns a view of a task whose models include all outcomes. Only one client views a model at
+// a time: it uses processors that trials need too.
 func (a *api) look(ctx context.Context, name string) (t *trialserver.Task, view strategy.View, end func(), err error) {
 	if t, err = a.server.Task(name); err != nil {
 		return nil, view, nil, problem(err)
@@ -271,7 +271,7 @@ func (a *api) export(ctx context.Context, in *exportInput) (*fileOutput, error) 
 	return &fileOutput{"application/json", file.Bytes()}, problem(err)
 }
 
-// Warning is what the user of a node should know.
+// Warning is a warning for the user of a node.
 type Warning struct {
 	ID   uint64    `json:"id" doc:"They are numbered."`
 	Time time.Time `json:"time"`

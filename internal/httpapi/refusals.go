@@ -19,8 +19,8 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// huma has no other place for this: a field in capitals would be taken for the field, and
-// two of them for one.
+// huma has no other place for this setting. Without it, huma would accept a field in capitals, and
+// two spellings as one field.
 func init() { huma.ValidateStrictCasing = true }
 
 // wellFormed refuses requests that huma would accept: queries that cannot be read, parameters that
@@ -66,7 +66,7 @@ func malformed(ctx huma.Context) (status int, at, message string) {
 	return 0, "", ""
 }
 
-// single reports the error in the values of one parameter.
+// single returns the error in the values of one parameter.
 func single(values []string) string {
 	switch {
 	case len(values) > 1:
@@ -77,7 +77,7 @@ func single(values []string) string {
 	return ""
 }
 
-// marshal is huma's for JSON, fit to be shown on a terminal.
+// marshal is huma's for JSON, with output that is safe to display on a terminal.
 func marshal(to io.Writer, v any) error {
 	var b bytes.Buffer
 	if err := huma.DefaultJSONFormat.Marshal(&b, v); err != nil {
@@ -87,7 +87,7 @@ func marshal(to io.Writer, v any) error {
 	return err
 }
 
-// unmarshal is json.Unmarshal with errors that name no Go types.
+// unmarshal is json.Unmarshal with errors that contain no Go types.
 func unmarshal(data []byte, v any) error {
 	err := json.Unmarshal(data, v)
 	var syntax *json.SyntaxError
@@ -104,8 +104,8 @@ func unmarshal(data []byte, v any) error {
 }
 
 // explain makes huma's problems as clear as those of invalid: the detail names the first wrong
-// field, and lists the known names beside an unknown one. The body, which may be large, is not sent
-// back.
+// field, and lists the known names beside an unknown one. It does not send back the body, which may
+// be large.
 func (a *api) explain(ctx huma.Context, _ string, v any) (any, error) {
 	problem, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -139,7 +139,7 @@ func accepted(names []string) string {
 	return "; accepted: " + strings.Join(names, ", ")
 }
 
-// fieldsBeside lists the fields of the object in the body that the place is in.
+// fieldsBeside returns the fields of the object in the body that contains the location.
 func (a *api) fieldsBeside(o *huma.Operation, at string) []string {
 	schema := o.RequestBody.Content["application/json"].Schema
 	resolve := func(s *huma.Schema) *huma.Schema {
@@ -170,7 +170,7 @@ func queryOf(o *huma.Operation) (names []string) {
 	return names
 }
 
-// numberOf describes the numbers that a parameter accepts: all that are numbers have bounds.
+// numberOf describes the numbers that a parameter accepts: all numeric parameters have bounds.
 func numberOf(o *huma.Operation, at string) string {
 	for _, p := range o.Parameters {
 		if at == p.In+"."+p.Name {

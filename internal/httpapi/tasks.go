@@ -43,7 +43,7 @@ type orderBody struct {
 	Invitation   string            `json:"invitation,omitempty" nullable:"true" doc:"The invitation that the task's nodes have."`
 }
 
-// field is where the task is.
+// field returns the field with the task.
 func (b orderBody) field() string {
 	if b.Task != nil {
 		return "task"

@@ -14,7 +14,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// object is JSON whose keys depend on the task, passed on as it is: numbers keep their
+// object is JSON whose keys depend on the task. It is passed on unchanged: numbers keep their
 // digits.
 type object json.RawMessage
 
@@ -31,7 +31,7 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return o, nil
 }
 
-// UnmarshalJSON keeps a copy; null is none.
+// UnmarshalJSON stores a copy; null is none.
 func (o *object) UnmarshalJSON(data []byte) error {
 	if string(data) == "null" {
 		*o = nil
@@ -72,7 +72,7 @@ func (o outcome) strategy() strategy.Outcome {
 	return out
 }
 
-// check gives the error of an outcome its field.
+// check adds the field to the error of an outcome.
 func (o outcome) check(t *task.Task, at string) error {
 	out := o.strategy()
 	if len(t.Constraints) == 0 && len(out.Constraints) > 0 {
@@ -101,7 +101,7 @@ func outcomeOf(o *strategy.Outcome) *outcome {
 	return out
 }
 
-// trial is strategy.Trial as history --json shows it, with the end of its lease.
+// trial is strategy.Trial in the form of history --json, with the end of its lease.
 type trial struct {
 	ID         uint64    `json:"id" doc:"1, 2, … of this node and task."`
 	Parameters object    `json:"parameters" doc:"The design to evaluate: a value for each parameter of the task."`
@@ -144,7 +144,7 @@ func trialsOf(all []strategy.Trial, leases map[uint64]time.Time) ([]trial, error
 	return shown, nil
 }
 
-// Key is the header of a request that may come again.
+// Key is the header that makes a request repeatable.
 type Key struct {
 	Value string `header:"Idempotency-Key" pattern:"^[!-~]{1,128}$" patternDescription:"1 to 128 visible ASCII characters" doc:"Another one for each request: the same key with the same request gets the same answer and changes nothing. The newest 4096 of a task are remembered."`
 }
@@ -166,12 +166,12 @@ func (k Key) once(operation string, id uint64, body any) (agent.Once, error) {
 	return agent.Once{Key: k.Value, Digest: hex.EncodeToString(sum[:16])}, nil
 }
 
-// Unhurried takes back the deadline for the body once that has been read: the server
-// would take it for the client's going away while the request is carried out.
+// Unhurried removes the deadline for the body once it has been read. Otherwise the server would
+// interpret the deadline, while the request is carried out, as a disconnected client.
 type Unhurried struct{}
 
 // Resolve runs between the body and the handler.
 func (*Unhurried) Resolve(ctx huma.Context) []error {
-	_ = ctx.SetReadDeadline(time.Time{}) // one that cannot be set has not been set
+	_ = ctx.SetReadDeadline(time.Time{}) // a deadline that cannot be set was never set
 	return nil
 }

@@ -18,31 +18,31 @@ const (
 	prefix        = "fbo-invite-"
 	version       = "1"
 
-	// MaxTextBytes bounds an invitation's text.
+	// MaxTextBytes is the largest length of an invitation's text.
 	MaxTextBytes = 512
 )
 
-// accepted ends the errors about a text.
+// accepted is the end of errors about a text.
 const accepted = "accepted is the line that `fbo-node task invite` has made"
 
 var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// Invitation is what it takes to join a task that is closed to others. The zero value is
-// none. Printing one with fmt does not show the secret; Text does.
+// Invitation is the secret with which nodes join a task. The zero value is none. Printing one with
+// fmt does not show the secret; Text does.
 type Invitation struct {
 	task   cid.Cid
 	secret [secretBytes]byte
 }
 
-// New makes an invitation to a task, with a secret of its own.
+// New returns an invitation to a task with a new secret.
 func New(task cid.Cid) Invitation {
 	i := Invitation{task: task}
 	_, _ = rand.Read(i.secret[:]) // never fails
 	return i
 }
 
-// Parse reads what Text has written, with white space around it. Errors do not quote the
-// text, which may hold most of a secret.
+// Parse reads the output of Text; white space around it is allowed. Errors do not quote the text,
+// which may contain most of a secret.
 func Parse(text string) (Invitation, error) {
 	text = strings.TrimSpace(text)
 	if len(text) > MaxTextBytes {
@@ -66,7 +66,7 @@ func Parse(text string) (Invitation, error) {
 	return i, nil
 }
 
-// decode reads the part behind the version: ID, secret, checksum.
+// decode reads the part after the version: ID, secret, checksum.
 func decode(body string) (i Invitation, ok bool) {
 	raw, err := encoding.DecodeString(body)
 	if err != nil || len(raw) < secretBytes+checksumBytes || len(raw) > maxTaskBytes+secretBytes+checksumBytes {
@@ -84,29 +84,29 @@ func decode(body string) (i Invitation, ok bool) {
 	return i, true
 }
 
-// checksum finds typing errors; it protects against nobody.
+// checksum detects typing errors; it is no protection against attackers.
 func checksum(content []byte) []byte {
 	sum := sha256.Sum256([]byte(prefix + version + "-" + string(content)))
 	return sum[:checksumBytes]
 }
 
-// Text is the invitation as one line, without its end: the version, the task's ID and
-// the secret, and a checksum against typing errors. Whoever has it can join.
+// Text returns the invitation as one line without a line end: the version, the task's ID, the
+// secret, and a checksum against typing errors. Any holder of the text can join.
 func (i Invitation) Text() string {
 	content := append(i.task.Bytes(), i.secret[:]...)
 	return prefix + version + "-" + encoding.EncodeToString(append(content, checksum(content)...))
 }
 
-// Task is the ID of the task that it invites to.
+// Task returns the ID of the task.
 func (i Invitation) Task() cid.Cid { return i.task }
 
-// Equal tells whether two invitations are the same.
+// Equal reports whether two invitations are the same.
 func (i Invitation) Equal(other Invitation) bool {
 	return i.task == other.task && subtle.ConstantTimeCompare(i.secret[:], other.secret[:]) == 1
 }
 
-// String does not tell the secret.
+// String returns a text without the secret.
 func (i Invitation) String() string { return fmt.Sprintf("invitation to %v", i.task) }
 
-// GoString is String: no verb of fmt shall show the secret.
+// GoString returns String, so that no verb of fmt shows the secret.
 func (i Invitation) GoString() string { return i.String() }

@@ -10,10 +10,10 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Ends are the two ends of a stream, as the connection has proven them, and what is
-// spoken on it.
+// Ends holds the peers at both ends of a stream, as the connection has authenticated them, and the
+// stream's protocol.
 type Ends struct {
-	Opened, Accepted peer.ID // who has opened the stream, and the other one
+	Opened, Accepted peer.ID // the peer that has opened the stream, and the other one
 	Protocol         string
 }
 
@@ -25,16 +25,15 @@ const (
 	roleAccepted = "accepted"
 )
 
-// Prove is the part of the side that has opened a stream, before anything else is said
-// on it:
+// Prove proves knowledge of the secret, and checks the other side's proof, for the side that has
+// opened a stream. It comes first on the stream:
 //
 //	opened   → accepted: nonce
 //	accepted → opened:   nonce, proof
 //	opened   → accepted: proof
 //
-// Nonces and proofs have 32 bytes. An error that wraps ErrForeign means that the other
-// side does not know the secret; nothing but a nonce was told to it. Others mean that the
-// stream broke.
+// Nonces and proofs have 32 bytes. An error that wraps ErrForeign means that the other side does
+// not know the secret; it has received only a nonce. Other errors mean that the stream broke.
 func (k *Keys) Prove(stream io.ReadWriter, ends Ends) error {
 	own := newNonce()
 	if _, err := stream.Write(own[:]); err != nil {
@@ -53,7 +52,7 @@ func (k *Keys) Prove(stream io.ReadWriter, ends Ends) error {
 	return nil
 }
 
-// Answer is the part of the side that has accepted a stream; see Prove.
+// Answer does the same for the side that has accepted a stream; see Prove.
 func (k *Keys) Answer(stream io.ReadWriter, ends Ends) error {
 	var theirs, proof [nonceBytes]byte
 	if err := read(stream, theirs[:]); err != nil {
@@ -77,7 +76,7 @@ func newNonce() (nonce [nonceBytes]byte) {
 	return nonce
 }
 
-// read reads no more than it is asked for: what follows is not for it.
+// read reads exactly the parts: later bytes belong to other readers.
 func read(r io.Reader, parts ...[]byte) error {
 	for _, part := range parts {
 		if _, err := io.ReadFull(r, part); err != nil {
@@ -87,7 +86,7 @@ func read(r io.Reader, parts ...[]byte) error {
 	return nil
 }
 
-// proofOf is one side's proof: HMAC-SHA-256 over six parts, each preceded by its length.
+// proofOf returns one side's proof: HMAC-SHA-256 over six parts, each preceded by its length.
 func (k *Keys) proofOf(role string, ends Ends, opened, accepted [nonceBytes]byte) []byte {
 	mac := hmac.New(sha256.New, k.proof)
 	for _, part := range []string{role, ends.Protocol, string(ends.Opened), string(ends.Accepted), string(opened[:]), string(accepted[:])} {

@@ -14,10 +14,10 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// Copy replaces the file at path with a copy of the journal as it is now, a journal of
-// its own. The copy is read to its end, records and all, before it gets the name, and it
-// is on the disk when Copy returns; on an error the file at path is as it was. The
-// journal may be used meanwhile; copies of one path come one after the other.
+// Copy replaces the file at path with a copy of the journal in its present state, a journal of its
+// own. The copy is read to its end, including records, before it gets the name, and it is on the
+// disk when Copy returns. On an error the file at path is unchanged. The journal may be used
+// meanwhile; copies to one path must not run concurrently.
 func (j *Journal) Copy(path string) error {
 	if err := j.usable(); err != nil {
 		return err
@@ -37,11 +37,11 @@ func (j *Journal) Copy(path string) error {
 }
 
 const (
-	newEnding   = ".new"      // of a file that is not whole yet
-	copyTimeout = time.Second // nobody else uses a file that is not whole yet
+	newEnding   = ".new"      // of an incomplete file
+	copyTimeout = time.Second // no other process uses an incomplete file
 )
 
-// place gives a file that is whole its name.
+// place gives a complete file its name.
 func place(from, path string) error {
 	if err := os.Rename(from, path); err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -60,7 +60,7 @@ func (j *Journal) writeTo(file *os.File) (err error) {
 	})
 }
 
-// failing keeps the error of a Writer, of which bbolt passes on the text alone.
+// failing keeps the error of a Writer, because bbolt passes on only its text.
 type failing struct {
 	io.Writer
 	err error
@@ -73,8 +73,8 @@ func (f *failing) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// orderHeaders puts the headers of a copy where bbolt has them otherwise: that of an even
-// transaction is the first. bbolt writes the newer one first.
+// orderHeaders gives the headers of a copy the order that bbolt uses elsewhere: the header of an
+// even transaction is the first. bbolt writes the newer one first.
 func orderHeaders(file *os.File, pageSize int64, transaction uint64) error {
 	if transaction%metaPages == 0 {
 		return nil
@@ -123,8 +123,7 @@ func (j *Journal) check() error {
 	return nil
 }
 
-// Mark returns what the maker of the journal has left for all who open it; nil when that
-// is nothing.
+// Mark returns the mark of the journal; nil if it has none.
 func (j *Journal) Mark() (mark []byte, err error) {
 	if err := j.usable(); err != nil {
 		return nil, err
@@ -152,11 +151,11 @@ func (j *Journal) Mark() (mark []byte, err error) {
 	return mark, j.describe(err)
 }
 
-// markIndex is the place of a mark in its checksum. No entry has it.
+// markIndex is the index of a mark in its checksum. No entry has it.
 const markIndex = 0
 
-// Write replaces the file at path with a journal that has this mark, which must not be
-// nil, and these logs. The file is complete and synced before it gets the name.
+// Write replaces the file at path with a journal that has this mark, which must not be nil, and
+// these logs. The file is complete and synced before it gets the name.
 func Write(path string, mark []byte, logs map[string][]Entry) error {
 	made := path + newEnding
 	if err := os.Remove(made); err != nil && !errors.Is(err, os.ErrNotExist) {

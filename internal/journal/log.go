@@ -9,16 +9,15 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Log is the ordered records of one task.
+// Log is the ordered list of records of one task.
 type Log struct {
 	journal *Journal
 	task    string
 }
 
-// Append adds the entries, in this order, at the end of the log. They are
-// written in one transaction and synced to the disk before Append returns: after
-// nil all of them are there for good, after an error none is. Appending nothing
-// does nothing.
+// Append adds the entries, in this order, at the end of the log. It writes them in one transaction
+// and syncs it to the disk before it returns: after nil all of them are stored permanently, after
+// an error none is. Without entries it does nothing.
 func (l *Log) Append(entries ...Entry) (err error) {
 	if len(entries) == 0 {
 		return nil
@@ -47,7 +46,7 @@ func (l *Log) Append(entries ...Entry) (err error) {
 	return l.describe(err)
 }
 
-// create returns the two buckets of the task, made if need be.
+// create returns the two buckets of the task, and makes them if they are missing.
 func (l *Log) create(tx *bolt.Tx) (stored, keys *bolt.Bucket, err error) {
 	all, err := l.journal.tasks(tx)
 	if err != nil {
@@ -83,9 +82,9 @@ func put(stored, keys *bolt.Bucket, e Entry) error {
 	return stored.Put(name, encodeRecord(index, e))
 }
 
-// Replay calls f with every entry in order and stops at its first error, which
-// it returns unchanged. It sees the log as it was when it began. The entry's
-// data belongs to f. f must not append to the journal.
+// Replay calls f with every entry in order and stops at its first error, which it returns
+// unchanged. It reads the log as it was at the beginning of the call. The entry's data belongs to
+// f. f must not append to the journal.
 //
 // A damaged record ends the replay with an error that wraps ErrDamaged and names
 // the file, the task and the record's index.
@@ -94,7 +93,7 @@ func (l *Log) Replay(f func(Entry) error) error {
 	if err != nil {
 		return l.describe(err)
 	}
-	// A read-only transaction has nothing to lose in its rollback.
+	// A read-only transaction loses nothing by its rollback.
 	defer func() { _ = tx.Rollback() }()
 	next, err := l.scan(tx)
 	if err != nil {
@@ -119,8 +118,7 @@ func (l *Log) begin() (tx *bolt.Tx, err error) {
 	return l.journal.db.Begin(false)
 }
 
-// scan returns a function that reads one entry after the other; it reports false
-// after the last.
+// scan returns a function that reads one entry after the other; it reports false after the last.
 func (l *Log) scan(tx *bolt.Tx) (next func() (Entry, bool, error), err error) {
 	defer l.journal.recoverDamage(&err)()
 	all, err := l.journal.tasks(tx)
@@ -135,7 +133,7 @@ func (l *Log) scan(tx *bolt.Tx) (next func() (Entry, bool, error), err error) {
 	if stored == nil || keys == nil {
 		return nil, l.describe(fmt.Errorf("%w: a bucket is missing", ErrDamaged))
 	}
-	// The newest entry is never replaced, so that the last has the last index given.
+	// The newest entry is never replaced, so the last entry has the last index.
 	if last, _ := stored.Cursor().Last(); len(last) != 8 || binary.BigEndian.Uint64(last) != stored.Sequence() {
 		return nil, l.describe(fmt.Errorf("%w: its last entries are missing", ErrDamaged))
 	}

@@ -13,8 +13,8 @@ const recordVersion = 1
 // recordHeader is the length of the version and the checksum.
 const recordHeader = 1 + 4
 
-// Bounds of what one entry may hold. They are far above what a node writes and
-// below what bbolt can store, so that a mistake is refused before it is written.
+// Limits of one entry. They are far above the entries of a node and below the limits of bbolt, so
+// that an oversized entry is refused before it is written.
 const (
 	MaxKey  = 1 << 10  // bytes in an entry's key and in a task's name
 	MaxData = 16 << 20 // bytes in an entry's data
@@ -24,9 +24,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Entry is one record of a log.
 type Entry struct {
-	// Key is empty for an entry that is kept for ever. An entry with a key
-	// replaces the earlier one with the same key and takes its place at the end
-	// of the order, so what is kept under a key does not grow.
+	// Key is empty for an entry that is kept for ever. An entry with a key replaces the earlier one
+	// with the same key and moves to the end of the order, so the space that a key takes does not
+	// grow.
 	Key string
 	// Data is the record itself, at most MaxData bytes.
 	Data []byte

@@ -10,25 +10,25 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// Salvaged is what can be read of a journal, damaged or not.
+// Salvaged holds the readable part of a journal, damaged or not.
 type Salvaged struct {
 	Mark []byte             // as Journal.Mark returns it
 	Logs map[string][]Piece // by task, in order
 }
 
-// Piece is an entry that is as it was written.
+// Piece is an entry that is unchanged since it was written.
 type Piece struct {
-	Index uint64 // its place in the log
-	Gap   bool   // before it something may be missing
+	Index uint64 // its index in the log
+	Gap   bool   // entries may be missing before it
 	Entry
 }
 
-// Salvage reads what is readable of the file at path and writes nothing. It takes no lock:
-// nobody may write to the file. The error says that the file cannot be opened; one in
-// which nothing is readable has no logs.
+// Salvage reads the readable parts of the file at path and writes nothing. It takes no lock: no
+// process may write to the file. The error means that the file cannot be opened. A file without
+// readable parts has no logs.
 //
-// What is returned was acknowledged, or about to be. Of an entry with a key the one
-// before may be returned when the newest is not readable.
+// The returned entries were acknowledged, or about to be. If the newest entry with a key is not
+// readable, the one before may be returned.
 func Salvage(path string) (s Salvaged, err error) {
 	file, err := datadir.Open(path)
 	if err != nil {
@@ -47,13 +47,13 @@ func Salvage(path string) (s Salvaged, err error) {
 	return Salvaged{Logs: map[string][]Piece{}}, nil
 }
 
-// foundMeta is a header that is as it was written.
+// foundMeta is a header that is unchanged since it was written.
 type foundMeta struct {
 	meta
 	pageSize int64
 }
 
-// headers returns the file's headers that are as they were written, the newest first.
+// headers returns the file's unchanged headers, the newest first.
 func headers(file *os.File) (found []foundMeta) {
 	for shift := 9; shift <= 16; shift++ {
 		for i := range int64(metaPages) {
@@ -77,11 +77,11 @@ func headers(file *os.File) (found []foundMeta) {
 	return found
 }
 
-// Of bbolt's headers.
+// Constants of bbolt's headers.
 const (
 	metaMagic   = 0xED0CDAED
 	metaVersion = 2
-	metaSize    = 64 // the last 8 are the FNV-1a of those before
+	metaSize    = 64 // the last 8 are the FNV-1a hash of the others
 )
 
 func readHeader(file *os.File, at int64) (m foundMeta, ok bool) {
@@ -98,12 +98,12 @@ func readHeader(file *os.File, at int64) (m foundMeta, ok bool) {
 	return m, m.pageSize >= 1<<9 && m.pageSize <= 1<<16 && m.pages <= uint64(largestPage)
 }
 
-// salvager reads what a header leads to and passes over what it cannot read. A page to
-// which two others lead, or that is listed as free, belongs nowhere: one of them is
-// damaged, and checksums of records do not tell tasks apart.
+// salvager reads the pages that are reachable from a header and skips unreadable ones. It also
+// skips a page that is referenced twice or listed as free: one of the references is damaged, and
+// checksums of records do not distinguish tasks.
 type salvager struct {
 	verifier
-	leads map[uint64]int // how often something leads to a page
+	leads map[uint64]int // number of references to each page
 }
 
 func salvageFrom(file *os.File, size int64, m foundMeta) Salvaged {
@@ -138,7 +138,7 @@ func (s *salvager) mark(meta []byte) (mark []byte) {
 	return mark
 }
 
-// log reads the entries of a task.
+// log returns the entries of a task.
 func (s *salvager) log(task element) (pieces []Piece) {
 	if task.flags != bucketFlag || len(task.key) == 0 || len(task.key) > MaxKey {
 		return nil
@@ -167,13 +167,13 @@ func (s *salvager) log(task element) (pieces []Piece) {
 	return pieces
 }
 
-// page reads a page that something leads to.
+// page returns a page; false if it is unreadable, referenced more than once or listed as free.
 func (s *salvager) page(id uint64) ([]byte, bool) {
 	page, err := s.read(id, branchPage, leafPage)
 	return page, err == nil && s.leads[id] == 1 && (s.free == nil || !s.free[id])
 }
 
-// count finds out how often something leads to each page.
+// count counts the references to each page.
 func (s *salvager) count(id uint64, levels int) {
 	if s.leads[id]++; s.leads[id] > 1 || levels == 0 {
 		return
@@ -203,7 +203,7 @@ func (s *salvager) countElements(page []byte, levels int) {
 	}
 }
 
-// rootOf returns the page of a bucket, or what it holds itself.
+// rootOf returns the root page of a bucket, or the page that it contains itself.
 func rootOf(bucket []byte) (root uint64, inline []byte, ok bool) {
 	if len(bucket) < bucketHeader {
 		return 0, nil, false
@@ -215,8 +215,8 @@ func rootOf(bucket []byte) (root uint64, inline []byte, ok bool) {
 	return 0, inline, len(inline) >= pageHeader && kindOf(inline) == leafPage
 }
 
-// walk visits the elements of all leaves below a page, in order, and tells where
-// something is missing.
+// walk visits the elements of all leaves below a page, in order, and calls missing where elements
+// are missing.
 func (s *salvager) walk(id uint64, levels int, visit func(element), missing func()) {
 	page, ok := s.page(id)
 	if !ok || levels == 0 {

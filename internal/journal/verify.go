@@ -11,9 +11,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// bbolt reads its file through a memory map and believes what the pages say of
-// themselves, so that a damaged page ends the process by a fault of memory. Each
-// journal is therefore read the ordinary way before bbolt trusts it.
+// bbolt reads its file through a memory map and trusts the contents of pages, so that a damaged
+// page can end the process by a memory fault. Therefore each journal is first read without the map
+// and verified.
 
 // Layout of bbolt's file, in the byte order of the machine.
 const (
@@ -33,13 +33,13 @@ const (
 	largestPage  = int64(1) << 40 // bytes; far more than a record
 )
 
-// meta is the part of a header page that matters here.
+// meta holds the fields of a header page that are used here.
 type meta struct {
 	root, freelist, pages, transaction uint64
 }
 
-// verify tells what is wrong with an open file, nil when bbolt can trust it. The
-// checksums of the records are not checked.
+// verify returns an error that describes the damage of an open file, nil if bbolt can trust it. It
+// does not check the checksums of the records.
 func verify(db *bolt.DB, file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -65,8 +65,8 @@ type verifier struct {
 	file     io.ReaderAt
 	pageSize int64
 	pages    uint64
-	seen     []bool // pages that something leads to
-	free     []bool // pages that are listed as free; nil when there is no list
+	seen     []bool // pages with a reference
+	free     []bool // pages in the list of free pages; nil without a list
 }
 
 func metaOf(b []byte) meta {
@@ -74,9 +74,8 @@ func metaOf(b []byte) meta {
 	return meta{root: order.Uint64(b), freelist: order.Uint64(b[16:]), pages: order.Uint64(b[24:]), transaction: order.Uint64(b[32:])}
 }
 
-// newest reads the header of the newest transaction that is whole. Of the two
-// headers the other belongs to the transaction before; when it is damaged and not
-// clearly so, what it said may have been newer.
+// newest returns the header of the newest complete transaction. The other header must belong to the
+// transaction before. If it does not, it is damaged, and may have been that of a newer transaction.
 func (v *verifier) newest(transaction uint64) (meta, error) {
 	var read [metaPages]meta
 	for i := range read {
@@ -97,7 +96,7 @@ func (v *verifier) newest(transaction uint64) (meta, error) {
 	return newest, nil
 }
 
-// pagesOf follows all that the header leads to. Each page is used once, or free.
+// pagesOf follows all references from the header. Each page must be used once, or free.
 func (v *verifier) pagesOf(m meta) error {
 	v.pages, v.seen = m.pages, make([]bool, m.pages)
 	if m.freelist != noFreelist {
@@ -119,7 +118,8 @@ func (v *verifier) pagesOf(m meta) error {
 	return nil
 }
 
-// page reads a page of one of these kinds with all that belongs to it, once.
+// page reads a page of one of these kinds with its further pages. It returns an error if a page is
+// used twice.
 func (v *verifier) page(id uint64, kinds ...uint16) ([]byte, error) {
 	page, err := v.read(id, kinds...)
 	if err != nil {
@@ -134,7 +134,7 @@ func (v *verifier) page(id uint64, kinds ...uint16) ([]byte, error) {
 	return page, nil
 }
 
-// read is page, however often.
+// read is page without the check for repeated use.
 func (v *verifier) read(id uint64, kinds ...uint16) ([]byte, error) {
 	if id < metaPages || id >= v.pages {
 		return nil, fmt.Errorf("something leads to page %d, which does not exist", id)
@@ -187,8 +187,8 @@ func (v *verifier) freelist(id uint64) error {
 	return nil
 }
 
-// tree reads a page of a bucket and all that it leads to. The keys are at least low and
-// less than high, where that is not nil.
+// tree reads a page of a bucket and all pages below it. The keys must be at least low and less than
+// high; nil is no limit.
 func (v *verifier) tree(id uint64, levels int, low, high []byte) error {
 	if levels == 0 {
 		return errors.New("its pages are nested without end")
@@ -206,16 +206,16 @@ func (v *verifier) tree(id uint64, levels int, low, high []byte) error {
 	return nil
 }
 
-// element is one of a page: of a leaf a key with its value, which may be a bucket, of a
-// branch the least key of a page.
+// element is an element of a page. In a leaf it is a key with its value, which may be a bucket; in
+// a branch it is the smallest key of a child page.
 type element struct {
 	key, value []byte
 	flags      uint32
 	child      uint64
 }
 
-// elements follows a page's elements. bbolt writes keys and values one after the
-// other behind them, so each offset is known beforehand.
+// elements checks a page's elements and follows their references. bbolt writes keys and values one
+// after the other behind the elements, so each offset is known beforehand.
 func (v *verifier) elements(page []byte, levels int, low, high []byte) error {
 	count := countOf(page)
 	if pageHeader+pageElement*count > len(page) {
@@ -254,8 +254,8 @@ func (v *verifier) elements(page []byte, levels int, low, high []byte) error {
 	return nil
 }
 
-// elementAt reads an element of a page and where its key lies; false where it does not
-// lie within the page.
+// elementAt returns an element of a page and the position of its key; false if it is not within the
+// page.
 func elementAt(page []byte, i int) (e element, at int, ok bool) {
 	from := pageHeader + pageElement*i
 	if from+pageElement > len(page) {
@@ -277,7 +277,7 @@ func elementAt(page []byte, i int) (e element, at int, ok bool) {
 	return e, int(begin), true
 }
 
-// bucket follows a bucket to its root page, which a small one holds itself.
+// bucket follows a bucket to its root page, which a small bucket contains itself.
 func (v *verifier) bucket(content []byte, levels int) error {
 	if len(content) < bucketHeader || levels == 0 {
 		return errors.New("a bucket has no header")

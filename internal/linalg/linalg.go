@@ -1,5 +1,5 @@
-// Package linalg holds the few steps of linear algebra that several surrogates
-// and strategies take in the same way, over gonum's BLAS and LAPACK.
+// Package linalg holds the steps of linear algebra that several surrogates and strategies have in
+// common, on top of gonum's BLAS and LAPACK.
 package linalg
 
 import (
@@ -13,8 +13,8 @@ import (
 // Vector returns v as a vector of BLAS, in the same memory.
 func Vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
 
-// Dot returns the inner product of a and b. Panics on unequal lengths. It writes the
-// vectors out, since by way of Vector short ones take half as long again.
+// Dot returns the inner product of a and b. It panics on unequal lengths. It does not use Vector,
+// with which short vectors take half as long again.
 func Dot(a, b []float64) float64 {
 	return blas64.Dot(blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
 }
@@ -33,10 +33,9 @@ func Clone(rows [][]float64) [][]float64 {
 	return copied
 }
 
-// Factorise returns U of a = UᵀU, in the memory of a, and the logarithm of U's
-// determinant, which is half of that of a's. a must be stored in its upper
-// triangle. ok is false when a is not positive definite; the rest is then
-// meaningless.
+// Factorise returns U of a = UᵀU, in the memory of a, and the logarithm of U's determinant, which
+// is half of that of a's. a must be stored in its upper triangle. If a is not positive definite, ok
+// is false and the other results are meaningless.
 func Factorise(a blas64.Symmetric) (root blas64.Triangular, logDet float64, ok bool) {
 	root, ok = lapack64.Potrf(a)
 	if !ok {

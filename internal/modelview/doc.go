@@ -1,3 +1,3 @@
-// Package modelview shows a model to people: slices and contours of the posterior through
-// one design, and which parameters matter to it. Nothing is chosen by it.
+// Package modelview computes views of a model for people: slices and contours of the posterior
+// through one design, and the importance of parameters. It does not choose designs.
 package modelview

@@ -7,20 +7,20 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 )
 
-// Method is what Importance computes.
+// Method is the name of the quantity that Importance computes.
 const Method = "total-effect Sobol' indices of the posterior mean"
 
-// pairs of designs from which importance is estimated; the standard error of an index is
-// about 1/sqrt(pairs) of it.
+// pairs is the number of pairs of designs for estimating importance; the relative standard error of
+// an index is about 1/sqrt(pairs).
 const pairs = 512
 
-// Importance returns for each parameter, in order, the part of the variance of the posterior
-// mean over the space that stays as long as this parameter alone is unknown: its total-effect
-// Sobol' index, by Jansen's estimator ("Analysis of variance designs for model output",
-// Computer Physics Communications 1999). Parameters that act together count for each of them,
-// so the sum can be above 1. All are 0 where the mean is the same everywhere. It is taken of
-// the standardised mean, whose bad tail is bent: few designs that end badly would decide it
-// otherwise. The designs are those of all combinations, and always the same.
+// Importance returns for each parameter, in order, its total-effect Sobol' index: the part of the
+// variance of the posterior mean over the space that remains as long as only this parameter is
+// unknown. It uses Jansen's estimator ("Analysis of variance designs for model output", Computer
+// Physics Communications 1999). Interactions count for each parameter involved, so the sum can
+// exceed 1. All are 0 if the mean is the same everywhere. It uses the standardised mean, whose bad
+// tail is bent; otherwise a few very bad designs would dominate it. The designs are those of all
+// combinations, and always the same.
 func (p *View) Importance(ctx context.Context) ([]float64, error) {
 	rng := random.SeedOf(0).Stream("importance", 0)
 	blocks := p.space.Blocks()
@@ -41,7 +41,7 @@ func (p *View) Importance(ctx context.Context) ([]float64, error) {
 			effects[i] += (moved - at) * (moved - at) / 2
 		}
 	}
-	variance := squares - sum*sum/pairs // times pairs, as the effects are
+	variance := squares - sum*sum/pairs // multiplied by pairs, as the effects are
 	for i := range effects {
 		if effects[i] = effects[i] / variance; !(variance > 0) {
 			effects[i] = 0

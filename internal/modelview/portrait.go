@@ -13,46 +13,46 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ErrNoModel reports that there is no posterior yet.
+// ErrNoModel means that there is no posterior yet.
 var ErrNoModel = errors.New("there is no model yet")
 
 // Interval is the probability that the function lies between Low and High of a slice.
 const Interval = 0.95
 
-// deviations is how far Low and High are from the mean, in deviations of a normal variable.
+// deviations is the distance of Low and High from the mean, in standard deviations.
 const deviations = 1.959964
 
-// Slice is the posterior of the objective along one parameter, all others being those of one
+// Slice is the posterior of the objective along one parameter; all others have the values of one
 // design. All lists are as long as Values.
 type Slice struct {
 	Parameter string
 	Values    []task.Value // ascending, or the choices in their order
 
-	// In the objective's units. Low and High are of the function itself, without the noise
-	// of an observation, and have it between them with probability Interval.
+	// Mean, Low and High are in the objective's units. Low and High refer to the function itself,
+	// without the noise of an observation; it lies between them with probability Interval.
 	Mean, Low, High []float64
 
-	Feasible []float64 // the probability that all constraints are kept; nil where the task has none
+	Feasible []float64 // probability that all constraints are satisfied; nil if the task has none
 }
 
-// Contour is the posterior of the objective over two parameters, all others being those of
-// one design.
+// Contour is the posterior of the objective over two parameters; all others have the values of one
+// design.
 type Contour struct {
 	X, Y            string
 	Xs, Ys          []task.Value
-	Mean, Deviation [][]float64 // in the objective's units; a row for each of Ys, of a number for each of Xs
+	Mean, Deviation [][]float64 // in the objective's units; a row for each of Ys, with a number for each of Xs
 }
 
-// View is a model that can be looked at. It is immutable.
+// View is a model for display. It is immutable.
 type View struct {
 	view  strategy.View
 	units surrogate.Units
 	sign  float64
-	space *task.Space // of the same parameters, where every combination is a design
+	space *task.Space // with the same parameters; every combination is a design
 }
 
-// New takes a view whose posterior uses all its outcomes. Without a posterior the error is
-// ErrNoModel.
+// New returns a View of a view whose posterior uses all its outcomes. Without a posterior the error
+// is ErrNoModel.
 func New(view strategy.View) (*View, error) {
 	if view.Posterior == nil {
 		return nil, ErrNoModel
@@ -68,9 +68,9 @@ func New(view strategy.View) (*View, error) {
 	return &View{view, units, view.Task.Goal.Sign(), space}, nil
 }
 
-// Slices returns a slice for each parameter through a design, each of as many values as the
-// parameter has, but at most points, of two or more, evenly on its scale; choices are all there. When ctx
-// ends before that, it returns the error of ctx.
+// Slices returns a slice for each parameter through a design. Each has all values of its parameter,
+// but at most points, two or more, evenly on its scale; all choices are included. If ctx ends
+// before that, it returns the error of ctx.
 func (p *View) Slices(ctx context.Context, through task.Design, points int) ([]Slice, error) {
 	var all []Slice
 	center := p.view.Task.Space.Encode(through)
@@ -96,8 +96,8 @@ func (p *View) slice(center []float64, parameter int, name string, points int) S
 	return s
 }
 
-// Contour is that of two different parameters through a design, each with as many values as
-// in Slices.
+// Contour returns that of two different parameters through a design, with as many values each as in
+// Slices.
 func (p *View) Contour(ctx context.Context, through task.Design, x, y string, points int) (Contour, error) {
 	c := Contour{X: x, Y: y}
 	across, err := p.index(x)
@@ -138,8 +138,8 @@ func (p *View) index(name string) (int, error) {
 	return i, nil
 }
 
-// along returns encoded designs that differ from center in one parameter alone. Its values are
-// evenly spaced on the parameter's scale, or fewer where ints lie closer than that.
+// along returns encoded designs that differ from center in only one parameter. Its values are
+// evenly spaced on the parameter's scale, or fewer if ints lie closer than that.
 func (p *View) along(center []float64, parameter, points int) (all [][]float64) {
 	block := p.space.Blocks()[parameter]
 	add := func(set func(x []float64)) {
@@ -177,9 +177,8 @@ func (p *View) along(center []float64, parameter, points int) (all [][]float64) 
 	return all
 }
 
-// predict is in the objective's units. The tail that the model sees bent is not where
-// deviations are the same on both sides, so low and high are taken over and not their
-// distance.
+// predict returns values in the objective's units. In the bent tail, deviations differ on both
+// sides; therefore it converts low and high and not their distance.
 func (p *View) predict(x []float64) (mean, low, high float64) {
 	mean, variance := p.view.Posterior.Predict(x)
 	sd := math.Sqrt(max(variance, 0))

@@ -42,7 +42,7 @@ func main() {
 }
 
 // run checks the patches of a folder in the module at root, prints a line for each, and returns the
-// number of those that are not caught.
+// number of those that no test catches.
 func run(ctx context.Context, root, folder string, selected []string) (failed int, err error) {
 	files, err := filepath.Glob(filepath.Join(root, folder, "*.patch"))
 	if err != nil {
@@ -140,7 +140,7 @@ func read(root, file string) (mutant, error) {
 	return m, nil
 }
 
-// check returns the test that catches the mutant, or why none does.
+// check returns the test that catches the mutant, or the reason why none does.
 func (m mutant) check(ctx context.Context) (test string, err error) {
 	dir, err := os.MkdirTemp("", "mutation")
 	if err != nil {

@@ -25,8 +25,8 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// DefaultListen returns the addresses that a node listens on by default: any free port of
-// every interface, by QUIC and TCP.
+// DefaultListen returns the default listen addresses of a node: any free port of every interface,
+// by QUIC and TCP.
 func DefaultListen() []string {
 	return []string{
 		"/ip4/0.0.0.0/udp/0/quic-v1",
@@ -36,15 +36,15 @@ func DefaultListen() []string {
 	}
 }
 
-// MaxConnections is how many connections a node keeps.
+// MaxConnections is the maximum number of connections that a node keeps.
 const MaxConnections = 64
 
-// Config is what hosts differ in.
+// Config holds the differences between hosts.
 type Config struct {
 	Key         crypto.PrivKey
 	Listen      []string
 	Traffic     metrics.Reporter
-	Connections int                     // beyond which the least useful are closed
+	Connections int                     // number above which the least useful are closed
 	Gate        connmgr.ConnectionGater // nil: all connections are allowed
 	Relayed     bool                    // also reaches and is reached through hubs
 	Options     []libp2p.Option
@@ -62,13 +62,13 @@ func New(c Config) (host.Host, error) {
 	}
 	options := []libp2p.Option{
 		libp2p.Identity(c.Key),
-		libp2p.NoListenAddrs, // a host that cannot listen as it starts is never closed by libp2p
+		libp2p.NoListenAddrs, // libp2p never closes a host that cannot listen when it starts
 		libp2p.Transport(libp2pquic.NewTransport),
 		libp2p.Transport(tcp.NewTCPTransport),
 		libp2p.ConnectionManager(manager),
 		libp2p.BandwidthReporter(c.Traffic),
 		libp2p.UserAgent("fbo-node"),
-		libp2p.DisableMetrics(), // libp2p's are shared by all nodes of a process
+		libp2p.DisableMetrics(), // libp2p's metrics are shared by all nodes of a process
 	}
 	if c.Gate != nil {
 		options = append(options, libp2p.ConnectionGater(c.Gate))
@@ -89,8 +89,8 @@ func New(c Config) (host.Host, error) {
 	return h, nil
 }
 
-// directFirst tries a peer's relayed addresses half a second after the others.
-// libp2p does so only when one of the others is public.
+// directFirst delays dialling a peer's relayed addresses by half a second. libp2p does so only if
+// another address is public.
 func directFirst(addresses []multiaddr.Multiaddr) []network.AddrDelay {
 	ranked := swarm.DefaultDialRanker(addresses)
 	through := func(a network.AddrDelay) bool {
@@ -124,16 +124,16 @@ func FullAddresses(h host.Host) []string {
 	return texts
 }
 
-// Bounds of the pause between attempts to reach a configured peer or to reserve a place at a hub.
+// Limits of the pause between attempts to reach a configured peer or to reserve a place at a hub.
 const (
 	ShortestPause = time.Second
 	LongestPause  = 30 * time.Second
 )
 
-// MaxReason is how many characters of an error are shown that may quote a peer.
+// MaxReason is the maximum number of displayed characters of an error that may quote a peer.
 const MaxReason = 2000
 
-// DialReason puts libp2p's report of several lines on one line, without the parts that repeat.
+// DialReason returns libp2p's report of several lines as one line, without the repeated parts.
 func DialReason(err error) string {
 	_, tries, found := strings.Cut(err.Error(), "all dials failed")
 	if !found {

@@ -11,14 +11,13 @@ import (
 	"github.com/libp2p/go-libp2p/x/rate"
 )
 
-// ConnectionRate is how many connections a second may come from one IP address,
-// after as many at once as may last.
+// ConnectionRate is the permitted number of connections per second from one IP address, after a
+// burst of as many as may stay open.
 const ConnectionRate = 2
 
-// NewResources returns libp2p's resource manager with other limits per IP address.
-// libp2p's own, eight connections, are too few for a hub that many nodes reach
-// from behind one NAT, and for a node, to which all that a hub relays counts as
-// coming from the hub's address.
+// NewResources returns libp2p's resource manager with other limits per IP address. libp2p's limit,
+// eight connections, is too low for a hub with many nodes behind one NAT. It is also too low for a
+// node, for which all connections that a hub relays come from the hub's address.
 func NewResources(perAddress int, limits rcmgr.PartialLimitConfig) (network.ResourceManager, error) {
 	scaling := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&scaling)

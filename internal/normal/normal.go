@@ -1,25 +1,24 @@
-// Package normal has the functions of the standard normal distribution that models and
-// acquisition functions need, and their logarithms, which keep their digits and slopes far
-// out in the tails.
+// Package normal contains the functions of the standard normal distribution that models and
+// acquisition functions need. Their logarithms keep their digits and slopes far out in the tails.
 package normal
 
 import "math"
 
-// Below -tail the standard normal functions come from a continued fraction,
-// because differences of erfc lose all digits there.
+// Below -tail the standard normal functions are computed by a continued fraction, because
+// differences of erfc lose all digits there.
 const (
 	tail        = 5.0
 	tailTerms   = 40 // 30 give all digits at the tail, fewer beyond
 	halfLog2Pi  = 0.91893853320467274178
 	rootHalf    = 1 / math.Sqrt2
 	inverse2Pi  = 0.39894228040143267794 // 1/sqrt(2 pi)
-	upperBranch = 1.0                    // from here 1 - Φ is the more exact
+	upperBranch = 1.0                    // from here on 1 - Φ is more accurate
 )
 
-// Density is that of the standard normal distribution.
+// Density returns the density of the standard normal distribution.
 func Density(z float64) float64 { return inverse2Pi * math.Exp(-z*z/2) }
 
-// CDF is the standard normal distribution function.
+// CDF returns the standard normal distribution function.
 func CDF(z float64) float64 { return math.Erfc(-z*rootHalf) / 2 }
 
 // fraction returns 1/(z + 2/(z + 3/(z + ...))) for z >= tail. Then
@@ -50,8 +49,8 @@ func LogCDF(z float64) (value, slope float64) {
 	return math.Log(c), Density(z) / c
 }
 
-// Excess returns h(z) = φ(z) + z·Φ(z), the expected positive part of a normal
-// variable with mean z and variance 1, and the Φ(z) and φ(z) that it is made of.
+// Excess returns h(z) = φ(z) + z·Φ(z), the expected positive part of a normal variable with mean z
+// and variance 1, and its parts Φ(z) and φ(z).
 func Excess(z float64) (h, c, d float64) {
 	d = Density(z)
 	if z <= -tail {
@@ -74,11 +73,11 @@ func LogExcess(z float64) (value, cumulativeRatio, densityRatio float64) {
 }
 
 const (
-	// MinWidth is that of an interval, in standard deviations: LogBetween takes narrower
-	// ones to be as wide.
+	// MinWidth is the minimum width of an interval, in standard deviations: LogBetween widens
+	// narrower ones to it.
 	MinWidth = 1e-6
 
-	narrowWidth = 1e-3 // below which the density's course within the interval hardly counts
+	narrowWidth = 1e-3 // below it the shape of the density within the interval hardly matters
 )
 
 // LogBetween returns log(Φ(b) - Φ(a)) for a <= b, with the derivatives by a and b.
@@ -92,7 +91,7 @@ func LogBetween(a, b float64) (value, byA, byB float64) {
 	case math.IsInf(b, 1):
 		value, slope := LogCDF(-a)
 		return value, -slope, 0
-	case a+b > 0: // the lower tail has the digits
+	case a+b > 0: // the lower tail is more accurate
 		value, byB, byA = LogBetween(-b, -a)
 		return value, -byA, -byB
 	}

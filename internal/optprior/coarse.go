@@ -14,7 +14,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// TTL is how long a density stays valid, whether or not its author is present.
+// TTL is the validity of a density, whether or not its author is present.
 const TTL = protocol.MaxTTL
 
 // NewCoarse returns the exchange of one agent that publishes a coarse estimate of the optimum's
@@ -29,7 +29,7 @@ func NewCoarse(env strategy.Env, spread float64) (*latest.Latest, error) {
 	return newExchange(env.Task, math.Hypot(spread, grid.Deviation()), grid.Coarse), nil
 }
 
-// NewExact is NewCoarse for the place as it is believed to be.
+// NewExact is NewCoarse without the grid.
 func NewExact(t *task.Task, spread float64) *latest.Latest {
 	return newExchange(t, spread, func(best protocol.Point) protocol.Point { return best })
 }
@@ -38,7 +38,7 @@ func NewExact(t *task.Task, spread float64) *latest.Latest {
 // location, as encoded by published.
 func newExchange(t *task.Task, spread float64, published func(best protocol.Point) protocol.Point) *latest.Latest {
 	find := search.New(t)
-	wide := float64(float32(min(spread, protocol.MaxSpread))) // as it travels
+	wide := float64(float32(min(spread, protocol.MaxSpread))) // as transmitted
 	return latest.New(latest.Spec{
 		Kind: protocol.DensityKind,
 		From: t.Strategy.InitialDesigns,
@@ -58,14 +58,14 @@ func newExchange(t *task.Task, spread float64, published func(best protocol.Poin
 		},
 		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
 			if view.Posterior == nil {
-				return nil, nil // the surrogate could not be fitted; nothing to say yet
+				return nil, nil // the surrogate could not be fitted; there is nothing to share yet
 			}
 			best := find.Optimum(ctx, view, seed.Derive("density", uint64(view.Observations)))
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			if !search.LikelyFeasible(view, t.Space.Encode(best)) {
-				return nil, nil // nothing is believed to be feasible
+				return nil, nil // no design is expected to be feasible
 			}
 			return protocol.Density{
 				Observations: view.Observations,

@@ -7,8 +7,8 @@ import (
 )
 
 // LogPrior returns weight times the logarithm of 1 - trust + trust times the average of the
-// densities, of which there is one at least: a term beside the logarithm of an acquisition
-// function. It is at least weight times log(1 - trust) everywhere, for all densities.
+// densities, at least one: a term to add to the logarithm of an acquisition function. It is at
+// least weight times log(1 - trust) everywhere, for all densities.
 func LogPrior(densities []*Mixture, trust, weight float64) acquisition.Function {
 	return &logPrior{densities: densities, trust: trust, weight: weight}
 }

@@ -14,7 +14,7 @@ type Layout struct {
 	Categories []task.Block
 }
 
-// NewLayout is that of a space.
+// NewLayout returns the layout of a space.
 func NewLayout(space *task.Space) *Layout {
 	l := &Layout{Dim: space.Dim()}
 	for _, block := range space.Blocks() {
@@ -27,23 +27,24 @@ func NewLayout(space *task.Space) *Layout {
 	return l
 }
 
-// Normal is a weighted normal, truncated to the unit cube and made ready to evaluate. All
-// densities are relative to the uniform one on the designs.
+// Normal is a weighted normal distribution, truncated to the unit cube and prepared for evaluation.
+// All densities are relative to the uniform one on the designs.
 type Normal struct {
-	level     float64   // logarithm of the weight and of all that normalises the numbers
+	level     float64   // logarithm of the weight and of all normalising constants
 	precision float64   // 1/spread²
 	centre    []float64 // encoded
 	same      []float64 // per categorical: the density of the centre's choice
 	other     []float64 // and that of every other one
 }
 
-// NewNormal has this standard deviation in every coordinate, around an encoded design.
+// NewNormal returns the normal with this standard deviation in every coordinate, around an encoded
+// design.
 func NewNormal(l *Layout, weight, spread float64, centre []float64) Normal {
 	c := Normal{level: math.Log(weight), precision: 1 / (spread * spread), centre: centre}
 	scale := 1 / (math.Sqrt2 * spread)
 	for _, i := range l.Numbers {
-		// For a normal around a point of the unit interval both terms are positive, so that nothing
-		// cancels.
+		// For a normal around a point of the unit interval both terms are positive, so that there
+		// is no cancellation.
 		inside := (math.Erf(scale*(1-centre[i])) + math.Erf(scale*centre[i])) / 2
 		c.level -= math.Log(spread*math.Sqrt(2*math.Pi)) + math.Log(inside)
 	}
@@ -109,7 +110,7 @@ type Mixture struct {
 	components []Normal // at most protocol.MaxComponents
 }
 
-// NewMixture reads a density whose centres are points of the space.
+// NewMixture returns the mixture of a density whose centres are points of the space.
 func NewMixture(l *Layout, space *task.Space, d protocol.Density) *Mixture {
 	m := &Mixture{layout: l}
 	for _, c := range d.Components {
@@ -118,12 +119,12 @@ func NewMixture(l *Layout, space *task.Space, d protocol.Density) *Mixture {
 	return m
 }
 
-// Around is a single normal around an encoded design.
+// Around returns a mixture of a single normal around an encoded design.
 func Around(l *Layout, spread float64, x []float64) *Mixture {
 	return &Mixture{layout: l, components: []Normal{NewNormal(l, 1, spread, x)}}
 }
 
-// Logs are the logarithms of the components at one point.
+// Logs holds the logarithms of the components at one point.
 type Logs [protocol.MaxComponents]float64
 
 // Log returns the logarithm of the density at x, which may be -Inf, and fills in

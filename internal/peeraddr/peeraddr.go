@@ -25,8 +25,7 @@ func ParsePeers(addresses []string) ([]peer.AddrInfo, error) {
 	return peer.AddrInfosFromP2pAddrs(list...)
 }
 
-// ParseHubs reads addresses of hubs, of the form that ParsePeers takes. A hub
-// cannot be behind another.
+// ParseHubs reads addresses of hubs, in the form of ParsePeers. A hub cannot be behind another.
 func ParseHubs(addresses []string) ([]peer.AddrInfo, error) {
 	hubs, err := ParsePeers(addresses)
 	if err != nil {
@@ -40,7 +39,8 @@ func ParseHubs(addresses []string) ([]peer.AddrInfo, error) {
 	return hubs, nil
 }
 
-// ParseListen reads addresses to listen on. Whether a host can listen on them, only its start shows.
+// ParseListen reads addresses to listen on. Only the start of a host shows whether it can listen on
+// them.
 func ParseListen(texts []string) ([]multiaddr.Multiaddr, error) {
 	var addresses []multiaddr.Multiaddr
 	for _, text := range texts {

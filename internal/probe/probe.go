@@ -1,4 +1,4 @@
-// Package probe finds out whether a peer can be reached, and which tasks it works on.
+// Package probe checks whether a peer is reachable, and which tasks it works on.
 package probe
 
 import (
@@ -24,37 +24,37 @@ import (
 	"github.com/fbo-node/fbo/internal/tasknames"
 )
 
-// Errors of a probe, which its error wraps.
+// Errors of a probe.
 var (
-	// ErrPeerAddress: the address cannot be read; nothing was sent.
+	// ErrPeerAddress: the address is invalid; nothing was sent.
 	ErrPeerAddress = errors.New("not an address of a peer")
 	// ErrUnreachable: no peer answered there.
 	ErrUnreachable = errors.New("no answer")
-	// ErrClock: one of the two refuses the certificate of the other, since their clocks differ
-	// by more than an hour.
+	// ErrClock: one of the two hosts refuses the certificate of the other, because their clocks
+	// differ by more than an hour.
 	ErrClock = errors.New("the clocks differ by more than an hour")
 	// ErrWrongPeer: another peer than the named one answered.
 	ErrWrongPeer = errors.New("another peer answers there")
 )
 
-// Reach is what a probe found out about a peer.
+// Reach is the result of a probe.
 type Reach struct {
 	ID      peer.ID
 	Address string        // the one that answered, which names the transport
 	RTT     time.Duration // of one ping
-	Agent   string        // what the peer calls its program, made fit to be shown
-	Tasks   []string      // IDs of the tasks that it advertises, sorted; one joined this moment may be missing
-	Tags    []string      // the same of those that it has joined by invitation; see invitation.Keys.Tag
-	Named   []string      // those of them whose name was asked for, sorted
+	Agent   string        // name of the peer's program, sanitized for display
+	Tasks   []string      // IDs of the tasks that it advertises, sorted; one that it is just joining may be missing
+	Tags    []string      // the same for tasks that it has joined by invitation; see invitation.Keys.Tag
+	Named   []string      // those of them with the requested name, sorted
 }
 
 const maxAgent = 100 // characters of a program's name
 
-// Probe connects once to the peer at an address of the form that Node.Peers
-// takes, under an identity of its own, so that it affects neither a running node of the same
-// machine nor what the peer knows of that node. With the name of a
-// task it asks which of the peer's tasks have that name; empty: none. Errors wrap
-// ErrPeerAddress, ErrUnreachable, ErrClock or ErrWrongPeer; the context bounds the probe.
+// Probe connects once to the peer at an address of the form that Node.Peers accepts, under a new
+// identity. It therefore affects neither a running node of the same machine nor the peer's
+// knowledge of that node. If taskName is not empty, it asks which of the peer's tasks have that
+// name. Errors wrap ErrPeerAddress, ErrUnreachable, ErrClock or ErrWrongPeer; the context limits
+// the duration.
 func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	if ctx == nil {
 		return Reach{}, errors.New("Probe needs a context, got nil; context.Background() is one without an end")
@@ -75,11 +75,11 @@ func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	return From(ctx, h, targets[0], taskName)
 }
 
-// probeTries is how often a connection is tried that the peer ends at once: the reason that it sends
-// is lost where the connection is reset before it is read.
+// probeTries is the number of attempts for a connection that the peer ends at once: the reason that
+// it sends is lost if the connection is reset before it is read.
 const probeTries = 4
 
-// From is Probe from a host, of a peer with known addresses.
+// From is Probe from a host, for a peer with known addresses.
 func From(ctx context.Context, h host.Host, target peer.AddrInfo, taskName string) (r Reach, err error) {
 	for range probeTries {
 		if r, err = probeOnce(ctx, h, target, taskName); err == nil || !endedByPeer(err) {
@@ -92,8 +92,8 @@ func From(ctx context.Context, h host.Host, target peer.AddrInfo, taskName strin
 	return r, err
 }
 
-// endedByPeer reports whether there was a connection, which the peer ended without a reason that
-// this host has read. The errors are text only.
+// endedByPeer reports whether the peer ended an established connection without a reason that this
+// host has read. The errors are text only.
 func endedByPeer(err error) bool {
 	return errors.Is(err, ErrUnreachable) &&
 		(strings.Contains(err.Error(), "connection reset by peer") || strings.Contains(err.Error(), "connection failed"))
@@ -116,7 +116,7 @@ func probeOnce(ctx context.Context, h host.Host, target peer.AddrInfo, taskName 
 	if err != nil {
 		select {
 		case c := <-connections:
-			// The host no longer holds a connection that the peer has ended, and with it why.
+			// The host no longer holds a connection that the peer has ended, nor the reason.
 			_, ended := c.NewStream(ctx)
 			if ended != nil && otherTime(ended) {
 				err = fmt.Errorf("%w: %s", ErrClock, sanitize.Text(ended.Error(), nethost.MaxReason))
@@ -127,14 +127,14 @@ func probeOnce(ctx context.Context, h host.Host, target peer.AddrInfo, taskName 
 	return r, err
 }
 
-// otherTime reports whether an error of a connection is about the time of a certificate: this
-// host refuses that of the peer, or the peer that of this host.
-// Both errors are text only: libp2p wraps neither.
+// otherTime reports whether an error of a connection is about the time of a certificate: this host
+// refuses that of the peer, or the peer that of this host. Both errors are text only: libp2p wraps
+// neither.
 func otherTime(err error) bool {
 	return strings.Contains(err.Error(), "certificate has expired or is not yet valid") || strings.Contains(err.Error(), "tls: bad certificate")
 }
 
-// explainDial distinguishes a stranger, another time and silence.
+// explainDial distinguishes a wrong peer, different clocks and a missing answer.
 func explainDial(err error) error {
 	var dial *swarm.DialError
 	if errors.As(err, &dial) {

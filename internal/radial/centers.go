@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	onStack = 64  // coordinates up to which nothing is allocated
-	chunk   = 128 // centers that are evaluated together
+	onStack = 64  // largest number of coordinates without allocations
+	chunk   = 128 // number of centers that are evaluated together
 )
 
 // Centers is a set of points with lengthscales. It is immutable and safe for
@@ -15,12 +15,12 @@ const (
 type Centers struct {
 	kernel  string
 	inverse []float64   // per coordinate, 1/lengthscale
-	scaled  [][]float64 // per coordinate, that of every center in lengthscales
+	scaled  [][]float64 // per coordinate, that of every center in units of the lengthscale
 }
 
-// NewCenters takes points of as many coordinates as inverse, the reciprocals of
-// the lengthscales, has entries; both are copied. Panics when they do not fit,
-// and on an unknown kernel.
+// NewCenters returns centers at points of as many coordinates as inverse, the reciprocals of the
+// lengthscales, has entries; both are copied. It panics if they do not fit, and on an unknown
+// kernel.
 func NewCenters(kernel string, inverse []float64, points [][]float64) *Centers {
 	Evaluate(kernel, 0) // panics on an unknown one
 	c := &Centers{kernel: kernel, inverse: slices.Clone(inverse), scaled: make([][]float64, len(inverse))}
@@ -66,7 +66,7 @@ func (c *Centers) Kernel(dst, x []float64) {
 	}
 }
 
-// scale returns x in lengthscales, in room if there is enough of it.
+// scale returns x in units of the lengthscales; it uses room if that is long enough.
 func (c *Centers) scale(room, x []float64) []float64 {
 	c.check(x)
 	if len(x) > len(room) {
@@ -78,8 +78,8 @@ func (c *Centers) scale(room, x []float64) []float64 {
 	return room[:len(x)]
 }
 
-// part evaluates the kernel and its slope between the point scaled and up to
-// chunk centers from first on, and returns how many.
+// part evaluates the kernel and its slope between the point scaled and up to chunk centers from
+// first on, and returns their number.
 func (c *Centers) part(k, slope, scaled []float64, first int) int {
 	n := min(chunk, c.Len()-first)
 	clear(k[:n])

@@ -8,8 +8,7 @@ const lanes = 4
 
 func vectors() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }
 
-// evaluateVectors handles as many squares as fill whole vectors and returns how
-// many.
+// evaluateVectors evaluates as many squares as fill whole vectors and returns their number.
 func evaluateVectors(kernel string, k, slope, squares []float64) int {
 	n := len(squares) / lanes
 	if n == 0 || !vectors() {

@@ -75,8 +75,8 @@ func (s *Sum) Gradient(grad, x []float64) float64 {
 	return value
 }
 
-// dot is the inner product of slices of one length. (gonum's would move its
-// arguments to the heap.)
+// dot returns the inner product of slices of one length. (gonum's would move its arguments to the
+// heap.)
 func dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var first, second, third, fourth float64

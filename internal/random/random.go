@@ -42,7 +42,7 @@ func derive(s Seed, label string, index uint64) Seed {
 	return Seed(hash.Sum(nil))
 }
 
-// New returns a seed that nobody can foresee.
+// New returns an unpredictable seed.
 func New() Seed {
 	var s Seed
 	if _, err := crand.Read(s[:]); err != nil {

@@ -1,11 +1,10 @@
-// Package ratelimitlog keeps what other peers can cause out of logs: text that does something to
-// a terminal or looks like a line of its own, and megabytes of it.
+// Package ratelimitlog limits the effects of peers on logs: control characters for terminals, text
+// that looks like a line of its own, and large volumes.
 //
-// A [Handler] makes all text of a record fit to be shown and bounds its length. A record
-// below the level of a warning, or any that names a peer, is one of a kind, its message,
-// about a peer, and a [Limit] says how many of these are written. How many were left out
-// stands in the next one that is, as left_out, or in a record of its own. At the level of
-// debugging nothing is left out: whoever asks for that wants to see it.
+// A [Handler] makes all text of a record printable and limits its length. A record below the level
+// of a warning, or one that names a peer, has a kind (its message) and a peer. A [Limit] sets how
+// many of these are written. The next written record has the number of omitted ones as left_out, or
+// a record of its own has it. At the level of debugging nothing is omitted.
 package ratelimitlog
 
 import (
@@ -23,13 +22,13 @@ import (
 const (
 	maxText = 500 // characters of a message or an attribute
 
-	reportInterval = time.Minute // how long nothing is said of what was left out, at least
+	reportInterval = time.Minute // shortest interval between reports of omitted records
 )
 
 // peerKeys are the attributes that name a peer, in fbo's and libp2p's records.
 var peerKeys = map[string]bool{"peer": true, "remote_peer": true, "peerID": true, "peer_id": true, "to": true, "from": true}
 
-// Handler passes records on. Those made of it by With share its limit.
+// Handler passes records on. Handlers derived by WithAttrs and WithGroup share its limit.
 type Handler struct {
 	next  slog.Handler
 	peer  string // that all records are about
@@ -98,7 +97,7 @@ func (h Handler) Handle(ctx context.Context, record slog.Record) error {
 	return h.next.Handle(ctx, clean)
 }
 
-// allow tells whether a record is to be written, and how many like it were left out before.
+// allow reports whether to write a record, and how many similar ones were omitted before.
 func (h Handler) allow(record slog.Record, message string) (left int, ok bool) {
 	about := h.peer
 	record.Attrs(func(a slog.Attr) bool {
@@ -113,8 +112,8 @@ func (h Handler) allow(record slog.Record, message string) (left int, ok bool) {
 	return h.shown.limit.Allow(message, about)
 }
 
-// Tell writes how many records were left out of which nothing was said yet. Handle does
-// so at times; whoever ends a log calls it last.
+// Tell writes the number of omitted records that no record has reported yet. Handle calls it once
+// per reportInterval. The owner of a log calls it last.
 func (h Handler) Tell(ctx context.Context) { h.tell(ctx, true) }
 
 func (h Handler) tell(ctx context.Context, atOnce bool) {
@@ -132,7 +131,7 @@ func (h Handler) tell(ctx context.Context, atOnce bool) {
 	for message, count := range s.limit.Left() {
 		r := slog.NewRecord(now, slog.LevelWarn, "records were left out", 0)
 		r.AddAttrs(slog.String("like", message), slog.Int("left_out", count))
-		_ = h.next.Handle(ctx, r) // as that of any other record, its error is nobody's
+		_ = h.next.Handle(ctx, r) // ignored, as for any other record
 	}
 }
 
@@ -155,8 +154,8 @@ func (h Handler) WithGroup(name string) slog.Handler {
 	return h
 }
 
-// readable is the attribute with all that may be text as text that can be shown. Errors
-// become what they say: handlers that marshal what they get would write most of them as {}.
+// readable returns the attribute with all text made printable. Errors become their texts, because
+// handlers that marshal values write most errors as {}.
 func readable(a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
 	switch a.Value.Kind() {
@@ -184,8 +183,8 @@ func readable(a slog.Attr) slog.Attr {
 
 const longestWord = 24
 
-// Shape is the kind of a message for people: its words but for those that have digits or are
-// longer than words are, such as numbers and peers' IDs.
+// Shape returns the kind of a message for people: its words without those that have digits or more
+// than longestWord bytes, such as numbers and peer IDs.
 func Shape(message string) string {
 	var words []string
 	for word := range strings.FieldsSeq(message) {

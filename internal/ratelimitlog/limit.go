@@ -7,17 +7,17 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// What is written: of one kind about one peer so many at once and then one in so long, and
-// of one kind about all peers together, since whoever likes has many names.
+// Limits of written records: a burst and then one per pause, for each kind and peer, and for each
+// kind over all peers. The second limit is needed because an attacker can use many identities.
 const (
 	peerBurst, peerPause = 20, time.Minute
 	kindBurst, kindPause = 100, 10 * time.Second
 
-	maxKinds = 256  // that are distinguished; further ones count as one
-	maxPeers = 1024 // of one kind; further ones count as one
+	maxKinds = 256  // further kinds count as one
+	maxPeers = 1024 // per kind; further peers count as one
 )
 
-// Limit bounds how often a message is logged. It is safe for concurrent use.
+// Limit limits how often a message is logged. It is safe for concurrent use.
 type Limit struct {
 	now func() time.Time
 
@@ -31,19 +31,19 @@ type kind struct {
 	peers map[string]*account
 }
 
-// account is what may be said, and what was left out since something was.
+// account holds a limiter, and the number of records omitted since the last written one.
 type account struct {
 	limiter *rate.Limiter
 	left    int
 }
 
-// NewLimit returns a limit by the real clock.
+// NewLimit returns a limit that uses the real clock.
 func NewLimit() *Limit { return newLimit(time.Now) }
 
 func newLimit(now func() time.Time) *Limit { return &Limit{now: now, kinds: map[string]*kind{}} }
 
-// Allow tells whether to say something of a kind about a peer, and when so, how many like it
-// were left out before. An empty peer is none.
+// Allow reports whether to log a message of a kind about a peer, and if so, how many similar ones
+// were omitted before. The empty peer stands for no peer.
 func (l *Limit) Allow(name, peer string) (left int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,8 +63,8 @@ func (l *Limit) Allow(name, peer string) (left int, ok bool) {
 	return left, true
 }
 
-// Left returns how many of each kind were left out of which nothing has been said since, and
-// takes them for said.
+// Left returns, for each kind, how many omitted messages have not been reported, and marks them as
+// reported.
 func (l *Limit) Left() map[string]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

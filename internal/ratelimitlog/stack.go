@@ -24,18 +24,18 @@ func stackOf(record slog.Record) (stack string) {
 	return stack
 }
 
-// lines returns a stack of package debug with a line for each frame, its function and place, from
-// the panic on. It becomes part of the message, since most handlers quote attributes.
+// lines returns a stack of package debug with one line per frame: function and position, from the
+// panic on. It becomes part of the message, because most handlers quote attributes.
 func lines(stack string) string {
 	var frames []string
 	all := strings.Split(strings.TrimSpace(stack), "\n")
-	for i := 1; i+1 < len(all); i += 2 { // behind the line of the goroutine
+	for i := 1; i+1 < len(all); i += 2 { // after the line of the goroutine
 		function := all[i]
 		if strings.HasSuffix(function, ")") {
 			function = function[:strings.LastIndexByte(function, '(')] // without the arguments
 		}
 		if function == "panic" {
-			frames = nil // those before have recovered from it
+			frames = nil // earlier frames belong to the recovery
 			continue
 		}
 		place, _, _ := strings.Cut(strings.TrimSpace(all[i+1]), " +0x")

@@ -1,8 +1,8 @@
-// Package recoverpanic calls code that others wrote: a panic of it becomes an error.
+// Package recoverpanic calls code of other packages and turns its panic into an error.
 //
-// It sees the panics of the goroutine that makes the call. A goroutine that the
-// called code starts must pass on its own panics; what the runtime ends the process
-// for, such as two goroutines writing to one map, nobody can contain.
+// It recovers panics of the goroutine that makes the call. A goroutine that the called code starts
+// must pass on its own panics. Errors for which the runtime ends the process, such as two
+// goroutines writing to one map, cannot be recovered.
 package recoverpanic
 
 import (

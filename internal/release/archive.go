@@ -32,7 +32,7 @@ func (f file) mode() fs.FileMode {
 	return 0o644
 }
 
-// read reads a file that gets a name in an archive.
+// read returns a file with its name in an archive.
 func read(from, name string) (file, error) {
 	info, err := os.Lstat(from)
 	if err != nil {
@@ -109,8 +109,8 @@ const sumsFile = "SHA256SUMS"
 // sum is the SHA-256 of a file, in hexadecimal digits.
 type sum struct{ digits, name string }
 
-// sumsOf computes the sums of a folder's files, in the order of their names, but for those
-// of the file of sums itself.
+// sumsOf returns the sums of a folder's files, in the order of their names, without the file of
+// sums itself.
 func sumsOf(dir string) (all []sum, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// platform is a system and processor that a program is built for.
+// platform is a system and processor for which a program is built.
 type platform struct {
-	name       string // as files are named by; where there is a wheel, that of python/build_wheels.py
+	name       string // in the names of files; if there is a wheel, as in python/build_wheels.py
 	goos, arch string
 	wheel      bool
 }
@@ -27,7 +27,7 @@ var platforms = []platform{
 	{"windows-amd64", "windows", "amd64", true},
 }
 
-// platformsOf returns the platforms of these names, or without names all.
+// platformsOf returns the platforms with these names, or without names all.
 func platformsOf(names []string) (some []platform, err error) {
 	var known []string
 	for _, p := range platforms {
@@ -51,7 +51,7 @@ func (p platform) program() string {
 	return "fbo-node"
 }
 
-// folder names the archive without its ending, and the one folder in it.
+// folder returns the name of the archive without its ending, which is also that of its only folder.
 func (p platform) folder(version string) string { return "fbo-node-" + version + "-" + p.name }
 
 func (p platform) archive(version string) string {
@@ -61,12 +61,12 @@ func (p platform) archive(version string) string {
 	return p.folder(version) + ".tar.gz"
 }
 
-// environment returns the variables of a build: the user's own, but for those that change
-// what is built. An empty cache stands for Go's own.
+// environment returns the variables of a build: the user's own, except for those that affect the
+// result. An empty cache stands for Go's own.
 func environment(cache string, more ...string) []string {
 	fixed := []string{
 		"CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOARM=7", "GOFIPS140=off", "GOWORK=off",
-		"GOFLAGS=-buildvcs=true", // also in place of what `go env -w` has set
+		"GOFLAGS=-buildvcs=true", // also overrides settings of `go env -w`
 	}
 	if cache != "" {
 		fixed = append(fixed, "GOCACHE="+cache)
@@ -88,7 +88,7 @@ func (p platform) environment(cache string) []string {
 	return environment(cache, "GOOS="+p.goos, "GOARCH="+p.arch)
 }
 
-// command runs a program in a folder and shows what it prints.
+// command runs a program in a folder and shows its output.
 func command(ctx context.Context, dir string, env []string, name string, args ...string) error {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir, c.Env, c.Stdout, c.Stderr = dir, env, os.Stderr, os.Stderr
@@ -98,17 +98,17 @@ func command(ctx context.Context, dir string, env []string, name string, args ..
 	return nil
 }
 
-// sbomModule makes the lists of what is in a program.
+// sbomModule is the program that lists the components of a program.
 const sbomModule = "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0"
 
-// sbomTool builds that program and returns its path. It stands in its own lists with its
-// hash, and so is built like ours.
+// sbomTool builds that program and returns its path. Its hash is part of its lists, and therefore
+// it is built like ours.
 func sbomTool(ctx context.Context, dir string) (string, error) {
 	bin, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
-	// In a folder outside of every module, since that is what @ stands for.
+	// In a folder outside every module, as @ requires.
 	err = command(ctx, bin, environment("", "GOBIN="+bin), "go", "install", "-trimpath", sbomModule)
 	return filepath.Join(bin, "cyclonedx-gomod"), err
 }
@@ -120,8 +120,8 @@ type builder struct {
 	source     source
 	platforms  []platform
 	everything bool   // all platforms
-	sbom       string // the program that lists what is in a program
-	python     string // that builds wheels; empty for none
+	sbom       string // path of the program that lists components
+	python     string // interpreter that builds wheels; empty for none
 	temp       string
 }
 
@@ -161,7 +161,7 @@ func (b builder) build(ctx context.Context, out, cache string) error {
 	return writeSums(out)
 }
 
-// at is where links to files lead: the tag, or in a snapshot the commit.
+// at returns the target of links to files: the tag, or in a snapshot the commit.
 func (s source) at() string {
 	if s.snapshot {
 		return s.commit
@@ -169,7 +169,7 @@ func (s source) at() string {
 	return s.stamped
 }
 
-// forPlatform makes the archive of one platform, and the list of what is in its program.
+// forPlatform makes the archive of one platform, and the list of its program's components.
 func (b builder) forPlatform(ctx context.Context, p platform, stage, out, cache string) error {
 	built := filepath.Join(filepath.Dir(stage), p.name, p.program())
 	if err := b.compile(ctx, p, stage, built, cache); err != nil {
@@ -184,12 +184,12 @@ func (b builder) forPlatform(ctx context.Context, p platform, stage, out, cache 
 		return err
 	}
 	list := filepath.Join(out, p.folder(version)+".cdx.json")
-	// Modules are in Go's cache by now, and the list has to be the same without a network.
+	// Modules are in Go's cache by now, and the list must be the same without a network.
 	return command(ctx, stage, append(p.environment(cache), "GOPROXY=off"), b.sbom, "app", "-json", "-noserial", "-notimestamp",
 		"-std", "-licenses", "-assert-licenses", "-main", "cmd/fbo-node", "-output", list, ".")
 }
 
-// compile builds the program, and checks that it will say the right version.
+// compile builds the program, and checks that it will report the correct version.
 func (b builder) compile(ctx context.Context, p platform, stage, to, cache string) error {
 	err := command(ctx, stage, p.environment(cache), "go", "build", "-trimpath", "-ldflags", "-s -w -buildid=", "-o", to, "./cmd/fbo-node")
 	if err != nil {
@@ -266,10 +266,11 @@ func (b builder) sources(ctx context.Context, stage, out string) error {
 	return pack(filepath.Join(out, folder+"-source.tar.gz"), folder, b.source.time, files)
 }
 
-// licenceDir is where the wheels find the licences of the modules in each platform's program.
+// licenceDir returns the folder with the licences of the modules in each platform's program, for
+// wheels.
 func licenceDir(stage string) string { return filepath.Join(filepath.Dir(stage), "licences") }
 
-// wheels makes the Python wheels, where there are any.
+// wheels makes the Python wheels, if there are any.
 func (b builder) wheels(ctx context.Context, stage, out, cache string) error {
 	if _, err := os.Stat(filepath.Join(stage, wheelScript)); err != nil || b.python == "" {
 		fmt.Println("no wheels")

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// licencesFile holds what the licences of others ask a program's copies to come with.
+// licencesFile contains the licence texts that must accompany copies of the program.
 const licencesFile = "THIRD_PARTY_LICENSES.txt"
 
 var (
@@ -20,10 +20,10 @@ var (
 	licenceFolder = regexp.MustCompile(`(?i)^(third_party_)?licen[cs]es$`)
 )
 
-// module is one that is in a program, and where its files are.
+// module is a module that is part of a program, and the folder of its files.
 type module struct{ name, dir string }
 
-// modulesOf lists the modules in the program of a platform, and Go's library.
+// modulesOf returns the modules in the program of a platform, and Go's library.
 func modulesOf(ctx context.Context, p platform, stage, cache string) (all []module, err error) {
 	goTool := func(args ...string) (string, error) {
 		c := exec.CommandContext(ctx, "go", args...)
@@ -51,7 +51,7 @@ func modulesOf(ctx context.Context, p platform, stage, cache string) (all []modu
 	return append(all, vendored...), err
 }
 
-// vendoredIn finds what others wrote and lies in the source itself: beside folders "licenses".
+// vendoredIn returns third-party code in the source itself: beside folders "licenses".
 func vendoredIn(source string) (all []module, err error) {
 	return all, filepath.WalkDir(source, func(name string, entry os.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && entry.Name() == "licenses" {

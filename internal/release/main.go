@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// versions are those of semver.org without build metadata, which Go takes for no version.
+// versions matches versions of semver.org without build metadata, which Go does not accept as a
+// version.
 var versions = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 
 func main() {
@@ -99,7 +100,7 @@ func mustBeEmpty(dir string) error {
 	return nil
 }
 
-// same compares what two builds have made, by their sums.
+// same compares the results of two builds by their checksums.
 func same(one, other string) error {
 	a, err := sumsOf(one)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// unreleased is the section of the changelog for what has no version yet.
+// unreleased is the section of the changelog for changes without a version yet.
 const unreleased = "Unreleased"
 
-// cutNotes returns the section of the changelog with the first of the titles that has one:
-// what stands under "## TITLE", behind which a date may stand.
+// cutNotes returns the section of the changelog with the first of the titles that exists: the text
+// under "## TITLE"; a date may follow the title.
 func cutNotes(changelog string, titles ...string) (string, error) {
 	for _, title := range titles {
 		heading := regexp.MustCompile(`(?m)^## ` + regexp.QuoteMeta(title) + `(?: .*)?\n`)
@@ -31,15 +31,15 @@ func cutNotes(changelog string, titles ...string) (string, error) {
 
 var relativeLink = regexp.MustCompile(`\]\(([^()#:]+)(#[^()]*)?\)`)
 
-// absoluteLinks makes links to files of this project work outside of it: they lead to the
-// files as they were at a tag or commit.
+// absoluteLinks makes links to files of this project usable outside it: they lead to the files at a
+// tag or commit.
 func absoluteLinks(text, at string) string {
 	return relativeLink.ReplaceAllString(text, "]("+home+"/blob/"+at+"/$1$2)")
 }
 
 var projectVersion = regexp.MustCompile(`(?m)^version = "(.*)"$`)
 
-// pythonVersion checks that the Python package, where there is one, has the version too.
+// pythonVersion checks that the Python package, if there is one, has the version too.
 func pythonVersion(dir, version string) error {
 	if _, err := os.Stat(filepath.Join(dir, wheelScript)); err != nil {
 		return nil

@@ -14,18 +14,18 @@ import (
 
 const home = "https://github.com/fbo-node/fbo"
 
-// source is what is released.
+// source is the source of a release.
 type source struct {
 	dir      string // of the working tree
 	commit   string
 	time     time.Time // of the commit
-	version  string    // as files are named by
-	stamped  string    // what the program has to say; empty in a snapshot
+	version  string    // in the names of files
+	stamped  string    // version that the program must report; empty in a snapshot
 	notes    string
 	snapshot bool
 }
 
-// look finds out what is to be released, and refuses what cannot be.
+// look determines the source of a release, and returns an error if it cannot be released.
 func look(ctx context.Context, dir, version string, snapshot bool) (s source, err error) {
 	s = source{version: version, snapshot: snapshot}
 	if s.dir, err = git(ctx, dir, "rev-parse", "--show-toplevel"); err != nil {
@@ -116,7 +116,7 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, f.data, f.mode())
 }
 
-// filesOf lists a working tree's files, but for those that git ignores.
+// filesOf returns a working tree's files, without those that git ignores.
 func filesOf(ctx context.Context, dir string) (names []string, err error) {
 	text, err := git(ctx, dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
 	if err != nil {
@@ -127,14 +127,14 @@ func filesOf(ctx context.Context, dir string) (names []string, err error) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, os.ErrNotExist) {
-			continue // deleted, though no commit says so
+			continue // deleted, but not in a commit
 		}
 		names = append(names, name)
 	}
 	return names, nil
 }
 
-// git runs git in a folder and returns what it prints.
+// git runs git in a folder and returns its output.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, "git", args...)
 	command.Dir = dir

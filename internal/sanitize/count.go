@@ -2,7 +2,7 @@ package sanitize
 
 import "fmt"
 
-// Count returns how many there are of what a noun names, as in "1 peer" and "3 peers".
+// Count returns a number with a noun, as in "1 peer" and "3 peers".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -10,7 +10,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Every returns what follows "after" for events so many apart, as in "every share" and "every 3
+// Every returns the interval of repeated events for a text, as in "every share" and "every 3
 // shares".
 func Every(n int, noun string) string {
 	if n == 1 {

@@ -1,6 +1,5 @@
-// Package sanitize makes text that others have written fit to be shown: on a terminal
-// it cannot move the cursor, change colours or titles, hide what stands beside it,
-// or fill the screen.
+// Package sanitize makes text from peers and programs safe to display. On a terminal it cannot move
+// the cursor, change colours or titles, hide text beside it, or fill the screen.
 package sanitize
 
 import (
@@ -12,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns the text on one line. White space becomes spaces; whatever else is
-// not printable, control and formatting characters and invalid UTF-8 among it, becomes
-// an escape as in Go. Of a text of more than most characters the rest is left out.
+// Text returns the text on one line, without what exceeds most characters. White space becomes
+// spaces. Other characters that are not printable, including control and formatting characters and
+// invalid UTF-8, become escapes as in Go.
 func Text(text string, most int) string {
 	var b strings.Builder
 	for count := 0; text != ""; count++ {
@@ -37,14 +36,14 @@ func Text(text string, most int) string {
 	return b.String()
 }
 
-// JSON returns JSON that has the same values and can be shown: in its texts, whatever is not
-// printable is escaped, and invalid UTF-8 is U+FFFD, as readers take it.
+// JSON returns JSON with the same values that is safe to display: in its texts, characters that are
+// not printable are escaped, and invalid UTF-8 becomes U+FFFD, as readers interpret it.
 func JSON(data []byte) []byte {
 	shown := make([]byte, 0, len(data))
 	for len(data) > 0 {
 		r, size := utf8.DecodeRune(data)
 		switch {
-		case r < utf8.RuneSelf && r != 0x7f, unicode.IsPrint(r) && (r != utf8.RuneError || size > 1): // below there are only spaces beside texts
+		case r < utf8.RuneSelf && r != 0x7f, unicode.IsPrint(r) && (r != utf8.RuneError || size > 1): // below, only spaces occur outside texts
 			shown = append(shown, data[:size]...)
 		default:
 			for _, unit := range utf16.AppendRune(nil, r) {
@@ -56,8 +55,8 @@ func JSON(data []byte) []byte {
 	return shown
 }
 
-// Lines returns the text with its line breaks and tabs, and all else as Text does. A return
-// of the carriage, with which programs write over a line, becomes a line break.
+// Lines returns the text with its line breaks and tabs, and all else as Text does. A carriage
+// return, with which programs overwrite a line, becomes a line break.
 func Lines(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	var b strings.Builder

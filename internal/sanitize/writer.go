@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Writer writes what it gets as Lines shows it, whatever its pieces are.
+// Writer writes its input in the form of Lines, however the input is split.
 type Writer struct {
 	Out  io.Writer
-	held []byte // the begin of a character or of a line break
+	held []byte // the beginning of a character or of a line break
 }
 
-// Write writes all but an incomplete character or line break at the end.
+// Write writes everything except an incomplete character or line break at the end.
 func (w *Writer) Write(p []byte) (int, error) {
 	text := append(bytes.Clone(w.held), p...)
 	whole := len(text) - incomplete(text)
@@ -23,7 +23,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes what is held when nothing more comes.
+// Flush writes the held bytes at the end of the input.
 func (w *Writer) Flush() error {
 	held := w.held
 	w.held = nil
@@ -31,7 +31,7 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// incomplete counts the bytes at the end that the next ones may complete.
+// incomplete returns the number of bytes at the end that later ones may complete.
 func incomplete(text []byte) int {
 	if bytes.HasSuffix(text, []byte("\r")) {
 		return 1

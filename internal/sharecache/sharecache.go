@@ -18,28 +18,29 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// MaxBytes is the size of the largest file that is written or read.
+// MaxBytes is the maximum size of a file that is written or read.
 const MaxBytes = 64 << 20
 
-// ErrDamaged: what is on the disk is not what was written.
+// ErrDamaged: the file differs from the written one.
 var ErrDamaged = errors.New("damaged")
 
 const format = 2
 
-// Contents is what a file holds.
+// Contents is the content of a file.
 type Contents struct {
 	Task       string // its ID
 	Shares     []Share
-	Distrusted map[string]uint64 // peer ID to the epoch up to which the peer is not believed
+	Distrusted map[string]uint64 // peer ID to the epoch up to which the peer's shares are ignored
 }
 
 // Share is a share as its author signed it.
 type Share struct {
 	Envelope  []byte    `json:"share"`
-	Sent      time.Time `json:"sent"` // by its author, as far as is known
+	Sent      time.Time `json:"sent"` // by its author, as far as known
 	Connected bool      `json:"connected,omitempty"`
 
-	// A second share of the author, with the same stamp. Both together prove the equivocation.
+	// ConflictingShare is a second share of the author, with the same stamp. Both together prove
+	// the equivocation.
 	ConflictingShare []byte `json:"conflicting_share,omitempty"`
 }
 
@@ -62,9 +63,9 @@ type (
 	}
 )
 
-// Write replaces the file at path, and makes its directory, which lies in the data
-// directory, if missing. A process that is killed meanwhile leaves the file as it was.
-// Writes of one path come one after the other.
+// Write replaces the file at path, and makes its directory, which lies in the data directory, if
+// missing. If the process is killed meanwhile, the file is unchanged. Writes to one path must not
+// be concurrent.
 func Write(path string, c Contents) error {
 	folder := filepath.Dir(path)
 	if _, err := datadir.Folder(filepath.Dir(folder), filepath.Base(folder)); err != nil {
@@ -93,8 +94,8 @@ func encode(w io.Writer, c Contents) error {
 	return json.NewEncoder(w).Encode(footer{hex.EncodeToString(sum.Sum(nil))})
 }
 
-// Read returns what the file at path holds; nothing, without an error, when there
-// is none. The error wraps ErrDamaged where the file is not as it was written.
+// Read returns the content of the file at path; nothing, without an error, if there is none. The
+// error wraps ErrDamaged if the file is damaged.
 func Read(path string) (Contents, error) {
 	if err := datadir.NoLink(filepath.Dir(path)); err != nil {
 		return Contents{}, fmt.Errorf("share cache: %w", err)

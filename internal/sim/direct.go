@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// directMessage is a direct message on its way.
+// directMessage is a direct message in transit.
 type directMessage struct {
 	from, to int
 	message  protocol.Direct
@@ -17,7 +17,7 @@ type directMessage struct {
 	failures int
 }
 
-// send takes a direct message of the agent. Messages that cannot arrive are lost, as are messages
+// send accepts a direct message of the agent. Messages that cannot arrive are lost, as are messages
 // of a member to itself; a message that a node would not send is an error of the exchange.
 func (m *member) send(d agent.Direct) {
 	message := protocol.Direct{Exchange: d.Exchange, Data: bytes.Clone(d.Data)}

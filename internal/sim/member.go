@@ -23,34 +23,33 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// member drives one agent: it does what a node does, without journal or network.
+// member drives one agent in the way of a node, without journal or network.
 type member struct {
 	Member
 	run   *run
 	index int
-	task  *task.Task // the scenario's, with the member's space
+	task  *task.Task // the scenario's task with the member's space
 	key   crypto.PrivKey
 	id    peer.ID
 	agent *agent.Agent // nil until it joins
 
 	work    []agent.Work
-	wake    time.Duration // of the tick that is scheduled; negative: none
+	wake    time.Duration // time of the scheduled tick; negative: none
 	asked   int
 	ended   int
-	running int // trials that it has asked for and that have not ended
-	watched int // outcomes that Scenario.Watch knows of
+	running int // number of requested trials that have not ended
+	watched int // number of outcomes that Scenario.Watch has received
 	result  MemberResult
 }
 
-// keyOf returns the key of a member, which decides only its name; it must be the
-// same in every run.
+// keyOf returns the key of a member, which determines only its name; it must be the same in every
+// run.
 func keyOf(seed random.Seed, index int) (crypto.PrivKey, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8(seed.Derive("key", uint64(index))))
 	return key, err
 }
 
-// Roster returns the names of the members of a scenario with this seed, for tasks
-// that list them.
+// Roster returns the names of the members of a scenario with this seed, for tasks with a roster.
 func Roster(seed random.Seed, members int) ([]peer.ID, error) {
 	ids := make([]peer.ID, members)
 	for i := range ids {
@@ -78,7 +77,7 @@ func newMember(r *run, index int) (*member, error) {
 	m.Parallel = cmp.Or(m.Parallel, 1)
 	if m.Strategy == nil {
 		m.Strategy = r.strategy
-		if m.Space != nil { // the strategy looks there alone
+		if m.Space != nil { // the strategy searches only there
 			if m.Strategy, err = r.newStrategy(m.task); err != nil {
 				return nil, err
 			}
@@ -91,7 +90,7 @@ func newMember(r *run, index int) (*member, error) {
 	return m, nil
 }
 
-// interned gives all receivers of a share one decoded form of it.
+// interned shares one decoded form of a share among all receivers.
 type interned struct {
 	strategy.Exchange
 	run *run
@@ -151,8 +150,8 @@ func (m *member) join() {
 	})
 }
 
-// entropy is repeatable, as that of a node must never be: what members share in a
-// simulation is no secret.
+// entropy returns a reproducible source. A node must never use one: shares of a simulation are no
+// secret.
 func (m *member) entropy() io.Reader {
 	return rand.NewChaCha8(m.run.Seed.Derive("entropy", uint64(m.index)))
 }
@@ -199,7 +198,7 @@ func (m *member) finish(t *computation) {
 	m.carryOut()
 }
 
-// carryOut does what the agent wants done.
+// carryOut processes the outputs of the agent.
 func (m *member) carryOut() {
 	ready := m.agent.Ready()
 	for _, share := range ready.Publish {
@@ -220,7 +219,7 @@ func (m *member) carryOut() {
 		m.run.schedule(m.run.now+lasts, func() { m.evaluate(answer.Trial) })
 	}
 	for _, e := range ready.Events {
-		if e.Type == agent.Warning && e.Trial == nil { // of an outcome, which is a matter of the objective
+		if e.Type == agent.Warning && e.Trial == nil { // about an outcome, and therefore about the objective
 			if m.run.Warned != nil && e.Stack == "" {
 				m.run.Warned(m.index, e.Message)
 				continue
@@ -254,8 +253,8 @@ func (m *member) publish(share protocol.Share) {
 	m.run.publish(m.index, share)
 }
 
-// observe shows the view to Watch and takes down what the member recommends,
-// once its model knows its latest outcome.
+// observe passes the view to Watch and stores the member's recommendation, as soon as its model
+// includes its latest outcome.
 func (m *member) observe() {
 	known, all := m.agent.Modelled()
 	if !all || known == m.watched {
@@ -283,7 +282,7 @@ func (m *member) observe() {
 	}
 }
 
-// tickAt schedules the next tick, unless one comes as early already.
+// tickAt schedules the next tick, unless an earlier one is already scheduled.
 func (m *member) tickAt(wake time.Time) {
 	if wake.IsZero() {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// network decides which members get a share, and when.
+// network decides which members receive a share, and when.
 type network struct {
 	Network
 	members    []Member
@@ -20,7 +20,7 @@ type network struct {
 	latest     []map[protocol.Key]*sent
 }
 
-// sent is a share on its way.
+// sent is a share in transit.
 type sent struct {
 	share protocol.Share
 	at    time.Duration
@@ -94,7 +94,7 @@ func (n *network) away(member int, at time.Duration) bool {
 	return at < n.members[member].Start || n.back(member, at) > at
 }
 
-// back is when a member that is offline is so no longer; at, when it is not.
+// back returns the time at which a member that is offline is online again; at if it is online.
 func (n *network) back(member int, at time.Duration) time.Duration {
 	spans := n.members[member].Offline
 	next, _ := slices.BinarySearchFunc(spans, at, func(s Span, at time.Duration) int { return cmp.Compare(s.Until, at+1) })
@@ -106,8 +106,8 @@ func (n *network) back(member int, at time.Duration) time.Duration {
 
 func (n *network) delay() time.Duration { return n.Delay + upTo(n.rng, n.Jitter) }
 
-// retry is how long after a failed delivery it is tried again: when both are online, as
-// nodes do that find each other again.
+// retry returns the time after which a failed delivery is tried again: when both are online, as
+// nodes do that reconnect.
 func (n *network) retry(from, to int, at time.Duration) time.Duration {
 	if back := max(n.back(from, at), n.back(to, at)); back > at {
 		return back - at + n.delay()

@@ -21,9 +21,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Run plays a scenario until every member has spent its budget. It ends early
-// when ctx is cancelled, with ctx's error, and when an agent cannot choose a
-// design.
+// Run simulates a scenario until every member has spent its budget. It ends early when ctx is
+// cancelled, with ctx's error, and when an agent cannot choose a design.
 func Run(ctx context.Context, s Scenario) (Result, error) {
 	if err := s.validate(); err != nil {
 		return Result{}, err
@@ -71,17 +70,17 @@ type run struct {
 	ctx context.Context
 	Scenario
 	registration strategy.Registration
-	strategy     strategy.Strategy // of all members that have neither one nor a space of their own
+	strategy     strategy.Strategy // of all members without an own strategy or space
 	network      *network
 	delivering   *sent
 	members      []*member
 	indices      map[peer.ID]int
-	waiting      []*member // that want something computed
+	waiting      []*member // members that have something to compute
 	unfinished   int       // members that have not spent their budgets
 
 	now    time.Duration
 	events events
-	count  uint64 // of events ever scheduled; orders those of one instant
+	count  uint64 // of all scheduled events; orders those of one instant
 	failed error
 }
 
@@ -89,7 +88,7 @@ func (r *run) newStrategy(t *task.Task) (strategy.Strategy, error) {
 	return recoverpanic.Call("the making of the strategy", func() (strategy.Strategy, error) { return r.registration.NewStrategy(t) })
 }
 
-// began is an arbitrary date; agents want one.
+// began is an arbitrary date, because agents need one.
 var began = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (r *run) clock() time.Time { return began.Add(r.now) }
@@ -99,7 +98,7 @@ func (r *run) schedule(at time.Duration, do func()) {
 	heap.Push(&r.events, event{at: max(at, r.now), order: r.count, do: do})
 }
 
-// instant carries out everything of the next instant.
+// instant processes all events of the next instant.
 func (r *run) instant(ctx context.Context) error {
 	r.now = r.events[0].at
 	for len(r.events) > 0 && r.events[0].at == r.now {
@@ -113,8 +112,8 @@ func (r *run) instant(ctx context.Context) error {
 	return r.failed
 }
 
-// compute runs what the members want computed, until they want nothing more.
-// The results are handed over in the order of the members.
+// compute runs the computations of the members until there are no more. It passes on the results in
+// the order of the members.
 func (r *run) compute(ctx context.Context) error {
 	for {
 		if len(r.waiting) == 0 {
@@ -208,9 +207,8 @@ func (r *run) fetch(to int) {
 	}
 }
 
-// meet notifies a member that has just joined and the members that it receives from, or that
-// receive from it, when they have sent each other all their shares. Only tasks that promise privacy
-// need this.
+// meet notifies a member that has just joined, and the members with which it exchanges shares, when
+// they have sent each other all their shares. Only tasks with a privacy budget need this.
 func (r *run) meet(joined int) {
 	if r.Task.Privacy == nil {
 		return
@@ -240,7 +238,7 @@ type event struct {
 	do    func()
 }
 
-// events is a heap, the earliest first.
+// events is a heap with the earliest event first.
 type events []event
 
 func (e events) Len() int { return len(e) }

@@ -18,46 +18,44 @@ type Scenario struct {
 	Network Network
 	Seed    random.Seed // of the members' decisions and of the network
 
-	// Strategies has the one that the task names. Nil means those of package all.
+	// Strategies must contain the task's strategy. Nil means those of package all.
 	Strategies strategy.Set
 
 	// Model is the surrogate of Task; nil makes one. All members share it.
 	Model surrogate.Model
 
-	// Receives, when not nil, reports whether a member could ever receive shares of another.
+	// Receives, if not nil, reports whether a member can receive shares of another at all.
 	Receives func(hearer, author int) bool
 
-	// Workers bounds how many members compute at a time, at least 1. Only
-	// members that have something to compute at the same virtual instant can.
-	// 0 means GOMAXPROCS.
+	// Workers is the maximum number of members that compute at a time, at least 1. Only members
+	// that have something to compute at the same virtual instant can do so. 0 means GOMAXPROCS.
 	Workers int
 
-	// Recommend lists after how many evaluations each member is asked for the
-	// design that it would recommend. It is asked at the end of its budget, too,
-	// unless the list is empty. Where several evaluations end at a time, it is asked when
-	// its model knows at least as many.
+	// Recommend lists the numbers of evaluations after which each member recommends a design.
+	// Unless the list is empty, it also does so at the end of its budget. If several evaluations
+	// end at a time, it does so as soon as its model has at least that number.
 	Recommend []int
 
-	// Watch, when not nil, sees a member's view whenever its model has taken in an outcome. It is
+	// Watch, if not nil, gets a member's view whenever its model includes a new outcome. It is
 	// never called concurrently, nor while a member computes.
 	Watch func(member int, view strategy.View)
 
-	// Warned, when not nil, gets the warnings of a member's agent, which otherwise end the run with
-	// an error; a panic ends it all the same. It is never called concurrently.
+	// Warned, if not nil, gets the warnings of a member's agent, which otherwise end the run with
+	// an error; a panic always ends it. It is never called concurrently.
 	Warned func(member int, message string)
 }
 
 // Member is one agent and its evaluations.
 type Member struct {
-	// Objective evaluates the design of a trial, in the task's units. It is called
-	// once per trial, for different members perhaps at the same time.
+	// Objective evaluates the design of a trial, in the task's units. It is called once per trial,
+	// and may be called concurrently for different members.
 	Objective func(d task.Design, trial uint64) float64
 
-	// Constraints measures the task's constraints at the same design, after Objective.
-	// It is needed where the task has any.
+	// Constraints measures the task's constraints at the same design, after Objective. It is
+	// required if the task has any.
 	Constraints func(d task.Design, trial uint64) map[string]task.Reading
 
-	// Space, when not nil, is what the member can evaluate of the task's space, from its
+	// Space, if not nil, is the part of the task's space that the member can evaluate, from its
 	// Within.
 	Space *task.Space
 
@@ -66,31 +64,31 @@ type Member struct {
 	Duration    time.Duration // of an evaluation, more than 0
 	Parallel    int           // evaluations at a time; 0 means 1
 
-	// InRounds makes the member ask for Parallel trials at once, and for further ones when
-	// all of these have ended. Otherwise it asks for one whenever one has ended.
+	// InRounds makes the member ask for Parallel trials at once, and for further ones when all of
+	// these have ended. Otherwise it asks for one whenever one has ended.
 	InRounds bool
 
-	// Lasts, when not nil, returns how long the evaluation of a trial lasts, more than 0,
-	// in place of Duration.
+	// Lasts, if not nil, returns the duration of the evaluation of a trial, more than 0, in place
+	// of Duration.
 	Lasts func(trial uint64) time.Duration
 
-	// Offline lists when the member can neither send nor receive, in order and
-	// without overlaps. It goes on evaluating.
+	// Offline lists the times at which the member can neither send nor receive, in order and
+	// without overlaps. It continues to evaluate.
 	Offline []Span
 
-	// Strategy and Exchanges, when not nil, replace those of the task, for this member alone.
+	// Strategy and Exchanges, if not nil, replace those of the task, for this member only.
 	Strategy  strategy.Strategy
 	Exchanges []strategy.Exchange
 
 	// Wrap, when not nil, alters an exchange of this member.
 	Wrap func(strategy.Exchange) strategy.Exchange
 
-	// Forge, when not nil, replaces the payload of the member's messages, other than its presence,
-	// as an adversary does. The result is signed as ever.
+	// Forge, if not nil, replaces the payload of the member's messages, other than its presence, as
+	// an adversary does. The result is signed as usual.
 	Forge func(kind string, payload []byte) []byte
 }
 
-// TaskOf returns the task as a member has it: with its Space, where it has one.
+// TaskOf returns the task of a member: with its Space, if it has one.
 func (s *Scenario) TaskOf(member int) *task.Task {
 	space := s.Members[member].Space
 	if space == nil {
@@ -106,20 +104,20 @@ type Span struct{ From, Until time.Duration }
 
 func (s Span) holds(at time.Duration) bool { return s.From <= at && at < s.Until }
 
-// Network is what happens to shares and direct messages on their way.
+// Network defines the delays and losses of shares and direct messages.
 type Network struct {
 	Delay  time.Duration // of every delivery
-	Jitter time.Duration // at most this more, uniform
-	Loss   float64       // the chance that a delivery fails, below 1
+	Jitter time.Duration // largest further delay, uniform
+	Loss   float64       // probability that a delivery fails, below 1
 
-	// Resync is how long it takes at most until a share's failed delivery is tried again, as nodes
-	// do when they catch up with a peer; uniform. 0 means 30 s, otherwise at least 1 ms. Messages
-	// that failed because a member was offline are tried when it is back.
+	// Resync is the maximum time until a failed delivery of a share is tried again, as nodes do
+	// when they catch up with a peer; uniform. 0 means 30 s, otherwise at least 1 ms. Messages that
+	// failed because a member was offline are tried when it is online again.
 	Resync time.Duration
 
-	// Degree is the number of others, chosen at random, whose shares a member receives. 0, or more
-	// than there are, means all. Scenario.Receives then excludes some of them. Direct messages
-	// reach all members that Receives does not exclude.
+	// Degree is the number of other members, chosen at random, whose shares a member receives. 0,
+	// or more than there are, means all. Scenario.Receives then excludes some of them. Direct
+	// messages reach all members that Receives does not exclude.
 	Degree int
 
 	// Partitions cut the network into parts: members i and j receive each other's messages only
@@ -188,7 +186,7 @@ func (n *Network) validate() error {
 	return nil
 }
 
-// Result is what became of a scenario.
+// Result is the result of a scenario.
 type Result struct {
 	Members []MemberResult
 	Elapsed time.Duration // virtual, until the last evaluation ended
@@ -200,13 +198,13 @@ type MemberResult struct {
 	Recommended        map[int]task.Design // by the number of evaluations
 	PeerInformedTrials int                 // trials whose design depends on peers' shares
 	Shares             int                 // sent, without presence
-	Bytes              int64               // of these shares, each counted once however many receive it
+	Bytes              int64               // of these shares, each counted once for any number of receivers
 
 	Direct      int   // messages to one other, sent
-	DirectBytes int64 // of their data, each counted once however often it was tried
-	DirectLost  int   // of the messages, given up before the run ended
+	DirectBytes int64 // of their data, each counted once for any number of attempts
+	DirectLost  int   // number of them that were given up before the run ended
 
-	// Computing is the real time that its models and choices took. It is the only
-	// part of a result that another run does not repeat.
+	// Computing is the real time of its models and choices. It is the only part of a result that
+	// another run does not reproduce.
 	Computing time.Duration
 }

@@ -16,9 +16,9 @@ import (
 
 const anchorsDir = "anchors" // in a data directory, a file a task
 
-// ReadAnchors returns the peers that were connected longest in an earlier run, at the address at
-// which each answered last. There are none when there is no file. A file with more addresses than
-// most is an error.
+// ReadAnchors returns the peers that were connected longest in an earlier run, with the address of
+// each one's last answer. Without a file there are none. A file with more addresses than most is an
+// error.
 func (s *Store) ReadAnchors(task string, most int) ([]peer.AddrInfo, error) {
 	if err := datadir.NoLink(filepath.Join(s.dir, anchorsDir)); err != nil {
 		return nil, err

@@ -14,9 +14,9 @@ import (
 // Archive is the journal of a node that has ended. It is verified once, when it is opened.
 type Archive struct{ journal *journal.Journal }
 
-// OpenArchive opens the journal of a directory for reading. No node may run on it:
-// after a second the error wraps journal.ErrBusy. It wraps fs.ErrNotExist where there is no
-// journal, and journal.ErrDamaged where it cannot be read.
+// OpenArchive opens the journal of a directory for reading. No node may run on it: after a second
+// the error wraps journal.ErrBusy. It wraps fs.ErrNotExist if there is no journal, and
+// journal.ErrDamaged if it is unreadable.
 func OpenArchive(dir string) (*Archive, error) {
 	if err := datadir.Check(dir); err != nil {
 		return nil, err
@@ -28,21 +28,20 @@ func OpenArchive(dir string) (*Archive, error) {
 	return &Archive{opened}, nil
 }
 
-// Close lets nodes start on the directory again.
+// Close unlocks the directory for nodes.
 func (a *Archive) Close() error { return a.journal.Close() }
 
 // Tasks returns the IDs of the tasks in the journal, sorted.
 func (a *Archive) Tasks() ([]string, error) { return a.journal.Tasks() }
 
-// History returns what the journal contains of the task with this ID. For a task that
-// is not in it the error wraps fs.ErrNotExist, for one whose strategy is not in the set
-// it is a *strategy.UnknownError, and it wraps journal.ErrDamaged where records are not as they
-// were written.
+// History returns the journal's content about the task with this ID. For a task that is not in it
+// the error wraps fs.ErrNotExist; if its strategy is not in the set, it is a
+// *strategy.UnknownError; if records are damaged, it wraps journal.ErrDamaged.
 func (a *Archive) History(id string, strategies strategy.Set) (agent.History, error) {
 	return historyIn(a.journal, id, strategies)
 }
 
-// historyIn returns what a journal contains of a task.
+// historyIn returns a journal's content about a task.
 func historyIn(j *journal.Journal, id string, strategies strategy.Set) (agent.History, error) {
 	log, err := j.Log(id)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/fbo-node/fbo/internal/journal"
 )
 
-// backup is the state of the copies of the journal, of which one is made at a time.
+// backup is the state of the journal's copies, of which one is made at a time.
 type backup struct {
 	mu      sync.Mutex
 	used    bool // the journal has received records in this run
@@ -69,12 +69,12 @@ func (b *backup) isDue() bool {
 	return b.running
 }
 
-// checkLost returns an error when the journal is missing and its copy is not. A node that
-// began anew would soon replace the copy.
+// checkLost returns an error if the journal is missing and its copy is not. A node that began anew
+// would soon replace the copy.
 func checkLost(dir string) error {
 	path := filepath.Join(dir, JournalFile)
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return nil // opening it reports what it is
+		return nil // opening it reports the error
 	}
 	if _, err := os.Lstat(filepath.Join(dir, CopyFile)); err != nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// maxSmall is the size of the largest file that readRegular reads.
+// maxSmall is the maximum size of a file that readRegular reads.
 const maxSmall = 1 << 20
 
 // writeFile replaces the content of a small file of the data directory.
@@ -29,8 +29,8 @@ func readRegular(path string) ([]byte, error) {
 // listenFile has the addresses that the node listened on, one a line.
 const listenFile = "listen-addresses"
 
-// LastListen returns the addresses that the node of a directory listened on when it was started
-// without Listen. Its next start without Listen takes the same if they are free. Before its first
+// LastListen returns the addresses on which the node of a directory listened at its last start
+// without Listen. Its next start without Listen uses the same if they are free. Before its first
 // start there are none.
 func LastListen(dir string) []string {
 	data, err := readRegular(filepath.Join(dir, listenFile))

@@ -44,7 +44,7 @@ func ReadInvitation(path string) (invitation.Invitation, error) {
 }
 
 // WriteInvitation writes an invitation to a new file that only its owner can read. The error wraps
-// fs.ErrExist where there is a file.
+// fs.ErrExist if there is a file.
 func WriteInvitation(path string, i invitation.Invitation) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -16,17 +16,17 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// lockHolderFile names the process that has the journal of a directory open. Its absence costs the
-// name in an error, nothing else.
+// lockHolderFile identifies the process that has the journal of a directory open. Without it, only
+// an error lacks the name of the process.
 const lockHolderFile = "process.json"
 
 // lockHolder is a process.
 type lockHolder struct {
 	PID     int    `json:"pid"`
-	Command string `json:"command"` // the program and its first argument: others may be secret
+	Command string `json:"command"` // the program and its first argument; others may be secret
 }
 
-// writeLockHolder makes this process the holder of a directory.
+// writeLockHolder stores this process as the holder of a directory.
 func writeLockHolder(dir string) {
 	words := []string{filepath.Base(os.Args[0])}
 	if len(os.Args) > 1 {
@@ -39,7 +39,7 @@ func writeLockHolder(dir string) {
 
 func removeLockHolder(dir string) { _ = os.Remove(filepath.Join(dir, lockHolderFile)) }
 
-// describeLockHolder adds the process to an error that wraps journal.ErrBusy, where it is known.
+// describeLockHolder adds the process to an error that wraps journal.ErrBusy, if it is known.
 func describeLockHolder(dir string, err error) error {
 	if !errors.Is(err, journal.ErrBusy) {
 		return err
@@ -63,7 +63,7 @@ func runs(pid int) bool {
 		return false
 	}
 	defer process.Release()
-	if runtime.GOOS == "windows" { // where it was found
+	if runtime.GOOS == "windows" { // there, finding a process is enough
 		return true
 	}
 	err = process.Signal(syscall.Signal(0))

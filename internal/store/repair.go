@@ -21,43 +21,43 @@ import (
 // ErrSound: there is nothing to repair.
 var ErrSound = errors.New("the journal is whole")
 
-// Repaired is what a repair has done.
+// Repaired is the result of a repair.
 type Repaired struct {
-	Damage string         `json:"damage"`            // what was wrong
-	KeptAs string         `json:"kept_as,omitempty"` // where the damaged file is kept; empty when it was missing
-	Copied *time.Time     `json:"copied,omitempty"`  // when the copy was made that was used; nil: there was none that can be read
+	Damage string         `json:"damage"`            // description of the damage
+	KeptAs string         `json:"kept_as,omitempty"` // path of the kept damaged file; empty if it was missing
+	Copied *time.Time     `json:"copied,omitempty"`  // time of the copy that was used; nil: there was no readable one
 	Tasks  []RepairedTask `json:"tasks"`
-	Lost   []string       `json:"lost,omitempty"` // tasks of which too little is readable, by what stands for their IDs
+	Lost   []string       `json:"lost,omitempty"` // tasks with too few readable records, by their names in the journal
 }
 
-// RepairedTask is what a repaired journal has of a task.
+// RepairedTask describes a task in a repaired journal.
 type RepairedTask struct {
 	ID       string `json:"id"`
 	Name     string `json:"name,omitempty"` // empty for a task of another program
 	Trials   int    `json:"trials"`
 	Outcomes int    `json:"outcomes"`
 	Newer    int    `json:"newer"`              // records from the damaged file that the copy did not have
-	Imported int    `json:"imported,omitempty"` // trials of those that have another number now
+	Imported int    `json:"imported,omitempty"` // number of these trials that now have another number
 	Dropped  int    `json:"dropped,omitempty"`  // records dropped because they depend on missing records
-	Conflict bool   `json:"conflict,omitempty"` // what the damaged file has contradicts the copy, which alone was used
-	Private  bool   `json:"private,omitempty"`  // it releases nothing more
+	Conflict bool   `json:"conflict,omitempty"` // the damaged file contradicts the copy, and only the copy was used
+	Private  bool   `json:"private,omitempty"`  // it makes no further DP releases
 }
 
-// repairMark is what a repair leaves in the journal for all later starts.
+// repairMark is the mark that a repair leaves in the journal for all later starts.
 type repairMark struct {
 	Repaired   time.Time `json:"repaired"`
 	AfterEpoch uint64    `json:"after_epoch"` // no task had a later epoch
 }
 
 // skippedEpochs is the number of epochs that a repair skips: more than the possible number of
-// starts since the copy was made. Peers take any later epoch.
+// starts since the copy was made. Peers accept any later epoch.
 const skippedEpochs = 1 << 20
 
 func (m *repairMark) unaccounted() string {
 	return fmt.Sprintf("its journal was damaged, and repaired on %s, so that it is not known what the node had released before; tasks without a promise of privacy go on", m.Repaired.UTC().Format(time.DateOnly))
 }
 
-// repairOf returns the mark in a journal, nil when there is none.
+// repairOf returns the mark in a journal, nil if there is none.
 func repairOf(j *journal.Journal) (*repairMark, error) {
 	data, err := j.Mark()
 	if data == nil || err != nil {
@@ -70,14 +70,15 @@ func repairOf(j *journal.Journal) (*repairMark, error) {
 	return &m, nil
 }
 
-// Repair makes a new journal in place of a damaged or missing one: from the copy of the last start or
-// end, and from the readable newer records of the damaged file, which is kept beside it under a name
-// with damaged. All records of the copy are in the new journal. No node may run on the directory.
+// Repair replaces a damaged or missing journal by a new one. It uses the copy of the last start or
+// end, and the readable newer records of the damaged file, which it keeps beside the journal under
+// a name with damaged. All records of the copy are in the new journal. No node may run on the
+// directory.
 //
-// From then on peers take the node's shares for newer than all earlier ones, and the node releases
-// nothing more on tasks that promise privacy, since releases may be missing.
+// From then on peers treat the node's shares as newer than all earlier ones. The node makes no
+// further DP releases on tasks with a privacy budget, because the journal may lack some.
 //
-// Errors: ErrSound, journal.ErrBusy, ErrUnrepairable. After an error the journal is as it was.
+// Errors: ErrSound, journal.ErrBusy, ErrUnrepairable. After an error the journal is unchanged.
 func Repair(dir string, strategies strategy.Set, now time.Time) (Repaired, error) {
 	if err := datadir.Check(dir); err != nil {
 		return Repaired{}, err
@@ -110,7 +111,7 @@ func Repair(dir string, strategies strategy.Set, now time.Time) (Repaired, error
 	return r.report, r.write(now)
 }
 
-// damageOf returns what keeps a node from starting on a journal.
+// damageOf returns the error that keeps a node from starting on a journal.
 func damageOf(path string, strategies strategy.Set) error {
 	opened, err := journal.OpenReadOnly(path, readTimeout)
 	if err != nil {
@@ -122,19 +123,19 @@ func damageOf(path string, strategies strategy.Set) error {
 	return errors.Join(err, unread)
 }
 
-// repair is a repair under way.
+// repair is a repair in progress.
 type repair struct {
 	dir        string
 	strategies strategy.Set
 
 	copied, found journal.Salvaged
 	logs          map[string][]journal.Entry
-	epoch         uint64 // the latest that is known
+	epoch         uint64 // latest known one
 	report        Repaired
 }
 
-// CheckCopy reads the copy of a directory's journal and returns when it was made. It wraps
-// fs.ErrNotExist when there is none, and journal.ErrDamaged when Repair cannot use it.
+// CheckCopy reads the copy of a directory's journal and returns the time at which it was made. The
+// error wraps fs.ErrNotExist if there is none, and journal.ErrDamaged if Repair cannot use it.
 func CheckCopy(dir string, strategies strategy.Set) (made time.Time, err error) {
 	path := filepath.Join(dir, CopyFile)
 	if err := damageOf(path, strategies); err != nil {
@@ -156,7 +157,7 @@ func (r *repair) read() error {
 		r.copied, err = journal.Salvage(filepath.Join(r.dir, CopyFile))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, journal.ErrDamaged) {
-		return err // whatever it is, the copy may be whole
+		return err // for any such error, the copy may be undamaged
 	}
 	if r.found, err = journal.Salvage(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -197,11 +198,11 @@ func (r *repair) merge() error {
 	return nil
 }
 
-// ErrUnrepairable: neither the journal nor a copy of it holds a task that can be read.
+// ErrUnrepairable: neither the journal nor a copy of it contains a readable task.
 var ErrUnrepairable = errors.New("beyond repair")
 
-// taskIn returns the task ID of entries. Their record of the task is right; the name that they were
-// found under may be damaged.
+// taskIn returns the task ID of entries. It uses their record of the task, because the name of
+// their log may be damaged.
 func (r *repair) taskIn(name string, pieces []journal.Piece) (id string, readable bool) {
 	id = name
 	for _, piece := range pieces {
@@ -209,7 +210,7 @@ func (r *repair) taskIn(name string, pieces []journal.Piece) (id string, readabl
 		if err != nil || record.Task == nil {
 			continue
 		}
-		readable = true // perhaps by another program alone
+		readable = true // perhaps only by another program
 		if t, err := r.strategies.ParseCanonical("journal", record.Task.Canonical); err == nil {
 			id = t.ID().String()
 		}
@@ -217,7 +218,7 @@ func (r *repair) taskIn(name string, pieces []journal.Piece) (id string, readabl
 	return id, readable
 }
 
-// mergeTask takes all of the copy's log, and what the damaged file has beyond it.
+// mergeTask merges all of the copy's log with later entries of the damaged file.
 func (r *repair) mergeTask(id string, copied, found []journal.Piece) error {
 	task := RepairedTask{ID: id, Conflict: !agree(copied, found)}
 	if task.Conflict {
@@ -251,7 +252,7 @@ func (r *repair) mergeTask(id string, copied, found []journal.Piece) error {
 	}
 	mended, err := agent.Repair(records, complete, r.strategies)
 	if err != nil && base < complete {
-		mended, err = agent.Repair(records, base, r.strategies) // something is missing, although no gap is known
+		mended, err = agent.Repair(records, base, r.strategies) // records are missing, although no gap is known
 	}
 	if _, unknown := errors.AsType[*strategy.UnknownError](err); unknown {
 		// This program cannot decide which of the records after a gap are valid.
@@ -280,7 +281,7 @@ func (r *repair) mergeTask(id string, copied, found []journal.Piece) error {
 	return nil
 }
 
-// copyAlone takes the copy's log as it is.
+// copyAlone uses the copy's log unchanged.
 func (r *repair) copyAlone(id string, copied []journal.Piece, task RepairedTask) error {
 	if len(copied) == 0 {
 		r.report.Lost = append(r.report.Lost, id)
@@ -304,7 +305,7 @@ func (r *repair) copyAlone(id string, copied []journal.Piece, task RepairedTask)
 	return nil
 }
 
-// add takes note of a task's new log.
+// add adds a task's new log.
 func (r *repair) add(task RepairedTask, entries []journal.Entry, h agent.History) {
 	if h.Task != nil {
 		task.Name, task.Private, task.Trials = h.Task.Name, h.Task.Privacy != nil, len(h.Trials)
@@ -318,7 +319,7 @@ func (r *repair) add(task RepairedTask, entries []journal.Entry, h agent.History
 	r.report.Tasks = append(r.report.Tasks, task)
 }
 
-// agree reports whether two logs have the same entries where both have one.
+// agree reports whether two logs have equal entries at the indices that are in both.
 func agree(copied, found []journal.Piece) bool {
 	known := map[uint64]journal.Piece{}
 	for _, piece := range copied {
@@ -332,8 +333,8 @@ func agree(copied, found []journal.Piece) bool {
 	return true
 }
 
-// newestOfKeys leaves of the entries with a key the last one, and returns how many of
-// what is left are before the first gap, and before the end of the copy.
+// newestOfKeys keeps only the last entry of each key. It returns how many of the remaining entries
+// are before the first gap, and before the end of the copy.
 func newestOfKeys(pieces []journal.Piece, gap, copied int) (left []journal.Piece, beforeGap, ofCopy int) {
 	last := map[string]int{}
 	for i, piece := range pieces {
@@ -353,9 +354,9 @@ func newestOfKeys(pieces []journal.Piece, gap, copied int) (left []journal.Piece
 	return left, beforeGap, ofCopy
 }
 
-// write puts the damaged file aside and the new journal in its place. The copy comes
-// first: should the process end in between, the next repair begins with it, and skips
-// further epochs.
+// write keeps the damaged file under another name and writes the new journal in its place. It
+// replaces the copy first: if the process ends in between, the next repair begins with it, and
+// skips further epochs.
 func (r *repair) write(now time.Time) error {
 	mark, err := json.Marshal(repairMark{Repaired: now.UTC(), AfterEpoch: r.epoch + skippedEpochs})
 	if err != nil {
@@ -373,8 +374,7 @@ func (r *repair) write(now time.Time) error {
 	return journal.Write(path, mark, r.logs)
 }
 
-// setAside gives the damaged file a second name, which nothing has yet, or where that is
-// impossible copies it.
+// setAside gives the damaged file a second, unused name, or copies it if that is impossible.
 func setAside(path string, now time.Time) (aside string, err error) {
 	name := "journal-damaged-" + now.UTC().Format("20060102-150405")
 	for number := 1; ; number++ {

@@ -13,8 +13,8 @@ import (
 // shareCacheDir is the folder in a data directory with the shares of peers, one file a task.
 const shareCacheDir = "peer-shares"
 
-// shareCachePause is the time from a change to a write of the file, and a second more for
-// each MiB, so that a large fleet costs the disk a MiB a second at most.
+// shareCachePause is the time from a change to a write of the file; each MiB adds a second, so that
+// a large federation writes at most a MiB per second to the disk.
 const shareCachePause = time.Second
 
 // ShareCache writes the shares of peers on one task to a file, in the background. One goroutine owns
@@ -36,8 +36,8 @@ func (s *Store) ShareCache(task string) *ShareCache {
 	return &ShareCache{path: filepath.Join(s.dir, shareCacheDir, task+".jsonl"), task: task, timer: timer}
 }
 
-// Read returns what an earlier run has stored. The error wraps sharecache.ErrDamaged where the file
-// is not as it was written or is of another task; it is then removed, since Begin writes it anew.
+// Read returns the data that an earlier run has stored. The error wraps sharecache.ErrDamaged if
+// the file is damaged or of another task; it is then removed, because Begin writes it anew.
 func (c *ShareCache) Read() (sharecache.Contents, error) {
 	contents, err := sharecache.Read(c.path)
 	if err == nil && contents.Task != c.task && (contents.Task != "" || len(contents.Shares) > 0) {
@@ -49,7 +49,7 @@ func (c *ShareCache) Read() (sharecache.Contents, error) {
 	return contents, err
 }
 
-// Note plans a write when there is a change.
+// Note schedules a write if there is a change.
 func (c *ShareCache) Note(changed bool) {
 	if changed && !c.changed && c.writing == nil {
 		c.plan()
@@ -61,10 +61,10 @@ func (c *ShareCache) plan() {
 	c.timer.Reset(shareCachePause + time.Duration(c.bytes)*time.Second/(1<<20))
 }
 
-// Due receives when the owner must call Begin.
+// Due receives a time when the owner must call Begin.
 func (c *ShareCache) Due() <-chan time.Time { return c.timer.C }
 
-// Written receives when a write has ended, for Ended.
+// Written receives the result of a write, for Ended.
 func (c *ShareCache) Written() <-chan error { return c.writing }
 
 // Begin writes a snapshot in the background.
@@ -77,11 +77,11 @@ func (c *ShareCache) Begin(contents sharecache.Contents) {
 	go func(done chan<- error) { done <- sharecache.Write(c.path, contents) }(c.writing)
 }
 
-// Ended takes the result of a write and plans the next one when it is due. It returns an error that
-// the user does not know yet: the first since the last write that succeeded.
+// Ended processes the result of a write and schedules the next one if needed. It returns an error
+// that the user does not know yet: the first since the last successful write.
 func (c *ShareCache) Ended(written error) error {
 	c.writing = nil
-	c.changed = c.changed || written != nil // the same contents are still to be written
+	c.changed = c.changed || written != nil // the same contents must still be written
 	if c.changed {
 		c.plan()
 	}
@@ -92,7 +92,7 @@ func (c *ShareCache) Ended(written error) error {
 	return nil
 }
 
-// Finish waits for a write in progress and writes what has changed since. The owner calls it last.
+// Finish waits for a write in progress and writes later changes. The owner calls it last.
 func (c *ShareCache) Finish(contents sharecache.Contents) error {
 	c.timer.Stop()
 	if c.writing != nil {

@@ -38,8 +38,8 @@ type Store struct {
 }
 
 // Open makes the data directory if it is missing, locks its journal and reads all tasks. The error
-// wraps journal.ErrBusy where another process has the journal, and journal.ErrDamaged where
-// records are not as they were written.
+// wraps journal.ErrBusy if another process has the journal, and journal.ErrDamaged if records are
+// damaged.
 func Open(dir string, strategies strategy.Set) (*Store, error) {
 	if err := datadir.Make(dir); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (s *Store) Close(log *slog.Logger) error {
 // Tasks returns the IDs of the tasks in the journal, sorted.
 func (s *Store) Tasks() ([]string, error) { return s.journal.Tasks() }
 
-// History returns what the journal contains of a task, as Archive.History does.
+// History returns the journal's content about a task, as Archive.History does.
 func (s *Store) History(id string) (agent.History, error) {
 	return historyIn(s.journal, id, s.strategies)
 }
@@ -89,8 +89,9 @@ func (s *Store) OpenLog(task string) (*journal.Log, []agent.Record, error) {
 	return log, records, err
 }
 
-// ApplyRepair sets in an agent's configuration what follows from a repair of the journal: the epoch
-// that it begins after, and why it releases nothing more on tasks that promise privacy.
+// ApplyRepair sets the consequences of a repair of the journal in an agent's configuration: the
+// epoch after which it begins, and why it makes no further DP releases on tasks with a privacy
+// budget.
 func (s *Store) ApplyRepair(config *agent.Config) {
 	if s.repaired != nil {
 		config.AfterEpoch, config.Unaccounted = s.repaired.AfterEpoch, s.repaired.unaccounted()

@@ -20,9 +20,9 @@ func ReadLog(log *journal.Log) ([]agent.Record, error) {
 	return records, err
 }
 
-// checkTasks reads the whole journal, before there is a network: it finds damaged records, and checks
-// that each task has its own ID, since with a damaged one a node would not find the task and begin
-// anew. It returns the names of the tasks that this version can read, by ID.
+// checkTasks reads the whole journal before the node uses the network. It finds damaged records,
+// and checks that each task has its own ID: with a damaged ID, a node would not find the task and
+// begin anew. It returns the names of the tasks that this version can read, by ID.
 func checkTasks(j *journal.Journal, strategies strategy.Set) (names map[string]string, err error) {
 	ids, err := j.Tasks()
 	if err != nil {
@@ -53,8 +53,8 @@ func checkTasks(j *journal.Journal, strategies strategy.Set) (names map[string]s
 	return names, nil
 }
 
-// checkTask compares the ID with the record of the task in an entry; false when there is none. Tasks of
-// other versions, which this one cannot read, are not checked.
+// checkTask compares the ID with the record of the task in an entry; checked is false if there is
+// none. Tasks of other versions, which this one cannot read, are not checked.
 func checkTask(path, id string, entry journal.Entry, strategies strategy.Set) (t *task.Task, checked bool, err error) {
 	record, err := agent.DecodeRecord(entry.Data)
 	if err != nil || record.Task == nil {

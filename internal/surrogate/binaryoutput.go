@@ -11,18 +11,18 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// truth models what is true or false: a process that is above 0 where it is true, observed
-// by sides of 0 with noise. Rasmussen and Williams, "Gaussian Processes for Machine
-// Learning" (2006), section 3.6. Its labels are not standardised, and their noise is learned
-// where the book learns the variance of the process: only their ratio counts.
+// truth models a truth value: a process that is above 0 where the value is true, observed by the
+// sign of the process plus noise. Rasmussen and Williams, "Gaussian Processes for Machine Learning"
+// (2006), section 3.6. Its labels are not standardised. It learns their noise, where the book
+// learns the variance of the process: only their ratio matters.
 type truth struct {
 	process *exact
 	of      task.Output
 }
 
-// Fit keeps the mode of the prior while all labels are the same: such are most likely where
-// the process hardly varies, which would have the search look for the other label at the
-// ends of the space only.
+// Fit returns the mode of the prior while all labels are equal. The likelihood of equal labels is
+// largest for a process that hardly varies; the search would then look for the other label only at
+// the ends of the space.
 func (m *truth) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	sides, err := sidesOf(obs)
 	if err != nil {
@@ -38,8 +38,7 @@ func (m *truth) Fit(ctx context.Context, obs Observations, previous *Hyperparame
 	return OfProcess(h), nil
 }
 
-// Condition does not make use of the previous posterior: each label changes what all others
-// say.
+// Condition ignores the previous posterior, because each label changes the sites of all others.
 func (m *truth) Condition(obs Observations, h Hyperparameters, _ Posterior) (Posterior, error) {
 	sides, err := sidesOf(obs)
 	if err != nil {
@@ -52,21 +51,21 @@ func (m *truth) Condition(obs Observations, h Hyperparameters, _ Posterior) (Pos
 	return &Constraint{Posterior: &exactPosterior{model: m.process, process: p}, Output: m.of, High: math.Inf(1), Noise: h.Noise}, nil
 }
 
-// clusterOdds is by how much labels that depend on the design must be the likelier ones.
+// clusterOdds is the likelihood ratio that a dependence of labels on the design must exceed.
 const clusterOdds = 100
 
-// minFailures is how many zeros must be more than half of the labels.
+// minFailures is the smallest number of zeros for MostFail.
 const minFailures = 5
 
-// Clusters reports whether labels, 0 or 1, depend on the design: whether a process of the
-// hyperparameters makes them a hundred times as probable as a rate that is the same for all
-// designs.
+// Clusters reports whether labels, 0 or 1, depend on the design. It compares their probabilities
+// under a process with the hyperparameters and under one rate for all designs; the ratio must
+// exceed 100.
 func Clusters(t *task.Task, obs Observations, h Hyperparameters) (bool, error) {
 	sides, err := sidesOf(obs)
 	if err != nil {
 		return false, err
 	}
-	if -logSame(obs) <= math.Log(clusterOdds) { // labels that a process makes certain would not do
+	if -logSame(obs) <= math.Log(clusterOdds) { // even a process that makes the labels certain would not suffice
 		return false, nil
 	}
 	evidence, err := gp.IntervalEvidence(ConstraintSpec(t), obs.X, sides, h.Process())
@@ -76,14 +75,14 @@ func Clusters(t *task.Task, obs Observations, h Hyperparameters) (bool, error) {
 	return evidence-logSame(obs) > math.Log(clusterOdds), nil
 }
 
-// MayCluster reports whether a model of the labels may be useful: there are enough of them for
-// Clusters, or MostFail.
+// MayCluster reports whether a model of the labels may be useful: either there are enough labels
+// for Clusters, or MostFail is true.
 func MayCluster(obs Observations) bool {
 	return MostFail(obs) || -logSame(obs) > math.Log(clusterOdds)
 }
 
-// MostFail reports whether at least five labels are 0 and these are more than half of them. A
-// model that errs costs little then, and a few ones are no proof yet.
+// MostFail reports whether at least five labels are 0 and these are more than half of them. In that
+// case a wrong model costs little, and a few ones prove nothing yet.
 func MostFail(obs Observations) bool {
 	failures := 0
 	for _, y := range obs.Y {
@@ -94,8 +93,8 @@ func MostFail(obs Observations) bool {
 	return failures >= minFailures && 2*failures > len(obs.Y)
 }
 
-// logSame is the logarithm of the probability of labels by a rate that is the same for all
-// designs, and of which nothing else is known.
+// logSame returns the logarithm of the probability of labels under one rate for all designs, with a
+// uniform prior on the rate.
 func logSame(obs Observations) float64 {
 	successes, n := 0.0, float64(len(obs.Y))
 	for _, y := range obs.Y {

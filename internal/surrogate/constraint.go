@@ -12,25 +12,25 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Constraint is the posterior of a constraint's output, with its limits in the units in
-// which the posterior speaks. Where larger numbers break the constraint it is of the
-// output times -1, so that the bent tail is that of the bad values, as an objective's.
+// Constraint is the posterior of a constraint's output, with its limits in the units of the
+// posterior. If larger numbers violate the constraint, the output is multiplied by -1, so that the
+// bent tail is that of the bad values, as for an objective.
 type Constraint struct {
 	Posterior
 	Output task.Output
-	// Low and High are the least and the largest value that keep the constraint. One
-	// of them may be infinite. Of what is true or false the posterior is that of a
-	// function which is above 0 where it is true, without the noise of the label.
+	// Low and High are the smallest and the largest value that satisfy the constraint. One of them
+	// may be infinite. For a truth value, the posterior is that of a function which is above 0
+	// where the value is true, without the noise of the label.
 	Low, High float64
-	// Noise is the variance of what decides beside the posterior's function whether the
-	// constraint is kept: the noise of a label, or 0.
+	// Noise is the variance of influences on the constraint besides the posterior's function: the
+	// noise of a label, or 0.
 	Noise float64
 }
 
-// Given returns the posterior given also whether the constraint is kept at some designs,
-// as reported by others: at the encoded points x (one row each) where kept is
-// true. What breaks a constraint of two limits is left out, since it may lie on either side.
-// With nothing that counts it is c itself.
+// Given returns the posterior that also knows from reports of peers whether the constraint is
+// satisfied at some designs: at the encoded points x (one row each), true in kept means satisfied.
+// With two limits it ignores violations, because the output may lie on either side. Without usable
+// reports it returns c itself.
 func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
 	p, ok := c.Posterior.(*exactPosterior)
 	if !ok {
@@ -40,7 +40,7 @@ func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
 	var within []gp.Interval
 	for i := range x {
 		side := gp.Interval{Low: c.Low, High: c.High}
-		if side.High-side.Low < normal.MinWidth { // what must be one number, as for probabilities
+		if side.High-side.Low < normal.MinWidth { // a single allowed number, as for probabilities
 			side.High = side.Low + normal.MinWidth
 		}
 		if !kept[i] {
@@ -68,7 +68,7 @@ func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
 }
 
 // WithPending returns the posterior given that the encoded designs x, at least one, have the
-// outputs that c expects: numbers their means ([Pending]), labels the likelier value.
+// outputs that c expects: means for numbers ([Pending]), the likelier value for labels.
 func (c *Constraint) WithPending(x [][]float64) (*Constraint, error) {
 	if c.Noise > 0 {
 		kept := make([]bool, len(x))
@@ -91,10 +91,9 @@ func (c *Constraint) WithPending(x [][]float64) (*Constraint, error) {
 	return &pending, nil
 }
 
-// NewConstraint returns the model of a constraint's output: the exact Gaussian process,
-// whatever the task's surrogate, or for what is true or false the process with the probit
-// likelihood. Its posteriors are of type *Constraint. Observations are values as measured,
-// or 1 for true and 0 for false.
+// NewConstraint returns the model of a constraint's output: the exact Gaussian process, whatever
+// the task's surrogate, or for a truth value the process with the probit likelihood. Its posteriors
+// are of type *Constraint. Observations are values as measured, or 1 for true and 0 for false.
 func NewConstraint(t *task.Task, c task.Constraint) (Model, error) {
 	shared, err := SharedMap(t)
 	if err != nil {
@@ -120,8 +119,9 @@ type constraint struct {
 	sign    float64
 }
 
-// turned returns the outputs with their bad values low. What breaks the limit and has diverged
-// is the worst of the others beyond the limit: that it breaks the limit is all that counts.
+// turned returns the outputs with their bad values low. An output that violates the limit and has
+// diverged is replaced by the worst of the other outputs beyond the limit: only the violation
+// matters.
 func (m *constraint) turned(obs Observations) Observations {
 	low, high := m.of.Low, m.of.High
 	if m.sign < 0 {
@@ -140,7 +140,7 @@ func (m *constraint) turned(obs Observations) Observations {
 	return Observations{X: obs.X, Y: y}
 }
 
-// limitDiverged changes the outputs below the limit that have diverged.
+// limitDiverged replaces the outputs below the limit that have diverged.
 func limitDiverged(x [][]float64, y []float64, limit float64) {
 	diverged := Diverged(Observations{X: x, Y: y})
 	if !slices.Contains(diverged, true) {

@@ -2,25 +2,25 @@ package surrogate
 
 import "slices"
 
-// When an output counts as diverged.
+// Thresholds of diverged outputs.
 const (
-	typicalOf  = 10  // first outputs, of which the typical distance to the best is the median
-	minTypical = 4   // outputs, of which none has diverged where there are fewer
+	typicalOf  = 10  // first outputs; the median of their distances to the best is the typical distance
+	minTypical = 4   // outputs; with fewer, none has diverged
 	divergedBy = 1e4 // typical distances to the best
 
-	minPenalties = 3  // designs of equal outputs, worse than all others
-	minMeasured  = 3  // different outputs beside them
-	penaltyBy    = 10 // times as far from the best as the worst of these
+	minPenalties = 3  // number of designs with equal outputs, worse than all others
+	minMeasured  = 3  // number of different better outputs
+	penaltyBy    = 10 // times the distance to the best of the worst of these
 )
 
-// Diverged reports of each output, larger ones being better, whether a model of the others
-// ignores it, since the evaluation has rather failed than measured the objective. Such an
-// output is more than 10,000 times as far from the best as the median of the first ten, or
-// it is a penalty: an output that three or more designs have, ten times as far from the best as
-// all better ones, of which at least three differ.
+// Diverged reports for each output, larger ones being better, whether a model of the others ignores
+// it, because the evaluation has probably failed. Such an output is more than 10,000 times as far
+// from the best as the median of the first ten, or it is a penalty. A penalty is an output that
+// three or more designs have, ten times as far from the best as all better ones, of which at least
+// three differ.
 //
-// The first outputs are those of starting designs, which cover the space. Later designs lie
-// near the best ever more often, and their outputs show no longer which distance is typical.
+// The first outputs are those of starting designs, which cover the space. More and more of the
+// later designs lie near the best, so their outputs no longer show the typical distance.
 func Diverged(obs Observations) []bool {
 	y := obs.Y
 	diverged := make([]bool, len(y))
@@ -30,7 +30,7 @@ func Diverged(obs Observations) []bool {
 	best := slices.Max(y)
 	distances := make([]float64, len(y))
 	for i, v := range y {
-		distances[i] = best - v // +Inf where that overflows
+		distances[i] = best - v // +Inf if that overflows
 	}
 	limit := worstMeasured(obs.X, distances)
 	for i, distance := range distances {

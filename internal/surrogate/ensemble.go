@@ -7,13 +7,12 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// Ensemble is what a Posterior may be too, when its hyperparameters are learned and so
+// Ensemble is an optional interface of a Posterior whose hyperparameters are learned and therefore
 // uncertain.
 type Ensemble interface {
-	// Members returns count posteriors of the same observations under hyperparameters
-	// drawn by [gp.Sample]; with fixed hyperparameters it is one, the posterior itself. They are
-	// in the units of the one that is asked. When ctx ends before that, it returns the
-	// error of ctx.
+	// Members returns count posteriors of the same observations under hyperparameters drawn by
+	// [gp.Sample]; with fixed hyperparameters it returns only the posterior itself. They have the
+	// units of the receiver. If ctx ends before that, it returns the error of ctx.
 	Members(ctx context.Context, count int, rng *rand.Rand) ([]Posterior, error)
 }
 

@@ -4,12 +4,12 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// EvidenceModel is what a Model may be too, when it can say how well hyperparameters explain
-// observations: nodes that fit the same observations on different processors compare
-// their results by it.
+// EvidenceModel is an optional interface of a Model that measures how well hyperparameters explain
+// observations. Nodes that fit the same observations on different processors compare their results
+// with it.
 type EvidenceModel interface {
-	// LogPosterior returns the logarithm of the density that Fit maximises, up to a
-	// constant, on all the observations.
+	// LogPosterior returns the logarithm of the density that Fit maximises, up to a constant, for
+	// all observations.
 	LogPosterior(obs Observations, h Hyperparameters) (float64, error)
 }
 
@@ -27,11 +27,10 @@ func (e *exact) LogPosterior(obs Observations, h Hyperparameters) (float64, erro
 	return value, nil
 }
 
-// LeaveOneOuter is what a Posterior may be too, when it can say how far each of its
-// observations lies from what the others predict.
+// LeaveOneOuter is an optional interface of a Posterior that computes leave-one-out residuals.
 type LeaveOneOuter interface {
-	// LeaveOneOut returns for each observation its distance from the mean that the
-	// process has there given all others, in standard deviations of an observation.
+	// LeaveOneOut returns for each observation its signed distance from the mean of the process
+	// given all others, in standard deviations of an observation.
 	LeaveOneOut() []float64
 }
 

@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// drawFeatures is the number of random features of the prior part of a
-	// sample path. The part that the observations determine is exact.
+	// drawFeatures is the number of random features of the prior part of a sample path. The part
+	// that depends on observations is exact.
 	drawFeatures = 512
 
-	// A path is projected onto M shared features by its values at the larger of
-	// 1,000 and 3·M designs, at most 3,000 (a limit on memory and time), with a
-	// ridge of 0.05 (in units of the prior variance 1). The ridge decides the norm
-	// of the weights; package rff states it. A limit on that norm, as for privacy,
-	// must be chosen together with the ridge.
+	// A path is projected onto M shared features by its values at the larger of 1,000 and 3·M
+	// designs, at most 3,000 (a limit on memory and time), with a ridge of 0.05 (in units of the
+	// prior variance 1). The ridge determines the norm of the weights; package rff states it. A
+	// limit on that norm, as for privacy, must be chosen together with the ridge.
 	minPoints        = 1000
 	pointsPerFeature = 3
 	maxPoints        = 3000
@@ -34,7 +33,7 @@ type exact struct {
 	space      *task.Space
 	shared     *rff.Map
 	projection func() (*rff.Projection, error)
-	seed       random.Seed // of what the task alone determines
+	seed       random.Seed // of everything that only the task determines
 }
 
 func newExact(t *task.Task, spec gp.Spec, shared *rff.Map) *exact {
@@ -48,16 +47,16 @@ func newExact(t *task.Task, spec gp.Spec, shared *rff.Map) *exact {
 	}
 }
 
-// lazyProjection makes the projection when it is first needed: only who shares
-// pays for it, and pays once.
+// lazyProjection returns a function that computes the projection at its first call, so that only
+// agents that share have its cost, and only once.
 func lazyProjection(t *task.Task, shared *rff.Map) func() (*rff.Projection, error) {
 	return sync.OnceValues(func() (*rff.Projection, error) {
 		return rff.NewProjection(shared, projectionPoints(t), ridge)
 	})
 }
 
-// projectionPoints returns designs, because no function is evaluated between
-// them: uniform in the cube and moved to the nearest design.
+// projectionPoints returns designs, because no function is evaluated between them: points uniform
+// in the cube, moved to the nearest design.
 func projectionPoints(t *task.Task) [][]float64 {
 	rng := taskSeed(t).Stream("projection", 0)
 	count := max(minPoints, pointsPerFeature*t.Surrogate.Features)
@@ -87,7 +86,7 @@ func (e *exact) Fit(ctx context.Context, obs Observations, previous *Hyperparame
 	return e.FitUnder(ctx, nil, obs, previous, rng)
 }
 
-// startsOf is where a fit begins beside the places that it knows itself.
+// startsOf returns the starting point of a fit besides those that every fit uses.
 func startsOf(previous *Hyperparameters) []gp.Hyperparameters {
 	if previous == nil {
 		return nil
@@ -103,8 +102,8 @@ func (e *exact) Condition(obs Observations, h Hyperparameters, previous Posterio
 	return e.given(obs.X, y, s.units(), h, previous)
 }
 
-// given conditions the process on standardised outputs, by what the previous posterior
-// knows where that is of the same process.
+// given conditions the process on standardised outputs. It extends the previous posterior if that
+// has the same hyperparameters.
 func (e *exact) given(x [][]float64, y []float64, units Units, h Hyperparameters, previous Posterior) (Posterior, error) {
 	var p *gp.Posterior
 	var err error
@@ -122,7 +121,7 @@ func (e *exact) given(x [][]float64, y []float64, units Units, h Hyperparameters
 type exactPosterior struct {
 	model   *exact
 	process *gp.Posterior
-	units   Units // none where the outputs are sides
+	units   Units // zero if the outputs are intervals
 }
 
 func (p *exactPosterior) Predict(x []float64) (mean, variance float64) {

@@ -10,13 +10,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// MaxDeviations is how far from its mean an output under fixed hyperparameters counts to be at
-// most: what lies further away is taken for that. No square of a number in standardised
-// units overflows.
+// MaxDeviations is the largest distance of an output from its mean under fixed hyperparameters;
+// larger distances are reduced to it. No square of a number in standardised units overflows.
 const MaxDeviations = 1e100
 
-// fixed is the Gaussian process with the hyperparameters of the task file. Their mean and
-// standard deviation standardise its outputs, whatever was observed, so that it has a posterior without observations too, which is the prior.
+// fixed is the Gaussian process with the hyperparameters of the task file. Their mean and standard
+// deviation standardise its outputs, whatever was observed. Therefore it also has a posterior
+// without observations, which is the prior.
 type fixed struct {
 	process *exact
 	units   Units // of outputs of which larger are better
@@ -33,8 +33,7 @@ func newFixed(t *task.Task, process *exact) *fixed {
 	}
 }
 
-// fixedUnits turns the mean with the outputs, which are negated where the goal is to
-// minimise.
+// fixedUnits negates the mean if the goal is to minimise, as the outputs are.
 func fixedUnits(t *task.Task) Units {
 	return Units{Level: t.Goal.Sign() * t.Surrogate.Fixed.Mean, Scale: t.Surrogate.Fixed.SignalStd}
 }
@@ -55,7 +54,7 @@ func (m *fixed) Condition(obs Observations, h Hyperparameters, previous Posterio
 	return m.process.given(obs.X, y, m.units, h, previous)
 }
 
-// standardise returns outputs in these units, nothing bent, up to MaxDeviations.
+// standardise returns outputs in these units, without bending, limited to MaxDeviations.
 func (u Units) standardise(obs Observations) ([]float64, error) {
 	if err := checkLengths(obs); err != nil {
 		return nil, err
@@ -71,7 +70,7 @@ func (u Units) standardise(obs Observations) ([]float64, error) {
 }
 
 // Outputs is Standardise for the objective of a task whose hyperparameters may be fixed.
-// With these it has its units without observations too.
+// Fixed ones determine the units even without observations.
 func Outputs(t *task.Task, obs Observations) ([]float64, Units, error) {
 	if t.Surrogate.Fixed == nil {
 		return Standardise(obs)

@@ -11,46 +11,45 @@ import (
 
 // PriorFitter is a Model whose hyperparameters can be fitted under another prior.
 type PriorFitter interface {
-	// FitUnder is Fit by another prior, which the result names; nil is the model's own.
+	// FitUnder is Fit with another prior, which the result contains; nil is the model's own.
 	FitUnder(ctx context.Context, prior *gp.Prior, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
-	// Evidence says what the observations, at least one, tell of the hyperparameters. It
-	// depends on the arguments and rng alone.
+	// Evidence returns the information of the observations, at least one, about the
+	// hyperparameters. It depends only on the arguments and rng.
 	Evidence(ctx context.Context, obs Observations, rng *rand.Rand) (Evidence, error)
-	// Prior is the model's own.
+	// Prior returns the model's own prior.
 	Prior() gp.Prior
 }
 
-// Evidence is what observations tell of the logarithms of hyperparameters, those of the
-// lengthscales first and that of the noise last: the moments of their posterior under the
-// model's own prior, estimated by draws. (The place of largest density is a worse
-// witness: with five observations it is where the likelihood happens to be large. One
-// step of Fisher scoring from the prior's mode, a place that is the same for all nodes, ends
-// at lengthscales that are too short, by a factor of up to twenty where nodes are unlike,
-// however much was observed.)
+// Evidence is the information of observations about the logarithms of hyperparameters, those of the
+// lengthscales first and that of the noise last: the moments of their posterior under the model's
+// own prior, estimated by draws. (The point of largest density is less informative: with five
+// observations it is where the likelihood happens to be large. One step of Fisher scoring from the
+// prior's mode, which is the same for all nodes, gives lengthscales that are too short, by a factor
+// of up to twenty for dissimilar nodes, whatever the number of observations.)
 //
-// The draws keep above the floors of a fit, and the prior is taken for a normal without any.
-// So who knows nothing says that lengthscales are a little longer, by a third in a space
-// of two parameters and less in others. That makes up for what a few standardised outputs
-// say, whose deviation is 1 however long the waves: that they are shorter. With
-// neither, designs were worse.
+// The draws stay above the floors of a fit, but the prior is treated as a normal distribution
+// without floors. Therefore a node without information reports lengthscales that are a little
+// longer, by a third in a space of two parameters and less in others. This compensates an opposite
+// bias: a few standardised outputs have deviation 1 whatever the lengthscales, and suggest shorter
+// ones. Without both biases, designs were worse.
 type Evidence struct {
 	Mean      []float64 // of the posterior, within MaxSpreads of the prior's mean
-	Precision []float64 // by how much the posterior's is above the prior's: 0 to MaxPrecision
+	Precision []float64 // precision of the posterior minus that of the prior: 0 to MaxPrecision
 }
 
-// The bounds on Evidence.
+// Limits of Evidence.
 const (
 	MaxSpreads   = 2   // of the prior
 	MaxPrecision = 1e4 // protocol.MaxPrecision
 )
 
-// How many draws Evidence takes: fewer from more observations, of which each draw takes
-// longer and says more.
+// Numbers of draws of Evidence: fewer for more observations, for which each draw takes longer and
+// contains more information.
 const (
 	maxDraws          = 128
 	minDraws          = 16
 	drawnObservations = 2560 // draws times observations
-	discarded         = 10   // before the chain has left the prior's mode behind
+	discarded         = 10   // first draws, which depend on the prior's mode
 )
 
 var _ PriorFitter = (*exact)(nil)

@@ -16,33 +16,33 @@ import (
 )
 
 const (
-	// priorVariance is that of standardised outputs, without their level.
+	// priorVariance is the prior variance of standardised outputs, without their level.
 	priorVariance = 1
 
-	// ownLevel is the deviation of the unknown level of the own model, that of package gp.
+	// ownLevel is the prior deviation of the own model's unknown level, the same as in package gp.
 	ownLevel = 1
 
-	// The numbers of own features: at least the task's. Few observations take more, since
-	// time grows with the observations times the features until both are as many, and a
-	// posterior is better by them. Later it grows with the square of the features.
+	// The numbers of own features, at least the task's. With few observations more features are
+	// affordable, because time grows with the observations times the features until both are equal,
+	// and they improve the posterior. Later it grows with the square of the features.
 	fewObservations = 256
 	featuresOfFew   = 2048
 	featuresOfMany  = 1024
 
-	// The search for the noise: a grid over the logarithm, since the evidence
-	// may have two maxima, and a golden-section search around its best point.
+	// The search for the noise: a grid over the logarithm, because the evidence may have two
+	// maxima, and a golden-section search around its best point.
 	noiseCeiling  = 10.0
 	noiseGrid     = 12
 	noiseSections = 12
 )
 
-// linear is the Bayesian linear model over random features. It predicts by features of its
-// own, and shares weights over the shared features.
+// linear is the Bayesian linear model over random features. It predicts with its own features, and
+// shares weights over the shared features.
 type linear struct {
 	task       *task.Task
 	shared     *rff.Map
 	projection func() (*rff.Projection, error)
-	process    *exact                           // which learns the lengthscales
+	process    *exact                           // learns the lengthscales
 	units      map[int]func() (*rff.Map, error) // own features at lengthscales 1, by their number
 }
 
@@ -61,7 +61,7 @@ func newLinear(t *task.Task, shared *rff.Map) *linear {
 	return l
 }
 
-// unitFeatures returns a map of this many features at lengthscales 1, and a constant feature.
+// unitFeatures returns a map of that number of features at lengthscales 1, and a constant feature.
 func unitFeatures(t *task.Task, features int) (*rff.Map, error) {
 	return rff.NewMap(taskSeed(t), rff.Spec{
 		Kernel:       t.Surrogate.Kernel,
@@ -72,9 +72,9 @@ func unitFeatures(t *task.Task, features int) (*rff.Map, error) {
 	})
 }
 
-// Fit learns the lengthscales of the exact process, which looks at a bounded number of
-// observations, and the noise over the own and over the shared features from all. The noise
-// of the exact process would not do: it is too small for what features cannot fit.
+// Fit learns the lengthscales of the exact process, which uses a limited number of observations. It
+// learns the noise over the own and over the shared features from all observations. The noise of
+// the exact process is too small for both: features cannot fit everything that the process fits.
 func (l *linear) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	y, err := standardise(obs)
 	if err != nil {
@@ -110,7 +110,7 @@ func (l *linear) features(observations int) int {
 }
 
 // own returns the features of the own model: those at the learned lengthscales with a constant
-// feature, or without learned lengthscales the shared ones.
+// feature, or the shared ones if there are no learned lengthscales.
 func (l *linear) own(h Hyperparameters) (*rff.Map, error) {
 	if len(h.Lengthscales) == 0 {
 		return l.shared, nil
@@ -137,8 +137,8 @@ func (l *linear) own(h Hyperparameters) (*rff.Map, error) {
 	return own, nil
 }
 
-// fitNoise returns the noise of largest posterior density, by the evidence of the features
-// and the same prior as the exact surrogate's. It searches the whole range.
+// fitNoise returns the noise of largest posterior density, by the evidence of the features and the
+// same prior as the exact surrogate's. It searches the whole range.
 func fitNoise(ctx context.Context, features *rff.Map, x [][]float64, y []float64) (float64, error) {
 	evidence, err := rff.NewEvidence(features, x, y)
 	if err != nil {
@@ -146,7 +146,7 @@ func fitNoise(ctx context.Context, features *rff.Map, x [][]float64, y []float64
 	}
 	density := func(logNoise float64) float64 {
 		if ctx.Err() != nil {
-			return 0 // the search comes to its end at once, and to nothing
+			return 0 // ends the search early; its result is not used
 		}
 		value, err := evidence.Log(priorVariance, math.Exp(logNoise))
 		if err != nil || math.IsNaN(value) {
@@ -158,8 +158,7 @@ func fitNoise(ctx context.Context, features *rff.Map, x [][]float64, y []float64
 	return math.Exp(logNoise), ctx.Err()
 }
 
-// maximum finds the largest value of f on [low, high] to within a hundredth of
-// a grid step.
+// maximum returns the maximiser of f on [low, high] to within a hundredth of a grid step.
 func maximum(f func(float64) float64, low, high float64) float64 {
 	step := (high - low) / (noiseGrid - 1)
 	best, bestValue := low, math.Inf(-1)
@@ -220,8 +219,8 @@ func (h Hyperparameters) equal(other Hyperparameters) bool {
 	return h.Features == other.Features && h.SharedNoise == other.SharedNoise && h.Process().Equal(other.Process())
 }
 
-// extend adds the points that p lacks and sets all outputs, which one more observation
-// changes by the standardisation.
+// extend adds the points that p lacks and replaces all outputs, because one more observation
+// changes the standardisation.
 func extend(p *rff.Posterior, x [][]float64, y []float64) (*rff.Posterior, error) {
 	for i := p.Len(); i < len(x); i++ {
 		var err error
@@ -232,20 +231,20 @@ func extend(p *rff.Posterior, x [][]float64, y []float64) (*rff.Posterior, error
 	return p.WithOutputs(x, y)
 }
 
-// linearShare is the posterior over the shared features. It is computed when it is first
-// needed: only a node that shares pays for it.
+// linearShare is the posterior over the shared features. It is computed at its first use, so that
+// only nodes that share have its cost.
 type linearShare struct {
 	features *rff.Map
 	noise    float64
 	x        [][]float64
 	y        []float64
-	before   *rff.Posterior // of the first of the observations; nil: unknown
+	before   *rff.Posterior // of the first observations; nil: unknown
 
 	mu       sync.Mutex
-	computed *rff.Posterior // nil before it is needed
+	computed *rff.Posterior // nil before its first use
 }
 
-// known returns the posterior where it has been computed, and nil otherwise.
+// known returns the posterior if it has been computed, and nil otherwise.
 func (s *linearShare) known() *rff.Posterior {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -270,7 +269,7 @@ func (s *linearShare) posterior() (p *rff.Posterior, err error) {
 	return p, nil
 }
 
-// must is posterior for callers that return no error.
+// must returns posterior's result, for callers that return no error.
 func (s *linearShare) must() *rff.Posterior {
 	p, err := s.posterior()
 	if err != nil {
@@ -279,8 +278,8 @@ func (s *linearShare) must() *rff.Posterior {
 	return p
 }
 
-// linearPosterior predicts and draws by the own features, and shares what the posterior over
-// the shared features states.
+// linearPosterior predicts and draws with the own features, and shares the posterior over the
+// shared features.
 type linearPosterior struct {
 	model    *linear
 	h        Hyperparameters
@@ -321,7 +320,7 @@ func (p *linearPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float6
 
 func (p *linearPosterior) Mean() (level float64, weights []float64) { return 0, p.share.must().Mean() }
 
-// DetailedMean is Mean, which loses nothing.
+// DetailedMean returns Mean, which is exact here.
 func (p *linearPosterior) DetailedMean() (level float64, weights []float64) { return p.Mean() }
 
 func (p *linearPosterior) Explained() (average float64, weights []float64) {

@@ -6,22 +6,22 @@ import (
 	"github.com/fbo-node/fbo/rff"
 )
 
-// What a mean is worth to others is decided where its author has looked, and most of
-// all around the best that it has found. With six parameters that is so small a part
-// of the space that a projection all but misses it: on Hartmann's function a newcomer's
-// regret after eight evaluations was half as large again. docs/experiments.md has the figures.
+// The mean is useful to peers where its author has evaluated designs, and most of all around the
+// best one. With six parameters that is so small a part of the space that a projection nearly
+// misses it: on Hartmann's function a newcomer's regret after eight evaluations was half as large
+// again. docs/experiments.md has the figures.
 const (
 	aroundBest   = 20
 	detailWeight = 40.0 // of each observed or surrounding design, in points of the projection
 )
 
-// Mean projects the mean of the process without its constant part.
+// Mean returns the projection of the process's mean without its constant part.
 func (p *exactPosterior) Mean() (level float64, weights []float64) {
 	projection, level, values := p.meanValues()
 	return level, projection.Project(values)
 }
 
-// DetailedMean counts the observed designs, and some around the best of them.
+// DetailedMean gives weight to the observed designs, and to some around the best of them.
 func (p *exactPosterior) DetailedMean() (level float64, weights []float64) {
 	projection, level, values := p.meanValues()
 	refined, err := projection.Refine(values, detailWeight)
@@ -30,7 +30,7 @@ func (p *exactPosterior) DetailedMean() (level float64, weights []float64) {
 	}
 	add := func(x []float64) float64 {
 		mean := p.process.Mean(x)
-		_ = refined.Add(x, mean-level) // it refuses what is not finite, which is no help
+		_ = refined.Add(x, mean-level) // Add refuses values that are not finite, which would not help
 		return mean
 	}
 	var best []float64
@@ -46,7 +46,7 @@ func (p *exactPosterior) DetailedMean() (level float64, weights []float64) {
 			add(near(p.model.space, best, rng))
 		}
 	}
-	if weights, err = refined.Weights(); err != nil { // rounding makes the further points useless
+	if weights, err = refined.Weights(); err != nil { // rounding makes the further points unusable
 		return level, projection.Project(values)
 	}
 	return level, weights
@@ -77,9 +77,9 @@ func (p *exactPosterior) Explained() (average float64, weights []float64) {
 	return explained(variances, projection)
 }
 
-// explained turns variances at the projection's points into what they leave of the
-// prior's, in place. It takes the varying part of the function for the prior: the constant
-// part, which every sample has, says nothing about where it is large.
+// explained turns variances at the projection's points, in place, into the parts by which they are
+// below the prior's. It counts only the varying part of the function as the prior: the constant
+// part, which every sample has, carries no information about where the function is large.
 func explained(parts []float64, projection *rff.Projection) (average float64, weights []float64) {
 	for i, variance := range parts {
 		parts[i] = min(max(1-variance/priorVariance, 0), 1)

@@ -8,16 +8,15 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// Pending is what a Posterior may be too, when it can be conditioned on designs whose
-// outcomes are pending.
+// Pending is an optional interface of a Posterior that can be conditioned on designs whose outcomes
+// are pending.
 type Pending interface {
 	Posterior
-	// WithPending returns the posterior given that the encoded designs x, at least one,
-	// have the outcomes that the posterior expects: the kriging believer of Ginsbourger,
-	// Le Riche and Carraro, "Kriging Is Well-Suited to Parallelize Optimization" (2010).
-	// The mean, the units and the hyperparameters stay, and the variance shrinks. Members
-	// of an [Ensemble] rest on hyperparameters of the real outcomes, and each believes its
-	// own mean.
+	// WithPending returns the posterior given that the encoded designs x, at least one, have the
+	// outcomes that the posterior expects: the kriging believer of Ginsbourger, Le Riche and
+	// Carraro, "Kriging Is Well-Suited to Parallelize Optimization" (2010). The mean, the units and
+	// the hyperparameters stay, and the variance shrinks. Members of an [Ensemble] have
+	// hyperparameters drawn given the real outcomes only, and each uses its own mean.
 	WithPending(x [][]float64) (Pending, error)
 }
 
@@ -42,7 +41,7 @@ func (p *exactPosterior) WithPending(x [][]float64) (Pending, error) {
 	return &pendingExact{conditioned, p, linalg.Clone(x)}, nil
 }
 
-// believing returns the posterior given its means at x.
+// believing returns the posterior given the posterior's own means at x.
 func (p *exactPosterior) believing(x [][]float64) (*exactPosterior, error) {
 	all, y := slices.Concat(p.process.Points(), x), slices.Clone(p.process.Outputs())
 	for _, at := range x {

@@ -8,28 +8,27 @@ import (
 	"slices"
 )
 
-// ErrNoObservations says that a surrogate was asked before the first
-// observation.
+// ErrNoObservations means that a surrogate was fitted or conditioned before the first observation.
 var ErrNoObservations = errors.New("no observations")
 
-// Point at which the bad tail of the outputs begins to bend.
+// Constants of the bent bad tail.
 const (
-	bendAt     = 0.5    // deviations below the median
+	bendAt     = 0.5    // upper quantile for estimating the deviation, together with the median
 	goodShare  = 0.9    // the deviation is estimated from the median to this quantile
-	goodNormal = 1.2816 // which lies here for a standard normal variable
+	goodNormal = 1.2816 // this quantile of a standard normal variable
 	minToBend  = 4      // observations
 )
 
-// Units relate the standardised outputs of one agent to its own: an output is
-// Level + Scale times its standardised value, unless it lies in the bent tail.
+// Units relates the standardised outputs of one agent to its own: an output is Level + Scale times
+// its standardised value, unless it lies in the bent tail.
 type Units struct {
-	Level, Scale float64 // Scale is 0 when all outputs are the same
+	Level, Scale float64 // Scale is 0 if all outputs are the same
 
 	tail *scaling // nil: nothing is bent
 }
 
 // Output returns what has this value in the standardised units. Where the outputs did not
-// differ it is what they all were.
+// differ, it returns their common value.
 func (u Units) Output(standardised float64) float64 {
 	if u.tail != nil {
 		return u.tail.output(standardised)
@@ -45,8 +44,8 @@ func (u Units) Standardised(output float64) float64 {
 	return (output - u.Level) / u.Scale
 }
 
-// Standardise returns the outputs in the units of everything that a posterior
-// of these observations says, where the process is learned.
+// Standardise returns the outputs in the units of all results of a posterior of these observations,
+// if the process is learned.
 func Standardise(obs Observations) ([]float64, Units, error) {
 	y, s, err := rescale(obs, bent)
 	if err != nil {
@@ -60,7 +59,7 @@ func standardise(obs Observations) ([]float64, error) {
 	return y, err
 }
 
-// tail says what becomes of the bad tail of the outputs.
+// tail states whether the bad tail of the outputs is bent.
 type tail bool
 
 const (
@@ -68,21 +67,20 @@ const (
 	straight tail = false
 )
 
-// scaling is how outputs become standardised ones. All of it but largest is in units
-// of largest.
+// scaling maps outputs to standardised ones. All fields but largest are in units of largest.
 type scaling struct {
-	largest         float64 // of the absolute outputs; 0 when all are 0
-	median, bending float64 // where the tail is bent, and its unit; bending 0: nowhere
+	largest         float64 // largest absolute output; 0 if all are 0
+	median, bending float64 // start of the bent tail, and its unit; bending 0: nothing is bent
 	mean, deviation float64 // deviation 0: the outputs do not differ
 }
 
-// units are those of what lies outside the bent tail.
+// units returns the units of outputs outside the bent tail.
 func (s scaling) units() Units {
 	return Units{Level: s.largest * s.mean, Scale: s.largest * s.deviation, tail: &s}
 }
 
-// of standardises a value. Where the outputs do not differ nothing says how large a
-// difference is: a smaller value is -1, a larger one 1.
+// of standardises a value. If the outputs do not differ, the size of a difference is unknown: a
+// smaller value becomes -1, a larger one 1.
 func (s scaling) of(v float64) float64 {
 	if s.deviation == 0 {
 		return float64(cmp.Compare(v, s.largest*s.mean))
@@ -113,14 +111,14 @@ func (s scaling) unbend(v float64) float64 {
 	return v
 }
 
-// rescale returns the outputs in the form that the priors of the surrogates
-// are stated for: mean zero and deviation one, after the bad tail has been bent.
+// rescale returns the outputs in the form that the priors of the surrogates assume: mean zero and
+// deviation one, after the bad tail has been bent.
 //
-// Objectives are often heavy-tailed where they are bad (a divergent training, a
-// polynomial far from its valley). Such values would decide the deviation and
-// leave all good ones equal, so what lies more than half a deviation below the
-// median grows only by the logarithm of the excess. The order of the outputs
-// stays; good values are never bent. The deviation is that of the good half.
+// Objectives are often heavy-tailed where they are bad (a divergent training, a polynomial far from
+// its valley). Such values would dominate the deviation and make all good ones equal. Therefore
+// values more than half a deviation below the median grow only with the logarithm of the excess.
+// The order of the outputs stays; good values are never bent. The deviation is that of the good
+// half.
 //
 // Outputs that do not differ, up to rounding, become zeros.
 func rescale(obs Observations, end tail) ([]float64, scaling, error) {
@@ -161,7 +159,7 @@ func checkLengths(obs Observations) error {
 	return nil
 }
 
-// measureTail finds where values of order one begin to bend.
+// measureTail determines where values of order one begin to bend.
 func (s *scaling) measureTail(y []float64) {
 	if len(y) < minToBend {
 		return
@@ -173,7 +171,7 @@ func (s *scaling) measureTail(y []float64) {
 	}
 }
 
-// quantile interpolates between the nearest of the sorted values.
+// quantile interpolates between the nearest two sorted values.
 func quantile(sorted []float64, share float64) float64 {
 	at := share * float64(len(sorted)-1)
 	below := int(at)
@@ -181,11 +179,11 @@ func quantile(sorted []float64, share float64) float64 {
 	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
 }
 
-// rounding is what differences between values of order one are worth.
+// rounding is the difference below which values of order one count as equal.
 const rounding = 1e-12
 
-// center takes the mean away and divides by the deviation; it returns both, the
-// deviation as 0 when there is none but rounding.
+// center subtracts the mean and divides by the deviation. It returns both, the deviation as 0 if it
+// is only rounding.
 func center(y []float64) (mean, deviation float64) {
 	square := 0.0
 	for _, v := range y {

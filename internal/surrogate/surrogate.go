@@ -12,10 +12,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Observations are what one agent has measured.
+// Observations holds the designs and outputs that one agent has measured.
 type Observations struct {
 	X [][]float64 // encoded designs, each of the space's Dim
-	Y []float64   // one finite value each; larger is better, but for outputs that a task bounds
+	Y []float64   // one finite value each; larger is better, except for outputs of constraints
 }
 
 // Function is a function over encoded designs, safe for concurrent use.
@@ -26,17 +26,17 @@ type Function interface {
 	Gradient(grad, x []float64) float64
 }
 
-// Hyperparameters are what Fit learns, or knows. They survive JSON unchanged.
+// Hyperparameters holds the result of Fit. JSON preserves it exactly.
 type Hyperparameters struct {
-	// Lengthscales has one entry per parameter of the task, in units of the encoded
-	// cube. Without any, rff takes the task's.
+	// Lengthscales has one entry per parameter of the task, in units of the encoded cube. If it is
+	// empty, rff uses the task's.
 	Lengthscales []float64 `json:"lengthscales,omitempty"`
 	Noise        float64   `json:"noise"` // variance, in standardised units
 
-	// Prior is the one that they were learned by; nil is the surrogate's own.
+	// Prior is the prior of the fit; nil is the surrogate's own.
 	Prior *gp.Prior `json:"prior,omitempty"`
 
-	// Features is the number of own features of rff, beside the constant one.
+	// Features is the number of own features of rff, besides the constant one.
 	Features int `json:"features,omitempty"`
 	// SharedNoise is the noise of rff over the shared features; 0 stands for Noise.
 	SharedNoise float64 `json:"shared_noise,omitempty"`
@@ -55,25 +55,21 @@ func OfProcess(h gp.Hyperparameters) Hyperparameters {
 // Model is one kind of surrogate on one task. It is immutable and safe for
 // concurrent use.
 type Model interface {
-	// Fit learns hyperparameters from at least one observation. previous, when
-	// not nil, is a result for fewer observations from which to start. The
-	// result depends on the arguments and rng alone. When ctx ends before that, Fit
-	// returns its error soon.
+	// Fit learns hyperparameters from at least one observation. previous, if not nil, is a result
+	// for fewer observations from which to start. The result depends only on the arguments and rng.
+	// If ctx ends before that, Fit soon returns its error.
 	Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
-	// Condition returns the posterior given at least one observation, or where the
-	// process is known given any number. The
-	// inputs are not altered and not kept. previous, when not nil, is a posterior
-	// of this model; where it knows the first of the same observations under the
-	// same hyperparameters it is extended, which is faster and gives the same up
-	// to rounding.
+	// Condition returns the posterior given at least one observation; with fixed hyperparameters
+	// there may be none. The inputs are not altered and not kept. previous, if not nil, is a
+	// posterior of this model. If its observations are the first of obs, under the same
+	// hyperparameters, it is extended, which is faster and gives the same result up to rounding.
 	Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error)
 }
 
-// Posterior is a model conditioned on observations. It is immutable and safe
-// for concurrent use, each caller with its own rng. Draws depend on the rng
-// alone. All its results are in standardised units: the outputs moved and scaled to
-// mean zero and deviation one, with a bent bad tail; or with fixed hyperparameters by their
-// mean and standard deviation, with nothing bent.
+// Posterior is a model conditioned on observations. It is immutable and safe for concurrent use,
+// each caller with its own rng. Draws depend only on the rng. All its results are in standardised
+// units: the outputs shifted and scaled to mean zero and deviation one, with a bent bad tail. With
+// fixed hyperparameters their mean and standard deviation are used, and nothing is bent.
 type Posterior interface {
 	// Predict returns the mean and the variance of the function at x, in
 	// standardised units and without the noise of an observation.
@@ -82,44 +78,43 @@ type Posterior interface {
 	PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64)
 	// Draw returns a sampled function.
 	Draw(rng *rand.Rand) Function
-	// Hyperparameters returns those that it was conditioned with.
+	// Hyperparameters returns those with which it was conditioned.
 	Hyperparameters() Hyperparameters
 
 	Sharer
 }
 
-// Sharer is what a posterior says in numbers that peers can read: as weights over the
-// features of SharedMap, as many as the task's Features.
+// Sharer provides results of a posterior in a form that peers can use: weights over the features of
+// SharedMap, as many as the task's Features.
 type Sharer interface {
-	// Weights returns a fresh sampled function, up to a constant. When ctx ends before
+	// Weights returns the weights of a newly sampled function, up to a constant. If ctx ends before
 	// that, it returns the error of ctx.
 	Weights(ctx context.Context, rng *rand.Rand) ([]float64, error)
-	// Mean returns the mean of the posterior: its level, which it has where nothing
-	// is known, and what it is more or less.
+	// Mean returns the mean of the posterior: its level far from observations, and weights of the
+	// difference from it.
 	Mean() (level float64, weights []float64)
-	// DetailedMean is Mean with less error at the observed designs and around the best
-	// of them, and more elsewhere; its weights are longer, so that a limit on their
-	// norm takes more of them.
+	// DetailedMean is Mean with less error at the observed designs and around the best of them, and
+	// more elsewhere. Its weights have a larger norm, so that a limit on the norm removes more of
+	// them.
 	DetailedMean() (level float64, weights []float64)
-	// Explained returns the part of the prior variance that the observations have
-	// taken away: 0 to 1, on average over the space, and what it is more or less
-	// at each point.
+	// Explained returns the part of the prior variance that the observations have removed: its
+	// average over the space, 0 to 1, and weights of the difference from it at each point.
 	Explained() (average float64, weights []float64)
 }
 
-// PeerModel is a Model that learns from peers' shares too. peers is the value of the result of its
+// PeerModel is a Model that also learns from peers' shares. peers is the value of the result of its
 // exchange.
 type PeerModel interface {
 	Model
 	// FitWithPeers is Fit with peers' shares.
 	FitWithPeers(ctx context.Context, peers any, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
 	// ConditionOnPeers returns the posterior given the observations, at least one, and peers'
-	// shares. own is the posterior by Condition of the same observations. The result depends on
-	// the arguments alone. When ctx ends before that, it returns the error of ctx.
+	// shares. own is the posterior by Condition of the same observations. The result depends only
+	// on the arguments. If ctx ends before that, it returns the error of ctx.
 	ConditionOnPeers(ctx context.Context, peers any, obs Observations, own Posterior) (Posterior, error)
 }
 
-// Process is the Model that is an exact Gaussian process, as an extension needs it.
+// Process is a Model that is an exact Gaussian process, with the methods that an extension needs.
 type Process interface {
 	PriorFitter
 	Model
@@ -129,7 +124,7 @@ type Process interface {
 	Standardize(obs Observations) ([]float64, error)
 }
 
-// New returns the surrogate that the task asks for, without extension.
+// New returns the surrogate of the task's type, without extension.
 func New(t *task.Task) (Model, error) {
 	shared, err := SharedMap(t)
 	if err != nil {
@@ -148,15 +143,15 @@ func New(t *task.Task) (Model, error) {
 	return nil, fmt.Errorf("type %q: must be \"exact\" or \"rff\"", t.Surrogate.Type)
 }
 
-// ProcessSpec says which Gaussian process models the task's objective.
+// ProcessSpec returns the Gaussian process that models the task's objective.
 func ProcessSpec(t *task.Task) gp.Spec {
 	spec := ConstraintSpec(t)
 	spec.Centred = t.Surrogate.Fixed != nil
 	return spec
 }
 
-// ConstraintSpec says which Gaussian process models a constraint, or which designs keep
-// all: that of an objective of which nothing is known.
+// ConstraintSpec returns the Gaussian process that models a constraint, or the feasibility of
+// designs. It is that of an objective without fixed hyperparameters.
 func ConstraintSpec(t *task.Task) gp.Spec {
 	spec := gp.Spec{Kernel: t.Surrogate.Kernel}
 	for parameter, block := range t.Space.Blocks() {
@@ -167,8 +162,8 @@ func ConstraintSpec(t *task.Task) gp.Spec {
 	return spec
 }
 
-// SharedMap returns the features in which all agents of the task express what
-// they share. They derive from the task's ID, bit for bit the same everywhere.
+// SharedMap returns the features in which all agents of the task express their shares. They derive
+// from the task's ID, bit for bit the same everywhere.
 func SharedMap(t *task.Task) (*rff.Map, error) {
 	lengthscales := make([]float64, t.Space.Dim())
 	for _, block := range t.Space.Blocks() {
@@ -191,8 +186,8 @@ func SharedMap(t *task.Task) (*rff.Map, error) {
 	return m, nil
 }
 
-// taskSeed is the root of what the task alone determines. A change of the label
-// or of what follows from it needs a new format version in the task.
+// taskSeed returns the root of everything that only the task determines. A change of the label or
+// of its results needs a new format version in the task.
 func taskSeed(t *task.Task) random.Seed {
 	hash := sha256.New()
 	hash.Write([]byte("fbo shared features 1\x00"))

@@ -8,22 +8,21 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// A projection fits a path on average over the space, but receivers of the
-// weights need only the location of the maximum, and in many dimensions that
-// is lost. So the path's maximum, points around it, and the places where the
-// projection wrongly rises above it count for more. Package rff shows what that
-// is worth (BenchmarkSharedBasis).
+// A projection fits a path on average over the space. Receivers of the weights need only the
+// location of the maximum, and in many dimensions the projection loses it. Therefore three kinds of
+// points get larger weights: the path's maximum, points around it, and points where the projection
+// wrongly exceeds it. BenchmarkSharedBasis in package rff shows the gain.
 const (
 	aroundMaximum   = 30
 	aroundDeviation = 0.1 // of the coordinates
 	correctedTops   = 4
-	furtherWeight   = 10.0 // of one such point, in points of the projection
+	furtherWeight   = 10.0 // of one further point, in points of the projection
 	shareSearches   = 24   // for each maximum
 )
 
-// Weights projects a sample path. It leaves out the constant part, which does
-// not say where the function is large, and which features without the frequency
-// zero express badly.
+// Weights returns the projection of a sample path. It omits the constant part, which carries no
+// information about where the function is large, and which features without the frequency zero
+// represent badly.
 func (p *exactPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float64, error) {
 	projection, err := p.model.projection()
 	if err != nil {
@@ -44,11 +43,11 @@ func (p *exactPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float64
 		return nil, err
 	}
 	further := func(x []float64) {
-		_ = refined.Add(x, path.Value(x)-level) // it refuses what is not finite, which is no help
+		_ = refined.Add(x, path.Value(x)-level) // Add refuses values that are not finite, which would not help
 	}
 	project := func() []float64 {
 		weights, err := refined.Weights()
-		if err != nil { // rounding makes the further points useless
+		if err != nil { // rounding makes the further points unusable
 			return projection.Project(values)
 		}
 		return weights

@@ -1,4 +1,4 @@
-// Package tasknames finds out which tasks a connected peer works on, and which of them have a name.
+// Package tasknames finds the tasks of a connected peer, and those of them with a given name.
 package tasknames
 
 import (
@@ -55,8 +55,8 @@ func Of(h host.Host, id peer.ID) (p Summary) {
 	return p
 }
 
-// Query asks a connected peer which of its tasks have a name. Tasks in the answer that are not in
-// partIn, those that the peer advertises, are left out.
+// Query asks a connected peer which of its tasks have a name. It omits tasks of the answer that are
+// not in partIn, the tasks that the peer advertises.
 func Query(ctx context.Context, h host.Host, from peer.ID, name string, partIn []string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(network.WithNoDial(ctx, "tasks of a name"), Timeout)
 	defer cancel()

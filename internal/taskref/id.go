@@ -2,7 +2,7 @@ package taskref
 
 import "github.com/ipfs/go-cid"
 
-// maxID is how many bytes the text of a task's ID can have.
+// maxID is the maximum number of bytes of a task's ID as text.
 const maxID = 128
 
 // IsID reports whether a text has the form of a task's ID.

@@ -1,5 +1,5 @@
-// Package taskref finds the task that a user refers to, among those of a data directory or of
-// a node.
+// Package taskref finds the task to which a user refers, among those of a data directory or of a
+// node.
 package taskref
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// MinPrefix is the number of characters of an ID that stand for it, at least.
+// MinPrefix is the minimum number of characters of an ID that identify it.
 const MinPrefix = 8
 
 // Accepted describes the references that Find accepts.
@@ -41,8 +41,8 @@ func (r Ref) String() string {
 	return fmt.Sprintf("%s (%s)", sanitize.Text(r.Name, 80), Short(r.ID))
 }
 
-// Find returns the task whose ID is wanted; else the only one of that name; else the only one
-// whose ID begins with it.
+// Find returns the task with the wanted ID; otherwise the only one with that name; otherwise the
+// only one whose ID begins with it.
 func Find(refs []Ref, wanted string) (Ref, error) {
 	named, begun := []Ref{}, []Ref{}
 	for _, r := range refs {
@@ -75,7 +75,7 @@ func Names(refs []Ref) string {
 	return sanitize.List(entries)
 }
 
-// List is Names after the number of the tasks.
+// List returns the number of tasks, followed by Names.
 func List(refs []Ref) string {
 	switch len(refs) {
 	case 0:

@@ -9,15 +9,15 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// openAsks keeps the requests of clients that have stopped waiting: a strategy may wait for
-// peers for longer than a client does, and would begin anew with each request.
+// openAsks keeps the requests of clients that have stopped waiting: a strategy may wait for peers
+// for longer than a client does, and would begin anew with each request.
 //
 // They report when a request has ended. The agent has the trials that a client then holds (HeldBy),
 // and has them before the request has ended.
 //
 // All operations of one client are serialised, except requests that end by themselves.
 type openAsks struct {
-	ask      func(agent.Claim) (strategy.Trial, error) // takes as long as it takes
+	ask      func(agent.Claim) (strategy.Trial, error) // may take any time
 	giveBack func(trial uint64, client string)
 	turn     func(client string) (end func())
 
@@ -31,14 +31,14 @@ type openAsk struct {
 	wanted bool          // a caller waits for it
 	err    error
 
-	// answered holds the trials that the client was answered to hold meanwhile, each with the time
-	// at which it was given: a trial that was handed back may be given again.
+	// answered holds the trials that answers to the client have listed as held, each with the time
+	// at which it was given: a returned trial may be given again.
 	answered map[uint64]time.Time
 }
 
-// next has the client given one more trial, in its turn. After the context's error the request goes
-// on, and the next call finds it. A trial that arrives without a waiting caller is handed back, so
-// that the next client that asks gets it, unless an answer to the client lists it first.
+// next gives the client one more trial, in its turn. After the context's error the request
+// continues, and the next call finds it. A trial that arrives without a waiting caller is returned,
+// so that the next client that asks gets it, unless an answer to the client lists it first.
 func (a *openAsks) next(ctx context.Context, claim agent.Claim) error {
 	o := a.want(claim)
 	select {
@@ -73,7 +73,7 @@ func (a *openAsks) want(claim agent.Claim) *openAsk {
 	return o
 }
 
-// age returns how long the request of a client has been open.
+// age returns the time for which the request of a client has been open.
 func (a *openAsks) age(client string) time.Duration {
 	a.mu.Lock()
 	defer a.mu.Unlock()

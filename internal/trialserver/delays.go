@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// delays warns once of requests for trials that have no answer for long, until a client gets a
-// trial.
+// delays warns about requests for trials without an answer for a long time, once until a client
+// gets a trial.
 type delays struct {
 	patience time.Duration
 	warn     func(string)
@@ -16,7 +16,7 @@ type delays struct {
 	warned bool
 }
 
-// note warns of a request for trials of a task that has been open for this time.
+// note warns about a request for trials of a task that has been open for this time.
 func (d *delays) note(task, waitsFor string, open time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -27,7 +27,7 @@ func (d *delays) note(task, waitsFor string, open time.Duration) {
 	d.warn(fmt.Sprintf("task %q: a request for trials has no answer after %v: %s", task, open.Round(time.Second), waitsFor))
 }
 
-// over ends the silence after a warning.
+// over permits the next warning.
 func (d *delays) over() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

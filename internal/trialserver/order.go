@@ -20,7 +20,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Order is what a task is joined by.
+// Order holds the data with which a task is joined.
 type Order struct {
 	Text         string            `json:"text"`              // of the task file
 	Tables       map[string]string `json:"tables,omitempty"`  // the files that it names, by name
@@ -40,7 +40,7 @@ func (e *FieldError) Error() string { return e.Field + ": " + e.Err.Error() }
 // Unwrap returns the error without the field.
 func (e *FieldError) Unwrap() error { return e.Err }
 
-// parse reads the task, whose errors have lines and columns.
+// parse returns the task; its errors have lines and columns.
 func (o Order) parse(strategies strategy.Set) (*task.Task, error) {
 	folder := fstest.MapFS{}
 	for _, name := range slices.Sorted(maps.Keys(o.Tables)) {
@@ -77,14 +77,14 @@ func designs(field string, raw []json.RawMessage, space *task.Space) (all []task
 	return all, nil
 }
 
-// servedDir is where in a node's directory the orders of the served tasks lie, each
-// named by the task's ID.
+// servedDir is the folder in a node's directory with the orders of the served tasks, each in a file
+// named after the task's ID.
 const servedDir = "served"
 
-// MaxOrder is how many bytes the file of an order may have.
+// MaxOrder is the maximum number of bytes of the file of an order.
 const MaxOrder = 64 << 20
 
-// served is what such a file holds.
+// served is the content of such a file.
 type served struct {
 	Format    int             `json:"format"` // 1
 	Canonical json.RawMessage `json:"canonical"`
@@ -93,7 +93,7 @@ type served struct {
 
 func servedPath(dir, id string) string { return filepath.Join(dir, servedDir, id+".json") }
 
-// writeServed keeps an order, on the disk when it returns.
+// writeServed stores an order; it is on the disk when it returns.
 func writeServed(dir string, t *task.Task, o Order) error {
 	data, err := json.Marshal(served{1, t.Canonical(), o})
 	if err != nil {
@@ -111,7 +111,7 @@ func writeServed(dir string, t *task.Task, o Order) error {
 	return datadir.Sync(dir)
 }
 
-// forgetServed removes an order, on the disk when it returns.
+// forgetServed removes an order; it is removed from the disk when it returns.
 func forgetServed(dir, id string) error {
 	if err := os.Remove(servedPath(dir, id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -156,8 +156,8 @@ func readServed(dir, id string, strategies strategy.Set) (*task.Task, Order, err
 	return t, o, nil
 }
 
-// decodeServed uses the canonical form if the text has another meaning by now, for example after a
-// default has changed.
+// decodeServed uses the canonical form if the text now has another meaning, for example after a
+// change of a default.
 func decodeServed(data []byte, id string, strategies strategy.Set) (*task.Task, Order, error) {
 	var s served
 	decoder := json.NewDecoder(bytes.NewReader(data))

@@ -32,7 +32,7 @@ var (
 
 // StartingError means that the tasks of the last start are not all joined yet.
 type StartingError struct {
-	Joined int // and those that cannot be joined
+	Joined int // number of joined tasks, including those that cannot be joined
 	All    int
 }
 
@@ -41,28 +41,28 @@ func (e *StartingError) Error() string { return fmt.Sprintf("starting: %d of %d"
 // MaxTasks is the maximum number of tasks that a Server serves.
 const MaxTasks = 1000
 
-// keptEvents is how many events of each task can be read again.
+// keptEvents is the number of events of each task that are kept.
 const keptEvents = 1000
 
 // Events are the numbered events of a task's agent.
 type Events struct{ *eventlog.Log[agent.Event] }
 
-// Add leaves out presence, which is reported every few seconds.
+// Add adds an event other than presence, which is reported every few seconds.
 func (e Events) Add(event agent.Event) {
 	if event.Kind != presence.Kind {
 		e.Log.Add(event)
 	}
 }
 
-// NewEvents makes a feed whose numbers come after those of earlier starts, as far as
-// clocks go forward: what a reader saw last before a restart is from long ago after it.
+// NewEvents returns a log whose numbers follow those of earlier starts, as far as clocks go
+// forward. For a reader from before a restart, its last event is then an old one.
 func NewEvents() Events {
 	return Events{eventlog.New[agent.Event](keptEvents, uint64(time.Now().UnixMilli())<<12)}
 }
 
 // Options are the options of a Server.
 type Options struct {
-	Strategies strategy.Set // by which orders are read
+	Strategies strategy.Set // for parsing orders
 
 	// Check, if not nil, returns an error for a task that this node cannot serve.
 	Check func(*task.Task) error
@@ -74,7 +74,7 @@ type Options struct {
 	OnJoin  func(*node.Session)
 	OnLeave func(*task.Task)
 
-	// OnWarning receives what the user should know. It must not block.
+	// OnWarning receives warnings for the user. It must not block.
 	OnWarning func(string)
 
 	// Patience is the time without an answer to an Ask after which the Server warns; default 20 s.
@@ -98,9 +98,9 @@ type Server struct {
 	node    *node.Node
 	options Options
 	fixed   bool
-	served  int // tasks that the last start had served and not left
+	served  int // number of tasks that the last start had served and not left
 
-	joining sync.Mutex // while a task comes or goes
+	joining sync.Mutex // held while a task is joined or left
 	mu      sync.Mutex
 	tasks   map[string]*Task
 	pending []string // IDs of served tasks that are not joined yet
@@ -142,7 +142,7 @@ func (d *Server) nextPending() (id string, ok bool) {
 	return d.pending[0], true
 }
 
-// Starting returns how far Open is; nil when all tasks are joined.
+// Starting returns the progress of Open; nil if all tasks are joined.
 func (d *Server) Starting() *StartingError {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -201,7 +201,7 @@ func Adopted(n *node.Node, session *node.Session, events Events) *Server {
 	return d
 }
 
-// Node is the node that serves.
+// Node returns the node that serves.
 func (d *Server) Node() *node.Node { return d.node }
 
 // Create joins a task until Leave, also after restarts. created is false for a task that is served
@@ -252,8 +252,8 @@ func (d *Server) Create(ctx context.Context, o Order, invited string) (t *Task, 
 	if err != nil {
 		return nil, false, err
 	}
-	// Kept after it is joined, so that one that cannot be joined is not tried for ever; a
-	// process that ends in between has acknowledged nothing.
+	// Stored after it is joined, so that a task that cannot be joined is not tried for ever. If the
+	// process ends in between, nothing was acknowledged.
 	if err := writeServed(d.node.Dir, asked, o); err != nil {
 		return nil, false, errors.Join(err, d.remove(id).Close())
 	}
@@ -289,7 +289,7 @@ func (d *Server) remove(id string) *node.Session {
 	return t.session
 }
 
-// Leave ends the node's part in a task. Its journal stays, and Create goes on from there.
+// Leave ends the node's part in a task. Its journal stays, and Create continues from it.
 func (d *Server) Leave(wanted string) error {
 	if d.fixed {
 		return ErrFixed
@@ -330,7 +330,7 @@ func (d *Server) Task(wanted string) (*Task, error) {
 	return d.tasks[found.ID], nil
 }
 
-// refs is called with mu held.
+// refs must be called with mu held.
 func (d *Server) refs() (refs []taskref.Ref) {
 	for _, id := range slices.Sorted(maps.Keys(d.tasks)) {
 		refs = append(refs, taskref.Ref{ID: id, Name: d.tasks[id].session.Task().Name})
@@ -338,7 +338,7 @@ func (d *Server) refs() (refs []taskref.Ref) {
 	return refs
 }
 
-// Count returns how many tasks are served, those included that are not joined yet.
+// Count returns the number of served tasks, including those that are not joined yet.
 func (d *Server) Count() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -357,7 +357,7 @@ func (d *Server) Tasks() []*Task {
 	return all
 }
 
-// Close ends the feeds, so that their readers end. The node closes the sessions.
+// Close ends the event logs, so that their readers end. The node closes the sessions.
 func (d *Server) Close() {
 	for _, t := range d.Tasks() {
 		t.events.Close()

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// turns lets one request of each client in after the other, so that two requests at once
-// do not give it twice as many trials as it asks for.
+// turns serialises the requests of each client, so that two concurrent requests do not give it
+// twice as many trials as it asks for.
 type turns struct {
 	mu    sync.Mutex
 	taken map[string]chan struct{} // closed when the turn ends

@@ -83,11 +83,11 @@ func serve(w http.ResponseWriter, r *http.Request, all map[string]file) {
 	h.Set("Content-Type", f.kind)
 	h.Set("Content-Length", strconv.Itoa(len(f.data)))
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(f.data) // who has gone away needs none
+		_, _ = w.Write(f.data) // the client may have closed the connection
 	}
 }
 
-// unchanged tells whether the client holds the file already.
+// unchanged reports whether the client already has the file.
 func unchanged(held, tag string) bool {
 	for one := range strings.SplitSeq(held, ",") {
 		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == tag {

@@ -37,7 +37,7 @@ def train(trial: optuna.Trial) -> float:
 
 
 def main(file: str, trials: int) -> None:
-    """Go on until the study has so many complete trials."""
+    """Continue until the study has this number of complete trials."""
     study = optuna.create_study(
         study_name="training",
         storage=f"sqlite:///{file}",

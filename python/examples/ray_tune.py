@@ -38,7 +38,7 @@ def train(config: dict[str, Any]) -> dict[str, float]:
 
 
 def main(trials: int, results: str) -> None:
-    """Run an experiment of so many trials, and print them and the best."""
+    """Run an experiment with this number of trials, and print them and the best."""
     ray.init(num_cpus=4, include_dashboard=False)
     tuner = tune.Tuner(
         train,

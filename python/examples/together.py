@@ -1,4 +1,4 @@
-"""Two sites with alike problems: the second learns from the first. Both run on this machine.
+"""Two sites with similar problems: the second learns from the first. Both run on this machine.
 
 On two machines each program has only its own half, with the same `task` and space, and
 finds the other on the local network or by `peers=`.

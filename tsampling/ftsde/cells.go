@@ -7,17 +7,17 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Cells are parts of the unit cube of equal size: it is halved along one numeric
-// coordinate after the other, again from the first when all have been. A space
-// without numeric parameters is halved along its one-hot coordinates, by whether
-// they are chosen; the parts then differ in size.
+// Cells divides the unit cube into parts of equal size. It halves the cube along one numeric
+// coordinate after the other, and starts again with the first after the last. A space
+// without numeric parameters is halved along its one-hot coordinates, by whether the
+// choice is selected; the parts then differ in size.
 type Cells struct {
 	coordinates []int // in the order of their first halving
-	parts       []int // of each
+	parts       []int // number of parts along each
 	count       int
 }
 
-// NewCells cuts the cube of a space into count cells, a power of 2.
+// NewCells divides the cube of a space into count cells, a power of 2.
 func NewCells(space *task.Space, count int) Cells {
 	c := Cells{count: count}
 	for _, block := range space.Blocks() {
@@ -40,11 +40,11 @@ func NewCells(space *task.Space, count int) Cells {
 	return c
 }
 
-// Len is how many there are.
+// Len returns the number of cells.
 func (c Cells) Len() int { return c.count }
 
-// Of returns the index, from 0, of the cell that x is in. Cells are closed; what is
-// on a border belongs to the cell of lowest index.
+// Of returns the index, from 0, of the cell that contains x. Cells are closed; a point on a border
+// belongs to the cell of lowest index.
 func (c Cells) Of(x []float64) int {
 	index, stride := 0, 1
 	for i, parts := range c.parts {
@@ -59,13 +59,12 @@ func (c Cells) Of(x []float64) int {
 const (
 	highestWeight = 16.0
 	lowestWeight  = 1.0
-	fullRounds    = 10 // in which exploration is divided altogether
-	fadingRounds  = 30 // until all cells count the same
+	fullRounds    = 10 // observations during which the exploration is fully divided
+	fadingRounds  = 30 // further observations until all cells have equal weight
 )
 
-// Elsewhere is how much a node has to say about a cell that is not its own, relative
-// to its own, by the published weights: e^(b-a_t) after t observations beyond the
-// starting designs.
+// Elsewhere returns the weight of a node's information on cells other than its own, relative to its
+// own cell, by the published weights: e^(b-a_t) after t observations beyond the starting designs.
 func Elsewhere(observations int) float64 {
 	fade := min(max(float64(observations-fullRounds)/fadingRounds, 0), 1)
 	return math.Exp((lowestWeight - highestWeight) * (1 - fade))

@@ -19,23 +19,23 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// summer adds up, round after round; securesum.Exchange is the one for nodes. It
-// works within the steps of an Exchange and ends a round by a Result, the
+// summer computes sums, round after round; securesum.Exchange is the implementation for
+// nodes. It works within the steps of an Exchange and ends a round by a Result, the
 // securesum.Outcome.
 type summer interface {
 	Step(view strategy.View, in strategy.Input) []strategy.Output
-	// Next returns the round to which the agent can contribute now, and Underway
-	// whether others have begun it.
+	// Next returns the round to which the agent can contribute now. Underway reports
+	// whether other nodes have begun it.
 	Next() (round uint64, ok bool)
 	Underway() bool
-	// Gather reports whether those who are to add up the round that Next names are there, and
-	// asks them.
+	// Gather asks the committee of the round of Next, and reports whether enough members are
+	// present.
 	Gather() (out []strategy.Output, met bool)
-	// Contribute gives a vector, noise included.
+	// Contribute contributes a vector, noise included.
 	Contribute(round uint64, vector []int64) ([]strategy.Output, error)
 }
 
-// plan says what is due when.
+// plan determines when rounds are due, and their vectors.
 type plan struct {
 	settings Settings
 	features int
@@ -46,35 +46,35 @@ func newPlan(t *task.Task) plan {
 	return plan{settings: settingsOf(t), features: t.Surrogate.Features, initial: t.Strategy.InitialDesigns}
 }
 
-// numbers is the length of a node's vector.
+// numbers returns the length of a node's vector.
 func (p plan) numbers() int { return p.settings.Cells * p.features }
 
-// dueAt is after how many observations a node begins a round.
+// dueAt returns the number of observations after which a node begins a round.
 func (p plan) dueAt(round uint64) int {
 	return p.initial + (int(round)-1)*p.settings.ShareEvery
 }
 
-// others is the scale of a contribution to cells that are not the node's own.
+// others returns the scale of a contribution to cells that are not the node's own.
 func (p plan) others(round uint64) float64 { return Elsewhere(p.dueAt(round) - p.initial) }
 
-// Exchange contributes to the rounds of sums of a task, as long as the ledger allows,
-// and publishes their results in the view.
+// Exchange contributes to the rounds of sums of a task, as long as the ledger allows it, and adds
+// their results to the view.
 type Exchange struct {
 	plan
 	roster  []peer.ID
 	self    peer.ID
-	least   int // contributors
+	least   int // minimum number of contributors
 	rounds  int
 	ledger  *ledger.Ledger
 	sum     summer
 	drawing bool
-	lacking bool // a round is due, and too few of its committee answer
-	held    int  // beats in a row in which that was so
+	lacking bool // a round is due, and too few members of its committee answer
+	held    int  // consecutive beats with lacking set
 	begunAt int  // own observations when the node last began a round
-	silent  bool // what the node has said in rounds is not known: it takes no part in any
-	broken  bool // a contribution failed; another one would too, and cost as much
+	silent  bool // the node's earlier messages in rounds are unknown, so it participates in none
+	broken  bool // a contribution failed; a further one would fail too, at the same privacy cost
 
-	outvoted     []peer.ID // of the roster: a warning has named them in this run
+	outvoted     []peer.ID // nodes of the roster that a warning has named in this run
 	disqualified []peer.ID // the same
 
 	result Result
@@ -84,8 +84,8 @@ type Exchange struct {
 var _ strategy.Exchange = (*Exchange)(nil)
 
 // NewExchange returns the exchange of the node with this key on a task of type
-// fts-de. entropy must be the Reader of crypto/rand. An error says that the node is
-// not on the roster, or that the promise cannot be kept.
+// fts-de. entropy must be the Reader of crypto/rand. It returns an error if the node is
+// not on the roster, or if the privacy guarantee is impossible.
 func NewExchange(t *task.Task, key crypto.PrivKey, entropy io.Reader) (*Exchange, error) {
 	self, err := peer.IDFromPrivateKey(key)
 	if err != nil {
@@ -117,7 +117,7 @@ func NewExchange(t *task.Task, key crypto.PrivKey, entropy io.Reader) (*Exchange
 	return newExchangeOf(t, self, sum, entropy)
 }
 
-// newExchangeOf is NewExchange with another way to add up.
+// newExchangeOf is NewExchange with another summer.
 func newExchangeOf(t *task.Task, self peer.ID, sum summer, entropy io.Reader) (*Exchange, error) {
 	ledger, err := ledger.NewLedger(t, entropy)
 	if err != nil {
@@ -182,7 +182,7 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	if !e.silent {
 		out = append(out, e.pass(e.sum.Step(view, in))...)
 	}
-	if !failed { // at once it would fail again, without end; the next input may bring a change
+	if !failed { // an immediate retry would fail again without end; the next input may change that
 		out = append(out, e.draw(view)...)
 	}
 	if payload := e.ledger.Announce(); payload != nil {
@@ -198,8 +198,7 @@ const beatTimer = "beat"
 
 func beat() strategy.Output { return strategy.SetTimer{Name: beatTimer, After: ledger.Beat} }
 
-// wait counts how long rounds have waited for those of the roster who are present and
-// silent.
+// wait counts how long rounds have waited for nodes of the roster that are present and silent.
 func (e *Exchange) wait(view strategy.View) []strategy.Output {
 	out := []strategy.Output{beat()}
 	if change := e.ledger.Count(e.here(presence.Of(view))); change != "" {
@@ -222,9 +221,9 @@ const (
 	ofSum    = 'a'
 )
 
-// Debit returns a record's part that belongs to the ledger, as ledger.ReadState
-// wants it; nil when it has none. What cannot be read is the ledger's, for it may
-// have been a release.
+// Debit returns the part of a record that belongs to the ledger, in the form for
+// ledger.ReadState; nil if there is none. Unreadable records count as the ledger's, since
+// they may have been releases.
 func Debit(record []byte) []byte {
 	switch {
 	case len(record) == 0:
@@ -255,7 +254,7 @@ func (e *Exchange) replay(view strategy.View, record []byte) {
 	}
 }
 
-// fits reports whether a sum is one of the task's, as strategies rely on.
+// fits reports whether a sum has the dimensions of the task, which strategies require.
 func (e *Exchange) fits(s Sum) bool {
 	return s.Round >= 1 && s.Round <= e.rounds && len(s.Weights) == e.settings.Cells && len(s.Noise) == e.settings.Cells &&
 		!slices.ContainsFunc(s.Noise, func(deviation float64) bool { return !(deviation > 0) }) &&
@@ -270,12 +269,12 @@ func (e *Exchange) show() strategy.Output {
 	return strategy.Result{Value: shown}
 }
 
-// draw asks for the node's vector when the next round is due, by its own count or
-// since others have begun it.
+// draw requests the computation of the node's vector if the next round is due, by its own count or
+// because other nodes have begun it.
 func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	e.lacking = false
 	if e.drawing {
-		out, _ := e.gather() // so that it is known who is there when the vector is
+		out, _ := e.gather() // so that the present members are known when the vector is ready
 		return out
 	}
 	round, ok := e.sum.Next()
@@ -312,15 +311,14 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	}})
 }
 
-// due reports whether the node may begin a round by its own count: one at most for each
-// observation, so that imported trials do not begin them all at once.
+// due reports whether the node may begin a round by its own count. It begins at most one round for
+// each observation, so that imported trials do not begin all rounds at once.
 func (e *Exchange) due(view strategy.View, round uint64) bool {
 	return view.Observations >= e.dueAt(round) && view.Observations > e.begunAt
 }
 
-// here lists those present who are on the roster, the node among them. Others do not
-// count: anybody can be present under many names, and say that it holds nothing of this
-// node.
+// here returns the present nodes of the roster, this node included. Other nodes do not count: an
+// attacker can be present under many identities and claim to store no share of this node.
 func (e *Exchange) here(present presence.Result) (here []peer.ID) {
 	for _, id := range e.roster {
 		if id == e.self || present.Has(id) {
@@ -336,9 +334,8 @@ type drawn struct {
 	vector []float64
 }
 
-// vector is what a node of this cell gives to a round: its weights, clipped to the
-// part of the norm that each cell has, at the scale of each. Before there is a model
-// it is zero.
+// vector returns the contribution of a node of this cell to a round: its weights, clipped to the
+// part of the norm for each cell, times the scale of each cell. Before there is a model it is zero.
 func (p plan) vector(ctx context.Context, view strategy.View, seed strategy.Seed, round uint64, cell int) ([]float64, error) {
 	vector := make([]float64, p.numbers())
 	if view.Posterior == nil {
@@ -366,18 +363,18 @@ func (p plan) vector(ctx context.Context, view strategy.View, seed strategy.Seed
 	return vector, nil
 }
 
-// contribute spends a release on the vector, unless the committee has gone meanwhile. The
-// record of that goes first.
+// contribute spends a release on the vector, unless the committee has become absent meanwhile. It
+// emits the record of the release first.
 func (e *Exchange) contribute(view strategy.View, in strategy.WorkDone) []strategy.Output {
 	d, ok := in.Result.(drawn)
 	if !ok || !e.ledger.Open() {
 		return nil
 	}
 	if round, ok := e.sum.Next(); !ok || round != d.round {
-		return nil // it has come too late; nothing is spent
+		return nil // the vector is too late; no release is spent
 	}
 	if asks, met := e.gather(); !met {
-		e.begunAt = min(e.begunAt, view.Observations-1) // nothing is begun
+		e.begunAt = min(e.begunAt, view.Observations-1) // no round has begun
 		return asks
 	}
 	out, err := e.give(d)
@@ -404,7 +401,7 @@ func (e *Exchange) give(d drawn) (out []strategy.Output, err error) {
 	return append(out, e.pass(sent)...), err
 }
 
-// echo looks whether the journal knows what peers hold of this node.
+// echo checks whether the journal has the share of this node that a peer has sent.
 func (e *Exchange) echo(share strategy.Share) []strategy.Output {
 	switch value := share.Value.(type) {
 	case protocol.Contribution:
@@ -415,7 +412,7 @@ func (e *Exchange) echo(share strategy.Share) []strategy.Output {
 	return nil
 }
 
-// carry carries out what the ledger has found; the record is nil where nothing is new.
+// carry applies a finding of the ledger; the record is nil if the finding is not new.
 func (e *Exchange) carry(record []byte, reason string) []strategy.Output {
 	if record == nil {
 		return nil
@@ -428,13 +425,13 @@ func (e *Exchange) carry(record []byte, reason string) []strategy.Output {
 	return out
 }
 
-// gather asks whether a committee is there, and carries out what that leads to.
+// gather calls Gather of the summer and applies its outputs.
 func (e *Exchange) gather() (out []strategy.Output, met bool) {
 	out, met = e.sum.Gather()
 	return e.pass(out), met
 }
 
-// pass carries out what the sums ask for, and takes their results.
+// pass passes on outputs of the summer, and handles its results.
 func (e *Exchange) pass(outputs []strategy.Output) (out []strategy.Output) {
 	for _, output := range outputs {
 		switch output := output.(type) {
@@ -451,13 +448,13 @@ func (e *Exchange) pass(outputs []strategy.Output) (out []strategy.Output) {
 	return out
 }
 
-// known reports whether the sum of a round is there, or of a later one.
+// known reports whether the node has the sum of a round or of a later one.
 func (e *Exchange) known(round int) bool {
 	n := len(e.result.Sums)
 	return n > 0 && round <= e.result.Sums[n-1].Round
 }
 
-// take turns the end of a round into a result.
+// take stores the outcome of a round.
 func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
 	if o.Round > 0 && e.known(int(o.Round)) {
 		return nil // after a restart the latest round ends again
@@ -478,7 +475,7 @@ func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
 	return append(out, tagged(ofSum, s.encode()))
 }
 
-// name warns, once each, of those who spoilt a round or tried to.
+// name warns about nodes that spoilt a round or tried to, once for each node.
 func (e *Exchange) name(o securesum.Outcome) (out []strategy.Output) {
 	for _, id := range o.Outvoted {
 		if !slices.Contains(e.outvoted, id) {
@@ -500,7 +497,7 @@ func (e *Exchange) name(o securesum.Outcome) (out []strategy.Output) {
 	return out
 }
 
-// cellOf is which cell a node explores: its place on the roster decides.
+// cellOf returns the cell that a node explores, by its index on the roster.
 func cellOf(roster []peer.ID, id peer.ID, cells int) int {
 	i, _ := slices.BinarySearch(roster, id)
 	return i % cells

@@ -8,10 +8,9 @@ import (
 	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
-// statements turns the sums of a view into one statement about the objective: their
-// average, weighed by what is behind each and what noise is on it. What it explains
-// follows from how much stronger it is than its noise, which is known; what it is
-// worth to this node, its own observations tell.
+// statements combines the sums of a view into one statement about the objective: their average,
+// weighted by each sum's observations and noise. Its explained variance follows from its strength
+// relative to its noise, which is known. The node's own observations determine its weight.
 func (s *Strategy) statements(view strategy.View) []peerprior.Statement {
 	sums := sumsOf(view)
 	if len(sums) == 0 {
@@ -40,9 +39,9 @@ func (s *Strategy) statements(view strategy.View) []peerprior.Statement {
 	}}
 }
 
-// gains returns, for each cell, the variance over the points of a function whose
-// weights in the cell are independent with mean 0 and variance 1 and elsewhere 0. The
-// average over the points, which noise moves too, is taken out: nothing is read from it.
+// gains returns, for each cell, the variance over the points of a function whose weights in the cell
+// are independent with mean 0 and variance 1, and 0 elsewhere. It subtracts the average over the
+// points, which noise changes too and which is not used.
 func gains(cells Cells, features *rff.Map, points [][]float64) []float64 {
 	gains, centre := make([]float64, cells.Len()), make([][]float64, cells.Len())
 	phi, n := make([]float64, features.Features()), float64(len(points))
@@ -65,10 +64,9 @@ func gains(cells Cells, features *rff.Map, points [][]float64) []float64 {
 	return gains
 }
 
-// Pooled returns the average of the sums' weights by cell, and the variance of the
-// noise that is left on it. As in a matched filter each sum counts by the strength of
-// its signal, which is taken to grow with the observations of each contributor, over
-// the variance of its noise.
+// Pooled returns the average of the sums' weights by cell, and the variance of the remaining noise.
+// As in a matched filter, the weight of a sum is the strength of its signal divided by the variance
+// of its noise. The strength is assumed to grow with the observations of each contributor.
 func Pooled(sums []Sum) (weights [][]float64, noise []float64) {
 	cells := len(sums[0].Weights)
 	weights, noise = make([][]float64, cells), make([]float64, cells)
@@ -77,7 +75,7 @@ func Pooled(sums []Sum) (weights [][]float64, noise []float64) {
 		total := 0.0
 		for _, s := range sums {
 			if !slices.ContainsFunc(s.Weights[cell], func(w float64) bool { return w != 0 }) {
-				continue // it has no information on this cell, and so there is no noise on it
+				continue // it has no information on this cell, and thus no noise either
 			}
 			variance := s.Noise[cell] * s.Noise[cell]
 			weight := float64(max(1, s.Observations)) / variance

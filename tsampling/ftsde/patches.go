@@ -5,8 +5,8 @@ import (
 	"github.com/fbo-node/fbo/strategy/search"
 )
 
-// Function returns the function that has weights of its own, over the features, in
-// each cell. It jumps at borders.
+// Function returns the function with separate weights over the features in each cell. It is
+// discontinuous at borders.
 func (c Cells) Function(features *rff.Map, weights [][]float64) search.Function {
 	p := patches{cells: c}
 	for _, w := range weights {

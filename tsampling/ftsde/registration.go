@@ -27,12 +27,13 @@ func Register() strategy.Registration {
 	}
 }
 
-// disclosures are sums of means, which are shorter than draws of the prior, and of samples.
+// disclosures returns those of sums of means, which are shorter than draws of the prior, and of samples.
 func disclosures() []strategy.Disclosure {
 	return []strategy.Disclosure{discloseSums(shareMean, "the nodes' means", 0.5), discloseSums(shareSample, "samples, one of each node,", 1)}
 }
 
-// discloseSums shares sums of what of describes, whose norm is this part of that of a draw of the prior.
+// discloseSums shares sums of vectors that `of` describes. norm is their norm relative to a draw of the
+// prior.
 func discloseSums(share, of string, norm float64) strategy.Disclosure {
 	return strategy.Disclosure{
 		Share: share,

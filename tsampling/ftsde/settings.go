@@ -12,18 +12,18 @@ const (
 	weightsEvidence = "evidence"
 	weightsSchedule = "schedule"
 
-	shareMean   = "mean"   // of a node's posterior
-	shareSample = "sample" // of it
+	shareMean   = "mean"   // the mean of a node's posterior
+	shareSample = "sample" // a sample of a node's posterior
 
 	maxCells = 16
 )
 
 // Settings are the keys of a task file for strategy fts-de.
 type Settings struct {
-	// Cells is P, the number of parts of equal size of the space, each explored at
-	// the start by its own nodes: a power of 2, 1 to 16.
+	// Cells is P, the number of parts of equal size of the space: a power of 2, 1 to 16. Each
+	// part has its own nodes that explore it at the start.
 	Cells int
-	// Weights says when a node follows a sum: "evidence" (by how well it predicts the
+	// Weights determines when a node uses a sum: "evidence" (by how well it predicts the
 	// node's own observations) or "schedule" (with probability 1-p_t, as published).
 	Weights string
 	// Schedule gives p_t; empty with weights evidence.
@@ -47,7 +47,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 	case weightsEvidence:
 		s.Refuse("schedule", "weights: "+weightsSchedule)
 		s.Refuse("own_probability", "weights: "+weightsSchedule+" and schedule: "+tsampling.Constant)
-	default: // a wrong word, reported; the keys may belong to the right one
+	default: // an unknown word was reported; the keys may belong to the intended one
 		s.Accept("schedule", "own_probability")
 	}
 	return f

@@ -23,8 +23,8 @@ type Strategy struct {
 	features *rff.Map
 	alone    alone.TS
 	experts  *peerprior.Strategy // nil with weights: schedule
-	points   [][]float64         // at which the strength of sums is measured
-	gains    []float64           // of each cell: how noise on its weights makes their values vary
+	points   [][]float64         // points for measuring the strength of sums
+	gains    []float64           // of each cell: the variance of values by noise of variance 1 on its weights
 }
 
 var (
@@ -32,7 +32,7 @@ var (
 	_ strategy.Recommender = (*Strategy)(nil)
 )
 
-// source of the designs that rest on sums.
+// source is the source of designs that use sums.
 const source strategy.Source = "sum"
 
 // phrase returns the description of a design that depends on a private sum.
@@ -40,11 +40,10 @@ func phrase(words string, nodes int) string {
 	return words + " the private sum of " + sanitize.Count(nodes, "node")
 }
 
-// measuringPoints is how many designs tell how strong a sum is.
+// measuringPoints is the number of designs for measuring the strength of a sum.
 const measuringPoints = 400
 
-// New returns the strategy of a task. The features are those that all agents of the
-// task share.
+// New returns the strategy of a task. features must be the shared features of the task.
 func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 	s := &Strategy{
 		task:     t,
@@ -66,10 +65,9 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 	return s, err
 }
 
-// Suggest implements strategy.Strategy. While there is no sum to follow, and whenever a
-// schedule has it follow none, it suggests what Thompson sampling alone would, but for
-// the starting designs, which lie in the node's cell. Whenever it judges the sums and
-// follows none, it suggests what [peerprior.Strategy] does alone.
+// Suggest implements strategy.Strategy. With several cells, its starting designs are in the node's cell.
+// Without a sum, and whenever a schedule selects none, it suggests the design of [alone.TS]. With
+// weights: evidence it suggests the design of [peerprior.Strategy] with the sums as peer information.
 func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) && s.cells.Len() > 1 {
 		return s.explore(view, trial, seed)
@@ -97,7 +95,7 @@ func (s *Strategy) explore(view strategy.View, trial uint64, seed strategy.Seed)
 	return s.search.StartWithin(view, trial, seed, func(x []float64) bool { return s.cells.Of(x) == cell })
 }
 
-// published follows the newest sum with probability 1-p_t.
+// published uses the newest sum with probability 1-p_t.
 func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, newest Sum) (strategy.Suggestion, error) {
 	own := settingsOf(s.task).Schedule.Own(s.search.AfterStart(trial))
 	if s.search.Starting(view, trial) {

@@ -10,17 +10,17 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Sum is what a round of sums tells: the average of the contributors' weights for
-// each cell, and how much noise there is on it.
+// Sum is the result of a round of sums: the average of the contributors' weights for each cell, and the
+// noise on it.
 type Sum struct {
 	Round        int         `json:"round"`
 	Contributors int         `json:"contributors"`
-	Observations int         `json:"observations"` // of a node that is on schedule
-	Weights      [][]float64 `json:"weights"`      // by cell, over the shared features; zeros where nothing is said
+	Observations int         `json:"observations"` // number of observations of a node that is on schedule
+	Weights      [][]float64 `json:"weights"`      // by cell, over the shared features; zeros without information
 	Noise        []float64   `json:"noise"`        // by cell, standard deviation on each weight
 }
 
-// Result is what the view shows under protocol.AggregateKind.
+// Result is the exchange's result in the view, under protocol.AggregateKind.
 type Result struct {
 	ledger.State
 	Sums   []Sum  `json:"-"` // in order of their rounds
@@ -52,9 +52,8 @@ type sumCounts struct {
 	Reason string `json:"reason,omitempty"` // of the latest of these
 }
 
-// average fills in what the sum of a round tells, in units of the ledger. members
-// counts the contributors of each cell, and other is the scale at which they gave to
-// the other cells.
+// average sets the averages and noise of a round's sum, which is in units of the ledger. members has
+// the number of contributors of each cell. other is the scale of their contributions to other cells.
 func (s Sum) average(terms ledger.Terms, units []int64, members []int, other float64) Sum {
 	for _, n := range members {
 		s.Contributors += n
@@ -80,12 +79,12 @@ func (s Sum) average(terms ledger.Terms, units []int64, members []int, other flo
 	return s
 }
 
-// farNoise bounds the norm of the noise, in standard deviations. A longer average must
-// be poisoned.
+// farNoise bounds the norm of the noise, in standard deviations. A longer average is poisoned and is
+// shortened to the bound.
 const farNoise = 4
 
-// drowned bounds the ratio of the noise's length to that of an honest average. A cell without
-// contributors in an early round is above it and has no information: it becomes zeros.
+// drowned bounds the ratio of the noise's norm to that of an honest average. A cell without
+// contributors in an early round exceeds it and has no information, so that its weights become zero.
 const drowned = 100
 
 // Shorten scales v down to a Euclidean norm of at most limit.

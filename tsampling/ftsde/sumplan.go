@@ -23,8 +23,8 @@ func (p sumPlan) Cells() int { return p.Settings.Cells }
 
 func (p sumPlan) EvidenceWeighted() bool { return p.Weights == weightsEvidence }
 
-// Noise is larger in the first rounds of several cells, in which nodes report less of the cells of
-// others.
+// Noise implements strategy.SumPlan. With several cells the noise is larger in the first rounds, in
+// which nodes contribute less to cells other than their own.
 func (p sumPlan) Noise(round, nodes int, deviation float64) float64 {
 	own := 1 / float64(p.Settings.Cells)
 	return deviation / math.Sqrt(float64(nodes)) / (own + (1-own)*Elsewhere((round-1)*p.ShareEvery))
@@ -35,7 +35,7 @@ func (p sumPlan) PooledNoise(rounds, nodes int, deviation float64) float64 {
 	for round := 1; round <= rounds; round++ {
 		sums = append(sums, Sum{
 			Observations: p.initial + (round-1)*p.ShareEvery,
-			Weights:      [][]float64{{1}}, // any that is not zero
+			Weights:      [][]float64{{1}}, // any nonzero weight
 			Noise:        []float64{p.Noise(round, nodes, deviation)},
 		})
 	}

@@ -16,12 +16,12 @@ type consensus struct {
 	features *rff.Map
 	weights  []float64 // of the mean m
 	left     *rff.Function
-	level    float64 // of what is left of the variance: level + left(x), which may stray from 0 to 1
+	level    float64 // of the remaining variance: level + left(x), which may leave [0, 1]
 
 	atOwn, deviations []float64 // m and a at the own designs
 }
 
-// poolPeers forms the consensus of the received signals.
+// poolPeers returns the consensus of the received signals.
 func (s *Strategy) poolPeers(d *data, received []*peerSignal) *consensus {
 	mean, left := s.pool(received)
 	level, _ := moments(left)
@@ -38,14 +38,13 @@ func (s *Strategy) poolPeers(d *data, received []*peerSignal) *consensus {
 	return c
 }
 
-// pool returns the mean at the reference points, and the part of the variance that is left
-// there.
+// pool returns the mean at the reference points, and the remaining fraction of the variance there.
 //
-// It is the Bayesian committee machine (Tresp, Neural Computation 2000), in which each counts
-// by its use: a peer that explains the part E of the variance at a point is an observation with noise
-// (1-E)/E there, to which peerNoise is added, since peers are never quite similar. It differs
-// in that its uncertainty is nowhere below that of the most certain peer, since peers that evaluate
-// the same designs have correlated errors.
+// It is the Bayesian committee machine (Tresp, Neural Computation 2000), in which a peer counts by the
+// probability that it is useful. A peer that explains the fraction E of the variance at a point is an
+// observation there with noise (1-E)/E plus peerNoise, since no two objectives are equal. Unlike in
+// the committee machine, the uncertainty is nowhere below that of the most certain peer, since peers
+// that evaluate the same designs have correlated errors.
 func (s *Strategy) pool(received []*peerSignal) (mean, left []float64) {
 	n := len(s.reference().points)
 	mean, left = make([]float64, n), slices.Repeat([]float64{1}, n)
@@ -64,7 +63,7 @@ func (s *Strategy) pool(received []*peerSignal) (mean, left []float64) {
 	return mean, left
 }
 
-// function is the mean times a factor.
+// function returns the mean times a factor.
 func (c *consensus) function(factor float64) *rff.Function {
 	weights := slices.Clone(c.weights)
 	for i := range weights {
@@ -73,8 +72,8 @@ func (c *consensus) function(factor float64) *rff.Function {
 	return c.features.Function(weights)
 }
 
-// deviation returns that of the residual, a, where left has this value, and its derivative
-// by the value.
+// deviation returns the deviation a of the residual at a point with this value of left, and its
+// derivative by the value.
 func (c *consensus) deviation(left float64) (deviation, slope float64) {
 	part := c.level + left
 	if deviation = deviationOf(part); part > 0 && part < 1 {
@@ -83,8 +82,8 @@ func (c *consensus) deviation(left float64) (deviation, slope float64) {
 	return deviation, slope
 }
 
-// deviationOf returns the deviation of an objective where peers leave this part of the
-// variance, which is taken for 0 to 1: some of it they cannot know.
+// deviationOf returns the deviation of the objective if peers leave this fraction of the variance
+// unexplained. It clamps the fraction to [0, 1], and adds the part that peers cannot know.
 func deviationOf(left float64) float64 {
 	return math.Sqrt(unlikeness + (1-unlikeness)*min(max(left, 0), 1))
 }

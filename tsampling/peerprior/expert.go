@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// data is what the agent has observed, and the process by which it models that.
+// data holds the agent's observations and the process that models them.
 type data struct {
 	spec gp.Spec
 	h    gp.Hyperparameters
@@ -33,13 +33,13 @@ func newData(spec gp.Spec, h gp.Hyperparameters, x [][]float64, y []float64) *da
 // with a size s, the mean m of the peers' input, and the deviation a(x) that they leave unexplained.
 // Without peers m is 0 and a is 1.
 type expert struct {
-	odds       float64 // beforehand
+	odds       float64 // prior weight
 	size       float64
-	around     *consensus // whose m that is; nil without peers
+	around     *consensus // which has the mean m; nil without peers
 	mean       []float64  // m at the own designs; nil: 0
-	deviations []float64  // a there; nil: 1
+	deviations []float64  // a at the own designs; nil: 1
 
-	root *mat.TriDense // of the outputs' covariance; nil before it is needed
+	root *mat.TriDense // of the outputs' covariance; nil until it is needed
 
 	// Given the observations:
 	weight float64
@@ -47,8 +47,8 @@ type expert struct {
 	logs   []float64
 }
 
-// observe fills in the level and the logarithm of each observation's density given those
-// before it, each less ln(2π)/2. It tells whether that could be computed.
+// observe sets the level, and the logarithm of each observation's density given those before it, without
+// the term ln(2π)/2. It reports whether the computation succeeded.
 func (e *expert) observe(d *data) bool {
 	n := len(d.y)
 	e.level, e.logs = 0, make([]float64, n)
@@ -82,10 +82,10 @@ func (e *expert) observe(d *data) bool {
 	return true
 }
 
-// levelVariance is that of c.
+// levelVariance returns the variance of c.
 func (e *expert) levelVariance() float64 { return levelSize * levelSize * e.size * e.size }
 
-// factor returns the root of the outputs' covariance; nil where that cannot be computed.
+// factor returns the root of the outputs' covariance; nil if it cannot be computed.
 func (e *expert) factor(d *data) *mat.TriDense {
 	k := mat.NewSymDense(len(d.y), nil)
 	for i := range d.y {
@@ -117,11 +117,11 @@ func (e *expert) deviationAt(i int) float64 {
 	return e.deviations[i]
 }
 
-// weigh lets experts observe and fills in their weights, which sum to 1, by Herbster and
-// Warmuth, "Tracking the Best Expert" (Machine Learning 1998), Fixed-share: each is
-// multiplied by the density that it gave the next observation, and then a part of all weight
-// is redistributed by the odds. So an expert that has been wrong for long can still gain weight,
-// and the sooner the fewer observations there are. An expert that cannot be computed has weight 0.
+// weigh calls observe for all experts and sets their weights, which sum to 1, by the rule Fixed-share
+// of Herbster and Warmuth, "Tracking the Best Expert" (Machine Learning 1998). Each weight is
+// multiplied by the density that its expert gave the next observation. A fraction of all weight is
+// then redistributed by the odds. An expert that was wrong for long can thus still gain weight, sooner
+// with fewer observations. An expert that cannot be computed has weight 0.
 func weigh(all []*expert, d *data) {
 	var able []*expert
 	odds := 0.0
@@ -154,8 +154,8 @@ func weigh(all []*expert, d *data) {
 	}
 }
 
-// variesAs reports whether the outputs have the same covariance by two experts: of one size and
-// the same deviations, not only equal ones.
+// variesAs reports whether the outputs have the same covariance by two experts. It requires the same
+// size and the same slice of deviations; equal values are not enough.
 func (e *expert) variesAs(other *expert) bool {
 	if e.size != other.size || len(e.deviations) != len(other.deviations) {
 		return false
@@ -163,11 +163,11 @@ func (e *expert) variesAs(other *expert) bool {
 	return len(e.deviations) == 0 || &e.deviations[0] == &other.deviations[0]
 }
 
-// switching is the part of all weight that is dealt out again after t observations.
+// switching returns the fraction of all weight that is redistributed after t observations.
 func switching(t int) float64 { return 1 / float64(t+1) }
 
-// experts lists those of all sizes, with a mean that has these values at the own designs and
-// what is left of the variance there; nil for both without peers.
+// experts returns one expert for each size. mean and deviations have m and a at the own designs; both
+// are nil without peers.
 func experts(odds float64, around *consensus, mean, deviations []float64) (all []*expert) {
 	for _, size := range sizes {
 		all = append(all, &expert{odds: odds / float64(len(sizes)), size: size, around: around, mean: mean, deviations: deviations})
@@ -175,7 +175,7 @@ func experts(odds float64, around *consensus, mean, deviations []float64) (all [
 	return all
 }
 
-// weight is that of some experts together.
+// weight returns the sum of the experts' weights.
 func weight(of []*expert) (total float64) {
 	for _, e := range of {
 		total += e.weight

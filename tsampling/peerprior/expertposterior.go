@@ -8,11 +8,11 @@ import (
 	"github.com/fbo-node/fbo/rff"
 )
 
-// expertPosterior is the posterior of an expert that listens, with c at its mean.
+// expertPosterior is the posterior of an expert with peers, with c at its mean.
 type expertPosterior struct {
 	expert   *expert
 	prior    *rff.Function // s·m
-	residual *gp.Posterior // of r, with noise of its own at each observation
+	residual *gp.Posterior // of r, with a separate noise for each observation
 }
 
 var _ acquisition.Predictor = (*expertPosterior)(nil)
@@ -55,8 +55,8 @@ func (b *expertPosterior) PredictGradient(ofMean, ofVariance, x []float64) (mean
 	return prior + b.expert.level + a*mean, a * a * variance
 }
 
-// improvement is the logarithm of the expected improvement over the largest mean at designs
-// of which there is one at least.
+// improvement returns the logarithm of the expected improvement over the largest mean at designs, of
+// which there must be at least one.
 func (b *expertPosterior) improvement(designs [][]float64) acquisition.Function {
 	best := math.Inf(-1)
 	for _, x := range designs {

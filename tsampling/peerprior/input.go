@@ -13,12 +13,12 @@ import (
 type peerInput struct {
 	signals      []*peerSignal
 	densityPeers []*optprior.Mixture // peers' estimates of the optimum's location; none if they do not share them
-	peers        int                 // that it comes from
-	observations int                 // behind it, of all peers
-	most         int                 // of one peer
+	peers        int                 // number of peers behind it
+	observations int                 // number of observations behind it, of all peers
+	most         int                 // largest number of observations of one peer
 }
 
-// add adds the signal of one peer with this number of observations.
+// add adds the signal of one peer, which has this number of observations.
 func (h *peerInput) add(p *peerSignal, observations int) {
 	h.signals = append(h.signals, p)
 	h.count(observations)
@@ -44,8 +44,8 @@ func fromMeans(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed
 	return h
 }
 
-// fromDensities combines peers' estimates of the optimum's location into one statement: the
-// objective is the average of their densities, as far as they explain it.
+// fromDensities combines peers' estimates of the optimum's location into one statement, whose mean of
+// the objective is the average of their densities.
 func fromDensities(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) (h peerInput) {
 	said := peerDensities(view, trial, seed)
 	if len(said) == 0 {
@@ -63,7 +63,7 @@ func fromDensities(s *Strategy, view strategy.View, trial uint64, seed strategy.
 	return h
 }
 
-// peerDensities lists the densities that peers share on the optimum's location, at most maxPeers.
+// peerDensities returns the peers' shared densities of the optimum's location, at most maxPeers.
 func peerDensities(view strategy.View, trial uint64, seed strategy.Seed) []protocol.Density {
 	var all []protocol.Density
 	for _, d := range strategy.Shares[protocol.Density](view) {

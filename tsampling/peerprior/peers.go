@@ -22,17 +22,17 @@ type share struct {
 	mean, known []float64 // at the reference points: of Values, and of Known
 }
 
-// peerSignal is one piece of peer information: a peer's mean or another [Statement]. It has its
-// own units: moved and scaled so that over the space its mean averages 0 and has the variance
-// that it claims to explain. No peer has more influence than the variance that it claims.
+// peerSignal is one piece of peer information: a peer's mean or another [Statement]. It is shifted and
+// scaled so that over the space its mean averages 0 and has the variance that it claims to explain. No
+// peer has more influence than the variance that it claims.
 type peerSignal struct {
 	explained   float64
-	mean, known []float64 // at the reference points: its values, and the part of the variance that it explains
+	mean, known []float64 // at the reference points: its values, and the explained fraction of the variance
 	atOwn       []float64 // its values at the own designs
 	use         float64   // the probability that it is useful
 }
 
-// peerMeans lists the shares to use: at most maxPeers, those that explain the most variance.
+// peerMeans returns the shares to use: at most maxPeers, those that explain the most variance.
 // Ties are broken at random.
 func peerMeans(view strategy.View, trial uint64, seed strategy.Seed) []*share {
 	var all []*share

@@ -11,16 +11,15 @@ import (
 // Statement is information about the objective that is not a peer's mean, such as a private sum
 // over many peers.
 type Statement struct {
-	Observations int     // behind it; with more than the task's starting designs these may be skipped
-	Explained    float64 // the part of the prior variance of the objective that it explains, 0 to 1
+	Observations int     // number behind it; if larger than that of starting designs, an agent may skip these
+	Explained    float64 // fraction of the objective's prior variance that it explains, 0 to 1
 
 	// Value returns the objective at an encoded design, up to a constant and a
 	// positive factor.
 	Value func(x []float64) float64
 }
 
-// NewFrom returns the strategy of an agent that listens to statements in place of
-// peers' shares.
+// NewFrom returns the strategy of an agent that uses statements instead of peers' shares.
 func NewFrom(t *task.Task, features *rff.Map, statementsOf func(view strategy.View) []Statement) (*Strategy, error) {
 	inputOf := func(s *Strategy, view strategy.View, _ uint64, _ strategy.Seed, own [][]float64) (h peerInput) {
 		for _, said := range statementsOf(view) {

@@ -2,9 +2,9 @@ package peerprior
 
 import "slices"
 
-// withPending returns the belief given that the encoded designs x, whose outcomes are
-// pending, have the outcomes that the expert itself expects. Its mean stays, and its variance
-// shrinks. Without any it is b itself.
+// withPending returns the posterior given that the pending designs x, which are encoded, have the outcomes
+// that the expert expects. The mean remains and the variance shrinks. Without pending designs it returns
+// b.
 func (b *expertPosterior) withPending(x [][]float64) (*expertPosterior, error) {
 	if len(x) == 0 {
 		return b, nil

@@ -27,7 +27,7 @@ func Register() strategy.Registration {
 	}
 }
 
-// made makes a strategy with the features of its task.
+// made returns a strategy with the shared features of its task.
 func made(t *task.Task, make func(t *task.Task, features *rff.Map) (*Strategy, error)) (strategy.Strategy, error) {
 	features, err := surrogate.SharedMap(t)
 	if err != nil {
@@ -40,7 +40,7 @@ func disclosures() []strategy.Disclosure {
 	return []strategy.Disclosure{discloseCoarse(), discloseExact()}
 }
 
-// discloseCoarse shares the cell where the node believes the optimum to be.
+// discloseCoarse shares the grid cell of the node's estimated optimum.
 func discloseCoarse() strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(*task.Task) float64 { return spread })
 	d.New = func(t *task.Task) (strategy.Strategy, error) { return made(t, NewCoarse) }
@@ -50,7 +50,7 @@ func discloseCoarse() strategy.Disclosure {
 	return d
 }
 
-// discloseExact shares the mean of the node's posterior, and where it knows how much.
+// discloseExact shares the mean and the explained variance of the node's posterior.
 func discloseExact() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:   "exact",
@@ -68,8 +68,8 @@ func discloseExact() strategy.Disclosure {
 	}
 }
 
-// forge replaces the weights of a mean by ones drawn from the prior or by the largest, and a
-// place by one of the attack.
+// forge replaces the weights of a mean by a draw of the prior or by the largest weights, and an
+// estimated optimum by one of the attack.
 func forge(t *task.Task, kind string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	if kind == protocol.DensityKind {
 		return optprior.Forge(t, kind, payload, attack)

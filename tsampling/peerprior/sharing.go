@@ -9,8 +9,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ttl is how long a mean stays valid. What was learned does not become wrong
-// when its author leaves.
+// ttl is the lifetime of a mean. A mean remains valid after its author has left.
 const ttl = protocol.MaxTTL
 
 // NewSharing returns the exchange of one agent on a task. It publishes the mean of the agent's
@@ -34,21 +33,21 @@ func NewSharing(t *task.Task) *latest.Latest {
 			}
 			payload, err := mean.Encode()
 			if err != nil {
-				return nil, nil // a mean beyond all bounds says nothing; the next one will do
+				return nil, nil // the mean exceeds the limits of the format; the next one may fit
 			}
 			return payload, nil
 		},
 	})
 }
 
-// meanOf returns what the agent shares; ok is false while there is nothing to say.
+// meanOf returns the mean that the agent shares; ok is false while there is nothing to share.
 func meanOf(t *task.Task, view strategy.View) (mean protocol.Mean, ok bool, err error) {
 	if view.Posterior == nil {
 		return mean, false, nil // the surrogate could not be fitted
 	}
 	_, _, units, err := observations(t, view)
 	if err != nil || units.Scale == 0 {
-		return mean, false, err // where all designs have turned out the same there is nothing to tell
+		return mean, false, err // if all outcomes are equal, there is nothing to share
 	}
 	level, weights := view.Posterior.DetailedMean()
 	mean = protocol.Mean{

@@ -28,10 +28,10 @@ type Strategy struct {
 	task      *task.Task
 	spec      gp.Spec
 	features  *rff.Map
-	reference func() reference // computed once, and not before a peer has shared something
+	reference func() reference // computed once, when the first share is used
 	layout    *optprior.Layout
 	inputOf   inputMode
-	ofPeers   bool // the input is peers' shares
+	ofPeers   bool // the input comes from peers' shares
 }
 
 var (
@@ -43,14 +43,13 @@ var (
 // Source is the source of designs that depend on peers' shares.
 const Source strategy.Source = "peers"
 
-// New returns the strategy of a task with exact shares. The features are those that all
-// agents of the task share.
+// New returns the strategy of a task with exact shares. features must be the shared features of the task.
 func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 	return newStrategy(t, features, fromMeans, true)
 }
 
-// NewCoarse returns that of a task with coarse shares. The features need not be those of
-// other agents.
+// NewCoarse returns the strategy of a task with coarse shares. The features may differ from those of other
+// agents.
 func NewCoarse(t *task.Task, features *rff.Map) (*Strategy, error) {
 	return newStrategy(t, features, fromDensities, true)
 }
@@ -70,11 +69,11 @@ func newStrategy(t *task.Task, features *rff.Map, inputOf inputMode, ofPeers boo
 	return s, nil
 }
 
-// reference is where a strategy compares functions: at points of the space. A node of a thousand
-// tasks holds it for those with peers.
+// reference holds the points of the space at which a strategy compares functions. A node with a thousand
+// tasks stores it only for those with peers.
 type reference struct {
 	points     [][]float64
-	phi        *mat.Dense // a row for each point, of the features there
+	phi        *mat.Dense // a row of features for each point
 	projection *rff.Projection
 }
 
@@ -137,8 +136,9 @@ func (s *Strategy) score(ctx context.Context, view strategy.View, o *mixture, tr
 	return f, words, err
 }
 
-// attraction is what draws designs to where peers believe the optimum to be, as far as the agent
-// believes them and the less the more it knows itself; nil where they do not say.
+// attraction returns the term that attracts designs to peers' estimated optima. It grows with the weight
+// of the experts with peers and falls with the number of own feasible trials. It is nil without such
+// estimates.
 func (s *Strategy) attraction(view strategy.View, o *mixture) acquisition.Function {
 	if len(o.densityPeers) == 0 {
 		return nil
@@ -146,10 +146,11 @@ func (s *Strategy) attraction(view strategy.View, o *mixture) acquisition.Functi
 	return optprior.LogPrior(o.densityPeers, trust*o.peerOdds, exponent/float64(max(s.search.CountFeasible(view), 1)))
 }
 
-// improvement is the logarithm of the expected improvement, averaged over the experts, of
-// which those without peers are the engine alone. An agent that believes its peers less than
-// not seeks information in its place whenever the engine does, and so does one whose last
-// trial failed: of that nothing is observed, and improvement would go there again.
+// improvement returns the logarithm of the expected improvement, averaged over the experts. [alone.Engine]
+// stands for the experts without peers. When the engine seeks information instead of improvement, the
+// agent does so too in two cases: its experts with peers have less than half of the weight, or its last
+// trial failed. A failure gives no observation, so that expected improvement would choose a similar
+// design again.
 func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *mixture, trial uint64, seed strategy.Seed) (acquisition.Function, string, error) {
 	engine := s.alone.Improvement
 	informs := (o.peerOdds < 0.5 || lastFailed(view)) && s.alone.SeeksInformation(view, trial)
@@ -193,12 +194,12 @@ func lastFailed(view strategy.View) bool {
 	return false
 }
 
-// UsesSharesFromStart implements strategy.Follower. Statements are no shares to wait
-// for.
+// UsesSharesFromStart implements strategy.SharesFromStart. It is false for statements, for which an agent
+// need not wait.
 func (s *Strategy) UsesSharesFromStart() bool { return s.ofPeers }
 
-// Recommend implements strategy.Recommender: the best supported design by the expert that is
-// believed most, where those who listen are believed more than not.
+// Recommend implements strategy.Recommender. If the experts with peers have more than half of the weight,
+// it uses the lower bound of the most probable of them, and otherwise the agent's own posterior.
 func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
 	if view.Posterior != nil {
 		if o, err := s.mixtureOf(view, 0, seed); err == nil && o.peerOdds > 0.5 {
@@ -216,7 +217,7 @@ type mixture struct {
 	data     *data
 	around   *consensus
 	experts  []*expert // those that use peer information
-	peerOdds float64   // their weight
+	peerOdds float64   // sum of their weights
 }
 
 // best returns the expert with the largest weight among those that use peer information.
@@ -243,7 +244,7 @@ func (s *Strategy) mixtureOf(view strategy.View, trial uint64, seed strategy.See
 	return o, nil
 }
 
-// observations are the agent's own, standardised, as its model knows them.
+// observations returns the agent's own standardised observations, as its model uses them.
 func observations(t *task.Task, view strategy.View) (x [][]float64, y []float64, units surrogate.Units, err error) {
 	obs := view.Observed(task.Objective)
 	if len(obs.Y) > 0 {
@@ -252,8 +253,7 @@ func observations(t *task.Task, view strategy.View) (x [][]float64, y []float64,
 	return obs.X, y, units, err
 }
 
-// exactly are those of observations that an exact process learns from, which a model of random
-// features is not.
+// exactly returns the observations that an exact process uses; a model of random features may use more.
 func exactly(t *task.Task, view strategy.View) (x [][]float64, y []float64, err error) {
 	x, y, _, err = observations(t, view)
 	some := view.ExactlyModelled()
@@ -270,7 +270,7 @@ func exactly(t *task.Task, view strategy.View) (x [][]float64, y []float64, err 
 	return someX, someY, nil
 }
 
-// hyperparameters are the agent's own, or before there are any the task's.
+// hyperparameters returns the agent's own hyperparameters, or the task's before there are any.
 func (s *Strategy) hyperparameters(view strategy.View) gp.Hyperparameters {
 	h := gp.Hyperparameters{Noise: initialNoise}
 	if view.Posterior != nil {
@@ -282,7 +282,7 @@ func (s *Strategy) hyperparameters(view strategy.View) gp.Hyperparameters {
 	return h
 }
 
-// initialLengthscales are the task's.
+// initialLengthscales returns the task's lengthscales.
 func (s *Strategy) initialLengthscales() []float64 {
 	var lengthscales []float64
 	for _, block := range s.task.Space.Blocks() {

@@ -9,8 +9,8 @@ import (
 
 var _ strategy.PeerWeigher = (*Strategy)(nil)
 
-// maxWeighed is the largest number of observations by which Beliefs judges. Its cost grows
-// with the cube of the number.
+// maxWeighed is the largest number of observations that PeerWeights uses. The cost grows with the cube of
+// the number.
 const maxWeighed = 300
 
 // PeerWeights implements strategy.PeerWeigher. It returns the probability that each peer's share is

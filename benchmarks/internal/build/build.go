@@ -1,4 +1,4 @@
-// Package build tells builds of a program apart.
+// Package build identifies builds of a program.
 package build
 
 import (
@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Name identifies the running program, so that results of different states of the
-// code are not taken for one another.
+// Name returns the first 12 hexadecimal digits of the hash of the running program. It keeps
+// results of different states of the code apart.
 func Name() (string, error) {
 	path, err := os.Executable()
 	if err != nil {

@@ -1,11 +1,11 @@
 //go:build !unix
 
-// Package cpu tells how much processor time this process has used.
+// Package cpu measures the processor time of this process.
 package cpu
 
 import "time"
 
 var begin = time.Now()
 
-// Seconds is wall time where processor time is not to be had.
+// Seconds returns wall time, since processor time is not available on this system.
 func Seconds() float64 { return time.Since(begin).Seconds() }

@@ -1,11 +1,11 @@
 //go:build unix
 
-// Package cpu tells how much processor time this process has used.
+// Package cpu measures the processor time of this process.
 package cpu
 
 import "syscall"
 
-// Seconds is what this process has used so far on all processors.
+// Seconds returns the time that this process has used so far on all processors.
 func Seconds() float64 {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -89,8 +89,8 @@ func (d *Driver) carryOut() {
 	}
 }
 
-// Start evaluates the designs that an agent alone starts a task with, before its model
-// has a say: as many as the task has initial designs, and at most so many.
+// Start evaluates the starting designs of an agent without peers, before its model chooses
+// designs: as many as the task has initial designs, and at most the given number.
 func Start(t *task.Task, seed random.Seed, most int, evaluate func(task.Design) strategy.Outcome) error {
 	d, err := New(t, nil, 0, seed)
 	if err != nil {

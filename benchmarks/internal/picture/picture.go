@@ -1,5 +1,5 @@
-// Package picture has what the pictures of the benchmarks have in common: how lines are told
-// apart, and a legend beside them.
+// Package picture has the common parts of the benchmarks' pictures: colours and dashes of
+// lines, and a legend beside them.
 package picture
 
 import (
@@ -15,13 +15,13 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Width is that of a picture without its legend, which stands to the right of the lines.
+// Width is the width of a picture without its legend, which is to the right of the lines.
 const Width = 7 * vg.Inch
 
 const gap = vg.Inch / 8
 
-// palette is that of Okabe and Ito (Color Universal Design, 2008), without yellow:
-// it can be told apart with impaired colour vision too.
+// palette is that of Okabe and Ito (Color Universal Design, 2008), without yellow: its colours
+// remain distinguishable with impaired colour vision.
 var palette = []color.RGBA{
 	{R: 0, G: 0, B: 0, A: 255},
 	{R: 213, G: 94, B: 0, A: 255},
@@ -34,15 +34,15 @@ var palette = []color.RGBA{
 
 var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)}}
 
-// Line returns the colour and the dashes of a line by its place, from 0. Where colours
-// repeat, the dashes differ; repeats counts that.
+// Line returns the colour and the dashes of the line with this index, from 0. Lines of one
+// colour differ in their dashes; repeats is the number of earlier lines with the same colour.
 func Line(place int) (ink color.RGBA, dash []vg.Length, repeats int) {
 	repeats = place / len(palette)
 	return palette[place%len(palette)], dashes[repeats%len(dashes)], repeats
 }
 
-// Save draws a plot of this height into a file of the format that its name ends in, with
-// the legend beside it. Nothing is written before the picture is complete.
+// Save draws a plot of this height, with the legend beside it, into a file. The file's extension
+// selects the format. Save writes only a complete picture.
 func Save(p *plot.Plot, height vg.Length, path string) error {
 	legend := p.Legend
 	p.Legend = plot.NewLegend()

@@ -24,13 +24,13 @@ func Has(python string, modules ...string) error {
 		return nil
 	}
 	lines := bytes.Split(bytes.TrimSpace(output), []byte("\n"))
-	if last := string(lines[len(lines)-1]); last != "" { // of the traceback, which says what is missing
+	if last := string(lines[len(lines)-1]); last != "" { // of the traceback; it names the missing module
 		return fmt.Errorf("%s: %s", python, last)
 	}
 	return fmt.Errorf("%s: %w", python, err)
 }
 
-// Process is a Python that runs a script; serve.py says what the script must have.
+// Process is a Python process that runs a script; serve.py documents what the script must have.
 type Process struct {
 	Versions map[string]string // of the script's packages
 
@@ -40,8 +40,8 @@ type Process struct {
 	decoder *json.Decoder
 }
 
-// Start returns when the script has imported its packages. What Python complains of goes
-// to standard error.
+// Start starts a process and returns when the script has imported its packages. Messages of
+// Python go to standard error.
 func Start(python, script string) (*Process, error) {
 	command := exec.Command(python, "-W", "ignore", "-c", serve, script)
 	command.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "MKL_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")

@@ -25,7 +25,7 @@ def main():
         begin = time.process_time()
         try:
             answer = script["answer"](json.loads(line))
-        except Exception as error:  # told to whoever asked, who decides
+        except Exception as error:  # the caller receives it and decides
             answer = {"error": f"{type(error).__name__}: {error}"}
         answer["seconds"] = time.process_time() - begin
         print(json.dumps(answer), flush=True)

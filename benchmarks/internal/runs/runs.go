@@ -1,5 +1,5 @@
-// Package runs keeps the results of runs as lines of JSON in a file, so that long
-// comparisons can be stopped and go on.
+// Package runs stores the results of runs as lines of JSON in a file, so that long
+// comparisons can be stopped and continued.
 package runs
 
 import (
@@ -12,12 +12,12 @@ import (
 	"os"
 )
 
-// Result is what a run gave. K says which run: of several with the same key the longest
-// counts, and of equally long ones the latest.
+// Result is the result of a run. K identifies the run: of several results with the same key
+// the longest counts, and of equally long ones the latest.
 type Result[K comparable] interface {
 	Key() K
 	Length() int  // evaluations
-	Check() error // what is wrong with it, as a line of a file
+	Check() error // returns an error if a line of a file is no valid result
 }
 
 // File is a file of results and what it holds.
@@ -26,8 +26,8 @@ type File[K comparable, R Result[K]] struct {
 	byKey map[K]R
 }
 
-// Open reads the file, if it is there, and makes it ready to be appended to. A last line
-// that a stop cut off is removed.
+// Open reads the file if it exists, and opens it for appending. It removes an incomplete last
+// line, which a stop may leave.
 func Open[K comparable, R Result[K]](path string) (*File[K, R], error) {
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -74,7 +74,7 @@ func (f *File[K, R]) Get(key K) (r R, ok bool) {
 	return r, ok
 }
 
-// Has tells whether a run at least this long is there.
+// Has reports whether the file contains a run with this key and at least this length.
 func (f *File[K, R]) Has(key K, length int) bool {
 	known, ok := f.byKey[key]
 	return ok && known.Length() >= length

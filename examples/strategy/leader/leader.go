@@ -1,6 +1,6 @@
-// Package leader is a strategy that this project does not have: follow the leader.
-// Each node shares its best trial. Half of the designs of a node whose own best is not
-// the best of all are drawn around that; the other half are by Thompson sampling alone.
+// Package leader is an example of a new strategy: follow the leader. Each node shares its
+// best trial. If the best trial of all is a peer's, a node draws half of its designs around
+// it. The other half come from Thompson sampling on own observations.
 package leader
 
 import (
@@ -22,7 +22,7 @@ type settings struct{ Reach float64 }
 
 func (s settings) Keys() map[string]any { return map[string]any{"reach": s.Reach} }
 
-// Register is what a program adds to its strategies.
+// Register returns the registration that a program adds to its strategies.
 func Register() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "leader", Settings: func(s *task.Section) task.StrategySettings {
@@ -40,7 +40,7 @@ func Register() strategy.Registration {
 					Compute: func(_ context.Context, view strategy.View, _ strategy.Seed) ([]byte, error) {
 						best := strategy.Best(view.Task, view.Trials)
 						if best == nil {
-							return nil, nil // all trials are infeasible; there is nothing to say
+							return nil, nil // all trials are infeasible, so there is nothing to share
 						}
 						return json.Marshal(map[string]any{"design": best.Design, "value": best.Outcome.Value})
 					},
@@ -58,10 +58,10 @@ type found struct {
 	value  float64
 }
 
-// Measured implements task.Measurement, so that the task says which is better.
+// Measured implements task.Measurement, so that the task can compare best trials.
 func (f found) Measured(output task.Output) (float64, bool) { return f.value, output == task.Objective }
 
-// decode trusts nothing: whoever knows the task can send any bytes.
+// decode validates a payload. Every node that knows the task can send any bytes.
 func decode(t *task.Task, payload []byte) (any, error) {
 	var wire struct {
 		Design json.RawMessage
@@ -103,7 +103,7 @@ func (s follower) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	return strategy.Suggestion{Design: design, Why: why}, nil
 }
 
-// leader returns the best trial of all; nobody was listened to when that is the own.
+// leader returns the best trial of all. why is empty if it is the node's own.
 func (s follower) leader(view strategy.View) (leader found, why strategy.Why) {
 	ok := false
 	if own := strategy.Best(view.Task, view.Trials); own != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// Exactly returns cobra's check of the number of arguments. Its error is one of usage, and shows
-// the form and what is surplus.
+// Exactly returns cobra's check of the number of arguments. Its error is one of usage, with the
+// expected form and the surplus arguments.
 func Exactly(count int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != count {
@@ -25,7 +25,7 @@ func Exactly(count int) cobra.PositionalArgs {
 	}
 }
 
-// AtMost returns the check of a command whose arguments may be left out.
+// AtMost returns the check of a command with optional arguments.
 func AtMost(count int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) > count {
@@ -35,12 +35,12 @@ func AtMost(count int) cobra.PositionalArgs {
 	}
 }
 
-// wrongArguments names those after the first count.
+// wrongArguments returns an error that names the arguments after the first count.
 func wrongArguments(command *cobra.Command, takes string, count int, args []string) error {
 	return Usagef("%s takes %s, not %d: %s%s", command.CommandPath(), takes, len(args), command.UseLine(), Surplus(args[min(count, len(args)):]))
 }
 
-// Surplus names arguments that have no place.
+// Surplus returns surplus arguments for an error.
 func Surplus(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -52,7 +52,7 @@ func Surplus(args []string) string {
 	return "; unexpected: " + sanitize.List(names)
 }
 
-// Argument returns the first argument; empty where there is none.
+// Argument returns the first argument; empty if there is none.
 func Argument(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -60,7 +60,7 @@ func Argument(args []string) string {
 	return args[0]
 }
 
-// flagProblem returns what a flag accepts where the library shows Go's own error.
+// flagProblem returns the accepted values of a flag where the library shows Go's own error.
 func flagProblem(err error) string {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {

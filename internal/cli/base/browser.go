@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// linkTime is how long the file with a link stays, which the browser reads at once.
+// linkTime is the time after which the file with a link is removed; the browser reads it at once.
 const linkTime = 10 * time.Second
 
-// OpenBrowser shows a link where there is a screen, and does nothing elsewhere: callers print the
-// link in any case. Other users of the machine see the arguments of programs,
-// so the link, with its key, is in a file of this user.
+// OpenBrowser opens a link in a browser if there is a screen, and does nothing otherwise: callers
+// print the link in any case. Other users of the machine can see the arguments of programs;
+// therefore the link, which contains the key, is in a file of this user.
 func OpenBrowser(link string) {
 	var program []string
 	switch runtime.GOOS {

@@ -22,7 +22,7 @@ func AddDataDir(command *cobra.Command, dir *string) {
 		"directory of this node's identity and journal (default $"+DataDirVariable+", else "+describeDefaultDir()+")")
 }
 
-// ResolveDataDir returns the data directory, and an error where other users can write to it.
+// ResolveDataDir returns the data directory, and an error if other users can write to it.
 func ResolveDataDir(flag string) (string, error) {
 	dir, err := NameDataDir(flag)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package base has what all commands need: exit codes and errors of usage, checks of arguments,
-// the data directory, logs, JSON, the terminal.
+// Package base contains the common parts of all commands: exit codes and errors of usage, checks of
+// arguments, the data directory, logs, JSON, the terminal.
 package base
 
 import (
@@ -14,10 +14,10 @@ const (
 	ExitDone   = 0
 	ExitFailed = 1
 	ExitUsage  = 2
-	ExitGaveUp = 3 // too many evaluations failed: starting again helps only when the cause has gone
+	ExitGaveUp = 3 // too many evaluations failed: a restart helps only after the cause is removed
 )
 
-// ExitCode returns the code with which the program ends after an error.
+// ExitCode returns the exit code of the program after an error.
 func ExitCode(err error) int {
 	var usage UsageError
 	switch {
@@ -31,16 +31,16 @@ func ExitCode(err error) int {
 	return ExitFailed
 }
 
-// UsageError marks an error in what the user gave: exit code 2.
+// UsageError marks an error in the user's input: exit code 2.
 type UsageError struct{ error }
 
 // Unwrap returns the marked error.
 func (e UsageError) Unwrap() error { return e.error }
 
-// BadUsage marks an error as one in what the user gave.
+// BadUsage marks an error as one in the user's input.
 func BadUsage(err error) error { return UsageError{err} }
 
-// Usagef formats an error in what the user gave.
+// Usagef formats an error in the user's input.
 func Usagef(format string, args ...any) error {
 	return BadUsage(fmt.Errorf(format, args...))
 }

@@ -55,8 +55,8 @@ func Fits(from, file string, i invitation.Invitation, taskID string) error {
 	return nil
 }
 
-// KeptTag returns what the node of a data directory announces in place of a task's ID, by the
-// invitation that it keeps; empty without one.
+// KeptTag returns the tag that the node of a data directory announces in place of a task's ID,
+// according to its stored invitation; empty without one.
 func KeptTag(dir, taskID string) (string, error) {
 	i, err := store.JoinedBy(dir, taskID)
 	if err != nil || i == nil {

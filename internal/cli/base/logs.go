@@ -16,7 +16,7 @@ func Logger() *slog.Logger {
 }
 
 // LogHandler passes logs on to go-log, whose levels come from GOLOG_LOG_LEVEL, at a limited rate,
-// since peers can cause them.
+// because peers can cause them.
 func LogHandler() slog.Handler { return ratelimitlog.New(golog.SlogHandler()) }
 
 // AddLogLevel adds the flag of commands that run a node.

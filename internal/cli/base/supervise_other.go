@@ -2,5 +2,5 @@
 
 package base
 
-// SupervisorLine returns nil: on this system a command can have no supervisor.
+// SupervisorLine returns nil: this system supports no supervisor.
 func SupervisorLine() []string { return nil }

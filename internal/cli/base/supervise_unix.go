@@ -10,8 +10,8 @@ import (
 // ownImage is this program on Linux, even when its file has been replaced.
 const ownImage = "/proc/self/exe"
 
-// SupervisorLine returns the beginning of the command line that starts this program as a supervisor;
-// nil, and so no supervisor, where the program cannot be found.
+// SupervisorLine returns the beginning of the command line that starts this program as a
+// supervisor; nil, which means no supervisor, if the program cannot be found.
 func SupervisorLine() []string {
 	program, err := os.Executable()
 	if runtime.GOOS == "linux" {

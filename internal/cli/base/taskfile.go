@@ -12,8 +12,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ReadTask reads a task file; "-" is standard input. A table of designs lies beside the
-// file, or in the working directory. Its errors are the user's.
+// ReadTask reads a task file; "-" is standard input. A table of designs must be beside the file, or
+// in the working directory. Errors are the user's.
 func ReadTask(path string) (*task.Task, error) {
 	var data []byte
 	var err error
@@ -47,8 +47,7 @@ func RegistrationOf(t *task.Task) strategy.Registration {
 	return r
 }
 
-// FileTask reads the task that a file describes; nil when the argument names no file. "-" is
-// standard input.
+// FileTask reads the task of a file; nil if the argument names no file. "-" is standard input.
 func FileTask(wanted string) (*task.Task, error) {
 	if info, err := os.Stat(wanted); wanted != "-" && (err != nil || info.IsDir()) {
 		return nil, nil
@@ -56,8 +55,8 @@ func FileTask(wanted string) (*task.Task, error) {
 	return ReadTask(wanted)
 }
 
-// UnusableReason returns why the shares of nodes that have ended are unusable for others;
-// empty when they are.
+// UnusableReason returns why other nodes cannot use the shares of nodes that have ended; empty if
+// they can.
 func UnusableReason(t *task.Task) string {
 	if outdated := RegistrationOf(t).Disclosure(t).Outdated; outdated != nil {
 		return outdated(t)

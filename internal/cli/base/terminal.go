@@ -13,7 +13,7 @@ func IsTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
-// CanWriteOver reports whether a writer is a terminal on which a line can be written over.
+// CanWriteOver reports whether a writer is a terminal on which a line can be overwritten.
 func CanWriteOver(w io.Writer) (file *os.File, ok bool) {
 	file, ok = w.(*os.File)
 	return file, ok && IsTerminal(w) && os.Getenv("TERM") != "dumb"

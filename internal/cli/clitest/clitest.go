@@ -1,4 +1,4 @@
-// Package clitest has what tests of several packages of the command line use.
+// Package clitest contains helpers for tests of several packages of the command line.
 package clitest
 
 import (

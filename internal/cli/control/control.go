@@ -1,8 +1,8 @@
 // Package control asks the node that runs on a data directory, over its control socket.
 //
-// A running node has its journal locked, so commands about the past ask the node itself, by the HTTP
-// interface (docs/http.md) over a Unix socket in the data directory. Only the directory's owner can
-// connect to it. A hub has a socket too, whose answer shows that it runs.
+// The journal of a running node is locked, so commands about its history ask the node itself, by
+// the HTTP interface (docs/http.md) over a Unix socket in the data directory. Only the directory's
+// owner can connect to it. A hub has a socket too, whose answer shows that it runs.
 package control
 
 import (
@@ -76,7 +76,7 @@ func Tasks(ctx context.Context, dir string) (tasks []taskref.Ref, ok bool, err e
 	return *answer.Tasks, true, nil
 }
 
-// pageOfTrials is how many trials are asked for at once.
+// pageOfTrials is the number of trials that one request returns.
 const pageOfTrials = 1000
 
 // Task asks a running node about one of its tasks; ok is false when no node answers.
@@ -107,7 +107,7 @@ func Task(ctx context.Context, dir, id string) (s TaskState, ok bool, err error)
 	}
 }
 
-// Ask reads the object that a node answers with; ok is false when no node answers.
+// Ask reads the object of a node's answer; ok is false if no node answers.
 func Ask(ctx context.Context, dir, path string, into any) (ok bool, err error) {
 	if ok, err = AskSocket(ctx, filepath.Join(dir, Socket), path, into); err != nil {
 		return false, fmt.Errorf("the running node: %w", err)
@@ -115,8 +115,8 @@ func Ask(ctx context.Context, dir, path string, into any) (ok bool, err error) {
 	return ok, nil
 }
 
-// answerPatience is how long a running node has for an answer. Evaluations may have taken
-// all processors of its machine.
+// answerPatience is the maximum time for a running node's answer. Evaluations may occupy all
+// processors of its machine.
 const answerPatience = 30 * time.Second
 
 // Within limits the time to wait for a running node. The cause of the end has the limit.
@@ -124,8 +124,7 @@ func Within(ctx context.Context, patience time.Duration) (context.Context, conte
 	return context.WithTimeoutCause(ctx, patience, fmt.Errorf("it does not answer within %v", patience))
 }
 
-// AskSocket reads the object that a socket answers with; ok is false when no
-// program listens.
+// AskSocket reads the object of a socket's answer; ok is false if no program listens.
 func AskSocket(ctx context.Context, socket, path string, into any) (ok bool, err error) {
 	ctx, cancel := Within(ctx, answerPatience)
 	defer cancel()
@@ -163,7 +162,7 @@ func Client(socket string) *http.Client {
 	}}}
 }
 
-// Refusal returns the text of a problem that a node answers with.
+// Refusal returns the text of a problem in a node's answer.
 func Refusal(body []byte) string {
 	var problem httpaccess.Problem
 	if err := json.Unmarshal(body, &problem); err == nil && problem.Detail != "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// curves are the mean best losses of the nodes after each evaluation.
+// curves holds the mean best losses of the nodes after each evaluation.
 type curves struct {
 	Together []float64 `json:"together"`
 	Alone    []float64 `json:"alone"`
@@ -18,7 +18,7 @@ func newCurves(together, alone []nodeSummary) curves {
 	return curves{meanCurve(together), meanCurve(alone)}
 }
 
-// meanCurve is as long as the shortest of the curves.
+// meanCurve returns the mean of the curves; it is as long as the shortest of them.
 func meanCurve(nodes []nodeSummary) (mean []float64) {
 	for i := 0; ; i++ {
 		sum := 0.0
@@ -35,7 +35,7 @@ func meanCurve(nodes []nodeSummary) (mean []float64) {
 	}
 }
 
-// after returns after how many evaluations a curve has reached a loss, 0 for never.
+// after returns the number of evaluations after which a curve has reached a loss, 0 for never.
 func after(curve []float64, loss float64) int {
 	for i, v := range curve {
 		if v <= loss {
@@ -47,8 +47,8 @@ func after(curve []float64, loss float64) int {
 
 func last(curve []float64) float64 { return curve[len(curve)-1] }
 
-// reached is the number of evaluations after which together had reached the final loss of
-// alone, and 0 if it did not.
+// reached returns the number of evaluations after which together had reached the final loss of
+// alone, or 0 if it did not.
 func (c curves) reached() int { return after(c.Together, last(c.Alone)) }
 
 // sentence reports how many evaluations one needed to match the other.

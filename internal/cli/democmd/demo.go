@@ -1,5 +1,5 @@
-// Package democmd has the commands that run several nodes on this machine, and the training that they
-// tune.
+// Package democmd contains the commands that run several nodes on this machine, and the training
+// that they tune.
 package democmd
 
 import (
@@ -23,13 +23,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// taskText is an ordinary task file, but for the strategy.
+// taskText is an ordinary task file without a strategy.
 //
 //go:embed demo.yaml
 var taskText []byte
 
-// Strategies returns the names of the strategies that use shares of peers and need neither a promise
-// of privacy nor a roster: the nodes of the demo have no names before they run.
+// Strategies returns the names of the strategies that use peers' shares and need neither a privacy
+// budget nor a roster: the nodes of the demo have no names before they run.
 func Strategies() (names []string) {
 	for _, r := range all.Strategies() {
 		if r.Shares() && !r.Private && !r.Roster {
@@ -181,7 +181,7 @@ func (o options) play(ctx context.Context, screen *screen, tell func(Report) err
 	return nil
 }
 
-// federation is the nodes of one run of the demo.
+// federation holds the nodes of one run of the demo.
 type federation struct {
 	options
 	task    *task.Task
@@ -237,8 +237,8 @@ func kind(together bool) string {
 	return "alone"
 }
 
-// together runs the nodes as peers: the next begins when one has made half of its evaluations. If
-// nodes learn nothing from nodes that have ended, all begin at once.
+// together runs the nodes as peers: the next one starts when one has made half of its evaluations.
+// If nodes cannot use shares of nodes that have ended, all start at once.
 func (d *federation) together(ctx context.Context) ([]nodeSummary, error) {
 	d.screen.begin(true)
 	keeper, end, err := d.keeper(ctx)
@@ -253,13 +253,13 @@ func (d *federation) together(ctx context.Context) ([]nodeSummary, error) {
 	return d.all(ctx, keeper, first, (d.evals+1)/2)
 }
 
-// alone runs all nodes at once, none of which knows of another.
+// alone runs all nodes at once, without peers.
 func (d *federation) alone(ctx context.Context) ([]nodeSummary, error) {
 	d.screen.begin(false)
 	return d.all(ctx, "", d.nodes, 0)
 }
 
-// all runs all nodes and returns their summaries. The first ones begin at once, and one more when
+// all runs all nodes and returns their summaries. The first ones start at once, and one more when
 // another has made this number of evaluations.
 func (d *federation) all(ctx context.Context, keeper string, first, evaluations int) ([]nodeSummary, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -303,12 +303,12 @@ func (d *federation) all(ctx context.Context, keeper string, first, evaluations 
 	return summaries, err
 }
 
-// local keeps a node on this machine, and to the peers that it is given.
+// local returns the flags that limit a node to this machine and to its given peers.
 func local() []string {
 	return []string{"--json", "--mdns=false", "--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--listen", "/ip4/127.0.0.1/tcp/0"}
 }
 
-// arguments are what a user would type to start this node.
+// arguments returns the arguments that a user would type to start this node.
 func (d *federation) arguments(i int, keeper string) []string {
 	together := keeper != ""
 	arguments := append([]string{"run", d.taskFile(together), "--data-dir", filepath.Join(d.dir, fmt.Sprintf("%s-%d", kind(together), i)),

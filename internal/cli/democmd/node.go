@@ -16,7 +16,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// nodeEvent is what the demo reads of the events that run --json and keep --json print.
+// nodeEvent holds the fields that the demo reads of the events of run --json and keep --json.
 type nodeEvent struct {
 	Event     string     `json:"event"`
 	Addresses []string   `json:"addresses"`
@@ -45,10 +45,10 @@ type nodeSummary struct {
 	SharesReceived     int        `json:"shares_received"`
 	BytesSent          int64      `json:"bytes_sent"`
 
-	curve []float64 // the best loss after each evaluation that had an outcome
+	curve []float64 // best loss after each evaluation with an outcome
 }
 
-// node runs one node as a process of its own to its end. made is called with the number of
+// node runs one node in a process of its own until it ends. It calls made with the number of
 // evaluations that have an outcome.
 func (d *federation) node(ctx context.Context, i int, keeper string, made func(evaluations int)) (nodeSummary, error) {
 	var summary nodeSummary
@@ -97,8 +97,8 @@ func (d *federation) node(ctx context.Context, i int, keeper string, made func(e
 // most shares.
 func (d *federation) hasPage(i int) bool { return d.web && (i == 0 || i == d.nodes-1) }
 
-// stays runs a node that goes on after its evaluations, until the pages end, and returns
-// when it has made them.
+// stays runs a node that continues after its evaluations, until the pages end. It returns when the
+// node has made its evaluations.
 func (d *federation) stays(ctx context.Context, name string, arguments []string, received func(event nodeEvent, line []byte) error, summarised <-chan struct{}) error {
 	ended := make(chan error, 1)
 	d.staying.Go(func() { ended <- d.process(d.pages, name, arguments, received) })
@@ -135,12 +135,12 @@ func (d *federation) keeper(ctx context.Context) (address string, end func(), er
 	}
 }
 
-// process runs this program to its end, and passes on the events that it prints.
+// process runs this program until it ends, and passes on the events that it prints.
 func (d *federation) process(ctx context.Context, name string, arguments []string, received func(event nodeEvent, line []byte) error) error {
 	command := exec.CommandContext(ctx, d.program, arguments...)
 	command.Cancel = func() error {
 		if err := command.Process.Signal(os.Interrupt); err != nil {
-			return command.Process.Kill() // there is no interrupt on Windows
+			return command.Process.Kill() // Windows has no interrupt
 		}
 		return nil
 	}

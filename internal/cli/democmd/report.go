@@ -18,8 +18,8 @@ type Report struct {
 	Seconds            float64      `json:"seconds"`
 	Nodes              []reportNode `json:"nodes"`
 	Curves             curves       `json:"curves"`
-	EvaluationsToAlone int          `json:"evaluations_to_alone"` // evaluations together until the final mean of alone, 0 for never
-	NodesBetter        float64      `json:"nodes_better"`         // nodes that were better together, ties half
+	EvaluationsToAlone int          `json:"evaluations_to_alone"` // evaluations together until the final mean of alone; 0 for never
+	NodesBetter        float64      `json:"nodes_better"`         // number of nodes that were better together; ties count half
 }
 
 type reportNode struct {
@@ -33,7 +33,7 @@ type reportNode struct {
 	SharesReceived     int         `json:"shares_received"`
 	BytesSent          int64       `json:"bytes_sent"`
 
-	compared int // 1 when together was better, -1 when alone was
+	compared int // 1 if together was better, -1 if alone was
 }
 
 type reportBest struct {

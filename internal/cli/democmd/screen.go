@@ -16,20 +16,20 @@ const (
 	screenWidth = 79
 )
 
-// screen shows the demo's nodes. On a terminal that is a table that is written over, elsewhere
-// a line for each of the two parts, and the table once at the end.
+// screen shows the demo's nodes: on a terminal in a table that it overwrites, elsewhere in a line
+// for each of the two parts, with the table once at the end.
 type screen struct {
 	mu    sync.Mutex
 	out   io.Writer
 	live  bool
 	nodes []screenNode
-	drawn int // lines of the table that stand on the terminal
+	drawn int // number of lines of the table on the terminal
 }
 
 // screenNode is a row of the table.
 type screenNode struct {
 	together, alone screenCell
-	last            string // what it did last
+	last            string // its last event
 }
 
 type screenCell struct {
@@ -54,7 +54,7 @@ func (s *screen) begin(together bool) {
 	}
 }
 
-// trial shows a trial that has ended, and the number of evaluations that then have an outcome.
+// trial shows a trial that has ended, and the number of evaluations with an outcome.
 func (s *screen) trial(i int, together bool, evaluations int, e nodeEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *screen) draw() {
 	s.drawn = len(lines)
 }
 
-// table is a line for each node, as far as there is room, below a heading.
+// table returns a line for each node, as far as there is room, below a heading.
 func (s *screen) table() []string {
 	lines := []string{"node  together: made, best   alone: made, best   last design"}
 	for i, n := range s.nodes {

@@ -2,15 +2,15 @@ package democmd
 
 import "fmt"
 
-// SeedsReport is what several seeds came to, as demo --seeds N --json prints it.
+// SeedsReport is the result of several seeds, as demo --seeds N --json prints it.
 type SeedsReport struct {
 	Seeds []Report `json:"seeds"`
 	// EvaluationsToAlone is the mean number of evaluations until together reached alone's final
-	// mean, the whole budget where it did not.
+	// mean; a seed that did not reach it counts with the whole budget.
 	EvaluationsToAlone float64 `json:"evaluations_to_alone"`
 	BudgetFraction     float64 `json:"budget_fraction"` // the same as a part of the budget
-	Never              int     `json:"never"`           // seeds where it did not
-	NodesBetter        float64 `json:"nodes_better"`    // part of the nodes that were better together, ties half
+	Never              int     `json:"never"`           // number of seeds that did not reach it
+	NodesBetter        float64 `json:"nodes_better"`    // part of the nodes that were better together; ties count half
 }
 
 func (s *SeedsReport) add(r Report) {

@@ -33,11 +33,11 @@ const (
 	syncTries   = 5
 )
 
-// errNotHere reports that this system has no way to find out.
+// errNotHere means that the check is not available on this system.
 var errNotHere = errors.New("not checked here (" + runtime.GOOS + ")")
 
-// checkDisk checks the data directory, and what it holds. A directory that cannot be written, or
-// that others can write, is still read.
+// checkDisk checks the data directory and its content. A directory that cannot be written, or that
+// others can write, is still read.
 func checkDisk(dir string, running *control.NodeState) []finding {
 	at, err := existing(dir)
 	if err != nil {
@@ -48,7 +48,8 @@ func checkDisk(dir string, running *control.NodeState) []finding {
 	return append(findings, checkKey(dir), checkJournal(dir, running), checkCopy(dir))
 }
 
-// refused is a failed check. The advice is for errors for which the system gives no better one.
+// refused returns a failed check. The advice is for errors for which the system gives no better
+// one.
 func refused(what, advice string, err error) finding {
 	if r := datadir.RefusalOf(err); r != nil {
 		return fail(what, r.Remedy, "%s: %v", r.Problem, r.Unwrap())
@@ -56,8 +57,8 @@ func refused(what, advice string, err error) finding {
 	return fail(what, advice, "%v", err)
 }
 
-// checkWritable writes a small file to at, the directory or what will hold it, and removes the
-// file again.
+// checkWritable writes a small file to at, the directory or its nearest existing parent, and
+// removes it again.
 func checkWritable(dir, at string) []finding {
 	const what = "data directory"
 	if err := datadir.Check(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +98,7 @@ func existing(dir string) (string, error) {
 	}
 }
 
-// trySync returns the median time of syncing a little.
+// trySync returns the median time of syncing a small file.
 func trySync(dir string) (time.Duration, error) {
 	file, err := os.CreateTemp(dir, ".doctor-*")
 	if err != nil {
@@ -136,7 +137,7 @@ func checkSpace(dir string) finding {
 	return ok(what, "%d MiB are free", free>>20)
 }
 
-// checkKey makes no identity, as LoadIdentity would.
+// checkKey makes no identity, in contrast to LoadIdentity.
 func checkKey(dir string) finding {
 	const what = "identity"
 	path := filepath.Join(dir, store.IdentityFile)
@@ -168,7 +169,7 @@ func checkKey(dir string) finding {
 // RepairJournal is the advice about a damaged journal.
 const RepairJournal = "run fbo-node doctor --repair on this data directory"
 
-// checkJournal reads all of it, so that damage is found.
+// checkJournal reads the whole journal, so that damage is found.
 func checkJournal(dir string, running *control.NodeState) finding {
 	const what = "journal"
 	if running != nil {
@@ -189,7 +190,7 @@ func checkJournal(dir string, running *control.NodeState) finding {
 	return ok(what, "whole: %s", whole)
 }
 
-// checkCopy reads what a repair would begin with.
+// checkCopy reads the copy with which a repair would begin.
 func checkCopy(dir string) finding {
 	const what = "journal's copy"
 	made, err := store.CheckCopy(dir, all.Strategies())
@@ -204,10 +205,10 @@ func checkCopy(dir string) finding {
 	return ok(what, "whole, of %s", made.Format(time.DateTime))
 }
 
-// readWholeJournal counts what is in the journal.
+// readWholeJournal returns a summary of the journal's content.
 func readWholeJournal(dir string) (content string, err error) {
 	trials, own := 0, 0
-	var others []string // the strategies of tasks of other programs
+	var others []string // strategies of tasks that this program does not know
 	err = past.EachInJournal(dir, func(_ string, h past.History, err error) error {
 		if unknown, is := errors.AsType[*strategy.UnknownError](err); is {
 			others = append(others, strconv.Quote(unknown.Type))

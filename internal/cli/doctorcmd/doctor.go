@@ -1,4 +1,5 @@
-// Package doctorcmd has the command that checks what a node needs, and repairs a damaged journal.
+// Package doctorcmd contains the command that checks the requirements of a node, and repairs a
+// damaged journal.
 package doctorcmd
 
 import (
@@ -17,7 +18,7 @@ import (
 	"github.com/fbo-node/fbo/internal/taskref"
 )
 
-// grade is how bad a finding is.
+// grade is the severity of a finding.
 type grade string
 
 const (
@@ -35,7 +36,7 @@ type finding struct {
 	Advice  string `json:"advice,omitempty"`
 }
 
-// maxFound is how many characters of a finding are shown.
+// maxFound is the maximum number of displayed characters of a finding.
 const maxFound = 3000
 
 // found returns a finding of one line; line breaks in quoted text are escaped.
@@ -143,8 +144,8 @@ func (o options) run(ctx context.Context, out io.Writer, wanted string) error {
 	return showFindings(out, findings, nil, o.json)
 }
 
-// checkInvitation returns the tag of the invitation that is given, or else kept; empty
-// when there is none.
+// checkInvitation returns the tag of the given invitation, or of the stored one; empty if there is
+// none.
 func (o options) checkInvitation(dir, taskID string) (tag string, findings []finding, err error) {
 	const what = "invitation"
 	if taskID == "" {

@@ -161,7 +161,7 @@ func checkBuffers() []finding {
 	if err != nil {
 		return []finding{skip("udp buffers", "not checked: %v", err)}
 	}
-	_, _ = udp.SetReadBuffer(wantedBuffer), udp.SetWriteBuffer(wantedBuffer) // the size read below tells
+	_, _ = udp.SetReadBuffer(wantedBuffer), udp.SetWriteBuffer(wantedBuffer) // the size read below shows the result
 	return []finding{checkBuffer(raw, receiving), checkBuffer(raw, sending)}
 }
 

@@ -15,16 +15,16 @@ const scarceMemory = 128 << 20
 // earliestYear is before any version of this program.
 const earliestYear = 2024
 
-// clockTolerance is how much a clock may be behind the one that made a certificate: libp2p dates
-// its certificates back by this much.
+// clockTolerance is the tolerated difference between a clock and an earlier one that made a
+// certificate: libp2p dates its certificates back by this time.
 const clockTolerance = time.Hour
 
 func checkClock(dir string) finding {
 	return judgeClock(time.Now(), built(), lastWrite(dir))
 }
 
-// judgeClock compares with what must be past. Messages of fbo itself contain counted epochs, not
-// times; the certificates of QUIC and TLS, which each start makes anew, do carry one.
+// judgeClock compares the clock with times in the past. Messages of fbo itself contain counted
+// epochs, not times; the certificates of QUIC and TLS, which each start makes anew, do contain one.
 func judgeClock(now, built, written time.Time) finding {
 	const what = "clock"
 	const advice = "set the clock (NTP): peers refuse QUIC and TLS connections while it is more than an hour ahead of theirs, and this node theirs while it is more than an hour behind; shares and results do not depend on it"

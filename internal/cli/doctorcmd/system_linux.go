@@ -24,8 +24,8 @@ func forceBuffer(raw syscall.RawConn, send bool, size int) (err error) {
 	return errors.Join(controlErr, err)
 }
 
-// availableMemory is what programs can still have without swapping, bytes. The
-// limit of a container is not taken into account.
+// availableMemory returns the memory, in bytes, that programs can still use without swapping. It
+// ignores the limit of a container.
 func availableMemory() (uint64, error) {
 	file, err := os.Open("/proc/meminfo")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package past reads what is known about a data directory's tasks, from the node that runs there or
-// from its journal.
+// Package past reads the data about a data directory's tasks, from the node that runs there or from
+// its journal.
 package past
 
 import (
@@ -21,8 +21,7 @@ import (
 // Accepted describes the arguments that name a task, for the help of commands.
 const Accepted = "a file, an ID, its first characters or a name"
 
-// FindRef returns the task that an argument names. Its name is empty where the argument is
-// an ID.
+// FindRef returns the task that an argument names. Its name is empty if the argument is an ID.
 func FindRef(ctx context.Context, dir, wanted string) (taskref.Ref, error) {
 	if t, err := base.FileTask(wanted); err != nil {
 		return taskref.Ref{}, err
@@ -54,7 +53,7 @@ func isID(wanted string) bool {
 	return err == nil
 }
 
-// OrMissingFile returns the error of reading a file where the argument looks like a path.
+// OrMissingFile returns the error of reading a file if the argument looks like a path.
 func OrMissingFile(wanted string, err error) error {
 	if !strings.ContainsAny(wanted, "./\\") || errors.Is(err, taskref.ErrAmbiguous) {
 		return err
@@ -137,8 +136,7 @@ func (j journal) find(dir, wanted string) (taskref.Ref, error) {
 	return found, nil
 }
 
-// ref returns the name of a task in a journal. That of another program's task cannot
-// be read.
+// ref returns the name of a task in a journal. That of a task of another program is not readable.
 func (j journal) ref(id string) (taskref.Ref, error) {
 	h, err := j.read(id)
 	if unknown, is := errors.AsType[*strategy.UnknownError](err); is {

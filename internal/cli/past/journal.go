@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
-// journal is that of a data directory on which no node runs.
+// journal is the journal of a data directory on which no node runs.
 type journal struct{ *store.Archive }
 
 func openJournal(dir string) (journal, error) {
@@ -41,9 +41,9 @@ func historyOf(h node.History) History {
 	return History{Task: h.Task, Trials: h.Trials, Best: h.Best, Epoch: h.Epoch, Stopped: h.Stopped, Items: spentItems(h.Spent), Preferred: h.Preferred}
 }
 
-// EachInJournal visits the tasks of a data directory on which no node runs, each with its history or
-// the error of reading it, until visit returns an error. The error wraps fs.ErrNotExist where there is
-// no journal.
+// EachInJournal calls visit for the tasks of a data directory on which no node runs, each with its
+// history or the error of reading it, until visit returns an error. The error wraps fs.ErrNotExist
+// if there is no journal.
 func EachInJournal(dir string, visit func(id string, h History, err error) error) error {
 	j, err := openJournal(dir)
 	if err != nil {

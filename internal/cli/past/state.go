@@ -21,24 +21,24 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// History has what is known about a node's part in one task, from the running node
-// or from the journal of a stopped one.
+// History holds the data about a node's part in one task, from the running node or from the journal
+// of a stopped one.
 type History struct {
 	Task    *task.Task
 	Trials  []strategy.Trial
 	Best    *strategy.Trial
 	Epoch   uint64
-	Stopped *agent.Stopped        // why the latest run ended; nil when it did otherwise, or there are trials since
+	Stopped *agent.Stopped        // why the latest run stopped itself; nil if it ended for another reason, or there are trials since
 	Items   []strategy.StatusItem // of a stopped node only the spent privacy budget
-	Running *node.Status          // nil when the node does not run
-	Tag     string                // by which it takes part with an invitation
+	Running *node.Status          // nil if the node does not run
+	Tag     string                // tag of the task if the node has joined it by invitation
 
-	// preferred returns the recommended design where outcomes are so noisy that it is to be
-	// preferred to the best one; nil where they are not. It may take as long as a suggestion.
+	// preferred returns the recommended design if outcomes are so noisy that it is preferable to
+	// the best observed one; nil otherwise. It may take as long as a suggestion.
 	Preferred func(context.Context) (*agent.Recommendation, error)
 }
 
-// spentItems returns the item about a promise of privacy; none for nil.
+// spentItems returns the item about a privacy budget; none for nil.
 func spentItems(s *ledger.State) []strategy.StatusItem {
 	if s == nil {
 		return nil
@@ -46,8 +46,8 @@ func spentItems(s *ledger.State) []strategy.StatusItem {
 	return []strategy.StatusItem{strategy.PrivacyItem(*s)}
 }
 
-// Read reads the task that an argument names, as FindTask does, and its trials; empty names
-// the only task.
+// Read returns the task that an argument names, as FindTask does, and its trials; an empty argument
+// names the only task.
 func Read(ctx context.Context, dir, wanted string) (History, error) {
 	served, ok, err := control.Tasks(ctx, dir)
 	if err != nil {
@@ -76,7 +76,7 @@ func readServed(ctx context.Context, dir string, served []taskref.Ref, wanted st
 	if err != nil {
 		return History{}, err
 	}
-	if !ok { // it has ended meanwhile
+	if !ok { // it has ended in the meantime
 		return readJournal(dir, found.ID)
 	}
 	p, err := OfRunning(s)
@@ -86,8 +86,8 @@ func readServed(ctx context.Context, dir string, served []taskref.Ref, wanted st
 	return p, err
 }
 
-// askPreferred asks a running node which design is to be preferred to the best one; none is where
-// the node has ended meanwhile.
+// askPreferred asks a running node for the design that is preferable to the best one; none if the
+// node has ended in the meantime.
 func askPreferred(ctx context.Context, dir, id string, space *task.Space) (*agent.Recommendation, error) {
 	var answer struct {
 		Recommended *struct {
@@ -115,7 +115,7 @@ func OfRunning(s control.TaskState) (History, error) {
 	p := History{Task: t, Running: &node.Status{}}
 	if err := json.Unmarshal(s.Status, &struct {
 		*node.Status
-		Best json.RawMessage `json:"best"` // a design needs its space to be read; the trials tell the best too
+		Best json.RawMessage `json:"best"` // needs the space; the trials contain the best one too
 	}{Status: p.Running}); err != nil {
 		return History{}, fmt.Errorf("the running node's answer: %w", err)
 	}
@@ -158,8 +158,9 @@ func readJournal(dir, wanted string) (History, error) {
 	return j.read(found.ID)
 }
 
-// Interrupted is the state of a trial that ran when its node was killed: by the journal it still
-// runs. The next start offers it again. Evaluations of clients outside of the node continue.
+// Interrupted is the state of a trial that ran when its node was killed: according to the journal
+// it is still running. The next start offers it again. Evaluations of clients outside the node
+// continue.
 const Interrupted strategy.State = "interrupted"
 
 // FindTask returns the task that an argument names: a task file, or a task of the data

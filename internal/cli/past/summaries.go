@@ -17,8 +17,8 @@ type Summaries struct {
 	Tasks   []trialserver.Summary `json:"tasks"`
 }
 
-// ReadSummaries asks the node that runs on a data directory, or reads its journal. No journal
-// has no tasks.
+// ReadSummaries asks the node that runs on a data directory, or reads its journal. Without a
+// journal there are no tasks.
 func ReadSummaries(ctx context.Context, dir string) (s Summaries, err error) {
 	s.DataDir = dir
 	if s.Running, err = control.Ask(ctx, dir, "/v1/known-tasks", &s); err != nil || s.Running {

@@ -18,15 +18,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// footer is the status line of a run below all others, on terminals that can write over a line. Its
+// footer is the status line of a run below all others, on terminals that can overwrite a line. Its
 // zero value and nil show nothing.
 type footer struct {
 	out   *os.File
 	drawn bool
 
 	task    *task.Task
-	keys    string // what the user can do
-	evals   int    // outcomes that are wanted; 0: no number
+	keys    string // keys that the user can press
+	evals   int    // requested number of outcomes; 0: none
 	begun   time.Time
 	here    int // outcomes since then
 	running int
@@ -36,7 +36,7 @@ type footer struct {
 	peers   int
 }
 
-// newFooter is nil where out is no such terminal.
+// newFooter returns nil if out is no such terminal.
 func newFooter(out io.Writer, t *task.Task, trials []strategy.Trial, evals int, keys string) *footer {
 	file, ok := base.CanWriteOver(out)
 	if !ok {
@@ -67,7 +67,7 @@ func (f *footer) reach(best *strategy.Trial) {
 	}
 }
 
-// take notes what has happened.
+// take processes an event.
 func (f *footer) take(e agent.Event) {
 	if f == nil {
 		return
@@ -87,7 +87,7 @@ func (f *footer) take(e agent.Event) {
 	}
 }
 
-// clear takes the line away, so that others can be written.
+// clear removes the line, so that others can be written.
 func (f *footer) clear() {
 	if f != nil && f.drawn {
 		fmt.Fprint(f.out, "\r\x1b[K")
@@ -95,7 +95,7 @@ func (f *footer) clear() {
 	}
 }
 
-// draw writes the line, or anew.
+// draw writes the line, or overwrites it.
 func (f *footer) draw(now time.Time) {
 	if f == nil {
 		return
@@ -134,7 +134,7 @@ func (f *footer) text(now time.Time) string {
 	return strings.Join(append(parts, f.keys), " · ")
 }
 
-// left is how long the rest takes at the pace of this run; 0 where that is not known.
+// left returns the estimated remaining time at the pace of this run; 0 if unknown.
 func (f *footer) left(now time.Time) time.Duration {
 	if missing := f.evals - f.done; f.here > 0 && missing > 0 {
 		return now.Sub(f.begun) / time.Duration(f.here) * time.Duration(missing)
@@ -142,7 +142,7 @@ func (f *footer) left(now time.Time) time.Duration {
 	return 0
 }
 
-// roughly gives a time in its largest unit.
+// roughly returns a time in its largest unit.
 func roughly(d time.Duration) string {
 	switch {
 	case d < 90*time.Second:
@@ -155,11 +155,11 @@ func roughly(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(math.Round(d.Hours()/24)))
 }
 
-// sparkWidth is how many characters a sparkline has at most.
+// sparkWidth is the maximum number of characters of a sparkline.
 const sparkWidth = 16
 
-// sparkline draws values as columns, the newest at the right. With more than width values each
-// column has the last of its part.
+// sparkline returns values as columns, the newest at the right. With more than width values each
+// column shows the last value of its part.
 func sparkline(values []float64, width int) string {
 	const columns = "▁▂▃▄▅▆▇█"
 	steps := []rune(columns)
@@ -184,7 +184,7 @@ func sparkline(values []float64, width int) string {
 // paint colours text for people at a terminal.
 type paint bool
 
-// paintOf is on at terminals, unless the user wants no colours (https://no-color.org).
+// paintOf returns true for terminals, unless the user wants no colours (https://no-color.org).
 func paintOf(w io.Writer) paint {
 	_, ok := base.CanWriteOver(w)
 	return paint(ok && os.Getenv("NO_COLOR") == "")

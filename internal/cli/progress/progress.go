@@ -144,7 +144,7 @@ func (p *Printer) Begin() {
 
 func (p *Printer) show(e agent.Event) {
 	if e.Kind == presence.Kind {
-		return // many and of no interest; the peers line tells
+		return // frequent, and already part of the peers line
 	}
 	switch {
 	case e.Type == agent.WaitEnded:

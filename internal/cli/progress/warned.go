@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// maxWarned is how many warnings of a process can be read again.
+// maxWarned is the maximum number of stored warnings of a process.
 const maxWarned = 200
 
 // warned keeps the newest warnings for later views.

@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// maxItem bounds a text or a cell of a status item, in characters.
+// maxItem is the maximum length of a text or a cell of a status item, in characters.
 const maxItem = 500
 
 // WriteItems prints the status items: label and text, and below them the table.
@@ -36,8 +36,7 @@ func ItemLines(items []strategy.StatusItem) (lines []string) {
 	return lines
 }
 
-// tableLines returns the aligned rows of an item. The label takes the place of the first column's
-// name.
+// tableLines returns the aligned rows of an item. The label replaces the name of the first column.
 func tableLines(item strategy.StatusItem) []string {
 	if len(item.Rows) == 0 {
 		return nil

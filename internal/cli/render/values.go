@@ -36,7 +36,7 @@ func Value(trial strategy.Trial) string {
 	return Number(trial.Outcome.Value)
 }
 
-// Reason returns the reason of a failure for a line, and the way to the whole of a long one.
+// Reason returns the reason of a failure for a line, and if it is too long, how to read all of it.
 func Reason(trial strategy.Trial) string {
 	short := sanitize.Text(trial.Reason, MaxReason)
 	if utf8.RuneCountInString(trial.Reason) <= MaxReason {
@@ -45,8 +45,8 @@ func Reason(trial strategy.Trial) string {
 	return short + " (whole: fbo-node history --json)"
 }
 
-// MaxReason bounds the reason of a failure in a line, in characters. The path of a trial's
-// output, at the end of the reason, has about 100.
+// MaxReason is the maximum length of the reason of a failure in a line, in characters. The path of
+// a trial's output, at the end of the reason, has about 100.
 const MaxReason = 200
 
 // Why writes the reason for a design and, of a failed trial, the reason of the failure.
@@ -57,7 +57,7 @@ func Why(trial strategy.Trial) string {
 	return trial.Why.String() + "; failed: " + Reason(trial)
 }
 
-// Stopped writes why a bound of the regret has ended a run.
+// Stopped returns the reason why a bound on the regret has ended a run.
 func Stopped(s agent.Stopped) string {
 	return fmt.Sprintf("stopped: after %s the best design lacks at most %s of the best there is, as far as this node's model knows; --stop-regret %s ended the run",
 		sanitize.Count(s.Observations, "outcome"), Number(s.RegretBound), Number(s.StopRegret))

@@ -18,17 +18,17 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// display prints the progress of a node that takes part, and what precedes and ends it.
+// display prints the progress of a node, and the lines before and after it.
 type display struct {
 	*progress.Printer
-	disclosed *past.Disclosures // what this node has disclosed about the same data under other tasks; nil: nothing
+	disclosed *past.Disclosures // this node's disclosures of the same data under other tasks; nil: none
 }
 
 func newDisplay(out io.Writer, t *task.Task, asJSON bool) *display {
 	return &display{Printer: progress.New(out, t, asJSON)}
 }
 
-// standing begins the status line of a run.
+// standing starts the status line of a run.
 func (p *display) standing(ctx context.Context, session *node.Session, evals int) error {
 	trials, err := session.Trials(ctx)
 	if err != nil {
@@ -38,12 +38,13 @@ func (p *display) standing(ctx context.Context, session *node.Session, evals int
 	return nil
 }
 
-// page prints the link of the page, with which anyone can read what the node shows its user.
+// page prints the link of the page, with which anyone can read the data that the node shows its
+// user.
 func (p *display) page(link string) {
 	p.PrintLine(base.Object{"event": "page_served", "url": link}, "page: %s", link)
 }
 
-// hello returns what the node works on and how it is reached.
+// hello returns the node's tasks and addresses.
 func (p *display) hello(n *node.Node) []string {
 	lines := []string{
 		fmt.Sprintf("task %q: %s over %s, id %s", p.Task.Name, p.Task.Goal, sanitize.Count(p.Task.Space.Len(), "parameter"), p.Task.ID()),
@@ -159,7 +160,7 @@ func (p *display) watch(ctx context.Context, session *node.Session, expected boo
 	}
 }
 
-// whyEnded explains a run that ended by itself.
+// whyEnded explains why a run ended by itself.
 func (p *display) whyEnded(ctx context.Context, session *node.Session, o options) error {
 	stopped, err := session.Stopped(ctx)
 	switch {
@@ -173,7 +174,7 @@ func (p *display) whyEnded(ctx context.Context, session *node.Session, o options
 	return nil
 }
 
-// budgetSpent explains a run that had nothing to do.
+// budgetSpent explains a run without evaluations.
 func (p *display) budgetSpent(evals int) {
 	switch {
 	case evals == 0: // by --evals 0
@@ -192,7 +193,7 @@ func text(lines []string) string { return strings.Join(lines, "\n") }
 
 func isOpen(n *node.Node, session *node.Session) bool { return n.Allow == nil && tagOf(session) == "" }
 
-// tagOf is what stands for the task on the network; empty without an invitation.
+// tagOf returns the tag that replaces the task on the network; empty without an invitation.
 func tagOf(session *node.Session) string {
 	if tag := session.Tag(); tag.Defined() {
 		return tag.String()
@@ -200,8 +201,8 @@ func tagOf(session *node.Session) string {
 	return ""
 }
 
-// worthShowing leaves out what is of no use to a person: loopback, when there is
-// more than that, and TCP where QUIC does the same.
+// worthShowing omits addresses that users do not need: loopback, if there are others, and TCP if
+// there is QUIC.
 func worthShowing(addresses []string) []string {
 	for _, unwanted := range []string{"/ip4/127.", "/ip6/::1/", "/tcp/"} {
 		fewer := slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return strings.Contains(a, unwanted) })
@@ -212,7 +213,7 @@ func worthShowing(addresses []string) []string {
 	return addresses
 }
 
-// patience is the time that a run may be without peers before it prints so.
+// patience is the time without peers after which a run reports it.
 const patience = 5 * time.Second
 
 // lonely describes the consequences of having no peers.
@@ -223,5 +224,5 @@ func lonely(keeping bool) string {
 	return "no peers on this task; this node tunes alone until one joins"
 }
 
-// maxNotice bounds the notice of a status item, in characters.
+// maxNotice is the maximum length of the notice of a status item, in characters.
 const maxNotice = 500

@@ -186,8 +186,7 @@ func (o hubOptions) warning(out io.Writer, message string) {
 	o.printLine(out, base.Object{"event": "warning", "message": message}, "warning: "+sanitize.Lines(message))
 }
 
-// PrintLine prints a line for people, or an object for programs. A failing write is not
-// worth stopping for.
+// printLine prints a line for people, or an object for programs. It ignores a failing write.
 func (o hubOptions) printLine(out io.Writer, event base.Object, line string) {
 	if o.json {
 		_ = base.PrintJSON(out, event)
@@ -196,7 +195,7 @@ func (o hubOptions) printLine(out io.Writer, event base.Object, line string) {
 	}
 }
 
-// started prints the addresses. A failing write is not worth stopping for.
+// started prints the addresses. It ignores a failing write.
 func (o hubOptions) started(out io.Writer, h *node.Hub) {
 	if o.json {
 		_ = base.PrintJSON(out, base.Object{
@@ -218,6 +217,6 @@ func serveHub(h *node.Hub) (stop func(), err error) {
 	answer := control.Hub{PeerID: h.ID().String(), Addresses: h.Addresses()}
 	return serveSocket(filepath.Join(h.Dir, control.HubSocket), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		_ = base.PrintJSON(w, answer) // an error means that the asker has gone away
+		_ = base.PrintJSON(w, answer) // an error means that the client has disconnected
 	}))
 }

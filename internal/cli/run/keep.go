@@ -105,7 +105,7 @@ func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invit
 	return show.watchKeeping(ctx, m.session, o.network.seeks())
 }
 
-// readKeptTask reads a task whose strategy shares something.
+// readKeptTask reads a task whose strategy publishes shares.
 func readKeptTask(ctx context.Context, dir, file string) (*task.Task, error) {
 	t, err := past.FindTask(ctx, dir, file)
 	if err == nil && !base.RegistrationOf(t).Shares() {
@@ -114,7 +114,7 @@ func readKeptTask(ctx context.Context, dir, file string) (*task.Task, error) {
 	return t, err
 }
 
-// keeping is what keep prints first.
+// keeping prints the first lines of keep.
 func (p *display) keeping(ctx context.Context, n *node.Node, session *node.Session) {
 	lines := append(p.hello(n), p.terms(ctx, n, session)...)
 	lines[0] += ", kept for others; this node evaluates nothing"
@@ -137,8 +137,8 @@ func (p *display) watchKeeping(ctx context.Context, session *node.Session, seeks
 	})
 }
 
-// watchStored reports the stored shares, at first and whenever that changes, until the session
-// or the context ends.
+// watchStored reports the stored shares, first at once and then after each change, until the
+// session or the context ends.
 func watchStored(ctx context.Context, session *node.Session, report func(node.StoredShares)) error {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -172,11 +172,11 @@ func storedText(k node.StoredShares) string {
 	return fmt.Sprintf("%s of %s stored for nodes that join later, and %s of this node", sanitize.Count(k.PeerShares, "share"), sanitize.Count(k.Authors, "other node"), sanitize.Count(k.OwnShares, "share"))
 }
 
-// maxSettling is how long the end of a run waits for its last share.
+// maxSettling is the maximum time for which the end of a run waits for its last share.
 const maxSettling = 10 * time.Second
 
-// settle waits for what the last evaluation teaches to be shared. That it takes
-// too long is no fault of the run.
+// settle waits until the share after the last evaluation is published. A timeout is no error of the
+// run.
 func settle(ctx context.Context, session *node.Session) error {
 	waiting, cancel := context.WithTimeout(ctx, maxSettling)
 	defer cancel()
@@ -186,9 +186,9 @@ func settle(ctx context.Context, session *node.Session) error {
 	return ctx.Err()
 }
 
-// keepAfter makes the node a keeper after the evaluations. Where only nodes of a roster take part,
-// shares of absent nodes are unusable, and the node exchanges messages with the others as before: it
-// may be their mediator.
+// keepAfter makes the node a keeper after the evaluations. If only nodes of a roster take part,
+// shares of absent nodes are unusable, and the node exchanges messages with the others as before:
+// it may be their mediator.
 func keepAfter(ctx context.Context, session *node.Session, show *display) error {
 	if base.RegistrationOf(show.Task).Roster {
 		show.Resume()

@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// measurer prepares the user's command. end ends what stays of it.
+// measurer prepares the user's command. end ends its remaining processes.
 func (o options) measurer(t *task.Task, dataDir string, args []string) (evaluate node.Evaluator, end func(), err error) {
 	if o.worker {
 		workers, err := evaluator.NewWorkers(args, base.LogDir(dataDir, t))
@@ -29,7 +29,8 @@ func (o options) measurer(t *task.Task, dataDir string, args []string) (evaluate
 	return evaluateBy(command.Evaluate), func() {}, nil
 }
 
-// unprepared is why a command cannot be run: what the user gave, or the data directory.
+// unprepared returns the error of a command that cannot be run: the user's, or that of the data
+// directory.
 func unprepared(err error) error {
 	if errors.Is(err, evaluator.ErrLogs) {
 		return err

@@ -16,8 +16,8 @@ import (
 // member is a node that takes part in a task, and the servers that answer about it.
 type member struct {
 	session *node.Session
-	metrics *metricsServer // nil unless asked for
-	page    string         // its link; empty unless asked for
+	metrics *metricsServer // nil unless requested
+	page    string         // its link; empty unless requested
 	ends    []func() error // in the order of the starts
 }
 
@@ -67,8 +67,8 @@ func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.Join
 // endsCommand is for sessions whose failure ends the command, which prints the error then.
 func endsCommand(error) {}
 
-// close ends everything and adds to err what goes wrong. A session that failed reports it again;
-// once is enough.
+// close ends everything and adds errors of closing to err. A session that failed reports its error
+// again; one report is enough.
 func (m member) close(err error) error {
 	for _, end := range slices.Backward(m.ends) {
 		if ended := end(); ended != nil && !errors.Is(err, ended) {

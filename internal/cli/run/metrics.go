@@ -17,8 +17,8 @@ import (
 
 const metricsPath = "/metrics"
 
-// checkMetricsAddress finds what is wrong with an address before anything is
-// started; empty means no metrics.
+// checkMetricsAddress returns an error for an invalid address before anything is started; empty
+// means no metrics.
 func checkMetricsAddress(address string) error {
 	if address == "" {
 		return nil
@@ -56,8 +56,8 @@ func serveMetrics(address string) (*metricsServer, error) {
 		MaxRequestsInFlight: 4, // clients that can reach the port must not slow the node down
 		Timeout:             10 * time.Second,
 	}))
-	// A port of the loopback interface has no other name. A web page whose name a name server points
-	// to this machine has one, and is refused. Scrapers on other machines may use any name.
+	// A port of the loopback interface has no other name. A web page whose name resolves to this
+	// machine has one, and is refused. Scrapers on other machines may use any name.
 	local, _ := httpaccess.CheckAddress(address) // an error is that of an address of all interfaces
 	supervisor := httpaccess.Policy{CheckHost: local}
 	m.server = &http.Server{Handler: supervisor.Protect(mux), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
@@ -66,7 +66,7 @@ func serveMetrics(address string) (*metricsServer, error) {
 	return m, nil
 }
 
-// url is where the metrics are, with the port that was chosen for port 0.
+// url returns the address of the metrics, with the actual port for port 0.
 func (m *metricsServer) url() string { return "http://" + m.listener.Addr().String() + metricsPath }
 
 func (m *metricsServer) close() { m.server.Close() }

@@ -44,7 +44,7 @@ func (o networkOptions) validate() error {
 // seeks reports whether the node looks for others, rather than only being found.
 func (o networkOptions) seeks() bool { return o.mdns || len(o.peers)+len(o.hubs) > 0 }
 
-// node is a node with these options.
+// node returns a node with these options.
 func (o networkOptions) node(dir string, allowed []peer.ID, onWarning func(string)) *node.Node {
 	return &node.Node{
 		Dir: dir, Listen: o.listen, Peers: o.peers, Hubs: o.hubs, MDNS: o.mdns, Allow: allowed,

@@ -29,7 +29,7 @@ func addPage(flags *pflag.FlagSet, address *string) {
 	flags.Lookup("web").NoOptDefVal = anyPort
 }
 
-// checkPage takes addresses of this machine alone.
+// checkPage accepts only addresses of this machine.
 func checkPage(address string) error {
 	if address == "" {
 		return nil
@@ -52,8 +52,8 @@ type pageServer struct {
 }
 
 // servePage serves the page at an address of this machine, and the readable part of the HTTP
-// interface to clients with the page's key. The key is valid for this start alone, and follows the
-// # of the link, a part that browsers never send.
+// interface to clients with the page's key. The key is valid only until the node ends. It follows
+// the # of the link, a part that browsers never send.
 func servePage(ctx context.Context, address string, api http.Handler) (*pageServer, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -61,7 +61,7 @@ func servePage(ctx context.Context, address string, api http.Handler) (*pageServ
 	}
 	key := rand.Text()
 	read := limits(defaultRateLimit)
-	read.CheckHost, read.Own = true, true // a tunnel gives the port another number
+	read.CheckHost, read.Own = true, true // a tunnel changes the port
 	files := read
 	read.Token = key
 	mux := http.NewServeMux()
@@ -75,11 +75,11 @@ func servePage(ctx context.Context, address string, api http.Handler) (*pageServ
 }
 
 func (p *pageServer) close() error {
-	p.server.Close() // streams never end by themselves
+	p.server.Close() // streams do not end by themselves
 	return nil
 }
 
-// readOnly answers requests that change nothing.
+// readOnly passes on only requests that change nothing.
 func readOnly(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -91,11 +91,11 @@ func readOnly(api http.Handler) http.Handler {
 	})
 }
 
-// pageStreams is how many streams of events the pages of a node have at once, of the 64 of all its
+// pageStreams is the maximum number of event streams of a node's pages, of the 64 of all its
 // clients.
 const pageStreams = 16
 
-// fewStreams leaves streams of events to other clients.
+// fewStreams keeps streams of events available for other clients.
 func fewStreams(api http.Handler) http.Handler {
 	open := make(chan struct{}, pageStreams)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -159,8 +159,8 @@ Who has the link can read all that the node would tell its user, and change noth
 	return command
 }
 
-// throughSocket asks the node of a socket. It forwards only the parts of a page's requests that the
-// interface reads.
+// throughSocket returns a handler that asks the node of a socket. It forwards only the parts of a
+// page's requests that the interface reads.
 func throughSocket(path string) http.Handler {
 	return &httputil.ReverseProxy{
 		Transport: control.Client(path).Transport,

@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// printed writes what the command of a trial has printed, as log does.
+// printed returns a function that writes the output of a trial's command, as log does.
 func printed(dataDir string) func(of *task.Task, trial uint64, out io.Writer) error {
 	return func(of *task.Task, trial uint64, out io.Writer) error {
 		reader := triallog.NewReader(base.LogDir(dataDir, of), trial)

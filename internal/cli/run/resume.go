@@ -12,19 +12,19 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// resumed is what a run takes up from earlier ones.
+// resumed holds the state that a run resumes from earlier ones.
 type resumed struct {
 	Event          string            `json:"event"`       // "resumed"
 	Evaluations    int               `json:"evaluations"` // with an outcome or failed
 	Failed         int               `json:"failed"`
 	Imported       int               `json:"imported"`
 	Best           *strategy.Trial   `json:"best"`
-	LeastViolation *strategy.Trial   `json:"least_violation,omitempty"` // while nothing is feasible: the one of least violation
+	LeastViolation *strategy.Trial   `json:"least_violation,omitempty"` // while no trial is feasible: the one with the least violation
 	Retried        []uint64          `json:"retried"`                   // trials that were interrupted and are evaluated again
 	Stored         node.StoredShares `json:"stored"`
 }
 
-// resumes prints what the run takes up, before the first evaluation; nothing in the first run.
+// resumes prints the resumed state before the first evaluation; nothing in the first run.
 func (p *display) resumes(ctx context.Context, session *node.Session, o options) error {
 	trials, err := session.Trials(ctx)
 	if err != nil || len(trials) == 0 {
@@ -54,7 +54,7 @@ func resumedOf(t *task.Task, trials []strategy.Trial) resumed {
 	return c
 }
 
-// left is how many of the outcomes that --evals asks for are missing.
+// left returns the number of outcomes that are missing for --evals.
 func (c resumed) left(o options) int { return o.evals - (c.Evaluations - c.Failed) }
 
 func (c resumed) text(t *task.Task, o options) string {

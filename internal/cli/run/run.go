@@ -1,5 +1,5 @@
-// Package run has the commands that start a node or a hub, and the servers beside them: run, serve,
-// keep, hub, web.
+// Package run contains the commands that start a node or a hub, and the servers beside them: run,
+// serve, keep, hub, web.
 package run
 
 import (
@@ -150,7 +150,7 @@ func (o options) validate() error {
 	return base.SetLogLevel(o.logLevel)
 }
 
-// run checks everything that the user gave before it touches the network.
+// run checks all user input before it uses the network.
 func (o options) run(ctx context.Context, file string, args []string) error {
 	if err := o.validate(); err != nil {
 		return err
@@ -249,9 +249,9 @@ func (o options) tune(ctx context.Context, t *task.Task, n *node.Node, evaluate 
 	return ended
 }
 
-// runTrials evaluates until it is done.
+// runTrials evaluates trials until the run ends.
 func (o options) runTrials(ctx context.Context, session *node.Session, evaluate node.Evaluator) error {
-	if o.evalsGiven && o.evals == 0 { // which RunOptions takes for no end
+	if o.evalsGiven && o.evals == 0 { // RunOptions interprets 0 as no limit
 		return ctx.Err()
 	}
 	return session.RunTrials(ctx, evaluate, node.RunOptions{
@@ -259,8 +259,7 @@ func (o options) runTrials(ctx context.Context, session *node.Session, evaluate 
 	})
 }
 
-// explainGivingUp adds to the error of a run that gave up what to look at and how
-// to go on.
+// explainGivingUp adds to the error of a run that gave up where to look and how to continue.
 func (o options) explainGivingUp(file string, t *task.Task, err error) error {
 	var gaveUp *node.GaveUpError
 	if !errors.As(err, &gaveUp) {
@@ -277,7 +276,7 @@ func (o options) explainGivingUp(file string, t *task.Task, err error) error {
 	return fmt.Errorf("%w; `%s` shows its output; %s", err, look, help)
 }
 
-// priorDesignStrategies names the strategies that use prior designs.
+// priorDesignStrategies returns the names of the strategies that use prior designs.
 func priorDesignStrategies() (names []string) {
 	for _, r := range all.Strategies() {
 		if r.PriorDesigns {
@@ -298,10 +297,10 @@ func (o options) readPriorDesigns(t *task.Task) ([]task.Design, error) {
 	return trialfile.ReadDesigns("prior-designs", o.priorDesigns, t.Space)
 }
 
-// join reads the flags about the node's part in the task.
+// join returns the options of the flags about the node's part in the task.
 func (o options) join(t *task.Task) (options node.JoinOptions, err error) {
 	if options.Wait = o.wait; o.wait == 0 {
-		options.Wait = -1 // of JoinOptions 0 means the default
+		options.Wait = -1 // in JoinOptions, 0 means the default
 	}
 	options.Importing = o.imports.File != ""
 	if o.seeded {

@@ -12,8 +12,8 @@ import (
 	"github.com/fbo-node/fbo/internal/trialserver"
 )
 
-// serveControl lets others ask about the task of a session, and for its trials, until stop
-// is called. A socket that cannot be made costs that while the node runs, nothing else.
+// serveControl answers requests about the task of a session, and requests for its trials, until
+// stop is called. Without the socket, only these requests are impossible.
 func serveControl(dir string, api http.Handler) (stop func(), err error) {
 	return serveSocket(filepath.Join(dir, control.Socket), limits(defaultRateLimit).Protect(api))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// summary holds the results of a run; printed by run --json as its last event, but for
+// summary holds the results of a run; run --json prints it as its last event, except for
 // "interrupted".
 type summary struct {
 	Event          string          `json:"event"` // "summary"
@@ -24,16 +24,16 @@ type summary struct {
 	Failed         int             `json:"failed"`
 	Imported       int             `json:"imported"`
 	Best           *strategy.Trial `json:"best"`
-	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // while nothing is feasible: the one of least violation
+	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // while no trial is feasible: the one with the least violation
 
-	Recommended *agent.Recommendation `json:"recommended,omitempty"` // where outcomes are so noisy that the best one is mostly luck
+	Recommended *agent.Recommendation `json:"recommended,omitempty"` // if outcomes are so noisy that the best one is mostly luck
 
 	// Of trials that have ended:
 	PeerInformedTrials int `json:"peer_informed_trials"` // designs that use peers' shares
-	PeerImprovements   int `json:"peer_improvements"`    // those of them that were the best so far when they ended
+	PeerImprovements   int `json:"peer_improvements"`    // number of them that were the best so far when they ended
 	ModelBasedTrials   int `json:"model_based_trials"`   // designs after the start: neither random starts nor the user's
 
-	Items []strategy.StatusItem `json:"items,omitempty"` // what the exchanges of the task report
+	Items []strategy.StatusItem `json:"items,omitempty"` // status items of the task's exchanges
 
 	SharesSent             int   `json:"shares_sent"`
 	SharesReceived         int   `json:"shares_received"`
@@ -42,11 +42,11 @@ type summary struct {
 	BytesSent              int64 `json:"bytes_sent"`
 	BytesReceived          int64 `json:"bytes_received"`
 
-	Connected int `json:"connected"` // nodes on the task, at the end; they hold what this node shared
+	Connected int `json:"connected"` // nodes on the task at the end; they hold this node's shares
 }
 
-// summary prints the results of the run. When run ends early, nothing is recommended: that may take
-// as long as a suggestion.
+// summary prints the results of the run. If run has ended early, it recommends nothing: that may
+// take as long as a suggestion.
 func (p *display) summary(run context.Context, session *node.Session) error {
 	ctx := context.WithoutCancel(run)
 	status, err := session.Status(ctx)
@@ -76,7 +76,7 @@ func (p *display) summary(run context.Context, session *node.Session) error {
 }
 
 // whatBecomes describes where the shares of a node remain after its end, and how a later node gets
-// them. It returns nil where that is not useful.
+// them. It returns nil if that is not useful.
 func whatBecomes(t *task.Task, connected int, shared bool) []string {
 	if !base.RegistrationOf(t).Shares() || base.UnusableReason(t) != "" {
 		return nil

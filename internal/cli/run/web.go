@@ -21,15 +21,15 @@ import (
 	"github.com/fbo-node/fbo/internal/httpapi"
 )
 
-// tokenFile in the data directory holds what programs must know that ask over a port.
+// tokenFile in the data directory contains the token for programs that use the port.
 const tokenFile = "http.token"
 
 // Limits of HTTP requests, in addition to those of the interface itself.
 const (
-	defaultRateLimit = 2000     // requests a second
-	maxOpen          = 1024     // requests under way
+	defaultRateLimit = 2000     // requests per second
+	maxOpen          = 1024     // concurrent requests
 	maxBody          = 33 << 20 // bytes; the interface has lower ones for most requests
-	maxBodies        = 40 << 20 // bytes of the bodies under way, of those above 64 KiB
+	maxBodies        = 40 << 20 // bytes of concurrent bodies above 64 KiB
 	endPatience      = 2 * time.Second
 )
 
@@ -77,15 +77,16 @@ func (o webOptions) validate() error {
 	return nil
 }
 
-// limits are those of each listener; those with copies of one policy share its bodies. A body becomes several times as much memory.
+// limits returns the limits of each listener; copies of one policy share a budget of bodies. A body
+// takes several times its size in memory.
 func limits(rate float64) httpaccess.Policy {
 	return httpaccess.Policy{MaxBody: maxBody, Bodies: httpaccess.NewBudget(maxBodies), Rate: rate, Burst: int(min(2*rate+1, 1e6)), MaxOpen: maxOpen}
 }
 
-// web is the listeners of serve.
+// web holds the listeners of serve.
 type web struct {
-	socket   string // its path; empty where there is none
-	url      string // of the port; empty where there is none
+	socket   string // its path; empty without one
+	url      string // of the port; empty without one
 	warnings []string
 
 	doors   []door
@@ -180,7 +181,7 @@ func (w *web) serve(ctx context.Context, handler http.Handler, counter *httpacce
 	return ended
 }
 
-// close lets requests that are under way end for a moment.
+// close gives running requests a moment to end.
 func (w *web) close() error {
 	waiting, cancel := context.WithTimeout(context.Background(), endPatience)
 	defer cancel()

@@ -71,7 +71,7 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 	return command
 }
 
-// recommended is preferred, but for errors of the node or its model, which cost a warning.
+// recommended returns the preferred design; errors of the node or its model cause only a warning.
 func recommended(ctx context.Context, p past.History, warnings io.Writer) (*agent.Recommendation, error) {
 	r, err := p.Preferred(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -80,13 +80,13 @@ func recommended(ctx context.Context, p past.History, warnings io.Writer) (*agen
 	return r, err
 }
 
-// bestDesign is the best observed trial and, where outcomes are noisy, the recommended design.
+// bestDesign holds the best observed trial and, if outcomes are noisy, the recommended design.
 type bestDesign struct {
 	strategy.Trial
 	Recommended *agent.Recommendation `json:"recommended,omitempty"`
 }
 
-// design returns the one to use.
+// design returns the design to use.
 func (b bestDesign) design() task.Design {
 	if b.Recommended != nil {
 		return b.Recommended.Design

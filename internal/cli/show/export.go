@@ -85,7 +85,7 @@ exists is replaced only with --force.`,
 	return command
 }
 
-// formatOf returns the format that the end of a file's name stands for; empty for another end.
+// formatOf returns the format for the ending of a file's name; empty for an unknown ending.
 func formatOf(file string) string {
 	return map[string]string{".csv": "csv", ".json": "json", ".log": optunaJournal}[strings.ToLower(filepath.Ext(file))]
 }
@@ -107,7 +107,7 @@ func exportedText(file, format string, p past.History) string {
 	return text
 }
 
-// checkReplaced refuses what is not to be replaced by a file.
+// checkReplaced returns an error if a file must not be replaced.
 func checkReplaced(path string, force bool) error {
 	info, err := os.Lstat(path)
 	switch {

@@ -1,4 +1,5 @@
-// Package show has the commands that read a node's past: status, history, best, log, export, watch.
+// Package show contains the commands that read a node's history: status, history, best, log,
+// export, watch.
 package show
 
 import (
@@ -149,7 +150,7 @@ type statusJSON struct {
 	Starts         uint64                `json:"starts"`
 	Trials         map[string]int        `json:"trials"`
 	Best           *strategy.Trial       `json:"best"`
-	LeastViolation *strategy.Trial       `json:"least_violation,omitempty"` // while nothing is feasible: the one of least violation
+	LeastViolation *strategy.Trial       `json:"least_violation,omitempty"` // while no trial is feasible: the one with the least violation
 	WaitsFor       string                `json:"waits_for,omitempty"`       // why a request for a trial has no answer yet
 	PeerID         string                `json:"peer_id,omitempty"`
 	Addresses      []string              `json:"addresses,omitempty"`
@@ -190,7 +191,7 @@ func statusObject(p past.History) statusJSON {
 	return s
 }
 
-// others counts who takes part besides this node.
+// others returns the number of participants besides this node.
 func others(s statusJSON) int {
 	if s.Keeping {
 		return len(s.Present)
@@ -250,8 +251,8 @@ func writeStatus(out io.Writer, p past.History) {
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv)
 }
 
-// trialsText counts trials by state. A stopped node's interrupted or returned trials are offered
-// again; programs outside of the node may still evaluate the trials that they hold.
+// trialsText returns the numbers of trials by state. A stopped node's interrupted or returned
+// trials are offered again; programs outside the node may still evaluate the trials that they hold.
 func trialsText(s statusJSON) string {
 	text := fmt.Sprintf("%d done, %d failed", s.Trials["done"], s.Trials["failed"])
 	if s.Running {

@@ -90,8 +90,8 @@ func (l trialLog) show(ctx context.Context, trial uint64, follow bool) error {
 	return err
 }
 
-// newestEvaluated is the trial started last, a running one if there is one; 0 when
-// none has been evaluated.
+// newestEvaluated returns the trial started last, a running one if there is one; 0 if none has been
+// evaluated.
 func newestEvaluated(trials []strategy.Trial) (newest uint64) {
 	running := false
 	for _, trial := range trials {
@@ -128,7 +128,7 @@ func (l trialLog) once(p past.History, trial uint64, one bool) error {
 	return err
 }
 
-// How often it is looked for more output, and asked whether the trial still runs.
+// Intervals between checks for more output, and between checks whether the trial still runs.
 const (
 	logPause  = 200 * time.Millisecond
 	askPauses = 5
@@ -152,7 +152,7 @@ func (l trialLog) follow(ctx context.Context, p past.History, trial uint64, one 
 			}
 			ended = state != strategy.Running
 		}
-		copied, err := reader.CopyTo(shown) // asked first: nothing is missed
+		copied, err := reader.CopyTo(shown) // the state was read before, so that no output is missed
 		if err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (l trialLog) follow(ctx context.Context, p past.History, trial uint64, one 
 	}
 }
 
-// stateOf is not Running when no node runs.
+// stateOf returns a state other than Running if no node runs.
 func (l trialLog) stateOf(ctx context.Context, trial uint64) (strategy.State, error) {
 	p, err := past.Read(ctx, l.dir, l.wanted)
 	if err != nil || p.Running == nil || trial > uint64(len(p.Trials)) {
@@ -177,7 +177,7 @@ func (l trialLog) stateOf(ctx context.Context, trial uint64) (strategy.State, er
 	return p.Trials[trial-1].State, nil
 }
 
-// next waits for a later trial that is evaluated, 0 when the node has ended.
+// next waits for the next evaluated trial, and returns 0 if the node has ended.
 func (l trialLog) next(ctx context.Context, after uint64) (uint64, error) {
 	for {
 		p, err := past.Read(ctx, l.dir, l.wanted)

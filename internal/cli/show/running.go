@@ -14,7 +14,7 @@ import (
 	"github.com/fbo-node/fbo/internal/taskref"
 )
 
-// runningJSON is what status --running finds: processes that answer.
+// runningJSON is the result of status --running: processes that answer.
 type runningJSON struct {
 	Running bool         `json:"running"`
 	Node    *nodeAnswer  `json:"node,omitempty"`
@@ -22,16 +22,15 @@ type runningJSON struct {
 }
 
 type nodeAnswer struct {
-	Task string `json:"task,omitempty"` // that was asked for, or the only one
+	Task string `json:"task,omitempty"` // the requested task, or the only one
 	Name string `json:"name,omitempty"`
 
-	Tasks []taskref.Ref `json:"tasks,omitempty"` // where there are several and none was asked for
+	Tasks []taskref.Ref `json:"tasks,omitempty"` // if there are several and none was requested
 
-	Starting string `json:"starting,omitempty"` // how many tasks of the last start are joined, until all are
+	Starting string `json:"starting,omitempty"` // number of joined tasks of the last start, until all are joined
 }
 
-// findRunning asks the node of a data directory and, when no task is wanted, its
-// hub as well.
+// findRunning asks the node of a data directory and, if no task is requested, also its hub.
 func findRunning(ctx context.Context, dir, wanted string) (r runningJSON, err error) {
 	if _, err := base.FileTask(wanted); err != nil {
 		return runningJSON{}, err
@@ -77,10 +76,10 @@ func findRunning(ctx context.Context, dir, wanted string) (r runningJSON, err er
 	return r, nil
 }
 
-// runningPatience is how long a node or hub that counts as running has for its answer.
+// runningPatience is the maximum time for the answer of a node or hub that counts as running.
 const runningPatience = 5 * time.Second
 
-// showRunning fails when nothing runs, so that supervisors and scripts can ask.
+// showRunning fails if nothing runs, so that supervisors and scripts can use it.
 func showRunning(ctx context.Context, out io.Writer, dir, wanted string, asJSON bool) error {
 	ctx, cancel := control.Within(ctx, runningPatience)
 	defer cancel()

@@ -59,7 +59,7 @@ none. It ends when the node does, or with Ctrl-C, which the node does not notice
 	return command
 }
 
-// watchedTask is the ID of a task of the node that runs on a data directory.
+// watchedTask returns the ID of a task of the node that runs on a data directory.
 func watchedTask(ctx context.Context, dir, wanted string) (string, error) {
 	served, ok, err := control.Tasks(ctx, dir)
 	if err != nil {
@@ -89,7 +89,7 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 		message, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
 		return fmt.Errorf("the running node: it answers: %s", control.Refusal(message))
 	}
-	// Asked for after the stream is open, so that nothing happens in between unseen.
+	// Requested after the stream is open, so that no event is missed in between.
 	s, ok, err := control.Task(ctx, dir, id)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func decodeEvent(data []byte, t *task.Task) (e agent.Event, err error) {
 	return e, nil
 }
 
-// betweenCounts is how often the peers of a node that is watched are counted.
+// betweenCounts is the interval at which watch counts the node's peers.
 const betweenCounts = 5 * time.Second
 
 // countPeers updates the status line of the run until stop is called.

@@ -19,12 +19,12 @@ import (
 	"github.com/fbo-node/fbo/lab/experiment"
 )
 
-// plotter is the program that draws curves: `plotter - FILE` with the JSON of a
-// report on its standard input.
+// plotter is the program that draws curves: `plotter - FILE` with the JSON of a report on its
+// standard input.
 const plotter = "fbo-plot"
 
-// findPlotter looks for the plotter beside this program and on the PATH; before
-// a long run rather than after.
+// findPlotter looks for the plotter beside this program and on the PATH, before a long run rather
+// than after it.
 func (o *options) findPlotter() (string, error) {
 	if o.plot == "" {
 		return "", nil
@@ -77,7 +77,7 @@ func (o *options) output(ctx context.Context, out io.Writer, report experiment.R
 	return nil
 }
 
-// checkFiles finds out before a long run, rather than after, whether there can be such files.
+// checkFiles checks before a long run, rather than after it, whether the files can be written.
 func (o *options) checkFiles() error {
 	for _, file := range []struct{ flag, path string }{{"csv", o.csv}, {"raw", o.raw}} {
 		if file.path == "" {
@@ -112,8 +112,8 @@ func writeToFile(flag, path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// progress shows how far a simulation is: on a terminal one line that is
-// written over, elsewhere a line now and then.
+// progress shows the progress of a simulation: on a terminal one line that it overwrites, elsewhere
+// a line at intervals.
 type progress struct {
 	out  io.Writer
 	live bool
@@ -171,7 +171,7 @@ func progressLine(p experiment.Progress) string {
 	return line + fmt.Sprintf(", about %v left", p.Left().Round(time.Second))
 }
 
-// end stops showing and returns what was shown last.
+// end stops the display and returns the last progress.
 func (p *progress) end() experiment.Progress {
 	close(p.stop)
 	p.over.Wait()

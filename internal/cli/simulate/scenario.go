@@ -18,10 +18,11 @@ import (
 	"github.com/fbo-node/fbo/lab/experiment"
 )
 
-// maxScenarioBytes is the size of the largest scenario file.
+// maxScenarioBytes is the maximum size of a scenario file.
 const maxScenarioBytes = 64 << 10
 
-// scenario is a file about the network of a simulation and its agents' times. The zero value is none.
+// scenario is a file about the network of a simulation and its agents' times. The zero value is
+// none.
 type scenario struct {
 	file  string
 	lines map[string]int // of the keys that the file has
@@ -150,7 +151,7 @@ func (s scenario) set(pair *ast.MappingValueNode, settings []setting) error {
 	return s.errorf(line, "unknown key %.100q; accepted: %s", key, strings.Join(keys, ", "))
 }
 
-// errorf names the file and a line of it.
+// errorf returns an error with the file and a line of it.
 func (s scenario) errorf(line int, format string, args ...any) error {
 	return fmt.Errorf("--scenario %s:%d: %s", s.file, line, fmt.Sprintf(format, args...))
 }

@@ -1,4 +1,4 @@
-// Package simulate has the command that plays strategies on simulated federations.
+// Package simulate contains the command that simulates strategies on federations.
 package simulate
 
 import (
@@ -26,7 +26,7 @@ import (
 	"github.com/fbo-node/fbo/strategy/all"
 )
 
-// usualDelay is the time that a share takes to reach a peer, unless a scenario has another.
+// usualDelay is the default time that a share takes to reach a peer.
 const usualDelay = 50 * time.Millisecond
 
 type options struct {
@@ -46,15 +46,16 @@ type options struct {
 	csv         string
 	raw         string
 	plot        string
-	command     string // that makes the same again
+	command     string // that produces the same result
 }
 
-// families are those with formulas, those with trainings, and that of the user's programs.
+// families returns the families with formulas, those with trainings, and that of the user's
+// programs.
 func families(programs *trained.Programs) family.Catalogue {
 	return append(append(family.Kinds(), trained.Kinds()...), programs.Kind())
 }
 
-// noPrograms is for descriptions of families, which run no programs.
+// noPrograms returns programs for descriptions of families, which run none.
 func noPrograms() *trained.Programs { return trained.NewPrograms(context.Background(), 1, nil) }
 
 // New returns the command simulate.
@@ -148,8 +149,7 @@ Families and their settings:
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// writeFamilies lists what families there are; those that have the same settings
-// stand together.
+// writeFamilies lists the families; those with the same settings are listed together.
 func writeFamilies(w io.Writer, all []family.Info) {
 	sameKeys := func(a, b family.Info) bool {
 		return slices.EqualFunc(a.Keys, b.Keys, func(x, y family.Key) bool { return reflect.DeepEqual(x, y) })
@@ -213,7 +213,7 @@ func (o *options) run(ctx context.Context, out, messages io.Writer) (err error) 
 	if err != nil {
 		return err
 	}
-	if o.raw != "" { // first: drawing may fail
+	if o.raw != "" { // first, because drawing may fail
 		if err := writeToFile("raw", o.raw, func(w io.Writer) error { return experiment.WriteRaw(w, plan, store) }); err != nil {
 			return err
 		}
@@ -221,8 +221,8 @@ func (o *options) run(ctx context.Context, out, messages io.Writer) (err error) 
 	return o.output(ctx, out, report, plotterPath)
 }
 
-// cancellable returns what f returns, or the error of a context that ended more than a second
-// before. Then f goes on: the process is about to end.
+// cancellable returns the result of f, or the error of a context that ended more than a second
+// before. In the latter case f continues: the process is about to end.
 func cancellable[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -253,7 +253,7 @@ func (o *options) exceptFresh() string {
 	return ""
 }
 
-// complete makes the plan of the flags.
+// complete returns the plan of the flags.
 func (o *options) complete(programs *trained.Programs) (experiment.Plan, error) {
 	p := o.plan
 	if o.workers < 0 {
@@ -264,7 +264,7 @@ func (o *options) complete(programs *trained.Programs) (experiment.Plan, error) 
 		return p, fmt.Errorf("--family is missing, accepted are %s", strings.Join(familyNames(), ", "))
 	}
 	if p.Family, err = families(programs).Parse(o.family); err != nil {
-		return p, fmt.Errorf("--family: %w", err) // which names the value
+		return p, fmt.Errorf("--family: %w", err) // the error names the value
 	}
 	for _, text := range o.strategies {
 		specs, err := experiment.ParseSpecs(text)
@@ -303,7 +303,7 @@ func (o *options) complete(programs *trained.Programs) (experiment.Plan, error) 
 	return p, read.explain(err)
 }
 
-// readScenario sets the network and the agents' times of a plan: the usual ones, or those of a file.
+// readScenario sets the network and the agents' times of a plan: the defaults, or those of a file.
 func (o *options) readScenario(p *experiment.Plan) (read scenario, err error) {
 	p.Network.Delay, p.JoinWithin, p.MaxSlowdown, p.Straggler = usualDelay, experiment.EvaluationTime, 1, 1
 	if o.scenario == "" {
@@ -360,7 +360,7 @@ func describeSimulateDir() string {
 	return strconv.Quote(dir)
 }
 
-// commandLine writes the command with the flags that were set, without those that only set where
+// commandLine returns the command with the flags that were set, without those that only set where
 // results go.
 func commandLine(command *cobra.Command) string {
 	line := command.CommandPath()
@@ -387,7 +387,8 @@ func commandLine(command *cobra.Command) string {
 	return line
 }
 
-// buildName distinguishes builds of this program, those of changed sources too.
+// buildName returns a name that distinguishes builds of this program, also those of changed
+// sources.
 func buildName() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -405,7 +406,7 @@ func buildName() string {
 	return hex.EncodeToString(hash.Sum(nil)[:6])
 }
 
-// takingConstraints names the strategies that take tasks with constraints.
+// takingConstraints returns the names of the strategies that accept tasks with constraints.
 func takingConstraints() (names []string) {
 	for _, s := range all.Strategies() {
 		if s.Constraints {

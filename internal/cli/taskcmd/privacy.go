@@ -47,7 +47,7 @@ design alone would disclose. This takes minutes.`,
 			p, err := past.Read(command.Context(), dataDir, base.Argument(args))
 			if err != nil && len(args) == 1 {
 				if t, unread := base.ReadTask(args[0]); unread == nil {
-					p, err = past.History{Task: t}, nil // nothing is spent yet
+					p, err = past.History{Task: t}, nil // nothing has been spent yet
 				}
 			}
 			if err != nil {
@@ -60,7 +60,7 @@ design alone would disclose. This takes minutes.`,
 			if err != nil {
 				return err
 			}
-			if p.Running == nil { // else only the running task can be asked for
+			if p.Running == nil { // otherwise only the running node knows
 				report.OtherTasks = past.FindDisclosures(command.Context(), dataDir, p.Task, nil)
 			}
 			if asJSON {
@@ -75,19 +75,19 @@ design alone would disclose. This takes minutes.`,
 	return command
 }
 
-// PrivacyReport has what privacy --json prints.
+// PrivacyReport is the object that privacy --json prints.
 type PrivacyReport struct {
 	Task      string  `json:"task"`
 	Name      string  `json:"name"`
 	Mechanism string  `json:"mechanism"`
 	Adjacency string  `json:"adjacency"`
-	Epsilon   float64 `json:"epsilon"` // promised, over all releases
+	Epsilon   float64 `json:"epsilon"` // budget over all releases
 	Delta     float64 `json:"delta"`
 	Clip      float64 `json:"clip"`
-	Noise     float64 `json:"noise"` // standard deviation that this node adds to each number
+	Noise     float64 `json:"noise"` // standard deviation of the noise that this node adds to each number
 	Features  int     `json:"features"`
-	Dimension int     `json:"dimension"` // in what a node releases
-	Place     bool    `json:"-"`         // that is a design
+	Dimension int     `json:"dimension"` // length of a released vector
+	Place     bool    `json:"-"`         // a release is a design
 	ledger.State
 	Spent      float64           `json:"epsilon_spent"`
 	Costs      []float64         `json:"epsilon_after"`       // after each planned release
@@ -159,7 +159,7 @@ func (r PrivacyReport) write(out io.Writer) error {
 	return nil
 }
 
-// text describes the promise and its cost.
+// text describes the privacy budget and its cost.
 func (r PrivacyReport) text() string {
 	if r.Sums != nil {
 		return strings.Join([]string{r.promiseOfSums(), r.Sums.text(), r.noiseOfSums()}, "\n")
@@ -193,7 +193,7 @@ func (r PrivacyReport) noiseOfShares() string {
 	return text
 }
 
-// evenly is the deviation of a number that lies anywhere in the unit interval.
+// evenly is the standard deviation of a uniform number in the unit interval.
 const evenly = 0.2886751345948129 // 1/√12
 
 // noiseOfDesigns is noiseOfShares for releases of designs.
@@ -209,7 +209,7 @@ func (r PrivacyReport) noiseOfDesigns() string {
 	return text
 }
 
-// unprotected is what no promise covers.
+// unprotected describes the data that no privacy budget covers.
 func (r PrivacyReport) unprotected() string {
 	if r.Sums != nil {
 		return fmt.Sprintf("that a node takes part, to which sums it contributes and when, the task itself, and what the nodes have\n"+
@@ -218,7 +218,7 @@ func (r PrivacyReport) unprotected() string {
 	return "that a node takes part, when it evaluates and shares, how many shares it sends, and the task itself"
 }
 
-// describePrivacy returns the text of task check about a promise; nil is none.
+// describePrivacy writes the text of task check about a privacy budget; nil is none.
 func describePrivacy(out io.Writer, t *task.Task, r *PrivacyReport) {
 	reveals := base.RegistrationOf(t).Disclosure(t).Reveals
 	switch {
@@ -232,8 +232,7 @@ func describePrivacy(out io.Writer, t *task.Task, r *PrivacyReport) {
 	fmt.Fprintf(out, "privacy     %s mechanism\n%s\nnot protected: %s\n", r.Mechanism, r.text(), r.unprotected())
 }
 
-// planOf is the report of a task that nothing has run with; nil when it promises
-// nothing.
+// planOf returns the report of a task without any run; nil if it has no privacy budget.
 func planOf(t *task.Task) (*PrivacyReport, error) {
 	if t.Privacy == nil {
 		return nil, nil

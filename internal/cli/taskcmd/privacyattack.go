@@ -23,7 +23,7 @@ func (o *attackOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.file, "attack", "", "attack what nodes of the task in this `FILE` share, in simulated federations of three")
 	flags.IntSliceVar(&o.plan.Observations, "observations", []int{5, 10, 30}, fmt.Sprintf("with --attack: how many the attacked node has, each 3 to %d", attack.MaxObservations))
 	flags.Float64SliceVar(&o.plan.Noises, "noise", []float64{0, 0.1}, "with --attack: deviations of the noise of evaluations, where objectives have about 1")
-	flags.Lookup("noise").DefValue = "[0,0.1]" // which pflag would print with six decimals
+	flags.Lookup("noise").DefValue = "[0,0.1]" // pflag would print it with six decimals
 	flags.IntVar(&o.plan.Repeats, "repeats", 3, "with --attack: federations for each noise")
 	flags.Uint64Var(&o.plan.Seed, "seed", 1, "with --attack: seed of everything random")
 	flags.StringVar(&o.plan.Filter, "filter", "", "with --attack: only attacks with this `TEXT` in their name")
@@ -84,7 +84,7 @@ func writeAttacks(out io.Writer, r attack.Report, strategy string) {
 			fmt.Fprintf(out, "\nnoise %g, after %d observations\n  who knows only the believed optimum: %s\n", noise, observations, known)
 		}
 		fmt.Fprintf(out, "  %s", line.Text())
-		if here := line.Known(); here != known { // in other federations, as where peers lead the node
+		if here := line.Known(); here != known { // in other federations, for example if peers affect the node's designs
 			fmt.Fprintf(out, "; who knows only the believed optimum: %s", here)
 		}
 		fmt.Fprintln(out)

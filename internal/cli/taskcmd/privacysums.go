@@ -23,15 +23,15 @@ type sumReport struct {
 	MaxColluding      int     `json:"max_colluding"`
 	Cells             int     `json:"cells"`
 	All               average `json:"all"`     // when the whole roster contributes
-	Minimum           average `json:"minimum"` // when as few as may be do
+	Minimum           average `json:"minimum"` // with the minimum number of contributors
 	EvidenceWeighted  bool    `json:"evidence_weighted"`
 	SignalToNoiseUsed float64 `json:"signal_to_noise_used"` // an upper bound for the average that nodes use: with evidence weights of all planned sums, else of the first
 
-	enough int // nodes with which SignalToNoiseUsed would be 1, if the same part of them were in each sum; 0 if no roster may be as long
+	enough int // number of nodes with which SignalToNoiseUsed would be 1, if the same part of them were in each sum; 0 if no roster may be that long
 }
 
-// average is the average over the contributors of a sum, of the first and the last planned one:
-// with several cells less is released of each at first.
+// average is the average over the contributors of a sum, for the first and the last planned one:
+// with several cells, each releases less at first.
 type average struct {
 	Nodes      int     `json:"nodes"`
 	Noise      float64 `json:"noise"`           // standard deviation on each weight
@@ -64,7 +64,7 @@ func newSumReport(t *task.Task, terms ledger.Terms) (*sumReport, error) {
 	return s, nil
 }
 
-// planned are the sums of a task.
+// planned holds the sums of a task.
 type planned struct {
 	strategy.SumPlan
 	terms ledger.Terms
@@ -146,7 +146,7 @@ func (r PrivacyReport) noiseOfSums() string {
 	return text + s.warnings()
 }
 
-// warnings is empty when there are none.
+// warnings returns the warnings; empty if there are none.
 func (s *sumReport) warnings() string {
 	text := ""
 	if s.MinContributors < s.Cells {

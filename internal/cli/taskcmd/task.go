@@ -1,5 +1,5 @@
-// Package taskcmd has the commands about a task file: what it means, its ID, invitations to it, and
-// what its nodes disclose.
+// Package taskcmd contains the commands about a task file: its meaning, its ID, invitations to it,
+// and the disclosures of its nodes.
 package taskcmd
 
 import (
@@ -49,7 +49,7 @@ have, that is shown too, with the sum of both promises.`,
 				return err
 			}
 			var disclosed *past.Disclosures
-			if dataDir, err := base.ResolveDataDir(dir); err == nil { // without one there is nothing to tell
+			if dataDir, err := base.ResolveDataDir(dir); err == nil { // without one there is nothing to report
 				disclosed = past.FindDisclosures(command.Context(), dataDir, t, nil)
 			}
 			if asJSON {

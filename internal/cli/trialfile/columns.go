@@ -18,7 +18,7 @@ const (
 	metricPrefix     = export.MetricPrefix
 )
 
-// meaning is what a column of a file of trials holds, or a key of its objects.
+// meaning is the content of a column of a file of trials, or of a key of its objects.
 type meaning struct {
 	what what
 	name string // of the parameter, constraint or metric
@@ -35,14 +35,14 @@ const (
 	aMetric
 )
 
-// columns returns the meaning of columns. The zero value, with a space, takes the names that
+// columns determines the meaning of columns. The zero value, with a space, uses the names that
 // history writes.
 type columns struct {
 	space    *task.Space
 	renamed  map[string]meaning // columns that the user named
-	ignored  []string           // columns that the user wants left out
+	ignored  []string           // columns that the user excluded
 	defaults map[string]task.Value
-	purpose  string // for which flag a file is read
+	purpose  string // flag for which the file is read
 }
 
 // named returns the meaning of a name that this program defines.
@@ -64,8 +64,8 @@ func (c columns) named(name string) (m meaning, known bool) {
 	return meaning{}, name == "" || slices.Contains(export.Notes(), name) // pandas writes an index without a name
 }
 
-// of returns what a column means in a file with these columns. Names from the user have priority
-// over the file's own names.
+// of returns the meaning of a column in a file with these columns. Names from the user have
+// priority over the file's own names.
 func (c columns) of(column string, all []string) (meaning, error) {
 	if m, ok := c.renamed[column]; ok {
 		return m, nil
@@ -99,8 +99,8 @@ func isStudy(columns []string) bool {
 	return slices.Contains(columns, "number") && slices.Contains(columns, stateColumn) && slices.ContainsFunc(columns, parameter)
 }
 
-// inStudy is named for the columns of an Optuna study: "value", with the name of the
-// objective if it has one, "params_" before each parameter, and what is of no use.
+// inStudy is named for the columns of an Optuna study: "value", with the name of the objective if
+// it has one, "params_" before each parameter, and columns that are ignored.
 func (c columns) inStudy(column string) (m meaning, known bool) {
 	parameter, isParam := strings.CutPrefix(column, "params_")
 	switch {
@@ -117,8 +117,7 @@ func (c columns) inStudy(column string) (m meaning, known bool) {
 	return meaning{}, slices.ContainsFunc([]string{"values_", "user_attrs_", "system_attrs_"}, hasPrefix)
 }
 
-// meanings returns what each column of a CSV file means, or what is wrong with its
-// header.
+// meanings returns the meaning of each column of a CSV file, or an error about its header.
 func (c columns) meanings(header []string, values bool) ([]meaning, error) {
 	if isParameter(c.space, valueColumn) && !isStudy(header) {
 		return nil, errValueIsParameter
@@ -169,7 +168,7 @@ func (c columns) checkMissing(header []string, all []meaning, values bool) error
 		sanitize.List(missing), missing[0], missing[0])
 }
 
-// listed names the columns that have a name.
+// listed returns the columns that have a name.
 func listed(header []string) string {
 	unnamed := func(column string) bool { return column == "" }
 	return sanitize.List(slices.DeleteFunc(slices.Clone(header), unnamed))

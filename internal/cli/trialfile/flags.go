@@ -1,4 +1,4 @@
-// Package trialfile reads files of past trials and of designs, and has the flags about them.
+// Package trialfile reads files of past trials and of designs, and defines the flags about them.
 package trialfile
 
 import (
@@ -17,7 +17,7 @@ import (
 // importing is the purpose for which --import reads its file.
 const importing = "import"
 
-// Flags has the values of run's flags about past trials.
+// Flags holds the values of run's flags about past trials.
 type Flags struct {
 	File     string
 	outside  string
@@ -35,13 +35,13 @@ func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.defaults, "import-default", nil, "NAME=VALUE of a parameter where --import has none, repeatable")
 }
 
-// Imported has what a file of past trials contains.
+// Imported holds the content of a file of past trials.
 type Imported struct {
 	File       string
 	Trials     []agent.Past
-	Outside    int // rows outside the space, left out
+	Outside    int // number of omitted rows outside the space
 	firstOut   string
-	Unfinished int // rows without a result, left out
+	Unfinished int // number of omitted rows without a result
 }
 
 // Read returns the trials to import; without a file, nothing. Its errors are the user's.
@@ -101,9 +101,9 @@ func (f Flags) meanings(space *task.Space) (columns, error) {
 	return c, nil
 }
 
-// add takes the rows of a file. Designs outside the space are errors, or counted. Failed ones are
-// kept unless the task ignores failures. A failed trial may lack parameters; where failures are no
-// constraint it is then left out.
+// add returns a function that adds the rows of a file. Designs outside the space are errors, or are
+// counted. Failed trials are kept unless the task ignores failures. A failed trial may lack
+// parameters; unless failures are a constraint, it is then omitted.
 func (i *Imported) add(t *task.Task, skip bool) func(pastRow) error {
 	return func(r pastRow) error {
 		past, ok, err := r.parse(t.Space)
@@ -133,7 +133,7 @@ func (i *Imported) add(t *task.Task, skip bool) func(pastRow) error {
 	}
 }
 
-// LeftOut returns, for a line, which rows were not imported.
+// LeftOut describes in a line the rows that were not imported.
 func (i Imported) LeftOut() string {
 	var parts []string
 	if i.Outside > 0 {

@@ -19,8 +19,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ReadDesigns reads a file of designs: as one of past trials, but that values
-// may be missing and count for nothing.
+// ReadDesigns reads a file of designs. It is like one of past trials, but values are optional and
+// ignored.
 func ReadDesigns(purpose, path string, space *task.Space) (designs []task.Design, err error) {
 	err = readRows(purpose, path, space, false, func(r pastRow) error {
 		design, err := r.parseDesign(space)
@@ -36,13 +36,13 @@ func readRows(purpose, path string, space *task.Space, values bool, take func(pa
 	return columns{space: space, purpose: purpose}.read(path, values, take)
 }
 
-// maxPast is how many bytes a file of trials has at most, as a request over HTTP.
+// maxPast is the maximum size of a file of trials in bytes, the same as for a request over HTTP.
 const maxPast = 32 << 20
 
-// read takes CSV, a header with the names of the parameters and "value", and JSON, an
-// array of objects, either flat in the same way or as history --format json writes
-// them, or such an array in "trials" of an object, as export writes it. Optuna's data
-// frames are known by their columns.
+// read accepts CSV and JSON. CSV has a header with the names of the parameters and "value". JSON is
+// an array of objects, either flat with the same names or as history --format json writes them, or
+// an object with such an array in "trials", as export writes it. It recognises Optuna's data frames
+// by their columns.
 func (c columns) read(path string, values bool, take func(pastRow) error) error {
 	data, err := bounded.ReadFile(path, maxPast)
 	if err != nil {
@@ -63,7 +63,7 @@ func (c columns) read(path string, values bool, take func(pastRow) error) error 
 }
 
 func (c columns) readCSV(data []byte, values bool, take func(pastRow) error) error {
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // spreadsheets write this mark
+	data = bytes.TrimPrefix(data, []byte("\ufeff")) // byte order mark of spreadsheets
 	reader := bounded.NewCSV(bytes.NewReader(data), maxPast)
 	reader.TrimLeadingSpace = true
 	header, err := reader.Read()
@@ -127,7 +127,7 @@ func (c columns) readJSON(data []byte, take func(pastRow) error) error {
 
 var errNoRows = errors.New("accepted is an array of objects")
 
-// readMember reads the array of the key trials, and skips what else an object has.
+// readMember reads the array of the key trials, and skips the other keys of an object.
 func (c columns) readMember(decoder *json.Decoder, data []byte, take func(pastRow) error) error {
 	found := false
 	for decoder.More() {
@@ -161,8 +161,8 @@ func (c columns) readMember(decoder *json.Decoder, data []byte, take func(pastRo
 	return nil
 }
 
-// readObjects reads an array of which the begin has been read, one object after the other: many
-// small ones would take much more memory than their text.
+// readObjects reads an array whose beginning has been read, one object after the other: many small
+// objects at once would take much more memory than their text.
 func (c columns) readObjects(decoder *json.Decoder, data []byte, take func(pastRow) error) error {
 	for i := 1; decoder.More(); i++ {
 		var fields map[string]any
@@ -183,7 +183,7 @@ func (c columns) readObjects(decoder *json.Decoder, data []byte, take func(pastR
 	return nil
 }
 
-// notRows describes in the user's terms why a file is no array of objects.
+// notRows returns an error that describes in the user's terms why a file is no array of objects.
 func notRows(data []byte, err error) error {
 	var wrongType *json.UnmarshalTypeError
 	var syntax *json.SyntaxError
@@ -202,7 +202,7 @@ var errValueIsParameter = fmt.Errorf("the task has a parameter named %q; accepte
 
 // pastRow is one row of a file, not yet checked.
 type pastRow struct {
-	place       string            // for errors
+	place       string            // position in the file, for errors
 	design      map[string]any    // values of the file, or defaults
 	columns     map[string]string // where the file has a parameter
 	state       string
@@ -223,7 +223,7 @@ func (c columns) newRow(place string, names []string) pastRow {
 	return row
 }
 
-// put takes what a column holds. Nothing is nothing, where there are defaults.
+// put stores the content of a column. An empty cell leaves a default, if there is one.
 func (r *pastRow) put(m meaning, column string, cell any) {
 	if cell == nil || cell == "" {
 		return
@@ -279,8 +279,7 @@ func (c columns) rowOfObject(place string, fields map[string]any) (pastRow, erro
 	return row, nil
 }
 
-// failed reports whether the row is of a trial that has failed, in this program's word or
-// Optuna's.
+// failed reports whether the row is a failed trial, in this program's terms or Optuna's.
 func (r pastRow) failed() bool {
 	if r.study {
 		return r.state == "FAIL"
@@ -291,7 +290,7 @@ func (r pastRow) failed() bool {
 // parse reads one row; ok is false for a trial without a result. The design's error
 // is an outsideError.
 func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
-	const complete = "COMPLETE" // Optuna's word; what it pruned has a value too, which is not the result
+	const complete = "COMPLETE" // Optuna's term; its pruned trials have a value too, which is not the result
 	if r.study && r.state != complete || r.value == nil && r.state != "" && r.state != string(strategy.Done) && r.state != complete {
 		return agent.Past{}, false, nil
 	}
@@ -308,7 +307,7 @@ func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
 	return p, err == nil, err
 }
 
-// outsideError is why a row is no design of the space.
+// outsideError is the reason why a row is no design of the space.
 type outsideError struct{ error }
 
 func (r pastRow) parseDesign(space *task.Space) (task.Design, error) {
@@ -331,7 +330,7 @@ func (r pastRow) parseDesign(space *task.Space) (task.Design, error) {
 	return d, nil
 }
 
-// outside names the column where it is not the parameter's name.
+// outside adds the name of the column if it differs from the parameter's.
 func (r pastRow) outside(name string, err error) error {
 	if column := r.columns[name]; column != name {
 		err = fmt.Errorf("column %q: %w", column, err)
@@ -339,7 +338,7 @@ func (r pastRow) outside(name string, err error) error {
 	return outsideError{err}
 }
 
-// toReadings returns nil when there are none.
+// toReadings returns nil if there are none.
 func toReadings(raw map[string]any) (map[string]task.Reading, error) {
 	var all map[string]task.Reading
 	for name, given := range raw {
@@ -355,7 +354,7 @@ func toReadings(raw map[string]any) (map[string]task.Reading, error) {
 	return all, nil
 }
 
-// toReading takes true and false, which pandas writes as True and False, and numbers.
+// toReading accepts true and false, which pandas writes as True and False, and numbers.
 func toReading(raw any) (task.Reading, error) {
 	switch strings.ToLower(fmt.Sprint(raw)) {
 	case "true":

@@ -1,16 +1,16 @@
-// Package triallog keeps what trials print, within bounds.
+// Package triallog keeps the output of trials, within limits.
 //
-// The central types are [Store], the directory of one task, [Writer], to which a
-// trial's output goes, and [Reader], which shows it, also while it is written.
+// The central types are [Store], the directory of one task, [Writer], which stores a trial's
+// output, and [Reader], which reads it, also while it is written.
 //
-// Of a trial that prints more than [PerTrial] the beginning and the end are kept.
-// Its output lies in files of [Segment] bytes: trial-7.log, trial-7.log.1, …, of
-// which the first and the last few stay. The outputs of all trials take [Total]
-// at most; those of the trials with the smallest numbers go first.
+// If a trial prints more than [PerTrial], the beginning and the end are kept. Its output lies in
+// files of [Segment] bytes: trial-7.log, trial-7.log.1, …; the first and the last few stay. The
+// outputs of all trials take at most [Total]; those of the trials with the smallest numbers go
+// first.
 //
-// Where less than [Reserve] of the disk is free, outputs of the oldest trials make room for what
-// is written; where they do not, that is dropped.
+// If less than [Reserve] of the disk is free, the outputs of the oldest trials are removed to make
+// room. If that does not suffice, new output is dropped.
 //
 // Output is a help for people: what cannot be kept, since the disk is full, is
-// lost without an error, so that no evaluation fails for that.
+// lost without an error, so that no evaluation fails because of it.
 package triallog

@@ -11,19 +11,20 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// Bounds of what is kept, in bytes.
+// Limits of the stored output, in bytes.
 const (
 	Segment  = 256 << 10
 	PerTrial = (1 + lastSegments) * Segment
 	Total    = 64 << 20
 )
 
-// Reserve is the free space on the disk, in bytes, that outputs leave to the journal and all else.
+// Reserve is the free space on the disk, in bytes, that outputs leave to the journal and other
+// files.
 const Reserve = 16 << 20
 
 const (
 	lastSegments = 3    // kept beside the first
-	fileCost     = 4096 // that a file takes besides its content
+	fileCost     = 4096 // space that a file takes besides its content
 )
 
 // Numbers of a trial's files, in their order.

@@ -8,22 +8,21 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// Reader shows the output of one trial. It may be read while it is written, by
-// another process too.
+// Reader reads the output of one trial, also while this or another process writes it.
 type Reader struct {
 	dir    string
 	trial  uint64
-	file   *os.File // nil between two
+	file   *os.File // nil between two files
 	number int      // of the file, or of the next one
 }
 
-// NewReader reads from the beginning. A trial without output is no error.
+// NewReader returns a Reader at the beginning. A trial without output is no error.
 func NewReader(dir string, trial uint64) *Reader {
 	return &Reader{dir: dir, trial: trial}
 }
 
-// CopyTo writes what there is by now and was not written by an earlier call, and
-// returns its bytes. What was not kept is replaced by a line that says so.
+// CopyTo writes the output that no earlier call has written, and returns its length in bytes. A
+// line marks each part that was not kept.
 func (r *Reader) CopyTo(out io.Writer) (copied int64, err error) {
 	for {
 		if r.file == nil {
@@ -32,7 +31,7 @@ func (r *Reader) CopyTo(out io.Writer) (copied int64, err error) {
 				return copied, err
 			}
 		}
-		more, err := r.hasMore() // asked first: then this file is complete
+		more, err := r.hasMore() // asked first: if there is another file, this one is complete
 		if err != nil {
 			return copied, err
 		}
@@ -45,7 +44,7 @@ func (r *Reader) CopyTo(out io.Writer) (copied int64, err error) {
 	}
 }
 
-// open begins the next file that there is.
+// open opens the next existing file.
 func (r *Reader) open(out io.Writer) (bool, error) {
 	numbers, err := files(r.dir, r.trial)
 	if err != nil {
@@ -71,8 +70,8 @@ func (r *Reader) open(out io.Writer) (bool, error) {
 	return false, nil
 }
 
-// hasMore tells whether the open file is followed by another. An output that was
-// begun anew is read from its beginning.
+// hasMore reports whether another file follows the open one. If the output was begun anew, the
+// reader starts from its beginning.
 func (r *Reader) hasMore() (bool, error) {
 	numbers, err := files(r.dir, r.trial)
 	if err != nil || len(numbers) == 0 {

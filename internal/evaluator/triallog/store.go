@@ -18,13 +18,13 @@ type Store struct {
 	kept    map[uint64]map[int]int64 // trial, number of a file, bytes
 	total   int64
 	writing map[uint64]bool
-	spare   int64 // bytes that may be written before the next look at the free space
+	spare   int64 // bytes that may be written before the next check of the free space
 
 	free func(dir string) (uint64, error) // datadir.Free
 }
 
-// Open makes the directory, trials/TASK in a data directory, when it is missing, and takes
-// stock of it.
+// Open creates the directory, trials/TASK in a data directory, if it is missing, and adds up the
+// files in it.
 func Open(dir string) (*Store, error) {
 	folder := filepath.Dir(dir)
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
@@ -65,7 +65,7 @@ func (s *Store) add(trial uint64, number int, bytes int64) {
 }
 
 func (s *Store) remove(trial uint64, number int) {
-	// Who cannot remove it loses no more than its space.
+	// A file that cannot be removed costs no more than its space.
 	_ = os.Remove(path(s.dir, trial, number))
 	s.total -= s.kept[trial][number]
 	delete(s.kept[trial], number)
@@ -74,8 +74,8 @@ func (s *Store) remove(trial uint64, number int) {
 	}
 }
 
-// grew counts what was written, and removes outputs until all take no more than
-// Total. Those that are being written stay.
+// grew counts written bytes, and removes outputs until all take at most Total. It keeps those that
+// are being written.
 func (s *Store) grew(trial uint64, number int, bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,8 +94,8 @@ func (s *Store) grew(trial uint64, number int, bytes int64) {
 	}
 }
 
-// take reports whether so many bytes may be written. Where they do not leave the Reserve free, it
-// removes the output of one trial, the oldest that has ended, and looks again.
+// take reports whether that number of bytes may be written. If they do not leave the Reserve free,
+// it removes the output of the oldest ended trial and checks again.
 func (s *Store) take(bytes int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,11 +115,11 @@ func (s *Store) take(bytes int64) bool {
 	return true
 }
 
-// look returns how many bytes may be written, at most those of a file with its cost.
+// look returns the number of bytes that may be written, at most those of a file with its cost.
 func (s *Store) look() int64 {
 	const most = Segment + fileCost
 	free, err := s.free(s.dir)
-	if err != nil { // it is not known here
+	if err != nil { // the free space is unknown
 		return most
 	}
 	return int64(min(free-min(free, Reserve), most))
@@ -145,7 +145,7 @@ func (s *Store) oldest() (trial uint64, found bool) {
 	return slices.Min(candidates), true
 }
 
-// Writer takes the output of one trial, from several goroutines at once.
+// Writer stores the output of one trial. Several goroutines may use it at once.
 type Writer struct {
 	store *Store
 	trial uint64
@@ -158,7 +158,7 @@ type Writer struct {
 	closed bool
 }
 
-// Write keeps p as far as it can and never fails.
+// Write keeps as much of p as possible and never fails.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -190,7 +190,7 @@ func (w *Writer) append(p []byte) (n int, err error) {
 	return n, err
 }
 
-// noteGap writes once, where something is missing, that it is.
+// noteGap marks a gap in the output, once per gap.
 func (w *Writer) noteGap() {
 	if !w.gap {
 		w.gap = true
@@ -198,7 +198,7 @@ func (w *Writer) noteGap() {
 	}
 }
 
-// nearlyFull stands for output that the Reserve has left no space for.
+// nearlyFull stands for output that was dropped to keep the Reserve free.
 const nearlyFull = "\n[output was not kept here: the disk is nearly full]\n"
 
 // next begins the next file.
@@ -222,7 +222,7 @@ func (w *Writer) next() bool {
 	return true
 }
 
-// Path is the file with the end of the output; empty when there is none.
+// Path returns the path of the file with the end of the output; empty if there is none.
 func (w *Writer) Path() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -33,8 +33,8 @@ func Disclosure(plain strategy.Disclosure, kind string, newExchange func(t *task
 	return d
 }
 
-// OfDesigns is Disclosure where a share holds one design. needs returns the setting that a task
-// lacks for that, as task.Release.Needs.
+// OfDesigns is Disclosure for shares that hold one design. needs returns the setting that a task
+// lacks for it, as task.Release.Needs.
 func OfDesigns(plain strategy.Disclosure, kind string, newExchange func(t *task.Task, entropy io.Reader) (*Exchange, error), needs func(t *task.Task) string) strategy.Disclosure {
 	d := Disclosure(plain, kind, newExchange, func(t *task.Task) task.Release {
 		r := designvector.Release(t.Space)
@@ -49,9 +49,9 @@ func OfDesigns(plain strategy.Disclosure, kind string, newExchange func(t *task.
 }
 
 // Due returns the number of observations after which a DP release of a design is due, the first
-// being 1: every share_every observations, counted from the last starting design but one. So the
-// first one comes later if share_every is large, when its author has a better estimate of the
-// optimum.
+// being 1. Releases are due every share_every observations, counted from the last starting design
+// but one. A large share_every thus delays the first release, to a time when its author has a
+// better estimate of the optimum.
 func Due(t *task.Task, release int) int {
 	return t.Strategy.InitialDesigns - 1 + release*strategy.ChoiceOf(t).ShareEvery
 }

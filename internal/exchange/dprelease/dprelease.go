@@ -19,24 +19,24 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Spec says what is released. It must not change.
+// Spec defines the released vector and its encoding. It must not change.
 type Spec struct {
-	Kind string        // names the exchange and its shares
-	TTL  time.Duration // how long a share stays valid without a word from its author
+	Kind string        // name of the exchange and kind of its shares
+	TTL  time.Duration // validity of a share without another from its author
 
 	// Due returns the number of observations after which a release is due, the first being 1. A
-	// share states this number, however late it is.
+	// share states this number, even if it is late.
 	Due func(release int) int
 
-	// Decode is that of the exchange, but for the number of the release.
+	// Decode is that of the exchange, without the check of the number of the release.
 	Decode func(payload []byte) (any, error)
-	// Number returns which release a decoded share is; 0: it is none.
+	// Number returns the number of the release of a decoded share; 0: it is no release.
 	Number func(value any) int
 
-	// Vector returns what is to be released of this view, as long as task.Release says,
-	// or nil when there is nothing to say. It runs beside the agent.
+	// Vector returns the vector to release for this view, of the length in task.Release, or nil if
+	// there is nothing to release. It runs concurrently with the agent.
 	Vector func(ctx context.Context, view strategy.View, seed random.Seed) ([]float64, error)
-	// Payload returns a share of the noisy vector.
+	// Payload returns the payload of a share with the noisy vector.
 	Payload func(noisy []float64, release int) ([]byte, error)
 }
 
@@ -45,7 +45,7 @@ type Exchange struct {
 	spec   Spec
 	ledger *ledger.Ledger
 
-	drawnAt int  // observations behind the newest vector that was asked for
+	drawnAt int  // number of observations at the newest requested vector
 	drawing bool // a vector is being computed
 }
 
@@ -61,8 +61,8 @@ func New(t *task.Task, entropy io.Reader, spec func(ledger.Terms) Spec) (*Exchan
 	return &Exchange{spec: spec(account.Terms), ledger: account}, nil
 }
 
-// Disown refuses all releases for a reason, as that of [strategy.Env.Unaccounted]. An empty
-// one changes nothing.
+// Disown refuses all releases for a reason, such as [strategy.Env.Unaccounted]. An empty reason
+// changes nothing.
 func (e *Exchange) Disown(why string) { e.ledger.Disown(why) }
 
 // spent is the value of the exchange's Result.
@@ -91,8 +91,8 @@ func (e *Exchange) Decode(payload []byte) (any, error) {
 	return value, nil
 }
 
-// Step implements strategy.Exchange. Whatever happened, the receipt goes out behind the
-// records that it speaks of.
+// Step implements strategy.Exchange. After any input, the receipt follows the records that it
+// covers.
 func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	out := e.account(view, in)
 	if _, replays := in.(strategy.Replayed); replays {
@@ -136,7 +136,7 @@ const beatTimer = "beat"
 
 func beat() strategy.Output { return strategy.SetTimer{Name: beatTimer, After: ledger.Beat} }
 
-// wait counts how long releases have waited for those who are silent.
+// wait counts the time for which releases have waited for silent peers.
 func (e *Exchange) wait(view strategy.View) []strategy.Output {
 	out := []strategy.Output{beat()}
 	if change := e.ledger.Count(presence.Of(view).Present); change != "" {
@@ -145,9 +145,9 @@ func (e *Exchange) wait(view strategy.View) []strategy.Output {
 	return append(out, e.draw(view)...)
 }
 
-// draw asks for the next vector when a release is due, one at most for each observation:
-// releases that were missed, since the peers had not sent enough yet, or that imported
-// trials made due all at once, would cost as much as new ones and contain nothing new.
+// draw requests the next vector if a release is due, at most one for each observation. A release
+// may be late because peers had not sent enough yet, and imported trials may make many due at once.
+// Catching up would cost as much privacy budget as new releases and contain no new information.
 func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	next := e.ledger.State().Released + 1
 	if e.drawing || view.Observations <= e.drawnAt || !e.ledger.Open() || view.Observations < e.spec.Due(next) {
@@ -165,8 +165,8 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	}}}
 }
 
-// release spends a release on the vector; the record of it goes before the share. Where
-// there is none, silence would tell that, so noise on zeros goes out.
+// release spends a release on the vector; its record precedes the share. If there is no vector,
+// silence would disclose that, so the share is noise on zeros.
 func (e *Exchange) release(vector []float64) []strategy.Output {
 	if vector == nil {
 		vector = make([]float64, e.ledger.Numbers())
@@ -186,7 +186,7 @@ func (e *Exchange) release(vector []float64) []strategy.Output {
 	}
 }
 
-// echo looks whether the journal knows what peers hold of this node.
+// echo compares a share of this node that peers hold with the journal.
 func (e *Exchange) echo(share strategy.Share) []strategy.Output {
 	if receipt, ok := share.Value.(protocol.Receipt); ok {
 		return e.carry(e.ledger.Reconcile(receipt))
@@ -197,7 +197,7 @@ func (e *Exchange) echo(share strategy.Share) []strategy.Output {
 	return nil
 }
 
-// carry carries out what the ledger has found; the record is nil where nothing is new.
+// carry applies the ledger's finding; the record is nil if there is nothing new.
 func (e *Exchange) carry(record []byte, reason string) []strategy.Output {
 	if record == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Disclosure returns the disclosure of labels, of which the strategy uses what uses describes.
+// Disclosure returns the disclosure of labels; uses describes the strategy's use of them.
 func Disclosure(uses string) strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:       "feasibility",

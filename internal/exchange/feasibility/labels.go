@@ -1,14 +1,13 @@
-// Package feasibility lets agents on tasks with constraints share which designs they have
-// evaluated and whether each was feasible, and nothing of what was measured: the exchange
-// [NewSharing] publishes these labels, [Of] returns the peers' labels, and [Peer.Limit] is the
-// constraint on other designs that follows from them.
+// Package feasibility lets agents on tasks with constraints share which designs they have evaluated
+// and whether each was feasible, without measured values. The exchange [NewSharing] publishes these
+// labels, [Of] returns the peers' labels, and [Peer.Limit] is the constraint on other designs that
+// follows from them.
 //
-// A label is of all constraints together. Where failures count, a failed evaluation is an
-// infeasible design; where they do not, it has no label.
+// A label covers all constraints together. If failures count as infeasible, a failed evaluation is
+// an infeasible design; otherwise it has no label.
 //
-// Labels give away the designs. That the objective and the numbers behind the
-// constraints are not sent is no privacy in the sense of package privacy: where a node
-// looks tells what it has found good.
+// Labels disclose the designs. Omitting the objective and the numbers behind the constraints gives
+// no privacy in the sense of package privacy: later designs lie near the best ones.
 package feasibility
 
 import (
@@ -25,9 +24,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// NewSharing returns the exchange of one agent: it publishes the newest
-// protocol.MaxLabels labels of the agent's own trials, by ID, as soon as it has as many
-// labels as the task has starting designs and then after every further one.
+// NewSharing returns the exchange of one agent. It publishes the newest protocol.MaxLabels labels
+// of the agent's own trials, by ID: first when there are as many labels as starting designs, and
+// then after every further one.
 func NewSharing(t *task.Task) *latest.Latest {
 	return latest.New(latest.Spec{
 		Kind:   protocol.FeasibilityKind,
@@ -43,8 +42,8 @@ func NewSharing(t *task.Task) *latest.Latest {
 	})
 }
 
-// Count is how many labels the agent's own trials have: those with an outcome, and where
-// failures count those that failed.
+// Count returns the number of labels of the agent's own trials: those with an outcome, and failed
+// ones if failures count as infeasible.
 func Count(view strategy.View) int {
 	count := 0
 	for i := range view.Trials {
@@ -59,7 +58,7 @@ func labelled(t *task.Task, trial *strategy.Trial) bool {
 	return trial.State == strategy.Done || trial.State == strategy.Failed && t.Failures == task.ConstrainFailures
 }
 
-// own are the labels of an agent's trials.
+// own returns the labels of an agent's trials.
 func own(t *task.Task, trials []strategy.Trial) []protocol.Label {
 	var all []protocol.Label
 	for i := range trials {
@@ -85,7 +84,7 @@ func decode(t *task.Task, payload []byte) (any, error) {
 // Peer holds the labels of one peer.
 type Peer struct {
 	Share        *strategy.Share
-	Observations int         // labels that the peer has, these and older ones
+	Observations int         // labels of the peer, including older ones
 	X            [][]float64 // designs of the task, encoded, 1 to protocol.MaxLabels; the same may come twice
 	Feasible     []bool      // of each
 }
@@ -93,7 +92,7 @@ type Peer struct {
 // Of returns the labels of the view's peers, in the order of View.Shares.
 func Of(view strategy.View) []Peer {
 	var all []Peer
-	space := view.Task.Space.Whole() // where peers look, though it may be out of the node's own reach
+	space := view.Task.Space.Whole() // peers may evaluate designs that this node cannot
 	for share, f := range strategy.Shares[protocol.Feasibility](view) {
 		p := Peer{Share: share, Observations: f.Observations}
 		for _, l := range f.Labels {
@@ -105,11 +104,11 @@ func Of(view strategy.View) []Peer {
 	return all
 }
 
-// Limit is what the labels tell about all designs: the Gaussian process with the probit
-// likelihood (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
-// section 3.6), which is above 0 where designs are feasible. Its hyperparameters are those
-// that are most likely before any observation, so that a peer cannot choose them. The cost
-// is cubic in the number of labels. An error says that the labels are of no use.
+// Limit returns the information of the labels about all designs: the Gaussian process with the
+// probit likelihood (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
+// section 3.6), which is above 0 where designs are feasible. Its hyperparameters are the mode of
+// the prior, so that a peer cannot choose them. The cost is cubic in the number of labels. An error
+// means that the labels are unusable.
 func (p Peer) Limit(t *task.Task) (acquisition.Limit, error) {
 	sides := make([]gp.Interval, len(p.Feasible))
 	for i, feasible := range p.Feasible {
@@ -124,8 +123,8 @@ func (p Peer) Limit(t *task.Task) (acquisition.Limit, error) {
 	return acquisition.Limit{Predictor: process, High: math.Inf(1), Noise: h.Noise}, nil
 }
 
-// forge returns a payload with as many labels, of designs of the attack and each feasible or not
-// by the flip of a coin.
+// forge returns a payload with the same number of labels. Their designs are those of the attack,
+// and each is feasible with probability one half.
 func forge(t *task.Task, _ string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	f, err := protocol.DecodeFeasibility(payload, t.Space)
 	if err != nil {

@@ -21,12 +21,12 @@ func Extension() strategy.SurrogateExtension {
 	}
 }
 
-// model is the exact process, with hyperparameters fitted under a prior that peers' shares inform.
+// model is the exact process, with hyperparameters fitted under a prior from peers' shares.
 type model struct{ surrogate.Process }
 
 var _ surrogate.PeerModel = model{}
 
-// FitWithPeers fits under the prior that peers' shares make.
+// FitWithPeers fits under the prior from peers' shares.
 func (m model) FitWithPeers(ctx context.Context, peers any, obs surrogate.Observations, previous *surrogate.Hyperparameters, rng *rand.Rand) (surrogate.Hyperparameters, error) {
 	return m.FitUnder(ctx, peers.(LearnedPrior).Prior(), obs, previous, rng)
 }
@@ -46,7 +46,7 @@ func addition() strategy.ExchangeAddition {
 	}
 }
 
-// forge says with certainty that hyperparameters are anywhere.
+// forge states random hyperparameters with the largest precision.
 func forge(t *task.Task, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	said, err := protocol.DecodeHyperparameters(payload, t.Space.Len())
 	if err != nil {

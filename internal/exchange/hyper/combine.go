@@ -6,43 +6,43 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// Constants of Combine. All but counts are in logarithms of hyperparameters.
+// Constants of Combine. All except counts are in logarithms of hyperparameters.
 const (
-	// Between nodes with similar functions a lengthscale differs by a factor of about two. That
-	// guess counts as much as the spread of guessedNodes nodes.
+	// Between nodes with similar functions a lengthscale differs by a factor of about two. This
+	// guess has the weight of the spread of guessedNodes nodes.
 	guessedSpread = 0.4 // of the standard prior's spread
 	guessedNodes  = 2
 
 	minSpread  = 0.25 // between nodes
-	mostWeight = 1.0  // of one statement, as the precision of a normal
-	farthest   = 2.0  // deviations; a statement from further away pulls no harder
+	mostWeight = 1.0  // largest weight of one statement, as the precision of a normal distribution
+	farthest   = 2.0  // deviations; beyond, the force of a statement does not grow
 
-	// What the square of a normal variable is on average where it is cut at farthest.
+	// cutSquare is the mean square of a normal variable that is cut at farthest.
 	cutSquare = 0.9205
 
-	maxSpreads = 4.0 // of the standard prior: within them lies all that is said, and so the result
+	maxSpreads = 4.0 // of the standard prior: limit of all statements, and so of the result
 
-	weakest    = 1e-3 // smallest precision that differs from none
+	weakest    = 1e-3 // smallest precision that counts as information
 	bisections = 30
 )
 
-// Statement is one node's estimate of its hyperparameters: surrogate.Evidence.
+// Statement holds one node's estimate of its hyperparameters: surrogate.Evidence.
 type Statement struct {
 	Mean, Precision []float64
 }
 
-// Combine returns what the statements of nodes, in any order, make of the standard prior
-// for the hyperparameters of one node more. Each hyperparameter is looked at by itself:
+// Combine returns the prior for the hyperparameters of another node, given the standard prior and
+// the statements of nodes, in any order. It treats each hyperparameter separately:
 //
 //	the nodes' values   θ_k ~ N(μ, τ²),  μ ~ the standard prior
-//	what node k tells   t_k ~ N(θ_k, 1/h_k)
+//	node k's statement  t_k ~ N(θ_k, 1/h_k)
 //
-// h_k is the precision, and t_k where the likelihood would be largest if it were a parabola:
-// the mean, with what the standard prior has moved it taken back. μ is Huber's estimate, so
-// that a statement pulls with bounded force wherever it lies and however sure it says to be,
-// and τ is where the statements scatter as much as they should. The result is the normal
-// of mean μ and variance τ² + Var(μ), never wider than the standard prior, which it is
-// without statements.
+// h_k is the precision of the statement. t_k is the maximum of the likelihood if that were a
+// parabola: the mean without the shift by the standard prior. μ is Huber's estimate, so that the
+// force of a statement is bounded, whatever its location and precision. τ is the value at which the
+// scatter of the statements equals its expectation. The result is the normal distribution with mean
+// μ and variance τ² + Var(μ). It is never wider than the standard prior, and equals it without
+// statements.
 func Combine(standard gp.Prior, statements []Statement) gp.Prior {
 	prior := gp.Prior{Location: make([]float64, len(standard.Location)), Spread: make([]float64, len(standard.Spread))}
 	for i := range prior.Location {
@@ -55,7 +55,7 @@ func Combine(standard gp.Prior, statements []Statement) gp.Prior {
 	return prior
 }
 
-// column is what is said of one hyperparameter.
+// column holds the statements about one hyperparameter.
 type column struct {
 	location, spread float64 // of the standard prior
 	at, variance     []float64
@@ -63,7 +63,7 @@ type column struct {
 
 func (c *column) add(mean, precision float64) {
 	precision = max(precision, weakest)
-	slope := (mean - c.location) / (c.spread * c.spread) // of the likelihood at the mean, against the prior's
+	slope := (mean - c.location) / (c.spread * c.spread) // of the likelihood at the mean, opposite to the prior's
 	reach := maxSpreads * c.spread
 	c.at = append(c.at, min(max(mean+slope/precision, c.location-reach), c.location+reach))
 	c.variance = append(c.variance, 1/precision)
@@ -86,7 +86,7 @@ func (c *column) combined() (location, spread float64) {
 	return location, min(math.Sqrt(low*low+1/precision), c.spread)
 }
 
-// scatter is above 0 where the statements scatter more than this spread between nodes
+// scatter returns a value above 0 if the statements scatter more than this spread between nodes
 // explains.
 func (c *column) scatter(between float64) float64 {
 	centre, _ := c.centre(between)
@@ -118,8 +118,8 @@ func (c *column) centre(between float64) (centre, precision float64) {
 	return centre, precision
 }
 
-// pull is the force with which everything draws the centre upwards, and the precision of
-// what is not too far away.
+// pull returns the total upward force on the centre, and the precision of the statements within
+// farthest.
 func (c *column) pull(between, centre float64) (force, precision float64) {
 	precision = 1 / (c.spread * c.spread)
 	force = (c.location - centre) * precision

@@ -15,10 +15,11 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// from is how many observations a statement needs: one is standardised to nothing.
+// fromObservations is the smallest number of observations for a statement: a single one is
+// standardised to 0.
 const fromObservations = 2
 
-// Exchange is that of one agent. Its Result is Learned.
+// Exchange is the exchange of one agent. Its Result is a LearnedPrior.
 type Exchange struct {
 	*latest.Latest
 	standard gp.Prior
@@ -26,8 +27,8 @@ type Exchange struct {
 
 var _ strategy.Exchange = (*Exchange)(nil)
 
-// New returns the exchange of one agent. The task's surrogate must have hyperparameters to
-// learn together.
+// New returns the exchange of one agent. The task's surrogate must have hyperparameters to learn
+// together.
 func New(t *task.Task) (*Exchange, error) {
 	model, err := surrogate.New(t)
 	if err != nil {
@@ -56,7 +57,7 @@ func New(t *task.Task) (*Exchange, error) {
 	return e, nil
 }
 
-// roundingOnTheWire is what a mean loses as float32, and more.
+// roundingOnTheWire exceeds the rounding error of a mean as float32.
 const roundingOnTheWire = 1e-4
 
 func (e *Exchange) decode(payload []byte) (any, error) {
@@ -92,7 +93,7 @@ func (e *Exchange) learned(view strategy.View) LearnedPrior {
 	return learned
 }
 
-// LearnedPrior is what peers have said.
+// LearnedPrior holds the statements of peers.
 type LearnedPrior struct {
 	standard   gp.Prior
 	statements []Statement
@@ -116,7 +117,7 @@ func (l LearnedPrior) Status() []strategy.StatusItem {
 	}}
 }
 
-// Prior returns the prior that the statements make, nil without any. It may take long.
+// Prior returns the prior from the statements, nil without any. It may take long.
 func (l LearnedPrior) Prior() *gp.Prior {
 	if len(l.statements) == 0 {
 		return nil

@@ -19,15 +19,14 @@ import (
 // Kind names the exchange and its shares.
 const Kind = "presence"
 
-// Times of the exchange. An agent is absent when three of its words in a row
-// were lost.
+// Times of the exchange. An agent is absent if three of its presence messages in a row were lost.
 const (
 	Interval = 10 * time.Second
 	TTL      = 3 * Interval
 
-	// How long after a change the new set is announced: a second, or longer where
-	// there are many, so that a hundred who come one after the other do not make
-	// everybody speak a hundred times.
+	// Delay between a change and the announcement of the new set: a second, or longer with many
+	// agents. Otherwise a hundred agents that join one after the other would cause a hundred
+	// announcements by each.
 	settle        = time.Second
 	settleForEach = 50 * time.Millisecond
 )
@@ -37,14 +36,13 @@ const (
 	settleTimer = "settle"
 )
 
-// Result is what the view shows under Kind.
+// Result is the value that the view has under Kind.
 type Result struct {
-	Present []peer.ID // sorted, the agent itself among them
-	Agreed  bool      // everybody present sees the same set
+	Present []peer.ID // sorted, including the agent itself
+	Agreed  bool      // all present agents see the same set
 }
 
-// Of returns the latest result in a view; before there is one, the agent is
-// alone.
+// Of returns the latest result in a view; before the first, only the agent itself is present.
 func Of(view strategy.View) Result {
 	if result, ok := strategy.ResultOf[Result](view, Kind); ok {
 		return result
@@ -96,7 +94,7 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	return nil
 }
 
-// look compares what the view shows with the last result.
+// look compares the presence messages of the view with the last result.
 func (e *Exchange) look(view strategy.View) []strategy.Output {
 	now := see(view)
 	moved := !slices.Equal(now.Present, e.last.Present)
@@ -123,14 +121,14 @@ func (e *Exchange) announce(leaving bool) []strategy.Output {
 	return []strategy.Output{strategy.Publish{Payload: payload, TTL: TTL, Ephemeral: true}}
 }
 
-// Others returns who is present by the words of the others alone, for an agent that
-// has no part in the task itself.
+// Others returns the agents that are present by their own messages, for an agent that does not take
+// part in the task itself.
 func Others(view strategy.View) Result { return read(view, nil) }
 
-// see reads who is present off the valid shares of a view.
+// see returns the present agents according to the valid shares of a view.
 func see(view strategy.View) Result { return read(view, []peer.ID{view.Self}) }
 
-// read adds those whose words say so to those who are present in any case.
+// read adds the authors of presence messages to the agents that are present in any case.
 func read(view strategy.View, present []peer.ID) Result {
 	result := Result{Present: present, Agreed: true}
 	var words []protocol.Presence

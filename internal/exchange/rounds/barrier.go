@@ -1,24 +1,23 @@
-// Package rounds is for exchanges of agents in step: in each round every agent sends one
-// message and waits for the others, at most until a deadline. Then the messages determine
-// the next step, or one agent does: a fixed leader, or the agent that has the turn to propose.
+// Package rounds is for exchanges of agents in step: in each round every agent sends one message
+// and waits for the others, at most until a deadline. Then the messages determine the next step, or
+// one agent does: a fixed leader, or the agent that has the turn to propose.
 //
 // A [Barrier] holds the round, whether its deadline has passed, and which peers have missed too
 // many deadlines. [Turns] determines the proposer. The exchange defines the rest:
 //
 //   - the peers that are expected to send: those present, those in step, a roster;
 //   - the content and transport of messages, and whether they belong to the round;
-//   - start and length of the deadline: the exchange sets the timer, and calls
-//     Expire when it fires;
-//   - the consequences when the round waits for no peer any more, and when some are
-//     missing.
+//   - start and length of the deadline: the exchange sets the timer, and calls Expire when it
+//     fires;
+//   - the consequences when the round waits for no peer any more, and when some are missing.
 //
 // Each agent waits according to the messages that it has received itself. Two agents may miss and
-// blame different peers, and so wait for different peers in later rounds. Decisions on which all
-// must agree may not depend on it.
+// blame different peers, and therefore wait for different peers in later rounds. Decisions on which
+// all must agree may not depend on it.
 //
-// The package has no source of its own: the papers' algorithms in rounds assume that all
-// speak. That silence costs an agent no more than 1 + log2 T deadlines in T rounds, from
-// each name, is a choice of this project.
+// The package has no source of its own: the papers' algorithms in rounds assume that all agents
+// send. The limit of 1 + log2 T deadlines in T rounds, for each silent identity, is a choice of
+// this project.
 package rounds
 
 import (
@@ -28,9 +27,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Barrier waits, in each of the rounds that follow one another, until those who are
-// expected have spoken, at most until a deadline. The zero value has no round yet. It is
-// part of an exchange, and like it for one goroutine.
+// Barrier waits, in each of a sequence of rounds, until the expected peers have sent, at most until
+// a deadline. The zero value has no round yet. It is part of an exchange, and like it for one
+// goroutine.
 type Barrier struct {
 	number int
 	open   bool
@@ -48,14 +47,14 @@ func (b *Barrier) Open(number int) {
 	b.number, b.open, b.late = number, true, false
 }
 
-// Number is that of the latest round, 0 before the first.
+// Number returns the number of the latest round, 0 before the first.
 func (b *Barrier) Number() int { return b.number }
 
 // IsOpen reports whether the latest round has begun and not ended.
 func (b *Barrier) IsOpen() bool { return b.open }
 
-// Expire says that the deadline of the open round has passed. Without an open round it
-// does nothing: a timer may be left over from one that has closed.
+// Expire notes that the deadline of the open round has passed. Without an open round it does
+// nothing: a timer may be left over from a closed one.
 func (b *Barrier) Expire() { b.late = b.late || b.open }
 
 // Late reports whether the deadline of the latest round has passed while it was open.
@@ -87,7 +86,8 @@ func (b *Barrier) Close(expected []peer.ID, hasSent func(peer.ID) bool) (missing
 	return missing
 }
 
-// missing lists who may be waited for in the open round and has not spoken.
+// missing returns the expected peers that have not sent in the open round and for which it may
+// wait.
 func (b *Barrier) missing(expected []peer.ID, hasSent func(peer.ID) bool) []peer.ID {
 	if !b.open {
 		return nil

@@ -10,9 +10,8 @@ const maxLapses = 1024
 // in which it may wait for that peer again.
 type absence struct{ times, again int }
 
-// absences bounds the cost of silent peers. After a peer's m-th missed deadline the agent does
-// not wait for it again for 2^(m-1) rounds, so a peer costs at most 1 + log2 T deadlines in T
-// rounds.
+// absences limits the cost of silent peers. After a peer's m-th missed deadline the agent does not
+// wait for it again for 2^(m-1) rounds, so a peer costs at most 1 + log2 T deadlines in T rounds.
 type absences map[peer.ID]absence
 
 // note records the peers that missed the deadline of a round.

@@ -8,11 +8,11 @@ import "github.com/libp2p/go-libp2p/core/peer"
 type Turns struct {
 	Roster []peer.ID // the same, in the same order, for all agents
 
-	lapses absences // of those who were passed over
+	lapses absences // of peers that were passed over
 }
 
-// Leader is who may propose in this turn of a round, both at least 0: of n on the roster
-// the one at place (round+turn) mod n. It panics when the roster is empty.
+// Leader returns the peer that may propose in this turn of a round, both at least 0: entry
+// (round+turn) mod n of the n on the roster. It panics if the roster is empty.
 func (t *Turns) Leader(round, turn int) peer.ID {
 	return t.Roster[(round+turn)%len(t.Roster)]
 }
@@ -26,8 +26,8 @@ func (t *Turns) PassOver(round, turn int) {
 	t.lapses.note([]peer.ID{t.Leader(round, turn)}, round)
 }
 
-// Forgiven reports whether an agent may wait for the peer that has this turn: after m times passed
-// over not before 2^(m-1) rounds later.
+// Forgiven reports whether an agent may wait for the peer that has this turn. A peer that was
+// passed over m times is forgiven 2^(m-1) rounds later.
 func (t *Turns) Forgiven(round, turn int) bool {
 	return t.lapses.isForgiven(t.Leader(round, turn), round)
 }

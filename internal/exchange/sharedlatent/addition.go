@@ -46,7 +46,7 @@ func addition() strategy.ExchangeAddition {
 	}
 }
 
-// forge states outputs of another latent function at the designs of the author.
+// forge states outputs of another latent function at the rows of the author.
 func forge(t *task.Task, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	m, err := modelOf(t)
 	if err != nil {

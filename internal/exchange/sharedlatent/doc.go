@@ -2,6 +2,6 @@
 // have in common (type: shared-latent). After each observation a node publishes a statement: the
 // information of its observations about that function. Its posterior uses peers' statements.
 //
-// There are no waits and no rounds of averaging, since statements can be multiplied in any order
+// There are no waits and no rounds of averaging, because statements can be multiplied in any order
 // (package latent has the model and its source).
 package sharedlatent

@@ -21,7 +21,7 @@ const fromObservations = 2
 // maxPeers is the maximum number of statements that a node uses, those with the most observations.
 const maxPeers = 50
 
-// Exchange is that of one agent. Its Result is a PeerFactors.
+// Exchange is the exchange of one agent. Its Result is a PeerFactors.
 type Exchange struct{ *latest.Latest }
 
 var _ strategy.Exchange = (*Exchange)(nil)
@@ -96,7 +96,7 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	return outputs
 }
 
-// PeerFactors are the statements of peers.
+// PeerFactors holds the statements of peers.
 type PeerFactors []latent.Statement
 
 var _ strategy.ModelInput = PeerFactors(nil)

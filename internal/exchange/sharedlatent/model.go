@@ -17,15 +17,15 @@ const (
 	latentPoints = 30
 	overhang     = 0.05 // of the cube's side, beyond both ends; smoothing reaches over them
 
-	// maxLearned is how many observations enter the fit of the latent process, whose time
-	// grows with their cube. All are conditioned on.
+	// maxLearned is the largest number of observations in the fit of the latent process, whose time
+	// grows with their cube. The posterior is conditioned on all.
 	maxLearned = 100
 
 	// drawFeatures is the number of random features of the prior part of a sample path.
 	drawFeatures = 512
 )
 
-// model is the exact process, and the process that the agents' functions are outputs of.
+// model is the exact process, together with the process whose outputs are the agents' functions.
 type model struct {
 	surrogate.Process
 	spec latent.Spec // the same for all agents of a task
@@ -38,10 +38,10 @@ func newModel(t *task.Task, process surrogate.Process) *model {
 	return &model{process, latent.Spec{Kernel: own.Kernel, Groups: own.Groups, Points: commonPoints(t.Space), Latents: 1, Own: true}}
 }
 
-// commonPoints fill the cube and its surroundings evenly: multiples, modulo 1, of the powers
-// of 1/g, where g is the number with g^(d+1) = g + 1 (Roberts, "The Unreasonable
-// Effectiveness of Quasirandom Sequences", 2018). Coordinates of what is no float are those
-// of designs.
+// commonPoints returns points that fill the cube and its surroundings evenly: multiples, modulo 1,
+// of the powers of 1/g, where g is the number with g^(d+1) = g + 1 (Roberts, "The Unreasonable
+// Effectiveness of Quasirandom Sequences", 2018). Coordinates of parameters other than floats are
+// those of designs.
 func commonPoints(space *task.Space) [][]float64 {
 	g := 2.0
 	for range 60 {
@@ -114,14 +114,14 @@ func (m *model) ConditionOnPeers(ctx context.Context, peers any, obs surrogate.O
 	return &posterior{own: alone, process: process, proposed: proposed}, nil
 }
 
-// learn returns the agent's own wish for all hyperparameters.
+// learn returns the agent's own proposal for all hyperparameters.
 func (m *model) learn(ctx context.Context, gathered *latent.Gathered, x [][]float64, y []float64) (latent.Hyperparameters, error) {
 	x, y = evenly(x, y)
 	begin := m.spec.Average(gathered, m.spec.PriorMode().Latent, 1)
 	return m.spec.Fit(ctx, gathered, x, y, begin, false, nil)
 }
 
-// evenly leaves out observations where there are too many to learn from.
+// evenly omits observations if there are too many to learn from.
 func evenly(x [][]float64, y []float64) (someX [][]float64, someY []float64) {
 	if len(x) <= maxLearned {
 		return x, y
@@ -133,7 +133,7 @@ func evenly(x [][]float64, y []float64) (someX [][]float64, someY []float64) {
 	return someX, someY
 }
 
-// state returns the statement that follows from the observations, at least one, by the
+// state returns the statement that follows from the observations, at least one. It uses the
 // hyperparameters of the posterior if that is conditioned on peers.
 func (m *model) state(ctx context.Context, obs surrogate.Observations, given surrogate.Posterior) (latent.Statement, error) {
 	y, err := m.Standardize(obs)
@@ -154,8 +154,8 @@ func (m *model) state(ctx context.Context, obs surrogate.Observations, given sur
 	return m.spec.State(h, obs.X, y)
 }
 
-// posterior predicts and draws by the common process. What it shares is of the own process, so that
-// no peer receives its own information.
+// posterior predicts and draws with the common process. It shares results of the own process only,
+// so that no peer receives its own information.
 type posterior struct {
 	own      surrogate.Scaled
 	process  *latent.Posterior
@@ -176,7 +176,7 @@ func (p *posterior) PredictGradient(meanGradient, varianceGradient, x []float64)
 func (p *posterior) Draw(rng *rand.Rand) surrogate.Function {
 	f, err := p.process.Draw(drawFeatures, rng)
 	if err != nil {
-		panic(err) // what can be conditioned on can be drawn from
+		panic(err) // a process that could be conditioned can be drawn from
 	}
 	return f
 }

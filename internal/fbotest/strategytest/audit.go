@@ -21,16 +21,16 @@ func PrivateExchange(t testing.TB, r strategy.Registration, definition *task.Tas
 	return exchanges[0]
 }
 
-// Shown returns the bound on ε that an attacker shows on a task. Each run has an exchange of its
-// own. attack lets it release the vectors of a world, 0 or 1, and returns the attacker's guess.
+// Shown returns the lower bound on ε from an attack on a task. Each run has an exchange of its own.
+// attack lets it release the vectors of a world, 0 or 1, and returns the attacker's guess.
 func Shown(t testing.TB, r strategy.Registration, definition *task.Task, runs int, attack func(e strategy.Exchange, world int) int) float64 {
 	t.Helper()
 	source := rand.NewChaCha8([32]byte{3})
 	return Guarantee().Shown(runs, func(world int) int { return attack(PrivateExchange(t, r, definition, source), world) })
 }
 
-// CheckAudit audits the published bytes of a strategy that releases one design with noise. The keys
-// of privacy map to whether they keep the guarantee. attack is that of Shown.
+// CheckAudit audits the published bytes of a strategy that releases one design with noise. kept
+// maps the keys of privacy to whether they keep the guarantee. attack is that of Shown.
 func CheckAudit(t *testing.T, r strategy.Registration, parameters string, runs int, power float64, kept map[string]bool, attack func(definition *task.Task, e strategy.Exchange, world int) int) {
 	t.Helper()
 	for keys, keeps := range kept {
@@ -40,8 +40,8 @@ func CheckAudit(t *testing.T, r strategy.Registration, parameters string, runs i
 	}
 }
 
-// DueVector returns what a private exchange computes for its first release, of any view. The given
-// view has peer b alone present, and observations enough.
+// DueVector returns the function that a private exchange computes for its first release, for any
+// view. The given view must have peer b as the only present one, and enough observations.
 func DueVector(t testing.TB, e strategy.Exchange, view strategy.View) func(view strategy.View) []float64 {
 	t.Helper()
 	for _, output := range e.Step(view, strategy.CaughtUp{Peer: "b"}) {

@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Constrain returns the task and the view of an agent whose first coordinate must be low at least,
+// Constrain returns the task and the view of an agent with a lower limit on its first coordinate,
 // which its trials have measured. The model of that constraint has these lengthscales; without any
 // its hyperparameters are fitted.
 func Constrain(t testing.TB, view strategy.View, low float64, lengthscales ...float64) (*task.Task, strategy.View) {

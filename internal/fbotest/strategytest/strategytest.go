@@ -1,4 +1,4 @@
-// Package strategytest has helpers for tests of strategies and exchanges.
+// Package strategytest contains helpers for tests of strategies and exchanges.
 package strategytest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Guarantee returns the privacy that the audited tasks claim.
+// Guarantee returns the differential privacy that the audited tasks claim.
 func Guarantee() audit.Guarantee { return audit.Guarantee{Epsilon: 4, Delta: 0.005} }
 
 // Task parses a task file, for these strategies.
@@ -60,7 +60,7 @@ func View(definition *task.Task, x [][]float64, value func(x []float64) float64)
 	return view
 }
 
-// observations returns the values of a view's trials, of which larger is better.
+// observations returns the values of a view's trials; larger ones are better.
 func observations(view strategy.View) (obs surrogate.Observations) {
 	for _, trial := range view.Trials {
 		y := trial.Outcome.Value
@@ -72,8 +72,9 @@ func observations(view strategy.View) (obs surrogate.Observations) {
 	return obs
 }
 
-// Condition gives a view with trials the posterior of its task's surrogate. The hyperparameters are
-// fixed, which saves the time of a fit: this variance of the noise, and lengthscales of 0.4.
+// Condition sets the posterior of a view with trials to that of its task's surrogate. The
+// hyperparameters are fixed, which saves the time of a fit: this variance of the noise, and
+// lengthscales of 0.4.
 func Condition(t testing.TB, view *strategy.View, noise float64) {
 	t.Helper()
 	h := surrogate.Hyperparameters{Noise: noise}
@@ -83,7 +84,8 @@ func Condition(t testing.TB, view *strategy.View, noise float64) {
 	condition(t, view, h)
 }
 
-// Fit gives a view with trials the posterior of its task's surrogate, with fitted hyperparameters.
+// Fit sets the posterior of a view with trials to that of its task's surrogate, with fitted
+// hyperparameters.
 func Fit(t testing.TB, view *strategy.View, rng *rand.Rand) {
 	t.Helper()
 	h, err := model(t, view).Fit(t.Context(), observations(*view), nil, rng)
@@ -114,8 +116,8 @@ func condition(t testing.TB, view *strategy.View, h surrogate.Hyperparameters) {
 	view.Posterior = posterior
 }
 
-// CheckSettings checks what the keys of the section strategy are read as. The cases have, by the
-// content of the section, the strategy that a task of one float parameter then has.
+// CheckSettings checks how the keys of the section strategy are read. The cases map the content of
+// the section to the resulting strategy of a task with one float parameter.
 func CheckSettings(t *testing.T, strategies strategy.Set, cases map[string]task.Strategy) {
 	t.Helper()
 	for section, want := range cases {

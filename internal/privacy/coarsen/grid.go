@@ -1,13 +1,11 @@
-// Package coarsen makes what a node shares of its designs coarse, by a grid whose place only the
-// node knows: [Grid]. It bounds what a share discloses to attacks that are known
-// (docs/privacy.md has what they find), and proves nothing; package privacy has what is
-// proved.
+// Package coarsen makes the designs in shares coarse, by a secret grid that only the node knows:
+// [Grid]. It limits what known attacks can compute from a share (docs/privacy.md has their
+// results), and proves nothing; package privacy has the proofs.
 //
-// A coarse point follows from the design and a secret that stays the same. So shares do not
-// average out, and a share that is sent again, after a restart too, discloses nothing more.
-// The grid of a parameter depends on its name, its scale and its values in their own units,
-// and on nothing else of the task file: an edited file gives cells that are the same, or
-// unions or parts of the same.
+// A coarse point is a function of the design and a constant secret. Therefore averaging shares does
+// not help, and a repeated share, also after a restart, discloses nothing more. The grid of a
+// parameter depends on its name, its scale and its values in their own units, and on nothing else
+// of the task file: with an edited file the cells are the same, or unions or parts of the same.
 package coarsen
 
 import (
@@ -24,35 +22,35 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Share is the value of the key share of a task file with which nodes share designs by a Grid.
+// Share is the value of the key share in a task file whose nodes share designs by a Grid.
 const Share = "coarse"
 
 const (
-	// Cell is the width of cells for a parameter whose range is 1 in its own units: on a linear
-	// scale its values, on a log scale their natural logarithms. Other cells are wider or
-	// narrower by a power of 2.
+	// Cell is the width of cells for a parameter with a range of 1 in its own units: on a linear
+	// scale its values, on a log scale their natural logarithms. Other cells are wider or narrower
+	// by a power of 2.
 	Cell = 0.35
-	// MinCell and MaxCell bound the width of cells as parts of a parameter's range, the
-	// second of which is not reached. Their geometric mean is Cell.
+	// MinCell and MaxCell are the limits of the width of cells as parts of a parameter's range;
+	// MaxCell is exclusive. Their geometric mean is Cell.
 	MinCell = Cell / math.Sqrt2
 	MaxCell = Cell * math.Sqrt2
 
-	// OtherChoice is the probability that a choice is shared as another one.
+	// OtherChoice is the probability that a choice is replaced by another one.
 	OtherChoice = 0.25
 )
 
-// Grid makes points of a space coarse. A number becomes the middle of its cell. Where cells
-// begin is drawn for each parameter. A choice becomes another one with probability
-// OtherChoice, drawn for each choice.
+// Grid makes points of a space coarse. A number becomes the middle of its cell; the offset of the
+// cells is drawn for each parameter. A choice becomes another one with probability OtherChoice,
+// drawn for each choice.
 type Grid struct {
 	blocks  []task.Block
 	numbers []cells
-	choices [][]int // of each categorical parameter: what each choice becomes
+	choices [][]int // of each categorical parameter: the replacement of each choice
 }
 
-// New returns the grid of the node with this key on a space. It follows from a hash (HKDF, RFC
-// 5869) of the key, and for each parameter from its name and scale. A receiver of one middle of a
-// cell knows the cells of that parameter; what the grid hides is where in a cell the design is.
+// New returns the grid of the node with this key on a space. It is derived by a hash (HKDF, RFC
+// 5869) from the key, and for each parameter from its name and scale. A receiver of one middle of a
+// cell knows the cells of that parameter; the grid hides the position of the design within a cell.
 func New(key crypto.PrivKey, space *task.Space) (*Grid, error) {
 	raw, err := key.Raw()
 	if err != nil {
@@ -76,8 +74,8 @@ func New(key crypto.PrivKey, space *task.Space) (*Grid, error) {
 	return g, nil
 }
 
-// Coarse returns the coarse point; where the middle of a cell is outside of the unit cube,
-// the nearest place in it. Without a grid, nil, a point stays as it is.
+// Coarse returns the coarse point. If the middle of a cell is outside the unit cube, it becomes the
+// nearest point in it. A nil grid leaves the point unchanged.
 func (g *Grid) Coarse(p protocol.Point) protocol.Point {
 	if g == nil {
 		return p
@@ -92,9 +90,9 @@ func (g *Grid) Coarse(p protocol.Point) protocol.Point {
 	return coarse
 }
 
-// Deviation returns the root mean square distance, in the unit cube, of a number that may lie
-// anywhere in its cell from the middle, over the numbers of the space. Without numbers it is
-// that of a cell of width Cell.
+// Deviation returns the root mean square distance, in the unit cube, between a uniformly
+// distributed number in its cell and the middle of the cell, over the numbers of the space. Without
+// numbers it is that of a cell of width Cell.
 func (g *Grid) Deviation() float64 {
 	if len(g.numbers) == 0 {
 		return Cell / math.Sqrt(12)
@@ -106,8 +104,8 @@ func (g *Grid) Deviation() float64 {
 	return math.Sqrt(sum)
 }
 
-// Widths returns the width of the cells of each parameter that is a number, as a part of its
-// range. It is no secret.
+// Widths returns the width of the cells of each numeric parameter, as a part of its range. It is
+// public.
 func Widths(space *task.Space) (widths []float64) {
 	for i, block := range space.Blocks() {
 		if block.Kind != task.Categorical {
@@ -117,10 +115,10 @@ func Widths(space *task.Space) (widths []float64) {
 	return widths
 }
 
-// cells are the intervals of one parameter, in its own units: width wide, from begin on.
+// cells holds the intervals of one parameter, in its own units; one of them begins at begin.
 type cells struct {
 	scale string
-	knots []float64 // its own units at evenly spaced coordinates from 0 to 1, ascending
+	knots []float64 // in own units, at evenly spaced coordinates from 0 to 1, ascending
 	level int       // the width is Cell · 2^level
 	width float64
 	begin float64
@@ -145,14 +143,14 @@ func (c cells) middle(u float64) float64 {
 	return c.coordinate(c.begin + (cell+0.5)*c.width)
 }
 
-// own returns a coordinate in the parameter's own units.
+// own returns the value of a coordinate in the parameter's own units.
 func (c cells) own(u float64) float64 {
 	at := min(max(u, 0), 1) * float64(len(c.knots)-1)
 	i := min(int(at), len(c.knots)-2)
 	return c.knots[i] + (at-float64(i))*(c.knots[i+1]-c.knots[i])
 }
 
-// coordinate is the inverse of own; outside of the range it is that of the nearest end.
+// coordinate is the inverse of own; outside the range it returns that of the nearest end.
 func (c cells) coordinate(v float64) float64 {
 	last := len(c.knots) - 1
 	if v <= c.knots[0] {
@@ -166,8 +164,8 @@ func (c cells) coordinate(v float64) float64 {
 	return (float64(i) + (v-c.knots[i])/(c.knots[i+1]-c.knots[i])) / float64(last)
 }
 
-// units returns the scale of a parameter, and its own units at evenly spaced coordinates: at the
-// ends of its range, and of listed numbers at each of them and half way between.
+// units returns the scale of a parameter, and its values in own units at evenly spaced coordinates:
+// the ends of its range, or for listed numbers each of them and the midpoints between.
 func units(space *task.Space, parameter int) (scale string, knots []float64) {
 	p := space.Parameters()[parameter]
 	log := p.Scale == task.Log || p.Numbers != nil && p.Numbers[0] > 0
@@ -176,7 +174,7 @@ func units(space *task.Space, parameter int) (scale string, knots []float64) {
 	if log {
 		on, scale = math.Log, "log"
 	}
-	half := p.Step / 2 // of ints and steps, whose bins reach beyond the outer values
+	half := p.Step / 2 // of ints and steps, whose bins extend beyond the outer values
 	switch {
 	case p.Numbers != nil:
 		for i, v := range p.Numbers {
@@ -194,13 +192,13 @@ func units(space *task.Space, parameter int) (scale string, knots []float64) {
 	return scale, []float64{on(p.Low - half), on(p.High + half)}
 }
 
-// levels is how many binary digits a begin has.
+// levels is the number of binary digits of a begin.
 const levels = 60
 
-// begin returns where cells of a level begin, uniform over their width. Cells of a level are
+// begin returns the begin of the cells of a level, uniform over their width. Cells of a level are
 // unions of two cells of the level below, so that those of several levels disclose no more than
-// those of the lowest: the begin is a sum of the widths of lower levels, each with a binary digit
-// of its own.
+// those of the lowest. For this, the begin is a sum of the widths of lower levels, each with its
+// own random binary digit.
 func begin(secret random.Seed, label string, level int) float64 {
 	digits := func(block int) uint64 { return secret.Stream("cells "+label, uint64(int64(block))).Uint64() }
 	block := floorDiv(level-levels, 64)
@@ -218,9 +216,9 @@ func begin(secret random.Seed, label string, level int) float64 {
 
 func floorDiv(a, b int) int { return int(math.Floor(float64(a) / float64(b))) }
 
-// moved returns what each choice of a parameter becomes. It depends on the name of the
-// parameter and the choice; of the others that one is taken whose number, drawn from its name, is
-// largest, so that an added choice changes what few of the others become.
+// moved returns the replacement of each choice of a parameter. It depends on the name of the
+// parameter and the choice. The replacement is the other choice with the largest number drawn from
+// its name, so that an added choice changes few replacements.
 func moved(secret random.Seed, p task.Parameter) []int {
 	choices := p.Choices
 	if p.Kind == task.Bool {

@@ -9,10 +9,11 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// maxNamed is how many parameters Reveals names.
+// maxNamed is the maximum number of parameters that Reveals names.
 const maxNamed = 10
 
-// Reveals describes what a node that shares coarse designs of a space discloses, for people.
+// Reveals returns a description, for people, of the disclosures of a node that shares coarse
+// designs of a space.
 func Reveals(space *task.Space) string {
 	var cells []string
 	for i, p := range space.Parameters() {
@@ -46,7 +47,7 @@ func cellText(space *task.Space, parameter int) string {
 }
 
 // DisclosesMore describes, in sentences, the disclosures that an edit of a task file adds to those
-// under the former file; it is empty where the cells are the same or wider.
+// under the former file; it is empty if the cells are the same or wider.
 func DisclosesMore(former, edited *task.Space) (lines []string) {
 	var narrower, renamed []string
 	for i, p := range edited.Parameters() {
@@ -76,8 +77,8 @@ func DisclosesMore(former, edited *task.Space) (lines []string) {
 	return lines
 }
 
-// twoGrids is the median error of the middle of what the cells of two independent grids have in
-// common, as a part of that of one. TestTwoGridsNarrowAPlace measures it.
+// twoGrids is the median error of the middle of the intersection of two independent grids' cells,
+// as a part of that of one cell. TestTwoGridsNarrowAPlace measures it.
 const twoGrids = 0.66
 
 func cellsNamed(space *task.Space, name string) (cells, bool) {

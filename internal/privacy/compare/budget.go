@@ -8,11 +8,11 @@ import (
 // MaxCounted is the number of peers that a Budget distinguishes.
 const MaxCounted = 1024
 
-// ErrSpent reports that a peer has been answered as often as it may be.
+// ErrSpent means that a peer has already received its maximum number of answers.
 var ErrSpent = errors.New("too many comparisons")
 
-// Budget counts how often each peer has been answered since the latest Renew, which is
-// due every hour. It has no clock and no memory over restarts: its owner has both.
+// Budget counts the answers to each peer since the latest Renew, which is due every hour. It has no
+// clock and does not survive restarts: its owner is responsible for both.
 type Budget struct {
 	most   int
 	counts map[string]int

@@ -15,7 +15,7 @@ import (
 // ElementBytes is the size of a group element.
 const ElementBytes = 32
 
-// SecretBytes is how many random bytes Begin and Answer read.
+// SecretBytes is the number of random bytes that Begin and Answer read.
 const SecretBytes = 64
 
 // The sizes of the messages.
@@ -24,7 +24,7 @@ const (
 	AnswerBytes = 2 * OfferBytes
 )
 
-// ErrMalformed reports that no honest party sends such a message.
+// ErrMalformed means that no honest party sends such a message.
 var ErrMalformed = errors.New("malformed message of a comparison")
 
 var (
@@ -32,14 +32,14 @@ var (
 	secretAs = []byte("fbo-compare-1-secret")
 )
 
-// Comparison is what the party keeps that has begun one.
+// Comparison is the state of the party that has begun a comparison.
 type Comparison struct {
-	secret group.Scalar // nil once it has been used
+	secret group.Scalar // nil after its use
 }
 
-// Begin returns the offer of the party with a value. The context names the
-// conversation: the parties, their roles, and something that is never used again. Both
-// must use the same. random is crypto/rand.Reader if nil.
+// Begin returns the offer of the party with a value. The context identifies the comparison: the
+// parties, their roles, and a value that is never used again. Both must use the same. random is
+// crypto/rand.Reader if nil.
 func Begin(value uint64, context []byte, random io.Reader) (*Comparison, []byte, error) {
 	secret, err := newSecret(random)
 	if err != nil {
@@ -48,8 +48,8 @@ func Begin(value uint64, context []byte, random io.Reader) (*Comparison, []byte,
 	return &Comparison{secret}, list(raise(hashed(ones(value, Bits), context), secret)), nil
 }
 
-// Answer returns the answer of the party with a threshold to an offer. An error that
-// is not of random wraps ErrMalformed.
+// Answer returns the answer of the party with a threshold to an offer. An error other than that of
+// random wraps ErrMalformed.
 func Answer(threshold uint64, context, offer []byte, random io.Reader) ([]byte, error) {
 	offered, err := parse("offer", offer)
 	if err != nil {
@@ -63,9 +63,9 @@ func Answer(threshold uint64, context, offer []byte, random io.Reader) ([]byte, 
 	return append(list(raise(offered, secret)), list(raise(own, secret))...), nil
 }
 
-// End reports whether the value exceeds the threshold. It can be called once. An error
-// wraps ErrMalformed where the answer is wrong; the other party must then learn no more
-// than that the value does not exceed.
+// End reports whether the value exceeds the threshold. It can be called once. If the answer is
+// wrong, the error wraps ErrMalformed; the caller must then act as if the value did not exceed the
+// threshold, so that the other party learns nothing else.
 func (c *Comparison) End(answer []byte) (bool, error) {
 	if c.secret == nil {
 		return false, errors.New("the comparison has ended already")
@@ -90,8 +90,8 @@ func (c *Comparison) End(answer []byte) (bool, error) {
 	}
 }
 
-// newSecret returns a uniform scalar, which is made of more bytes than it has so that
-// none is more likely.
+// newSecret returns a uniform scalar. It is derived from more bytes than it has, so that no scalar
+// is more likely.
 func newSecret(random io.Reader) (group.Scalar, error) {
 	if random == nil {
 		random = rand.Reader
@@ -124,7 +124,7 @@ func raise(points []group.Element, secret group.Scalar) []group.Element {
 	return points
 }
 
-// list is the points in the order of their bytes.
+// list returns the points, sorted by their bytes.
 func list(points []group.Element) []byte {
 	encoded := make([][]byte, len(points))
 	for i, p := range points {
@@ -138,10 +138,10 @@ func list(points []group.Element) []byte {
 	return slices.Concat(encoded...)
 }
 
-// at is the bytes of an element of a list.
+// at returns the bytes of an element of a list.
 func at(list []byte, i int) []byte { return list[i*ElementBytes : (i+1)*ElementBytes] }
 
-// parse reads what list has written of points that differ, none of them the identity.
+// parse reads the output of list for distinct points other than the identity.
 func parse(what string, data []byte) ([]group.Element, error) {
 	if len(data) != OfferBytes {
 		return nil, fmt.Errorf("%s: %w: %d bytes, accepted are %d", what, ErrMalformed, len(data), OfferBytes)
@@ -162,7 +162,7 @@ func parse(what string, data []byte) ([]group.Element, error) {
 	return points, nil
 }
 
-// common counts the elements that two lists have in common.
+// common returns the number of elements that two lists have in common.
 func common(a, b []byte) (count int) {
 	for i, j := 0, 0; i < Bits && j < Bits; {
 		switch bytes.Compare(at(a, i), at(b, j)) {

@@ -9,28 +9,28 @@ import (
 	"github.com/cloudflare/circl/group"
 )
 
-// Bits is how many bits numbers have, and so how many elements a set has.
+// Bits is the number of bits of a number, and therefore the number of elements of a set.
 const Bits = 64
 
-// hashedAs separates these hashes from all other ones, as RFC 9380 asks for.
+// hashedAs separates these hashes from all others, as RFC 9380 requires.
 var hashedAs = []byte("fbo-compare-1-ristretto255_XMD:SHA-512_R255MAP_RO_")
 
-// The party of an element.
+// Owners of an element.
 const (
 	both     = 0 // it may be in both sets
-	beginner = 1 // it fills up the beginner's set
-	answerer = 2 // it fills up the other one
+	beginner = 1 // it pads the beginner's set
+	answerer = 2 // it pads the answerer's set
 )
 
-// An element of a set: the prefix that leaves out the lowest bits, or what fills its
-// place, which has the prefix 0.
+// element is an element of a set: the prefix without the lowest bits, or padding in its place,
+// which has the prefix 0.
 type element struct {
 	owner   byte
-	without byte // how many bits are left out
+	without byte // number of omitted bits
 	prefix  uint64
 }
 
-// ones is the set of the beginner's number, an element for each of its lowest bits.
+// ones returns the set of the beginner's number, with one element for each of its lowest bits.
 func ones(x uint64, bits int) []element {
 	set := make([]element, bits)
 	for i := range set {
@@ -40,7 +40,7 @@ func ones(x uint64, bits int) []element {
 	return set
 }
 
-// zeros is the set of the other number.
+// zeros returns the set of the answerer's number.
 func zeros(y uint64, bits int) []element {
 	set := make([]element, bits)
 	for i := range set {
@@ -50,15 +50,14 @@ func zeros(y uint64, bits int) []element {
 	return set
 }
 
-// hash maps an element of a conversation into the group.
+// hash maps an element of a comparison into the group.
 func (e element) hash(conversation [sha256.Size]byte) group.Element {
 	message := append(conversation[:], e.owner, e.without)
 	return curve.HashToElement(binary.BigEndian.AppendUint64(message, e.prefix), hashedAs)
 }
 
-// Ordered maps a float to a number so that a < b if and only if Ordered(a) < Ordered(b).
-// Both zeros are one number, as they are equal. NaN, which has no place in the order, is
-// an error.
+// Ordered maps a float to a number so that a < b if and only if Ordered(a) < Ordered(b). Both zeros
+// map to one number, because they are equal. NaN has no order and is an error.
 func Ordered(v float64) (uint64, error) {
 	if math.IsNaN(v) {
 		return 0, errors.New("NaN cannot be compared, accepted are all other numbers")

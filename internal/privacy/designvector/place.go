@@ -1,17 +1,17 @@
-// Package designvector turns designs into vectors that package ledger can add noise to, and the
-// noisy vectors back into designs.
+// Package designvector converts designs to vectors, to which package ledger can add noise, and
+// noisy vectors back to designs.
 //
-// A number is its coordinate in the unit cube less 1/2. A category of L choices is L numbers: (1 −
-// 1/L)/√2 for the choice and −1/(L√2) for each other one, so that two choices are as far apart as
-// the two ends of a number. The result is the nearest design: a number outside of the unit interval
-// becomes its end, and a category takes the choice with the largest number. Both follow from the
-// noisy vector alone, and so cost no privacy. With two choices the wrong one is released with the
-// probability Φ(−1/2σ), σ being the deviation of the noise: this is randomised response, at the
-// cost that the ledger counts for the vector.
+// A number is its coordinate in the unit cube minus 1/2. A category of L choices is L numbers: (1 −
+// 1/L)/√2 for the choice and −1/(L√2) for each other one, so that two choices have the distance of
+// the two ends of a number. The result is the nearest design: a number outside the unit interval
+// becomes its end, and a category takes the choice with the largest number. Both are functions of
+// the noisy vector alone, and therefore cost no privacy. With two choices the wrong one is released
+// with probability Φ(−1/2σ), where σ is the deviation of the noise. This is randomised response, at
+// the cost that the ledger counts for the vector.
 //
 // The vectors of a space lie in a ball around 0 of radius [Norm], half the diagonal of the cube. A
-// design that depends on data may move from one corner to the opposite one with a single
-// observation, so that the sensitivity to one is that to all of them: the diagonal.
+// single observation can move a design that depends on data from one corner to the opposite one.
+// Therefore the sensitivity to one observation equals that to all of them: the diagonal.
 package designvector
 
 import (
@@ -21,13 +21,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Release describes the release of a node that publishes a design of the space.
+// Release returns the description of a DP release of a design of the space.
 func Release(space *task.Space) task.Release {
 	return task.Release{Numbers: space.Dim(), Of: "a design", Norm: Norm(space), Place: true}
 }
 
-// Norm is the largest Euclidean norm that a Vector of the space can have: √d/2 for d
-// parameters that are numbers or have two choices.
+// Norm returns the largest Euclidean norm of a Vector of the space: √d/2 for d parameters that are
+// numbers or have two choices.
 func Norm(space *task.Space) float64 {
 	square := 0.0
 	for _, block := range space.Blocks() {
@@ -55,8 +55,8 @@ func Vector(space *task.Space, p protocol.Point) []float64 {
 	return v
 }
 
-// Point returns the point of the space that is nearest to a vector, of equally near choices
-// the first. The vector must be finite and as long as space.Dim.
+// Point returns the point of the space that is nearest to a vector; of equally near choices, the
+// first. The vector must be finite and as long as space.Dim.
 func Point(space *task.Space, v []float64) protocol.Point {
 	var p protocol.Point
 	for _, block := range space.Blocks() {

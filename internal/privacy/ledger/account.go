@@ -11,17 +11,17 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// account holds the node's releases by name: those of its journal, and those that peers hold.
+// account holds the node's releases by name: those of its journal, and those that peers report.
 type account struct {
 	journal protocol.Receipt              // the releases that the journal counts
-	seen    map[protocol.ReleaseName]bool // releases of the node by any journal
+	seen    map[protocol.ReleaseName]bool // releases of the node in any journal
 
-	opened    bool // the journal says that a peer holds the account, or it has releases
-	earlier   bool // the journal said so before this run
+	opened    bool // by the journal, a peer holds the account, or it has releases
+	earlier   bool // the journal has records of an earlier run
 	confirmed bool // in this run a peer has sent the journal's last release, or the one before
 	announced int  // 1 plus the number of releases of the receipt last announced in this run; 0: none
-	forked    bool // in this run a journal with other releases is known, which must receive this receipt
-	warned    bool // that releases wait for a peer that confirms the account
+	forked    bool // in this run a journal with other releases is known; its node must receive this receipt
+	warned    bool // the user was warned that releases wait for a peer that confirms the account
 }
 
 // note counts the releases of a receipt as made.
@@ -41,12 +41,12 @@ func (a *account) count(name protocol.ReleaseName) {
 	a.note(a.journal)
 }
 
-// whole reports whether the journal's account can be trusted: it has begun in this run, or a
-// present peer has reported its last release. A release and its receipt are published after they
-// are on disk, so that after a crash possibly no peer has the last one; the one before is enough.
+// whole reports whether the journal's account can be trusted: it has begun in this run, or a peer
+// has reported its last release. A release and its receipt are published after they are on disk, so
+// that after a crash possibly no peer has the last one; therefore the one before is enough.
 func (a *account) whole() bool { return !a.earlier || a.confirmed }
 
-// vouch records that a peer holds this many of the journal's releases.
+// vouch notes that a peer holds this number of the journal's releases.
 func (a *account) vouch(releases int) {
 	a.confirmed = a.confirmed || releases >= len(a.journal.Releases)-1
 }
@@ -87,9 +87,9 @@ func (l *Ledger) Announce() (payload []byte) {
 	return payload
 }
 
-// Reconcile looks at the account of this node that a peer holds, and returns a record if that
-// is news. Where the journal does not know all of it, there will be no more releases:
-// with the first such record comes why.
+// Reconcile compares the account of this node that a peer holds with the journal, and returns a
+// record if there is news. If the journal lacks a part of it, there will be no more releases; the
+// first such record comes with the reason.
 func (l *Ledger) Reconcile(r protocol.Receipt) (record []byte, reason string) {
 	switch common := l.journal.Common(r); {
 	case common == len(r.Releases):

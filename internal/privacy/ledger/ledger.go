@@ -15,20 +15,20 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// gridBits makes rounding negligible relative to any noise.
+// gridBits is large enough that rounding is negligible relative to any noise.
 const gridBits = 30
 
-// Terms are the promise of a task, in numbers that every node can check.
+// Terms holds the privacy budget of a task, in numbers that every node can check.
 type Terms struct {
 	task.Privacy
 	Sigma float64 // deviation of the noise that a node adds to each weight
 	plan  privacy.Plan
-	sigma int64 // the same in units of the grid
+	sigma int64 // Sigma in units of the grid
 }
 
-// NewTerms works out the noise that the promise of a task needs. The task must promise something.
-// It returns an error if no noise that can be sampled keeps the promise: the other bounds of
-// package privacy are wider than those of a task.
+// NewTerms computes the noise that the privacy budget of a task requires. The task must have one.
+// It returns an error if no noise that can be sampled is sufficient: the other limits of package
+// privacy are wider than those of a task.
 func NewTerms(t *task.Task) (Terms, error) {
 	release, ok := t.Release()
 	if !ok {
@@ -58,16 +58,16 @@ func NewTerms(t *task.Task) (Terms, error) {
 	return terms, nil
 }
 
-// Spent returns the ε, at the task's δ, of this many releases.
+// Spent returns the ε, at the task's δ, of this number of releases.
 func (t Terms) Spent(releases int) (float64, error) {
 	epsilon, _, err := Together(t.Delta, Spending{t, releases})
 	return epsilon, err
 }
 
-// Numbers is how many a released vector has.
+// Numbers returns the length of a released vector.
 func (t Terms) Numbers() int { return t.plan.Dimension }
 
-// Weights turns a release, or a sum of releases, into weights of the same length.
+// Weights converts a release, or a sum of releases, to weights of the same length.
 func (t Terms) Weights(units []int64) []float64 {
 	weights := make([]float64, len(units))
 	t.plan.Grid.Weights(weights, units)
@@ -77,12 +77,12 @@ func (t Terms) Weights(units []int64) []float64 {
 // State is the state of a Ledger.
 type State struct {
 	Planned  int    `json:"planned"`
-	Released int    `json:"released"`          // of this node, by any journal that is known of
-	Refused  string `json:"refused,omitempty"` // why there will be no more, although the plan has some left
+	Released int    `json:"released"`          // of this node, in any known journal
+	Refused  string `json:"refused,omitempty"` // why there will be no more releases although some of the plan are left
 }
 
-// entry is a record of the journal: that the account is known to others, a release, or
-// why there are to be no more.
+// entry is a record of the journal: that peers hold the account, a release, or the reason why there
+// will be no more.
 type entry struct {
 	Opened  bool   `json:"opened,omitempty"`  // a peer holds the account, without a release
 	Release int    `json:"release,omitempty"` // its number
@@ -101,8 +101,8 @@ type Ledger struct {
 	patience
 }
 
-// NewLedger opens an account on which nothing is spent. entropy must be the Reader
-// of crypto/rand outside of tests.
+// NewLedger returns an account without spent releases. entropy must be the Reader of crypto/rand
+// outside of tests.
 func NewLedger(t *task.Task, entropy io.Reader) (*Ledger, error) {
 	if entropy == nil {
 		return nil, errors.New("the task promises privacy, which needs a source of random bytes")
@@ -111,21 +111,21 @@ func NewLedger(t *task.Task, entropy io.Reader) (*Ledger, error) {
 	return &Ledger{Terms: terms, entropy: entropy, state: State{Planned: t.Privacy.Releases}}, err
 }
 
-// Disown refuses all releases, since it is not known what was spent before; why is the reason. An
-// empty why changes nothing.
+// Disown refuses all releases, because the earlier spending is unknown; why is the reason. An empty
+// why changes nothing.
 func (l *Ledger) Disown(why string) {
 	if why != "" {
 		l.state.Refused = why
 	}
 }
 
-// State returns what has been spent.
+// State returns the spent budget.
 func (l *Ledger) State() State { return l.state }
 
 const unreadable = "the journal has a record of releases that this version cannot read"
 
-// Replay takes a record of an earlier run, in order. One that it cannot read ends all
-// releases, since its count is not known.
+// Replay applies a record of an earlier run; they must come in order. An unreadable one ends all
+// releases, because their number is unknown.
 func (l *Ledger) Replay(record []byte) {
 	var e entry
 	err := json.Unmarshal(record, &e)
@@ -150,7 +150,7 @@ func (l *Ledger) Replay(record []byte) {
 	}
 }
 
-// ReadState returns the spent budget by the records of a journal.
+// ReadState returns the spent budget according to the records of a journal.
 func ReadState(t *task.Task, records [][]byte) State {
 	l := Ledger{state: State{Planned: t.Privacy.Releases}}
 	for _, record := range records {
@@ -166,8 +166,8 @@ func (l *Ledger) CaughtUp(id peer.ID) {
 	}
 }
 
-// maxReported bounds what peers can make a ledger hold. With more present than twice
-// as many, releases wait for Patience.
+// maxReported limits the peers that a ledger stores. If more than twice this number are present,
+// releases wait for Patience.
 const maxReported = 4096
 
 // Open reports whether releases are left.
@@ -175,8 +175,9 @@ func (l *Ledger) Open() bool { return l.state.Refused == "" && l.state.Released 
 
 // Trusted reports whether the journal's account can be trusted: enough of the present peers have
 // sent their shares, and the account has begun in this run or a peer has reported its last release.
-// The node itself is in present. Enough is more than half of the others, or one of them once the
-// ledger has waited for Patience; see Count. A solo node has no receivers.
+// present includes the node itself. Enough is more than half of the others, or one of them once the
+// ledger has waited for Patience; see Count. Without other present peers it is false: there are no
+// receivers.
 func (l *Ledger) Trusted(present []peer.ID) bool { return l.enoughReported(present) && l.whole() }
 
 func (l *Ledger) enoughReported(present []peer.ID) bool {
@@ -184,7 +185,7 @@ func (l *Ledger) enoughReported(present []peer.ID) bool {
 	return reported > 0 && (2*reported > len(present)-1 || l.patience.over)
 }
 
-// reportedBy returns how many of the present peers have sent all their shares.
+// reportedBy returns the number of present peers that have sent all their shares.
 func (l *Ledger) reportedBy(present []peer.ID) (reported int) {
 	for _, id := range l.reported {
 		if slices.Contains(present, id) {
@@ -196,8 +197,8 @@ func (l *Ledger) reportedBy(present []peer.ID) (reported int) {
 
 // Release spends one release on the weights and returns them clipped and with noise, its number,
 // and the record that must be on disk before they leave. Weights that are not finite are released
-// as zeros with noise, since a missing release would disclose that they were. On an error nothing
-// may leave and nothing is spent.
+// as zeros with noise, because a missing release would disclose them. On an error nothing may leave
+// and nothing is spent.
 func (l *Ledger) Release(weights []float64) (noisy []float64, release int, record []byte, err error) {
 	units, release, record, err := l.Contribute(weights)
 	if err != nil {
@@ -210,9 +211,8 @@ func (l *Ledger) Release(weights []float64) (noisy []float64, release int, recor
 	return noisy, release, record, nil
 }
 
-// Contribute is Release for a sum, in units that add up without rounding; see
-// Terms.Weights. Under mechanism aggregate the noise is one node's part, and alone
-// keeps no promise.
+// Contribute is Release for a sum, in units that add up without rounding; see Terms.Weights. Under
+// mechanism aggregate the noise is one node's part, and is not sufficient alone.
 func (l *Ledger) Contribute(weights []float64) (units []int64, release int, record []byte, err error) {
 	if !l.Open() {
 		return nil, 0, nil, errors.New("no releases are left")

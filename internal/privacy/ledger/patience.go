@@ -10,21 +10,21 @@ import (
 )
 
 // Silent peers delay releases for Patience, which an exchange counts in beats. An attacker can
-// announce any number of them, at any time. So the limit is the ledger's, and not one for each
-// peer.
+// announce any number of them, at any time. Therefore the limit applies to the ledger as a whole,
+// and not to each peer.
 const (
 	Patience = 5 * time.Minute
 	Beat     = 30 * time.Second
 )
 
-// patience is how long a ledger has waited.
+// patience holds the waiting time of a ledger.
 type patience struct {
-	beats int  // in a row in which not enough of the present peers had sent their shares
-	over  bool // silent peers are not waited for
+	beats int  // consecutive ones in which not enough of the present peers had sent their shares
+	over  bool // the ledger no longer waits for silent peers
 }
 
-// Count notes that a Beat has passed, with these peers present, the node itself among them. When
-// the ledger stops waiting for silent peers, or waits again, change describes it, once.
+// Count notes that a Beat has passed, with these peers present, including the node itself. If the
+// ledger stops waiting for silent peers, or waits again, change describes it, once.
 func (l *Ledger) Count(present []peer.ID) (change string) {
 	reported, others := l.reportedBy(present), len(present)-1
 	if 2*reported > others {

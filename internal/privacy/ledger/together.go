@@ -10,10 +10,10 @@ type Spending struct {
 	Releases int
 }
 
-// Together returns the ε at delta of all releases of one node under the terms of several tasks,
-// when they are about the same data: the μ² of Gaussian releases add up. It also returns the
-// adjacency of that ε: the adjacency of all tasks, or zero-out where they differ, since zeros are
-// one of the vectors that replace-one covers. Without parts ε is 0.
+// Together returns the ε at delta of all releases of one node under the terms of several tasks
+// about the same data: the μ² of Gaussian releases add up. It also returns the adjacency of that ε:
+// that of all tasks, or zero-out if they differ, because zeros are one of the vectors that
+// replace-one covers. Without parts ε is 0.
 func Together(delta float64, parts ...Spending) (epsilon float64, adjacency string, err error) {
 	common := privacy.ReplaceOne
 	for _, part := range parts {

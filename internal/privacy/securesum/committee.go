@@ -11,15 +11,15 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// MaxMembers bounds a committee.
+// MaxMembers is the largest size of a committee.
 const MaxMembers = 64
 
 // Committee holds the number of agents that serve in a round and the number of colluding ones that
 // it tolerates.
 type Committee struct {
 	Members   int // C: agents that get shares, 2 to MaxMembers
-	Threshold int // t: this number of members together learn nothing but the sum; also the degree of the polynomials
-	Quorum    int // q: votes that make a set of contributors the round's; more than (C+t)/2
+	Threshold int // t: this number of members together learn only the sum; also the degree of the polynomials
+	Quorum    int // q: number of votes that fix the round's set of contributors; more than (C+t)/2
 }
 
 // NewCommittee returns the committee with the smallest safe quorum.
@@ -28,7 +28,7 @@ func NewCommittee(members, threshold int) (Committee, error) {
 	return c, c.Validate()
 }
 
-// Validate returns an error if a committee would not protect or would never finish.
+// Validate returns an error if a committee would not protect contributions or could never finish.
 func (c Committee) Validate() error {
 	switch {
 	case c.Members < 2 || c.Members > MaxMembers:
@@ -46,9 +46,9 @@ func (c Committee) Validate() error {
 	return nil
 }
 
-// Elect returns who serve in a round, in order of rank: the first members of
-// the roster in the order of a hash of task, round, roster and peer. It does not
-// depend on the order of the roster.
+// Elect returns the members of a round's committee, in order of rank: the first members of the
+// roster in the order of a hash of task, round, roster and peer. It does not depend on the order of
+// the roster.
 func Elect(task cid.Cid, round uint64, roster []peer.ID, members int) []peer.ID {
 	roster = slices.Sorted(slices.Values(roster))
 	seed := sha256.New()
@@ -77,8 +77,8 @@ func Elect(task cid.Cid, round uint64, roster []peer.ID, members int) []peer.ID 
 	return elected
 }
 
-// prefixed writes data after its length, so that what is hashed can be read in
-// one way only. Hashes return no error.
+// prefixed writes data after its length, so that the hash input can be parsed in only one way.
+// Hashes return no error.
 func prefixed(write func([]byte) (int, error), data []byte) {
 	_, _ = write(binary.BigEndian.AppendUint64(nil, uint64(len(data))))
 	_, _ = write(data)

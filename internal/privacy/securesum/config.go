@@ -20,35 +20,34 @@ const (
 	MaxDimension    = 30_000
 	MaxRounds       = 1 << 20
 	MaxMessageBytes = 256 << 10
-	MaxNumbers      = 1 << 23 // roster times dimension: the count of numbers that a member holds, in 8 bytes each
+	MaxNumbers      = 1 << 23 // roster times dimension: numbers that a member holds, 8 bytes each
 )
 
-// signatureBytes is the length of an Ed25519 signature, the only kind there is.
+// signatureBytes is the length of an Ed25519 signature, the only supported kind.
 const signatureBytes = 64
 
-// Config defines the agents, vectors and committee of the sums. All agents of a task need the same,
-// but for Self, Random, Sign, Verify and the times.
+// Config defines the agents, vectors and committee of the sums. It must be the same for all agents
+// of a task, except for Self, Random, Sign, Verify and the times.
 type Config struct {
 	Task            cid.Cid
 	Self            peer.ID
-	Roster          []peer.ID // all who may contribute and serve, in any order; pinned: it does not change while the task runs
+	Roster          []peer.ID // agents that may contribute and serve, in any order; it must not change while the task runs
 	Committee       Committee
-	MinContributors int    // with fewer nothing is summed; more than the threshold
-	Dimension       int    // numbers in a vector
-	Rounds          uint64 // how many there may be
+	MinContributors int    // with fewer there is no sum; more than the threshold
+	Dimension       int    // length of a vector
+	Rounds          uint64 // maximum number of rounds
 
-	// Interval is the length of a tick, 2s if zero; time is counted in ticks from
-	// when an agent learns of the round. It should exceed the time that a message
-	// takes by far.
+	// Interval is the length of a tick, 2s if zero. An agent counts ticks from the time at which it
+	// learns of the round. A tick should be much longer than the transmission of a message.
 	Interval time.Duration
-	Deal     int // ticks after which the committee votes without those that are late; 5 if zero
-	Turn     int // ticks that each member has for its proposal, at least 2; 3 if zero
-	Deadline int // ticks after which the round is given up; if zero, enough for as many absent members as the committee bears
+	Deal     int // ticks after which the committee votes without late contributors; 5 if zero
+	Turn     int // ticks of each member's turn to propose, at least 2; 3 if zero
+	Deadline int // ticks after which the round is aborted; if zero, enough for the tolerated number of absent members
 
 	// Random is crypto/rand.Reader: a party that can predict it can compute the contributions.
 	Random io.Reader
-	// Sign signs with the agent's key, Verify checks a peer's signature; see Signer
-	// and Verify. A signature has 64 bytes.
+	// Sign signs with the agent's key, Verify checks a peer's signature; see Signer and Verify. A
+	// signature has 64 bytes.
 	Sign   func(statement []byte) ([]byte, error)
 	Verify func(signer peer.ID, statement, signature []byte) bool
 }
@@ -56,8 +55,7 @@ type Config struct {
 // Signer returns the Sign of a Config for an Ed25519 key.
 func Signer(key crypto.PrivKey) func([]byte) ([]byte, error) { return key.Sign }
 
-// Verify is the Verify of a Config whose peers have Ed25519 keys, which their
-// IDs contain.
+// Verify is the Verify of a Config whose peers have Ed25519 keys, which their IDs contain.
 func Verify(signer peer.ID, statement, signature []byte) bool {
 	key, err := signer.ExtractPublicKey()
 	if err != nil || key.Type() != crypto.Ed25519 {
@@ -67,12 +65,11 @@ func Verify(signer peer.ID, statement, signature []byte) bool {
 	return err == nil && ok
 }
 
-// MaxValue returns the largest absolute value of a number in a contribution:
-// with it the sum of the whole roster still has one meaning in the field.
+// MaxValue returns the largest absolute value of a number in a contribution: with it the sum of the
+// whole roster is unique in the field.
 func (c *Config) MaxValue() int64 { return MaxSum / int64(len(c.Roster)) }
 
-// validate fills in defaults, sorts a copy of the roster and rejects what cannot
-// work.
+// validate sets defaults, sorts a copy of the roster and rejects an unusable configuration.
 func (c *Config) validate() error {
 	if err := c.Committee.Validate(); err != nil {
 		return err
@@ -116,7 +113,7 @@ func (c *Config) validateTimes() error {
 	if c.Turn == 0 {
 		c.Turn = 3
 	}
-	turns := c.Committee.Members - c.Committee.Quorum + 1 // until a member that is there has its turn
+	turns := c.Committee.Members - c.Committee.Quorum + 1 // until a present member has its turn
 	if c.Deadline == 0 {
 		c.Deadline = c.Deal + (turns+2)*c.Turn
 	}
@@ -130,9 +127,8 @@ func (c *Config) validateTimes() error {
 	return nil
 }
 
-// digest names everything that agents must have in common. It is in every
-// message and under every signature, so that none is taken for one of another
-// task, roster or committee.
+// digest identifies everything that agents must have in common. It is part of every message and of
+// everything that is signed, so that none is taken for one of another task, roster or committee.
 func (c *Config) digest() [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte("fbo-securesum-3"))

@@ -4,18 +4,18 @@ import (
 	"io"
 )
 
-// Shares of one polynomial are a Reed–Solomon code word (McEliece and Sarwate 1981): of n
-// answers, of which up to (n−degree−1)/2 are wrong, the right ones determine it, since two
-// polynomials that both fit n−(n−degree−1)/2 of them have more than degree points in common.
+// Shares of one polynomial are a Reed–Solomon code word (McEliece and Sarwate 1981). If up to
+// (n−degree−1)/2 of n answers are wrong, the correct ones determine it: two polynomials that both
+// fit n−(n−degree−1)/2 of them have more than degree points in common.
 
 // correct is reconstruct that outvotes wrong answers, up to (n−degree−1)/2 of n. It also returns
-// their indices. An error wraps ErrInconsistent if no polynomials fit all but that many. When more
-// answers than these are wrong, they may be made up so that a wrong result comes of it: n−degree
-// less those that are outvoted suffice.
+// their indices. An error wraps ErrInconsistent if no polynomials fit all but that number. If more
+// answers are wrong, colluding members can choose them so that the result is wrong: n−degree minus
+// the outvoted number of them suffice.
 //
-// An answer that is wrong anywhere is wrong as a whole. Which are shows in one random
-// combination of the coordinates, with all but a chance of n in 2⁶¹, so that only one word
-// has to be decoded; the vectors of the others are then checked in full.
+// An answer that is wrong in any coordinate is wrong as a whole. One random combination of the
+// coordinates shows the wrong answers, except with a probability of n in 2⁶¹, so that only one word
+// must be decoded; the vectors of the other answers are then checked in full.
 func correct(answers []answer, degree int, random io.Reader) (values []element, wrong []int, err error) {
 	most := (len(answers) - degree - 1) / 2
 	if values, err = reconstruct(answers, degree); err == nil || most < 1 {
@@ -56,8 +56,8 @@ func correct(answers []answer, degree int, random io.Reader) (values []element, 
 
 // unlocated returns the correct points of a word with at most this number of errors, by the key
 // equation of Berlekamp and Welch: with E of degree errors, zero where the word y is wrong, and Q =
-// P·E, it holds that Q(x) = y·E(x) at all points, and whichever solution there is has the same Q/E.
-// Points at which E happens to be zero are left out, too. The result means nothing if more are
+// P·E, the equation Q(x) = y·E(x) holds at all points, and every solution has the same Q/E. Points
+// at which E happens to be zero are omitted, too. The result is meaningless if more points are
 // wrong.
 func unlocated(word []answer, degree, errors int) (right []answer) {
 	unknowns := degree + 2*errors + 1 // of Q degree+errors+1, of E those below the leading 1
@@ -90,9 +90,9 @@ func unlocated(word []answer, degree, errors int) (right []answer) {
 	return right
 }
 
-// solve returns one solution of linear equations, whose last column is the right side, by
-// Gaussian elimination; unknowns that are free are zero. Without a solution the result
-// means nothing. It overwrites the rows.
+// solve returns one solution of linear equations, whose last column is the right side, by Gaussian
+// elimination; free unknowns are zero. Without a solution the result is meaningless. It overwrites
+// the rows.
 func solve(rows [][]element, unknowns int) []element {
 	solution, pivots := make([]element, unknowns), 0
 	var columns []int

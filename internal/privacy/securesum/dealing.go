@@ -9,35 +9,35 @@ import (
 	"io"
 )
 
-// A dealer shows that its parts belong to polynomials of the threshold's degree without showing
-// them: it shares a few random numbers, the masks, after its vector, commits itself to each part by
-// a hash, and publishes, for each mask, a random combination of all coordinates plus the mask. The
-// weights of the combinations follow from the commitments. A part that does not fit them is a proof
-// against the dealer, which has signed both.
+// A dealer proves, without disclosing its parts, that they belong to polynomials of the threshold's
+// degree. It shares a few random numbers, the masks, after its vector, and commits itself to each
+// part by a hash. For each mask, it publishes a random combination of all coordinates plus the
+// mask; the weights follow from the commitments. A part that does not fit them is a proof against
+// the dealer, which has signed both.
 
 const (
-	masks     = 3  // numbers after a vector; a wrong part fits each by a chance of 1 in 2⁶¹
-	saltBytes = 64 // twice a hash, so that each hash is as likely for one part as for another
+	masks     = 3  // numbers after a vector; a wrong part fits each with probability 1 in 2⁶¹
+	saltBytes = 64 // twice the length of a hash, so that each hash is equally likely for all parts
 )
 
-// part is what one member gets: the values of the polynomials at its point, those of the masks
+// part is the data for one member: the values of the polynomials at its point, those of the masks
 // last, and the salt of the commitment to them.
 type part struct {
 	salt   []byte
 	values []element
 }
 
-// share is the part of the vector alone.
+// share returns the part of the vector without the masks.
 func (p part) share() []element { return p.values[:len(p.values)-masks] }
 
-// header is the part of a deal that is the same for all members.
+// header holds the data of a deal that are the same for all members.
 type header struct {
 	commitments [][sha256.Size]byte // to the parts, by rank
 	checks      [][]element         // the combined polynomials, one for each mask, at points 1 to threshold+1
-	signature   []byte              // the dealer's, of the statement
+	signature   []byte              // of the dealer, over the statement
 }
 
-// deals are all that a dealer sends in a round.
+// deals holds everything that a dealer sends in a round.
 type deals struct {
 	header header
 	parts  []part // by rank
@@ -49,25 +49,25 @@ type dealing struct {
 	dealer int // roster index
 }
 
-// context is what all that is hashed or signed of a dealing begins with.
+// context returns the beginning of all hash inputs and signed data of a dealing.
 func (e *Exchange) context(purpose string, d dealing) []byte {
 	data := append([]byte(purpose), e.shape.digest[:]...)
 	data = binary.BigEndian.AppendUint64(data, d.round)
 	return binary.BigEndian.AppendUint64(data, uint64(d.dealer))
 }
 
-// statement is what the dealer signs.
+// statement returns the data that the dealer signs.
 func (e *Exchange) statement(d dealing, h header) []byte {
 	return h.appendUnsigned(e.context("fbo-securesum-deal-1", d))
 }
 
-// name distinguishes a dealer's headers. The signature is not in it: a dealer can make many of one
-// statement.
+// name returns a hash that identifies a dealer's header. It does not cover the signature: a dealer
+// can make many of one statement.
 func (e *Exchange) name(d dealing, h header) [sha256.Size]byte {
 	return sha256.Sum256(e.statement(d, h))
 }
 
-// commitment hides a part as long as its salt is not guessed, and binds the dealer to it.
+// commitment hides a part as long as its salt is unknown, and binds the dealer to it.
 type commitment func(context []byte, rank int, p part) [sha256.Size]byte
 
 func hashed(context []byte, rank int, p part) [sha256.Size]byte {
@@ -80,7 +80,7 @@ func (e *Exchange) commitment(d dealing, rank int, p part) [sha256.Size]byte {
 	return e.commit(e.context("fbo-securesum-part-1", d), rank, p)
 }
 
-// split shares a vector and masks among the committee.
+// split splits a vector and masks into parts for the committee.
 func (e *Exchange) split(round uint64, vector []element) (deals, error) {
 	mask := make([]element, masks)
 	if err := draw(mask, e.cfg.Random); err != nil {
@@ -101,7 +101,7 @@ func (e *Exchange) split(round uint64, vector []element) (deals, error) {
 	return e.seal(round, parts)
 }
 
-// seal makes the header of the agent's parts.
+// seal returns the agent's parts with their header.
 func (e *Exchange) seal(round uint64, parts []part) (deals, error) {
 	d, h := dealing{round, e.self}, header{}
 	for rank, p := range parts {
@@ -121,7 +121,7 @@ func (e *Exchange) seal(round uint64, parts []part) (deals, error) {
 	return deals{h, parts}, nil
 }
 
-// weights are those of the coordinates, for each mask.
+// weights returns the weights of the coordinates, for each mask.
 func (e *Exchange) weights(d dealing, commitments [][sha256.Size]byte) [][]element {
 	shake := sha3.NewSHAKE128()
 	_, _ = shake.Write(e.context("fbo-securesum-weights-1", d))
@@ -131,7 +131,7 @@ func (e *Exchange) weights(d dealing, commitments [][sha256.Size]byte) [][]eleme
 	weights := make([][]element, masks)
 	for i := range weights {
 		weights[i] = make([]element, e.shape.dimension)
-		_ = draw(weights[i], shake) // whose output has no end
+		_ = draw(weights[i], shake) // its output has no end
 	}
 	return weights
 }
@@ -153,7 +153,7 @@ func (e *Exchange) signed(d dealing, h header) bool {
 	return e.cfg.Verify(e.cfg.Roster[d.dealer], e.statement(d, h), h.signature)
 }
 
-// opens reports whether a part is the one that the header commits to.
+// opens reports whether the header commits to a part.
 func (e *Exchange) opens(d dealing, h header, rank int, p part) bool {
 	return e.commitment(d, rank, p) == h.commitments[rank]
 }

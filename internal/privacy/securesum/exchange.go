@@ -10,25 +10,24 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Kind names the exchange, which publishes no shares.
+// Kind is the name of the exchange, which publishes no shares.
 const Kind = "securesum"
 
 const tickTimer = "tick"
 
-// Outcome is what the view shows under Kind: the end of the latest round.
+// Outcome is the value that the view has under Kind: the end of the latest round.
 type Outcome struct {
 	Round        uint64
 	Sum          []int64   // per coordinate, of the contributors' vectors; nil if Err is set
 	Contributors []peer.ID // sorted
-	Answers      int       // sums of the committee that agreed; with one more than the threshold nothing checked them
-	Outvoted     []peer.ID // members whose sums did not fit those; the fault is theirs, since parts that do not fit are not added up
-	Disqualified []peer.ID // dealers with a proof against them, of this round or an earlier one, that their parts do not fit together
+	Answers      int       // number of the committee's sums that agreed; threshold+1 of them are unchecked
+	Outvoted     []peer.ID // members whose sums did not fit; they are at fault, because honest members add up only parts that fit
+	Disqualified []peer.ID // dealers with a proof against them, from this round or an earlier one
 	Err          error     // wraps one of the errors of this package
 }
 
-// Exchange is one agent's part in all rounds of a task. The driver's Direct
-// names the true sender, and what it sends is read by the receiver alone:
-// libp2p's streams are authenticated and encrypted.
+// Exchange is one agent's part in all rounds of a task. The driver must authenticate the sender of
+// a Direct and encrypt messages for their receiver, as libp2p's streams do.
 type Exchange struct {
 	cfg     Config
 	shape   shape
@@ -36,28 +35,28 @@ type Exchange struct {
 	index   map[peer.ID]int // of the roster
 	self    int
 	started bool
-	broken  error // why the exchange keeps silent
+	broken  error // why the exchange sends nothing
 
 	current     *round // nil before the first
-	previous    *round // it is over here, and still answers those who lag behind
+	previous    *round // it has ended here, and still answers peers that are behind
 	memory      memory
 	ahead       []uint64     // by roster index: the newest round in each peer's messages
 	reminded    set          // peers to which the agent has sent the current round or its presence in this tick
-	unlike      set          // peers whose messages are of another version
+	unlike      set          // peers with messages of another version
 	clock       int          // ticks since the start
 	lastReports []lastReport // by roster index: the newest round in each peer's messages, and when
-	elected     elected      // of the round that was last asked for
-	unmet       lastReport   // the round whose committee could not meet when last asked, and since when
+	elected     elected      // of the round that was last requested
+	unmet       lastReport   // the round whose committee last lacked a quorum, and since when
 	called      lastReport   // the round for which the committee was last called, and when
 
 	disqualified set      // dealers, permanently
-	proofs       [][]byte // against them, as messages; nil for those of earlier runs
-	slanderers   set      // peers who sent something else as a proof
+	proofs       [][]byte // against them, as messages; nil if from earlier runs
+	slanderers   set      // peers that sent an invalid proof
 
-	out []strategy.Output // of the step under way
+	out []strategy.Output // of the current step
 }
 
-// memory holds the data of earlier runs' records about the latest round.
+// memory holds the data about the latest round from records of earlier runs.
 type memory struct {
 	round uint64
 	dealt bool
@@ -96,8 +95,7 @@ func New(cfg Config) (*Exchange, error) {
 // Name implements strategy.Exchange.
 func (*Exchange) Name() string { return Kind }
 
-// Decode implements strategy.Exchange. Nothing is published, so every payload is
-// refused.
+// Decode implements strategy.Exchange. Nothing is published, so it refuses every payload.
 func (*Exchange) Decode([]byte) (any, error) {
 	return nil, errors.New("there are no shares of this kind")
 }
@@ -121,9 +119,8 @@ func (e *Exchange) Step(_ strategy.View, in strategy.Input) []strategy.Output {
 	return e.take()
 }
 
-// Next returns the round to which the agent can contribute now. There is none while a round is
-// running to which it has contributed already, after the last, and for a dealer with a proof
-// against it.
+// Next returns the round to which the agent can contribute now. There is none during a round to
+// which it has already contributed, after the last round, and for a dealer with a proof against it.
 func (e *Exchange) Next() (round uint64, ok bool) {
 	switch {
 	case !e.started || e.broken != nil || e.disqualified.has(e.self):
@@ -136,16 +133,15 @@ func (e *Exchange) Next() (round uint64, ok bool) {
 	return e.current.number + 1, e.current.number < e.cfg.Rounds
 }
 
-// Underway reports whether the round that Next names has begun, since peers have sent messages of
-// it.
+// Underway reports whether peers' messages have opened the round that Next returns.
 func (e *Exchange) Underway() bool { return e.current != nil && !e.current.over() }
 
-// Contribute gives the agent's vector, noise included, to a round, which must be the one that Next
-// returns. The outputs are to be returned from the step in which the caller decides this, after
-// those that record what the contribution costs: the contribution is spent whatever the result of
-// the round, since others may learn a sum that this agent does not. The same vector, with the same
-// noise, must never be given to two rounds: the difference of two sums would disclose the vectors
-// of agents that left. Numbers are at most [Config.MaxValue] in absolute value.
+// Contribute adds the agent's vector, noise included, to a round, which must be the one that Next
+// returns. The caller must return the outputs from the step in which it decides this, after those
+// that record the cost of the contribution. The contribution is spent whatever the result of the
+// round, because peers may learn a sum that this agent does not. The same vector, with the same
+// noise, must never be used in two rounds: the difference of two sums would disclose the vectors of
+// agents that left. Numbers are at most [Config.MaxValue] in absolute value.
 func (e *Exchange) Contribute(round uint64, vector []int64) ([]strategy.Output, error) {
 	if e.broken != nil {
 		return nil, e.broken
@@ -170,8 +166,8 @@ func (e *Exchange) Contribute(round uint64, vector []int64) ([]strategy.Output, 
 	if e.current == nil || e.current.number != round {
 		e.shift(newRound(e, round))
 	}
-	// After a restart the coefficients are gone, and others would not fit to the shares already
-	// sent: an agent that has dealt does not deal again.
+	// After a restart the coefficients are lost, and others would not fit the shares already sent:
+	// an agent that has dealt does not deal again.
 	e.record(record{kind: recordDealt, round: round})
 	e.current.contribute(deals)
 	return e.take(), nil
@@ -213,7 +209,7 @@ func (e *Exchange) replay(data []byte) {
 
 func (e *Exchange) replayDisqualified(r record) {
 	switch {
-	case r.digest != e.shape.digest: // of another roster, perhaps
+	case r.digest != e.shape.digest: // perhaps of another roster
 	case r.dealer >= len(e.cfg.Roster):
 		e.broken = fmt.Errorf("%w: dealer %d of %d", ErrJournal, r.dealer, len(e.cfg.Roster))
 	default:
@@ -221,7 +217,7 @@ func (e *Exchange) replayDisqualified(r record) {
 	}
 }
 
-// start takes up the latest round of an earlier run, without its shares.
+// start resumes the latest round of an earlier run, without its shares.
 func (e *Exchange) start() {
 	if e.broken != nil {
 		e.emit(strategy.Result{Value: Outcome{Err: e.broken}})
@@ -281,10 +277,10 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 	}
 }
 
-// follow opens the round in peers' messages. One peer is enough for the next round after one that
-// is over. Further ahead, or while a round is under way, it takes more peers than may collude, and
-// then the agent has missed at least one round in between: those peers have no use any more for the
-// one it is in.
+// follow opens the round in peers' messages. One peer is enough for the next round if the current
+// one is over. Further ahead, or during a round, it takes more peers than may collude. Then the
+// agent has missed at least one round in between, and those peers no longer need the agent's
+// current one.
 func (e *Exchange) follow(spoken uint64) {
 	number, over := uint64(0), true
 	if e.current != nil {
@@ -321,7 +317,7 @@ func (e *Exchange) record(r record) { e.emit(strategy.Record{Data: r.encode()}) 
 
 func (e *Exchange) send(to int, m message) { e.sendTo([]int{to}, m) }
 
-// sendTo encodes once; the agent itself is left out.
+// sendTo encodes once; it omits the agent itself.
 func (e *Exchange) sendTo(receivers []int, m message) {
 	data := e.shape.encode(m)
 	for _, to := range receivers {

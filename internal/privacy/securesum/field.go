@@ -7,20 +7,19 @@ import (
 	"math/bits"
 )
 
-// element is a number modulo prime, always in its smallest form. The operations
-// take the same time whatever the numbers are: no branch and no index depends
-// on them.
+// element is a number modulo prime, always in its smallest form. The operations take the same time
+// for all numbers: no branch and no index depends on them.
 type element uint64
 
-// prime is the Mersenne prime 2⁶¹−1, so that a product is reduced by one shift
-// and one addition (2⁶¹ ≡ 1).
+// prime is the Mersenne prime 2⁶¹−1, so that a product is reduced by one shift and one addition
+// (2⁶¹ ≡ 1).
 const prime = 1<<61 - 1
 
-// MaxSum bounds the absolute value of numbers that the field represents uniquely: those from
+// MaxSum is the largest absolute value of numbers that the field represents uniquely: those from
 // −MaxSum to MaxSum.
 const MaxSum = (prime - 1) / 2
 
-// fold brings a number below 2·prime into the field.
+// fold reduces a number below 2·prime.
 func fold(x uint64) element {
 	x -= prime
 	return element(x + prime&-(x>>63))
@@ -45,10 +44,10 @@ func invert(a element) element {
 	return multiply(multiply(result, result), a)
 }
 
-// encode maps −MaxSum…MaxSum into the field, the negative ones to its upper half.
+// encode maps −MaxSum…MaxSum into the field, negative numbers to its upper half.
 func encode(v int64) element { return fold(uint64(v + v>>63&prime)) }
 
-// decode undoes encode.
+// decode is the inverse of encode.
 func decode(a element) int64 {
 	v := int64(a)
 	return v - prime&((MaxSum-v)>>63)
@@ -70,7 +69,7 @@ func draw(into []element, random io.Reader) error {
 	for i := range into {
 		word := buffer[8*i : 8*i+8]
 		x := binary.LittleEndian.Uint64(word) & prime
-		for x == prime { // one in 2⁶¹; taking it for 0 would favour 0
+		for x == prime { // probability 1 in 2⁶¹; taking it for 0 would favour 0
 			if _, err := io.ReadFull(random, word); err != nil {
 				return fmt.Errorf("random bytes: %w", err)
 			}

@@ -10,13 +10,13 @@ import (
 // contribution spends budget even if the round fails, and without a quorum it must fail. An answer
 // is not binding.
 
-// lastReport is when a peer has last spoken of a round, 0 being none.
+// lastReport is the round and the time of a peer's latest message; round 0 is none.
 type lastReport struct {
 	round uint64
 	tick  int
 }
 
-// elected is the committee of a round; to elect it takes a hash for each of the roster.
+// elected is the committee of a round; electing it takes a hash for each roster entry.
 type elected struct {
 	round   uint64
 	members []int // roster indices, in order of rank
@@ -44,12 +44,13 @@ func (e *Exchange) receiveMessage(sender int, m message) {
 	}
 }
 
-// Gather reports whether the committee of the round that Next names can meet: whether a quorum of
-// it, the agent itself among them where it serves, has sent the agent a message of this round
-// within a turn. The outputs, which ask the others, are to be returned from the step in which it is
-// called; it asks once in a tick, so that it may be called in every step in which the agent wishes
-// to contribute. If a committee could not meet for the duration of a round, the round is still
-// opened, to end without a sum: the next round has another committee.
+// Gather reports whether the committee of the round that Next returns has a quorum. For this, a
+// quorum of its members, including the agent itself if it is one, must have sent the agent a
+// message of this round within a turn. The caller must return the outputs, which ask the others,
+// from the step in which it calls Gather. Gather asks once in a tick, so that it may be called in
+// every step in which the agent wishes to contribute. If a committee has lacked a quorum for the
+// duration of a round, the round is opened anyway and ends without a sum: the next round has
+// another committee.
 func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 	round, ok := e.Next()
 	if !ok {
@@ -83,8 +84,8 @@ func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 
 // answerCall answers, once in a tick to each sender, that the agent is present. It does not answer
 // if the agent is still in an earlier round, or if the round accepts no further contribution, which
-// would spend budget and be in no sum. A sender that asks about an earlier round gets the current
-// one instead.
+// would spend budget without being in a sum. A sender that asks about an earlier round gets the
+// current one instead.
 func (e *Exchange) answerCall(sender int, m message) {
 	if m.kind != kindCall || e.reminded.has(sender) {
 		return

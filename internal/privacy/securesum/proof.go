@@ -6,13 +6,13 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Proofs against dealers are messages that any agent can verify: a complaint, a part to which the
-// dealer has committed itself and that does not fit its header, and a contradiction, two headers of
+// Proofs against dealers are messages that any agent can verify. A complaint is a part to which the
+// dealer has committed itself and that does not fit its header. A contradiction is two headers of
 // one dealer for one round. Only the dealer can make either. An agent that has seen one accepts no
 // further deal of this dealer, in any round.
 
-// judge checks a proof from a peer. Proofs of a sender of an invalid one are ignored for the rest
-// of this run, so that each false sender costs one check.
+// judge checks a proof from a peer. After an invalid proof, it ignores proofs of that sender for
+// the rest of this run, so that each dishonest sender costs one check.
 func (e *Exchange) judge(sender int, m message) {
 	if e.disqualified.has(m.dealer) || e.slanderers.has(sender) {
 		return
@@ -37,14 +37,14 @@ func (e *Exchange) proves(m message) bool {
 	return e.signed(d, m.header) && e.opens(d, m.header, m.rank, m.part) && !e.fits(d, m.header, m.rank, m.part)
 }
 
-// disqualify remembers a dealer by the proof against it.
+// disqualify stores a dealer with the proof against it, and records it.
 func (e *Exchange) disqualify(proof message) {
 	e.disqualified.add(proof.dealer)
 	e.proofs[proof.dealer] = e.shape.encode(proof)
 	e.record(record{kind: recordDisqualified, round: proof.round, digest: e.shape.digest, dealer: proof.dealer})
 }
 
-// expose sends a proof that the agent has found to all.
+// expose sends a proof that the agent has found to the whole roster.
 func (r *round) expose(proof message) {
 	proof.round = r.number
 	r.e.disqualify(proof)
@@ -64,8 +64,8 @@ func (r *round) inform(sender int, held set) {
 	}
 }
 
-// accept takes a part of a contributor. One that does not open is no part: any agent could have
-// made it, and the contributor has to send the right one. The first part of each contributor
+// accept stores a part of a contributor. It ignores a part that does not open: any agent could have
+// made it, and the contributor must send the correct one. The first part of each contributor
 // counts.
 func (r *round) accept(contributor int, h header, p part) {
 	if !r.serves() || r.e.disqualified.has(contributor) {
@@ -85,7 +85,7 @@ func (r *round) accept(contributor int, h header, p part) {
 	}
 }
 
-// compare holds a header of a dealer against the one that the agent has.
+// compare compares a header of a dealer with the one that the agent has.
 func (r *round) compare(dealer int, h header) {
 	d := dealing{r.number, dealer}
 	if r.e.disqualified.has(dealer) || r.headers[dealer] == nil || r.e.name(d, h) == r.names[dealer] || !r.e.signed(d, h) {
@@ -94,8 +94,8 @@ func (r *round) compare(dealer int, h header) {
 	r.expose(message{kind: kindContradiction, dealer: dealer, header: *r.headers[dealer], other: h})
 }
 
-// confront sends a member that holds a part under another header than the agent the agent's,
-// so that it has both.
+// confront sends the agent's header to a member that holds a part under another header, so that the
+// member has both.
 func (r *round) confront(rank int, s status) {
 	next := 0
 	for i := range r.names {
@@ -114,7 +114,7 @@ func (r *round) confront(rank int, s status) {
 	}
 }
 
-// holding are the contributors whose parts a member holds under the agent's header, if it has one.
+// holding returns the contributors whose parts a member holds under the same headers as the agent.
 func (r *round) holding(rank int) set {
 	row := r.rows[rank]
 	if rank == r.rank || !r.serves() {
@@ -133,7 +133,7 @@ func (r *round) holding(rank int) set {
 	return held
 }
 
-// complete reports whether a set has all contributors from which a share is expected.
+// complete reports whether a set has all contributors except disqualified ones.
 func (e *Exchange) complete(held set) bool {
 	for i := range e.cfg.Roster {
 		if !held.has(i) && !e.disqualified.has(i) {

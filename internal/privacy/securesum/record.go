@@ -11,24 +11,25 @@ import (
 //
 //	version (1 byte, 1) · kind (1) · round (8)
 //
-// and, for a vote, digest of the configuration (32) · signature (64) · choice, which only
-// this configuration can read; for a disqualified dealer, digest (32) · roster index (2). There
-// are at most three of a round, and one of each dealer.
+// and, for a vote, digest of the configuration (32) · signature (64) · choice, which only this
+// configuration can read; for a disqualified dealer, digest (32) · roster index (2). There are at
+// most three records per round, and one per dealer.
 const (
 	recordOpened = 1 // the agent takes part in the round
 	recordDealt  = 2 // it is about to send the shares of its vector
 	recordVoted  = 3 // it is about to send its vote
 
-	recordDisqualified = 4 // it has seen a proof against a dealer, whose deals it takes no more
+	recordDisqualified = 4 // it has seen a proof against a dealer, whose deals it no longer accepts
 )
 
 const recordBytes = 2 + 8
 
-// recordVersion is not that of messages: a vote under another digest is known by that.
+// recordVersion differs from that of messages: the digest identifies a vote of another
+// configuration.
 const recordVersion = 1
 
-// ErrJournal reports that a record of an earlier run cannot be read, and with it
-// perhaps a vote or a contribution is forgotten; the exchange then keeps silent.
+// ErrJournal means that a record of an earlier run is unreadable, so that a vote or a contribution
+// may be unknown; the exchange then sends nothing.
 var ErrJournal = errors.New("a record of secure sums is unreadable")
 
 type record struct {

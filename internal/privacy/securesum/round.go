@@ -2,11 +2,11 @@ package securesum
 
 import "crypto/sha256"
 
-// Bounds of the work that one peer may cause in a round.
+// Limits of the work that one peer may cause in a round.
 const (
-	maxMessages = 32 // within a tick; further ones are dropped
+	maxMessages = 32 // per tick; further ones are dropped
 	maxSends    = 8  // of the same large message to one peer
-	resendTicks = 2  // from one to the next: the first may be under way
+	resendTicks = 2  // ticks between two; the first may still be in transit
 )
 
 // round is one agent's part in one round.
@@ -14,20 +14,20 @@ type round struct {
 	e         *Exchange
 	number    uint64
 	committee []int // roster indices, in order of rank
-	ranks     []int // by roster index; −1 for those who do not serve
+	ranks     []int // by roster index; −1 for agents that do not serve
 	rank      int   // the agent's own
 	everybody []int // roster indices
-	others    []int // of those who do not serve
+	others    []int // roster indices of agents that do not serve
 	ticks     int
 	messages  []int // by roster index, within this tick
 
-	dealt    bool      // the agent has contributed, if only in an earlier run
-	deals    *deals    // what it sent; nil if it did not in this run
+	dealt    bool      // the agent has contributed, perhaps in an earlier run
+	deals    *deals    // its parts; nil if sent in an earlier run
 	dealings []sending // by rank
 
 	held    set                 // contributors whose shares the agent holds
 	shares  [][]element         // of them, by roster index
-	headers []*header           // that the shares fit, by roster index; the agent's own too
+	headers []*header           // that the shares fit, by roster index; including the agent's own
 	names   [][sha256.Size]byte // of the headers
 	rows    []row               // by rank
 	votes   []*vote             // by rank, verified, the first of each
@@ -37,12 +37,12 @@ type round struct {
 	certificate *certificate
 	sums        [][]element // by rank
 	sumsSent    []sending   // by roster index, of the agent's sum
-	enoughAt    int         // the tick when the sums sufficed; −1 before
+	enoughAt    int         // tick at which there were enough sums; −1 before
 
 	headersSent []sending // by rank
 	proofsSent  []sending // by roster index
 
-	contradicted int // how many sums there were when they last contradicted each other
+	contradicted int // number of sums when they last contradicted each other
 
 	outcome *Outcome
 }
@@ -50,14 +50,14 @@ type round struct {
 // row holds the last reported holdings of a member.
 type row struct {
 	held     set                 // nil if it has reported nothing
-	names    [][sha256.Size]byte // of the headers of those, in order; nil if not sent
+	names    [][sha256.Size]byte // of the headers of held shares, in order; nil if not sent
 	received int                 // tick
 }
 
-// sending counts how often something large went to one peer.
+// sending counts how often a large message was sent to one peer.
 type sending struct{ times, last int }
 
-// due reports whether it may go again, and if so counts it.
+// due reports whether it may be sent again, and if so counts it.
 func (s *sending) due(tick int) bool {
 	if s.times > 0 && tick < s.last+resendTicks || s.times >= maxSends {
 		return false
@@ -91,7 +91,7 @@ func newRound(e *Exchange, number uint64) *round {
 	}
 	r.rank = r.ranks[e.self]
 	if r.serves() {
-		r.rows[r.rank].held = r.held // its own row is always up to date
+		r.rows[r.rank].held = r.held // the agent's own row is always up to date
 	}
 	return r
 }
@@ -189,8 +189,7 @@ func (r *round) status(named bool) message {
 	return message{round: r.number, kind: kindStatus, status: s}
 }
 
-// receive takes a message of a roster member. After its end a round only
-// answers.
+// receive processes a message of a roster member. After its end a round only answers.
 func (r *round) receive(sender int, m message) {
 	if r.messages[sender]++; r.messages[sender] > maxMessages {
 		return
@@ -234,7 +233,7 @@ func (r *round) note(rank int, s status) {
 	}
 }
 
-// answer sends what the status shows to be missing and the agent has.
+// answer sends messages that the status shows to be missing and that the agent has.
 func (r *round) answer(sender int, s status) {
 	rank := r.ranks[sender]
 	if rank >= 0 && r.deals != nil && !s.held.has(r.e.self) {
@@ -251,7 +250,7 @@ func (r *round) answer(sender int, s status) {
 	}
 }
 
-// advance does whatever has become possible.
+// advance performs all steps that have become possible.
 func (r *round) advance() {
 	if r.over() {
 		return
@@ -268,7 +267,8 @@ func (r *round) advance() {
 	r.finish(false)
 }
 
-// fresh returns the ranks of the members that sent a message within a turn, the agent among them.
+// fresh returns the ranks of the members that sent a message within a turn, including the agent's
+// own.
 func (r *round) fresh() []int {
 	var ranks []int
 	for rank, row := range r.rows {

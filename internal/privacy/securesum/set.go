@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// set is a subset of 0…n−1, one bit each; all sets of one n have the same length,
-// and bits beyond n are zero, so that equal sets are equal bytes.
+// set is a subset of 0…n−1, one bit each. All sets of one n have the same length, and bits beyond n
+// are zero, so that equal sets are equal bytes.
 type set []byte
 
 func newSet(n int) set { return make(set, setBytes(n)) }
@@ -49,7 +49,7 @@ func (s set) within(o set) bool {
 	return true
 }
 
-// of reports whether s is a set of 0…n−1 in its one form.
+// of reports whether s is a valid encoding of a set of 0…n−1.
 func (s set) of(n int) bool {
 	return len(s) == setBytes(n) && (n%8 == 0 || s[len(s)-1]>>(n%8) == 0)
 }

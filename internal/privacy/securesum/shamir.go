@@ -6,16 +6,14 @@ import (
 	"io"
 )
 
-// ErrInconsistent reports that the sums of a round's committee do not belong to one polynomial, and
-// that more are wrong than can be outvoted: members have sent wrong ones, which cannot be
-// identified.
+// ErrInconsistent means that the sums of a round's committee do not belong to one polynomial, and
+// that too many are wrong to be outvoted: members have sent wrong ones, which cannot be identified.
 var ErrInconsistent = errors.New("the committee's sums contradict each other")
 
-// deal shares a vector among members: result[k] is what member k gets, the
-// values at point k+1 of one polynomial of the given degree per coordinate,
-// whose value at 0 is the vector's and whose other coefficients are uniform
-// (Shamir 1979). The reader yields the coefficients of x, then of x², and so on,
-// each for all coordinates.
+// deal shares a vector among members: result[k] holds member k's values, those at point k+1 of one
+// polynomial of the given degree per coordinate. Its value at 0 is the vector's, and its other
+// coefficients are uniform (Shamir 1979). The reader yields the coefficients of x, then of x², and
+// so on, each for all coordinates.
 func deal(vector []element, degree, members int, random io.Reader) ([][]element, error) {
 	coefficients := make([][]element, degree)
 	for k := range coefficients {
@@ -49,10 +47,9 @@ type answer struct {
 	values []element
 }
 
-// reconstruct returns the values at 0 of the polynomials of the given degree
-// through the answers, which have different points. More answers than degree+1
-// are a check: an error wraps ErrInconsistent unless all of them fit. With
-// exactly degree+1 any answers fit.
+// reconstruct returns the values at 0 of the polynomials of the given degree through the answers,
+// which have different points. More answers than degree+1 are a check: an error wraps
+// ErrInconsistent unless all of them fit. Exactly degree+1 answers always fit.
 func reconstruct(answers []answer, degree int) ([]element, error) {
 	if len(answers) <= degree {
 		return nil, fmt.Errorf("%d answers cannot determine polynomials of degree %d", len(answers), degree)
@@ -69,8 +66,8 @@ func reconstruct(answers []answer, degree int) ([]element, error) {
 	return interpolate(base, 0), nil
 }
 
-// interpolate returns, by Lagrange's formula, the values at x of the
-// polynomials of lowest degree through the answers.
+// interpolate returns, by Lagrange's formula, the values at x of the polynomials of lowest degree
+// through the answers.
 func interpolate(answers []answer, x element) []element {
 	result := make([]element, len(answers[0].values))
 	for i, a := range answers {

@@ -15,8 +15,8 @@ var (
 	ErrLeftBehind         = errors.New("the peers are rounds ahead")
 )
 
-// addUp sends, once there is a certificate, the sum of the certified shares; a
-// member that lacks one of them abstains.
+// addUp sends, once there is a certificate, the sum of the certified shares; a member that lacks
+// one of them abstains.
 func (r *round) addUp() {
 	if r.certificate == nil || r.sums[r.rank] != nil || !r.holds(r.certificate.choice) {
 		return
@@ -44,9 +44,9 @@ func (r *round) sendSum(receivers []int) {
 	r.e.sendTo(due, message{round: r.number, kind: kindSum, certificate: *r.certificate, vector: r.sums[r.rank]})
 }
 
-// finish ends the round when the sums of a quorum are in, or, a turn after there
-// were enough, with those that are; if these contradict each other, not before others
-// outvote the wrong ones. It ends at the deadline in any case.
+// finish ends the round when the sums of a quorum have arrived, or, a turn after there were enough,
+// with the available ones. If these contradict each other, it waits until others outvote the wrong
+// ones. It ends the round at the deadline in any case.
 func (r *round) finish(deadline bool) {
 	if r.over() {
 		return
@@ -72,11 +72,11 @@ func (r *round) finish(deadline bool) {
 		return
 	}
 	if len(answers) == r.contradicted && !deadline {
-		return // no other answers than those that did not fit
+		return // no further answers since those that did not fit
 	}
 	total, wrong, err := correct(answers, r.e.cfg.Committee.Threshold, r.e.cfg.Random)
 	if errors.Is(err, ErrInconsistent) && !deadline && len(answers) < len(r.committee) {
-		r.contradicted = len(answers) // with more answers the wrong ones may be outvoted
+		r.contradicted = len(answers) // further answers may outvote the wrong ones
 		return
 	}
 	if err != nil {

@@ -2,19 +2,19 @@ package securesum
 
 import "crypto/sha256"
 
-// The vote of a round. Members propose in turns, the first when the time to deal is over, or as
-// soon as it sees that the whole committee holds the shares of the whole roster. The member whose
-// turn it is proposes a set by voting for it, unless it knows of a vote; all others vote for the
-// set that was voted for first. Since every vote goes to the whole committee at once, a set that
-// one living member has voted for spreads to all, although its proposer be gone.
+// The vote of a round. Members propose in turns. The first turn begins when the time to deal is
+// over, or as soon as its member sees that the whole committee holds the shares of the whole
+// roster. The member whose turn it is proposes a set by voting for it, unless it knows of a vote;
+// all others vote for the set that was voted for first. Every vote goes to the whole committee at
+// once. A set with a running member's vote thus spreads to all, even if its proposer has failed.
 
-// statement is what a vote signs.
+// statement returns the data that a vote signs.
 func (r *round) statement(c choice) []byte {
 	m := message{round: r.number}
 	return c.append(append([]byte("fbo-securesum-vote-2"), r.e.shape.encode(m)...))
 }
 
-// choice is the set under the headers that the agent holds its shares by.
+// choice returns a choice of a set under the headers of the agent's shares.
 func (r *round) choice(s set) choice {
 	h := sha256.New()
 	for i, name := range r.names {
@@ -25,7 +25,7 @@ func (r *round) choice(s set) choice {
 	return choice{s, [sha256.Size]byte(h.Sum(nil))}
 }
 
-// vote casts the agent's only vote when there is a set to vote for.
+// vote casts the agent's only vote if there is a set to vote for.
 func (r *round) vote() {
 	if r.mute || r.certificate != nil {
 		return
@@ -37,16 +37,15 @@ func (r *round) vote() {
 	r.mute = true
 	signature, err := r.e.cfg.Sign(r.statement(c))
 	if err != nil || len(signature) != signatureBytes {
-		return // the committee goes on without this member
+		return // the committee continues without this member
 	}
 	r.e.record(record{kind: recordVoted, round: r.number, digest: r.e.shape.digest, signature: signature, choice: c.append(nil)})
 	r.votes[r.rank] = &vote{c, signature}
 	r.tell()
 }
 
-// choose returns the proposal to vote for now; ok is false if there is none. It also follows a vote
-// of others for a dealer that is disqualified only now: members that hold parts that fit add them
-// up.
+// choose returns the proposal to vote for now; ok is false if there is none. It also follows peers'
+// votes for a dealer that is disqualified only now: members that hold fitting parts add them up.
 func (r *round) choose() (proposal choice, ok bool) {
 	dealing := r.ticks < r.e.cfg.Deal
 	if dealing && !r.e.complete(r.held) {
@@ -82,8 +81,8 @@ func (r *round) turn() bool {
 	return r.rank == 0
 }
 
-// leading returns the choice with most votes, among equals the one that the member
-// of lowest rank voted for, and how many it has.
+// leading returns the choice with most votes and their number. Among equals it is the one of the
+// member with the lowest rank.
 func (r *round) leading() (best choice, most int) {
 	for _, v := range r.votes {
 		if v == nil {
@@ -96,7 +95,7 @@ func (r *round) leading() (best choice, most int) {
 	return best, most
 }
 
-// voters are those whose vote for the choice the agent knows, by rank.
+// voters returns the ranks of members with a known vote for the choice.
 func (r *round) voters(c choice) set {
 	voters := newSet(len(r.votes))
 	for rank, v := range r.votes {
@@ -108,10 +107,10 @@ func (r *round) voters(c choice) set {
 }
 
 // common returns contributors whose shares all of a quorum of these members hold. While shares are
-// missing it strikes off whichever, contributor or member, lacks the largest part, so that a member
-// which has just come back costs no contributor; but a member only if it lacks most and a quorum
-// remains: for a contributor that failed while dealing, no member is given up whose vote may be
-// needed when others fail. Where there is no contributor to spare, it is the members that go.
+// missing, it removes the contributor or the member that lacks the largest part. Thus a member that
+// has just restarted costs no contributor. It removes a member only if that lacks most contributors
+// and a quorum remains: for a contributor that failed while dealing, it keeps members whose votes
+// may be needed if others fail. If no more contributors can be spared, it removes members.
 func (r *round) common(ranks []int) set {
 	contributors := fullSet(len(r.e.cfg.Roster))
 	for i := range r.e.cfg.Roster {
@@ -161,8 +160,7 @@ func (r *round) common(ranks []int) set {
 	return contributors
 }
 
-// argmax returns the first index in the set, which is not empty, with the largest
-// value.
+// argmax returns the first index in the set, which must not be empty, with the largest value.
 func argmax(values []int, among set) int {
 	best := -1
 	for i, v := range values {
@@ -173,7 +171,7 @@ func argmax(values []int, among set) int {
 	return best
 }
 
-// certify makes the certificate when the votes suffice.
+// certify makes the certificate if there are enough votes.
 func (r *round) certify() {
 	best, votes := r.leading()
 	if r.certificate != nil || votes < r.e.cfg.Committee.Quorum {
@@ -188,7 +186,7 @@ func (r *round) certify() {
 	r.certificate = &c
 }
 
-// adopt takes over a peer's certificate if it is valid and the agent has none.
+// adopt stores a peer's certificate if it is valid and the agent has none.
 func (r *round) adopt(c certificate) {
 	if r.certificate != nil || len(c.signatures) < r.e.cfg.Committee.Quorum || c.set.count() < r.e.cfg.MinContributors {
 		return

@@ -11,9 +11,9 @@ import (
 //
 //	version (1 byte, 3) · kind (1) · digest of the configuration (32) · round (8) · body
 //
-// with numbers in big-endian order. Sets of the roster take ⌈n/8⌉ bytes, sets
-// of the committee ⌈C/8⌉, bit i in byte i/8 from the low end, padding zero. Field
-// elements take 8 bytes and are below the prime. Bodies, by kind:
+// with numbers in big-endian order. Sets of the roster take ⌈n/8⌉ bytes, sets of the committee
+// ⌈C/8⌉, bit i in byte i/8 from the low end, padding zero. Field elements take 8 bytes and are
+// below the prime. Bodies, by kind:
 //
 //	1 share:         header · salt (64) · the elements of the receiver's part
 //	2 status:        flags (1) · contributors held · members whose sums are held ·
@@ -21,8 +21,8 @@ import (
 //	                 if flag 4 is set: names (32) of the headers of those held, in order
 //	3 certificate:   choice · members who voted · their signatures, in order of rank
 //	4 sum:           certificate · the elements of the sender's sum of shares
-//	5 call:          nothing: is the receiver there for the round?
-//	6 here:          nothing: the sender is
+//	5 call:          nothing: is the receiver present for the round?
+//	6 here:          nothing: the sender is present
 //	7 header:        dealer (2) · header
 //	8 complaint:     dealer (2) · rank of the member (1) · header · salt (64) · the elements of its part
 //	9 contradiction: dealer (2) · header · header
@@ -31,8 +31,8 @@ import (
 // points 1 to t+1 · signature (64), a part the share vector and the masks, a choice the set ·
 // digest of its headers' names (32). The round of 7, 8 and 9 is that of the deal.
 //
-// Every length follows from the configuration (a certificate's from its own
-// bits), and a message has one form: what decodes encodes to the same bytes.
+// Every length follows from the configuration (a certificate's from its own bits), and a message
+// has exactly one encoding.
 const wireVersion = 3
 
 const (
@@ -56,15 +56,13 @@ const (
 
 const headerBytes = 2 + sha256.Size + 8
 
-// errMalformed is wrapped by every error about bytes that no honest agent of the
-// same configuration sends.
+// errMalformed means that no honest agent of the same configuration sends such bytes.
 var errMalformed = errors.New("malformed message")
 
-// errVersion is what decode returns for a message of another version, of which it knows
-// nothing else.
+// errVersion means that a message is of another version; decode knows nothing else of it.
 var errVersion = errors.New("message of another version")
 
-// shape is what lengths follow from.
+// shape holds the numbers that determine lengths.
 type shape struct {
 	digest    [sha256.Size]byte
 	roster    int
@@ -86,7 +84,7 @@ type message struct {
 	part        part        // of kindShare and kindComplaint
 }
 
-// status is what an agent has in a round.
+// status holds an agent's shares, sums and vote in a round.
 type status struct {
 	certified bool
 	held      set // contributors whose shares it holds; empty unless it serves
@@ -95,7 +93,7 @@ type status struct {
 	names     [][sha256.Size]byte // of the headers of those held, in order; nil if not sent
 }
 
-// choice is what members vote for: a set of contributors, and under which headers.
+// choice is a set of contributors with their headers, for which members vote.
 type choice struct {
 	set     set
 	headers [sha256.Size]byte // digest of their names
@@ -107,7 +105,7 @@ func (c choice) append(data []byte) []byte {
 	return append(append(data, c.set...), c.headers[:]...)
 }
 
-// vote is a member's only one in a round.
+// vote is a member's only vote in a round.
 type vote struct {
 	choice
 	signature []byte
@@ -193,7 +191,7 @@ func (p part) append(data []byte) []byte {
 	return appendElements(append(data, p.salt...), p.values)
 }
 
-// decode keeps no reference to the data.
+// decode returns the message; it keeps no reference to the data.
 func (s shape) decode(data []byte) (message, error) {
 	if len(data) < headerBytes || len(data) > MaxMessageBytes {
 		return message{}, fmt.Errorf("%w: %d bytes, accepted are %d to %d", errMalformed, len(data), headerBytes, MaxMessageBytes)
@@ -278,8 +276,8 @@ func (s shape) part(r *reader) part {
 	return part{salt: r.take(saltBytes), values: r.vector(s.dimension + masks)}
 }
 
-// reader takes pieces off the front; after the first that is missing or wrong
-// it is bad and gives nothing more.
+// reader takes pieces off the front. After the first missing or invalid one it is bad and returns
+// nothing more.
 type reader struct {
 	rest []byte
 	bad  bool
@@ -322,7 +320,7 @@ func (r *reader) vector(n int) []element {
 	return v
 }
 
-// hashes is not nil, be there none, unless the reader is bad.
+// hashes returns n hashes, not nil even if n is 0, unless the reader is bad.
 func (r *reader) hashes(n int) [][sha256.Size]byte {
 	if r.bad || len(r.rest) < sha256.Size*n {
 		r.bad = true
@@ -336,7 +334,7 @@ func (r *reader) hashes(n int) [][sha256.Size]byte {
 	return hashes
 }
 
-// below reads a number of width bytes that is below a limit.
+// below returns a number of width bytes, which must be below a limit.
 func (r *reader) below(width, limit int) int {
 	n := 0
 	for _, b := range r.take(width) {

@@ -7,12 +7,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ErrNotFinite says that an observation, or a matrix made of them, holds a NaN
-// or an infinity.
+// ErrNotFinite means that an observation, or a matrix computed from observations, contains a NaN or
+// an infinity.
 var ErrNotFinite = errors.New("not finite")
 
-// ErrNotPositiveDefinite says that a covariance matrix could not be factorised
-// with the largest jitter tried.
+// ErrNotPositiveDefinite means that a covariance matrix could not be factorised with the largest
+// jitter tried.
 var ErrNotPositiveDefinite = errors.New("covariance is not positive definite")
 
 const (
@@ -20,8 +20,8 @@ const (
 	jitterTries = 5
 )
 
-// factorise returns the Cholesky factor of k, with a little added to the
-// diagonal only if it is needed, and whether it was. It may alter k.
+// factorise returns the Cholesky factor of k. It adds a little to the diagonal only if needed, and
+// reports whether it did. It may alter k.
 func factorise(k *mat.SymDense) (chol *mat.Cholesky, jittered bool, err error) {
 	n := k.SymmetricDim()
 	mean := 0.0

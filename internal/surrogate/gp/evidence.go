@@ -14,22 +14,21 @@ import (
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
-// The priors: both log-normal, densities of the parameter itself rather than of
-// its logarithm. The location of the lengthscale's grows with the dimension, as
-// distances do. Their values are those of BoTorch.
+// The priors: both log-normal, densities of the parameter itself rather than of its logarithm. The
+// location of the lengthscale's prior grows with the dimension, as distances do. The values are
+// those of BoTorch.
 const (
 	lengthscaleFloor  = 0.025
 	lengthscaleSpread = 1.7320508075688772 // sqrt 3
 	noiseLocation     = -4.0
 	noiseSpread       = 1.0
 
-	// NoiseFloor is the least noise that Fit returns: a variance, in units of
-	// the standardised outputs.
+	// NoiseFloor is the smallest noise that Fit returns: a variance, in units of the standardised
+	// outputs.
 	NoiseFloor = 1e-4
 )
 
-// LogNoisePrior returns the log prior density of the noise, a positive
-// variance, up to a constant.
+// LogNoisePrior returns the log prior density of the noise, a positive variance, up to a constant.
 func LogNoisePrior(noise float64) float64 {
 	value, _ := logNormal(math.Log(noise), noiseLocation, noiseSpread)
 	return value
@@ -39,16 +38,15 @@ func lengthscaleLocation(groups int) float64 {
 	return math.Sqrt2 + 0.5*math.Log(float64(groups))
 }
 
-// logNormal returns the log density at exp(logValue), without its constant, and
-// the derivative by logValue.
+// logNormal returns the log density at exp(logValue), without its constant, and the derivative by
+// logValue.
 func logNormal(logValue, location, spread float64) (value, slope float64) {
 	z := (logValue - location) / spread
 	return -logValue - 0.5*z*z, -1 - z/spread
 }
 
-// Covariance returns the prior covariances, t×t, of the varying part of the
-// function at the points x (t rows): the kernel alone, without the constant part
-// and without noise.
+// Covariance returns the prior covariances, t×t, of the varying part of the function at the points
+// x (t rows): the kernel alone, without the constant part and without noise.
 func Covariance(spec Spec, x [][]float64, lengthscales []float64) *mat.SymDense {
 	e := newEvidence(spec, x, make([]float64, len(x)))
 	e.fillCovariance(Hyperparameters{Lengthscales: lengthscales})
@@ -61,8 +59,8 @@ func Covariance(spec Spec, x [][]float64, lengthscales []float64) *mat.SymDense 
 	return k
 }
 
-// evidence is the data with the scratch space for one evaluation after the
-// other, so it is for one goroutine.
+// evidence holds the data and the scratch space for successive evaluations; one goroutine may use
+// it.
 type evidence struct {
 	spec   Spec
 	groups int
@@ -108,13 +106,13 @@ func (e *evidence) addPrior(gradient []float64, h Hyperparameters) float64 {
 	return addPriors(gradient, h)
 }
 
-// logDensity is logPosterior without the gradient, which is most of the work.
+// logDensity is logPosterior without the gradient, whose computation takes most of the time.
 func (e *evidence) logDensity(h Hyperparameters) (float64, error) {
 	_, value, err := e.logLikelihood(h)
 	return value + e.addPrior(make([]float64, len(h.Lengthscales)+1), h), err
 }
 
-// logLikelihood leaves the factor of the covariance in k.
+// logLikelihood returns the log likelihood, and leaves the factor of the covariance in k.
 func (e *evidence) logLikelihood(h Hyperparameters) (factor blas64.Triangular, value float64, err error) {
 	e.fillCovariance(h)
 	factor, logRoot, ok := linalg.Factorise(blas64.Symmetric{N: e.t, Stride: e.t, Data: e.k, Uplo: blas.Upper})
@@ -157,8 +155,8 @@ func (e *evidence) fillCovariance(h Hyperparameters) {
 	}
 }
 
-// fillGradient is Rasmussen and Williams, equation 5.9: one half of
-// tr((alpha alphaᵀ - K⁻¹) dK/dtheta).
+// fillGradient computes Rasmussen and Williams, equation 5.9: one half of tr((alpha alphaᵀ - K⁻¹)
+// dK/dtheta).
 func (e *evidence) fillGradient(gradient []float64, h Hyperparameters) {
 	dim := len(e.spec.Groups)
 	clear(gradient)
@@ -188,7 +186,7 @@ func addPriors(gradient []float64, h Hyperparameters) (value float64) {
 	return value + prior
 }
 
-// checkSome is checkObservations where there must be one.
+// checkSome is checkObservations with at least one observation.
 func checkSome(spec Spec, x [][]float64, y []float64) error {
 	if err := checkObservations(spec, x, y); err != nil {
 		return err

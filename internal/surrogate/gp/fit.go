@@ -11,25 +11,24 @@ import (
 	"github.com/fbo-node/fbo/internal/recoverpanic"
 )
 
-// The bounds on the work of Fit.
+// Limits of the work of Fit.
 const (
-	maxFitted    = 300 // observations that enter; a random choice when there are more
-	randomStarts = 2   // beside the caller's and the mode of the prior
+	maxFitted    = 300 // observations used; a random choice if there are more
+	randomStarts = 2   // besides the caller's and the mode of the prior
 	iterations   = 40  // of L-BFGS, per start
 	evaluations  = 80  // of the density with its gradient, per start
 	logLimit     = 20  // on |ln(parameter - floor)|, against overflow
 )
 
-// Fit returns the hyperparameters of largest posterior density given outputs y
-// (length t >= 1, standardised) at the points x (t rows). It climbs by L-BFGS
-// from every one of starts (nil allowed), from the mode of the prior and, when
-// starts is empty, from a few random points, and keeps the best. Lengthscales
-// stay above 0.025 and the noise above 1e-4. Of more than 300 observations it
-// looks at 300 chosen at random, which bounds the time: a refit for every new
-// observation would cost more than the difference is worth.
+// Fit returns the hyperparameters of largest posterior density given outputs y (length t >= 1,
+// standardised) at the points x (t rows). It climbs by L-BFGS from every one of starts (nil
+// allowed), from the mode of the prior and, if starts is empty, from a few random points, and
+// returns the best result. Lengthscales stay above 0.025 and the noise above 1e-4. From more than
+// 300 observations it uses 300 chosen at random, which limits the time: a refit with all for every
+// new observation would cost more than its improvement is worth.
 //
-// The result is a function of the arguments and rng alone. When ctx ends before that,
-// Fit returns its error; it looks at ctx before each evaluation of the density.
+// The result is a function of the arguments and rng alone. If ctx ends before that, Fit returns its
+// error; it checks ctx before each evaluation of the density.
 func Fit(ctx context.Context, spec Spec, x [][]float64, y []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	if err := checkSome(spec, x, y); err != nil {
 		return Hyperparameters{}, err
@@ -42,8 +41,8 @@ func Fit(ctx context.Context, spec Spec, x [][]float64, y []float64, starts []Hy
 	return climb(ctx, newEvidence(spec, x, y), points)
 }
 
-// startingPoints are the mode of the prior, the caller's starts, and random ones when there
-// are none of these.
+// startingPoints returns the mode of the prior, the caller's starts, and random points if there are
+// no starts.
 func startingPoints(spec Spec, starts []Hyperparameters, rng *rand.Rand) ([][]float64, error) {
 	groups := spec.lengthscales()
 	points := [][]float64{encode(priorMode(groups))}
@@ -61,7 +60,7 @@ func startingPoints(spec Spec, starts []Hyperparameters, rng *rand.Rand) ([][]fl
 	return points, nil
 }
 
-// climb returns the largest maximum of the density that it reaches from the points.
+// climb returns the largest of the maxima that it reaches from the points.
 func climb(ctx context.Context, d density, points [][]float64) (Hyperparameters, error) {
 	objective := &objective{density: d, gradient: make([]float64, len(points[0]))}
 	best, bestValue := points[0], math.Inf(1)
@@ -80,7 +79,7 @@ func climb(ctx context.Context, d density, points [][]float64) (Hyperparameters,
 	return decode(best), nil
 }
 
-// choose returns the observations that enter the fit, at most `most`.
+// choose returns the observations that Fit uses, at most `most`.
 func choose[T any](x [][]float64, y []T, most int, rng *rand.Rand) ([][]float64, []T) {
 	if len(x) <= most {
 		return x, y
@@ -95,7 +94,7 @@ func choose[T any](x [][]float64, y []T, most int, rng *rand.Rand) ([][]float64,
 	return someX, someY
 }
 
-// PriorMode returns the hyperparameters that are most likely before any observation.
+// PriorMode returns the most likely hyperparameters before any observation.
 func PriorMode(spec Spec) Hyperparameters { return priorMode(spec.lengthscales()) }
 
 func priorMode(groups int) Hyperparameters {
@@ -107,8 +106,8 @@ func priorMode(groups int) Hyperparameters {
 	return h
 }
 
-// randomStart scatters around the mode by less than the prior's width, whose
-// tails are flat places where a climb stalls.
+// randomStart returns a point around the mode. It varies by less than the prior's width, because
+// climbs stall in the flat tails of the prior.
 func randomStart(groups int, rng *rand.Rand) Hyperparameters {
 	h := priorMode(groups)
 	for g := range h.Lengthscales {
@@ -118,8 +117,7 @@ func randomStart(groups int, rng *rand.Rand) Hyperparameters {
 	return h
 }
 
-// encode gives the unconstrained parameters: logarithms of what exceeds the
-// floors.
+// encode returns the unconstrained parameters: logarithms of the excess over the floors.
 func encode(h Hyperparameters) []float64 {
 	theta := make([]float64, 0, len(h.Lengthscales)+1)
 	for _, l := range h.Lengthscales {
@@ -128,7 +126,7 @@ func encode(h Hyperparameters) []float64 {
 	return append(theta, logExcess(h.Noise, NoiseFloor))
 }
 
-// logExcess keeps a little way from the floor, where the gradient vanishes.
+// logExcess stays a little away from the floor, where the gradient vanishes.
 func logExcess(value, floor float64) float64 {
 	return math.Log(max(value-floor, 0.01*floor))
 }
@@ -145,22 +143,21 @@ func decode(theta []float64) Hyperparameters {
 
 func limit(logExcess float64) float64 { return min(max(logExcess, -logLimit), logLimit) }
 
-// density is a log posterior density of hyperparameters, up to a constant, which fills
-// gradient with its derivatives by their logarithms: one for each lengthscale and the
-// noise.
+// density is a log posterior density of hyperparameters, up to a constant. logPosterior fills
+// gradient with its derivatives by their logarithms: one for each lengthscale and the noise.
 type density interface {
 	logPosterior(gradient []float64, h Hyperparameters) (float64, error)
 }
 
-// objective is the negative log posterior over the unconstrained parameters. An
-// optimiser asks for value and gradient apart, mostly at the same place, and
-// they cost nearly the same, so it keeps the last ones.
+// objective is the negative log posterior over the unconstrained parameters. An optimiser requests
+// value and gradient separately, mostly at the same point, and they cost nearly the same, so it
+// keeps the last ones.
 type objective struct {
 	density  density
-	theta    []float64 // where value and gradient hold
-	value    float64   // +Inf where there is none
+	theta    []float64 // point of value and gradient
+	value    float64   // +Inf if undefined
 	gradient []float64
-	panicked error // of an evaluation, which the optimiser makes on another goroutine
+	panicked error // of an evaluation, which the optimiser runs on another goroutine
 }
 
 func (o *objective) at(theta []float64) {
@@ -186,7 +183,7 @@ func (o *objective) at(theta []float64) {
 	}
 }
 
-// tryAt is at for the optimiser: it keeps a panic, and ends the descent by it.
+// tryAt is at for the optimiser: it stores a panic and ends the descent.
 func (o *objective) tryAt(theta []float64) {
 	_, err := recoverpanic.Call("the density", func() (struct{}, error) { o.at(theta); return struct{}{}, nil })
 	if err != nil {
@@ -194,7 +191,7 @@ func (o *objective) tryAt(theta []float64) {
 	}
 }
 
-// status ends the descent early.
+// status ends the descent early after a panic or the end of ctx.
 func (o *objective) status(ctx context.Context) (optimize.Status, error) {
 	if o.panicked != nil {
 		return optimize.Failure, o.panicked
@@ -202,8 +199,8 @@ func (o *objective) status(ctx context.Context) (optimize.Status, error) {
 	return optimize.NotTerminated, ctx.Err()
 }
 
-// descend returns the best place it finds from start, and the value there. Its error
-// is that of ctx.
+// descend returns the best point that it finds from start, and the value there. Its error is that
+// of ctx.
 func (o *objective) descend(ctx context.Context, start []float64) (theta []float64, value float64, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
@@ -224,8 +221,8 @@ func (o *objective) descend(ctx context.Context, start []float64) (theta []float
 		MajorIterations:   iterations,
 		FuncEvaluations:   evaluations,
 	}
-	// An error means that a line search gave up, often at the optimum itself;
-	// the best point so far is then as good as any.
+	// An error means that a line search failed, often at the optimum itself; the best point so far
+	// is then a valid result.
 	result, _ := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
 	if o.panicked != nil {
 		panic(o.panicked)

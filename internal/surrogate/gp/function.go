@@ -8,11 +8,10 @@ import (
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
-// onStack is the number of coordinates up to which a gradient allocates nothing.
+// onStack is the largest number of coordinates for which a gradient allocates nothing.
 const onStack = 64
 
-// Function is one sample path of a posterior. It is immutable and safe for
-// concurrent use.
+// Function is one sample path of a posterior. It is immutable and safe for concurrent use.
 type Function struct {
 	dim      int
 	prior    *fourier.Sum
@@ -41,7 +40,7 @@ func (p *Posterior) drawPrior(rows int, rng *rand.Rand) (prior *fourier.Sum, con
 	return fourier.NewWaves(len(p.inverse), frequencies).Sum(weights), math.Sqrt(p.spec.meanVariance()) * rng.NormFloat64()
 }
 
-// chiSquare is not distuv's, whose draws differ: a seed would give other designs.
+// chiSquare replaces distuv's, whose draws differ: a seed would give other designs.
 func chiSquare(degrees int, rng *rand.Rand) float64 {
 	sum := 0.0
 	for range degrees {
@@ -54,14 +53,14 @@ func chiSquare(degrees int, rng *rand.Rand) float64 {
 // Constant returns the part of the function that does not depend on x.
 func (f *Function) Constant() float64 { return f.constant }
 
-// Value returns the function at x (length d). Panics on a wrong length.
+// Value returns the function at x (length d). It panics on a wrong length.
 func (f *Function) Value(x []float64) float64 {
 	checkPoint(x, f.dim)
 	return f.prior.Value(x) + f.update.Value(x) + f.constant
 }
 
-// Values fills dst (length n) with the function at n points, row-major in
-// points (length n·d). Panics on wrong lengths.
+// Values fills dst (length n) with the function at n points, row-major in points (length n·d). It
+// panics on wrong lengths.
 func (f *Function) Values(dst, points []float64) {
 	if len(points) != len(dst)*f.dim {
 		panic("gp: points do not fit their values")

@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// Interval is what is known of an output that was not measured as a number: it lies from
-// Low to High, of which one may be infinite. The output is the function plus the noise of
-// an observation.
+// Interval is the information about an output that was not measured as a number: it lies from Low
+// to High, of which one may be infinite. The output is the function plus the noise of an
+// observation.
 type Interval struct{ Low, High float64 }
 
-// Side is what is known of an output that is only true, above 0, or false. It makes the
-// process a classifier with the probit likelihood, whose labels have the noise of
-// Hyperparameters: a process of larger variance and noise 1 would say the same.
+// Side returns the interval of a truth value: true is above 0. It makes the process a classifier
+// with the probit likelihood, whose labels have the noise of Hyperparameters. A process of larger
+// variance with noise 1 would be equivalent.
 func Side(above bool) Interval {
 	if above {
 		return Interval{0, math.Inf(1)}
@@ -23,15 +23,14 @@ func Side(above bool) Interval {
 	return Interval{math.Inf(-1), 0}
 }
 
-// maxIntervals bounds the work of FitIntervals, as maxFitted does that of Fit: a step
-// of expectation propagation costs several of Fit's.
+// maxIntervals limits the work of FitIntervals, as maxFitted does for Fit: a step of expectation
+// propagation costs as much as several of Fit's.
 const maxIntervals = 150
 
-// NewIntervalPosterior conditions the process on outputs that lie within intervals
-// (length t >= 1) at the points x (t rows), by expectation propagation: the posterior is
-// the normal one whose means and variances at the points are those that each interval
-// leads to, given the others (Rasmussen and Williams, section 3.6). It costs O(t³) several
-// times over.
+// NewIntervalPosterior conditions the process on outputs within intervals (length t >= 1) at the
+// points x (t rows), by expectation propagation (Rasmussen and Williams, section 3.6). The
+// posterior is the normal distribution whose means and variances at the points match those that
+// each interval implies given the others. It costs O(t³) several times.
 func NewIntervalPosterior(spec Spec, x [][]float64, within []Interval, h Hyperparameters) (*Posterior, error) {
 	if err := checkIntervals(spec, x, within); err != nil {
 		return nil, err
@@ -49,8 +48,8 @@ func NewIntervalPosterior(spec Spec, x [][]float64, within []Interval, h Hyperpa
 	return NewUnequalPosterior(spec, x, outputs, h, noise)
 }
 
-// Within returns the posterior given also that outputs at the points x (k >= 1 rows) lie
-// within intervals, by expectation propagation with p as the prior. p does not change.
+// Within returns the posterior given also that outputs at the points x (k >= 1 rows) lie within
+// intervals, by expectation propagation with p as the prior. p does not change.
 func (p *Posterior) Within(x [][]float64, within []Interval) (*Posterior, error) {
 	if err := checkIntervals(p.spec, x, within); err != nil {
 		return nil, err
@@ -76,8 +75,8 @@ func (p *Posterior) Within(x [][]float64, within []Interval) (*Posterior, error)
 		p.h, append(slices.Clone(p.noise), noise...))
 }
 
-// FitIntervals is Fit for outputs that lie within intervals, by the evidence of
-// expectation propagation. Of more than 150 it looks at 150 chosen at random.
+// FitIntervals is Fit for outputs within intervals, by the evidence of expectation propagation.
+// From more than 150 it uses 150 chosen at random.
 func FitIntervals(ctx context.Context, spec Spec, x [][]float64, within []Interval, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	if err := checkIntervals(spec, x, within); err != nil {
 		return Hyperparameters{}, err
@@ -102,8 +101,8 @@ func checkIntervals(spec Spec, x [][]float64, within []Interval) error {
 	return checkSome(spec, x, make([]float64, len(x)))
 }
 
-// IntervalEvidence returns the logarithm of the probability that outputs lie within the
-// intervals, by expectation propagation. It costs what NewIntervalPosterior does.
+// IntervalEvidence returns the logarithm of the probability that outputs lie within the intervals,
+// by expectation propagation. It costs as much as NewIntervalPosterior.
 func IntervalEvidence(spec Spec, x [][]float64, within []Interval, h Hyperparameters) (float64, error) {
 	if err := checkIntervals(spec, x, within); err != nil {
 		return 0, err
@@ -135,8 +134,8 @@ func newIntervalEvidence(spec Spec, x [][]float64, within []Interval) *intervalE
 	}
 }
 
-// logPosterior is that of evidence. Its derivatives are those at fixed sites, where the
-// evidence is stationary (Rasmussen and Williams, section 5.5.2).
+// logPosterior implements density. Its derivatives are those at fixed sites, where the evidence is
+// stationary (Rasmussen and Williams, section 5.5.2).
 func (e *intervalEvidence) logPosterior(gradient []float64, h Hyperparameters) (float64, error) {
 	noiseless := Hyperparameters{Lengthscales: h.Lengthscales}
 	e.fillCovariance(noiseless)

@@ -10,20 +10,19 @@ import (
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
-// Joint is the distribution of the function of a Posterior at k points together.
-// It is immutable and safe for concurrent use.
+// Joint is the joint distribution of a Posterior's function at k points. It is immutable and safe
+// for concurrent use.
 type Joint struct {
 	dim        int
 	mean       []float64
 	covariance *mat.SymDense
-	centers    *radial.Centers // the observed points and behind them the k points
+	centers    *radial.Centers // the observed points and after them the k points
 	along      [][]float64     // K⁻¹k(X, point), t for each point
-	offset     []float64       // what the constant part adds to each covariance
+	offset     []float64       // contribution of the constant part to each covariance
 }
 
-// Joint returns the joint distribution of the function at k >= 1 points (rows of
-// d), which are copied: O(k·t² + k²·t) with t observations. Panics on a wrong
-// length and without points.
+// Joint returns the joint distribution of the function at k >= 1 points (rows of d), which are
+// copied: O(k·t² + k²·t) with t observations. It panics on a wrong length and without points.
 func (p *Posterior) Joint(points [][]float64) *Joint {
 	if len(points) == 0 {
 		panic("gp: a joint distribution of no points")
@@ -40,8 +39,8 @@ func (p *Posterior) Joint(points [][]float64) *Joint {
 		along:      make([][]float64, k),
 		offset:     make([]float64, k),
 	}
-	// U⁻ᵀk(X, point): the covariance is a difference of products of these, which
-	// keeps its diagonal equal to the variance that Predict gives.
+	// U⁻ᵀk(X, point): the covariance is a difference of products of these, which keeps its diagonal
+	// equal to the variance that Predict returns.
 	halves := make([][]float64, k)
 	for i, x := range points {
 		halves[i] = p.covariances(nil, x)
@@ -65,19 +64,19 @@ func (p *Posterior) Joint(points [][]float64) *Joint {
 	return j
 }
 
-// Mean returns the k means, a copy.
+// Mean returns a copy of the k means.
 func (j *Joint) Mean() []float64 { return slices.Clone(j.mean) }
 
-// Covariance returns that of the function between the k points, without the
-// noise of an observation, a copy.
+// Covariance returns a copy of the covariances of the function at the k points, without the noise
+// of an observation.
 func (j *Joint) Covariance() *mat.SymDense {
 	c := mat.NewSymDense(len(j.mean), nil)
 	c.CopySym(j.covariance)
 	return c
 }
 
-// Cross fills dst (length k) with the covariances of the function at x (length
-// d) with that at the k points, in O(k·t). Panics on wrong lengths.
+// Cross fills dst (length k) with the covariances between the function at x (length d) and at the k
+// points, in O(k·t). It panics on wrong lengths.
 func (j *Joint) Cross(dst, x []float64) {
 	j.check(dst, x)
 	kernel := make([]float64, j.centers.Len())
@@ -88,9 +87,8 @@ func (j *Joint) Cross(dst, x []float64) {
 	}
 }
 
-// CrossGradient fills grad (length d) with the gradient at x of the sum of those
-// covariances, each times its weight (length k), in O(k·t). Panics on wrong
-// lengths.
+// CrossGradient fills grad (length d) with the gradient at x of the sum of those covariances, each
+// times its weight (length k), in O(k·t). It panics on wrong lengths.
 func (j *Joint) CrossGradient(grad, weights, x []float64) {
 	j.check(weights, x)
 	all := make([]float64, j.centers.Len())

@@ -14,19 +14,19 @@ const (
 	SE       = radial.SE // squared exponential
 )
 
-// Spec says which process.
+// Spec describes the process.
 type Spec struct {
 	Kernel string // Matern52 or SE
-	// Groups[i] is the index of the lengthscale of coordinate i. Indices start
-	// at 0 and leave none out. The coordinates of a one-hot category share one,
-	// which makes the kernel one of equal and unequal choices.
+	// Groups[i] is the index of the lengthscale of coordinate i. Indices start at 0 and have no
+	// gaps. The coordinates of a one-hot category share one, so that the kernel only distinguishes
+	// equal and unequal choices.
 	Groups []int
-	// Centred says that the mean of the process is known to be zero. Otherwise it is
-	// an unknown constant, which is integrated out.
+	// Centred means that the mean of the process is known to be zero. Otherwise it is an unknown
+	// constant, which is integrated out.
 	Centred bool
 }
 
-// clone copies what a caller may change.
+// clone copies the parts that a caller may change.
 func (s Spec) clone() Spec {
 	s.Groups = slices.Clone(s.Groups)
 	return s
@@ -54,7 +54,7 @@ func (s Spec) validate() error {
 	return nil
 }
 
-// lengthscales is the number of groups.
+// lengthscales returns the number of groups.
 func (s Spec) lengthscales() int {
 	highest := -1
 	for _, g := range s.Groups {
@@ -72,7 +72,7 @@ type Hyperparameters struct {
 	Prior *Prior `json:"prior,omitempty"`
 }
 
-// Equal reports whether all numbers are the same, those of the prior among them.
+// Equal reports whether all numbers are the same, including those of the prior.
 func (h Hyperparameters) Equal(other Hyperparameters) bool {
 	return h.Noise == other.Noise && slices.Equal(h.Lengthscales, other.Lengthscales) && h.Prior.equal(other.Prior)
 }
@@ -92,14 +92,13 @@ func (h Hyperparameters) validate(s Spec) error {
 	return h.Prior.validate(s)
 }
 
-// unknownMean is the prior variance of the process's unknown mean, which is
-// constant over the cube. It is integrated out: the covariance of two values is
-// unknownMean + k. Standardised outputs have mean zero, but where an optimiser
-// has looked is not where the process lives.
+// unknownMean is the prior variance of the process's unknown mean, which is constant over the cube.
+// It is integrated out: the covariance of two values is unknownMean + k. Standardised outputs have
+// mean zero, but an optimiser's designs are not representative of the process.
 const unknownMean = 1.0
 
-// meanVariance is the prior variance of the constant part of the function: none where
-// the mean is known.
+// meanVariance returns the prior variance of the constant part of the function: 0 if the mean is
+// known.
 func (s Spec) meanVariance() float64 {
 	if s.Centred {
 		return 0
@@ -107,7 +106,7 @@ func (s Spec) meanVariance() float64 {
 	return unknownMean
 }
 
-// priorVariance is that of the function at every point.
+// priorVariance returns the prior variance of the function, the same at every point.
 func (s Spec) priorVariance() float64 { return s.meanVariance() + 1 }
 
 func checkPoint(x []float64, dim int) {

@@ -14,8 +14,8 @@ import (
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
-// Posterior is the process conditioned on observations. It is immutable and
-// safe for concurrent use.
+// Posterior is the process conditioned on observations. It is immutable and safe for concurrent
+// use.
 type Posterior struct {
 	spec     Spec
 	h        Hyperparameters
@@ -25,13 +25,13 @@ type Posterior struct {
 	noise    []float64       // of each observation
 	centers  *radial.Centers // x
 	chol     *mat.Cholesky   // of K + noise; nil without observations
-	jittered bool            // more than the noise is on its diagonal
+	jittered bool            // the diagonal contains jitter besides the noise
 	mean     *radial.Sum     // (K + noise I)⁻¹ y over x
-	constant float64         // what the constant part adds to the mean
+	constant float64         // contribution of the constant part to the mean
 }
 
-// NewPosterior conditions the process on outputs y (length t, none leave it as it is) at
-// the points x (t rows). The inputs are copied. Equal points are allowed.
+// NewPosterior conditions the process on outputs y (length t, which may be 0) at the points x (t
+// rows). The inputs are copied. Equal points are allowed.
 func NewPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (*Posterior, error) {
 	noise := make([]float64, len(x))
 	for i := range noise {
@@ -40,9 +40,8 @@ func NewPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (*Po
 	return NewUnequalPosterior(spec, x, y, h, noise)
 }
 
-// NewUnequalPosterior conditions the process on outputs of which each has its
-// own variance of noise (length t, positive). Observations that Extend adds have
-// that of h.
+// NewUnequalPosterior conditions the process on outputs with individual variances of noise (length
+// t, positive). Observations that Extend adds have the noise of h.
 func NewUnequalPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters, noise []float64) (*Posterior, error) {
 	if err := checkObservations(spec, x, y); err != nil {
 		return nil, err
@@ -71,7 +70,7 @@ func NewUnequalPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameter
 	return p, nil
 }
 
-// factorise sets the factor of K + noise, which stays nil without observations.
+// factorise sets the factor of K + noise; without observations it stays nil.
 func (p *Posterior) factorise() (err error) {
 	if len(p.x) == 0 {
 		return nil
@@ -87,15 +86,15 @@ func (p *Posterior) factorise() (err error) {
 	return err
 }
 
-// Extend returns the posterior given more observations with the same
-// hyperparameters, as NewPosterior(spec, x, y, h) would up to rounding. The
-// first points of x must be those of p; all outputs may be new, as they are when
-// the caller standardises again. Each point more costs O(t²). p does not change.
+// Extend returns the posterior given more observations with the same hyperparameters, equal to
+// NewPosterior(spec, x, y, h) up to rounding. The first points of x must be those of p; all outputs
+// may be new, as after another standardisation. Each additional point costs O(t²). p does not
+// change.
 func (p *Posterior) Extend(x [][]float64, y []float64) (*Posterior, error) {
 	return p.ExtendUnequal(x, y, slices.Repeat([]float64{p.h.Noise}, max(len(x)-len(p.x), 0)))
 }
 
-// ExtendUnequal is Extend with a variance of noise for each observation more.
+// ExtendUnequal is Extend with a variance of noise for each additional observation.
 func (p *Posterior) ExtendUnequal(x [][]float64, y, noise []float64) (*Posterior, error) {
 	if err := checkObservations(p.spec, x, y); err != nil {
 		return nil, err
@@ -143,8 +142,8 @@ func (p *Posterior) condition(y []float64) {
 	p.mean, p.constant = p.centers.Sum(alpha), p.spec.meanVariance()*sum(alpha)
 }
 
-// covariances fills dst (allocated when nil) with the prior covariances of the
-// function at x with that at every observed point.
+// covariances fills dst (allocated if nil) with the prior covariances between the function at x and
+// at every observed point.
 func (p *Posterior) covariances(dst, x []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, p.centers.Len(), p.centers.Len()+1)
@@ -177,8 +176,8 @@ func (p *Posterior) solveHalf(t blas.Transpose, v []float64) {
 	blas64.Trsv(t, u, linalg.Vector(v))
 }
 
-// halfAll and otherHalfAll are half and otherHalf of several vectors, which from
-// manyVectors on are solved for together: then the factor is read once and not for each.
+// halfAll and otherHalfAll are half and otherHalf of several vectors. From manyVectors on these are
+// solved together, so that the factor is read only once.
 func (p *Posterior) halfAll(v [][]float64)      { p.solveAll(blas.Trans, v) }
 func (p *Posterior) otherHalfAll(v [][]float64) { p.solveAll(blas.NoTrans, v) }
 
@@ -210,24 +209,24 @@ func (p *Posterior) solveAll(transposed blas.Transpose, v [][]float64) {
 // Len returns the number of observations, t.
 func (p *Posterior) Len() int { return len(p.x) }
 
-// Points returns where they are, which must not be altered.
+// Points returns the observed points, which must not be altered.
 func (p *Posterior) Points() [][]float64 { return p.x }
 
 // Outputs returns what was observed there, which must not be altered.
 func (p *Posterior) Outputs() []float64 { return p.y }
 
-// Hyperparameters returns those that p was made with; they must not be altered.
+// Hyperparameters returns those with which p was made; they must not be altered.
 func (p *Posterior) Hyperparameters() Hyperparameters { return p.h }
 
-// Mean returns the mean of the function at x (length d), which is cheaper than
-// Predict. Panics on a wrong length.
+// Mean returns the mean of the function at x (length d). It is cheaper than Predict, and panics on
+// a wrong length.
 func (p *Posterior) Mean(x []float64) float64 {
 	checkPoint(x, len(p.inverse))
 	return p.mean.Value(x) + p.constant
 }
 
-// Means fills dst (length n) with the mean at n points, row-major in points
-// (length n·d). Panics on wrong lengths.
+// Means fills dst (length n) with the mean at n points, row-major in points (length n·d). It panics
+// on wrong lengths.
 func (p *Posterior) Means(dst, points []float64) {
 	if len(points) != len(dst)*len(p.inverse) {
 		panic(fmt.Sprintf("gp: %d coordinates for %d points of %d", len(points), len(dst), len(p.inverse)))
@@ -238,19 +237,18 @@ func (p *Posterior) Means(dst, points []float64) {
 	}
 }
 
-// MeanGradient fills grad (length d) with the gradient of the mean at x and
-// returns the mean.
+// MeanGradient fills grad (length d) with the gradient of the mean at x and returns the mean.
 func (p *Posterior) MeanGradient(grad, x []float64) float64 {
 	checkPoint(x, len(p.inverse))
 	return p.mean.Gradient(grad, x) + p.constant
 }
 
-// Constant returns the mean of the function's constant part: what Mean comes to
-// far from all observations.
+// Constant returns the mean of the function's constant part: the limit of Mean far from all
+// observations.
 func (p *Posterior) Constant() float64 { return p.constant }
 
-// Predict returns the mean and the variance of the function at x (length d),
-// without the noise of an observation. Panics on a wrong length.
+// Predict returns the mean and the variance of the function at x (length d), without the noise of
+// an observation. It panics on a wrong length.
 func (p *Posterior) Predict(x []float64) (mean, variance float64) {
 	checkPoint(x, len(p.inverse))
 	mean = p.mean.Value(x) + p.constant
@@ -259,9 +257,8 @@ func (p *Posterior) Predict(x []float64) (mean, variance float64) {
 	return mean, max(p.spec.priorVariance()-linalg.Dot(cross, cross), 0)
 }
 
-// Variances fills dst (length n) with what Predict says of the variance at n
-// points, row-major in points (length n·d), up to rounding and several times
-// faster. Panics on wrong lengths.
+// Variances fills dst (length n) with Predict's variances at n points, row-major in points (length
+// n·d), up to rounding and several times faster. It panics on wrong lengths.
 func (p *Posterior) Variances(dst, points []float64) {
 	n, d, t := len(dst), len(p.inverse), p.centers.Len()
 	if len(points) != n*d {
@@ -270,7 +267,7 @@ func (p *Posterior) Variances(dst, points []float64) {
 	if n == 0 {
 		return
 	}
-	cross := make([]float64, t*n) // a row per observation, so that the solver works on long rows
+	cross := make([]float64, t*n) // one row per observation, so that the solver works on long rows
 	column := make([]float64, t, t+1)
 	for i := range n {
 		p.covariances(column, points[i*d:(i+1)*d])
@@ -295,8 +292,7 @@ func (p *Posterior) Variances(dst, points []float64) {
 	}
 }
 
-// PredictGradient also fills the gradients of the mean and of the variance at x
-// (length d each).
+// PredictGradient also fills the gradients of the mean and of the variance at x (length d each).
 func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64) {
 	checkPoint(x, len(p.inverse))
 	mean = p.mean.Gradient(meanGradient, x) + p.constant
@@ -304,8 +300,8 @@ func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64)
 	p.half(cross)
 	variance = p.spec.priorVariance() - linalg.Dot(cross, cross)
 	p.otherHalf(cross)
-	// The variance is prior - cᵀK⁻¹c, so its gradient is that of the sum of
-	// kernels with weights -2K⁻¹c, held fixed.
+	// The variance is prior - cᵀK⁻¹c, so its gradient is that of the sum of kernels with weights
+	// -2K⁻¹c, held fixed.
 	for i := range cross {
 		cross[i] *= -2
 	}
@@ -317,12 +313,11 @@ func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64)
 	return mean, variance
 }
 
-// Draw returns one sample path by Matheron's rule: a draw from the prior, as
-// random Fourier features of the learned kernel, plus the kernel's correction
-// towards the observations (Wilson et al. 2020). features is the
-// even number of features, at least 2. They are fresh in every draw, so that
-// over draws the mean and the covariance are exact for any number of them; more
-// features make one draw nearer to a Gaussian process.
+// Draw returns one sample path by Matheron's rule: a draw from the prior, as random Fourier
+// features of the learned kernel, plus the kernel's correction towards the observations (Wilson et
+// al. 2020). features is their number, even and at least 2. They are fresh in every draw, so that
+// over draws the mean and the covariance are exact for any number of them. With more features, a
+// single draw is closer to a Gaussian process.
 func (p *Posterior) Draw(features int, rng *rand.Rand) *Function {
 	if features < 2 || features%2 != 0 {
 		panic("gp: features of a draw must be even and at least 2")

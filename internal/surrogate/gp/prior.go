@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// Prior is a density of hyperparameters: each logarithm, the lengthscales' first and the
-// noise's last, is normal by itself.
+// Prior is a density of hyperparameters: each logarithm, those of the lengthscales first and that
+// of the noise last, has an independent normal distribution.
 type Prior struct {
-	Location []float64 `json:"location"` // the mean of each logarithm, where the density is largest
-	Spread   []float64 `json:"spread"`   // its standard deviation, above 0
+	Location []float64 `json:"location"` // mean of each logarithm, where the density is largest
+	Spread   []float64 `json:"spread"`   // standard deviation of each, above 0
 }
 
 // StandardPrior returns the prior that Fit uses.
@@ -26,7 +26,7 @@ func StandardPrior(spec Spec) Prior {
 	return p
 }
 
-// equal reports whether two priors, of which either may be nil, are the same.
+// equal reports whether two priors are the same; either may be nil.
 func (p *Prior) equal(other *Prior) bool {
 	if p == nil || other == nil {
 		return p == other
@@ -60,8 +60,8 @@ func (p *Prior) mode() Hyperparameters {
 	return h
 }
 
-// add returns the logarithm of the density up to a constant, and adds its slopes by the
-// logarithms.
+// add returns the logarithm of the density up to a constant, and adds its derivatives by the
+// logarithms to gradient.
 func (p *Prior) add(gradient []float64, h Hyperparameters) (value float64) {
 	for i, at := range h.Logarithms() {
 		z := (at - p.Location[i]) / p.Spread[i]
@@ -71,7 +71,7 @@ func (p *Prior) add(gradient []float64, h Hyperparameters) (value float64) {
 	return value
 }
 
-// Logarithms are those of the lengthscales, and last that of the noise.
+// Logarithms returns the logarithms of the lengthscales, and last that of the noise.
 func (h Hyperparameters) Logarithms() []float64 {
 	all := make([]float64, 0, len(h.Lengthscales)+1)
 	for _, l := range h.Lengthscales {
@@ -80,7 +80,7 @@ func (h Hyperparameters) Logarithms() []float64 {
 	return append(all, math.Log(h.Noise))
 }
 
-// FitUnder is Fit by another prior, which the result names; nil is the standard one.
+// FitUnder is Fit with another prior, which the result contains; nil is the standard one.
 func FitUnder(ctx context.Context, spec Spec, prior *Prior, x [][]float64, y []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	if prior == nil {
 		return Fit(ctx, spec, x, y, starts, rng)

@@ -11,27 +11,27 @@ import (
 	"github.com/fbo-node/fbo/internal/normal"
 )
 
-// When expectation propagation has converged. The evidence changes by the square of what
-// the sites change.
+// Constants of the convergence of expectation propagation. The evidence changes by the square of
+// the change of the sites.
 const (
 	maxSweeps  = 100
-	siteChange = 1e-6  // of a precision, in units of 1 + that
-	minWeight  = 1e-10 // of a site as an observation: its precision
+	siteChange = 1e-6  // change of a precision, in units of 1 + the precision
+	minWeight  = 1e-10 // smallest precision of a site as an observation
 
-	// minVariance is that of the function at a point, where rounding leaves none.
+	// minVariance replaces a variance of the function that rounding has removed.
 	minVariance = 1e-12
 	maxShrink   = 1 - 1e-10
 )
 
-// propagation is expectation propagation for outputs within intervals: Rasmussen and
-// Williams, algorithm 3.5, site by site. A run begins where the last one has ended, which
-// is near where the covariance has changed little. Matrices are n×n, upper parts.
+// propagation is expectation propagation for outputs within intervals: Rasmussen and Williams,
+// algorithm 3.5, site by site. A run begins with the last result, which is close if the covariance
+// has changed little. Matrices are n×n, upper parts.
 type propagation struct {
 	n         int
 	within    []Interval
 	noise     float64
 	prior     []float64 // covariance of the function
-	precision []float64 // of each site, which stands for an interval: it is
+	precision []float64 // of each site, which replaces an interval by
 	shift     []float64 // exp(shift·f - precision·f²/2) up to a constant
 
 	mean, cov []float64 // of the posterior
@@ -53,7 +53,7 @@ func newPropagation(within []Interval) *propagation {
 	return p
 }
 
-// run finds the sites under this prior covariance, which it keeps, and noise.
+// run determines the sites for this prior covariance, which it keeps, and noise.
 func (p *propagation) run(prior []float64, noise float64) error {
 	p.prior, p.noise = prior, noise
 	if err := p.refresh(); err != nil {
@@ -64,7 +64,7 @@ func (p *propagation) run(prior []float64, noise float64) error {
 		for i := range p.n {
 			change = max(change, p.update(i))
 		}
-		// Rank-one updates gather rounding.
+		// Rank-one updates accumulate rounding errors.
 		if err := p.refresh(); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (p *propagation) run(prior []float64, noise float64) error {
 	return nil
 }
 
-// cavity returns the distribution of the function at point i without its interval.
+// cavity returns the distribution of the function at point i without the site of its interval.
 func (p *propagation) cavity(i int) (mean, variance float64) {
 	posterior := max(p.cov[i*p.n+i], minVariance)
 	precision := 1/posterior - p.precision[i]
@@ -85,8 +85,8 @@ func (p *propagation) cavity(i int) (mean, variance float64) {
 	return (p.mean[i]/posterior - p.shift[i]) / precision, 1 / precision
 }
 
-// tilted returns the log probability of interval i for a function value of this
-// distribution, with the first two derivatives by the mean.
+// tilted returns the log probability of interval i for a function value with this distribution, and
+// the first two derivatives by the mean.
 func (p *propagation) tilted(i int, mean, variance float64) (value, first, second float64) {
 	sd := math.Sqrt(variance + p.noise)
 	a, b := (p.within[i].Low-mean)/sd, (p.within[i].High-mean)/sd
@@ -100,12 +100,12 @@ func (p *propagation) tilted(i int, mean, variance float64) (value, first, secon
 	}
 	second /= sd * sd
 	second -= first * first
-	// The truncated variable has less variance than the whole, and more than none.
+	// The truncated variable has a smaller variance than the original, and a positive one.
 	return value, first, min(max(second, -maxShrink/(sd*sd)), 0)
 }
 
-// update makes site i such that the posterior has the moments of the prior of the cavity
-// times the interval, and returns by how much its precision has changed.
+// update sets site i so that the posterior has the moments of the cavity distribution times the
+// interval, and returns the change of its precision.
 func (p *propagation) update(i int) (change float64) {
 	mean, variance := p.cavity(i)
 	_, first, second := p.tilted(i, mean, variance)
@@ -153,16 +153,16 @@ func (p *propagation) symmetric(data []float64) blas64.Symmetric {
 	return blas64.Symmetric{N: p.n, Stride: p.n, Data: data, Uplo: blas.Upper}
 }
 
-// logEvidence is the log probability of all intervals, Rasmussen and Williams, equations
-// 3.65 and 3.74, with its derivative by the noise at fixed sites.
+// logEvidence returns the log probability of all intervals, Rasmussen and Williams, equations 3.65
+// and 3.74, and its derivative by the noise at fixed sites.
 func (p *propagation) logEvidence() (value, byNoise float64) {
 	value = -p.logRoot
 	for i := range p.n {
 		mean, variance := p.cavity(i)
 		log, first, second := p.tilted(i, mean, variance)
 		value += log
-		byNoise += 0.5 * (second + first*first) // as heat spreads
-		// The site times the cavity, whose integral the evidence is divided by.
+		byNoise += 0.5 * (second + first*first) // by the heat equation
+		// The evidence is divided by the integral of the site times the cavity.
 		precision, shift := p.precision[i], p.shift[i]
 		value += 0.5*math.Log1p(precision*variance) + 0.5*p.mean[i]*shift
 		value += 0.5 * (mean*(precision*mean-2*shift) - shift*shift*variance) / (1 + precision*variance)
@@ -170,8 +170,8 @@ func (p *propagation) logEvidence() (value, byNoise float64) {
 	return value, byNoise
 }
 
-// solve fills inverse (upper part) with (K + Σ)⁻¹, where Σ = S⁻¹ are the variances of the
-// sites, and alpha with (K + Σ)⁻¹ times their means.
+// solve fills inverse (upper part) with (K + Σ)⁻¹, where Σ = S⁻¹ are the variances of the sites,
+// and alpha with (K + Σ)⁻¹ times their means.
 func (p *propagation) solve(alpha, inverse []float64) error {
 	n := p.n
 	copy(inverse, p.root)
@@ -187,7 +187,7 @@ func (p *propagation) solve(alpha, inverse []float64) error {
 	return nil
 }
 
-// observations are the sites as outputs with noise.
+// observations returns the sites as outputs with noise.
 func (p *propagation) observations() (outputs, noise []float64) {
 	outputs, noise = make([]float64, p.n), make([]float64, p.n)
 	for i := range p.n {

@@ -6,29 +6,29 @@ import (
 	"math/rand/v2"
 )
 
-// Constants of Sample: steps between two draws, and the search for the slice.
+// Constants of Sample: the steps between two draws, and the search for the slice.
 const (
-	maxSampled = 100 // observations that enter; a random choice when there are more
+	maxSampled = 100 // observations used; a random choice if there are more
 
 	sweeps    = 2   // over all hyperparameters, from one draw to the next
 	sliceStep = 1.0 // first width of a slice, in the logarithm of the hyperparameter
-	maxSteps  = 8   // that a slice is widened by at most
-	shrinks   = 30  // after which a hyperparameter stays where it is
+	maxSteps  = 8   // largest number of steps that widen a slice
+	shrinks   = 30  // after which a hyperparameter keeps its value
 )
 
-// Sample returns count draws of hyperparameters given outputs y (length t >= 1) at the
-// points x (t rows). The density of their logarithms is proportional to the one that Fit
-// maximises, or FitUnder by the start's Prior, so that both have one mode. (As the density of the parameters themselves,
-// which the priors are stated for, it would have a factor more for each: its lengthscales
-// are then several times as long as what Fit returns, and many improvements are missed.)
+// Sample returns count draws of hyperparameters given outputs y (length t >= 1) at the points x (t
+// rows). The density of their logarithms is proportional to the one that Fit maximises (FitUnder
+// for the start's Prior), so that both have one mode. (The density of the parameters themselves,
+// for which the priors are stated, would have one more factor for each. Its lengthscales are
+// several times as long as Fit's, and many improvements are missed.)
 //
-// It is a Markov chain from start: slice sampling, one logarithm after the other (Neal,
-// "Slice Sampling", Annals of Statistics, 2003, figures 3 and 5), with two sweeps to a
-// draw. Of more than 100 observations it looks at 100 chosen at random, since each step costs
-// several densities. As Fit it keeps above 0.025 and 1e-4, to which a start below is moved.
+// It is a Markov chain from start: slice sampling, one logarithm after the other (Neal, "Slice
+// Sampling", Annals of Statistics, 2003, figures 3 and 5), with two sweeps per draw. From more than
+// 100 observations it uses 100 chosen at random, because each step costs several densities. Like
+// Fit it stays above 0.025 and 1e-4; a start below is moved there.
 //
-// The result is a function of the arguments and rng alone. When ctx ends before that,
-// Sample returns its error.
+// The result is a function of the arguments and rng alone. If ctx ends before that, Sample returns
+// its error.
 func Sample(ctx context.Context, spec Spec, x [][]float64, y []float64, start Hyperparameters, count int, rng *rand.Rand) ([]Hyperparameters, error) {
 	if err := checkSome(spec, x, y); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func Sample(ctx context.Context, spec Spec, x [][]float64, y []float64, start Hy
 	return draws, nil
 }
 
-// chain is where the Markov chain is.
+// chain is the state of the Markov chain.
 type chain struct {
 	evidence *evidence
 	rng      *rand.Rand
@@ -75,8 +75,8 @@ func (c *chain) hyperparameters() Hyperparameters {
 	return h
 }
 
-// density is the logarithm of that which is sampled, up to a constant; -Inf outside the
-// floors that Fit keeps to.
+// density returns the logarithm of the sampled density, up to a constant; -Inf below the floors of
+// Fit.
 func (c *chain) density() float64 {
 	for g, v := range c.at {
 		floor := lengthscaleFloor

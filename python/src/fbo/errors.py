@@ -67,7 +67,7 @@ class Refused(Problem):
 
 
 class Denied(Problem):
-    """Whoever asks may not: a missing or wrong token, or another host (401, 403, 421)."""
+    """The node refuses this client: a missing or wrong token, or another host (401, 403, 421)."""
 
 
 class NotFound(Problem):
@@ -75,11 +75,11 @@ class NotFound(Problem):
 
 
 class Conflict(Problem):
-    """The trial has ended otherwise, or somebody else holds it (409)."""
+    """The trial has another outcome, or another client holds it (409)."""
 
 
 class Unavailable(Problem):
-    """The node fails, is ending or has too much to do (429 and from 500 on)."""
+    """The node fails, is shutting down or is overloaded (429 and from 500 on)."""
 
 
 def _shown(field: Field) -> str:

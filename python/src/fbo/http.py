@@ -32,7 +32,7 @@ class _SocketConnection(http.client.HTTPConnection):
 
 
 class _NotSent(Unreachable):
-    """Nobody was there to hear the request."""
+    """No node received the request."""
 
 
 class Client:
@@ -48,8 +48,8 @@ class Client:
     ) -> None:
         """Take a socket, or a URL with a token.
 
-        patience is how many seconds a request is repeated that does not get through, or
-        that the node is too busy for.
+        patience is the number of seconds in which a request is repeated while the node is
+        unreachable or overloaded.
         """
         if (socket is None) == (url is None):
             raise BadInput("Client: accepted is either socket or url")
@@ -68,7 +68,7 @@ class Client:
             self._scheme, self._host = parts.scheme, parts.netloc
 
     def revive_by(self, revive: Callable[[], Client | None] | None) -> None:
-        """Call this when nobody is there; it returns a client of a node that is there now, or None."""
+        """Set a function for when no node answers; it returns a client of a running node, or None."""
         self._revive = revive
 
     def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:

@@ -58,17 +58,17 @@ def minimize(
     temporary directory and without a network. With task, or a whole task as space, this node
     works together with the nodes that have the same task, and keeps its trials.
 
-    evals is how many values the node has on the task in the end, those of earlier calls and of
-    programs beside this one included: a program that was stopped is just run again. Evaluations
-    under way at the end are finished, so several programs or workers may make a few more. Failed trials do not
-    count. A warning says how many earlier values count; after a change of f take another name.
+    evals is the number of values that the node has on the task in the end. It includes those of
+    earlier calls and of other programs, so that a stopped program is simply run again. Running
+    evaluations are finished, so several programs or workers may make a few more. Failed trials do
+    not count. A warning states how many earlier values count; after a change of f use another name.
     node is the node to use for a task, in a `with` already or not; by default one in fbo-node's
     own directory. peers are addresses of other nodes, for a node that is started here.
     seed makes the node's decisions repeatable with one worker and without peers.
 
-    With workers, so many processes evaluate side by side. They import the program anew: f
-    belongs at the top of a module, and the call under `if __name__ == "__main__":`. Where
-    cloudpickle is installed f may be any function. A process that dies fails its trial.
+    workers is the number of processes that evaluate in parallel. They import the program anew: f
+    belongs at the top of a module, and the call under `if __name__ == "__main__":`. With
+    cloudpickle installed, f may be any function. A process that dies fails its trial.
 
     progress shows a bar, where tqdm is installed. Ctrl-C hands the running trials back.
     """
@@ -195,7 +195,7 @@ class _Run:
         return dataclasses.replace(trial, parameters=self._convert(trial.parameters))
 
     def end(self, trial: Trial, outcome: Outcome) -> None:
-        """Tell the node what came of a trial."""
+        """Report the outcome of a trial to the node."""
         try:
             if not isinstance(outcome, Failure):
                 self.task.tell(trial, outcome)

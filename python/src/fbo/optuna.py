@@ -39,7 +39,7 @@ _LONGEST_ASK = 60.0  # seconds
 
 
 class Sampler(BaseSampler):
-    """Takes the designs of a study from a task of a node, and tells the task what they measured.
+    """Takes the designs of a study from a task of a node, and reports the outcomes to the task.
 
     Studies on other nodes that have the same task take part in it.
     """
@@ -59,19 +59,20 @@ class Sampler(BaseSampler):
     ) -> None:
         """Take a task and a node.
 
-        task is a name, what is in a task file with or without parameters, a file that has
+        task is a name, the content of a task file with or without parameters, a file that has
         parameters (its path, ending in .yaml, .yml or .json, or its text), or a task of a node.
-        Parameters that it has not are those of search_space, or after n_startup_trials complete trials all
-        that the study has shown so far.
+        A task without parameters takes those of search_space. Without search_space it takes all
+        that the study has used in its first n_startup_trials complete trials.
 
         node is a node, in a `with` already or not, or its data directory (default: that of
-        fbo-node). A node that does not run there is started. It ends with the last study or
+        fbo-node). If no node runs there, one is started. It ends with the last study or
         program that uses it.
 
-        pruned says what is told of a pruned trial: that it failed, or the value that it
-        reported last. seed is that of what is drawn at random and of the task's designs. lease is after how many
-        seconds without a sign of life of this program its trials go to others. wait is
-        how many seconds a trial waits for a design of the task; then it is drawn.
+        pruned decides how a pruned trial is reported: as failed, or with its last intermediate
+        value. seed makes random draws and the task's designs repeatable. lease is the number of
+        seconds without a sign of life of this program after which other clients get its trials.
+        wait is the number of seconds that a trial waits for a design of the task before it is
+        drawn at random.
         """
         if n_startup_trials < 1:
             raise BadInput(f"n_startup_trials {n_startup_trials}: accepted are 1 or more")
@@ -123,7 +124,7 @@ class Sampler(BaseSampler):
         weakref.finalize(self, self._used.close)
 
     def close(self) -> None:
-        """Give back the trials that are held, and end the use of the node, which ends with its last user."""
+        """Give back the held trials and stop using the node; a node ends with its last user."""
         with self._lock:
             self._used.close()
 
@@ -195,7 +196,7 @@ class Sampler(BaseSampler):
     def after_trial(
         self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
-        """Tell the task what the trial measured."""
+        """Report the outcome of the trial to the task."""
         self._designs.pop((study._storage, trial._trial_id), None)
         self._drawn.discard((study._storage, trial._trial_id))
         task = self._task
@@ -206,7 +207,7 @@ class Sampler(BaseSampler):
                 self._let_go(task, mark, None)
             raise
         if task is None:
-            return  # told when the task is joined
+            return  # reported when the task is joined
         self._report(task, study.study_name, trial, state, values)
         self._seen.add(trial.number)
 

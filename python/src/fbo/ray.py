@@ -29,7 +29,7 @@ from .trial import Value
 
 _log = logging.getLogger("fbo")
 
-_POLL = 1.0  # seconds that Tune waits for a design; meanwhile it hears of no trial that ends
+_POLL = 1.0  # seconds that Tune waits for a design; meanwhile it processes no trial that ends
 _KEPT = ("_client", "_ids", "_untold", "_order", "_goal", "_metric", "_mode", "_places")
 _ACCEPTED = (
     "accepted are uniform, quniform, loguniform, randint, qrandint, lograndint, and choice of texts, "
@@ -38,9 +38,9 @@ _ACCEPTED = (
 
 
 class Search(Searcher):
-    """Takes the designs of an experiment from a task of a node, and tells the task what they measured.
+    """Takes the designs of an experiment from a task of a node, and reports the outcomes to the task.
 
-    Tune pickles it into the experiment's directory, with all that is given here.
+    Tune pickles this object into the experiment's directory, all arguments included.
     """
 
     def __init__(
@@ -55,23 +55,23 @@ class Search(Searcher):
         client: str | None = None,
         lease: float = LEASE,
     ) -> None:
-        """Take a task and where its node is.
+        """Take a task and the place of its node.
 
-        task is a name, or what is in a task file, with or without parameters. A Path is of a
-        task file. Parameters that it has not are those of param_space.
+        task is a name, the content of a task file with or without parameters, or the Path of a
+        task file. A task without parameters takes those of param_space.
 
         dir is the node's data directory (default: that of fbo-node), url its address and token
-        the file that has the token. The program that calls fit() asks it, the workers do not.
-        A node that does not run in dir is started; it ends with the last program that uses it.
+        the file that contains the token. Only the program that calls fit() connects to the node.
+        If no node runs in dir, one is started; it ends with the last program that uses it.
 
-        metric is the key of the value in what a training reports. It is that of TuneConfig; but Tune
-        does not tell it, or the mode, where param_space is empty.
+        metric is the key of the value in the reports of a training. The default is the metric of
+        TuneConfig; if param_space is empty, Tune passes on neither the metric nor the mode.
 
-        iterations is the training_iteration of a whole training: a trial that a scheduler
-        stops before fails in the task. Without it, it is told with its last value.
+        iterations is the training_iteration of a complete training: a trial that a scheduler
+        stops earlier fails in the task. Without iterations, its last value is reported.
 
-        client is the name that trials are held by, and lease after how many seconds without a
-        sign of life of this program others get them.
+        client is the name that holds the trials. lease is the number of seconds without a sign
+        of life of this program after which other clients get them.
         """
         super().__init__(metric=metric)
         if token is not None and not isinstance(token, Path):

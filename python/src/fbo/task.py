@@ -57,7 +57,7 @@ class Task:
         """Return up to count trials that this object has not returned yet.
 
         They are fewer, perhaps none, if the node has no more designs within wait seconds
-        (at most 60). A trial is held until its outcome is told, it fails or is given back.
+        (at most 60). A trial is held until its outcome is reported, it fails or is given back.
         """
         if count < 1:
             raise BadInput(f"count {count}: accepted are 1 or more")
@@ -75,7 +75,7 @@ class Task:
             )
             new = [from_json(one, self._floats) for one in answer["trials"] if one["id"] not in before]
             self._held.add(*(trial.id for trial in new))
-            for trial in new[count:]:  # another thread has told of one meanwhile
+            for trial in new[count:]:  # another thread has reported one meanwhile
                 self.requeue(trial)
             return new[:count]
 

@@ -1,4 +1,4 @@
-"""A trial: a design to evaluate, and what came of it."""
+"""A trial: a design to evaluate, and its outcome."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Union
 Value = Union[float, int, str, bool]
 Row = dict[str, Any]
 
-# Sources of designs that the node has no phrase for, since no strategy has chosen them.
+# Phrases for sources without a phrase of the node, since no strategy has chosen these designs.
 _PHRASES = {
     "enqueued": "given by the user",
     "initial": "random start",
@@ -65,7 +65,7 @@ class Trial:
 
     @property
     def from_peers(self) -> bool:
-        """Whether the design rests on what peers shared."""
+        """Whether shares of peers influenced the design."""
         if self.why.get("source") in ("enqueued", "initial", "remaining", "imported", "random"):
             return False
         return bool(self.why.get("peer") or self.why.get("peer_count"))

@@ -8,20 +8,21 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate"
 )
 
-// block is the value of a batch as a function of one of its designs, the others fixed:
-// what it adds to the information is ½ ln(1 + v/σ²), with v its variance given that the
-// others have been observed.
+// block is the value of a batch as a function of one of its designs, with the others fixed. The
+// design adds ½ ln(1 + v/σ²) to the information, with v its variance given observations of the
+// others.
 type block struct {
 	problem Problem
 	utility *utility
 	which   int
-	means   []float64       // of all designs, the one that moves to be set
-	others  surrogate.Joint // nil without others
+	means   []float64       // of all designs; value and Gradient set that of the variable one
+	others  surrogate.Joint // nil if there are no others
 	root    *mat.Cholesky   // of I + Σ/σ² over the others
-	known   float64         // the others' information
+	known   float64         // information of the others
 }
 
-// newBlock is for design which of those given. ok is false where rounding forbids it.
+// newBlock returns the block with design number which variable. ok is false if rounding errors prevent
+// the computation.
 func newBlock(o *objective, designs [][]float64, which int) (b *block, ok bool) {
 	b = &block{problem: o.problem, utility: o.utility, which: which}
 	b.means = make([]float64, len(designs))
@@ -40,8 +41,8 @@ func newBlock(o *objective, designs [][]float64, which int) (b *block, ok bool) 
 	return b, ok
 }
 
-// given returns the variance at x given the others, of that without them, and the
-// covariances with the others times the inverse of their observations' covariance.
+// given returns the variance at x given observations of the others, from the variance without them. It
+// also returns the covariances with the others times the inverse covariance of their observations.
 func (b *block) given(x []float64, variance float64) (left float64, along []float64) {
 	if b.others == nil {
 		return variance, nil
@@ -50,7 +51,7 @@ func (b *block) given(x []float64, variance float64) (left float64, along []floa
 	b.others.Cross(cross, x)
 	solved := mat.NewVecDense(len(cross), nil)
 	if err := b.root.SolveVecTo(solved, mat.NewVecDense(len(cross), cross)); err != nil {
-		return 0, nil // too near to singular: taken for known
+		return 0, nil // nearly singular: x counts as known
 	}
 	along = solved.RawVector().Data
 	for i := range along {
@@ -60,20 +61,20 @@ func (b *block) given(x []float64, variance float64) (left float64, along []floa
 	return max(variance, 0), along
 }
 
-// Value returns the value with the design at x.
+// Value returns the batch's value with the variable design at x.
 func (b *block) Value(x []float64) float64 {
 	mean, variance := b.problem.Posterior.Predict(x)
 	variance, _ = b.given(x, variance)
 	return b.value(mean, variance)
 }
 
-// value returns the value with a design of this mean and this variance given the others.
+// value returns the batch's value with a design of this mean, and of this variance given the others.
 func (b *block) value(mean, variance float64) float64 {
 	b.means[b.which] = mean
 	return b.utility.of(b.means, nil) + b.problem.exploration(b.known+math.Log1p(variance/b.problem.Noise)/2)
 }
 
-// Gradient fills grad and returns the value.
+// Gradient fills grad with the derivatives at x and returns the value.
 func (b *block) Gradient(grad, x []float64) float64 {
 	byVariance := make([]float64, len(x))
 	mean, variance := b.problem.Posterior.PredictGradient(grad, byVariance, x)

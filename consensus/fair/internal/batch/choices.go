@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	maxEnumerated = 100_000 // batches
-	listedStarts  = 8       // of searches among more
-	maxSweeps     = 20      // over the parties, of one search
+	maxEnumerated = 100_000 // batches; above it a search replaces the enumeration
+	listedStarts  = 8       // starts of that search
+	maxSweeps     = 20      // sweeps over the parties in one exchange
 )
 
-// lists are the choices of the parties as indices into the different designs of all.
+// lists has the choices of the parties as indices into the distinct designs of all parties.
 type lists struct {
 	designs    [][]float64
-	candidates [][]int // for each party, none twice
-	common     bool    // all parties have the same
+	candidates [][]int // for each party, without duplicates
+	common     bool    // all parties have the same candidates
 }
 
 func newLists(p Problem) lists {
@@ -50,7 +50,7 @@ func newLists(p Problem) lists {
 	return l
 }
 
-// few reports whether all batches can be looked at.
+// few reports whether there are at most maxEnumerated batches.
 func (l lists) few() bool {
 	count := 1
 	for _, mine := range l.candidates {
@@ -61,8 +61,8 @@ func (l lists) few() bool {
 	return true
 }
 
-// choose returns the best batch of listed designs, or of as many batches as can be
-// looked at.
+// choose returns the best batch of listed designs if it can enumerate all batches, and otherwise the
+// best one that a search finds.
 func (p Problem) choose(ctx context.Context, rng *rand.Rand) ([][]float64, error) {
 	l := newLists(p)
 	pool, err := newPool(ctx, p.Posterior, l.designs)
@@ -92,8 +92,8 @@ func (p Problem) choose(ctx context.Context, rng *rand.Rand) ([][]float64, error
 	return designs, nil
 }
 
-// search exchanges from several starts: the design of largest mean for each party, and
-// random ones.
+// search returns the best batch of exchanges from several starts. The first start has the design of
+// largest mean for each party, the others are random.
 func (p *pool) search(ctx context.Context, o *objective, candidates [][]int, rng *rand.Rand) (best []int) {
 	value := math.Inf(-1)
 	for start := range listedStarts {
@@ -115,9 +115,9 @@ func (p *pool) search(ctx context.Context, o *objective, candidates [][]int, rng
 	return best
 }
 
-// swap lets parties change their designs where both can evaluate that of the other, and
-// who has gained less has the lower mean. By every rule that makes the batch better,
-// or no worse. It tells whether any did.
+// swap exchanges the designs of two parties if each can evaluate the other's design and the party with
+// less gain has the lower mean. By every rule that makes the batch better, or no worse. It reports
+// whether it exchanged any.
 func (p *pool) swap(problem Problem, batch []int, candidates [][]int) (any bool) {
 	if problem.indifferent() {
 		return false
@@ -142,11 +142,11 @@ func (p *pool) swap(problem Problem, batch []int, candidates [][]int) (any bool)
 	return any
 }
 
-// enumerate returns the best of all batches. It goes down a tree with a level for each
-// party, on which the Cholesky factor of the designs so far grows by a row.
+// enumerate returns the best of all batches. It descends a tree with a level for each party; on each
+// level the Cholesky factor of the designs so far grows by one row.
 func (p *pool) enumerate(ctx context.Context, o *objective, candidates [][]int) (best []int) {
 	n, noise := len(candidates), o.problem.Noise
-	order := make([]int, n) // who has the longest list is last: no columns of theirs are needed
+	order := make([]int, n) // the party with the longest list is last, since its designs need no columns
 	for i := range order {
 		order[i] = i
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Maximise returns the best batch found. The same problem and stream give the same one,
-// on other processors up to rounding. Its errors are those of a problem that cannot be,
-// and that of ctx when it ends before.
+// Maximise returns the best batch that its search finds. The same problem and stream give the same
+// batch, on other processors up to rounding. It returns an error if the problem is invalid, if no batch
+// has a finite value, or if ctx ends first.
 func (p Problem) Maximise(ctx context.Context, rng *rand.Rand) (Batch, error) {
 	if err := p.check(); err != nil {
 		return Batch{}, err
@@ -35,11 +35,12 @@ func (p Problem) Maximise(ctx context.Context, rng *rand.Rand) (Batch, error) {
 	return b, nil
 }
 
-// indifferent reports whether it makes no difference who gets which design.
+// indifferent reports whether the value is independent of the assignment of designs to parties.
 func (p Problem) indifferent() bool { return p.Rule == Fair && p.Weights.equal() }
 
-// paired hands the designs, which any party may get, to the parties. Where it makes no
-// difference, chance decides, as a search might prefer some places in the batch.
+// paired assigns the designs to the parties; each party must be able to evaluate each design. If the
+// assignment does not affect the value, it is random, since a search may favour some positions in the
+// batch.
 func (p Problem) paired(designs [][]float64, rng *rand.Rand) [][]float64 {
 	if p.indifferent() {
 		rng.Shuffle(len(designs), func(i, j int) { designs[i], designs[j] = designs[j], designs[i] })
@@ -55,35 +56,34 @@ func (p Problem) paired(designs [][]float64, rng *rand.Rand) [][]float64 {
 	return served
 }
 
-// How batches of any designs are searched.
+// Constants of the search for batches of any designs.
 const (
 	spread      = 300 // random designs in the pool
-	around      = 100 // designs around Near and the tops of confidence bounds
-	boundClimbs = 3   // to each bound
+	around      = 100 // designs around Near and the maxima of confidence bounds
+	boundClimbs = 3   // climbs on each bound
 
-	startedDesigns = 16 // in the batches of all starts, at least one start
-	rounds         = 2  // of climbs of single designs
-	climbers       = 4  // parties that climb, at most this number plus one
-	climbs         = 10 // of each
-	apart          = 0.3
+	startedDesigns = 16  // designs in the batches of all starts together; there is at least one start
+	rounds         = 2   // rounds of climbs of single designs
+	climbers       = 4   // parties that climb in a round, at most this number plus one
+	climbs         = 10  // climbs of each such party
+	apart          = 0.3 // minimum distance between the starts of a party's climbs
 
-	jointGradients    = 1600 // of an ascent of all designs, over the parties
+	jointGradients    = 1600 // gradients of an ascent of all designs, divided by the number of parties
 	minJointGradients = 30
 
-	minScale     = 0.003 // of the designs around others, in the cube
+	minScale     = 0.003 // standard deviation of designs around others, in the unit cube
 	largestScale = 0.3
 )
 
-// bounds are the β of the confidence bounds whose tops are in the pool.
+// bounds has the β of the confidence bounds whose maxima are in the pool.
 var bounds = [...]float64{0, 0.25, 1, 4}
 
-// smoothings of the ascents, one after the other, for weights that start at 1.
+// smoothings has the ε of successive ascents, for weights that start at 1.
 var smoothings = [...]float64{0.3, 0.03, 3e-3, 3e-4, 3e-5, 1e-6}
 
-// find returns the best batch found of designs of the space. Batches of a pool of designs
-// are improved by exchanges; then single designs climb from the best places for them, the
-// others fixed, which gives the pool what it lacked; and after more exchanges all designs
-// climb together.
+// find returns the best batch that it finds in the space. Exchanges first improve batches from a pool
+// of designs. Single designs then climb from their best candidates, with the others fixed, and the
+// results join the pool. After more exchanges all designs climb together.
 func (p Problem) find(ctx context.Context, rng *rand.Rand) ([][]float64, error) {
 	pool, err := p.pool(ctx, rng)
 	if err != nil {
@@ -125,7 +125,7 @@ func (p Problem) find(ctx context.Context, rng *rand.Rand) ([][]float64, error) 
 	return p.paired(linalg.Clone(o.split(best.x)), rng), nil
 }
 
-// smoothings are none where there are no ridges.
+// smoothings returns the smoothings for these weights; only 0 if the utility has no ridges.
 func (p Problem) smoothings() []float64 {
 	if p.Rule != Fair || p.Weights.equal() {
 		return []float64{0}
@@ -137,8 +137,8 @@ func (p Problem) smoothings() []float64 {
 	return scaled
 }
 
-// explore returns a good batch of designs of the pool, to which it adds some. The first
-// one starts from the design of largest mean for all parties, others from random designs.
+// explore returns a good batch of the pool's designs, and adds designs to the pool. Start 0 begins
+// with the design of largest mean for all parties, other starts with random designs.
 func (p *pool) explore(ctx context.Context, o *objective, start int, rng *rand.Rand) ([]int, error) {
 	batch := make([]int, len(o.problem.Gains))
 	for party := range batch {
@@ -167,8 +167,8 @@ func (p *pool) explore(ctx context.Context, o *objective, start int, rng *rand.R
 	return batch, ctx.Err()
 }
 
-// tops returns where climbs of one party's design lead, from the best designs for it that
-// lie apart, the others fixed.
+// tops returns the ends of climbs of one party's design, with the others fixed. The climbs start from
+// the best designs for the party that are at least apart from each other.
 func (p *pool) tops(ctx context.Context, o *objective, batch []int, party int) (found [][]float64) {
 	designs := make([][]float64, len(batch))
 	for i, b := range batch {
@@ -199,7 +199,7 @@ func (p *pool) tops(ctx context.Context, o *objective, batch []int, party int) (
 	return found
 }
 
-// distance is that of the coordinate in which designs differ most.
+// distance returns the largest difference of a coordinate.
 func distance(a, b []float64) (largest float64) {
 	for i := range a {
 		largest = max(largest, math.Abs(a[i]-b[i]))
@@ -207,14 +207,14 @@ func distance(a, b []float64) (largest float64) {
 	return largest
 }
 
-// result is where a search has come.
+// result is the best batch of a search so far.
 type result struct {
 	x     []float64
 	value float64
 }
 
-// climb returns where a batch leads by moves of single designs, where they have
-// parameters that are no floats, and then of all floats together.
+// climb returns the end of a batch's ascent. If the space has parameters other than floats, single
+// designs climb first. Then all floats of the batch ascend together.
 func (o *objective) climb(ctx context.Context, x []float64, gradients int) []float64 {
 	var floats []int
 	discrete := false
@@ -241,8 +241,8 @@ func (o *objective) climb(ctx context.Context, x []float64, gradients int) []flo
 	return x
 }
 
-// pool returns the designs of which batches are made first: random ones, the tops of
-// confidence bounds, Near, and some around these.
+// pool returns the first candidate designs: random ones, maxima of confidence bounds, Near, and
+// samples around the last two.
 func (p Problem) pool(ctx context.Context, rng *rand.Rand) (*pool, error) {
 	made := make([][]float64, 0, spread+around)
 	for range spread {

@@ -12,14 +12,14 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Rule says what a batch is good for beside information, and who gets which design.
+// Rule defines the utility of a batch, and the assignment of its designs to parties.
 type Rule string
 
 // The rules.
 const (
-	Fair    Rule = "fair"     // the welfare of gains and expected utilities together: S21, equation 5
-	Instant Rule = "ifu"      // the expected utilities, who has gained least counting most: S21, appendix C.6
-	TwoStep Rule = "two-step" // the sum of the expected utilities; the better for who has gained less: S21, remark 5
+	Fair    Rule = "fair"     // the welfare of gains plus expected utilities: S21, equation 5
+	Instant Rule = "ifu"      // the weighted expected utilities, largest weight for the smallest gain: S21, appendix C.6
+	TwoStep Rule = "two-step" // the sum of expected utilities; better designs go to smaller gains: S21, remark 5
 )
 
 // Problem is the choice of one design for each of n parties.
@@ -27,34 +27,34 @@ type Problem struct {
 	Space     *task.Space
 	Posterior surrogate.JointPosterior // of the pooled observations
 	Noise     float64                  // variance of an observation, in the posterior's units
-	Gains     []float64                // λ, of each party, in the posterior's units; larger is better
-	Weights   Weights                  // as many; TwoStep does not use them
-	Alpha     float64                  // α of the batch's information; TwoStep's is that of weights of 1
+	Gains     []float64                // λ of each party, in the posterior's units; larger is better
+	Weights   Weights                  // one for each party; TwoStep does not use them
+	Alpha     float64                  // α of the batch's information; for TwoStep that of weights of 1
 	Rule      Rule
 
-	// Choices are, for each party, the encoded designs that it can evaluate next, at least
+	// Choices has, for each party, the encoded designs that it can evaluate next, at least
 	// one. nil stands for all designs of the space.
 	Choices [][][]float64
-	// Near are encoded designs to look around, such as the best so far.
+	// Near has encoded designs around which the search samples, such as the best so far.
 	Near [][]float64
 }
 
 // Batch is one design for each party.
 type Batch struct {
-	Designs [][]float64 // encoded, as Space.Snap leaves them
-	Value   float64     // Problem.Value of them
+	Designs [][]float64 // encoded, snapped by Space.Snap
+	Value   float64     // Problem.Value of the designs
 }
 
-// Value returns what a batch is worth: its utility and √(α I(X)), where
+// Value returns the value of a batch: its utility plus √(α I(X)), where
 // I(X) = ½ ln det(I + Σ_X|D/σ²) is the information that observations of it give on the
 // function. With μ the posterior means of the designs, the utility is
 //
-//   - of Fair W(λ + μ),
-//   - of Instant Σ w_i μ, where w_1 is for the party that has gained least, and so on,
-//   - of TwoStep Σ μ.
+//   - W(λ + μ) for Fair,
+//   - Σ w_i μ for Instant, where w_1 is for the party with the smallest gain, and so on,
+//   - Σ μ for TwoStep.
 //
-// designs holds one encoded design for each party. The value is NaN where the
-// information cannot be computed for rounding, with noise below about 1e-14.
+// designs holds one encoded design for each party. The value is NaN if rounding errors
+// prevent the computation of the information, with noise below about 1e-14.
 func (p Problem) Value(designs [][]float64) float64 {
 	joint := p.Posterior.Joint(designs)
 	means := joint.Mean()
@@ -81,7 +81,8 @@ func (p Problem) Value(designs [][]float64) float64 {
 	return utility + p.exploration(root.LogDet()/2)
 }
 
-// exploration is what information, which rounding may leave below 0, counts.
+// exploration returns the contribution of information to the value. Rounding may leave the
+// information below 0, which counts as 0.
 func (p Problem) exploration(information float64) float64 {
 	return math.Sqrt(p.Alpha * max(information, 0))
 }
@@ -98,7 +99,7 @@ func precision(covariance *mat.SymDense, noise float64) (root *mat.Cholesky, ok 
 	return root, ok
 }
 
-// check tells what is wrong with the problem.
+// check returns an error if the problem is invalid.
 func (p Problem) check() error {
 	switch {
 	case len(p.Gains) == 0:
@@ -144,7 +145,7 @@ func (p Problem) check() error {
 
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
-// rising returns the indices of v, the least first, equals in their order.
+// rising returns the indices of v in rising order of value, equals in their order.
 func rising(v []float64) []int {
 	order := make([]int, len(v))
 	for i := range order {

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// utility is what the posterior means of a batch are worth, without the information. It
-// keeps its working memory, and so is for one goroutine.
+// utility computes the utility of a batch's posterior means, without the information. It keeps its
+// working memory, so it is for one goroutine.
 type utility struct {
 	rule    Rule
 	weights Weights
-	// gains, in the order of the parties, less their mean, which would add the same to all
-	// values and cost digits. They are 0 where they cannot matter.
+	// gains has the gains by party less their mean, which would add a constant to all values
+	// and cost precision. They are 0 if they do not affect the choice.
 	gains []float64
 	order []int // the parties, the one with the smallest gain first
-	free  bool  // any party may get any of the designs, whichever assignment is best
+	free  bool  // each party can evaluate each design, and the best assignment is used
 	// smoothing is ε of distribute, 0 for the utility itself.
 	smoothing float64
 
-	served []int     // for each party, its design
-	total  []float64 // of each party
-	least  []int     // the parties by total, the least first
-	share  []float64 // by how much the value grows with each party's total
+	served []int     // by party: its design
+	total  []float64 // by party: its gain plus its design's mean
+	least  []int     // the parties by total, the smallest first
+	share  []float64 // by party: the derivative of the value by the party's total
 }
 
 func newUtility(p Problem, free bool) *utility {
@@ -49,8 +49,8 @@ func newUtility(p Problem, free bool) *utility {
 	return u
 }
 
-// pair sets which design each party gets: where it is free, the larger mean the less a
-// party has gained (S21, appendix B.2), which is worth most.
+// pair assigns designs to parties. If the assignment is free, parties with less gain get designs of
+// larger mean, which maximises the value (S21, appendix B.2).
 func (u *utility) pair(means []float64) {
 	for i := range u.served {
 		u.served[i] = i
@@ -65,8 +65,8 @@ func (u *utility) pair(means []float64) {
 	}
 }
 
-// of returns the utility of the means. slopes, when not nil, gets its derivatives by
-// them.
+// of returns the utility of the means. If slopes is not nil, of fills it with the derivatives by the
+// means.
 func (u *utility) of(means, slopes []float64) float64 {
 	u.pair(means)
 	value := 0.0
@@ -97,24 +97,23 @@ func (u *utility) of(means, slopes []float64) float64 {
 	return value
 }
 
-// distribute sets the shares, and returns the value, of totals that are sorted in least:
-// W, or with smoothing ε > 0 what has no ridges where totals meet. Batches of large value
-// lie on such ridges, on which gradients get stuck: who has least counts most, and is
-// served until it has least no more.
+// distribute sets the shares and returns the value of the totals, which least must sort. The value is
+// W, or with smoothing ε > 0 an approximation without ridges. W has ridges where totals are equal:
+// the smallest total counts most, and grows until it is no longer the smallest. Batches of large value
+// lie on such ridges, on which gradient ascents get stuck.
 //
-// The smooth value is the least of pᵀu + ½ε(‖p‖² - ‖w‖²) over all averages p of
-// permutations of w. It is W(u) where totals are further apart than ε times the
-// difference of their weights, and else less by no more than ½ε(‖w‖² - (Σw)²/n). The
-// shares p are the projection of -u/ε onto those averages: neighbours in the order that are
-// too near to each other are pooled into blocks. Source: Blondel, Teboul, Berthet,
-// Djolonga, "Fast Differentiable Sorting and Ranking" (ICML 2020), proposition 3.
+// The smooth value is the minimum of pᵀu + ½ε(‖p‖² - ‖w‖²) over all averages p of permutations
+// of w. It equals W(u) if totals are further apart than ε times the difference of their weights.
+// Otherwise it is smaller by at most ½ε(‖w‖² - (Σw)²/n). The shares p are the projection of -u/ε
+// onto those averages: adjacent totals that are too close are pooled into blocks. Source: Blondel,
+// Teboul, Berthet, Djolonga, "Fast Differentiable Sorting and Ranking" (ICML 2020), proposition 3.
 func (u *utility) distribute() (value float64) {
 	smoothing := u.smoothing
 	n := len(u.least)
 	type block struct{ first, end int }
 	var few [64]block
 	blocks := few[:0]
-	// level is the mean over the block of -u/ε - w; times ε, so that 0 is allowed.
+	// level returns ε times the mean over the block of -u/ε - w. The factor ε allows ε = 0.
 	level := func(b block) (mean float64) {
 		for rank := b.first; rank < b.end; rank++ {
 			mean += -u.total[u.least[rank]] - smoothing*u.weights[rank]

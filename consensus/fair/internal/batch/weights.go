@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Weights are those of a welfare, positive and never rising: the first is for who has
-// least.
+// Weights holds the weights of a welfare, which are positive and never rise. The first is for the
+// smallest utility.
 type Weights []float64
 
 // Exponential returns the n weights ρ^(i-1), i = 1, …, n, of S21: 0 < ρ <= 1, where 1
-// weighs all parties equally, and less favours the party with the smallest gain.
+// weighs all parties equally and smaller values favour the party with the smallest gain.
 func Exponential(n int, rho float64) Weights {
 	w := make(Weights, n)
 	for i := range w {
@@ -30,7 +30,7 @@ func Linear(n int, rho float64) Weights {
 }
 
 // Welfare returns W(u), the sum of the utilities u in rising order, each times its
-// weight (S21, equation 3). It panics when there are not as many of both.
+// weight (S21, equation 3). It panics if the numbers of utilities and weights differ.
 func (w Weights) Welfare(u []float64) float64 {
 	if len(u) != len(w) {
 		panic("batch: as many utilities as weights are needed")
@@ -69,16 +69,16 @@ func (w Weights) squares() (total float64) {
 // equal reports whether all parties have the same weight.
 func (w Weights) equal() bool { return w[0] == w[len(w)-1] }
 
-// Exploration says how much information counts beside utility.
+// Exploration determines the weight of information relative to utility.
 type Exploration struct {
 	C1, C2 float64
-	// Varying makes C1 smaller where the weights are unequal, so that √Σw² over Σw, and
-	// with it exploration over exploitation, is the same for all weights.
+	// Varying reduces C1 for unequal weights, so that the ratio of exploration to exploitation
+	// is the same for all weights. Without it that ratio is proportional to √Σw²/Σw.
 	Varying bool
 }
 
 // Alpha returns α_t = c1·d·Σw²·ln(c2·t) (S21, section 5), for d parameters and t
-// evaluations of each party, those to be chosen now included; 0 where the logarithm is
+// evaluations of each party, the batch to choose included. It is 0 if the logarithm is
 // negative. Varying multiplies it by (Σw)²/(nΣw²), which is 1 for equal weights.
 func (e Exploration) Alpha(w Weights, d, t int) float64 {
 	alpha := e.C1 * float64(d) * w.squares() * math.Log(e.C2*float64(t))

@@ -9,9 +9,8 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// evidence is the logarithm of what an agent's observations are likely by, given what others
-// say. Without Spec.Own it is the largest lower bound of it that a normal distribution of u
-// gives.
+// evidence is the log likelihood of an agent's observations given peers' statements. Without
+// Spec.Own it is its largest variational lower bound for a normal distribution of u.
 type evidence struct {
 	spec Spec
 	said *Gathered
@@ -19,8 +18,8 @@ type evidence struct {
 	y    []float64
 }
 
-// at returns the evidence, and fills the gradient by everything but Latent, as [encode]
-// orders it, when that is not nil.
+// at returns the evidence. If gradient is not nil, it gets the derivatives by all parameters except
+// Latent, in the order of [encode].
 func (e *evidence) at(h Hyperparameters, gradient []float64) (value float64, ok bool) {
 	b, err := e.spec.marginalOf(e.said, h.Latent)
 	if err != nil {
@@ -51,7 +50,7 @@ func (e *evidence) given(b *marginal, h Hyperparameters, gradient []float64) (va
 		return 0, false
 	}
 	value = -0.5 * (mat.Dot(deviation, alpha) + root.LogDet() + float64(n)*math.Log(2*math.Pi))
-	missing := 0.0 // of the variances that u explains
+	missing := 0.0 // part of the variances that u does not explain
 	if !s.Own {
 		for i := range n {
 			missing += s.ofLatents(h, e.x[i], e.x[i]) - linalg.Dot(w.RawRowView(i), w.RawRowView(i))
@@ -88,7 +87,7 @@ func (e *evidence) given(b *marginal, h Hyperparameters, gradient []float64) (va
 	return value, !math.IsNaN(value)
 }
 
-// fill carries derivatives by covariances on to those by hyperparameters.
+// fill computes derivatives by hyperparameters from those by covariances.
 func (e *evidence) fill(gradient []float64, h Hyperparameters, byValues *mat.Dense, byC *mat.SymDense, missing float64) {
 	s, groups, none := e.spec, e.spec.groups(), make([]float64, e.spec.groups())
 	clear(gradient)
@@ -140,8 +139,8 @@ func (e *evidence) fill(gradient []float64, h Hyperparameters, byValues *mat.Den
 	rest[0] *= h.Noise - noiseFloor
 }
 
-// encode gives the unconstrained parameters: logarithms, and the gains as they are. Latent
-// comes first.
+// encode returns the unconstrained parameters: logarithms, and the gains unchanged. Latent comes
+// first.
 func encode(s Spec, h Hyperparameters) []float64 {
 	var theta []float64
 	for _, row := range slices.Concat(h.Latent, h.Smoothing) {

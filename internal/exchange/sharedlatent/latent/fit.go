@@ -9,21 +9,21 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// The bounds on the work of Fit, and on what it searches.
+// Limits of the work of Fit, and of its search.
 const (
 	iterations  = 60  // of L-BFGS, per start
 	evaluations = 120 // of the evidence with its gradient, per start
 	difference  = 1e-4
-	logLimit    = 12 // on parameters less the centre of their priors
+	logLimit    = 12 // on the distance of parameters from the mean of their priors
 )
 
-// normal is a prior of one parameter as [encode] has it.
+// normal is a prior of one parameter in the form of [encode].
 type normal struct{ mean, deviation float64 }
 
-// priors are those of all parameters. The typical lengthscale is that which package gp has
-// beforehand; latent functions are rougher than what comes of them. The priors of noise and
-// own variance are narrow: with few observations the place of largest density is at
-// functions that are all too alike otherwise.
+// priors returns the priors of all parameters. The typical lengthscale is that of package gp's
+// prior; latent functions are rougher than the smoothed ones. The priors of noise and own variance
+// are narrow: otherwise, with few observations, the density is largest for functions that are too
+// similar.
 func (s Spec) priors() (all []normal) {
 	groups := s.groups()
 	typical := math.Sqrt2 + 0.5*math.Log(float64(groups)) - 3
@@ -40,7 +40,7 @@ func (s Spec) priors() (all []normal) {
 	return all
 }
 
-// PriorMode returns the hyperparameters that are most likely beforehand.
+// PriorMode returns the most likely hyperparameters before any observation.
 func (s Spec) PriorMode() Hyperparameters {
 	var theta []float64
 	for _, p := range s.priors() {
@@ -49,12 +49,12 @@ func (s Spec) PriorMode() Hyperparameters {
 	return decode(s, theta)
 }
 
-// Fit returns the hyperparameters of largest density given the observations, at least one,
-// and what others say. It climbs by L-BFGS from the mode of the priors, from where others
-// say nothing of use, and from previous when that is not nil, with the latent functions'
-// squared lengthscales held at latent; unless hold is true these are then learned too, from
-// the best place so far. The result depends on the arguments alone. When ctx ends before
-// that, Fit returns its error.
+// Fit returns the hyperparameters of largest density given the observations, at least one, and
+// peers' statements. It climbs by L-BFGS from the mode of the priors, from a point that gives peers
+// little weight (with Spec.Own), and from previous if that is not nil. The latent functions'
+// squared lengthscales are held at latent. Unless hold is true, they are then learned too, from the
+// best point so far. The result depends only on the arguments. If ctx ends before that, Fit returns
+// its error.
 func (s Spec) Fit(ctx context.Context, said *Gathered, x [][]float64, y []float64, latent [][]float64, hold bool, previous *Hyperparameters) (Hyperparameters, error) {
 	if err := s.checkObservations(x, y); err != nil {
 		return Hyperparameters{}, err
@@ -110,11 +110,10 @@ func (s Spec) starts(previous *Hyperparameters) []Hyperparameters {
 type climb struct {
 	evidence evidence
 	priors   []normal
-	held     *marginal // by the latent functions' lengthscales that are held; nil: these are free
+	held     *marginal // for held lengthscales of the latent functions; nil: these are free
 }
 
-// at returns minus the log density, infinite where it cannot be computed, and fills the
-// gradient.
+// at returns minus the log density, infinite if it cannot be computed, and fills the gradient.
 func (c *climb) at(gradient, theta []float64) float64 {
 	for i, p := range c.priors {
 		if !(math.Abs(theta[i]-p.mean) <= logLimit) {
@@ -184,7 +183,7 @@ func (c *climb) descend(ctx context.Context, start []float64) ([]float64, float6
 		MajorIterations:   iterations,
 		FuncEvaluations:   evaluations,
 	}
-	result, _ := optimize.Minimize(problem, start, settings, &optimize.LBFGS{}) // an error is a line search that gave up
+	result, _ := optimize.Minimize(problem, start, settings, &optimize.LBFGS{}) // an error means that a line search failed
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
 	}

@@ -8,10 +8,11 @@ import (
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
-// smoothed is the covariance of two values at the points a and b of one latent function whose
-// squared lengthscales are l (per group), once smoothed by variances p and once by q, and both
-// scaled to variance 1. With p and q zero it is the latent function's kernel. When slope is
-// not nil, it gets the derivatives of the covariance's logarithm by the logarithms of p.
+// smoothed returns the covariance between two smoothed values of one latent function, at the points
+// a and b. l holds the squared lengthscales per group; the value at a is smoothed by variances p,
+// the one at b by q, and both are scaled to variance 1. With p and q zero it is the latent
+// function's kernel. If slope is not nil, it gets the derivatives of the covariance's logarithm by
+// the logarithms of p.
 func (s Spec) smoothed(l, p, q, a, b, slope []float64) float64 {
 	clear(slope)
 	logarithm := 0.0
@@ -27,7 +28,7 @@ func (s Spec) smoothed(l, p, q, a, b, slope []float64) float64 {
 	return math.Exp(logarithm)
 }
 
-// covariance is smoothed with q = p, and the derivatives for both together.
+// covariance is smoothed with q = p; slope gets the derivatives by both together.
 func (s Spec) covariance(l, p, a, b, slope []float64) float64 {
 	clear(slope)
 	logarithm := 0.0
@@ -42,7 +43,7 @@ func (s Spec) covariance(l, p, a, b, slope []float64) float64 {
 	return math.Exp(logarithm)
 }
 
-// ofValues is the lower factor of the covariance of u.
+// ofValues returns the lower Cholesky factor of the covariance of u.
 func (s Spec) ofValues(latent [][]float64) (*mat.TriDense, bool) {
 	j, none := len(s.Points), make([]float64, s.groups())
 	k := mat.NewSymDense(s.size(), nil)
@@ -63,7 +64,7 @@ func (s Spec) ofValues(latent [][]float64) (*mat.TriDense, bool) {
 	return &lower, true
 }
 
-// withValues is the covariance of the function at each of the points x, a row each, with u.
+// withValues returns the covariances between the function at the points x, a row each, and u.
 func (s Spec) withValues(h Hyperparameters, x [][]float64) *mat.Dense {
 	j, none := len(s.Points), make([]float64, s.groups())
 	k := mat.NewDense(len(x), s.size(), nil)
@@ -78,7 +79,7 @@ func (s Spec) withValues(h Hyperparameters, x [][]float64) *mat.Dense {
 	return k
 }
 
-// ofLatents is the covariance of the part of the function that comes from latent functions.
+// ofLatents returns the covariance of the part of the function that comes from latent functions.
 func (s Spec) ofLatents(h Hyperparameters, a, b []float64) (value float64) {
 	for q := range h.Latent {
 		value += h.Gains[q] * h.Gains[q] * s.covariance(h.Latent[q], h.Smoothing[q], a, b, nil)
@@ -86,7 +87,7 @@ func (s Spec) ofLatents(h Hyperparameters, a, b []float64) (value float64) {
 	return value
 }
 
-// ofOwn is the covariance of the own process, with that of its mean.
+// ofOwn returns the covariance of the own process, including that of its mean.
 func (s Spec) ofOwn(h Hyperparameters, a, b []float64) float64 {
 	if !s.Own {
 		return 0
@@ -95,7 +96,7 @@ func (s Spec) ofOwn(h Hyperparameters, a, b []float64) float64 {
 	return h.Own*k + meanVariance
 }
 
-// ownKernel is the own process's kernel, with slope as in [radial.Evaluate].
+// ownKernel returns the own process's kernel, with slope as in [radial.Evaluate].
 func (s Spec) ownKernel(h Hyperparameters, a, b []float64) (k, slope float64) {
 	square := 0.0
 	for i, g := range s.Groups {

@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// path is a function drawn beforehand, with the latent functions that it comes from.
+// path is a function drawn from the prior, with its latent functions.
 type path struct {
 	latents  []waves
 	own      *gp.Function // nil without an own process
@@ -17,11 +17,11 @@ type path struct {
 	constant float64      // of the whole
 }
 
-// waves are a latent function, and what is seen of it.
+// waves holds a latent function as a sum of waves, and its smoothed form.
 type waves struct {
 	frequencies  [][]float64
 	cosine, sine []float64 // of the latent function
-	seen         []float64 // the part of each wave's amplitude that is left in the agent's function
+	seen         []float64 // factor of each wave's amplitude in the agent's function
 }
 
 func (p *Posterior) drawPath(count int, rng *rand.Rand) (*path, error) {
@@ -57,7 +57,8 @@ func (p *Posterior) drawPath(count int, rng *rand.Rand) (*path, error) {
 	return drawn, nil
 }
 
-// gradient adds to grad, unless that is nil, and returns the value without the constant.
+// gradient adds the gradient to grad, unless that is nil, and returns the value without the
+// constant.
 func (p *path) gradient(grad, x []float64) (value float64) {
 	for _, w := range p.latents {
 		for i, frequency := range w.frequencies {
@@ -92,7 +93,7 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// valuesOf returns v of the latent functions of a path.
+// valuesOf returns v for the latent functions of a path.
 func (s Spec) valuesOf(p *path, lower *mat.TriDense, rng *rand.Rand) []float64 {
 	u := mat.NewVecDense(s.size(), nil)
 	for q, w := range p.latents {

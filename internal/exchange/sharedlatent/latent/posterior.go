@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// Posterior is an agent's function given its own observations and what others say. It is
+// Posterior is an agent's function given its own observations and peers' statements. It is
 // immutable and safe for concurrent use.
 type Posterior struct {
 	spec   Spec
@@ -18,13 +18,13 @@ type Posterior struct {
 	belief *marginal
 	x      [][]float64
 	y      []float64
-	spread *mat.Dense    // the covariances of the observations with v, given what others say, less those beforehand with Own
+	spread *mat.Dense    // covariances of the observations with v given peers' statements; with Own, minus those of the prior
 	root   *mat.Cholesky // of the covariance of the observations; nil without any
 	mean   *expansion
 }
 
-// Condition returns the function given the product of others' statements and any number of
-// own observations, which are copied.
+// Condition returns the function given the product of peers' statements and any number of own
+// observations, which are copied.
 func (s Spec) Condition(said *Gathered, h Hyperparameters, x [][]float64, y []float64) (*Posterior, error) {
 	if err := errors.Join(s.checkObservations(x, y), h.validate(s)); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (s Spec) Condition(said *Gathered, h Hyperparameters, x [][]float64, y []fl
 	return s.given(b, h, x, y)
 }
 
-// given is Condition with what is believed before the own observations.
+// given is Condition with the distribution of v before the own observations.
 func (s Spec) given(b *marginal, h Hyperparameters, x [][]float64, y []float64) (*Posterior, error) {
 	p := &Posterior{spec: s, h: h, belief: b, x: linalg.Clone(x), y: append([]float64(nil), y...)}
 	if len(x) > 0 {
@@ -66,7 +66,7 @@ func (s Spec) given(b *marginal, h Hyperparameters, x [][]float64, y []float64) 
 	return p, nil
 }
 
-// Hyperparameters returns those that it was conditioned with; they must not be altered.
+// Hyperparameters returns those with which it was conditioned; they must not be altered.
 func (p *Posterior) Hyperparameters() Hyperparameters { return p.h }
 
 // Predict returns the mean and the variance of the function at x, without the noise of an
@@ -93,8 +93,8 @@ func (p *Posterior) PredictGradient(ofMean, ofVariance, x []float64) (mean, vari
 	return p.mean.Gradient(ofMean, x), variance
 }
 
-// variance also returns the covariances w of the function at x with v, and those with the
-// observations, times the inverse of the covariance of these.
+// variance returns the variance at x, the covariances w between the function at x and v, and the
+// covariances with the observations times the inverse of these observations' covariance.
 func (p *Posterior) variance(x []float64) (variance float64, w, solved []float64) {
 	s := p.spec
 	w = timesTransposedInverse(s.withValues(p.h, [][]float64{x}), p.belief.lower).RawRowView(0)
@@ -122,9 +122,8 @@ func (p *Posterior) solve(c []float64) []float64 {
 	return solved.RawVector().Data
 }
 
-// expand returns the function Σ w(x)·ofV + Σ ofOwn_i k(x, x_i), where w(x) are the
-// covariances with v, and k is the covariance of the function with the observations
-// beforehand.
+// expand returns the function Σ w(x)·ofV + Σ ofOwn_i k(x, x_i), where w(x) are the covariances with
+// v, and k is the prior covariance between the function and the observations.
 func (p *Posterior) expand(ofV, ofObservations []float64) *expansion {
 	e := &expansion{posterior: p, observations: ofObservations}
 	values := mat.NewVecDense(len(ofV), append([]float64(nil), ofV...))
@@ -140,7 +139,7 @@ func (p *Posterior) expand(ofV, ofObservations []float64) *expansion {
 	return e
 }
 
-// update moves a function to where it has these differences to the observations.
+// update adds to a function the correction that the differences rest to the observations require.
 func (p *Posterior) update(before *expansion, rest []float64) *expansion {
 	if p.root == nil {
 		return before
@@ -163,7 +162,7 @@ type expansion struct {
 	posterior    *Posterior
 	path         *path // nil: none
 	values       []float64
-	observations []float64 // counts with Spec.Own only
+	observations []float64 // used with Spec.Own only
 	constant     float64
 }
 
@@ -226,9 +225,9 @@ type Function interface {
 // Mean returns the mean of the function.
 func (p *Posterior) Mean() Function { return p.mean }
 
-// Draw returns a sampled function: a path of the prior with this number of waves for each
-// process, moved to values of v drawn given the others' statements, and then to the own
-// observations (Matheron's rule, twice).
+// Draw returns a sampled function: a path of the prior with this number of waves for each process.
+// It is corrected to values of v drawn given peers' statements, and then to the own observations
+// (Matheron's rule, twice).
 func (p *Posterior) Draw(waves int, rng *rand.Rand) (Function, error) {
 	s := p.spec
 	before, err := p.drawPath(waves, rng)
@@ -254,7 +253,7 @@ func (p *Posterior) Draw(waves int, rng *rand.Rand) (Function, error) {
 	return p.update(f, p.differences(f, rng)), nil
 }
 
-// differences are those of the observations to a function with noise of its own.
+// differences returns observations minus a function with its own draw of noise.
 func (p *Posterior) differences(f *expansion, rng *rand.Rand) []float64 {
 	rest := make([]float64, len(p.x))
 	for i, x := range p.x {

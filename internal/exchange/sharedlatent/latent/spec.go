@@ -9,15 +9,15 @@ import (
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
-// Spec says which process, the same for all agents.
+// Spec describes the process, the same for all agents.
 type Spec struct {
 	Kernel  string      // of the own processes: radial.Matern52 or radial.SE
 	Groups  []int       // Groups[i] is the index of the lengthscale of coordinate i, from 0 without gaps
 	Points  [][]float64 // Z, 1 to MaxPoints
 	Latents int         // Q, 1 to MaxLatents
 
-	// Own says that functions have a part of their own, and that predictions condition on
-	// the agent's own observations exactly. Without it the method is the published one.
+	// Own means that functions have a part of their own, and that predictions condition on the
+	// agent's own observations exactly. Without it the method is the published one.
 	Own bool
 }
 
@@ -90,20 +90,20 @@ func (s Spec) checkObservations(x [][]float64, y []float64) error {
 	return nil
 }
 
-// groups is their number.
+// groups returns the number of groups.
 func (s Spec) groups() int { return slices.Max(s.Groups) + 1 }
 
-// size is the number of values u.
+// size returns the number of values u.
 func (s Spec) size() int { return s.Latents * len(s.Points) }
 
-// Hyperparameters are one agent's. All but Latent are private.
+// Hyperparameters holds those of one agent. All but Latent are private.
 type Hyperparameters struct {
 	Latent    [][]float64 `json:"latent"`    // squared lengthscales of each latent function, one per group
 	Smoothing [][]float64 `json:"smoothing"` // variances of the densities that smooth them
 	Gains     []float64   `json:"gains"`     // of each latent function, of either sign
 	Noise     float64     `json:"noise"`     // variance
 
-	// Those of the own process; 0 and nil without it.
+	// Hyperparameters of the own process; 0 and nil without it.
 	Own          float64   `json:"own,omitempty"` // variance
 	Lengthscales []float64 `json:"lengthscales,omitempty"`
 }

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Statement is what one agent's observations say of u: that Outputs are Rows·v plus
-// independent noise of variance 1, where v = L⁻¹u, and LLᵀ is the covariance of u that Latent
-// gives. It is a normal factor of any rank up to the number of values.
+// Statement is the information of one agent's observations about u: Outputs are Rows·v plus
+// independent noise of variance 1, where v = L⁻¹u, and LLᵀ is the covariance of u under Latent. It
+// is a normal factor of any rank up to the number of values.
 type Statement struct {
 	Observations int
 	Latent       [][]float64 // squared lengthscales, as in Hyperparameters
@@ -19,8 +19,8 @@ type Statement struct {
 	Outputs      []float64   // one per row
 }
 
-// The bounds on statements, in standardised units. An honest agent's row has a norm of at
-// most its gain over its noise's deviation, per observation.
+// Limits of statements, in standardised units. An honest agent's row has a norm of at most its gain
+// divided by its noise's deviation, per observation.
 const (
 	MaxObservations = 1 << 20
 	MaxEntry        = 1e4 // absolute, of rows and outputs
@@ -28,7 +28,7 @@ const (
 	MaxVariance     = 1e4
 )
 
-// Check refuses statements that are out of shape or bounds.
+// Check returns an error for statements with wrong sizes or values out of bounds.
 func (s Spec) Check(said Statement) error {
 	if said.Observations < 1 || said.Observations > MaxObservations {
 		return fmt.Errorf("statement after %d observations: must be 1 to %d", said.Observations, MaxObservations)
@@ -107,9 +107,8 @@ func (s Spec) Gather(said []Statement) (*Gathered, error) {
 	return g, nil
 }
 
-// Average returns the latent functions' squared lengthscales that agents agree on: the
-// geometric mean of what the statements have and of the agent's own, weighted by
-// observations.
+// Average returns the common squared lengthscales of the latent functions: the geometric mean of
+// those in the statements and the agent's own, weighted by observations.
 func (s Spec) Average(g *Gathered, own [][]float64, observations int) [][]float64 {
 	n := float64(observations)
 	var all [][]float64
@@ -125,7 +124,7 @@ func (s Spec) Average(g *Gathered, own [][]float64, observations int) [][]float6
 
 var errNotDefinite = errors.New("a covariance matrix is not positive definite")
 
-// timesInverse is a·L⁻¹.
+// timesInverse returns a·L⁻¹.
 func timesInverse(a *mat.Dense, lower *mat.TriDense) *mat.Dense {
 	var solved mat.Dense
 	if err := solved.Solve(lower.T(), a.T()); err != nil {
@@ -136,7 +135,7 @@ func timesInverse(a *mat.Dense, lower *mat.TriDense) *mat.Dense {
 	return mat.DenseCopyOf(solved.T())
 }
 
-// timesTransposedInverse is a·L⁻ᵀ.
+// timesTransposedInverse returns a·L⁻ᵀ.
 func timesTransposedInverse(a *mat.Dense, lower *mat.TriDense) *mat.Dense {
 	var solved mat.Dense
 	if err := solved.Solve(lower, a.T()); err != nil {
@@ -154,7 +153,7 @@ type marginal struct {
 	variance *mat.SymDense
 }
 
-// marginalOf returns what the product says of v, from v ~ N(0, I) beforehand.
+// marginalOf returns the distribution of v given the product, from the prior v ~ N(0, I).
 func (s Spec) marginalOf(g *Gathered, latent [][]float64) (*marginal, error) {
 	lower, ok := s.ofValues(latent)
 	if !ok {
@@ -196,7 +195,7 @@ func isCondition(err error) bool {
 	return errors.As(err, &ill)
 }
 
-// State returns what the observations, at least one, say of u.
+// State returns the statement of the observations, at least one, about u.
 func (s Spec) State(h Hyperparameters, x [][]float64, y []float64) (Statement, error) {
 	said := Statement{Observations: len(x), Latent: h.Latent}
 	if err := errors.Join(s.checkObservations(x, y), h.validate(s)); err != nil {
@@ -224,7 +223,8 @@ func (s Spec) State(h Hyperparameters, x [][]float64, y []float64) (Statement, e
 	if err := scaled.Solve(&half, joint); err != nil && !isCondition(err) {
 		return said, errNotDefinite
 	}
-	// An orthogonal transform of the rows changes nothing, and leaves as many as u has values.
+	// An orthogonal transform of the rows changes nothing, and leaves at most as many rows as u has
+	// values.
 	var qr mat.QR
 	if n < s.size()+1 {
 		wide := mat.NewDense(s.size()+1, s.size()+1, nil)
@@ -246,7 +246,7 @@ func (s Spec) State(h Hyperparameters, x [][]float64, y []float64) (Statement, e
 	return said, s.Check(said)
 }
 
-// rest is the covariance of the observations given u, of which w are the covariances with v.
+// rest returns the covariance of the observations given u; w are their covariances with v.
 func (s Spec) rest(h Hyperparameters, x [][]float64, w *mat.Dense) *mat.SymDense {
 	n := len(x)
 	rest := mat.NewSymDense(n, nil)

@@ -18,6 +18,8 @@ type (
 	Constraint = surrogate.Constraint
 	// Observations are encoded designs and the values of one output.
 	Observations = surrogate.Observations
+	// Units relate the outputs of an agent to standardised ones.
+	Units = surrogate.Units
 	// Model is a surrogate, PeerModel one that learns from peers' shares too, and Process the exact
 	// Gaussian process.
 	Model     = surrogate.Model

@@ -37,6 +37,8 @@ type Disclosure struct {
 	// Exchanges makes the exchanges of one agent, new ones each time. Required.
 	Exchanges func(env Env) ([]Exchange, error)
 
+	// Forecasts reports whether suggestions that use peers' shares have a Forecast.
+	Forecasts func(t *task.Task) bool
 	// Uses describes what the strategy uses of peers, for its Registration.Describe.
 	Uses string
 	// Holds describes what a share holds, in a clause for `task check`.

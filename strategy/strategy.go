@@ -66,6 +66,10 @@ type Suggestion struct {
 	Design task.Design
 	Why    Why
 
+	// Forecast predicts the design's result. It is nil if the design did not depend on peers' shares,
+	// or too little is known.
+	Forecast *Forecast
+
 	// Wait replaces the design if its Exchange is not empty.
 	Wait Wait
 }

@@ -58,6 +58,10 @@ type Trial struct {
 	Outcome  *Outcome    `json:"outcome,omitempty"` // when done
 	Reason   string      `json:"reason,omitempty"`  // when failed
 
+	// PeerGain is by how much peers' shares improved the prediction of the outcome's value, in nats
+	// ([Forecast.Gain]). It is nil without a Forecast, also if the node restarted during the evaluation.
+	PeerGain *float64 `json:"peer_gain,omitempty"`
+
 	// Violated names the constraints of the task that the outcome violates. It is empty if the
 	// outcome is feasible.
 	Violated []task.Output `json:"violated,omitempty"`

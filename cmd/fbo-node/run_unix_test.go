@@ -134,7 +134,7 @@ func TestRunForPeople(t *testing.T) {
 		`(?m)^   1  \S+ +new best +x=\S+ y=\S+  \[random start\]$`,
 		`(?m)^   4  \S+ .*\[own sample\]$`,
 		`(?m)^best \S+ in 4 evaluations \(0 failed\): trial \d, x=\S+ y=\S+  \[`,
-		`(?m)^peers: 0 of 1 design after the random start came from peers$`,
+		`(?m)^peers: 0 of 1 design after the random start used peers' shares$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(text) {
 			t.Errorf("%s is missing in\n%s", want, text)

@@ -77,6 +77,9 @@ type Config struct {
 	// one.
 	Model surrogate.Model
 
+	shares     bool                // the task's strategy shares something
+	disclosure strategy.Disclosure // the task's
+
 	// Strategies must contain the task's strategy. Required.
 	Strategies strategy.Set
 
@@ -146,6 +149,7 @@ func (c *Config) complete() (err error) {
 	if err != nil {
 		return err
 	}
+	c.shares, c.disclosure = registration.Shares(), registration.Disclosure(c.Task)
 	if c.Strategy == nil {
 		if c.Strategy, err = recoverpanic.Call("the making of the strategy", func() (strategy.Strategy, error) {
 			return registration.NewStrategy(c.Task)
@@ -187,10 +191,11 @@ type Agent struct {
 	epoch    uint64
 	sequence uint64
 
-	asks       []uint64         // requests without an answer, oldest first
-	claims     map[uint64]Claim // of requests that come from outside the process
-	suggesting bool             // a Work is choosing a design
-	failed     bool             // the user was warned that the strategy failed
+	asks       []uint64                      // requests without an answer, oldest first
+	forecasts  map[uint64]*strategy.Forecast // of running trials, by ID; lost by a restart
+	claims     map[uint64]Claim              // of requests that come from outside the process
+	suggesting bool                          // a Work is choosing a design
+	failed     bool                          // the user was warned that the strategy failed
 	wait       waiting
 	offers     []uint64 // trials to offer again before new ones are chosen
 	born       time.Time
@@ -243,6 +248,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		trials:    newTrials(cfg.Task),
 		replies:   newReplies(),
 		claims:    map[uint64]Claim{},
+		forecasts: map[uint64]*strategy.Forecast{},
 		shares:    newShares(self, cfg.Named()...),
 		peers:     newContacts(),
 		held:      cfg.Hold && follows(cfg.Strategy),

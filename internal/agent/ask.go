@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -58,7 +59,7 @@ func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 		return err
 	}
 	if !already {
-		a.end(now, Record{Tell: &TellRecord{ID: id, Outcome: ownMaps(outcome), Time: now}}, id)
+		a.end(now, Record{Tell: &TellRecord{ID: id, Outcome: ownMaps(outcome), Gain: a.gain(id, outcome), Time: now}}, id)
 		a.pump(now)
 	}
 	return nil
@@ -79,8 +80,35 @@ func (a *Agent) Fail(now time.Time, id uint64, reason string) error {
 	return nil
 }
 
+// gain returns by how much peers' shares improved the prediction of an outcome; nil without a
+// forecast, and for an outcome from which models do not learn the objective.
+func (a *Agent) gain(id uint64, outcome strategy.Outcome) *float64 {
+	forecast := a.forecasts[id]
+	if forecast == nil || a.diverges(id, outcome) {
+		return nil
+	}
+	gain, err := recoverpanic.Call("the forecast", func() (*float64, error) {
+		if nats, ok := forecast.Gain(a.cfg.Task.Goal.Sign() * outcome.Value); ok {
+			return &nats, nil
+		}
+		return nil, nil
+	})
+	if err != nil {
+		return nil
+	}
+	return gain
+}
+
+// diverges reports whether this outcome of a trial would count as diverged.
+func (a *Agent) diverges(id uint64, outcome strategy.Outcome) bool {
+	trials := slices.Clone(a.trials.list)
+	trials[id-1].State, trials[id-1].Outcome = strategy.Done, &outcome
+	return strategy.Diverged(a.cfg.Task, trials)[id-1]
+}
+
 // end applies a TellRecord or FailRecord.
 func (a *Agent) end(now time.Time, r Record, id uint64) {
+	delete(a.forecasts, id)
 	before := a.trials.nearest
 	a.record(r)
 	a.offers = slices.DeleteFunc(a.offers, func(other uint64) bool { return other == id })
@@ -217,6 +245,9 @@ func (a *Agent) take(now time.Time, id uint64, c chosen, err error) {
 		record := a.trialRecord(now, c.Design, c.Why)
 		record.Claim = a.claims[a.asks[0]]
 		a.record(Record{Trial: record})
+		if c.Forecast != nil {
+			a.forecasts[id] = c.Forecast
+		}
 		a.answer(id)
 	}
 }

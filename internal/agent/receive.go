@@ -151,8 +151,8 @@ func (a *Agent) Trials() []strategy.Trial { return slices.Clone(a.trials.list) }
 // Best returns the best trial so far, nil when no trial is feasible.
 func (a *Agent) Best() *strategy.Trial { return a.trials.bestTrial() }
 
-// Status returns the items that the exchanges report, in the order of the exchanges. Each value
-// is encoded as JSON.
+// Status returns the items that the exchanges report, in the order of the exchanges, and the effect of
+// peers' shares on predictions. Each value is encoded as JSON.
 func (a *Agent) Status() (items []strategy.StatusItem) {
 	for _, name := range a.exchanges.order {
 		reporter, ok := a.exchanges.results[name].(strategy.StatusReporter)
@@ -164,6 +164,12 @@ func (a *Agent) Status() (items []strategy.StatusItem) {
 			reported = []strategy.StatusItem{{Key: name, Label: "error", Text: err.Error()}}
 		}
 		items = append(items, reported...)
+	}
+	if a.cfg.shares {
+		effect, err := encodeItems([]strategy.StatusItem{strategy.PeerEffectOf(a.cfg.Task, a.cfg.disclosure, a.trials.list).Item()})
+		if err == nil { // its numbers are finite
+			items = append(items, effect...)
+		}
 	}
 	return items
 }

@@ -67,6 +67,7 @@ type (
 	TellRecord struct {
 		ID      uint64           `json:"id"`
 		Outcome strategy.Outcome `json:"outcome"`
+		Gain    *float64         `json:"peer_gain,omitempty"` // Trial.PeerGain
 		Time    time.Time        `json:"time"`
 	}
 	// FailRecord ends a trial without one.

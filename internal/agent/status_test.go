@@ -47,8 +47,15 @@ func TestAgentReportsItemsOfItsExchange(t *testing.T) {
 		if parties, ok := strategy.StatusValue[value](got, "rewards"); ok != (name == "reports") || ok && parties[0].Party != "a" {
 			t.Errorf("%s: value %v, %v", name, parties, ok)
 		}
+		if effect := got[len(got)-1]; effect.Key != strategy.PeerEffectKey {
+			t.Errorf("%s: the last item is %+v", name, effect)
+		}
+		got = got[:len(got)-1]
 		for i := range got {
 			got[i].Value = nil
+		}
+		if len(got) == 0 {
+			got = nil
 		}
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)

@@ -209,7 +209,7 @@ func (t *trials) tell(r TellRecord) error {
 		return fmt.Errorf("trial %d: %w", r.ID, err)
 	}
 	return t.change(r.ID, func(trial *strategy.Trial) {
-		trial.State, trial.Outcome, trial.Finished = strategy.Done, &r.Outcome, r.Time
+		trial.State, trial.Outcome, trial.Finished, trial.PeerGain = strategy.Done, &r.Outcome, r.Time, r.Gain
 		trial.Violated = t.task.Violated(trial.Outcome)
 		t.done++
 		delete(t.leases, trial.ID)

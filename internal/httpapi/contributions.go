@@ -11,7 +11,6 @@ import (
 
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
 )
 
 // The name for a peer that is not connected, in addition to node.Direct and node.Relayed.
@@ -36,7 +35,7 @@ type contribution struct {
 
 type contributionsBody struct {
 	Summary    string         `json:"summary"`
-	Comparison string         `json:"comparison" doc:"The results of designs that used peers' shares, and of the others."`
+	Comparison string         `json:"comparison" doc:"The number of designs that used peers' shares, and the effect on the predictions of this node."`
 	Peers      []contribution `json:"peers" nullable:"false"`
 }
 
@@ -92,7 +91,7 @@ func (a *api) contributions(ctx context.Context, in *InTask) (*answer[contributi
 		h := of(weight.Peer)
 		h.Weight, h.Observations, h.Explanation = new(weight.Use), weight.Received, asText(weight.Use, observations)
 	}
-	body := contributionsBody{Comparison: compare(session.Task(), trials), Peers: []contribution{}}
+	body := contributionsBody{Comparison: compare(trials, status.Items), Peers: []contribution{}}
 	for _, h := range found {
 		body.Peers = append(body.Peers, *h)
 	}
@@ -155,35 +154,29 @@ func summarize(peers []contribution, weights []strategy.PeerWeight) string {
 	return fmt.Sprintf("the shares of %d of %s fit the outcomes of this node", fit, sanitize.Count(len(weights), "peer"))
 }
 
-// compare summarizes the outcomes of designs that used peers' shares, and of the others.
-func compare(of *task.Task, trials []strategy.Trial) string {
-	type tally struct{ count, records int }
-	var own, peers tally
-	var best *strategy.Trial
-	for i, trial := range trials {
+// compare states how many designs used peers' shares, and with what effect on predictions. It is empty
+// without an outcome.
+func compare(trials []strategy.Trial, items []strategy.StatusItem) string {
+	done, informed := 0, 0
+	for _, trial := range trials {
 		if trial.State != strategy.Done || trial.Why.Source == strategy.Imported {
 			continue
 		}
-		side := &own
+		done++
 		if trial.Why.FromPeers() {
-			side = &peers
-		}
-		side.count++
-		if of.Feasible(trial.Outcome) && (best == nil || of.Better(trial.Outcome, best.Outcome)) {
-			side.records++
-			best = &trials[i]
+			informed++
 		}
 	}
-	if own.count+peers.count == 0 {
+	switch {
+	case done == 0:
 		return ""
-	}
-	if peers.count == 0 {
+	case informed == 0:
 		return "No design has used peers' shares."
 	}
-	text := fmt.Sprintf("%s used peers' shares; of these, %d improved the best outcome. Of %d without peers, %d did.",
-		sanitize.Count(peers.count, "design"), peers.records, own.count, own.records)
-	if best != nil && best.Why.FromPeers() {
-		return text + " The best design used peers' shares. This run does not show what the node would have reached alone."
+	text := fmt.Sprintf("%d of %s used peers' shares. ", informed, sanitize.Count(done, "evaluated design"))
+	if effect, ok := strategy.StatusValue[strategy.PeerEffect](items, strategy.PeerEffectKey); ok {
+		sentence := effect.String()
+		text += strings.ToUpper(sentence[:1]) + sentence[1:] + ". "
 	}
-	return text + " This run does not show what the node would have reached alone."
+	return text + "This run does not show what the node would have reached alone."
 }

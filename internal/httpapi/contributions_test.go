@@ -4,11 +4,9 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/task"
 )
 
-// A design is counted as better than all before it whatever it rests on, and what was imported
-// counts for neither side.
+// The comparison counts designs that used peers' shares, and no imported ones.
 func TestWithAndWithoutPeers(t *testing.T) {
 	var trials []strategy.Trial
 	for _, trial := range []struct {
@@ -20,9 +18,10 @@ func TestWithAndWithoutPeers(t *testing.T) {
 			State: strategy.Done, Outcome: &strategy.Outcome{Value: trial.value}, Why: strategy.Why{Source: trial.source, PeerCount: trial.received},
 		})
 	}
-	want := "3 designs used peers' shares; of these, 2 improved the best outcome. Of 1 without peers, 1 did. " +
-		"The best design used peers' shares. This run does not show what the node would have reached alone."
-	if got := compare(&task.Task{Goal: task.Minimize}, trials); got != want {
+	effect := strategy.PeerEffect{Verdict: strategy.PeersImproved, Results: 9, Mean: 0.5, StandardError: 0.1}.Item()
+	want := "3 of 4 evaluated designs used peers' shares. Peers' shares improved the predictions of this node (log density +0.5 ± 0.1 per result, 9 results). " +
+		"This run does not show what the node would have reached alone."
+	if got := compare(trials, []strategy.StatusItem{effect}); got != want {
 		t.Errorf("%q, wanted %q", got, want)
 	}
 }

@@ -237,6 +237,11 @@ func (p Plan) memberRecord(i int, f *federation, t *task.Task, m sim.MemberResul
 	if name := f.Members[i].Name; name != "" {
 		one.Name, one.Deviation, one.Noise = name, f.deviations[i], noiseOf(f, i)
 	}
+	if r, ok := p.known().Named(t.Strategy.Type); ok {
+		if e := strategy.PeerEffectOf(t, r.Disclosure(t), m.Trials); e.Verdict != strategy.PeersNotMeasured {
+			one.PeerEffect = &e
+		}
+	}
 	judge, limited := judgeOf(f, t, i), t.Constrained() && !f.Infeasible
 	if limited {
 		one.Nothing = Number(f.Members[i].Objective.Range)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+
+	"github.com/fbo-node/fbo/strategy"
 )
 
 // Record is one strategy's result on the federation of one repeat.
@@ -50,6 +52,9 @@ type MemberRecord struct {
 	Regret             []Number `json:"regret"`      // of each evaluated design, in order
 	Recommended        []Number `json:"recommended"` // of the recommended design, per checkpoint, at the end of the budget if that comes first; NaN when there is none
 	PeerInformedTrials int      `json:"peer_queries"`
+
+	// PeerEffect is the effect of peers' shares on the member's predictions; nil where it is not measured.
+	PeerEffect *strategy.PeerEffect `json:"peer_effect,omitempty"`
 
 	// Name is family.Member.Name. With it go the standard deviation of its own objective
 	// over the space, without noise, and that of its evaluations' noise.

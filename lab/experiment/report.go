@@ -173,6 +173,9 @@ type StrategyReport struct {
 	// roster, if all agents that count evaluate equally many designs.
 	Fairness *Fairness `json:"fairness,omitempty"`
 
+	// PeerEffects is there where nodes measure the effect of peers' shares on predictions.
+	PeerEffects *PeerEffects `json:"peer_effects,omitempty"`
+
 	// Compared has the comparisons with the control; none for the control itself.
 	Compared []Comparison `json:"compared,omitempty"`
 }
@@ -268,6 +271,7 @@ func NewReport(p Plan, store *Store, command string) (Report, error) {
 		if i != control.reference {
 			r.Strategies[i].HitHigh = hitHigh(samples[i].simple, samples[control.reference].simple, units)
 		}
+		r.Strategies[i].PeerEffects = samples[i].peerEffects(samples[control.reference])
 		if !control.is(i) {
 			r.Strategies[i].Compared = p.compare(samples[i], control)
 			r.Strategies[i].Feasibility.compare(samples[i], control)

@@ -22,6 +22,7 @@ func (r Report) WriteTable(w io.Writer) error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
+	r.writePeerEffects(&b)
 	r.writeCost(&b)
 	for line := range strings.Lines(b.String()) {
 		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {

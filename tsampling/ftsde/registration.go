@@ -36,8 +36,9 @@ func disclosures() []strategy.Disclosure {
 // prior.
 func discloseSums(share, of string, norm float64) strategy.Disclosure {
 	return strategy.Disclosure{
-		Share: share,
-		Every: true,
+		Share:     share,
+		Every:     true,
+		Forecasts: func(t *task.Task) bool { return settingsOf(t).Weights == weightsEvidence },
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			sums, err := NewExchange(env.Task, env.Key, env.Entropy)
 			if err == nil && env.Unaccounted != "" {

@@ -43,7 +43,8 @@ type expert struct {
 
 	// Given the observations:
 	weight float64
-	level  float64 // the mean of c
+	level  float64       // the mean of c
+	solved *mat.VecDense // the outputs less their prior means, divided by their covariance
 	logs   []float64
 }
 
@@ -65,7 +66,8 @@ func (e *expert) observe(d *data) bool {
 	for i := range n {
 		rest.SetVec(i, d.y[i]-e.size*e.meanAt(i))
 	}
-	var z, solved mat.VecDense
+	var z mat.VecDense
+	e.solved = &mat.VecDense{}
 	if z.SolveVec(l, rest) != nil {
 		return false
 	}
@@ -75,10 +77,10 @@ func (e *expert) observe(d *data) bool {
 			return false
 		}
 	}
-	if solved.SolveVec(l.T(), &z) != nil {
+	if e.solved.SolveVec(l.T(), &z) != nil {
 		return false
 	}
-	e.level = e.levelVariance() * mat.Sum(&solved)
+	e.level = e.levelVariance() * mat.Sum(e.solved)
 	return true
 }
 

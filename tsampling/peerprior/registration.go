@@ -44,6 +44,7 @@ func disclosures() []strategy.Disclosure {
 func discloseCoarse() strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(*task.Task) float64 { return spread })
 	d.New = func(t *task.Task) (strategy.Strategy, error) { return made(t, NewCoarse) }
+	d.Forecasts = forecasts
 	d.Holds = func(*task.Task) string {
 		return "a share holds that location, coarsely, and on how many results it is based"
 	}
@@ -53,8 +54,9 @@ func discloseCoarse() strategy.Disclosure {
 // discloseExact shares the mean and the explained variance of the node's posterior.
 func discloseExact() strategy.Disclosure {
 	return strategy.Disclosure{
-		Share:   "exact",
-		Implied: true,
+		Share:     "exact",
+		Implied:   true,
+		Forecasts: forecasts,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			return []strategy.Exchange{NewSharing(env.Task), optprior.NewExact(env.Task, nearby)}, nil
 		},
@@ -67,6 +69,8 @@ func discloseExact() strategy.Disclosure {
 		Forge: forge,
 	}
 }
+
+func forecasts(*task.Task) bool { return true }
 
 // forge replaces the weights of a mean by a draw of the prior or by the largest weights, and an
 // estimated optimum by one of the attack.

@@ -109,13 +109,17 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
-	return s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{
+	suggestion, err := s.search.Maximise(ctx, view, trial, seed, f, strategy.Why{
 		Source:         Source,
 		Phrase:         words + ", informed by " + sanitize.Count(o.peers, "peer"),
 		OwnProbability: new(1 - o.peerOdds),
 		PeerCount:      o.peers,
 		Observations:   o.observations,
 	})
+	if err == nil {
+		suggestion.Forecast = s.forecast(view, o, suggestion.Design)
+	}
+	return suggestion, err
 }
 
 // score returns the function to maximise and its description. It is the logarithm of the expected
@@ -217,7 +221,8 @@ type mixture struct {
 	data     *data
 	around   *consensus
 	experts  []*expert // those that use peer information
-	peerOdds float64   // sum of their weights
+	alone    []*expert // those without
+	peerOdds float64   // sum of the experts' weights
 }
 
 // best returns the expert with the largest weight among those that use peer information.
@@ -239,7 +244,8 @@ func (s *Strategy) mixtureOf(view strategy.View, trial uint64, seed strategy.See
 	weighPeers(o.signals, o.data)
 	o.around = s.poolPeers(o.data, o.signals)
 	o.experts = experts(1-aloneOdds, o.around, o.around.atOwn, o.around.deviations)
-	weigh(slices.Concat(o.experts, experts(aloneOdds, nil, nil, nil)), o.data)
+	o.alone = experts(aloneOdds, nil, nil, nil)
+	weigh(slices.Concat(o.experts, o.alone), o.data)
 	o.peerOdds = weight(o.experts)
 	return o, nil
 }

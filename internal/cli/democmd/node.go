@@ -40,7 +40,6 @@ type nodeSummary struct {
 	Evaluations        int        `json:"evaluations"`
 	Best               *nodeTrial `json:"best"`
 	PeerInformedTrials int        `json:"peer_informed_trials"`
-	PeerImprovements   int        `json:"peer_improvements"`
 	SharesSent         int        `json:"shares_sent"`
 	SharesReceived     int        `json:"shares_received"`
 	BytesSent          int64      `json:"bytes_sent"`

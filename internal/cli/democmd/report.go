@@ -28,7 +28,6 @@ type reportNode struct {
 	Best               reportBest  `json:"best"`
 	Alone              reportAlone `json:"alone"`
 	PeerInformedTrials int         `json:"peer_informed_trials"`
-	PeerImprovements   int         `json:"peer_improvements"`
 	SharesSent         int         `json:"shares_sent"`
 	SharesReceived     int         `json:"shares_received"`
 	BytesSent          int64       `json:"bytes_sent"`
@@ -57,7 +56,6 @@ func newReport(t *task.Task, seed uint64, took time.Duration, together, alone []
 			Best:               reportBest{s.Best.Outcome.Value, s.Best.Parameters},
 			Alone:              reportAlone{alone[i].Best.Outcome.Value},
 			PeerInformedTrials: s.PeerInformedTrials,
-			PeerImprovements:   s.PeerImprovements,
 			SharesSent:         s.SharesSent,
 			SharesReceived:     s.SharesReceived,
 			BytesSent:          s.BytesSent,

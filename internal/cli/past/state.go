@@ -12,7 +12,6 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/control"
-	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
@@ -29,7 +28,7 @@ type History struct {
 	Best    *strategy.Trial
 	Epoch   uint64
 	Stopped *agent.Stopped        // why the latest run stopped itself; nil if it ended for another reason, or there are trials since
-	Items   []strategy.StatusItem // of a stopped node only the spent privacy budget
+	Items   []strategy.StatusItem // of a stopped node only those of endedItems
 	Running *node.Status          // nil if the node does not run
 	Tag     string                // tag of the task if the node has joined it by invitation
 
@@ -38,12 +37,16 @@ type History struct {
 	Preferred func(context.Context) (*agent.Recommendation, error)
 }
 
-// spentItems returns the item about a privacy budget; none for nil.
-func spentItems(s *ledger.State) []strategy.StatusItem {
-	if s == nil {
-		return nil
+// endedItems returns the items that are known of a node that does not run: the spent privacy budget,
+// and the effect of peers' shares on predictions.
+func endedItems(h node.History) (items []strategy.StatusItem) {
+	if h.Spent != nil {
+		items = append(items, strategy.PrivacyItem(*h.Spent))
 	}
-	return []strategy.StatusItem{strategy.PrivacyItem(*s)}
+	if r := base.RegistrationOf(h.Task); r.Shares() {
+		items = append(items, strategy.PeerEffectOf(h.Task, r.Disclosure(h.Task), h.Trials).Item())
+	}
+	return items
 }
 
 // Read returns the task that an argument names, as FindTask does, and its trials; an empty argument

@@ -30,7 +30,6 @@ type summary struct {
 
 	// Of trials that have ended:
 	PeerInformedTrials int `json:"peer_informed_trials"` // designs that use peers' shares
-	PeerImprovements   int `json:"peer_improvements"`    // number of them that were the best so far when they ended
 	ModelBasedTrials   int `json:"model_based_trials"`   // designs after the start: neither random starts nor the user's
 
 	Items []strategy.StatusItem `json:"items,omitempty"` // status items of the task's exchanges
@@ -94,7 +93,7 @@ func whatBecomes(t *task.Task, connected int, shared bool) []string {
 
 func summarise(t *task.Task, trials []strategy.Trial) summary {
 	s := summary{Event: "summary", Task: t.ID().String()}
-	for i, trial := range trials {
+	for _, trial := range trials {
 		if trial.Why.Source == strategy.Imported {
 			s.Imported++
 			continue
@@ -112,18 +111,9 @@ func summarise(t *task.Task, trials []strategy.Trial) summary {
 		}
 		if trial.Why.FromPeers() {
 			s.PeerInformedTrials++
-			if record(t, trials[:i+1]) {
-				s.PeerImprovements++
-			}
 		}
 	}
 	return s
-}
-
-// record reports whether the last of the trials is the best.
-func record(t *task.Task, trials []strategy.Trial) bool {
-	best := strategy.Best(t, trials)
-	return best != nil && best.ID == trials[len(trials)-1].ID
 }
 
 func (s summary) text(t *task.Task) string {
@@ -152,7 +142,8 @@ func (s summary) text(t *task.Task) string {
 		lines = append(lines, s.help(t))
 	}
 	lines = append(lines, fmt.Sprintf("this run %s; %s sent on the network in all", s.exchanged(), byteText(s.BytesSent)))
-	return strings.Join(append(lines, render.ItemLines(s.Items)...), "\n")
+	lines = append(lines, render.ItemLines(s.Items)...)
+	return strings.Join(append(lines, s.comparison()...), "\n")
 }
 
 // exchanged returns the counts of messages sent and received: shares, direct messages, or both.
@@ -168,22 +159,22 @@ func (s summary) exchanged() string {
 	return shares + ", and " + directs
 }
 
-// help reports whether peers helped.
+// help reports how many designs used peers' shares. An item of the status reports their effect.
 func (s summary) help(t *task.Task) string {
-	text := fmt.Sprintf("peers: %d of %s after the random start came from peers", s.PeerInformedTrials, sanitize.Count(s.ModelBasedTrials, "design"))
-	switch {
-	case s.PeerInformedTrials == 0 && s.SharesReceived > 0 && t.Surrogate.Extended():
-		return text + "; the model by which this node chose them learns from peers' shares"
-	case s.PeerInformedTrials == 0:
-		return text
-	case s.PeerImprovements == 0:
-		return text + "; none of these set a new best"
-	}
-	text += fmt.Sprintf("; %d of these set a new best", s.PeerImprovements)
-	if s.Best.Why.FromPeers() {
-		text += ", the final one among them"
+	text := fmt.Sprintf("peers: %d of %s after the random start used peers' shares", s.PeerInformedTrials, sanitize.Count(s.ModelBasedTrials, "design"))
+	if s.PeerInformedTrials == 0 && s.SharesReceived > 0 && t.Surrogate.Extended() {
+		text += "; the model by which this node chose them learns from peers' shares"
 	}
 	return text
+}
+
+// comparison is where to compare results with those of a node alone, if the effect was measured.
+func (s summary) comparison() []string {
+	effect, ok := strategy.StatusValue[strategy.PeerEffect](s.Items, strategy.PeerEffectKey)
+	if !ok || effect.Verdict == strategy.PeersNotMeasured || effect.Verdict == strategy.PeersTooFew {
+		return nil
+	}
+	return []string{"`fbo-node simulate` compares regret with and without peers, also on your own past trials (docs/tables.md)"}
 }
 
 func byteText(n int64) string {

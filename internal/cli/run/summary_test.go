@@ -1,7 +1,6 @@
 package run
 
 import (
-	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -51,50 +50,12 @@ func TestSummaryCountsTrialsBySource(t *testing.T) {
 	}
 	got := summarise(parsed, trials)
 	want := summary{Event: "summary", Task: parsed.ID().String(), Evaluations: 8, Failed: 2, Imported: 1,
-		ModelBasedTrials: 5, PeerInformedTrials: 3, PeerImprovements: 1}
+		ModelBasedTrials: 5, PeerInformedTrials: 3}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 }
 
-func TestRecordListsImprovements(t *testing.T) {
-	up := clitest.MixedTask(t)
-	down, err := all.Strategies().Parse("test.yaml", []byte("name: b\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	trials := []strategy.Trial{
-		unfinished(1, strategy.Own, strategy.Failed),
-		trialOf(2, strategy.Own, 5),
-		trialOf(3, strategy.Own, 7),
-		trialOf(4, strategy.Own, 4),
-		trialOf(5, strategy.Own, 7),
-	}
-	for i, want := range []struct{ up, down bool }{{}, {true, true}, {true, false}, {false, true}, {}} {
-		if got := record(up, trials[:i+1]); got != want.up {
-			t.Errorf("bigger is better, trial %d: %v", i+1, got)
-		}
-		if got := record(down, trials[:i+1]); got != want.down {
-			t.Errorf("smaller is better, trial %d: %v", i+1, got)
-		}
-	}
-}
-
-func TestRecordIsFeasible(t *testing.T) {
-	spec := *clitest.MixedTask(t) // bigger is better
-	spec.Constraints = []task.Constraint{{Output: "ram", Low: math.Inf(-1), High: 10}}
-	trials := []strategy.Trial{trialOf(1, strategy.Own, 5), trialOf(2, strategy.Own, 7), trialOf(3, strategy.Own, 4), trialOf(4, strategy.Own, 6)}
-	for i, ram := range []float64{11, 12, 9, 10} {
-		trials[i].Outcome.Constraints = map[string]task.Reading{"ram": task.Number(ram)}
-	}
-	for i, want := range []bool{false, false, true, true} {
-		if got := record(&spec, trials[:i+1]); got != want {
-			t.Errorf("trial %d: %v", i+1, got)
-		}
-	}
-}
-
-// TestNothingFeasibleInTexts: all that was measured so far broke a bound.
 func TestNothingFeasibleInTexts(t *testing.T) {
 	spec, trials := clitest.Infeasible(t)
 	if got := (summary{Evaluations: 2, Failed: 1, LeastViolation: render.LeastViolation(spec, trials)}).text(spec); got != "no result: 2 evaluations (1 failed); "+clitest.NothingFeasible {
@@ -123,16 +84,16 @@ func TestSummaryText(t *testing.T) {
 			summary{Best: &own, Evaluations: 9, Recommended: &agent.Recommendation{Design: own.Design, Predicted: new(0.75), Noisy: true, Reason: "the noise of outcomes is larger than the differences between designs, so the best observed value is mostly luck"}},
 			"recommended: " + own.Design.String() + ", predicted 0.75. The noise of outcomes is larger than the differences between designs, so the best observed value is mostly luck:\nbest 0.5 in 9 evaluations (0 failed): trial 3, ", "",
 		},
-		{summary{Best: &own, Evaluations: 4, ModelBasedTrials: 1}, "peers: 0 of 1 design after the random start came from peers\n", ""},
-		{summary{Best: &own, Evaluations: 9, ModelBasedTrials: 6, PeerInformedTrials: 2}, "peers: 2 of 6 designs after the random start came from peers; none of these set a new best", ""},
-		{summary{Best: &own, Evaluations: 9, ModelBasedTrials: 6, PeerInformedTrials: 2, PeerImprovements: 1}, "1 of these set a new best\n", "final"},
-		{summary{Best: &best, Evaluations: 9, ModelBasedTrials: 6, PeerInformedTrials: 2, PeerImprovements: 1}, "1 of these set a new best, the final one among them\n", ""},
+		{summary{Best: &own, Evaluations: 4, ModelBasedTrials: 1}, "peers: 0 of 1 design after the random start used peers' shares\n", ""},
+		{summary{Best: &own, Evaluations: 9, ModelBasedTrials: 6, PeerInformedTrials: 2}, "peers: 2 of 6 designs after the random start used peers' shares\n", ""},
 		{summary{Best: &own, SharesSent: 1, BytesSent: 20480}, "this run published 1 share and received 0; 20 KiB sent on the network in all", "privacy"},
 		{summary{Best: &own, DirectMessagesSent: 3, DirectMessagesReceived: 1}, "this run sent 3 messages to single peers and received 1; 0 bytes", "share"},
 		{summary{Best: &own, SharesReceived: 2, DirectMessagesReceived: 1}, "this run published 0 shares and received 2, and sent 0 messages to single peers and received 1; 0 bytes", ""},
-		{summary{Best: &own, Evaluations: 4, ModelBasedTrials: 2, SharesReceived: 3}, "peers: 0 of 2 designs after the random start came from peers\n", "model"},
+		{summary{Best: &own, Evaluations: 4, ModelBasedTrials: 2, SharesReceived: 3}, "peers: 0 of 2 designs after the random start used peers' shares\n", "model"},
 		{summary{Best: &own, Items: []strategy.StatusItem{strategy.PrivacyItem(ledger.State{Planned: 6, Released: 2}), {Label: "sums", Text: "3 known"}}}, "0 bytes sent on the network in all\nprivacy: 2 of 6 releases spent\nsums: 3 known", ""},
 		{summary{Best: &own, Items: []strategy.StatusItem{{Label: "counts", Rows: [][]string{{"node", "count"}, {"a", "3"}}}}}, "in all\ncounts  count\na       3", "node"},
+		{summary{Best: &own, Items: []strategy.StatusItem{strategy.PeerEffect{Verdict: strategy.PeersImproved, Results: 9, Mean: .5, StandardError: .1}.Item()}}, "\neffect: peers' shares improved the predictions of this node (log density +0.5 ± 0.1 per result, 9 results)\n`fbo-node simulate` compares regret", ""},
+		{summary{Best: &own, Items: []strategy.StatusItem{strategy.PeerEffect{Verdict: strategy.PeersTooFew, Results: 2}.Item()}}, "too few results yet (2 of 5)", "simulate"},
 	} {
 		got := c.summary.text(clitest.MixedTask(t))
 		if !strings.Contains(got, c.want) || (c.not != "" && strings.Contains(got, c.not)) {

@@ -95,8 +95,8 @@ func (r *rounds) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	return nil
 }
 
-// cutOff tells of trials that a stop of the node cut off; they are evaluated
-// before the next one is chosen.
+// cutOff reports whether a stop of the node has cut off the trial. Such trials are evaluated before
+// the next one is chosen.
 func cutOff(trial strategy.Trial) bool { return trial.State == strategy.Waiting }
 
 func (r *rounds) timer(view strategy.View, name string) []strategy.Output {

@@ -17,8 +17,8 @@
 // Matheron's rule as in Wilson et al., "Efficiently Sampling Functions from
 // Gaussian Process Posteriors" (ICML 2020).
 //
-// The package neither standardises outputs nor chooses lengthscales, and treats all coordinates
-// equally. Features that agents with different lengthscales share need one lengthscale. For d from one
+// The package neither standardises outputs nor chooses lengthscales, and does not interpret
+// coordinates. Features that agents with different lengthscales share need one lengthscale. For d from one
 // to twenty coordinates of the unit cube, the best of those tried was d/10 (BenchmarkSharedBasis). The
 // posterior is over-confident if the number of observations approaches the number of features; package
 // gp is exact.

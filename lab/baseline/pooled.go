@@ -82,7 +82,7 @@ func (s pooled) Recommend(ctx context.Context, view strategy.View, seed random.S
 	if err != nil {
 		return s.search.Recommend(ctx, view, seed)
 	}
-	f := newSlice(acquisition.LCB(process, 1), s.block(now)) // as search.Supported
+	f := newSlice(acquisition.LCB(process, 1), s.block(now)) // the lower bound, as search.LowerBound
 	return s.search.Top(ctx, view, seed, f)
 }
 

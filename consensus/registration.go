@@ -15,6 +15,7 @@ func Register() strategy.Registration {
 		StrategyType: task.StrategyType{Name: "consensus", Settings: readSettings},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t) },
 		Describe:     describe,
+		BudgetKey:    "rounds",
 		Disclosures: []strategy.Disclosure{{
 			Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 				exchange, err := NewExchange(env.Task)

@@ -40,6 +40,10 @@ type Registration struct {
 	// IDs under the key roster.
 	Roster bool
 
+	// BudgetKey is the key of the strategy's section whose value should be the number of evaluations
+	// after the starting designs, as far as it is known. It is empty for strategies without a plan.
+	BudgetKey string
+
 	extensions []SurrogateExtension // of the surrogate: see Set.With
 }
 
@@ -55,6 +59,21 @@ func (r Registration) NewStrategy(t *task.Task) (Strategy, error) {
 		return d.New(t)
 	}
 	return r.New(t)
+}
+
+// BudgetHint returns a sentence if a task plans for more evaluations after the starting designs than a
+// run of that number of evaluations in all makes, and otherwise "".
+func (r Registration) BudgetHint(t *task.Task, evaluations int) string {
+	if r.BudgetKey == "" || t.Strategy.Settings == nil {
+		return ""
+	}
+	planned, _ := t.Strategy.Settings.Keys()[r.BudgetKey].(int)
+	after := max(evaluations-t.Strategy.InitialDesigns, 1)
+	if planned <= after {
+		return ""
+	}
+	return fmt.Sprintf("strategy %s plans for %d evaluations after the %d starting designs (%s: %d), and %d evaluations end before; %s: %d in the task file fits them",
+		r.Name, planned, t.Strategy.InitialDesigns, r.BudgetKey, planned, evaluations, r.BudgetKey, after)
 }
 
 // Summary returns one line for `task check` on how designs are chosen and what a share contains.

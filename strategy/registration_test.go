@@ -63,3 +63,35 @@ func TestSettingsThatPanic(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestBudgetHint compares the rounds of consensus, 3 starting designs and 50 rounds, with budgets.
+func TestBudgetHint(t *testing.T) {
+	parse := func(section string) *task.Task {
+		spec, err := all.Strategies().Parse("task.yaml", []byte("name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]\nstrategy: "+section+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return spec
+	}
+	for _, c := range []struct {
+		section     string
+		evaluations int
+		want        string
+	}{
+		{"{type: consensus}", 53, ""},
+		{"{type: consensus}", 52, "rounds: 49 in the task file fits them"},
+		{"{type: consensus}", 2, "rounds: 1 in the task file fits them"},
+		{"{type: consensus, rounds: 3}", 6, ""},
+		{"{type: fts}", 6, ""},
+		{"{type: alone}", 6, ""},
+	} {
+		spec := parse(c.section)
+		r, err := all.Strategies().Of(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.BudgetHint(spec, c.evaluations); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s, %d evaluations: %q, want %q", c.section, c.evaluations, got, c.want)
+		}
+	}
+}

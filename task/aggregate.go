@@ -117,6 +117,33 @@ func (m *Section) Roster(most int) (roster []peer.ID, ok bool) {
 	return roster, ok
 }
 
+// PeerWeights returns the numbers of a required mapping from peer IDs, each from low to high. ok is
+// false after a reported error.
+func (m *Section) PeerWeights(key string, low, high float64) (weights map[peer.ID]float64, ok bool) {
+	n, ok := m.require(key)
+	if !ok {
+		return nil, false
+	}
+	entries := m.d.mapping(n, key)
+	if entries == nil {
+		return nil, false
+	}
+	weights = map[peer.ID]float64{}
+	for _, name := range entries.order {
+		id, message := (scalar{form: formText, text: name}).peerID()
+		if message != "" {
+			entries.errorf(entries.entries[name].at, "a key %s", message)
+			ok = false
+			continue
+		}
+		weights[id] = entries.Required(name, low, high)
+	}
+	if ok && len(weights) == 0 {
+		m.Errorf(key, "%s must have at least one entry, PEER-ID: WEIGHT", key)
+	}
+	return weights, ok && len(weights) > 0
+}
+
 // Peer returns the node that an optional key names. ok is false without the key, and after a reported
 // error.
 func (m *Section) Peer(key string) (id peer.ID, ok bool) {

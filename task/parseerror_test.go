@@ -180,7 +180,7 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: ts, mode: concurrent}\n", `5:22: strategy: unknown key "mode"; accepted: type, initial_designs`},
 		{one + "strategy: {type: fts, share_after: 3, own_probability: 1, x: y}\n", `5:23: strategy: share_after applies only with mode: one-shot
 5:39: strategy: own_probability applies only with schedule: constant
-5:59: strategy: unknown key "x"; accepted: type, mode, schedule, share_every, initial_designs`},
+5:59: strategy: unknown key "x"; accepted: type, mode, schedule, message, peers, share_every, initial_designs`},
 		{one + "strategy: {type: fts, mode: one-shot, share_every: 3, schedule: constant}\n", `5:11: strategy: missing key "own_probability"
 5:39: strategy: share_every applies only with mode: concurrent`},
 		{one + "strategy: {type: fts, schedule: constant, own_probability: 1.5, initial_designs: 0}\n", `5:60: strategy: own_probability 1.5 must be from 0 to 1
@@ -251,7 +251,7 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: constrained-gp, share: exact}\n", `5:41: strategy: share must be one of ` + strategytest.ShareValues(named(t, "constrained-gp")) + `, not the text "exact"`},
 		{one + "strategy: {type: consensus, share: coarse}\n", `5:36: strategy: share coarse does not go with strategy consensus: nodes evaluate the average of their candidates, which must be exact; coarse shares: peer-prior, density, constrained-gp`},
 		{one + "strategy: {type: consensus, share: best}\n", `5:36: strategy: share must be one of exact, coarse, not the text "best"`},
-		{one + "strategy: {type: fts, share: coarse}\n", `5:23: strategy: unknown key "share"; accepted: type, mode, schedule, share_every, initial_designs`},
+		{one + "strategy: {type: fts, share: coarse}\n", `5:23: strategy: unknown key "share"; accepted: type, mode, schedule, message, peers, share_every, initial_designs`},
 		{one + "strategy: {type: density, components: 20, spread: 0.2, rounds: 1}\n", `5:39: strategy: components 20 must be a whole number from 1 to 16
 5:56: strategy: unknown key "rounds"; accepted: type, beta, share, share_every, components, spread, initial_designs`},
 	})

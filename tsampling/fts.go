@@ -42,11 +42,10 @@ func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, see
 	if seed.Stream("whose sample", trial).Float64() < own {
 		return s.own.OwnSample(ctx, view, trial, seed, &own)
 	}
-	candidates := s.usable(view)
-	if len(candidates) == 0 {
+	share := s.settings.Peers.choose(s.usable(view), view, s.features, seed.Stream("which peer", trial))
+	if share == nil {
 		return s.own.OwnSample(ctx, view, trial, seed, &own)
 	}
-	share := candidates[seed.Stream("which peer", trial).IntN(len(candidates))]
 	weights := share.Value.(protocol.Weights)
 	return s.search.Maximise(ctx, view, trial, seed, s.features.Function(weights.Values), strategy.Why{
 		Source:         "peer",

@@ -61,6 +61,9 @@ func (posterior) Draw(rng *rand.Rand) surrogate.Function                     { r
 func (posterior) Weights(context.Context, *rand.Rand) ([]float64, error) {
 	return make([]float64, 8), nil
 }
+func (p posterior) WeightDraw(ctx context.Context, rng *rand.Rand) ([]float64, error) {
+	return p.Weights(ctx, rng)
+}
 func (posterior) Mean() (level float64, weights []float64)         { return 0, make([]float64, 8) }
 func (posterior) DetailedMean() (level float64, weights []float64) { return 0, make([]float64, 8) }
 func (posterior) Explained() (average float64, weights []float64)  { return 0, make([]float64, 8) }

@@ -24,7 +24,12 @@ func RegisterFTS() strategy.Registration {
 			return NewFTS(t, features), nil
 		},
 		Describe: func(t *task.Task) string {
-			return fmt.Sprintf("federated Thompson sampling, %s, schedule %s", settingsOf(t).Mode, settingsOf(t).Schedule)
+			f := settingsOf(t)
+			text := fmt.Sprintf("federated Thompson sampling, %s, schedule %s", f.Mode, f.Schedule)
+			if f.Peers.Kind != Uniform {
+				text += ", peers by " + f.Peers.Kind
+			}
+			return text
 		},
 		Disclosures: disclosures(),
 	}

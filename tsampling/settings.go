@@ -22,6 +22,10 @@ type Settings struct {
 	// ShareAfter is the number of trials after which a node shares in mode one-shot, 1 to
 	// MaxShareTrials; 0 in mode concurrent.
 	ShareAfter int
+	// Message is the content of a share: WeightDraw, as in the paper, or Projection.
+	Message string
+	// Peers is P_N, the distribution over the peers whose samples a node uses.
+	Peers PeerDistribution
 	// ShareEvery is the number of trials between two shares in mode concurrent, 1 to
 	// MaxShareTrials; 0 in mode one-shot.
 	ShareEvery int
@@ -33,6 +37,8 @@ func readSettings(s *task.Section) task.StrategySettings {
 	var f Settings
 	f.Mode = s.Word("mode", Concurrent, Concurrent, OneShot)
 	f.Schedule = ReadSchedule(s, InverseSqrt)
+	f.Message = s.Word("message", WeightDraw, WeightDraw, Projection)
+	f.Peers = readPeers(s)
 	if f.Mode != OneShot {
 		f.ShareEvery = s.Whole("share_every", defaultShareEvery, 1, MaxShareTrials)
 	}
@@ -52,6 +58,10 @@ func readSettings(s *task.Section) task.StrategySettings {
 func (f Settings) Keys() map[string]any {
 	keys := map[string]any{"mode": f.Mode}
 	f.Schedule.AddKeys(keys)
+	f.Peers.addKeys(keys)
+	if f.Message != WeightDraw {
+		keys["message"] = f.Message
+	}
 	if f.Mode == OneShot {
 		keys["share_after"] = f.ShareAfter
 	} else {

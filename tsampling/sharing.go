@@ -19,6 +19,16 @@ const (
 	OneShot    = "one-shot"
 )
 
+// Contents of a share, the key message of a task file.
+const (
+	// WeightDraw is a draw from the posterior of the weights over the shared features (Dai, Low and
+	// Jaillet 2020, equation 2).
+	WeightDraw = "weight-draw"
+	// Projection is the projection onto the shared features of a sample of the node's own surrogate.
+	// It is the same with surrogate rff, whose samples are linear over features.
+	Projection = "projection"
+)
+
 // Lifetimes of a draw. In concurrent mode a draw also needs its author to be present; in
 // one-shot mode its author may have left long ago.
 const (
@@ -68,7 +78,7 @@ func (s *Sharing) private(ledger.Terms) dprelease.Spec {
 			return weights.Release
 		},
 		Vector: func(ctx context.Context, view strategy.View, seed strategy.Seed) ([]float64, error) {
-			weights, err := drawWeights(ctx, view, seed)
+			weights, err := s.drawWeights(ctx, view, seed)
 			draw, _ := weights.(protocol.Weights)
 			return draw.Values, err
 		},
@@ -140,14 +150,18 @@ func (s *Sharing) draw(view strategy.View) []strategy.Output {
 		return nil
 	}
 	s.drawing, s.drawnAt = true, view.Observations
-	return []strategy.Output{strategy.Work{Name: "draw", Run: drawWeights}}
+	return []strategy.Output{strategy.Work{Name: "draw", Run: s.drawWeights}}
 }
 
-func drawWeights(ctx context.Context, view strategy.View, seed strategy.Seed) (any, error) {
+func (s *Sharing) drawWeights(ctx context.Context, view strategy.View, seed strategy.Seed) (any, error) {
 	if view.Posterior == nil {
 		return nil, nil // the surrogate could not be fitted, so there is nothing to share yet
 	}
-	values, err := view.Posterior.Weights(ctx, seed.Stream("shared sample", uint64(view.Observations)))
+	draw := view.Posterior.WeightDraw
+	if s.settings.Message == Projection {
+		draw = view.Posterior.Weights
+	}
+	values, err := draw(ctx, seed.Stream("shared sample", uint64(view.Observations)))
 	if err != nil {
 		return nil, err
 	}

@@ -318,6 +318,11 @@ func (p *linearPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float6
 	return share.Weights(rng), nil
 }
 
+// WeightDraw returns Weights, since the model is linear over the shared features.
+func (p *linearPosterior) WeightDraw(ctx context.Context, rng *rand.Rand) ([]float64, error) {
+	return p.Weights(ctx, rng)
+}
+
 func (p *linearPosterior) Mean() (level float64, weights []float64) { return 0, p.share.must().Mean() }
 
 // DetailedMean returns Mean, which is exact here.

@@ -87,9 +87,14 @@ type Posterior interface {
 // Sharer provides results of a posterior in a form that peers can use: weights over the features of
 // SharedMap, as many as the task's Features.
 type Sharer interface {
-	// Weights returns the weights of a newly sampled function, up to a constant. If ctx ends before
-	// that, it returns the error of ctx.
+	// Weights returns the weights of a newly sampled function of this posterior, up to a constant.
+	// A posterior that is no linear model over the shared features projects the function onto them.
+	// If ctx ends before that, it returns the error of ctx.
 	Weights(ctx context.Context, rng *rand.Rand) ([]float64, error)
+	// WeightDraw returns a draw from the posterior of the weights of the Bayesian linear model over
+	// the shared features, given the same observations, at least one (Dai, Low and Jaillet 2020,
+	// equations 2 and 3). If ctx ends before that, it returns the error of ctx.
+	WeightDraw(ctx context.Context, rng *rand.Rand) ([]float64, error)
 	// Mean returns the mean of the posterior: its level far from observations, and weights of the
 	// difference from it.
 	Mean() (level float64, weights []float64)

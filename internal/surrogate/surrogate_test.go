@@ -449,4 +449,7 @@ func (a adapter) cancelled(t *testing.T) {
 	if w, err := p.Weights(ctx, seed.Stream("draw", 0)); !errors.Is(err, context.Canceled) || w != nil {
 		t.Errorf("Weights: %d, %v", len(w), err)
 	}
+	if w, err := p.WeightDraw(ctx, seed.Stream("draw", 0)); !errors.Is(err, context.Canceled) || w != nil {
+		t.Errorf("WeightDraw: %d, %v", len(w), err)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -69,6 +70,25 @@ func (p *exactPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float64
 		further(top)
 	}
 	return project(), nil
+}
+
+// WeightDraw learns the noise over the shared features as rff does, unless it is fixed.
+func (p *exactPosterior) WeightDraw(ctx context.Context, rng *rand.Rand) ([]float64, error) {
+	x, y, noise := p.process.Points(), p.process.Outputs(), p.process.Hyperparameters().Noise
+	if fixed := p.model.spec.Centred; !fixed {
+		var err error
+		if noise, err = fitNoise(ctx, p.model.shared, x, y); err != nil {
+			return nil, err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	linear, err := rff.NewPosterior(p.model.shared, x, y, priorVariance, noise)
+	if err != nil {
+		return nil, err
+	}
+	return linear.Weights(rng), nil
 }
 
 // near returns a design close to x.

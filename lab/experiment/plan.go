@@ -22,7 +22,7 @@ import (
 
 // resultsVersion is part of the identity of results. It increases with every change, in this
 // package or in those that it uses, after which the same plan has other results.
-const resultsVersion = 18
+const resultsVersion = 19
 
 // EvaluationTime is how long an evaluation lasts on the virtual clock, unless the plan's Schedule
 // changes it.

@@ -207,6 +207,9 @@ func scalar(text string) any {
 // strategies that need one.
 func (p Plan) taskOf(name string, f family.Federation, chosen Spec, roster []peer.ID) (*task.Task, error) {
 	chosen, privacy := p.private(chosen, roster)
+	if key := p.registrationOf(chosen).BudgetKey; key != "" && !chosen.has(key) {
+		chosen = chosen.With(key, strconv.Itoa(max(p.Evaluations-p.Initial, 1)))
+	}
 	keys := p.rostered(chosen, roster)
 	return p.known().NewTask(task.Spec{
 		Name: name, Goal: f.Goal, Parameters: f.Space.Parameters(), Listing: f.Space.Listing(), MaxMoves: f.MaxMoves, Constraints: f.Constraints,

@@ -174,6 +174,13 @@ func (p *display) whyEnded(ctx context.Context, session *node.Session, o options
 	return nil
 }
 
+// budget prints a hint if the task plans for more evaluations than the run makes.
+func (p *display) budget(t *task.Task, evals int) {
+	if hint := base.RegistrationOf(t).BudgetHint(t, evals); hint != "" {
+		p.PrintLine(base.Object{"event": "budget_hint", "evals": evals, "message": hint}, "hint: %s", hint)
+	}
+}
+
 // budgetSpent explains a run without evaluations.
 func (p *display) budgetSpent(evals int) {
 	switch {

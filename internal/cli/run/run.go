@@ -213,6 +213,9 @@ func (o options) tune(ctx context.Context, t *task.Task, n *node.Node, evaluate 
 	}
 	session := m.session
 	show.started(ctx, n, session)
+	if o.evalsGiven && o.evals > 0 {
+		show.budget(t, o.evals)
+	}
 	if err := show.resumes(ctx, session, o); err != nil {
 		return err
 	}

@@ -190,6 +190,10 @@ func (p *posterior) Weights(ctx context.Context, rng *rand.Rand) ([]float64, err
 	return p.own.Weights(ctx, rng)
 }
 
+func (p *posterior) WeightDraw(ctx context.Context, rng *rand.Rand) ([]float64, error) {
+	return p.own.WeightDraw(ctx, rng)
+}
+
 func (p *posterior) Mean() (level float64, weights []float64) { return p.own.Mean() }
 
 func (p *posterior) DetailedMean() (level float64, weights []float64) {

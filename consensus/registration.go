@@ -61,14 +61,14 @@ func (s Settings) average() string {
 }
 
 func reveals(t *task.Task) string {
-	beside := "never its results"
+	beside := "but no results"
 	switch settingsOf(t).Response {
 	case responseValue:
 		beside = "and its best result"
 	case responseNoisy:
 		beside = "and its best result with noise"
 	}
-	return "Peers get designs of this node, which show where it searches and which designs its model prefers, " + beside + "; that is not privacy."
+	return "Peers receive designs of this node, which show where it searches and which designs its model prefers, " + beside + ". This is no privacy guarantee."
 }
 
 // forge replaces a candidate by a design of the lie.

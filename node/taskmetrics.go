@@ -226,7 +226,7 @@ func (m *taskMetrics) defineStates(s *Session) {
 	m.add(info)
 	m.add(agentState{
 		session: s,
-		present: prometheus.NewDesc("fbo_present_nodes", "Nodes that take part in the task as far as this one knows, itself among them.", nil, nil),
+		present: prometheus.NewDesc("fbo_present_nodes", "Nodes that this node knows to take part in the task, itself included.", nil, nil),
 		stored:  prometheus.NewDesc("fbo_stored_shares", "Shares that the node stores, its own included.", nil, nil),
 		items:   prometheus.NewDesc("fbo_status", "Numbers of the status items that the task's exchanges report.", []string{"item", "field"}, nil),
 	})

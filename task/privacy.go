@@ -50,7 +50,7 @@ func parsePrivacy(m *Section, t *Task) {
 	}
 	if r, ok := t.Release(); ok && t.Privacy != nil && mechanism == chosen.Mechanism {
 		if r.Needs != "" {
-			m.Errorf("mechanism", "mechanism %s with strategy type %s needs %s: for what is shared otherwise there is no noise that keeps a promise", mechanism, chosen.Name, r.Needs)
+			m.Errorf("mechanism", "mechanism %s with strategy type %s needs %s: other shares have no noise with a guarantee", mechanism, chosen.Name, r.Needs)
 		}
 		if r.Once != "" && t.Privacy.Releases != 1 {
 			m.Errorf("releases", "releases must be 1 with %s, in which a node shares once", r.Once)

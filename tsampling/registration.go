@@ -53,7 +53,7 @@ func discloseExact() strategy.Disclosure {
 			return "a share after " + sanitize.Every(f.ShareEvery, "observation")
 		},
 		Reveals: func(*task.Task) string {
-			return "Peers get samples of what this node's model believes, from which some of its results can be computed; without added noise that is no privacy."
+			return "Peers receive samples of this node's model, from which some of its results can be computed. This is no privacy guarantee."
 		},
 		Outdated: outdated,
 		Forge:    forge,
@@ -70,7 +70,7 @@ func discloseNoisy() strategy.Disclosure {
 		return r
 	})
 	d.Reveals = func(t *task.Task) string {
-		return fmt.Sprintf("Peers get samples of what this node's model believes, with noise that promises (ε = %g, δ = %g) over %s.",
+		return fmt.Sprintf("Peers receive samples of this node's model, with noise that guarantees (ε = %g, δ = %g) over %s.",
 			t.Privacy.Epsilon, t.Privacy.Delta, sanitize.Count(t.Privacy.Releases, "share"))
 	}
 	return d

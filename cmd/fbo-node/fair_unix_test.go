@@ -65,7 +65,7 @@ func TestNotOnTheRoster(t *testing.T) {
 	file, dir := writeFile(t, "task.yaml", clitest.FairTask([]string{clitest.PartyA, clitest.PartyB}, "")), shortTempDir(t)
 	id := strings.TrimSpace(must(t, "peer-id", "--data-dir", dir))
 	e := call(t, join(runLine(file, dir), objective("steady"))...)
-	want := "fbo-node: task \"together\": this node, " + id + ", is not on the task's roster: only those that are can take part in its rounds; the node's key is in " + dir + "\n"
+	want := "fbo-node: task \"together\": this node, " + id + ", is not on the task's roster: only nodes on it can take part in its rounds; the node's key is in " + dir + "\n"
 	if e.code != base.ExitFailed || e.stdout != "" || e.stderr != want {
 		t.Errorf("exit code %d, %q%q, want %q", e.code, e.stdout, e.stderr, want)
 	}

@@ -44,7 +44,7 @@ func TestCommandsAcceptNamesOfTasks(t *testing.T) {
 		}
 	}
 	e := call(t, "privacy", "--data-dir", dir, "my.model")
-	if !strings.Contains(e.stderr, `task "my.model" promises nothing`) {
+	if !strings.Contains(e.stderr, `task "my.model" has no section privacy`) {
 		t.Errorf("privacy: %s", e.stderr)
 	}
 }

@@ -76,10 +76,10 @@ func TestPromisesAboutTheSameDataAreAddedUp(t *testing.T) {
 	}
 
 	open := change("type: fts,", "type: peer-prior,", "\nprivacy: {mechanism: local, epsilon: 4, releases: 3}", "")
-	if out := run(open, "--import", past); !strings.Contains(out, "that promise does not cover what this task shares, which is without one") || strings.Contains(out, "adds up") {
+	if out := run(open, "--import", past); !strings.Contains(out, "that guarantee does not cover the shares of this task, which have nonet one") || strings.Contains(out, "adds up") {
 		t.Errorf("a task without a promise:\n%s", out)
 	}
-	if out := run(second, "--evals", "3"); !strings.Contains(out, "has shared without a promise of privacy what it knows of the same data (of its trials 12 are this task's too)") || strings.Contains(out, "adds up") {
+	if out := run(second, "--evals", "3"); !strings.Contains(out, "has shared information about the same data (of its trials 12 are this task's too)") || strings.Contains(out, "adds up") {
 		t.Errorf("after a task without a promise:\n%s", out)
 	}
 	other := change("name: x", "name: u", "name: y", "name: v", "name: private", "name: other")

@@ -115,7 +115,7 @@ func TestThePromiseOutlivesTheJournal(t *testing.T) {
 
 func TestPrivacyOfWhatPromisesNothing(t *testing.T) {
 	plain := writeFile(t, "task.yaml", bowlTask)
-	if e := call(t, "privacy", plain, "--data-dir", shortTempDir(t)); e.code != base.ExitFailed || !strings.Contains(e.stderr, "promises nothing") {
+	if e := call(t, "privacy", plain, "--data-dir", shortTempDir(t)); e.code != base.ExitFailed || !strings.Contains(e.stderr, "has no section privacy") {
 		t.Errorf("exit code %d: %s", e.code, e.stderr)
 	}
 	private := writeFile(t, "private.yaml", privateTask)
@@ -124,7 +124,7 @@ func TestPrivacyOfWhatPromisesNothing(t *testing.T) {
 		t.Errorf("exit code %d: %s%s", e.code, e.stdout, e.stderr)
 	}
 	e := call(t, "task", "check", private)
-	for _, want := range []string{"promise: (ε = 4, δ = 1e-05)", "warning: the noise drowns the signal", "mechanism aggregate (strategy fts-de) takes averages", "not protected:"} {
+	for _, want := range []string{"guarantee: (ε = 4, δ = 1e-05)", "warning: the noise exceeds the signal", "mechanism aggregate (strategy fts-de) takes averages", "not protected:"} {
 		if e.code != base.ExitDone || !strings.Contains(e.stdout, want) {
 			t.Errorf("task check says nothing of %q:\n%s%s", want, e.stdout, e.stderr)
 		}
@@ -167,14 +167,14 @@ func TestPrivateSumsAreTold(t *testing.T) {
 		}
 	})
 	for _, want := range []string{
-		"Only the 2 nodes on the roster can take part", "Peers get sums over 2 nodes or more", "privacy: 2 of 2 releases spent\nsums: 2 known\n",
+		"Only the 2 nodes on the roster can take part", "Peers receive sums over 2 nodes or more", "privacy: 2 of 2 releases spent\nsums: 2 known\n",
 	} {
 		if !strings.Contains(e.stdout, want) {
 			t.Errorf("%q is missing in\n%s%s", want, e.stdout, e.stderr)
 		}
 	}
 	spent := must(t, "privacy", "--data-dir", dirs[1])
-	if !strings.Contains(spent, "mechanism aggregate\npromise: ") || !strings.Contains(spent, "spent: all 2 releases, ε = 4; the node goes on without sharing") {
+	if !strings.Contains(spent, "mechanism aggregate\nguarantee: ") || !strings.Contains(spent, "spent: all 2 releases, ε = 4; the node goes on without sharing") {
 		t.Errorf("privacy:\n%s", spent)
 	}
 	if e := call(t, join(runLine(file, shortTempDir(t)), objective("steady"))...); e.code != base.ExitFailed || !strings.Contains(e.stderr, "is not on the task's roster") {

@@ -128,7 +128,7 @@ func TestSumsAreForTheRoster(t *testing.T) {
 	dir := shortTempDir(t)
 	id := strings.TrimSpace(must(t, "peer-id", "--data-dir", dir))
 	e := call(t, join(runLine(f.file, dir, "--evals", "1"), objective("bowl"))...)
-	want := `: this node, ` + id + `, is not on the task's roster: only those that are can take part in its sums` + "\n"
+	want := `: this node, ` + id + `, is not on the task's roster: only nodes on it can take part in its sums` + "\n"
 	if e.code != base.ExitFailed || e.stdout != "" || strings.Count(e.stderr, "\n") != 1 || !strings.HasSuffix(e.stderr, want) {
 		t.Errorf("exit code %d\n%s%s", e.code, e.stdout, e.stderr)
 	}

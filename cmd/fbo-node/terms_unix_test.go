@@ -11,7 +11,7 @@ import (
 // starts show a line of each, with the page of the manual.
 func TestTermsAreShort(t *testing.T) {
 	t.Parallel()
-	const full, learn = "The task is open: each host that reaches a port", "Peers get samples"
+	const full, learn = "The task is open: each host that reaches a port", "Peers receive samples"
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	run := func(dir string, flags ...string) string {
 		return must(t, join(runLine(file, dir, join([]string{"--evals", "1"}, flags)...), objective("bowl"))...)

@@ -131,7 +131,7 @@ func discloseBest(threshold, beside string) strategy.Disclosure {
 			return text
 		},
 		Reveals: func(*task.Task) string {
-			return "Peers get designs of this node, which show where it searches and which designs its model prefers, " + beside + "; that is not privacy."
+			return "Peers receive designs of this node, which show where it searches and which designs its model prefers, " + beside + ". This is no privacy guarantee."
 		},
 		Forge: forge,
 	}
@@ -150,11 +150,11 @@ func discloseCompared() strategy.Disclosure {
 	}
 	d.Uses = "that peers' designs are good"
 	d.Holds = func(t *task.Task) string {
-		return fmt.Sprintf("%s goes to those whose best this bound exceeds, by a private comparison, %s of a peer within an hour at most",
+		return fmt.Sprintf("%s goes to each peer whose own best is below this bound, by a private comparison, at most %s with a peer within an hour",
 			holds(t), sanitize.Count(designsOf(t).ComparisonsPerHour, "comparison"))
 	}
 	d.Reveals = func(*task.Task) string {
-		return "Peers learn whether the best design of this node is better than their own best, and get it where it is, or where they pretend so, never its results; that is not privacy."
+		return "Each peer learns whether the best design of this node is better than its own best. It receives the design if so, or if it lies about its own best, but no results. This is no privacy guarantee."
 	}
 	d.Outdated = func(*task.Task) string {
 		return "strategy constrained-gp with threshold: " + private + " sends its designs only to connected nodes"

@@ -399,7 +399,7 @@ func TestLabelsAreDescribed(t *testing.T) {
 	if got := r.Summary(spec); !strings.Contains(got, "up to 64 designs and whether each was feasible") {
 		t.Error(got)
 	}
-	if got := r.Disclosure(spec).Reveals(spec); !strings.Contains(got, "which were feasible, never its results; that is not privacy") {
+	if got := r.Disclosure(spec).Reveals(spec); !strings.Contains(got, "which were feasible, but no results. This is no privacy guarantee") {
 		t.Error(got)
 	}
 }

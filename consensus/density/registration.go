@@ -122,7 +122,7 @@ func discloseBest() strategy.Disclosure {
 			return text
 		},
 		Reveals: func(*task.Task) string {
-			return "Peers get designs of this node, which show where it searches and which designs its model prefers, never its results; that is not privacy."
+			return "Peers receive designs of this node, which show where it searches and which designs its model prefers, but no results. This is no privacy guarantee."
 		},
 		Forge: optprior.Forge,
 	}

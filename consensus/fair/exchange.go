@@ -125,7 +125,7 @@ func NewExchange(t *task.Task, key crypto.PrivKey) (*Exchange, error) {
 	settings := settingsOf(t)
 	self := slices.Index(settings.Roster, id)
 	if self < 0 {
-		return nil, fmt.Errorf("this node, %s, is not on the task's roster: only those that are can take part in its rounds", id)
+		return nil, fmt.Errorf("this node, %s, is not on the task's roster: only nodes on it can take part in its rounds", id)
 	}
 	chooser, err := newChooser(t)
 	if err != nil {

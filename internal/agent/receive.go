@@ -102,7 +102,7 @@ func (a *Agent) checkKnown(now time.Time, share protocol.Share, age time.Duratio
 	if now.Add(-age).After(a.born.Add(ageError)) {
 		if !a.doubled {
 			a.doubled = true
-			a.warn("another node with this node's key is at work on the task, perhaps with a copy of its data directory: peers listen to one of them at most, so end one")
+			a.warn("another node with this node's key works on the task, perhaps with a copy of its data directory: peers accept shares of at most one of them, so end one")
 		}
 		return
 	}

@@ -142,7 +142,7 @@ type hubBody struct {
 
 type peersBody struct {
 	Peers   []peerBody `json:"peers" nullable:"false" doc:"Connected, on this task."`
-	Present []string   `json:"present" nullable:"false" doc:"Peer IDs of those who take part, this node among them."`
+	Present []string   `json:"present" nullable:"false" doc:"Peer IDs of the nodes that take part, this node included."`
 	Hubs    []hubBody  `json:"hubs" nullable:"false"`
 }
 
@@ -196,7 +196,7 @@ func (a *api) privacy(ctx context.Context, in *InTask) (*answer[privacyBody], er
 }
 
 type roundsBody struct {
-	Present        []string `json:"present" nullable:"false" doc:"Peer IDs of those who take part, this node among them."`
+	Present        []string `json:"present" nullable:"false" doc:"Peer IDs of the nodes that take part, this node included."`
 	PresenceAgreed bool     `json:"presence_agreed" doc:"All of them see the same set."`
 }
 

@@ -54,7 +54,7 @@ type repairMark struct {
 const skippedEpochs = 1 << 20
 
 func (m *repairMark) unaccounted() string {
-	return fmt.Sprintf("its journal was damaged, and repaired on %s, so that it is not known what the node had released before; tasks without a promise of privacy go on", m.Repaired.UTC().Format(time.DateOnly))
+	return fmt.Sprintf("its journal was damaged, and repaired on %s, so the earlier releases of the node are unknown; tasks without a privacy guarantee continue", m.Repaired.UTC().Format(time.DateOnly))
 }
 
 // repairOf returns the mark in a journal, nil if there is none.

@@ -28,7 +28,7 @@ func (p Plan) checkSignal(s Spec) error {
 		return fmt.Errorf("%s must be one of %s, %s, not %q", signalKey, ownSignal, noSignal, signal)
 	}
 	if _, private := p.private(s, nil); signal == noSignal && private == nil {
-		return fmt.Errorf("%s=%s applies only under a promise of privacy: without noise nothing is left", signalKey, noSignal)
+		return fmt.Errorf("%s=%s applies only with a privacy guarantee: without noise nothing is left", signalKey, noSignal)
 	}
 	return nil
 }

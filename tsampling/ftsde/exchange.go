@@ -93,7 +93,7 @@ func NewExchange(t *task.Task, key crypto.PrivKey, entropy io.Reader) (*Exchange
 	}
 	a := t.Privacy.Aggregate
 	if !slices.Contains(a.Roster, self) {
-		return nil, fmt.Errorf("this node, %s, is not on the task's roster: only those that are can take part in its sums", self)
+		return nil, fmt.Errorf("this node, %s, is not on the task's roster: only nodes on it can take part in its sums", self)
 	}
 	committee, err := securesum.NewCommittee(a.Committee, a.MaxColluding)
 	if err != nil {

@@ -50,7 +50,7 @@ func discloseSums(share, of string, norm float64) strategy.Disclosure {
 			return "a sum of " + of + " after " + sanitize.Every(settingsOf(t).ShareEvery, "observation")
 		},
 		Reveals: func(t *task.Task) string {
-			return fmt.Sprintf("Peers get sums over %d nodes or more, never what this one gives to them, with noise that promises (ε = %g, δ = %g) over %s.",
+			return fmt.Sprintf("Peers receive sums over %d nodes or more, never this node's contribution, with noise that guarantees (ε = %g, δ = %g) over %s.",
 				t.Privacy.Aggregate.MinContributors, t.Privacy.Epsilon, t.Privacy.Delta, sanitize.Count(t.Privacy.Releases, "sum"))
 		},
 		Outdated: func(*task.Task) string {

@@ -47,7 +47,7 @@ func Register() strategy.Registration {
 				})}, nil
 			},
 			Holds:   func(*task.Task) string { return "a share holds the best trial" },
-			Reveals: func(*task.Task) string { return "Peers get the best design of this node and its value." },
+			Reveals: func(*task.Task) string { return "Peers receive the best design of this node and its value." },
 		}},
 	}
 }

@@ -13,7 +13,7 @@ func NewRoot() *cobra.Command {
 
 Every machine runs a node on the same task file. Nodes send each other what their
 models believe: by default about where each believes its optimum to be, and nothing
-of its results. docs/privacy.md says what that promises, and what other strategies
+of its results. docs/privacy.md says what that guarantees, and what other strategies
 tell.`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,

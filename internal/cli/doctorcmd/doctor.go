@@ -103,7 +103,7 @@ tasks release nothing more then. No node may run on the directory.`,
 	}
 	flags := command.Flags()
 	base.AddDataDir(command, &o.dir)
-	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress that the node shall listen on, repeatable (default: the ports of its last start)")
+	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress for the node to listen on, repeatable (default: the ports of its last start)")
 	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node to reach, as it prints it, repeatable")
 	flags.StringVar(&o.invite, "invite", "", "file with the invitation to TASK, by which --peer is looked for (default: the one that the data directory keeps)")
 	flags.BoolVar(&o.repair, "repair", false, "repair the journal if it is damaged, and check nothing else")

@@ -128,7 +128,7 @@ func (j journal) find(dir, wanted string) (taskref.Ref, error) {
 	}
 	found, err := taskref.Find(refs, wanted)
 	if errors.Is(err, taskref.ErrUnknown) {
-		err = fmt.Errorf("data directory %s knows nothing of task %s; expected a file, %s; it holds %s", dir, wanted, taskref.Accepted, taskref.List(refs))
+		err = fmt.Errorf("data directory %s has no task %s; expected a file, %s; it holds %s", dir, wanted, taskref.Accepted, taskref.List(refs))
 	}
 	if err != nil {
 		return taskref.Ref{}, OrMissingFile(wanted, usageIfAmbiguous(err))

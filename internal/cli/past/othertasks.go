@@ -247,11 +247,11 @@ func (o otherTaskDisclosure) text(promised bool) string {
 		return fmt.Sprintf("%s has shared coarse designs of %s: %s (docs/changing-a-task.md)", where, data, strings.Join(o.DisclosesMore, "; "))
 	}
 	if !o.DPGuarantee {
-		return fmt.Sprintf("%s has shared without a promise of privacy what it knows of %s: the promise of this task does not cover that", where, data)
+		return fmt.Sprintf("%s has shared information about %s without a privacy guarantee; the guarantee of this task does not cover that", where, data)
 	}
 	text := fmt.Sprintf("%s has spent %s, (ε = %.3g, δ = %g), on %s", where, sanitize.Count(o.Releases, "release"), o.Epsilon, o.Delta, data)
 	if !promised {
-		text += ": that promise does not cover what this task shares, which is without one"
+		text += ": that guarantee does not cover the shares of this task, which have none"
 	}
 	return text
 }

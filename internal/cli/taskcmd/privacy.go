@@ -24,8 +24,8 @@ func NewPrivacy() *cobra.Command {
 	var attacks attackOptions
 	command := &cobra.Command{
 		Use:   "privacy [TASK]",
-		Short: "Show the privacy promise of a task, and how much of it is spent",
-		Long: `Show the privacy promise of a task (a file, an ID or a name): the adversary, the spent part,
+		Short: "Show the privacy guarantee of a task, and how much of its budget is spent",
+		Long: `Show the privacy guarantee of a task (a file, an ID or a name): the adversary, the spent part,
 and the cost of each planned release. It works while the node runs and after it has ended.
 For a task file without a run it shows the plan.
 
@@ -54,7 +54,7 @@ design alone would disclose. This takes minutes.`,
 				return err
 			}
 			if p.Task.Privacy == nil {
-				return fmt.Errorf("task %q promises nothing about what its nodes share (it has no section privacy)", p.Task.Name)
+				return fmt.Errorf("task %q has no section privacy, so nothing is guaranteed about its shares", p.Task.Name)
 			}
 			report, err := newPrivacyReport(p)
 			if err != nil {
@@ -162,19 +162,19 @@ func (r PrivacyReport) write(out io.Writer) error {
 // text describes the privacy budget and its cost.
 func (r PrivacyReport) text() string {
 	if r.Sums != nil {
-		return strings.Join([]string{r.promiseOfSums(), r.Sums.text(), r.noiseOfSums()}, "\n")
+		return strings.Join([]string{r.guaranteeOfSums(), r.Sums.text(), r.noiseOfSums()}, "\n")
 	}
-	return fmt.Sprintf("promise: (ε = %g, δ = %g) for each node's observations as a whole, over %s, against everybody who sees what it shares,\n"+
-		"other nodes included: whether they are its own or %s shows by no more than that\n%s",
+	return fmt.Sprintf("guarantee: (ε = %g, δ = %g)-differential privacy of each node's observations as a whole, over %s, against all that receive\n"+
+		"its shares, other nodes included. By that much they can distinguish the observations from %s\n%s",
 		r.Epsilon, r.Delta, sanitize.Count(r.Planned, "release"), r.neighbour(), r.noiseOfShares())
 }
 
 // neighbour returns the contribution from which a contribution cannot be distinguished.
 func (r PrivacyReport) neighbour() string {
 	if r.Adjacency == "zero-out" {
-		return "none"
+		return "no observations"
 	}
-	return "any other node's"
+	return "those of any other node"
 }
 
 func (r PrivacyReport) noiseOfShares() string {
@@ -185,7 +185,7 @@ func (r PrivacyReport) noiseOfShares() string {
 	ratio := r.Noise * math.Sqrt(float64(r.Features)) / r.Clip
 	text += fmt.Sprintf("; a share holds at most %.2g times as much signal as noise", 1/ratio)
 	if ratio > 1 {
-		text += fmt.Sprintf("\nwarning: the noise drowns the signal. Peers will mostly follow noise: allow a larger ε, plan fewer releases or\n"+
+		text += fmt.Sprintf("\nwarning: the noise exceeds the signal. Peers will mostly follow noise: allow a larger ε, plan fewer releases or\n"+
 			"fewer features, or do without peers (strategy ts). Only the average of about %.0f nodes' shares would hold as much signal\n"+
 			"as noise: mechanism aggregate (strategy fts-de) takes averages, hides the single shares, and divides the noise among the nodes.",
 			math.Ceil(ratio*ratio))
@@ -202,7 +202,7 @@ func (r PrivacyReport) noiseOfDesigns() string {
 		"and is put back into the ranges after; one observation may move a design from one corner to the opposite one, so that the\n"+
 		"noise hides no single observation more cheaply than all of them", r.Noise, r.Clip)
 	if r.Noise > evenly {
-		text += fmt.Sprintf("\nwarning: the noise drowns the signal: a place anywhere in the range deviates by %.2g. Peers will mostly hear noise: allow a\n"+
+		text += fmt.Sprintf("\nwarning: the noise exceeds the signal: a random design deviates by %.2g. Peers will mostly receive noise: allow a\n"+
 			"larger ε, plan fewer releases, or do without peers (strategy alone). The average of about %.0f nodes' shares would be as exact\n"+
 			"as a tenth of the range.", evenly, math.Ceil(r.Noise*r.Noise/0.01))
 	}
@@ -213,7 +213,7 @@ func (r PrivacyReport) noiseOfDesigns() string {
 func (r PrivacyReport) unprotected() string {
 	if r.Sums != nil {
 		return fmt.Sprintf("that a node takes part, to which sums it contributes and when, the task itself, and what the nodes have\n"+
-			"in common, which the sums are there to tell; and nothing is promised against more than %d that collude", r.Sums.MaxColluding)
+			"in common, which sums are meant to disclose; nothing is protected if more than %s collude", sanitize.Count(r.Sums.MaxColluding, "node"))
 	}
 	return "that a node takes part, when it evaluates and shares, how many shares it sends, and the task itself"
 }
@@ -223,10 +223,10 @@ func describePrivacy(out io.Writer, t *task.Task, r *PrivacyReport) {
 	reveals := base.RegistrationOf(t).Disclosure(t).Reveals
 	switch {
 	case r == nil && reveals == nil:
-		fmt.Fprintln(out, "privacy     nothing is promised, and nothing is shared")
+		fmt.Fprintln(out, "privacy     nothing is shared")
 		return
 	case r == nil:
-		fmt.Fprintf(out, "privacy     nothing is promised. %s\n", reveals(t))
+		fmt.Fprintf(out, "privacy     nothing is guaranteed. %s\n", reveals(t))
 		return
 	}
 	fmt.Fprintf(out, "privacy     %s mechanism\n%s\nnot protected: %s\n", r.Mechanism, r.text(), r.unprotected())

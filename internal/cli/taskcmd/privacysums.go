@@ -93,14 +93,14 @@ func (s *sumReport) least(nodes int) int {
 	return (nodes*s.MinContributors + s.Roster - 1) / s.Roster
 }
 
-func (r PrivacyReport) promiseOfSums() string {
+func (r PrivacyReport) guaranteeOfSums() string {
 	who := "any one node with all that it knows"
 	if n := r.Sums.MaxColluding; n > 1 {
 		who = fmt.Sprintf("up to %d nodes that pool all they know", n)
 	}
-	return fmt.Sprintf("promise: (ε = %g, δ = %g) for each node's observations as a whole, over its %s to sums, against everybody\n"+
-		"who sees the sums, also against %s: whether the contributions are its own\n"+
-		"or %s shows by no more than that", r.Epsilon, r.Delta, sanitize.Count(r.Planned, "contribution"), who, r.neighbour())
+	return fmt.Sprintf("guarantee: (ε = %g, δ = %g)-differential privacy of each node's observations as a whole, over its %s to sums,\n"+
+		"against all that receive the sums, and against %s.\n"+
+		"By that much they can distinguish its contributions from %s", r.Epsilon, r.Delta, sanitize.Count(r.Planned, "contribution"), who, r.neighbour())
 }
 
 // text describes the nodes that sum.
@@ -151,7 +151,7 @@ func (s *sumReport) warnings() string {
 	text := ""
 	if s.MinContributors < s.Cells {
 		text = fmt.Sprintf("\nwarning: %d cells are more than the nodes that a sum may be of: of those that none of these explores, the\n"+
-			"first sums tell nothing but noise.", s.Cells)
+			"first sums contain only noise.", s.Cells)
 	}
 	if s.SignalToNoiseUsed >= 1 {
 		return text
@@ -160,6 +160,6 @@ func (s *sumReport) warnings() string {
 	if s.enough == 0 {
 		hint = fmt.Sprintf("Even with %d nodes, as many as\na roster may name, there would be more noise than signal.", securesum.MaxRoster)
 	}
-	return text + "\nwarning: the noise drowns the signal. Sums will hardly help: allow a larger ε, plan fewer releases, features or\n" +
+	return text + "\nwarning: the noise exceeds the signal. Sums will hardly help: allow a larger ε, plan fewer releases, features or\n" +
 		"cells, or do without peers (strategy ts). " + hint
 }

@@ -147,19 +147,19 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 		{
 			name: "few nodes", nodes: 4, features: 16, privacyKeys: ", releases: 4",
 			want: []string{
-				"privacy     aggregate mechanism\npromise: (ε = 8, δ = 1e-05) for each node's observations as a whole, over its 4 contributions to sums",
-				"against everybody\nwho sees the sums, also against any one node with all that it knows",
-				"or any other node's shows",
+				"privacy     aggregate mechanism\nguarantee: (ε = 8, δ = 1e-05)-differential privacy of each node's observations as a whole, over its 4 contributions to sums",
+				"against all that receive the sums, and against any one node with all that it knows",
+				"distinguish its contributions from those of any other node",
 				"only the 4 nodes on the roster can take part; a sum is of 3 at least.",
 				"a committee of 4, drawn anew for every round: no member of it sees\nanything of it, as long as SHA-256 hides what it is given",
 				"3 of the 4 must be up in a round, so that 1 may be down",
 				"deviation 3.4 to each of its 16 numbers (1 cell times 16 features), clipped to norm 2 before",
 				"all 4 nodes holds at most 0.29 times", "the least 3 at most 0.26 times",
 				"average of all sums so far, which after 4 of all nodes holds at most 0.57 times",
-				"warning: the noise drowns the signal. Sums", "With 7 nodes on the roster, 6 of them in every sum",
-				"not protected: that a node takes part", "against more than 1 that collude",
+				"warning: the noise exceeds the signal. Sums", "With 7 nodes on the roster, 6 of them in every sum",
+				"not protected: that a node takes part", "if more than 1 node collude",
 			},
-			not: []string{"everybody who sees what it shares", "first sum", "12D3", "cells are more"},
+			not: []string{"all that receive its shares", "first sum", "12D3", "cells are more"},
 		},
 		{
 			name: "enough nodes", nodes: 40, features: 16, privacyKeys: ", releases: 6",
@@ -175,14 +175,14 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 				"128 numbers (4 cells times 32 features), clipped to norm 2.828 before",
 				"at most 0.31 times as much signal as noise, that of the least 30 at most 0.27 times\n" +
 					"in the first sum, in which nodes report only their own cells, and 0.31 times in the last, or 0.27.\nNodes follow",
-				"after 4 of all nodes holds at most 0.6 times", "warning: the noise drowns the signal.",
+				"after 4 of all nodes holds at most 0.6 times", "warning: the noise exceeds the signal.",
 			},
 			not: []string{"cells are more"},
 		},
 		{
 			// From 40 observations on all nodes tell of all cells, four times as much.
 			name: "cells that come together", nodes: 40, features: 32, strategyKeys: ", cells: 4, share_every: 20, weights: schedule", privacyKeys: ", releases: 4",
-			want: []string{"report only their own cells, and 1.2 times in the last, or 1.1\nwarning: the noise drowns the signal."},
+			want: []string{"report only their own cells, and 1.2 times in the last, or 1.1\nwarning: the noise exceeds the signal."},
 			not:  []string{"so far"},
 		},
 		{
@@ -191,7 +191,7 @@ func TestWhatIsSaidOfSums(t *testing.T) {
 		},
 		{
 			name: "no node may be absent", nodes: 3, features: 16, strategyKeys: ", weights: schedule", privacyKeys: ", releases: 1, adjacency: zero-out, max_colluding: 2",
-			want: []string{"a sum is of all of them, so that none may be absent", "All of it must be up in a round", "over its 1 contribution to sums", "or none shows", "no 2 members"},
+			want: []string{"a sum is of all of them, so that none may be absent", "All of it must be up in a round", "over its 1 contribution to sums", "from no observations", "no 2 members"},
 			not:  []string{"the least", "so far"},
 		},
 		{

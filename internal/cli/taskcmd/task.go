@@ -31,9 +31,9 @@ func NewTask() *cobra.Command {
 	check := &cobra.Command{
 		Use:   "check TASK",
 		Short: "Check a task file and show its meaning, with defaults",
-		Long: `Check a task file and show its meaning, with defaults, and the privacy promise of its nodes.
+		Long: `Check a task file and show its meaning, with defaults, and the privacy guarantee of its nodes.
 If another task in the data directory has disclosed information about the same data, or may
-have, that is shown too, with the sum of both promises.`,
+have, that is shown too, with the sum of both budgets.`,
 		Args: base.Exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			t, err := past.FindTask(command.Context(), dir, args[0])

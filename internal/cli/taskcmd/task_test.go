@@ -24,7 +24,7 @@ func TestEveryStrategyIsDescribed(t *testing.T) {
 		"type: consensus, weights: leader":                  "a share holds a candidate and its best result (",
 		"type: consensus, mode: asynchronous, rounds: 7":    "asynchronous, over 7 rounds",
 		"type: constrained-gp, threshold: open":             "threshold open",
-		"type: constrained-gp, threshold: private":          "goes to those whose best this bound exceeds, by a private comparison, 60 comparisons of a peer within an hour at most",
+		"type: constrained-gp, threshold: private":          "goes to each peer whose own best is below this bound, by a private comparison, at most 60 comparisons with a peer within an hour",
 		"type: density, components: 3":                      "a share holds 3 normals",
 		"type: ts":                                          "Thompson sampling alone; nothing is shared",
 		"type: logei":                                       "expected improvement alone; nothing is shared",
@@ -71,8 +71,8 @@ func TestPrivateDesignsAreDescribed(t *testing.T) {
 	for keys, want := range map[string][]string{
 		"type: density, share_every: 5}\nprivacy: {mechanism: local, epsilon: 4, releases: 1": {
 			"a share holds 1 normal, placed with noise and wider by it, and comes after every 5 observations (density)\n",
-			"over 1 release, against everybody", "noise: deviation 1.53 of every parameter's range", "within norm 0.7071 of the middle",
-			"warning: the noise drowns the signal", "The average of about 234 nodes' shares"},
+			"over 1 release, against all that receive", "noise: deviation 1.53 of every parameter's range", "within norm 0.7071 of the middle",
+			"warning: the noise exceeds the signal", "The average of about 234 nodes' shares"},
 		"type: constrained-gp}\nprivacy: {mechanism: local, epsilon: 100, releases: 1, clip: 0.1": {
 			"at 2 deviations, is best, with noise, and comes after every observation (constrained-gp)\n",
 			"within norm 0.1 of the middle", "deviation 0.0"},

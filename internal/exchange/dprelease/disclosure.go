@@ -42,7 +42,7 @@ func OfDesigns(plain strategy.Disclosure, kind string, newExchange func(t *task.
 		return r
 	})
 	d.Reveals = func(t *task.Task) string {
-		return fmt.Sprintf("Peers get designs that this node's model prefers, with noise that promises (ε = %g, δ = %g) over %s; never its results.",
+		return fmt.Sprintf("Peers receive designs that this node's model prefers, with noise that guarantees (ε = %g, δ = %g) over %s, but no results.",
 			t.Privacy.Epsilon, t.Privacy.Delta, sanitize.Count(t.Privacy.Releases, "share"))
 	}
 	return d

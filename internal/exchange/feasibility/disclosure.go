@@ -21,7 +21,7 @@ func Disclosure(uses string) strategy.Disclosure {
 			return fmt.Sprintf("a share holds up to %d designs and whether each was feasible", protocol.MaxLabels)
 		},
 		Reveals: func(*task.Task) string {
-			return "Peers get the designs that this node has tried and which were feasible, never its results; that is not privacy."
+			return "Peers receive the designs that this node has tried and which were feasible, but no results. This is no privacy guarantee."
 		},
 		Forge: forge,
 	}

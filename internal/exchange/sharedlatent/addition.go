@@ -41,7 +41,7 @@ func addition() strategy.ExchangeAddition {
 		New:       func(t *task.Task) (strategy.Exchange, error) { return New(t) },
 		Kind:      protocol.LatentKind,
 		Described: "peers share what their results imply for a common latent function",
-		Reveals:   "Peers get what the results of each node imply for a common latent function. Designs and results can be computed from it: in effect they are published to all nodes that can take part.",
+		Reveals:   "Peers receive what the results of each node imply for a common latent function. Designs and results can be computed from it: in effect they are published to all nodes that can take part.",
 		Forge:     forge,
 	}
 }

@@ -129,7 +129,7 @@ func TestWithExchangeAddsLatentFactors(t *testing.T) {
 	if text := r.Summary(on); !strings.HasSuffix(text, addition().Described) || strings.Contains(text, "nothing is shared") {
 		t.Errorf("described as %q", text)
 	}
-	if text := r.Disclosure(on).Reveals(on); !strings.HasPrefix(text, "Peers get") {
+	if text := r.Disclosure(on).Reveals(on); !strings.HasPrefix(text, "Peers receive") {
 		t.Errorf("reveals %q", text)
 	}
 	payload := payloadOf(t, viewOf(t, on, 4))

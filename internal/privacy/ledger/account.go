@@ -169,5 +169,5 @@ func (l *Ledger) Waits(present []peer.ID) string {
 	if n := len(l.journal.Releases); n > 0 {
 		last = fmt.Sprintf("of this node's release %d", n)
 	}
-	return fmt.Sprintf("this node shares nothing before a peer is there that knows %s: others cannot tell whether its journal was restored from a backup", last)
+	return fmt.Sprintf("this node shares nothing before a peer is present that knows %s: other peers cannot detect whether its journal was restored from a backup", last)
 }

@@ -105,7 +105,7 @@ type Ledger struct {
 // outside of tests.
 func NewLedger(t *task.Task, entropy io.Reader) (*Ledger, error) {
 	if entropy == nil {
-		return nil, errors.New("the task promises privacy, which needs a source of random bytes")
+		return nil, errors.New("the task has a privacy guarantee, which needs a source of random bytes")
 	}
 	terms, err := NewTerms(t)
 	return &Ledger{Terms: terms, entropy: entropy, state: State{Planned: t.Privacy.Releases}}, err

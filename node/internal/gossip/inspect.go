@@ -94,7 +94,7 @@ type inspector struct {
 // the first; those above what a peer may relay; and those whose signatures exceed the budget of checks.
 func (i *inspector) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if !i.policy.MayTakePart(from) {
-		return fmt.Errorf("%v is not on the list of those who may take part", from)
+		return fmt.Errorf("%v is not on the list of nodes that may take part", from)
 	}
 	if i.policy.Banned(time.Now(), from) {
 		return fmt.Errorf("%v is banned for now", from)

@@ -19,11 +19,11 @@ type Settings struct {
 	Mode string
 	// Schedule defines the probability p_t that a node's trial t uses its own surrogate.
 	Schedule Schedule
-	// ShareAfter is the number of observations after which a node shares in mode one-shot, 1 to
-	// MaxShareTrials. It is 0 in mode concurrent.
+	// ShareAfter is the number of trials after which a node shares in mode one-shot, 1 to
+	// MaxShareTrials; 0 in mode concurrent.
 	ShareAfter int
-	// ShareEvery is the number of observations between two shares in mode concurrent, 1 to
-	// MaxShareTrials. It is 0 in mode one-shot.
+	// ShareEvery is the number of trials between two shares in mode concurrent, 1 to
+	// MaxShareTrials; 0 in mode one-shot.
 	ShareEvery int
 }
 

@@ -19,8 +19,8 @@ const (
 	OneShot    = "one-shot"
 )
 
-// Lifetimes (TTL) of a share. In concurrent mode a share is used only while its author is present.
-// In one-shot mode its author may have left long ago.
+// Lifetimes of a draw. In concurrent mode a draw also needs its author to be present; in
+// one-shot mode its author may have left long ago.
 const (
 	concurrentTTL = 24 * time.Hour
 	oneShotTTL    = protocol.MaxTTL

@@ -255,8 +255,7 @@ func (e *Exchange) replay(view strategy.View, record []byte) {
 	}
 }
 
-// fits reports whether a stored sum has the dimensions of the task. A Strategy would panic on
-// others.
+// fits reports whether a stored sum has the dimensions of the task, which a Strategy requires.
 func (e *Exchange) fits(s Sum) bool {
 	return s.Round >= 1 && s.Round <= e.rounds && len(s.Weights) == e.settings.Cells && len(s.Noise) == e.settings.Cells &&
 		!slices.ContainsFunc(s.Noise, func(deviation float64) bool { return !(deviation > 0) }) &&

@@ -40,7 +40,7 @@ type Registration struct {
 	// IDs under the key roster.
 	Roster bool
 
-	extensions []SurrogateExtension // extensions of the surrogate, added by Set.With
+	extensions []SurrogateExtension // of the surrogate: see Set.With
 }
 
 // Shares reports whether the strategy shares anything.
@@ -58,7 +58,7 @@ func (r Registration) NewStrategy(t *task.Task) (Strategy, error) {
 	return r.New(t)
 }
 
-// Summary returns one line for `task check`: how designs are chosen and what a share contains.
+// Summary returns one line for `task check` on how designs are chosen and what a share contains.
 func (r Registration) Summary(t *task.Task) string {
 	text := r.Describe(t)
 	if !r.Shares() {

@@ -11,7 +11,9 @@ import (
 // Statement is information about the objective other than a share of one peer, for example a
 // private sum over many peers.
 type Statement struct {
-	Observations int     // number of observations that the statement is based on; if it exceeds the number of starting designs, an agent may use the statement from its first design
+	// Observations is the number of observations that the statement is based on. If it exceeds the
+	// number of starting designs, an agent may use the statement instead of its own starting designs.
+	Observations int
 	Explained    float64 // fraction of the objective's prior variance that the statement explains, 0 to 1
 
 	// Value returns the predicted objective at an encoded design. It may differ from the objective

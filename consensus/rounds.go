@@ -42,7 +42,7 @@ const (
 type rounds struct {
 	candidateExchange
 	round     Round
-	barrier   step.Barrier    // determines for which peers the same round waits
+	barrier   step.Barrier    // determines for which peers the round waits
 	before    int             // number of the agent's previous round; 0 after a start
 	replaying bool            // the node started recently and may not know all present peers yet
 	counted   map[peer.ID]int // by peer, the round of its newest candidate that was used

@@ -17,7 +17,7 @@ func epsilonConcentrated(rho, delta float64) float64 {
 	if rho == 0 {
 		return 0
 	}
-	// Logarithms of α−1; at the upper end (α−1)²ρ alone outweighs ln δ.
+	// low and high are logarithms of α−1. At high, (α−1)²ρ alone exceeds −ln δ.
 	low, high := -40.0, 1+0.5*math.Log(max(1, -math.Log(delta))/rho)
 	high = max(high, low+1)
 	for range 100 {

@@ -10,7 +10,7 @@ import (
 
 const (
 	proposals = 2000 // posterior samples that determine which designs are dropped
-	fewClaims = 5    // largest number of designs that count as impossible together if no proposal satisfies all
+	fewClaims = 5    // up to this number of designs, a set counts as impossible if no proposal satisfies the condition at all of them
 	enough    = 50   // minimum number of accepted proposals that represent the distribution
 	maxKept   = 200  // maximum number of samples in the average of the acquisition function
 

@@ -15,8 +15,9 @@
 //
 // The numeric values of the first design are then moved to the centre of the space, or to the
 // listed design that is nearest to it, because users tend to centre the space on designs that they
-// expect to be good. This first design is the same for all agents. Tasks with a section privacy do
-// not have it, nor do strategies that it harms ([Search.WithoutCentre]).
+// expect to be good. If no parameter is categorical, this first design is the same for all agents.
+// Tasks with a section privacy do not have it, nor do strategies that it harms
+// ([Search.WithoutCentre]).
 //
 // The hypercube is drawn from the agent's seed. An observer without the seed can predict only that
 // later designs lie in other parts than earlier ones. A node with a new seed, for example after a

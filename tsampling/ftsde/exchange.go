@@ -67,7 +67,7 @@ type Exchange struct {
 	ledger  *ledger.Ledger
 	sum     summer
 	drawing bool
-	lacking bool // a round is due, but too few members of its committee answer
+	lacking bool // a round is due, but too few members of the committee that computes its sum answer
 	held    int  // consecutive beats with lacking set
 	begunAt int  // number of own observations when the node last began a round
 	silent  bool // the node's earlier messages are unknown, so it takes part in no round

@@ -123,7 +123,7 @@ func (r *round) common(ranks []int) set {
 		}
 	}
 	members := newSet(len(r.rows))
-	held := make([]set, len(r.rows))            // by rank
+	held := make([]set, len(r.rows))            // by rank: contributors whose shares the member holds
 	lacking := make([]int, len(r.rows))         // by rank: number of contributors whose shares the member lacks
 	missing := make([]int, len(r.e.cfg.Roster)) // by contributor: number of members that lack its share
 	for _, rank := range ranks {

@@ -16,9 +16,9 @@ type weightedValue struct{ value, weight float64 }
 // robust returns an average that a few candidates can move only little. For each coordinate of a
 // number, the shared part of the weight goes to the median or trimmed mean of all candidates, and
 // the rest to the own candidate. In the median or trimmed mean the own candidate has the weight of
-// the heaviest peer, or less if less is left. With a plain mean in their place the result would be
-// close to that of mean. Categories are decided by the same vote as in mean, where a candidate can
-// never have more than its own weight.
+// the heaviest peer, or less if less is left. With a weighted mean in their place the result would
+// be that of mean. Categories are decided by the same vote as in mean, where a candidate can never
+// have more than its own weight.
 func (c averager) robust(space *task.Space) []float64 {
 	x, own := c.mean(space), c.own.Point.Encoded(space)
 	weights := c.weights()

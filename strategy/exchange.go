@@ -108,16 +108,17 @@ type (
 	// ones. Peers send a receipt back to its author, whose journal may have lost releases.
 	//
 	// On a task with a privacy budget the agent does not send own shares from earlier runs until it
-	// has published its receipt in this run. Only shares with a short TTL, which peers do not
-	// cache, are exempt. An [Echo] of a receipt before that comes from an earlier run. The journal
-	// does not store receipts.
+	// has published its receipt in this run. Shares with a TTL below an hour are exempt, since
+	// nodes do not keep them on disk. An [Echo] that arrives before that contains a receipt of an
+	// earlier run. The journal does not store receipts.
 	Receipt struct{ Payload []byte }
 	// Send sends a direct message to one agent. Delivery is not guaranteed.
 	Send struct {
 		To   peer.ID
 		Data []byte
 	}
-	// SetTimer replaces the timer of this name.
+	// SetTimer starts the timer with this name, and replaces a running one. When it expires, the
+	// exchange receives a [Timer].
 	SetTimer struct {
 		Name  string
 		After time.Duration

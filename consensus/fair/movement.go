@@ -72,8 +72,8 @@ func moves(t *task.Task, visits []visit) []int {
 }
 
 // position returns the index of the design from which the next move starts, given at least one
-// visit. Directly after the starting designs it is the best of these, the first one of several.
-// Otherwise it is the latest design (S21, appendix C.1).
+// visit. As long as there are no more visits than starting designs, it is the best design visited,
+// the first one of several. Later it is the latest design (S21, appendix C.1).
 func position(t *task.Task, visits []visit) int {
 	best := visit{design: visits[len(visits)-1].design}
 	if len(visits) > t.Strategy.InitialDesigns {

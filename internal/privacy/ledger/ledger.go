@@ -29,8 +29,9 @@ type Terms struct {
 }
 
 // NewTerms computes the noise that the privacy budget of a task requires. The task must have one.
-// NewTerms returns an error if that noise is larger than the sampler supports. Other errors cannot
-// occur, since a task's limits are narrower than those of package privacy.
+// NewTerms returns an error if the strategy releases nothing, or if that noise is larger than the
+// sampler supports. It cannot exceed the other limits of package privacy, since those of a task are
+// narrower.
 func NewTerms(t *task.Task) (Terms, error) {
 	release, ok := t.Release()
 	if !ok {

@@ -21,7 +21,7 @@ type path struct {
 type waves struct {
 	frequencies  [][]float64
 	cosine, sine []float64 // amplitudes of the waves of the latent function
-	seen         []float64 // factor of each wave's amplitudes in the smoothed form
+	seen         []float64 // factor of each wave's amplitudes in the smoothed function
 }
 
 func (p *Posterior) drawPath(count int, rng *rand.Rand) (*path, error) {

@@ -10,30 +10,30 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// PeerCandidate is a peer's candidate with what it counts beside its weight.
+// PeerCandidate is a peer's candidate, with its age.
 type PeerCandidate struct {
 	Peer      peer.ID
 	Candidate protocol.Candidate
-	Age       int // how many own rounds ago it came; it counts for 1/(1+Age) of its weight
+	Age       int // number of own rounds since the candidate arrived; its weight is multiplied by 1/(1+Age)
 }
 
-// averager is who speaks in a round.
+// averager computes the average of the candidates of one round.
 type averager struct {
 	self       peer.ID
 	own        protocol.Candidate
-	present    []peer.ID       // sorted, self among them
-	candidates []PeerCandidate // of some of them
+	present    []peer.ID       // all present agents, sorted, self included
+	candidates []PeerCandidate // candidates of present peers; some peers may lack one
 	t          int
 	settings   Settings
-	fits       []float64 // of each voice, by similarity; with weights similarity alone
+	fits       []float64 // similarity of each candidate, 0 to 1; set only with weights: similarity
 }
 
-// averager is that of a round that has closed with an own candidate.
+// averager returns the averager of a closed round, which must have an own candidate.
 func (r Round) averager(space *task.Space, view strategy.View, settings Settings) averager {
 	return averager{self: view.Self, own: *r.Own, present: r.Present, candidates: r.Candidates, t: r.Number, settings: settings}.asLiked(space, view)
 }
 
-// asLiked is the council with what its weights take from the view.
+// asLiked returns c with fits set from the view, if the weights are by similarity.
 func (c averager) asLiked(space *task.Space, view strategy.View) averager {
 	if c.settings.Weights == weightsSimilarity {
 		c.fits = similarities(space, view, c.own.Point.Encoded(space), c.candidates)
@@ -41,8 +41,8 @@ func (c averager) asLiked(space *task.Space, view strategy.View) averager {
 	return c
 }
 
-// weights returns one weight per voice; what is missing to 1 is the weight of
-// the own candidate.
+// weights returns the weight of each peer's candidate. The own candidate has the remaining weight,
+// 1 minus their sum.
 func (c averager) weights() []float64 {
 	weights := make([]float64, len(c.candidates))
 	switch c.settings.Weights {
@@ -68,7 +68,7 @@ func (c averager) weights() []float64 {
 	return weights
 }
 
-// row is the agent's row over all that are present.
+// row returns the agent's row of the weight matrix, over all present agents.
 func (c averager) row() []float64 {
 	self, _ := slices.BinarySearch(c.present, c.self)
 	if c.settings.Weights != weightsLeader {
@@ -78,8 +78,8 @@ func (c averager) row() []float64 {
 	return leaderRow(len(c.present), self, leader, c.t, c.settings.Rounds)
 }
 
-// leader is the agent of the best response among those that speak, of equal
-// ones the first by ID.
+// leader returns the agent with the best response among the own candidate and those of the peers.
+// Among equal responses it returns the first agent by ID.
 func (c averager) leader() peer.ID {
 	leader, best := c.self, c.own.Response
 	for _, voice := range c.candidates {
@@ -91,7 +91,7 @@ func (c averager) leader() peer.ID {
 	return leader
 }
 
-// average returns what the settings make of all candidates, in the encoded cube.
+// average returns the average of all candidates by the settings, as a point of the encoded cube.
 func (c averager) average(space *task.Space) []float64 {
 	if c.settings.robust() {
 		return c.robust(space)
@@ -99,7 +99,7 @@ func (c averager) average(space *task.Space) []float64 {
 	return c.mean(space)
 }
 
-// mean is the weighted average of all candidates.
+// mean returns the weighted mean of all candidates.
 func (c averager) mean(space *task.Space) []float64 {
 	sum := make([]float64, space.Dim())
 	own := 1.0

@@ -13,21 +13,23 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// candidateTTL is how long a candidate may be used. Its author must be present
-// too, so that this only has to exceed a deadline and an evaluation: who is in
-// step is known by the candidate of the round before.
+// candidateTTL is the lifetime of a candidate. Its author must be present too for the candidate to
+// be used. The lifetime must only exceed a deadline and an evaluation, since the candidate of the
+// previous round shows whether its author is in step.
 const candidateTTL = 7 * 24 * time.Hour
 
-// deadlineOf is how long after its own candidate an agent waits for those of others.
+// deadlineOf returns the time for which an agent waits for peers' candidates after it has published
+// its own.
 func deadlineOf(settings Settings) time.Duration {
 	return time.Duration(settings.RoundTimeout) * time.Second
 }
 
-// candidateExchange is what both exchanges do: make, publish and understand candidates.
+// candidateExchange is the common part of both exchanges: it computes, publishes and decodes
+// candidates.
 type candidateExchange struct {
 	task     *task.Task
 	settings Settings
-	own      strategy.Strategy // of an agent alone
+	own      strategy.Strategy // chooses the candidate, as an agent without peers would
 }
 
 func newCandidateExchange(t *task.Task) (candidateExchange, error) {
@@ -38,8 +40,7 @@ func newCandidateExchange(t *task.Task) (candidateExchange, error) {
 // Name implements strategy.Exchange.
 func (t candidateExchange) Name() string { return protocol.CandidateKind }
 
-// decode understands a candidate, which has a response exactly where the task
-// exchanges it.
+// decode returns a candidate. It must have a response if and only if the task exchanges responses.
 func (t candidateExchange) decode(payload []byte) (protocol.Candidate, error) {
 	c, err := protocol.DecodeCandidate(payload, t.task.Space, t.settings.Rounds)
 	if err != nil {
@@ -51,8 +52,8 @@ func (t candidateExchange) decode(payload []byte) (protocol.Candidate, error) {
 	return c, nil
 }
 
-// round is the one that the agent's next trial belongs to; 0 while it still
-// tries starting designs, knows nothing yet, or has no rounds left.
+// round returns the number of the round to which the agent's next trial belongs. It returns 0 for a
+// starting design, before the first observation, and after the last round.
 func (t candidateExchange) round(view strategy.View) int {
 	next := len(view.Trials) + 1 - t.task.Strategy.InitialDesigns
 	if view.Observations == 0 || next < 1 || next > t.settings.Rounds {
@@ -61,10 +62,10 @@ func (t candidateExchange) round(view strategy.View) int {
 	return next
 }
 
-// work computes the candidate of a round.
+// work returns the computation of the candidate of a round.
 func (t candidateExchange) work(round int) strategy.Work {
 	return strategy.Work{Name: "candidate", Run: func(ctx context.Context, view strategy.View, seed strategy.Seed) (any, error) {
-		view = view.WithoutPending() // a candidate is published
+		view = view.WithoutPending() // peers receive the candidate, which must not disclose pending designs
 		trial := uint64(round + t.task.Strategy.InitialDesigns)
 		suggestion, err := t.own.Suggest(ctx, view, trial, seed)
 		if err != nil {
@@ -79,9 +80,10 @@ func (t candidateExchange) work(round int) strategy.Work {
 	}}
 }
 
-// response is the best one so far, larger being better, as the task has it
-// exchanged; without a trial that may be feasible, the worst that a share may hold. A
-// sum of it and noise beyond what a share may hold becomes that.
+// response returns the best value of the objective so far, negated if the goal is minimize, in the
+// form that the task exchanges: exact or with noise. It returns nil if the task exchanges none.
+// Without a feasible trial it is the worst value that a share may hold. Values beyond the limits of
+// a share are moved to the limit.
 func (t candidateExchange) response(view strategy.View, rng *rand.Rand) *float64 {
 	if t.settings.Response == "" {
 		return nil

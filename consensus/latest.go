@@ -10,16 +10,16 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// arrivals is what the exchange latest shows in the view: in which of the agent's own
-// rounds each peer's latest candidate came.
+// arrivals is the Result of the exchange latest in the view: by peer, the agent's own round in
+// which the peer's latest candidate arrived.
 type arrivals map[peer.ID]int
 
-// latest is the exchange without rounds: an agent publishes its candidate after
-// every trial, and takes of each peer the latest, that weighs less the longer ago
-// it came.
+// latest is the exchange without rounds (mode: asynchronous). An agent publishes its candidate
+// after every trial. It uses the latest candidate of each peer, with a weight that falls with the
+// candidate's age.
 type latest struct {
 	candidateExchange
-	published int // the round of the newest candidate that was asked for
+	published int // round of the newest candidate whose computation was requested
 	arrivals  arrivals
 }
 
@@ -31,8 +31,8 @@ func newLatest(t *task.Task) (*latest, error) {
 	return &latest{candidateExchange: talk, arrivals: arrivals{}}, err
 }
 
-// Decode implements strategy.Exchange; the value is a protocol.Candidate, and an author
-// has one.
+// Decode implements strategy.Exchange. The value is a protocol.Candidate, so each author has one
+// candidate at a time.
 func (l *latest) Decode(payload []byte) (any, error) { return l.decode(payload) }
 
 // Step implements strategy.Exchange.
@@ -58,7 +58,8 @@ func (l *latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	return nil
 }
 
-// forget keeps the memory to those whose shares are held, which are bounded.
+// forget removes the arrivals of peers without a share in the view. The number of shares in the
+// view is limited, and so memory is too.
 func (l *latest) forget(view strategy.View) {
 	held := map[peer.ID]bool{}
 	for _, share := range view.Shares {
@@ -67,7 +68,7 @@ func (l *latest) forget(view strategy.View) {
 	maps.DeleteFunc(l.arrivals, func(id peer.ID, _ int) bool { return !held[id] })
 }
 
-// latestCandidates lists the latest candidates of those present, in order of peer.
+// latestCandidates returns the latest candidates of the present peers, in order of peer.
 func latestCandidates(view strategy.View, present func(peer.ID) bool, round int) []PeerCandidate {
 	arrivals, _ := strategy.ResultOf[arrivals](view, protocol.CandidateKind)
 	var candidates []PeerCandidate

@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Register registers the consensus of candidates.
+// Register returns the registration of the strategy consensus.
 func Register() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "consensus", Settings: readSettings},
@@ -48,7 +48,7 @@ func holds(t *task.Task) string {
 	return "a share holds a candidate"
 }
 
-// average is the word for people.
+// average returns the name of the average, for people.
 func (s Settings) average() string {
 	switch s.Average {
 	case averageMedian:
@@ -71,7 +71,7 @@ func reveals(t *task.Task) string {
 	return "Peers receive designs of this node, which show where it searches and which designs its model prefers, " + beside + ". This is no privacy guarantee."
 }
 
-// forge replaces a candidate by a design of the lie.
+// forge replaces the design of a candidate by a design of the attack.
 func forge(t *task.Task, _ string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	rounds := settingsOf(t).Rounds
 	candidate, err := protocol.DecodeCandidate(payload, t.Space, rounds)

@@ -7,17 +7,18 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// trimming is the part of the weight that a trimmed mean leaves out at each end.
+// trimming is the fraction of the weight that a trimmed mean leaves out at each end.
 const trimming = 0.25
 
-// weightedValue is one candidate's coordinate with its weight, which is more than 0.
+// weightedValue is one candidate's coordinate with its weight, which is above 0.
 type weightedValue struct{ value, weight float64 }
 
-// robust is the average in which few candidates move little: each coordinate of a number is
-// the middle of all candidates, by their weights, as far as the weights are shared, and
-// the own candidate for the rest. The own candidate weighs as much in the middle as the
-// heaviest of the peers, so that with the mean as the middle it would be the average. A
-// category's vote is the average's: there a candidate has no more than its vote anyway.
+// robust returns an average that a few candidates can move only little. For each coordinate of a
+// number, the shared part of the weight goes to the median or trimmed mean of all candidates, and
+// the rest to the own candidate. In the median or trimmed mean the own candidate has the weight of
+// the heaviest peer, or less if less is left. With a weighted mean in their place the result would
+// be that of mean. Categories are decided by the same vote as in mean, where a candidate can never
+// have more than its own weight.
 func (c averager) robust(space *task.Space) []float64 {
 	x, own := c.mean(space), c.own.Point.Encoded(space)
 	weights := c.weights()
@@ -47,7 +48,8 @@ func (c averager) robust(space *task.Space) []float64 {
 	return x
 }
 
-// middle is what the settings say of ballots, of which there is one at least.
+// middle returns the median or the trimmed mean of the ballots, by the settings. ballots must not
+// be empty.
 func (c averager) middle(ballots []weightedValue) float64 {
 	slices.SortFunc(ballots, func(a, b weightedValue) int { return cmp.Compare(a.value, b.value) })
 	if c.settings.Average == averageMedian {
@@ -56,8 +58,8 @@ func (c averager) middle(ballots []weightedValue) float64 {
 	return trimmedMean(ballots, trimming)
 }
 
-// median of sorted ballots has at most half of the weight on either side. Where that is so
-// between two values it is halfway.
+// median returns the weighted median of sorted ballots: at most half of the weight lies on either
+// side. If exactly half lies on both sides between two values, it returns the point halfway.
 func median(ballots []weightedValue) float64 {
 	half := total(ballots) / 2
 	below := 0.0
@@ -73,8 +75,8 @@ func median(ballots []weightedValue) float64 {
 	return ballots[len(ballots)-1].value
 }
 
-// trimmedMean of sorted ballots leaves out a part of the weight, less than a half, at each
-// end, if need be a part of a ballot.
+// trimmedMean returns the weighted mean of sorted ballots without the fraction part, below 1/2, of
+// the weight at each end. The cut may divide the weight of a ballot.
 func trimmedMean(ballots []weightedValue, part float64) float64 {
 	all := total(ballots)
 	low, high := part*all, (1-part)*all
@@ -94,5 +96,5 @@ func total(ballots []weightedValue) float64 {
 	return sum
 }
 
-// nearly reports whether weights differ by no more than rounding.
+// nearly reports whether two weights are equal up to rounding errors.
 func nearly(a, b float64) bool { return a-b < 1e-9*b && b-a < 1e-9*b }

@@ -14,16 +14,16 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Round is what the exchange in rounds shows in the view.
+// Round is the Result of the exchange in rounds: the state of the agent's current round.
 type Round struct {
 	Number     int
-	Open       bool                // still collecting; the rest is not set
-	Own        *protocol.Candidate // nil when the agent could make none
-	Present    []peer.ID           // sorted, the agent among them
-	Candidates []PeerCandidate     // of those present, in order of peer
+	Open       bool                // the exchange is still collecting candidates; the fields below are not set
+	Own        *protocol.Candidate // nil if the computation of the own candidate failed
+	Present    []peer.ID           // all present agents, sorted, this one included
+	Candidates []PeerCandidate     // candidates of present peers, in order of peer
 }
 
-// Names of the timers.
+// The names of the timers.
 const (
 	receivedTimer = "heard"
 	checkTimer    = "look"
@@ -31,22 +31,21 @@ const (
 )
 
 const (
-	// receiving is the time after a start during which an agent without present peers does not
-	// assume that it is alone: present nodes publish their presence within one interval.
+	// receiving is the time after a start for which an agent without present peers does not assume
+	// that it has none. Present nodes publish their presence within one interval.
 	receiving = presence.Interval
-	// looking is how often a round is looked at for members that have left.
+	// checkInterval is the time between two checks whether the awaited peers have left.
 	checkInterval = 2 * time.Second
 )
 
-// rounds is the exchange in which agents in step wait for each other's
-// candidates, each up to its deadline.
+// rounds is the exchange in which agents in step wait for each other's candidates up to a deadline.
 type rounds struct {
 	candidateExchange
 	round     Round
-	barrier   step.Barrier    // of the same round
-	before    int             // the number of the agent's round before this one, 0 after a start
-	replaying bool            // started just now, and may not know yet who is present
-	counted   map[peer.ID]int // the newest round of each peer that has counted
+	barrier   step.Barrier    // determines for which peers the round waits
+	before    int             // number of the agent's previous round; 0 after a start
+	replaying bool            // the node started recently and may not know all present peers yet
+	counted   map[peer.ID]int // by peer, the round of its newest candidate that was used
 }
 
 var _ strategy.Exchange = (*rounds)(nil)
@@ -57,8 +56,8 @@ func newRounds(t *task.Task) (*rounds, error) {
 	return &rounds{candidateExchange: talk, counted: map[peer.ID]int{}}, err
 }
 
-// inRound is a candidate in the slot of its round: an author has one for each of the
-// latest rounds.
+// inRound is a candidate whose slot is its round, so that an author has one candidate for each of
+// its latest rounds.
 type inRound struct{ protocol.Candidate }
 
 var _ strategy.Slotted = inRound{}
@@ -66,8 +65,7 @@ var _ strategy.Slotted = inRound{}
 // Slot implements strategy.Slotted.
 func (c inRound) Slot() uint64 { return uint64(c.Round) }
 
-// Decode implements strategy.Exchange; the value is a protocol.Candidate in the slot of
-// its round.
+// Decode implements strategy.Exchange. The value is an inRound.
 func (r *rounds) Decode(payload []byte) (any, error) {
 	c, err := r.decode(payload)
 	return inRound{c}, err
@@ -80,7 +78,7 @@ func (r *rounds) Step(view strategy.View, in strategy.Input) []strategy.Output {
 		r.replaying = true
 		outputs := []strategy.Output{strategy.SetTimer{Name: receivedTimer, After: receiving}}
 		if slices.ContainsFunc(view.Trials, cutOff) {
-			return outputs // a candidate that does not know its outcome would come too early
+			return outputs // an interrupted trial has no outcome yet, and a candidate should use it
 		}
 		return append(outputs, r.begin(view)...)
 	case strategy.TrialsEnded:
@@ -95,8 +93,8 @@ func (r *rounds) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	return nil
 }
 
-// cutOff reports whether a stop of the node has cut off the trial. Such trials are evaluated before
-// the next one is chosen.
+// cutOff reports whether a stop of the node has interrupted the trial. Such trials are evaluated
+// before the next one is chosen.
 func cutOff(trial strategy.Trial) bool { return trial.State == strategy.Waiting }
 
 func (r *rounds) timer(view strategy.View, name string) []strategy.Output {
@@ -105,7 +103,7 @@ func (r *rounds) timer(view strategy.View, name string) []strategy.Output {
 		return r.close(view)
 	}
 	if !r.round.Open || r.round.Own == nil {
-		return nil // left over from an earlier round
+		return nil // the timer belongs to an earlier round
 	}
 	if name == deadlineTimer {
 		r.barrier.Expire()
@@ -122,16 +120,16 @@ func (r *rounds) begin(view strategy.View) []strategy.Output {
 	if r.round.Open || number <= r.round.Number {
 		return nil
 	}
-	r.before = r.round.Number // several evaluators, or imported trials, skip numbers
+	r.before = r.round.Number // not always number-1: several evaluators and imported trials skip numbers
 	r.barrier.Open(number)
 	r.round = Round{Number: number, Open: true}
 	return []strategy.Output{strategy.Result{Value: r.round}, r.work(number)}
 }
 
-// publishCandidate publishes the own candidate, from when on the deadline runs.
+// publishCandidate publishes the own candidate and starts the deadline of the round.
 func (r *rounds) publishCandidate(view strategy.View, result any) []strategy.Output {
 	candidate, ok := result.(protocol.Candidate)
-	if !ok { // the agent has reported why; it chooses alone this time
+	if !ok { // the agent has reported the error; it chooses without peers in this round
 		r.barrier.Close(nil, nil)
 		r.round.Open = false
 		return []strategy.Output{strategy.Result{Value: r.round}}
@@ -146,7 +144,7 @@ func (r *rounds) publishCandidate(view strategy.View, result any) []strategy.Out
 		strategy.SetTimer{Name: checkTimer, After: checkInterval})
 }
 
-// close ends the round when the agent waits for no peer any more.
+// close closes the round if the agent waits for no further peer.
 func (r *rounds) close(view strategy.View) []strategy.Output {
 	if !r.round.Open || r.round.Own == nil || r.cannotKnow(view) {
 		return nil
@@ -180,8 +178,9 @@ func (r *rounds) close(view strategy.View) []strategy.Output {
 	return []strategy.Output{strategy.Result{Value: r.round}}
 }
 
-// cannotKnow reports whether, right after a start, peers may be present from which the agent has
-// received nothing yet. There are none when all present peers report the same set.
+// cannotKnow reports whether the node started so recently that it may not know all present peers.
+// It knows them all once all peers that it sees report the same set of present nodes, or once the
+// deadline has passed.
 func (r *rounds) cannotKnow(view strategy.View) bool {
 	seen := presence.Of(view)
 	if r.barrier.Late() || len(seen.Present) > 1 && seen.Agreed {
@@ -190,16 +189,17 @@ func (r *rounds) cannotKnow(view strategy.View) bool {
 	return r.replaying
 }
 
-// inStep reports whether a peer of which this is the best candidate, the zero one if it has
-// none, has one of the round, or was in step before, so that it will have one soon.
+// inStep reports whether a peer with this best candidate (the zero value if it has none) is in
+// step. It is in step if it has a candidate of this round, or one of the agent's previous round or
+// later, so that it will have one of this round soon.
 func (r *rounds) inStep(best protocol.Candidate) bool {
 	return r.before <= best.Round && best.Round <= r.round.Number
 }
 
-// publishedCandidates are the candidates of one peer that are held, in order of round.
+// publishedCandidates are the stored candidates of one peer, in order of round.
 type publishedCandidates []protocol.Candidate
 
-// publishedIn lists the candidates in the view by peer.
+// publishedIn returns the candidates in the view, by peer.
 func publishedIn(view strategy.View) map[peer.ID]publishedCandidates {
 	said := map[peer.ID]publishedCandidates{}
 	for share, c := range strategy.Shares[inRound](view) {

@@ -5,7 +5,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Words of a task file.
+// Values of the keys of a task file.
 const (
 	acquisitionLogEI = "logei"
 	acquisitionUCB   = "ucb"
@@ -23,7 +23,7 @@ const (
 	modeRounds       = "rounds"
 	modeAsynchronous = "asynchronous"
 
-	exact = "exact" // the only form that a share has here
+	exact = "exact" // the only value of share that this strategy supports
 
 	responseValue = "value"
 	responseNoisy = "noisy"
@@ -39,30 +39,31 @@ const (
 
 // Settings are the keys of a task file for strategy consensus.
 type Settings struct {
-	// Acquisition chooses a node's own candidate: "logei", "ucb" or "ts".
+	// Acquisition is the acquisition function that chooses a node's own candidate: "logei", "ucb"
+	// or "ts".
 	Acquisition string
-	// Weights says how candidates are weighed: "uniform", decaying to the own one
-	// alone, "leader" (the node of best response weighs most), "metropolis" (for
-	// nodes that do not see everybody) or "similarity" (a peer's weighs by how well it fits
-	// what the node has seen).
+	// Weights is the rule for the weights of candidates. "uniform" weights decay to the own
+	// candidate alone. With "leader" the node with the best response has the largest weight.
+	// "metropolis" is for nodes that do not see all others. With "similarity" a peer's weight
+	// depends on how well its candidate fits the node's own observations.
 	Weights string
-	// Average says what is made of the candidates: their "mean", or, of which one liar
-	// among several moves little, their "median" or the mean of the middle half,
-	// "trimmed", coordinate by coordinate.
+	// Average is the rule by which candidates are combined: "mean", "median", or "trimmed", which
+	// is the mean of the middle half of the weight. Median and trimmed apply coordinate by
+	// coordinate. One dishonest node among several has little effect on them.
 	Average string
-	// Mode is "rounds" (a node waits for the candidates of those in step with it) or
-	// "asynchronous" (it takes what it has, weighed by age).
+	// Mode is "rounds" or "asynchronous". In rounds, a node waits for the candidates of the nodes
+	// in step with it. An asynchronous node uses the candidates that it has, weighted by age.
 	Mode string
-	// Rounds is T, after which a node goes on alone: 1 to 100000.
+	// Rounds is T, the number of rounds after which a node continues without peers: 1 to 100000.
 	Rounds int
-	// RoundTimeout is how many seconds a round waits for candidates, 1 to 86400; 0 in
-	// mode asynchronous.
+	// RoundTimeout is the maximum time in seconds for which a round waits for candidates, 1 to
+	// 86400. It is 0 in mode asynchronous.
 	RoundTimeout int
-	// Response says how the best response is exchanged with weights leader: "value"
-	// or "noisy"; empty otherwise.
+	// Response is the form in which nodes exchange their best response with weights: leader,
+	// "value" or "noisy". It is empty with other weights.
 	Response string
-	// ResponseNoise is the standard deviation of the noise on it with response
-	// noisy, in units of the objective; 0 otherwise.
+	// ResponseNoise is the standard deviation of the noise on a response, in units of the
+	// objective. It is 0 unless Response is "noisy".
 	ResponseNoise float64
 }
 
@@ -80,7 +81,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 	switch c.Mode {
 	case modeRounds:
 		c.RoundTimeout = s.Whole("round_timeout", defaultRoundTimeout, 1, maxRoundTimeout)
-	case "": // a wrong word, reported; the key may belong to the right one
+	case "": // the value was wrong and has been reported; the key may belong to the intended one
 		s.Accept("round_timeout")
 	default:
 		s.Refuse("round_timeout", "mode: "+modeRounds)
@@ -103,7 +104,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 	return c
 }
 
-// robust reports whether few candidates move an average little.
+// robust reports whether the average limits the effect of a few candidates.
 func (c Settings) robust() bool { return c.Average == averageMedian || c.Average == averageTrimmed }
 
 func (c *Settings) readResponse(s *task.Section) {
@@ -121,7 +122,7 @@ func (c *Settings) readResponse(s *task.Section) {
 // Keys implements task.StrategySettings.
 func (c Settings) Keys() map[string]any {
 	keys := map[string]any{"acquisition": c.Acquisition, "weights": c.Weights, "mode": c.Mode, "rounds": c.Rounds}
-	if c.robust() { // the default is left out
+	if c.robust() { // keys omits the default
 		keys["average"] = c.Average
 	}
 	if c.Mode == modeRounds {

@@ -9,20 +9,21 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// similarities returns, for each voice, how well its candidate fits what the agent has seen:
+// similarities returns for each candidate how well it fits the agent's own observations, 0 to 1:
 //
 //	min(1, 2P)^√n,  P = P(f((x+y)/2) >= f(x))
 //
-// with x the own candidate, y the peer's, n the own observations and f the own posterior. It
-// is 1 where nothing speaks against y, as before the first observation, and near 0 where
-// the agent knows of a valley or a slope between the two.
+// with x the own candidate, y the peer's, n the number of own observations and f a function with
+// the own posterior as its distribution. The similarity is 1 if no observation speaks against y, as
+// before the first observation. It is near 0 if the agent knows of a valley or a slope between x
+// and y.
 //
-// P is of the point halfway, since what is evaluated is an average: candidates on two hills
-// may both be good, and what lies between them not. The exponent lets the own candidate
-// weigh more with own evidence, also while each P is a little below 1/2.
+// P refers to the point halfway, since the agent evaluates an average: candidates on two hills may
+// both be good although the designs between them are not. The exponent √n gives the own candidate
+// more weight as own evidence grows, even if each P is only slightly below 1/2.
 //
-// All are 0, so that the own candidate is taken, with a posterior that is no
-// surrogate.JointPosterior.
+// If the posterior is no surrogate.JointPosterior, all similarities are 0, and the agent uses its
+// own candidate.
 func similarities(space *task.Space, view strategy.View, own []float64, candidates []PeerCandidate) []float64 {
 	fits := make([]float64, len(candidates))
 	posterior, ok := view.Posterior.(surrogate.JointPosterior)
@@ -40,7 +41,8 @@ func similarities(space *task.Space, view strategy.View, own []float64, candidat
 	return fits
 }
 
-// notWorse is the probability that the second of two values is at least the first.
+// notWorse returns the probability that the second of two jointly normal values is at least the
+// first.
 func notWorse(both surrogate.Joint) float64 {
 	mean, covariance := both.Mean(), both.Covariance()
 	gain := mean[1] - mean[0]

@@ -14,11 +14,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// source of the designs that are averages.
+// source is the Source of designs that are averages of candidates.
 const source strategy.Source = "consensus"
 
-// Strategy evaluates the weighted average of the agent's own candidate and its
-// peers'. Without candidates of peers its designs are those of the acquisition function alone.
+// Strategy chooses the weighted average of the agent's own candidate and those of its peers.
+// Without candidates of peers it chooses the designs of the acquisition function, its own
+// candidates.
 type Strategy struct {
 	task     *task.Task
 	settings Settings
@@ -34,7 +35,7 @@ func New(t *task.Task) (Strategy, error) {
 	return Strategy{task: t, settings: settingsOf(t), search: search.New(t).WithoutCentre(), own: own}, err
 }
 
-// NewExchange returns the exchange of one agent that the strategy needs.
+// NewExchange returns the exchange of one agent for a task of type consensus.
 func NewExchange(t *task.Task) (strategy.Exchange, error) {
 	if settingsOf(t).Mode == modeRounds {
 		return newRounds(t)
@@ -70,13 +71,13 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	return s.withLatest(ctx, view, trial, seed)
 }
 
-// preparing is how long an agent may take for its own candidate, from when on the
-// deadline runs. Longer than that it has got stuck.
+// preparing is the maximum time for the computation of the own candidate, before the deadline
+// starts. An agent that needs longer has failed, and the strategy stops waiting.
 const preparing = time.Hour
 
-// inRound waits until the round has closed. A trial that is asked for while its
-// predecessor has taken the round's average, as with several evaluators at once,
-// is chosen alone.
+// inRound waits until the round has closed and then chooses the average. With several evaluators,
+// several trials may belong to one round. The first of them takes the average, and the others are
+// chosen without peers.
 func (s Strategy) inRound(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	round, _ := strategy.ResultOf[Round](view, protocol.CandidateKind)
 	if round.Open && view.Waited == "" {

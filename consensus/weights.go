@@ -1,8 +1,8 @@
 package consensus
 
-// uniformRow returns row self of W(t) for this many agents, in round t of T:
-// equal weights in round 1, the own candidate alone from round T+1 on. Al Kontar
-// (2024), equation 6 in closed form.
+// uniformRow returns row self of the weight matrix W(t) of K agents, in round t of T. All weights
+// are equal in round 1, and from round T+1 on the own candidate has weight 1. Al Kontar (2024),
+// equation 6 in closed form.
 func uniformRow(agents, self, t, T int) []float64 {
 	row := make([]float64, agents)
 	other := 0.0
@@ -16,13 +16,15 @@ func uniformRow(agents, self, t, T int) []float64 {
 	return row
 }
 
-// leaderRow returns row self of the matrix in which agent leader weighs most: W(t)
-// of uniformRow with 1/(TK) of every weight moved to the leader's row and column,
-// while the leader's own weight allows it; before that the leader's candidate
-// weighs 1/(K-1) with the others and nothing with itself, so that it explores
-// elsewhere. Symmetric and doubly stochastic. After Yue et al. (2023), whose code
-// differs from their text in who leads; here, as in the text, it is the agent of
-// the best response.
+// leaderRow returns row self of the weight matrix in which the leader's candidate has the largest
+// weight. The matrix starts from W(t) of uniformRow. It moves 1/(TK) of every weight to the row and
+// the column of the leader, as long as the leader's weight for its own candidate is large enough.
+// In early rounds it may be too small. The leader's candidate then has weight 1/(K-1) with the
+// other agents and 0 with the leader itself, so that the leader explores elsewhere. The matrix is
+// symmetric and doubly stochastic.
+//
+// After Yue et al. (2023). Their code and text differ in the choice of the leader. Here, as in the
+// text, it is the agent with the best response.
 func leaderRow(agents, self, leader, t, T int) []float64 {
 	row := uniformRow(agents, self, t, T)
 	if agents == 1 || t > T {
@@ -57,19 +59,19 @@ func leaderRow(agents, self, leader, t, T int) []float64 {
 	return row
 }
 
-// metropolisRow returns the weights that an agent with this many neighbours gives
-// to the candidates of agents with the listed numbers, in round t of T; the rest is its own.
-// It needs no list of the participants: with weights 1/(1 + the larger of
-// the two degrees) the matrix is symmetric and doubly stochastic on any graph
-// whose edges go both ways (Xiao, Boyd and Lall, "Distributed Average Consensus
-// with Time-Varying Metropolis Weights", 2006). They decay as those of uniformRow.
+// metropolisRow returns the weights that an agent gives to the candidates of its neighbours and to
+// its own, in round t of T. degree is its number of neighbours, and degrees are those of the
+// neighbours. No list of participants is needed: with weights 1/(1 + the larger of the two degrees)
+// the matrix is symmetric and doubly stochastic on any undirected graph (Xiao, Boyd and Lall,
+// "Distributed Average Consensus with Time-Varying Metropolis Weights", 2006). The weights decay
+// with t like those of uniformRow.
 func metropolisRow(degree int, degrees []int, t, T int) (others []float64, own float64) {
 	decay := 0.0
 	if t <= T {
 		decay = float64(T-t+1) / float64(T)
 	}
-	// A claim of fewer neighbours cannot raise the weight beyond an equal share of
-	// those that are there, so that no row exceeds 1.
+	// A peer that claims too few neighbours cannot raise its weight above 1/(1 + the number of
+	// candidates). So the weights of a row never exceed 1 in sum.
 	degree = max(degree, len(degrees))
 	own = 1
 	others = make([]float64, len(degrees))
@@ -80,9 +82,9 @@ func metropolisRow(degree int, degrees []int, t, T int) (others []float64, own f
 	return others, own
 }
 
-// similarityRow returns the weights that an agent gives to candidates that fit what it has
-// seen so well, 0 to 1 each, beside its own, which fits by 1: equal ones where all fit, and
-// no more than 1/2 for the only one that does.
+// similarityRow returns the weights that an agent gives to candidates with these similarities, 0 to
+// 1 each. Its own candidate has similarity 1. The weights are equal if all candidates fit. If only
+// one candidate fits, its weight is at most 1/2.
 func similarityRow(fits []float64) []float64 {
 	sum := 1.0
 	for _, fit := range fits {

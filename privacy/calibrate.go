@@ -2,20 +2,21 @@ package privacy
 
 import "fmt"
 
-// Promise is what a plan shall keep: (Epsilon, Delta)-privacy of all its releases
-// together, by the argument named.
+// Promise is the privacy guarantee that a plan must give: all its releases together are (Epsilon,
+// Delta)-private. Bound is the argument by which that is shown.
 type Promise struct {
 	Epsilon float64 // in [MinEpsilon, MaxEpsilon]
-	Delta   float64 // in [MinDelta, MaxDelta]; 1e-5 unless there is a reason
-	Bound   Bound   // Renyi unless set
+	Delta   float64 // in [MinDelta, MaxDelta]; 1e-5 is the usual value
+	Bound   Bound   // the zero value is Renyi
 }
 
-// sigmaTolerance is how far above the least sufficient sigma Plan.Sigma may end.
+// sigmaTolerance is the maximum relative difference between the result of Plan.Sigma and the
+// smallest sufficient sigma.
 const sigmaTolerance = 0x1p-20
 
-// Sigma returns the noise scale, in grid units, with which every party keeps the promise: at most
-// one unit or a part in 2^20 above the least that does, never below. It returns an error if none up
-// to MaxSigma does.
+// Sigma returns the noise scale, in grid units, with which every party keeps the promise. It
+// exceeds the smallest sufficient scale by at most one unit or a part in 2^20, and is never below
+// it. Sigma returns an error if no scale up to MaxSigma is sufficient.
 func (p Plan) Sigma(promise Promise) (int64, error) {
 	if !(promise.Epsilon >= MinEpsilon && promise.Epsilon <= MaxEpsilon) {
 		return 0, fmt.Errorf("parameter %q: %g must lie in [%g, %g]", "Epsilon", promise.Epsilon, MinEpsilon, float64(MaxEpsilon))
@@ -33,7 +34,8 @@ func (p Plan) Sigma(promise Promise) (int64, error) {
 		return 0, fmt.Errorf("parameter %q: %g cannot be kept for %d releases with noise of at most %d grid units; raise it, plan fewer releases or lower Bits",
 			"Epsilon", promise.Epsilon, p.Releases, int64(MaxSigma))
 	}
-	// From one sensitivity, outwards to a bracket: small sigmas are dear to account.
+	// Start from one sensitivity and extend outwards to a bracket, since the loss of small sigmas
+	// takes long to compute.
 	low, high := int64(0), int64(MaxSigma)
 	for guess := p.Grid.Sensitivity(p.Adjacency); ; {
 		if p.keeps(promise, guess) {
@@ -58,8 +60,8 @@ func (p Plan) Sigma(promise Promise) (int64, error) {
 	return high, nil
 }
 
-// keeps reports whether the promise holds at sigma; a scale that cannot be accounted
-// for keeps nothing.
+// keeps reports whether the plan keeps the promise at sigma. It returns false if the loss at sigma
+// cannot be computed.
 func (p Plan) keeps(promise Promise, sigma int64) bool {
 	loss, err := p.Loss(sigma)
 	if err != nil {

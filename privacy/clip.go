@@ -8,19 +8,20 @@ import (
 	"math/bits"
 )
 
-// Adjacency names which two contributions of a node must be hard to distinguish.
+// Adjacency is the neighbour relation of differential privacy: it defines which two contributions
+// of a node must be hard to distinguish.
 type Adjacency int
 
 const (
-	// ReplaceOne: any contribution against any other. Presence is public. The
-	// sensitivity is twice the clip norm.
+	// ReplaceOne means that all pairs of contributions are neighbours. Whether a node is present is
+	// public. The sensitivity is twice the clip norm.
 	ReplaceOne Adjacency = iota
-	// ZeroOut: any contribution against the zero vector. The sensitivity is the
-	// clip norm.
+	// ZeroOut means that each contribution and the zero vector are neighbours. The sensitivity is
+	// the clip norm.
 	ZeroOut
 )
 
-// String returns the name that documents and errors use.
+// String returns the name that documentation and errors use.
 func (a Adjacency) String() string {
 	switch a {
 	case ReplaceOne:
@@ -38,7 +39,7 @@ func (a Adjacency) validate() error {
 	return nil
 }
 
-// Bounds of a Grid's fields.
+// Limits of the fields of a Grid, and of the length of a vector.
 const (
 	MinBits      = 8
 	MaxBits      = 30
@@ -50,14 +51,14 @@ const (
 // ErrNotFinite is returned for weights that are NaN or infinite.
 var ErrNotFinite = errors.New("weights are not finite")
 
-// Grid declares how weights become integers: Norm maps to 2^Bits. Both are public
-// constants, equal for all nodes and fixed before any data is seen.
+// Grid defines the conversion of weights to integers: a weight of Norm becomes 2^Bits. Both fields
+// are public constants, the same for all nodes and fixed before any data is seen.
 type Grid struct {
 	Norm float64 // largest Euclidean norm of a contribution, in units of the weights; in [MinNorm, MaxNorm]
 	Bits int     // resolution, in [MinBits, MaxBits]; 30 makes rounding negligible
 }
 
-// Validate reports the first parameter out of range.
+// Validate returns an error about the first field that is out of range.
 func (g Grid) Validate() error {
 	if !(g.Norm >= MinNorm && g.Norm <= MaxNorm) {
 		return fmt.Errorf("parameter %q: %g must lie in [%g, %g]", "Norm", g.Norm, MinNorm, MaxNorm)
@@ -68,12 +69,12 @@ func (g Grid) Validate() error {
 	return nil
 }
 
-// Sensitivity returns the largest Euclidean distance, in grid units, between what
-// Clip makes of two neighbouring contributions. It is exact: Clip's results are
-// integer vectors of norm at most 2^Bits whatever was rounded before, so that the
-// distance to zero is at most 2^Bits and that of two results at most 2^(Bits+1),
-// and opposite vectors on an axis reach both. A grid or adjacency that is out of
-// range gives the largest int64, so that no noise suffices.
+// Sensitivity returns the largest Euclidean distance, in grid units, between the results of Clip
+// for two neighbouring contributions. It is exact. Results of Clip are integer vectors of norm at
+// most 2^Bits, whatever was rounded before. So their distance to zero is at most 2^Bits, and that
+// of two results at most 2^(Bits+1). Opposite vectors on an axis reach both values. If the grid or
+// the adjacency is out of range, Sensitivity returns the largest int64, so that no noise is
+// sufficient.
 func (g Grid) Sensitivity(a Adjacency) int64 {
 	if g.Validate() != nil || a.validate() != nil {
 		return math.MaxInt64
@@ -84,15 +85,15 @@ func (g Grid) Sensitivity(a Adjacency) int64 {
 	return 2 << g.Bits
 }
 
-// Clip scales weights so that Norm maps to 2^Bits, rounds them to integers and
-// shortens the result so that its Euclidean norm is at most 2^Bits, exactly, as an
-// inequality of integers. Without rounding dst would be
-// weights·min(1, Norm/‖weights‖)·2^Bits/Norm; it lies within 2√n+1 grid units of
-// that (n the length).
+// Clip converts weights to integers in dst. It scales them so that Norm becomes 2^Bits, rounds
+// them, and shortens the result to a Euclidean norm of at most 2^Bits. That inequality is exact,
+// since it is one of integers. Without rounding, dst would be weights·min(1,
+// Norm/‖weights‖)·2^Bits/Norm. The result is within 2√n+1 grid units of that, where n is the
+// length.
 //
-// Both slices have the same length, 1 to MaxDimension. ErrNotFinite is returned
-// for NaN and infinity; see the package's duties for what must be sent then. After
-// any error dst is zero.
+// Both slices must have the same length, 1 to MaxDimension. Clip returns ErrNotFinite for NaN and
+// infinity. The section on duties in the package comment describes what must be sent in that case.
+// After any error dst is zero.
 func (g Grid) Clip(dst []int64, weights []float64) error {
 	clear(dst)
 	if err := g.Validate(); err != nil {
@@ -111,8 +112,8 @@ func (g Grid) Clip(dst []int64, weights []float64) error {
 	if largest == 0 {
 		return nil
 	}
-	// Relative to the largest entry nothing overflows. Rounding errors of these floats do not
-	// affect privacy: project bounds the norm of any resulting integers.
+	// Weights are divided by the largest entry so that nothing overflows. Rounding errors of these
+	// floats do not affect privacy, since project bounds the norm of any resulting integers.
 	sum := 0.0
 	for _, w := range weights {
 		sum += (w / largest) * (w / largest)
@@ -125,9 +126,9 @@ func (g Grid) Clip(dst []int64, weights []float64) error {
 	return nil
 }
 
-// project shortens values to a Euclidean norm of at most 2^bits, in integers. An
-// entry becomes ⌊|v|·2^bits/root⌋ with its sign, where root ≥ ‖values‖; hence the
-// squares sum to at most 2^(2·bits). Entries must be below 2^32 in size.
+// project shortens values to a Euclidean norm of at most 2^resolution, in integer arithmetic. An
+// entry v becomes ⌊|v|·2^resolution/root⌋ with the sign of v, where root ≥ ‖values‖. Hence the
+// squares sum to at most 2^(2·resolution). Entries must be below 2^32 in absolute value.
 func project(values []int64, resolution int) {
 	var high, low uint64
 	for _, v := range values {
@@ -142,7 +143,7 @@ func project(values []int64, resolution int) {
 	}
 	square := new(big.Int).SetUint64(high)
 	square.Lsh(square, 64).Add(square, new(big.Int).SetUint64(low))
-	root := new(big.Int).Sqrt(square).Uint64() + 1 // rounded up: at most 2^42+1
+	root := new(big.Int).Sqrt(square).Uint64() + 1 // root is rounded up; it is at most 2^42+1
 	for i, v := range values {
 		size := magnitude(v) << resolution / root
 		values[i] = int64(size)
@@ -159,9 +160,9 @@ func magnitude(v int64) uint64 {
 	return uint64(v)
 }
 
-// Weights scales released integers, or sums of them, back to the units of the
-// weights. It comes after the release, so its rounding costs no privacy. Slices of
-// different length panic.
+// Weights scales released integers, or sums of them, back to the units of the weights. It is
+// applied after the release, so its rounding costs no privacy. It panics if the slices have
+// different lengths.
 func (g Grid) Weights(dst []float64, released []int64) {
 	if len(dst) != len(released) {
 		panic(fmt.Sprintf("privacy: Weights of slices of lengths %d and %d", len(dst), len(released)))

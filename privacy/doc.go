@@ -1,9 +1,9 @@
-// Package privacy is the arithmetic of differential privacy for shared weight vectors: the release,
-// and its privacy cost.
+// Package privacy implements the arithmetic of differential privacy for shared weight vectors: the
+// release of a vector, and its privacy cost.
 //
-// [Grid.Clip] turns weights into integers whose Euclidean norm has an exact bound, [Sampler] adds
-// discrete Gaussian noise to them, [Plan.Loss] returns the cost of a number of such releases, and
-// [Plan.Sigma] the noise that a promise (ε, δ) needs. A release is
+// [Grid.Clip] converts weights to integers whose Euclidean norm has an exact bound, and [Sampler]
+// adds discrete Gaussian noise to them. [Plan.Loss] returns the privacy cost of a number of such
+// releases, and [Plan.Sigma] the noise that a guarantee (ε, δ) needs. A release is made as follows:
 //
 //	grid := privacy.Grid{Norm: 4, Bits: 30}
 //	plan := privacy.Plan{Grid: grid, Dimension: 64, Rate: 1, Releases: 10, Parties: 1}
@@ -14,27 +14,29 @@
 //
 // # Adversary
 //
-// The adversary knows everything but one node's data and its random bytes: the plan, all other
-// nodes' data, and every released integer down to the last bit. The promise covers one node's whole
-// contribution, over all releases of the plan: whatever is computed from the releases is, under two
-// contributions that are neighbours by the plan's [Adjacency], (ε, δ)-close. The promise depends on
-// integers alone. Floats compute the vector to be clipped, but none are used from the clipped
-// integers to the released ones, since Gaussian noise in floating point reveals its input by its
-// low bits (Mironov, CCS 2012). Rounding cannot enlarge the sensitivity, because the clip comes
-// after it and is exact.
+// The adversary knows everything except one node's data and its random bytes: the plan, all other
+// nodes' data, and every released integer down to the last bit. The guarantee covers one node's
+// whole contribution, over all releases of the plan. Take two contributions that are neighbours by
+// the plan's [Adjacency]. The distributions of anything that is computed from the releases are then
+// (ε, δ)-close.
 //
-// Figures are computed in floats and rounded to the safe side: a bisection returns the end at which
-// the promise was checked to hold, and sums that are only known up to rounding errors have a margin
-// that exceeds those errors.
+// The guarantee depends only on integers. The vector before clipping is computed in floats. From
+// the clipped integers to the released ones there are no floats, since the low bits of Gaussian
+// noise in floating point reveal its input (Mironov, CCS 2012). Rounding cannot enlarge the
+// sensitivity, because clipping follows it and is exact.
+//
+// Privacy costs are computed in floats and rounded to the safe side. A bisection returns the end at
+// which the guarantee was checked to hold. Sums that are known only up to rounding errors have a
+// margin that exceeds those errors.
 //
 // # Duties of the caller
 //
-// The source of random bytes must be crypto/rand, never a seed, and no noise may be used twice. The
-// plan (norm, grid, noise, number of releases) must be fixed without looking at the data, and a
-// ledger must count the releases. Whether and when a release happens must not depend on the data;
-// in particular, weights that are not finite are refused, and a missing release would then disclose
-// that they were: release noise on zeros instead. The promise of a [Plan] with a Rate below one
-// holds only as long as participation is hidden.
+// The source of random bytes must be crypto/rand, never a seeded generator, and no noise may be
+// used twice. The plan (norm, grid, noise, number of releases) must be fixed without looking at the
+// data, and a ledger must count the releases. Whether and when a release happens must not depend on
+// the data. In particular, Clip rejects weights that are not finite, and a missing release would
+// disclose that. The caller must release noise on zeros instead. The guarantee of a [Plan] with a
+// Rate below one holds only as long as participation is hidden.
 //
 // # Sources
 //
@@ -56,9 +58,9 @@
 //
 // # What it does not do
 //
-// It keeps no ledger, sends nothing and chooses no clip norm. It does not hide
-// how long sampling takes, which depends on the noise drawn: a caller whose
-// adversary has a clock draws noise before it is needed and releases at set times.
-// It knows neither sampling without replacement nor a plan that reacts to earlier
-// releases, and it does not judge whether sharing is still useful under its noise.
+// The package keeps no ledger, sends nothing and does not choose the clip norm. It does not hide
+// the time that sampling takes, which depends on the noise drawn. If the adversary can measure
+// times, the caller must draw noise before it is needed, and release at fixed times. The package
+// supports neither sampling without replacement nor a plan that depends on earlier releases. It
+// does not judge whether shares are still useful under their noise.
 package privacy

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Bounds of the fields of a Plan and a Promise.
+// Limits of the fields of a Plan and a Promise.
 const (
 	MaxReleases = 1_000_000
 	MaxParties  = 1_000_000
@@ -17,22 +17,25 @@ const (
 	MaxDelta    = 0.5
 )
 
-// minSampledMultiplier keeps the sums over orders short.
+// minSampledMultiplier is the smallest ratio of sigma to the sensitivity for sampled releases. It
+// limits the number of terms in the sums.
 const minSampledMultiplier = 0.05
 
-// ErrNoTight is returned for figures of the bound Tight that cannot be given: a
-// release was sampled, or its noise is of so few grid units that the grid matters.
+// ErrNoTight means that the bound Tight cannot be computed: a release was sampled (Rate below 1),
+// or its noise is of so few grid units that the grid matters.
 var ErrNoTight = errors.New("no tight figure for sampled releases or noise of few grid units; use Renyi")
 
-// Bound names the argument for an ε. Both are upper bounds for discrete noise.
+// Bound is the argument by which ε is computed. Both arguments give upper bounds for discrete
+// noise.
 type Bound int
 
 const (
-	// Renyi: from the Rényi divergence of the discrete Gaussian, which holds at
-	// any noise scale and for sampled releases.
+	// Renyi computes ε from the Rényi divergence of the discrete Gaussian. It holds at any noise
+	// scale and for sampled releases.
 	Renyi Bound = iota
-	// Tight: from the exact ε of the continuous Gaussian, with what the grid adds to
-	// ε and δ, which is next to nothing on a grid of 30 bits. It is smaller.
+	// Tight computes ε from the exact ε of the continuous Gaussian, and adds the effect of the grid
+	// on ε and δ, which is negligible on a grid of 30 bits. The result is smaller than that of
+	// Renyi.
 	Tight
 )
 
@@ -40,23 +43,24 @@ const (
 // before any data is seen.
 type Plan struct {
 	Grid      Grid
-	Adjacency Adjacency // what the promise covers; ReplaceOne unless presence is secret
+	Adjacency Adjacency // the neighbour relation of the guarantee; ReplaceOne unless presence is secret
 	Dimension int       // length of the vector, in [1, MaxDimension]
 
-	// Rate is the probability with which the node takes part in each release, in [MinRate, 1].
-	// Below 1 it needs ZeroOut, one party, and hidden participation: a node that does not take part
-	// sends noise on zeros. Under ReplaceOne this formula gives no such gain: with the sensitivity
-	// of ZeroOut it would be wrong.
+	// Rate is the probability with which the node takes part in each release, in [MinRate, 1]. A
+	// Rate below 1 needs ZeroOut, one party, and hidden participation: a node that does not take
+	// part sends noise on zeros. Under ReplaceOne the formula for sampled releases gives no gain.
+	// With the sensitivity of ZeroOut it would be wrong there.
 	Rate     float64
-	Releases int // in [1, MaxReleases]
+	Releases int // number of releases, in [1, MaxReleases]
 
-	// Parties is how many honest parties' noise, each of the full scale sigma, is in
-	// every released sum for certain, in [1, MaxParties]; 1 if each adds all of its
-	// own. With at least n contributions and at most t colluding parties it is n−t.
+	// Parties is the number of honest parties whose noise every released sum is certain to contain,
+	// in [1, MaxParties]. Each party adds noise of the full scale sigma. It is 1 if each party
+	// releases its own vector. For sums with at least n contributions and at most t colluding
+	// parties it is n−t.
 	Parties int
 }
 
-// Validate reports the first parameter out of range.
+// Validate returns an error about the first field that is out of range.
 func (p Plan) Validate() error {
 	if err := p.Grid.Validate(); err != nil {
 		return err
@@ -84,21 +88,21 @@ func (p Plan) Validate() error {
 	return nil
 }
 
-// Loss is what releases have cost one node. The zero Loss is that of none.
+// Loss is the privacy cost of releases for one node. The zero Loss is the cost of no release.
 type Loss struct {
 	releases  int
 	adjacency Adjacency
-	rho       float64   // zCDP of releases in which the node surely took part
-	sampled   []float64 // RDP at orders() of those in which it took part by chance, nil if none
-	numbers   float64   // released, in all vectors together
-	ratio     float64   // sumRatio of all of them
+	rho       float64   // ρ of zCDP, of the releases in which the node took part with certainty
+	sampled   []float64 // RDP at orders() of the sampled releases; nil if there are none
+	numbers   float64   // total length of all released vectors
+	ratio     float64   // sum of sumRatio over all releases
 }
 
-// Releases returns how many releases the loss is of.
+// Releases returns the number of releases that the loss covers.
 func (l Loss) Releases() int { return l.releases }
 
-// Loss returns the cost of the plan when every party's noise has scale sigma, in
-// grid units, 1 to MaxSigma.
+// Loss returns the privacy cost of the plan if every party's noise has scale sigma, in grid units,
+// 1 to MaxSigma.
 func (p Plan) Loss(sigma int64) (Loss, error) {
 	if err := p.Validate(); err != nil {
 		return Loss{}, err
@@ -126,10 +130,10 @@ func (p Plan) Loss(sigma int64) (Loss, error) {
 	return loss, nil
 }
 
-// Plus returns the cost of both: losses of the same node's vectors add up, whether
-// or not the later release depended on the earlier one (Bun, Steinke 2016, Lemma
-// 2.3; Mironov 2017, Proposition 1; Dong, Roth, Su 2019, Corollary 3.3), as long as
-// their plans did not. Losses under different adjacencies do not add.
+// Plus returns the cost of both losses together. Losses of the same node's vectors add up, whether
+// or not the later release depended on the earlier one (Bun, Steinke 2016, Lemma 2.3; Mironov 2017,
+// Proposition 1; Dong, Roth, Su 2019, Corollary 3.3). Their plans must not have depended on earlier
+// releases. Plus returns an error for losses under different adjacencies, which do not add up.
 func (l Loss) Plus(other Loss) (Loss, error) {
 	if l.releases == 0 {
 		return other, nil
@@ -161,8 +165,8 @@ func (l Loss) Plus(other Loss) (Loss, error) {
 // epsilonMargin covers the rounding errors of sums and conversions.
 const epsilonMargin = 1e-12
 
-// Epsilon returns an ε ≥ 0 such that the releases are (ε, delta)-private, delta in
-// [MinDelta, MaxDelta]. It grows with the loss.
+// Epsilon returns an ε ≥ 0 such that the releases are (ε, delta)-private, for delta in [MinDelta,
+// MaxDelta]. It grows with the loss.
 func (l Loss) Epsilon(delta float64, bound Bound) (float64, error) {
 	if !(delta >= MinDelta && delta <= MaxDelta) {
 		return 0, fmt.Errorf("parameter %q: %g must lie in [%g, %g]", "delta", delta, MinDelta, MaxDelta)
@@ -186,8 +190,8 @@ func (l Loss) Epsilon(delta float64, bound Bound) (float64, error) {
 	return epsilon * (1 + epsilonMargin), nil
 }
 
-// overOrders is the least ε over orders(). At whole orders the divergence is that of
-// the discrete noise; at others that of the continuous one, with what the grid adds.
+// overOrders returns the smallest ε over orders(). At integer orders the divergence is that of the
+// discrete noise. At other orders it is that of the continuous noise, plus the effect of the grid.
 func (l Loss) overOrders(delta float64) float64 {
 	best := math.Inf(1)
 	for i, alpha := range orders() {
@@ -205,7 +209,7 @@ func (l Loss) tight(delta float64) (float64, error) {
 	if l.sampled != nil {
 		return 0, ErrNoTight
 	}
-	// √2ρ is μ: the ρ of releases adds up as μ² does.
+	// √2ρ is μ, since the ρ of releases add up as their μ² do.
 	epsilon, ok := l.onGrid(gaussianEpsilon(math.Sqrt(2*l.rho), delta*(1-gridShare)), delta)
 	if !ok {
 		return 0, ErrNoTight
@@ -213,27 +217,28 @@ func (l Loss) tight(delta float64) (float64, error) {
 	return epsilon, nil
 }
 
-// gridShare of δ is set aside for what the grid adds.
+// gridShare is the fraction of δ that is reserved for the effect of the grid.
 const gridShare = 1e-6
 
-// onGrid turns ε at δ·(1−gridShare) of continuous Gaussian noise into ε at δ of the
-// noise that there is: with r the sum of roundingRatio's logarithms over all numbers
-// that are released, ε grows by r. It reports false where that share of δ does not do.
+// onGrid converts an ε at δ·(1−gridShare) of continuous Gaussian noise into an ε at δ of the
+// discrete noise. ε grows by r, the sum of the logarithms of roundingRatio over all released
+// numbers. ok is false if the reserved share of δ is not sufficient.
 //
-// Proof. An integer plus rounded noise is the rounded sum of the integer and the noise, so what
-// holds for continuous Gaussian releases, adaptive or not, holds for rounded ones. Let P and Q be
-// the probabilities of all that is released with discrete and with rounded noise, P′ and Q′ the
-// same under the neighbouring contribution. The probability of a transcript is a product of one
-// factor for each number, the probability of the noise that turns the clipped number, given all
-// before, into the released one. Hence P(S) ≤ e^low·Q(S) for every set S of transcripts, low and
-// high being sums over all numbers. The noise of all of them is within reach but for a probability
-// B ≤ numbers·2·exp(logBeyond) under Q′, whence Q′(S) ≤ e^high·P′(S) + B. Together
+// Proof. An integer plus rounded noise is the rounded sum of the integer and the noise. So a bound
+// for continuous Gaussian releases, adaptive or not, also holds for rounded ones. Let P and Q be
+// the probabilities of all released numbers with discrete and with rounded noise, and P′ and Q′ the
+// same under the neighbouring contribution. A transcript is the list of all released numbers. Its
+// probability is a product with one factor for each number: the probability of the noise that leads
+// from the clipped number, given all earlier ones, to the released one. Hence P(S) ≤ e^low·Q(S) for
+// every set S of transcripts, where low and high are sums over all numbers. The noise of all
+// numbers is within reach except with a probability B ≤ numbers·2·exp(logBeyond) under Q′. Hence
+// Q′(S) ≤ e^high·P′(S) + B. Together
 //
 //	P(S) ≤ e^low·(e^ε·Q′(S) + δ·(1−gridShare)) ≤ e^(ε+r)·P′(S) + e^low·(e^ε·B + δ·(1−gridShare)).
 //
-// With low ≤ r ≤ gridShare/2 and e^(ε+r)·B ≤ δ·gridShare/2 the last term is at most δ.
-// A coin that decides whether the node takes part is one more factor, equal in P and
-// Q, summed over at the end.
+// With low ≤ r ≤ gridShare/2 and e^(ε+r)·B ≤ δ·gridShare/2 the last term is at most δ. A coin that
+// decides whether the node takes part is one more factor, equal in P and Q, that is summed over at
+// the end.
 func (l Loss) onGrid(epsilon, delta float64) (float64, bool) {
 	logBeyondAll := math.Log(2*l.numbers) + logBeyond
 	ok := l.ratio <= gridShare/2 && epsilon+l.ratio+logBeyondAll <= math.Log(delta*gridShare/2)

@@ -6,25 +6,26 @@ import (
 	"io"
 )
 
-// MaxSigma is the largest noise scale, in grid units. With maxGeometric it bounds
-// the noise: it is below 2^60, so that sums with clipped integers fit an int64.
+// MaxSigma is the largest noise scale, in grid units. Together with maxGeometric it bounds the
+// noise below 2^60, so that sums with clipped integers fit an int64.
 const MaxSigma = 1 << 44
 
-// maxValue bounds what noise may be added to, so that the sum fits.
+// maxValue is the largest absolute value to which noise may be added, so that the sum fits an
+// int64.
 const maxValue = 1 << 62
 
-// Sampler draws discrete Gaussian noise: the integer x with probability
-// proportional to exp(−x²/2σ²), exactly, from random bits and integers below 2^61
-// alone. It must not be copied, for a copy repeats noise, nor used by two
-// goroutines at once.
+// Sampler draws discrete Gaussian noise: the integer x with probability proportional to
+// exp(−x²/2σ²). The distribution is exact, since the sampler uses only random bits and integers
+// below 2^61. A Sampler must not be copied, since the copy would repeat noise, and must not be used
+// concurrently.
 type Sampler struct {
 	sigma uint64
 	bits  entropy
 }
 
-// NewSampler returns a sampler of scale sigma, in grid units, 1 to MaxSigma. The
-// source must be the Reader of crypto/rand; anything repeatable, as in tests, makes
-// every promise void. Sixty-four bytes are read at a time.
+// NewSampler returns a sampler of scale sigma, in grid units, 1 to MaxSigma. source must be the
+// Reader of crypto/rand. With a repeatable source, as in tests, there is no privacy. The sampler
+// reads 64 bytes at a time.
 func NewSampler(sigma int64, source io.Reader) (*Sampler, error) {
 	if sigma < 1 || sigma > MaxSigma {
 		return nil, fmt.Errorf("parameter %q: %d must lie in [1, %d]", "sigma", sigma, int64(MaxSigma))
@@ -35,9 +36,9 @@ func NewSampler(sigma int64, source io.Reader) (*Sampler, error) {
 	return &Sampler{sigma: uint64(sigma), bits: newEntropy(source)}, nil
 }
 
-// AddTo adds independent noise to every value. Values must lie in [−2^62, 2^62].
-// After an error all values are zero, so that nothing leaves without its noise; an
-// error of the source stays.
+// AddTo adds independent noise to every value. Values must lie in [−2^62, 2^62]. After an error all
+// values are zero, so that none is released without noise. After an error of the source all further
+// calls fail.
 func (s *Sampler) AddTo(values []int64) error {
 	for _, v := range values {
 		if v < -maxValue || v > maxValue {
@@ -56,17 +57,17 @@ func (s *Sampler) AddTo(values []int64) error {
 	return nil
 }
 
-// Sample draws one number, below 2^60 in size.
+// Sample draws one number of noise. Its absolute value is below 2^60.
 //
-// It is Algorithm 3 of CKS 2020 with t = σ, which any t ≥ 1 permits and which keeps
-// all quantities small: a discrete Laplace number of scale σ, accepted with
-// probability exp(−(|y|−σ)²/2σ²).
+// The method is Algorithm 3 of Canonne, Kamath and Steinke (CKS 2020) with t = σ. The algorithm
+// permits any t ≥ 1, and this one keeps all quantities small. A discrete Laplace number y of scale
+// σ is accepted with probability exp(−(|y|−σ)²/2σ²).
 func (s *Sampler) Sample() (int64, error) {
 	for range maxAttempts {
 		u, v, ok := s.laplace()
 		negative := s.bits.coin()
 		if ok && negative && u == 0 && v == 0 {
-			ok = false // zero has one sign, or it would come twice as often
+			ok = false // −0 is rejected; otherwise zero would be drawn twice as often
 		}
 		accepted := ok && s.accept(u, v)
 		if s.bits.err != nil {
@@ -85,8 +86,8 @@ func (s *Sampler) Sample() (int64, error) {
 	return 0, s.bits.err
 }
 
-// laplace draws the size y = u + σ·v, u < σ, of a discrete Laplace number of scale
-// σ (CKS 2020, Algorithm 2). ok is false if the attempt was rejected.
+// laplace draws the absolute value y = u + σ·v, with u < σ, of a discrete Laplace number of scale σ
+// (CKS 2020, Algorithm 2). ok is false if the attempt was rejected.
 func (s *Sampler) laplace() (u, v uint64, ok bool) {
 	u = s.bits.below(s.sigma)
 	if !s.bits.expMinus(func() bool { return s.bits.fraction(u, s.sigma) }) {
@@ -103,9 +104,9 @@ func (s *Sampler) laplace() (u, v uint64, ok bool) {
 	return u, v, true
 }
 
-// accept is true with probability exp(−(y−σ)²/2σ²), y = u + σ·v. With
-// |y−σ| = σ·q + r, r < σ, the exponent falls into q²/2 + q·r/σ + (r/σ)²/2, and
-// each part into throws whose numbers stay below σ.
+// accept returns true with probability exp(−(y−σ)²/2σ²), where y = u + σ·v. With |y−σ| = σ·q + r
+// and r < σ, the exponent is the sum of q²/2, q·r/σ and (r/σ)²/2. Each part is decided by coin
+// throws whose numbers are at most σ.
 func (s *Sampler) accept(u, v uint64) bool {
 	var q, r uint64
 	switch {

@@ -6,11 +6,11 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate"
 )
 
-// Types of the module's own packages that the interfaces of this package contain. The aliases
-// let another module name them.
+// The aliases below name types of internal packages that occur in the interfaces of this package,
+// so that other modules can use them.
 type (
-	// Seed is the root of the named streams of random numbers from which a strategy takes its
-	// decisions.
+	// Seed derives named streams of random numbers. All random decisions of a strategy come from
+	// them.
 	Seed = random.Seed
 	// Posterior is a model of one output, conditioned on observations.
 	Posterior = surrogate.Posterior
@@ -18,10 +18,10 @@ type (
 	Constraint = surrogate.Constraint
 	// Observations are encoded designs and the values of one output.
 	Observations = surrogate.Observations
-	// Units relate the outputs of an agent to standardised ones.
+	// Units convert between an agent's measured outputs and standardised outputs.
 	Units = surrogate.Units
-	// Model is a surrogate, PeerModel one that learns from peers' shares too, and Process the exact
-	// Gaussian process.
+	// Model is a surrogate. PeerModel is a Model that also learns from peers' shares. Process is
+	// the exact Gaussian process.
 	Model     = surrogate.Model
 	PeerModel = surrogate.PeerModel
 	Process   = surrogate.Process
@@ -32,5 +32,5 @@ type (
 // NewSeed returns an unpredictable seed.
 func NewSeed() Seed { return random.New() }
 
-// SeedOf returns the seed of a number: the same one for the same number.
+// SeedOf returns the seed that is determined by n.
 func SeedOf(n uint64) Seed { return random.SeedOf(n) }

@@ -9,74 +9,83 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Disclosure is one way in which the nodes of a task share information, with all that depends
-// on it. A task has the first disclosure of its strategy that fits: its key share has the value
-// of Share, Release is set if and only if the task has a section privacy, and Applies returns true.
-// Fields that are nil or empty do not apply.
+// Disclosure is one way in which the nodes of a task share information. It holds the exchanges, and
+// the descriptions of what peers receive and can learn from them.
+//
+// A strategy has a list of disclosures, and a task uses the first one that fits. A disclosure fits
+// if three conditions hold. The task's key share has the value of Share. Release is set if and only
+// if the task has a section privacy. Applies is nil or returns true. Other fields that are nil or
+// empty do not apply.
 type Disclosure struct {
-	// Share is the value of the key share. It is empty where the strategy has no such key.
-	// Without the key a task file has the Share of the first disclosure.
+	// Share is the value of the key share. It is empty if the strategy has no such key. A task file
+	// without the key uses the Share of the first disclosure.
 	Share string
-	// Implied means that canonical forms leave out this value of share.
+	// Implied means that the canonical form of a task omits the key share if it has this value.
 	Implied bool
 	// Constrained means that the task must have constraints.
 	Constrained bool
-	// Coarse means that shared designs are cells of a secret grid (package internal/privacy/coarsen),
-	// which several tasks on the same data may narrow: users are warned of that.
+	// Coarse means that shared designs are cells of a secret grid (package
+	// internal/privacy/coarsen). An observer who sees the shares of several tasks on the same data
+	// can combine their cells to narrow down the design, so users are warned.
 	Coarse bool
-	// Every means that the key share_every applies.
+	// Every means that the task file may contain the key share_every.
 	Every bool
-	// Settings reads the further keys of this value of share, the same for all disclosures that
-	// have it. The keys that only other values have are errors.
+	// Settings reads the further keys that this value of share allows. All disclosures with the
+	// same Share have the same Settings. A key that only other values of share allow is an error.
 	Settings func(s *task.Section) task.StrategySettings
 	// Applies reports whether the other keys of a task select this disclosure.
 	Applies func(t *task.Task) bool
 
-	// New makes the strategy of a task with this disclosure, in place of Registration.New.
+	// New returns the strategy of a task with this disclosure. It replaces Registration.New.
 	New func(t *task.Task) (Strategy, error)
-	// Exchanges makes the exchanges of one agent, new ones each time. Required.
+	// Exchanges returns new exchanges for one agent. It is required.
 	Exchanges func(env Env) ([]Exchange, error)
 
 	// Forecasts reports whether suggestions that use peers' shares have a Forecast.
 	Forecasts func(t *task.Task) bool
-	// Uses describes what the strategy uses of peers, for its Registration.Describe.
+	// Uses describes how the strategy uses peers' shares, for its Registration.Describe.
 	Uses string
-	// Holds describes what a share holds, in a clause for `task check`.
+	// Holds returns a clause for `task check` that describes the content of a share.
 	Holds func(t *task.Task) string
-	// Reveals describes what peers receive and what they can learn from it, in sentences for
-	// `task check` and the first lines of `run`. Required.
+	// Reveals returns sentences that describe what peers receive and what they can learn from it.
+	// `task check` prints them, and `run` prints them first. It is required.
 	Reveals func(t *task.Task) string
-	// Outdated returns why a task cannot use the shares of nodes that have ended; it is empty
-	// if the task can use them.
+	// Outdated returns the reason why a task cannot use the shares of nodes that have ended. It
+	// returns an empty string if the task can use them.
 	Outdated func(t *task.Task) string
 
-	// Release describes the vector to which noise is added for the guarantee of the section
-	// privacy, and what the task still needs for it.
+	// Release describes the vector to which DP noise is added, and lists what the task still needs
+	// for the guarantee of its section privacy.
 	Release func(t *task.Task) task.Release
-	// Debit returns the part of a note of an exchange that counts what has been spent of the
-	// guarantee, and nil when it has none.
+	// Debit returns the part of an exchange's [Record] that counts spent privacy budget. It returns
+	// nil if the record has no such part. exchange is the name of the exchange, and note is the
+	// record's data.
 	Debit func(exchange string, note []byte) []byte
 
-	// Sums returns what is known in advance of the sums of a task with mechanism aggregate.
+	// Sums returns the noise that the private sums of a task with mechanism aggregate will have.
 	Sums func(t *task.Task) SumPlan
 
-	// Forge returns the payload of a share of a kind, one of those that the Exchanges send,
-	// replaced by a well-formed one without a true content, for adversaries in experiments.
+	// Forge replaces the payload of a share by a well-formed payload with false content, for
+	// adversaries in experiments. kind is the kind of one of the Exchanges.
 	Forge func(t *task.Task, kind string, payload []byte, attack Forgery) ([]byte, error)
 }
 
-// SumPlan is what is known in advance of the sums of a task. Noise is the standard deviation on each
-// weight of an average: a sum divided by the number of its contributions.
+// SumPlan predicts the noise of a task's private sums before they run. A sum divided by the number
+// of contributions is an average of weights. Noise is measured as the standard deviation on each
+// weight of that average.
 type SumPlan interface {
-	// Cells returns the number of cells of the space, at least 1, each with weights of its own.
+	// Cells returns the number of cells into which the search space is divided, at least 1. Each
+	// cell has its own weights.
 	Cells() int
-	// EvidenceWeighted reports whether nodes use the average of all sums, weighted by evidence, and
-	// not the first.
+	// EvidenceWeighted reports whether nodes use the average of all rounds' sums, weighted by
+	// evidence. Otherwise nodes use only the sum of the first round.
 	EvidenceWeighted() bool
-	// Noise returns the noise of a round, from 1, to which each of the nodes contributes noise of
-	// this deviation, with as many nodes for each cell.
+	// Noise returns the noise of one round's average. Rounds count from 1. Each of the nodes
+	// contributes noise with this standard deviation, and the nodes are divided equally among the
+	// cells.
 	Noise(round, nodes int, deviation float64) float64
-	// PooledNoise returns the same for the evidence-weighted average of the first rounds.
+	// PooledNoise returns the noise of the evidence-weighted average over the first rounds, under
+	// the same assumptions.
 	PooledNoise(rounds, nodes int, deviation float64) float64
 }
 
@@ -89,17 +98,17 @@ const (
 // MaxShareEvery is the maximum of the key share_every.
 const MaxShareEvery = 10_000
 
-// Choice is the part of a task file that selects its disclosure. The settings of a strategy with the
-// key share embed it, or are it.
+// Choice holds the keys of a task file that select its disclosure. The settings of a strategy with
+// the key share are a Choice or embed one.
 type Choice struct {
 	Share      string                // the value of the key share
-	ShareEvery int                   // the number of observations between two shares: 1 to MaxShareEvery, 1 unless the disclosure has Every
-	Settings   task.StrategySettings // what Disclosure.Settings has read; nil without it
-	Implied    bool                  // canonical forms leave out Share
+	ShareEvery int                   // number of observations between two shares, 1 to MaxShareEvery; 1 unless the disclosure has Every
+	Settings   task.StrategySettings // the return value of Disclosure.Settings; nil if the disclosure has none
+	Implied    bool                  // the canonical form of the task omits Share
 }
 
-// ReadChoice reads the key share, with one of the values that the disclosures have, and the keys
-// that depend on it.
+// ReadChoice reads the key share and the keys that depend on its value. The accepted values are
+// those of the disclosures in all. It reports errors to the section.
 func ReadChoice(s *task.Section, all []Disclosure) Choice {
 	chosen := readShare(s, all)
 	c := Choice{Share: chosen.Share, Implied: chosen.Implied, ShareEvery: 1}
@@ -115,10 +124,11 @@ func ReadChoice(s *task.Section, all []Disclosure) Choice {
 	return c
 }
 
-// refuseOther refuses the keys that only other values of share have.
+// refuseOther reports an error for each key that is present but belongs only to other values of
+// share.
 func refuseOther(s *task.Section, all []Disclosure) {
 	var keys []string
-	values := map[string][]string{} // of share, with which a key applies
+	values := map[string][]string{} // of share, by the key that they allow
 	for _, d := range all {
 		if d.Settings == nil {
 			continue
@@ -137,8 +147,9 @@ func refuseOther(s *task.Section, all []Disclosure) {
 	}
 }
 
-// readShare returns the first disclosure with the value of share. For a wrong value, which is
-// reported, it has the keys of the default, and share_every if all have that.
+// readShare returns the first disclosure with the value of the key share. It reports a wrong value
+// as an error. The result then has the Settings of the default, and Every if all disclosures have
+// it, so that the remaining keys can still be read.
 func readShare(s *task.Section, all []Disclosure) Disclosure {
 	fallback := all[0].Share
 	if implied := sharesOf(all, func(d Disclosure) bool { return d.Implied }); s.Complete() && len(implied) > 0 {
@@ -157,7 +168,7 @@ func readShare(s *task.Section, all []Disclosure) Disclosure {
 	return all[i]
 }
 
-// sharesOf lists the values of share of some disclosures, each once.
+// sharesOf lists the distinct values of share of the disclosures for which keep is true.
 func sharesOf(all []Disclosure, keep func(Disclosure) bool) (values []string) {
 	for _, d := range all {
 		if keep(d) && !slices.Contains(values, d.Share) {
@@ -167,7 +178,7 @@ func sharesOf(all []Disclosure, keep func(Disclosure) bool) (values []string) {
 	return values
 }
 
-// list lists words, as in "a, b and c".
+// list joins words, as in "a, b and c".
 func list(words []string, and string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -176,7 +187,7 @@ func list(words []string, and string) string {
 	return strings.Join(words[:last], ", ") + " " + and + " " + words[last]
 }
 
-// Keys returns the keys that ReadChoice reads, without defaults that canonical forms leave out.
+// Keys returns the keys that ReadChoice reads, without the defaults that the canonical form omits.
 func (c Choice) Keys() map[string]any {
 	keys := map[string]any{}
 	if c.Settings != nil {
@@ -191,15 +202,15 @@ func (c Choice) Keys() map[string]any {
 	return keys
 }
 
-// Comes describes when shares come, as the end of Disclosure.Holds.
+// Comes returns the end of a clause of Disclosure.Holds: after how many observations a share comes.
 func (c Choice) Comes() string {
 	return ", and comes after " + sanitize.Every(c.ShareEvery, "observation")
 }
 
 func (c Choice) choice() Choice { return c }
 
-// ChoiceOf returns the Choice that the settings of a task's strategy embed, the zero value if
-// they embed none.
+// ChoiceOf returns the Choice in the settings of a task's strategy. It returns the zero value if
+// the settings embed no Choice.
 func ChoiceOf(t *task.Task) Choice {
 	if s, ok := t.Strategy.Settings.(interface{ choice() Choice }); ok {
 		return s.choice()
@@ -207,14 +218,15 @@ func ChoiceOf(t *task.Task) Choice {
 	return Choice{}
 }
 
-// ChosenSettings returns what the Settings of a task's disclosure have read, the zero value if
-// that has another type.
+// ChosenSettings returns the value that Disclosure.Settings has read for a task. It returns the
+// zero value if that value is not a T.
 func ChosenSettings[T task.StrategySettings](t *task.Task) T {
 	settings, _ := ChoiceOf(t).Settings.(T)
 	return settings
 }
 
-// DisclosureOf returns the disclosure of a task, the zero value if none fits.
+// DisclosureOf returns the first disclosure in all that fits a task, or the zero value if none
+// fits.
 func DisclosureOf(all []Disclosure, t *task.Task) Disclosure {
 	share := ChoiceOf(t).Share
 	for _, d := range all {
@@ -225,9 +237,10 @@ func DisclosureOf(all []Disclosure, t *task.Task) Disclosure {
 	return Disclosure{}
 }
 
-// ReleaseOf returns the Release of the disclosures for the Choice of a task. Where that has none,
-// it returns the first one, with the value of share that the task needs. The settings of a strategy
-// with a Mechanism implement task.Releaser by it.
+// ReleaseOf returns the release of the disclosure that a task's Choice selects. If that disclosure
+// releases nothing, ReleaseOf returns the release of the first disclosure that has one, with Needs
+// set to the value of share that the task needs. The settings of a strategy with a Mechanism call
+// it to implement task.Releaser.
 func ReleaseOf(all []Disclosure, t *task.Task) task.Release {
 	share := ChoiceOf(t).Share
 	releases := func(d Disclosure) bool { return d.Release != nil }
@@ -236,7 +249,7 @@ func ReleaseOf(all []Disclosure, t *task.Task) task.Release {
 	}
 	first := all[slices.IndexFunc(all, releases)]
 	r := first.Release(t)
-	if slices.ContainsFunc(all, func(d Disclosure) bool { return !releases(d) }) { // else it is a wrong word, which is reported
+	if slices.ContainsFunc(all, func(d Disclosure) bool { return !releases(d) }) { // otherwise the value of share is wrong, which is reported elsewhere
 		r.Needs = shareKey + ": " + first.Share
 	}
 	return r

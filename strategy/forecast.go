@@ -8,21 +8,23 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Forecast holds two predictive distributions of the objective at a design, before its evaluation:
-// one that uses peers' shares, and one from the node's own results alone. Both are mixtures of normals.
+// Forecast holds two predictive distributions of the objective at a design, made before its
+// evaluation. One uses peers' shares and the node's own observations, the other uses only the
+// latter. Both are mixtures of normal distributions of the standardised output.
 type Forecast struct {
 	With, Without []Component
-	Units         Units // of the components
+	Units         Units // convert between the objective and the standardised output
 }
 
-// Component is a normal of a mixture. The weights of a mixture sum to 1.
+// Component is one normal distribution of a mixture. The weights of a mixture sum to 1.
 type Component struct {
 	Weight, Mean, Variance float64
 }
 
-// Gain returns the logarithm of the predictive density of an output with peers' shares, less that
-// without them, in nats. The output is a value of the objective, with the opposite sign if the goal is
-// minimize, as in Observations. ok is false if the gain is not finite.
+// Gain returns the logarithmic score that peers' shares add: the logarithm of the predictive
+// density at output with peers' shares, minus that without them, in nats. The output is a value of
+// the objective. Its sign is reversed if the goal is minimize, as in Observations. ok is false if
+// the gain is not finite.
 func (f *Forecast) Gain(output float64) (nats float64, ok bool) {
 	y := f.Units.Standardised(output)
 	nats = logDensity(f.With, y) - logDensity(f.Without, y)
@@ -47,35 +49,36 @@ func logDensity(mixture []Component, y float64) float64 {
 // Verdicts of a PeerEffect.
 const (
 	PeersImproved    = "improved"      // the mean gain exceeds 0 by more than two standard errors
-	PeersWorsened    = "worsened"      // it is below 0 by more than two standard errors
-	PeersNoEffect    = "no difference" // it is within two standard errors of 0
+	PeersWorsened    = "worsened"      // the mean gain is below 0 by more than two standard errors
+	PeersNoEffect    = "no difference" // the mean gain is within two standard errors of 0
 	PeersTooFew      = "too few results"
-	PeersNotMeasured = "not measured" // the strategy predicts no results from peers' shares
+	PeersNotMeasured = "not measured" // the strategy makes no forecasts from peers' shares
 )
 
-// minGains is the number of results from which a PeerEffect has a verdict.
+// minGains is the minimum number of results for a verdict on whether peers' shares help.
 const minGains = 5
 
-// PeerEffect is the effect of peers' shares on the predictions of a node: the prequential
+// PeerEffect measures how peers' shares change the predictions of a node. It uses the prequential
 // comparison of Dawid, "Present position and potential developments: some personal views.
-// Statistical theory, the prequential approach" (1984). Each result is predicted before its
-// evaluation, with peers' shares and without. The effect is the mean of [Forecast.Gain].
+// Statistical theory, the prequential approach" (1984): each result is predicted before its
+// evaluation, with peers' shares and without. The effect is the mean of [Forecast.Gain] over the
+// results.
 //
 // It compares predictions, not regret: better predictions usually, but not always, mean better designs.
 type PeerEffect struct {
-	Verdict       string  `json:"verdict"`        // one of the verdicts
-	Results       int     `json:"results"`        // results with a gain
-	Mean          float64 `json:"mean"`           // of the gains, in nats per result
+	Verdict       string  `json:"verdict"`        // PeersImproved or one of the other verdicts
+	Results       int     `json:"results"`        // number of results with a gain
+	Mean          float64 `json:"mean"`           // mean gain, in nats per result
 	StandardError float64 `json:"standard_error"` // of the mean; 0 for fewer than two results
 }
 
-// PeerEffectOf returns the effect of peers' shares on the predictions of a task's results.
+// PeerEffectOf computes the effect from the gains of the trials of a task with disclosure d.
 func PeerEffectOf(t *task.Task, d Disclosure, trials []Trial) PeerEffect {
 	if d.Forecasts == nil || !d.Forecasts(t) {
 		return PeerEffect{Verdict: PeersNotMeasured}
 	}
 	e := PeerEffect{Verdict: PeersTooFew}
-	squares := 0.0 // of the deviations from the mean, after Welford
+	squares := 0.0 // sum of squared deviations from the mean, by Welford's method
 	for _, trial := range trials {
 		if trial.PeerGain == nil {
 			continue
@@ -103,7 +106,7 @@ func PeerEffectOf(t *task.Task, d Disclosure, trials []Trial) PeerEffect {
 // PeerEffectKey is the key of the item that [PeerEffect.Item] returns.
 const PeerEffectKey = "peer_effect"
 
-// Item returns the effect as an item of the status.
+// Item returns the effect as a StatusItem.
 func (e PeerEffect) Item() StatusItem {
 	return StatusItem{Key: PeerEffectKey, Label: "effect", Value: e, Text: e.String()}
 }

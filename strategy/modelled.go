@@ -8,48 +8,50 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// DefaultMaxObservations is how many observations of an output its model learns from at most, unless
-// the user sets another number. The time of one suggestion grows with the cube of it.
+// DefaultMaxObservations is the default maximum number of observations that the model of an output
+// learns from. The time of one suggestion grows with the cube of this number.
 const DefaultMaxObservations = 200
 
-// MinMaxObservations is the least number of observations that a limit may allow.
+// MinMaxObservations is the smallest maximum that a user may set.
 const MinMaxObservations = 20
 
-// Fractions of the observations that a model learns from by criterion. The others are spread over
-// the space.
+// newestShare and bestShare are fractions of the maximum number of observations. A model learns
+// from that many of the newest and best observations. The others are spread over the space.
 const (
 	newestShare = 1.0 / 4
 	bestShare   = 1.0 / 2
 
-	// renewedShare is how many observations are added before all are chosen anew. Until then a
-	// posterior of those before can be extended.
+	// renewedShare is the fraction of the maximum number after which all observations are selected
+	// anew. Until then new observations are appended, so that a posterior can be extended.
 	renewedShare = 1.0 / 8
 )
 
-// Observed is Observed of the observations that models learn from: Modelled lists their trials.
+// Observed returns the observations of an output that its model learns from, in the form of the
+// function [Observed]. Modelled lists their trials.
 func (v View) Observed(output task.Output) Observations {
 	diverged := divergedOf(v.Task, v.Trials, output)
 	return observed(v.Task, v.Trials, output, modelled(v.Task, v.Trials, output, v.MaxObservations, diverged), diverged)
 }
 
-// Modelled returns the places in View.Trials, in ascending order, of the observations that the
-// model of an output learns from. See Modelled.
+// Modelled returns the indices in View.Trials, in ascending order, of the observations that the
+// model of an output learns from. The function [Modelled] describes the selection.
 func (v View) Modelled(output task.Output) []int {
 	return Modelled(v.Task, v.Trials, output, v.MaxObservations)
 }
 
-// Modelled returns the indices in trials, in ascending order, of at most `most` observations of an
-// output; 0 means DefaultMaxObservations. These are all that Observed lists or, if there are more,
+// Modelled returns the indices in trials, in ascending order, of the observations of an output that
+// its model learns from. There are at most `most`; 0 means DefaultMaxObservations. If Observed
+// lists no more than this maximum, Modelled returns all of them. Otherwise
 //
-//   - a quarter are the newest,
-//   - half are the best of the others, by task.Compare,
-//   - a quarter are those of the rest that are farthest from all chosen before, one by one.
+//   - a quarter of the selection are the newest observations,
+//   - half are the best of the other observations, by task.Compare,
+//   - a quarter are selected one by one: each is farthest from all that were selected before.
 //
-// The choice is made anew when the observations have grown by an eighth of most. Until then
-// each new observation is added to it.
+// The selection is repeated whenever the number of observations has grown by an eighth of the
+// maximum. New observations in between are appended to the selection.
 //
-// A random-feature surrogate, whose time grows in proportion to the observations, learns from
-// all of them.
+// A random-feature surrogate learns from all observations, since its time grows only in proportion
+// to their number.
 func Modelled(t *task.Task, trials []Trial, output task.Output, most int) []int {
 	return modelled(t, trials, output, most, divergedOf(t, trials, output))
 }
@@ -67,7 +69,8 @@ func Unbounded(t *task.Task, output task.Output) bool {
 	return output == task.Objective && t.Surrogate.Type == "rff"
 }
 
-// ExactlyModelled is Modelled of an objective that an exact process models, whatever the task's surrogate.
+// ExactlyModelled returns the indices in View.Trials that [Modelled] would select for the objective
+// if the surrogate were an exact process.
 func (v View) ExactlyModelled() []int {
 	return atMost(v.Task, v.Trials, observations(v.Trials, task.Objective, Diverged(v.Task, v.Trials)), v.MaxObservations)
 }
@@ -77,17 +80,17 @@ func atMost(t *task.Task, trials []Trial, all []int, most int) []int {
 		return all
 	}
 	block := max(int(renewedShare*float64(most)), 1)
-	old := most + (len(all)-most)/block*block // of which a part has been chosen, up to a block
+	old := most + (len(all)-most)/block*block // observations at the last selection; those after it are appended, fewer than a block
 	c := newSelection(t, trials, all[:old], max(most-block, 1))
 	return append(c.chosen(), all[old:]...)
 }
 
-// selection is one of some of the places.
+// selection selects some of the indices in of.
 type selection struct {
 	of    []int
-	x     [][]float64 // their encoded designs
-	apart []float64   // squared distances to the nearest of those taken; -Inf of these themselves
-	left  int         // to take
+	x     [][]float64 // encoded designs of the trials in of
+	apart []float64   // squared distance of each design to the nearest selected one; -Inf for selected designs
+	left  int         // number of indices that are still to be selected
 }
 
 func newSelection(t *task.Task, trials []Trial, of []int, most int) *selection {
@@ -123,7 +126,8 @@ func newSelection(t *task.Task, trials []Trial, of []int, most int) *selection {
 	return c
 }
 
-// compare puts the better trial last. Failed trials have no outcome and come first.
+// compare orders trials by outcome, the better one last. Failed trials have no outcome and come
+// first.
 func compare(t *task.Task, a, b *Trial) int {
 	if a.State != Done || b.State != Done {
 		return cmp.Compare(done(a), done(b))

@@ -9,8 +9,8 @@ import (
 
 var _ task.Measurement = (*Outcome)(nil)
 
-// Measured implements task.Measurement: outputs other than the objective are the
-// outcome's constraints.
+// Measured implements task.Measurement. An output other than the objective and completion is a
+// constraint of the outcome.
 func (o *Outcome) Measured(output task.Output) (value float64, ok bool) {
 	switch output {
 	case task.Objective:
@@ -23,7 +23,7 @@ func (o *Outcome) Measured(output task.Output) (value float64, ok bool) {
 }
 
 // Measured returns the value of an output that a trial has measured. ok is false unless the trial
-// is done; only completion also has a value for failed trials, which is 0.
+// is done. The output completion is an exception: it is 0 for failed trials.
 func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 	if output == task.Completion && t.State == Failed {
 		return 0, true
@@ -34,17 +34,19 @@ func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 	return t.Outcome.Measured(output)
 }
 
-// Observed returns the measurements of an output in the form that surrogates need: encoded designs
-// and values. Larger values of the objective are better, and diverged ones are left out
-// (surrogate.Diverged). Values of other outputs are as measured. Completion has no observations
-// before the first failure, since until then no outcome shows that it depends on the design. An
-// outcome that has diverged counts as a failure.
+// Observed returns the measurements of an output as surrogates need them: encoded designs and
+// values. Values of the objective are negated if the goal is minimize, so that larger is better.
+// Diverged values of the objective are left out (surrogate.Diverged). Values of constraints are as
+// measured.
+//
+// Completion has no observations before the first failure, since until then no outcome shows that
+// it depends on the design. A diverged outcome counts as a failure.
 func Observed(t *task.Task, trials []Trial, output task.Output) Observations {
 	diverged := divergedOf(t, trials, output)
 	return observed(t, trials, output, observations(trials, output, diverged), diverged)
 }
 
-// observed lists the observations of the trials in these places.
+// observed returns the observations of the trials with these indices.
 func observed(t *task.Task, trials []Trial, output task.Output, places []int, diverged []bool) (obs Observations) {
 	sign := 1.0
 	if output == task.Objective {
@@ -61,7 +63,8 @@ func observed(t *task.Task, trials []Trial, output task.Output, places []int, di
 	return obs
 }
 
-// divergedOf returns Diverged for the objective and completion, and nil for other outputs.
+// divergedOf returns the result of Diverged for the objective and completion, and nil for other
+// outputs.
 func divergedOf(t *task.Task, trials []Trial, output task.Output) []bool {
 	if output != task.Objective && output != task.Completion {
 		return nil
@@ -83,8 +86,9 @@ func observations(trials []Trial, output task.Output, diverged []bool) (places [
 	return places
 }
 
-// Diverged reports for each trial whether its outcome has diverged (surrogate.Diverged). Models
-// learn from such a trial that the design fails, and nothing about the objective.
+// Diverged reports for each trial whether its value of the objective has diverged
+// (surrogate.Diverged). Models learn from such a trial that the design fails. They do not learn its
+// value.
 func Diverged(t *task.Task, trials []Trial) []bool {
 	var obs Observations
 	for _, trial := range trials {
@@ -102,8 +106,8 @@ func Diverged(t *task.Task, trials []Trial) []bool {
 	return all
 }
 
-// Best returns the best feasible trial, the first of equal ones, or nil if there is
-// none. It points into trials.
+// Best returns the best feasible trial, or the first of several equally good ones. It returns nil
+// if no trial is feasible. The result points into trials.
 func Best(t *task.Task, trials []Trial) *Trial {
 	if best := BestOrLeastViolating(t, trials); best != nil && t.Feasible(best.Outcome) {
 		return best
@@ -111,9 +115,9 @@ func Best(t *task.Task, trials []Trial) *Trial {
 	return nil
 }
 
-// BestOrLeastViolating returns the best feasible trial, or the trial of least violation if none is
-// feasible. It returns the first of equal ones, and nil if no trial has an outcome. The result
-// points into trials.
+// BestOrLeastViolating returns the best feasible trial, or the trial with the smallest violation if
+// none is feasible. Among equally good trials it returns the first. It returns nil if no trial has
+// an outcome. The result points into trials.
 func BestOrLeastViolating(t *task.Task, trials []Trial) (nearest *Trial) {
 	for i := range trials {
 		trial := &trials[i]

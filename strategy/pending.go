@@ -2,8 +2,8 @@ package strategy
 
 import "slices"
 
-// WithoutPending returns the view without trials that run or wait. Shares computed from it depend
-// on outcomes only, and do not disclose to peers which designs are being evaluated.
+// WithoutPending returns the view without running and waiting trials. Shares that are computed from
+// the result depend on outcomes only. They do not disclose which designs are being evaluated.
 func (v View) WithoutPending() View {
 	pending := func(t Trial) bool { return t.State == Running || t.State == Waiting }
 	if slices.ContainsFunc(v.Trials, pending) {

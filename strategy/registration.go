@@ -16,21 +16,21 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Registration is all that a program needs to know of a type of strategy. The package of the
-// strategy defines it, and a [Set] contains it. Fields that are nil do not apply.
+// Registration describes a type of strategy to a program. The package of the strategy returns it,
+// and a [Set] contains it. Fields that are nil do not apply.
 type Registration struct {
-	// StrategyType holds the name of the strategy in task files, and its settings.
+	// StrategyType defines the strategy's name in task files and its settings.
 	task.StrategyType
 
-	// New makes the strategy of a task. It is immutable, so that agents of one process
+	// New returns the strategy of a task. The result is immutable, so that agents of one process
 	// may share it.
 	New func(t *task.Task) (Strategy, error)
 
-	// Describe returns one line for `task check` on how designs are chosen.
+	// Describe returns one line for `task check` that describes how designs are chosen.
 	Describe func(t *task.Task) string
 
-	// Disclosures are the ways in which nodes share information, of which each task has one.
-	// Without them agents on the task share nothing.
+	// Disclosures are the ways in which nodes can share information. Each task uses one of them. If
+	// the list is empty, agents share nothing.
 	Disclosures []Disclosure
 
 	// PriorDesigns means that the strategy uses View.PriorDesigns.
@@ -50,10 +50,11 @@ type Registration struct {
 // Shares reports whether the strategy shares anything.
 func (r Registration) Shares() bool { return len(r.Disclosures) > 0 }
 
-// Disclosure returns the disclosure of a task, the zero value if the strategy shares nothing.
+// Disclosure returns the disclosure that a task uses. It returns the zero value if the strategy
+// shares nothing.
 func (r Registration) Disclosure(t *task.Task) Disclosure { return DisclosureOf(r.Disclosures, t) }
 
-// NewStrategy makes the strategy of a task.
+// NewStrategy returns the strategy of a task.
 func (r Registration) NewStrategy(t *task.Task) (Strategy, error) {
 	if d := r.Disclosure(t); d.New != nil {
 		return d.New(t)
@@ -88,15 +89,17 @@ func (r Registration) Summary(t *task.Task) string {
 	return text
 }
 
-// Forgery is the source of a forged share's content: designs come from Design, the rest from Rand.
+// Forgery generates the content of forged shares. Design generates designs, and Rand all other
+// numbers.
 type Forgery struct {
 	Rand    *rand.Rand
 	Corner  bool // every design has the largest value of each parameter, instead of random ones
-	Extreme bool // as Corner, and all other numbers of the share are as large as allowed
+	Extreme bool // like Corner; in addition all other numbers of the share are as large as allowed
 }
 
-// Design returns a design of the space: a random one, or always the same corner. The corner has
-// the last choice of each categorical parameter.
+// Design returns a random design of the space. With Corner or Extreme it always returns the same
+// corner, which has the largest value of each numeric parameter and the last choice of each
+// categorical one.
 func (l Forgery) Design(space *task.Space) task.Design {
 	x := acquisition.Sample(space, l.Rand)
 	if l.Corner || l.Extreme {
@@ -108,24 +111,24 @@ func (l Forgery) Design(space *task.Space) task.Design {
 	return space.Decode(x)
 }
 
-// Env is what an agent gives to its exchanges.
+// Env holds the arguments with which an agent creates its exchanges.
 type Env struct {
 	Task *task.Task
-	Key  crypto.PrivKey // the agent's own
-	// Entropy is the Reader of crypto/rand, for differential-privacy noise.
+	Key  crypto.PrivKey // private key of the agent
+	// Entropy is the source of differential-privacy noise: the Reader of crypto/rand.
 	Entropy io.Reader
-	// Unaccounted is the reason why the spent privacy budget of the node is unknown, as after
-	// the repair of a damaged journal. The node must then release nothing more. It is empty when
-	// the spent budget is known.
+	// Unaccounted is the reason why the spent privacy budget of the node is unknown, for example
+	// because a damaged journal was repaired. The node must then make no further DP release. It is
+	// empty if the spent budget is known.
 	Unaccounted string
-	// EstimateAlone asks for an estimate of what the node would have reached without peers, from
-	// exchanges that can make one. It costs computation time and is only displayed: nodes set it,
-	// experiments do not.
+	// EstimateAlone requests an estimate of the result that the node would have reached without
+	// peers. Exchanges that cannot estimate it ignore the request. The estimate costs computation
+	// time and is only displayed, so nodes set EstimateAlone and experiments do not.
 	EstimateAlone bool
 }
 
-// Set is the strategies that a program knows, each with a unique name. The first is the default
-// of task files that name none.
+// Set holds the strategies that a program supports, each with a unique name. The first is the
+// default of task files that name none.
 type Set []Registration
 
 // Check returns an error if the set is invalid. A set must contain at least one strategy, and
@@ -156,8 +159,8 @@ func (s Set) Check() error {
 	return nil
 }
 
-// unreachable returns the index of the first disclosure that no task can select, since an earlier one
-// fits all its tasks; -1 if there is none.
+// unreachable returns the index of the first disclosure that no task can select, since an earlier
+// one fits all its tasks; It returns -1 if there is none.
 func (r Registration) unreachable() int {
 	for i, d := range r.Disclosures {
 		if slices.ContainsFunc(r.Disclosures[:i], func(earlier Disclosure) bool {
@@ -169,8 +172,8 @@ func (r Registration) unreachable() int {
 	return -1
 }
 
-// Of returns the registration of a task's strategy, with the exchange that an extension of the task's
-// surrogate adds, or an *UnknownError.
+// Of returns the registration of a task's strategy. It includes the exchange that an extension of
+// the task's surrogate adds. It returns an *UnknownError if the set lacks the strategy.
 func (s Set) Of(t *task.Task) (Registration, error) {
 	if err := s.Check(); err != nil {
 		return Registration{}, err
@@ -181,17 +184,17 @@ func (s Set) Of(t *task.Task) (Registration, error) {
 	return Registration{}, &UnknownError{t.Strategy.Type}
 }
 
-// UnknownError means that the program does not know the strategy of a task. Other programs may
-// have it in their [Set].
+// UnknownError means that a task's strategy is not in the program's [Set]. Other programs may
+// support it.
 type UnknownError struct {
-	Type string // of the strategy, as in the task
+	Type string // type of the strategy, as in the task
 }
 
 func (e *UnknownError) Error() string {
 	return fmt.Sprintf("strategy %q is unknown to this program", e.Type)
 }
 
-// Named returns the registration of this name.
+// Named returns the registration with this name.
 func (s Set) Named(name string) (r Registration, ok bool) {
 	for _, r := range s {
 		if r.Name == name {
@@ -207,15 +210,16 @@ func (s Set) Parse(file string, data []byte) (*task.Task, error) {
 	return s.make(func() (*task.Task, error) { return task.Parse(file, data, s.types()) })
 }
 
-// ParseBeside is Parse of a task file in a folder. A table of designs that the file names is
-// read from the same folder: see task.ParseBeside.
+// ParseBeside parses a task file in a folder, like Parse. If the file names a table of designs,
+// ParseBeside reads the table from the same folder (see task.ParseBeside).
 func (s Set) ParseBeside(folder fs.FS, file string, data []byte) (*task.Task, error) {
 	return s.make(func() (*task.Task, error) { return task.ParseBeside(folder, file, data, s.types()) })
 }
 
-// ParseCanonical reads what Task.Canonical has written, perhaps in another program. The error is
-// an *UnknownError for a strategy that is not one of the set. The listing of a task with listed
-// designs is Absent: such a task suffices to store and forward shares, but not to choose designs.
+// ParseCanonical parses the canonical form of a task, which Task.Canonical returns. Another program
+// may have written it. The error is an *UnknownError if the set lacks the strategy. If the task
+// lists its designs in a table, the parsed Listing is Absent. Such a task suffices to store and
+// forward shares, but not to choose designs.
 func (s Set) ParseCanonical(file string, data []byte) (*task.Task, error) {
 	var form struct{ Strategy struct{ Type string } }
 	if err := json.Unmarshal(data, &form); err == nil && form.Strategy.Type != "" {
@@ -226,12 +230,12 @@ func (s Set) ParseCanonical(file string, data []byte) (*task.Task, error) {
 	return s.Parse(file, data)
 }
 
-// NewTask returns the task that Parse makes of a file with the same content.
+// NewTask returns the task that Parse returns for a file with the same content as spec.
 func (s Set) NewTask(spec task.Spec) (*task.Task, error) {
 	return s.make(func() (*task.Task, error) { return task.New(spec, s.types()) })
 }
 
-// make calls f, which makes a task with the set. A panic of a strategy's Settings is an error.
+// make checks the set and calls f. It returns a panic of a strategy's Settings as an error.
 func (s Set) make(f func() (*task.Task, error)) (*task.Task, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

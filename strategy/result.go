@@ -1,8 +1,8 @@
 package strategy
 
-// ModelInput is an interface that the value of a Result may implement, so that the model of the
-// objective learns from it: see [SurrogateExtension].
+// ModelInput is an optional interface of the value of a [Result]. The model of the objective learns
+// from such a value (see [SurrogateExtension]).
 type ModelInput interface {
-	// InformsModel reports whether the value contains anything to learn from.
+	// InformsModel reports whether the value contains information for the model.
 	InformsModel() bool
 }

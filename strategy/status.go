@@ -11,27 +11,28 @@ import (
 // StatusItem is one fact about the state of an exchange. Programs print, serve and export items
 // without knowledge of their content.
 type StatusItem struct {
-	// Key identifies the item among those of a task: lower-case words joined by underscores.
+	// Key identifies the item among all items of a task. It consists of lower-case words joined by
+	// underscores.
 	Key string `json:"key"`
 	// Label is the item's name for people, at most 9 characters.
 	Label string `json:"label"`
-	// Value is the item for programs. It must have a JSON form. Its numbers, or it itself if it is
-	// one, are metrics of the node too.
+	// Value is the item for programs. It must be encodable as JSON. If it is a number or contains
+	// numbers, these are also metrics of the node.
 	Value any `json:"value"`
 	// Text is the item for people, in one line.
 	Text string `json:"text,omitempty"`
-	// Rows is a table for people: a header and rows of the same length.
+	// Rows is a table for people. The first row is the header, and all rows have the same length.
 	Rows [][]string `json:"rows,omitempty"`
-	// Notice is a line that a running command prints once, when Notice first has this content.
+	// Notice is a line for people. A running command prints each distinct Notice once.
 	Notice string `json:"notice,omitempty"`
 }
 
-// StatusReporter is an interface that the value of a Result may implement. The agent calls Status
-// from the goroutine that calls Step.
+// StatusReporter is an optional interface of the value of a [Result]. The agent calls Status from
+// the goroutine that calls Step.
 type StatusReporter interface{ Status() []StatusItem }
 
-// StatusValue returns the value of the item with this key as a T. ok is false if no such item
-// exists, or its value has another form. The items may come from a decoded JSON document.
+// StatusValue returns the value of the item with this key, converted to T. ok is false if no such
+// item exists or its value cannot be converted. The items may come from decoded JSON.
 func StatusValue[T any](items []StatusItem, key string) (value T, ok bool) {
 	i := slices.IndexFunc(items, func(item StatusItem) bool { return item.Key == key })
 	if i < 0 {

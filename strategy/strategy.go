@@ -9,54 +9,58 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// View is what an agent knows at one moment. It is an immutable snapshot: neither the agent nor
-// its receivers may change it.
+// View is an immutable snapshot of an agent's state: its own trials, its models and the shares of
+// its peers. Neither the agent nor strategies and exchanges may change it.
 type View struct {
 	Task            *task.Task
 	Self            peer.ID
-	Trials          []Trial        // own, in order of ID, but for those set aside
-	SetAside        int            // own trials before these, which failed in earlier runs before any had an outcome
-	Observations    int            // how many of them have an outcome
-	Posterior       Posterior      // of the objective, nil until there is an observation
-	Shares          []*Share       // of peers, valid now, in order of author, kind and slot
-	Results         map[string]any // the latest Result of each exchange, by its name
-	MaxObservations int            // observations that an exact model learns from at most; 0: DefaultMaxObservations
-	PriorDesigns    []task.Design  // that the user expects to be near-optimal
+	Trials          []Trial        // the agent's own trials in order of ID, without those that SetAside counts
+	SetAside        int            // number of own trials that are not in Trials: they precede all others and failed in earlier runs, before any trial had an outcome
+	Observations    int            // number of Trials that have an outcome
+	Posterior       Posterior      // of the objective; nil until there is an observation
+	Shares          []*Share       // peers' shares that have not expired, in order of author, kind and slot
+	Results         map[string]any // the latest Result of each exchange, by the name of the exchange
+	MaxObservations int            // maximum number of observations that an exact model learns from; 0 means DefaultMaxObservations
+	PriorDesigns    []task.Design  // designs that the user expects to be near-optimal
 
-	// Constraints are the posteriors of the task's constraints, in the order of
-	// Task.Bounds, but for those without an observation.
+	// Constraints are the posteriors of the task's constraints, in the order of Task.Bounds.
+	// Constraints without an observation are left out.
 	Constraints []*Constraint
 
-	// Completion is the posterior of whether an evaluation completes, where failures are
-	// learned (task.LearnFailures) and depend on the design; nil otherwise.
+	// Completion is the posterior of whether an evaluation completes. It is nil unless the task
+	// learns failures (task.LearnFailures) and some failure shows that completion depends on the
+	// design.
 	Completion *Constraint
 
-	// Waited names the exchange whose Result did not arrive during a Wait of this trial. The
-	// strategy must then choose without it, since a further Wait is an error. Waited is empty
-	// if no Wait has ended without a Result.
+	// Waited names the exchange for which the agent has waited in this trial without a Result (see
+	// [Wait]). The strategy must then choose without that Result: a second Wait is an error. Waited
+	// is empty if the agent has not waited, or if the Result arrived.
 	Waited string
 }
 
-// Strategy chooses designs.
+// Strategy chooses the next design of an agent. A Strategy is immutable, so that agents of one
+// process may share it.
 type Strategy interface {
-	// Suggest chooses the design of a trial by its number, which is its ID less View.SetAside. The
-	// same view, trial and seed give the same suggestion; a call changes nothing. It may take
-	// long and runs concurrently with the agent. When ctx ends, it should return soon with the
-	// error of ctx. If it fails or panics, the agent calls it again with a view without peers, for
-	// which it may not wait.
+	// Suggest chooses the design of a trial. The trial is numbered from 1: it is the trial's ID
+	// minus View.SetAside. The same view, trial and seed give the same suggestion.
+	//
+	// A call may take long and runs concurrently with the agent. When ctx ends, Suggest should
+	// return soon with the error of ctx. If Suggest fails or panics, the agent calls it again with
+	// a view without peers' shares. In that call it may not return a Wait.
 	Suggest(ctx context.Context, view View, trial uint64, seed Seed) (Suggestion, error)
 }
 
-// Recommender is an optional interface of a Strategy whose recommended design differs from the
-// best supported one by the agent's own posterior.
+// Recommender is an optional interface of a Strategy that computes the recommended design itself.
+// The agent computes it for other strategies, from its own posterior.
 type Recommender interface {
-	// Recommend returns the recommended design. It is zero while too little is known, and when
-	// ctx ends first. A call may take as long as Suggest.
+	// Recommend returns the recommended design. It returns the zero design while too little is
+	// known, and when ctx ends before the computation does. A call may take as long as Suggest.
 	Recommend(ctx context.Context, view View, seed Seed) task.Design
 }
 
-// SharesFromStart is an optional interface of a Strategy whose first design can already use peers'
-// shares, so that an agent benefits from receiving shares before it asks.
+// SharesFromStart is an optional interface of a Strategy. UsesSharesFromStart reports whether
+// peers' shares can already influence the first design. An agent then profits from receiving shares
+// before it asks for that design.
 type SharesFromStart interface {
 	UsesSharesFromStart() bool
 }
@@ -66,18 +70,19 @@ type Suggestion struct {
 	Design task.Design
 	Why    Why
 
-	// Forecast predicts the design's result. It is nil if the design did not depend on peers' shares,
-	// or too little is known.
+	// Forecast predicts the outcome of the design. It is nil if the design does not depend on
+	// peers' shares, or if too little is known for a prediction.
 	Forecast *Forecast
 
-	// Wait replaces the design if its Exchange is not empty.
+	// Wait asks the agent to wait if its Exchange is not empty. The agent then ignores the other
+	// fields.
 	Wait Wait
 }
 
-// Wait is a request for an exchange's next Result before the choice. The agent calls Suggest
-// again when it arrives. It also calls again, once and with View.Waited set, when the
-// time is over or a computation of the exchange has failed without a Result.
+// Wait asks the agent to wait for the next Result of an exchange before the design is chosen. The
+// agent calls Suggest again when the Result arrives. If the time ends first, or if a computation of
+// the exchange fails without a Result, it calls Suggest once more with View.Waited set.
 type Wait struct {
 	Exchange string
-	For      time.Duration // above zero, since the first Wait of the trial
+	For      time.Duration // maximum time, counted from the first Wait of the trial; above 0
 }

@@ -16,7 +16,8 @@ import (
 // State is the state of a trial.
 type State string
 
-// A trial is waiting if its node stopped while it ran; the agent offers it again.
+// A trial is Waiting if its node stopped during the evaluation. The agent offers its design for
+// evaluation again.
 const (
 	Waiting State = "waiting"
 	Running State = "running"
@@ -24,22 +25,22 @@ const (
 	Failed  State = "failed"
 )
 
-// Outcome is what an evaluation measured, in the task's own units. All numbers
-// are finite.
+// Outcome holds the values that an evaluation measured, in the task's own units. All numbers are
+// finite.
 type Outcome struct {
 	Value       float64                 `json:"value"`
-	Constraints map[string]task.Reading `json:"constraints,omitempty"` // by name: those of the task, or any where it has none
-	Metrics     map[string]float64      `json:"metrics,omitempty"`     // further numbers, for people; at most MaxMetrics, named as IsMetricName accepts
+	Constraints map[string]task.Reading `json:"constraints,omitempty"` // by name: the constraints of the task, or arbitrary readings if the task has no constraints
+	Metrics     map[string]float64      `json:"metrics,omitempty"`     // further numbers for display, at most MaxMetrics, with names that IsMetricName accepts
 }
 
-// Bounds of an outcome's metrics.
+// MaxMetrics and MaxMetricName limit the metrics of one outcome.
 const (
 	MaxMetrics    = 64
 	MaxMetricName = 64 // bytes
 )
 
-// IsMetricName reports whether a metric may have this name: 1 to MaxMetricName bytes
-// of printable text.
+// IsMetricName reports whether name is valid for a metric: 1 to MaxMetricName bytes of printable
+// text.
 func IsMetricName(name string) bool {
 	return name != "" && len(name) <= MaxMetricName && utf8.ValidString(name) &&
 		!strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
@@ -52,14 +53,15 @@ type Trial struct {
 	Why      Why         `json:"why"`
 	State    State       `json:"state"`
 	Attempts int         `json:"attempts"`
-	Client   string      `json:"client,omitempty"` // the client outside the node's process that evaluates or evaluated it
+	Client   string      `json:"client,omitempty"` // client process that evaluates or evaluated the design; empty for the node's own process
 	Started  time.Time   `json:"started,omitzero"`
 	Finished time.Time   `json:"finished,omitzero"`
-	Outcome  *Outcome    `json:"outcome,omitempty"` // when done
-	Reason   string      `json:"reason,omitempty"`  // when failed
+	Outcome  *Outcome    `json:"outcome,omitempty"` // nil unless State is Done
+	Reason   string      `json:"reason,omitempty"`  // why the trial failed; empty unless State is Failed
 
-	// PeerGain is by how much peers' shares improved the prediction of the outcome's value, in nats
-	// ([Forecast.Gain]). It is nil without a Forecast, also if the node restarted during the evaluation.
+	// PeerGain is the improvement of the outcome's prediction by peers' shares, in nats
+	// ([Forecast.Gain]). It is nil if the suggestion had no Forecast, or if the node restarted
+	// during the evaluation.
 	PeerGain *float64 `json:"peer_gain,omitempty"`
 
 	// Violated names the constraints of the task that the outcome violates. It is empty if the
@@ -67,7 +69,7 @@ type Trial struct {
 	Violated []task.Output `json:"violated,omitempty"`
 }
 
-// maxReason is how many characters of a reason String shows.
+// maxReason is the maximum number of characters of a reason that String shows.
 const maxReason = 200
 
 // String returns one line: ID, state, outcome or reason, design, and why it was chosen.
@@ -100,7 +102,8 @@ func ShortID(id peer.ID) string {
 	return s[max(0, len(s)-8):]
 }
 
-// LastChange returns when one of the trials started or ended last; the zero time without trials.
+// LastChange returns the latest time at which one of the trials started or ended. Without trials it
+// returns the zero time.
 func LastChange(trials []Trial) (last time.Time) {
 	for _, trial := range trials {
 		for _, at := range []time.Time{trial.Started, trial.Finished} {

@@ -8,33 +8,34 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ExchangeAddition is what a part of a task adds to its strategy, whichever that is: one exchange
-// with shares of one kind.
+// ExchangeAddition is an exchange that a part of a task adds to the exchanges of its strategy. It
+// can be added to every strategy. Its shares have one kind.
 type ExchangeAddition struct {
 	New  func(*task.Task) (Exchange, error)
 	Kind string
 
-	Described string // what is shared, for people; completes a sentence
-	Reveals   string // what peers learn from it, in sentences that stand by themselves
+	Described string // clause for people that describes the content of a share, as Disclosure.Holds returns it
+	Reveals   string // complete sentences that describe what peers can learn from a share
 
-	// Forge is as in [Disclosure], for shares of this kind.
+	// Forge forges shares of this kind, as Disclosure.Forge does.
 	Forge func(t *task.Task, payload []byte, attack Forgery) ([]byte, error)
 }
 
-// SurrogateExtension is a word of the section surrogate by which the model of the objective learns
-// from peers' shares, whatever the strategy. [Set.With] adds it to the strategies of a program.
+// SurrogateExtension is an extension of the surrogate by which the model of the objective learns
+// from peers' shares, with any strategy. A word of the task's section surrogate selects it.
+// [Set.With] adds extensions to the strategies of a program.
 type SurrogateExtension struct {
 	task.SurrogateExtension
 
-	// Extend returns the model of a task with this word. process is the model without it. The agent
-	// calls the model with the value of the exchange's Result, which is a [ModelInput].
+	// Extend returns the extended model of a task. process is the model without the extension. The
+	// agent passes the value of the exchange's Result to the model; the value is a [ModelInput].
 	Extend func(t *task.Task, process Process) (PeerModel, error)
 
 	ExchangeAddition
 }
 
-// With returns the set with extensions of the surrogate, which all of its strategies take. An
-// extension that a strategy has already is not added again.
+// With returns a copy of the set in which every strategy supports the extensions. An extension that
+// a strategy already has is not added again.
 func (s Set) With(extensions ...SurrogateExtension) Set {
 	extended := slices.Clone(s)
 	for i := range extended {
@@ -50,7 +51,7 @@ func (s Set) With(extensions ...SurrogateExtension) Set {
 }
 
 // For returns the registration with the exchange that an extension of the task's surrogate adds.
-// [Set.Of] has called it.
+// The registrations that [Set.Of] returns already include it.
 func (r Registration) For(t *task.Task) Registration {
 	if e, ok := r.extensionOf(t); ok {
 		return r.WithExchange(e.ExchangeAddition)
@@ -58,7 +59,7 @@ func (r Registration) For(t *task.Task) Registration {
 	return r
 }
 
-// extensionOf returns the extension of the surrogate of a task.
+// extensionOf returns the extension that the surrogate of a task uses.
 func (r Registration) extensionOf(t *task.Task) (e SurrogateExtension, ok bool) {
 	for _, e := range r.extensions {
 		if e.SurrogateExtension == t.Surrogate.Extension {
@@ -68,7 +69,7 @@ func (r Registration) extensionOf(t *task.Task) (e SurrogateExtension, ok bool) 
 	return e, false
 }
 
-// Model returns the model of the objective of a task.
+// Model returns the model of a task's objective, extended if the task's surrogate has an extension.
 func (r Registration) Model(t *task.Task) (Model, error) {
 	model, err := surrogate.New(t)
 	if err != nil {
@@ -84,8 +85,9 @@ func (r Registration) Model(t *task.Task) (Model, error) {
 	return model, nil
 }
 
-// WithExchange returns the registration with an addition to each of its disclosures. Shares of the
-// addition from nodes that have ended are assumed to remain valid.
+// WithExchange returns a copy of the registration in which every disclosure includes the added
+// exchange. Shares of that exchange from nodes that have ended count as usable: the copies have no
+// Outdated.
 func (r Registration) WithExchange(a ExchangeAddition) Registration {
 	disclosures := r.Disclosures
 	if !r.Shares() {

@@ -16,7 +16,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// FTS is federated Thompson sampling.
+// FTS is the strategy of federated Thompson sampling on one task. It is immutable.
 type FTS struct {
 	own      alone.TS
 	search   search.Search
@@ -57,9 +57,10 @@ func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, see
 	})
 }
 
-// usable returns the peers' unused draws, one per peer. In one-shot mode these are the
-// draws of all peers that were not used yet, and otherwise those of the present peers. A
-// peer without a new draw since its last one was used has no weight.
+// usable returns the shares from which Suggest may choose, at most one per peer. In concurrent mode
+// these are the shares of present peers that this agent has not used. In one-shot mode these are
+// the shares of all peers of which this agent has used no share. A peer without a usable share is
+// not chosen.
 func (s *FTS) usable(view strategy.View) []*strategy.Share {
 	usedStamp := map[peer.ID][]protocol.Stamp{}
 	for _, trial := range view.Trials {

@@ -12,7 +12,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// RegisterFTS registers federated Thompson sampling.
+// RegisterFTS returns the registration of federated Thompson sampling.
 func RegisterFTS() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "fts", Settings: readSettings, Mechanism: task.MechanismLocal},
@@ -39,7 +39,7 @@ func disclosures() []strategy.Disclosure {
 	return []strategy.Disclosure{discloseExact(), discloseNoisy()}
 }
 
-// discloseExact shares exact samples.
+// discloseExact returns the disclosure in which nodes share samples without noise.
 func discloseExact() strategy.Disclosure {
 	return strategy.Disclosure{
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
@@ -60,7 +60,9 @@ func discloseExact() strategy.Disclosure {
 	}
 }
 
-// discloseNoisy shares samples with noise. The norm of a sample is that of a draw of the prior.
+// discloseNoisy returns the disclosure in which nodes share samples with DP noise. Release.Norm,
+// the norm of a sample before clipping, is estimated by that of a draw of the prior: the square
+// root of the number of features.
 func discloseNoisy() strategy.Disclosure {
 	d := dprelease.Disclosure(discloseExact(), protocol.WeightsKind, newReleases, func(t *task.Task) task.Release {
 		r := task.Release{Numbers: t.Surrogate.Features, Of: "the features", Norm: math.Sqrt(float64(t.Surrogate.Features))}
@@ -83,7 +85,8 @@ func outdated(t *task.Task) string {
 	return "strategy fts follows the samples of nodes that are there; with mode: one-shot it would follow those of all"
 }
 
-// forge replaces the weights of a draw by a draw of the prior, or by the largest weights.
+// forge replaces the weights of a sample by a draw of the prior. With attack.Extreme it replaces
+// them by the largest allowed weights with random signs.
 func forge(t *task.Task, _ string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	weights, err := protocol.DecodeWeights(payload, t.Surrogate.Features)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Names of schedules in a task file.
+// The names of schedules in a task file.
 const (
 	InverseSqrt   = "inverse-sqrt"
 	InverseSquare = "inverse-square"
@@ -16,10 +16,10 @@ const (
 	OwnOnly       = "own-only"
 )
 
-// Schedule gives p_t, the probability that trial t after the starting designs uses the agent's own
-// sample.
+// Schedule defines p_t, the probability that trial t uses the agent's own sample. Trials count from
+// the first one after the starting designs.
 type Schedule struct {
-	Name           string  // one of the constants of this package
+	Name           string  // InverseSqrt, InverseSquare, Inverse, Constant or OwnOnly
 	OwnProbability float64 // p_t of Constant, in [0, 1]; 0 for the others
 }
 
@@ -37,7 +37,7 @@ func ReadSchedule(s *task.Section, fallback string) (schedule Schedule) {
 	return schedule
 }
 
-// AddKeys adds the keys that ReadSchedule reads.
+// AddKeys adds the keys of the schedule to keys, in the form that ReadSchedule reads.
 func (s Schedule) AddKeys(keys map[string]any) {
 	keys["schedule"] = s.Name
 	if s.Name == Constant {
@@ -53,9 +53,10 @@ func (s Schedule) String() string {
 	return s.Name
 }
 
-// Own returns p_t for t = 1, 2, …: 1 − 1/√t, 1 − 1/t², 1 − 1/t, the constant, or 1.
-// For the first two p_1 = p_2, as in the experiments of Dai, Low and Jaillet
-// (NeurIPS 2020). For the third p_1 = 0, as in their experiments of 2021.
+// Own returns p_t for t = 1, 2, …: 1 − 1/√t for InverseSqrt, 1 − 1/t² for InverseSquare, 1 − 1/t
+// for Inverse, OwnProbability for Constant, and 1 for OwnOnly. InverseSqrt and InverseSquare have
+// p_1 = p_2, as in the experiments of Dai, Low and Jaillet (NeurIPS 2020). Inverse has p_1 = 0, as
+// in their experiments of 2021.
 func (s Schedule) Own(t uint64) float64 {
 	count := float64(max(t, 2))
 	switch s.Name {

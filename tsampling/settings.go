@@ -7,17 +7,17 @@ import (
 
 const (
 	defaultShareEvery = 1
-	defaultShareAfter = 50 // t_n in the experiments of Dai, Low and Jaillet (NeurIPS 2020)
+	defaultShareAfter = 50 // t_n, the observations behind a peer's sample, in the experiments of Dai, Low and Jaillet (NeurIPS 2020)
 	// MaxShareTrials is the maximum number of trials between two shares.
 	MaxShareTrials = 10000
 )
 
 // Settings are the keys of a task file for strategy fts.
 type Settings struct {
-	// Mode is Concurrent (nodes share while they run) or OneShot (a node shares once,
-	// as in the paper).
+	// Mode is Concurrent or OneShot. With Concurrent, nodes share while they run. With OneShot, a
+	// node shares once, as in the paper.
 	Mode string
-	// Schedule gives the probability p_t that a node's trial t uses its own surrogate.
+	// Schedule defines the probability p_t that a node's trial t uses its own surrogate.
 	Schedule Schedule
 	// ShareAfter is the number of trials after which a node shares in mode one-shot, 1 to
 	// MaxShareTrials; 0 in mode concurrent.

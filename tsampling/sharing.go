@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Names of the modes in a task file.
+// The names of the modes in a task file.
 const (
 	Concurrent = "concurrent"
 	OneShot    = "one-shot"
@@ -36,17 +36,18 @@ const (
 	oneShotTTL    = protocol.MaxTTL
 )
 
-// Sharing is the exchange that publishes draws of the agent's posterior as weights over the
-// shared features. It publishes a new draw after every few observations or, in one-shot
-// mode, a single draw after enough observations. It never waits.
+// Sharing is the exchange of strategy fts, with the state of one agent. It publishes samples
+// (draws) of the agent's posterior, as weights over the shared features. In concurrent mode it
+// publishes a new draw after every ShareEvery observations. In one-shot mode it publishes a single
+// draw after ShareAfter observations. It never waits for peers.
 type Sharing struct {
 	settings Settings
 	features int
 	atLeast  int // minimum number of observations for the first draw
 
-	drawnAt int  // number of observations behind the newest requested draw
+	drawnAt int  // number of observations of the newest draw that was requested or computed
 	drawing bool // a draw is being computed
-	done    bool // one-shot: the share has been sent, perhaps by an earlier run
+	done    bool // only in one-shot mode: the share has been sent, perhaps in an earlier run
 }
 
 var _ strategy.Exchange = (*Sharing)(nil)
@@ -60,13 +61,13 @@ func NewSharing(t *task.Task) *Sharing {
 	return s
 }
 
-// newReleases is NewSharing for a task with privacy. entropy must be the Reader of
-// crypto/rand outside of tests.
+// newReleases returns the exchange of one agent on a task with a section privacy, which publishes
+// draws with DP noise. entropy must be the Reader of crypto/rand outside of tests.
 func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	return dprelease.New(t, entropy, NewSharing(t).private)
 }
 
-// private returns the spec of DP releases of draws.
+// private returns the definition of the DP releases for package dprelease.
 func (s *Sharing) private(ledger.Terms) dprelease.Spec {
 	return dprelease.Spec{
 		Kind:   protocol.WeightsKind,
@@ -88,7 +89,7 @@ func (s *Sharing) private(ledger.Terms) dprelease.Spec {
 	}
 }
 
-// dueAt returns the number of observations after which a DP release is due.
+// dueAt returns the number of observations after which a DP release, counted from 1, is due.
 func (s *Sharing) dueAt(release int) int {
 	if s.settings.Mode == OneShot {
 		return s.atLeast
@@ -106,7 +107,7 @@ func (s *Sharing) ttl() time.Duration {
 // Name implements strategy.Exchange.
 func (*Sharing) Name() string { return protocol.WeightsKind }
 
-// Decode implements strategy.Exchange. The value is a protocol.Weights; DP releases are rejected.
+// Decode implements strategy.Exchange. The value is a protocol.Weights. Decode rejects DP releases.
 func (s *Sharing) Decode(payload []byte) (any, error) {
 	weights, err := protocol.DecodeWeights(payload, s.features)
 	if err != nil {
@@ -122,7 +123,7 @@ func (s *Sharing) Decode(payload []byte) (any, error) {
 func (s *Sharing) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	switch in := in.(type) {
 	case strategy.Replayed:
-		s.done = true // a record means only that the share was sent
+		s.done = true // the exchange writes a record only when it sends its one share
 	case strategy.Start, strategy.TrialsEnded:
 		return s.draw(view)
 	case strategy.WorkDone:

@@ -8,14 +8,15 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate"
 )
 
-// averageImprovement is the logarithm of the expected improvement over best, on
-// average over samples g of f at the k designs:
+// averageImprovement is the logarithm of the expected improvement (EI) over best. The average is
+// over samples g of the objective f at the k shared designs:
 //
 //	log mean_g EI(μ(x) + aᵀz_g, s²(x) - aᵀa),  a = L⁻¹c(x)
 //
-// with c(x) the covariances of f(x) with f at the designs, LLᵀ the covariance of
-// these and z_g = L⁻¹(g - m). If all terms underflow, the sum uses their logarithms, so
-// that it has a gradient there too.
+// Here μ and s² are the mean and variance of the posterior of f, c(x) is the vector of covariances
+// of f(x) with f at the k designs, m the mean of f at the designs, LLᵀ its covariance, and z_g =
+// L⁻¹(g - m). If all terms underflow, the average is computed from their logarithms, so that it has
+// a gradient in that case too.
 type averageImprovement struct {
 	posterior surrogate.Posterior
 	joint     surrogate.Joint
@@ -27,7 +28,7 @@ type averageImprovement struct {
 
 var _ acquisition.Function = (*averageImprovement)(nil)
 
-// workspace is the memory of one evaluation.
+// workspace holds the buffers of one evaluation.
 type workspace struct {
 	solved []float64 // a
 	pull   []float64 // weights for CrossGradient
@@ -35,11 +36,12 @@ type workspace struct {
 	slopes []float64 // two gradients
 }
 
-// term is EI given one sample, or its logarithm, with its derivatives.
+// term is the expected improvement given one sample, or its logarithm. byMean and bySD are its
+// derivatives with respect to the mean and the standard deviation.
 type term struct{ value, byMean, bySD float64 }
 
-// underflow is the largest sum of EI over the samples, in units of the objective's deviation given a
-// sample, for which average computes with logarithms.
+// underflow is the largest sum of EI over the samples for which average computes with logarithms.
+// The unit is the standard deviation of the objective given a sample.
 const underflow = 1e-200
 
 func (f *averageImprovement) borrow(dim int) *workspace {
@@ -64,9 +66,10 @@ func (f *averageImprovement) Value(x []float64) float64 {
 	return value
 }
 
-// average returns the logarithm of the average, and the deviation given a sample, which is the same for
-// all samples. It stores a in solved, and in the terms the derivatives of the result by each term's mean
-// and deviation.
+// average returns the logarithm of the average, and the standard deviation of f(x) given a sample,
+// which is the same for all samples. mean and variance are those of the posterior at x. average
+// stores a in w.solved. It stores in w.terms the derivatives of the result with respect to the mean
+// and the standard deviation of each term.
 func (f *averageImprovement) average(w *workspace, x []float64, mean, variance float64) (value, sd float64) {
 	f.joint.Cross(w.solved, x)
 	f.condition.forward(w.solved)
@@ -87,7 +90,8 @@ func (f *averageImprovement) average(w *workspace, x []float64, mean, variance f
 	return math.Log(sum / float64(len(w.terms))), sd
 }
 
-// averageOfLogarithms is the second half of average if EI is too small for a float64.
+// averageOfLogarithms completes average from the logarithms of EI, if EI is too small for a
+// float64.
 func (f *averageImprovement) averageOfLogarithms(w *workspace, mean, sd float64) float64 {
 	largest := math.Inf(-1)
 	for i, z := range f.samples {
@@ -105,7 +109,7 @@ func (f *averageImprovement) averageOfLogarithms(w *workspace, mean, sd float64)
 	for i, t := range w.terms {
 		share := math.Exp(t.value-largest) / sum
 		if share == 0 {
-			w.terms[i] = term{} // the slopes of a term of -Inf are not finite
+			w.terms[i] = term{} // the derivatives of a term whose logarithm is -Inf are not finite
 			continue
 		}
 		w.terms[i].byMean *= share
@@ -114,7 +118,8 @@ func (f *averageImprovement) averageOfLogarithms(w *workspace, mean, sd float64)
 	return largest + math.Log(sum/float64(len(w.terms)))
 }
 
-// Gradient implements acquisition.Function. It is 0 where no sample allows an improvement.
+// Gradient implements acquisition.Function. The gradient is 0 at designs where no sample allows an
+// improvement.
 func (f *averageImprovement) Gradient(grad, x []float64) float64 {
 	w := f.borrow(len(x))
 	defer f.memory.Put(w)

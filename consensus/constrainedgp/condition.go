@@ -9,27 +9,27 @@ import (
 )
 
 const (
-	proposals = 2000 // samples of the posterior for judging designs
-	fewClaims = 5    // largest set that counts as impossible if no proposal supports it
-	enough    = 50   // minimum of accepted proposals for representing the distribution
-	maxKept   = 200  // samples in the average of the acquisition
+	proposals = 2000 // posterior samples that determine which designs are dropped
+	fewClaims = 5    // up to this number of designs, a set counts as impossible if no proposal satisfies the condition at all of them
+	enough    = 50   // minimum number of accepted proposals that represent the distribution
+	maxKept   = 200  // maximum number of samples in the average of the acquisition function
 
-	// nugget is the variance of the error of the condition on f at a design, in units of the
-	// variance of f there. It keeps the covariance of nearly identical designs, and of designs
-	// that the others nearly determine, well above rounding errors.
+	// nugget is the variance of an error that is added to f at each design of the condition, in
+	// units of the variance of f there. It keeps the covariance matrix of nearly identical designs
+	// well above rounding errors, and that of designs that the others nearly determine.
 	nugget = 1e-6
 )
 
-// condition is that a normal vector g = m + L z, z standard normal, exceeds a
-// threshold in all its k elements: Lz > bound.
+// condition states that all k elements of a normal vector g = m + Lz exceed a threshold, with z
+// standard normal. This is Lz > bound.
 type condition struct {
 	k     int
 	l     []float64 // L, k×k, row-major, lower
 	bound []float64 // threshold - m
 }
 
-// newCondition returns the condition on the elements `which` of a normal vector. ok is false if their
-// covariance cannot be factorised.
+// newCondition returns the condition that the elements `which` of a normal vector with this mean
+// and covariance exceed the threshold. ok is false if their covariance cannot be factorised.
 func newCondition(mean []float64, covariance *mat.SymDense, which []int, threshold float64) (c condition, ok bool) {
 	c = condition{k: len(which), l: make([]float64, len(which)*len(which)), bound: make([]float64, len(which))}
 	part := mat.NewSymDense(c.k, nil)
@@ -78,8 +78,9 @@ func (c condition) backward(v []float64) {
 	}
 }
 
-// propose draws the vector without the condition. It returns the draws that satisfy it, as z, and for
-// each element the number of draws in which that element satisfies its part.
+// propose draws z without the condition, `proposals` times. It returns the draws that satisfy the
+// whole condition, and for each element the number of draws in which that element exceeds the
+// threshold.
 func (c condition) propose(rng *rand.Rand) (accepted [][]float64, supported []int) {
 	supported = make([]int, c.k)
 	z := make([]float64, c.k)
@@ -99,9 +100,9 @@ func (c condition) propose(rng *rand.Rand) (accepted [][]float64, supported []in
 	return accepted, supported
 }
 
-// fulfil selects the elements of a normal vector that can exceed the threshold, and samples the vector
-// given that they do. samples has at most maxKept vectors z of the condition. kept has the indices of
-// the elements in order; it is empty if all were dropped.
+// fulfil selects the elements of a normal vector that can exceed the threshold together, and
+// samples the vector under the condition c that they do. kept has the indices of these elements in
+// order. It is empty if all were dropped. samples has at most maxKept vectors z of c.
 func fulfil(mean []float64, covariance *mat.SymDense, threshold float64, rng *rand.Rand) (kept []int, c condition, samples [][]float64) {
 	for i := range mean {
 		kept = append(kept, i)
@@ -134,13 +135,14 @@ func fulfil(mean []float64, covariance *mat.SymDense, threshold float64, rng *ra
 	return nil, condition{}, nil
 }
 
-// withoutLeast drops the element of smallest Φ((m-δ)/sd).
+// withoutLeast returns kept without the least plausible element, the one with the smallest (mean -
+// threshold)/sd.
 func withoutLeast(kept []int, mean []float64, covariance *mat.SymDense, threshold float64) []int {
 	least, lowest := 0, math.Inf(1)
 	for i, from := range kept {
 		score := (mean[from] - threshold) / math.Sqrt(covariance.At(from, from))
 		if math.IsNaN(score) {
-			score = math.Inf(-1) // at the threshold and without variance
+			score = math.Inf(-1) // the mean equals the threshold, and the variance is 0
 		}
 		if score < lowest {
 			least, lowest = i, score
@@ -149,7 +151,7 @@ func withoutLeast(kept []int, mean []float64, covariance *mat.SymDense, threshol
 	return slices.Delete(slices.Clone(kept), least, least+1)
 }
 
-// thin keeps maxKept samples, evenly spaced.
+// thin returns at most maxKept of the samples, evenly spaced.
 func thin(samples [][]float64) [][]float64 {
 	if len(samples) <= maxKept {
 		return samples
@@ -161,8 +163,8 @@ func thin(samples [][]float64) [][]float64 {
 	return thinned
 }
 
-// dot returns the product of row and the first elements of v, summed in this order. linalg.Dot sums in
-// another order, and draws would change.
+// dot returns the scalar product of row and the first elements of v, summed in order of the index.
+// linalg.Dot sums in another order, which would change draws.
 func dot(row, v []float64) float64 {
 	sum := 0.0
 	for i, w := range row {

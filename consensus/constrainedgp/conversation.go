@@ -17,24 +17,24 @@ import (
 
 type session = [protocol.SessionBytes]byte
 
-// neighbour is a peer with which the agent has begun comparisons.
+// neighbour is the state of the comparisons that the agent has begun with one peer.
 type neighbour struct {
-	latest       int  // number of observations behind the newest design that was offered to it
+	latest       int  // number of observations of the newest design that was compared with the peer
 	finished     bool // the comparison of that design has ended
-	tries        int  // comparisons begun with that design
+	tries        int  // number of comparisons begun with that design
 	rest         int  // ticks until the next try
 	conversation *conversation
 }
 
-// conversation is a comparison that the agent has begun.
+// conversation is a running comparison that the agent has begun.
 type conversation struct {
 	session    session
 	design     protocol.NearOptimal
-	age        int                 // ticks
-	comparison *compare.Comparison // nil until the offer is computed, and after the answer has arrived
+	age        int                 // ticks since the comparison began
+	comparison *compare.Comparison // set only while the agent waits for the answer: after the offer was computed, until the answer arrives
 }
 
-// Results of computations.
+// Results of the computations of an offer, an answer and a verdict.
 type (
 	offer struct {
 		to         peer.ID
@@ -54,7 +54,8 @@ type (
 	}
 )
 
-// conversation returns the unique name of a comparison, which binds its messages to it.
+// conversation returns the unique name of a comparison. The name is an input of the comparison's
+// cryptography, so that its messages are useless in another comparison.
 func (e *Private) conversation(begins, answers peer.ID, s session) []byte {
 	name := []byte("fbo constrained-gp comparison 1")
 	for _, part := range [][]byte{e.task.ID().Bytes(), []byte(begins), []byte(answers), s[:]} {
@@ -64,7 +65,8 @@ func (e *Private) conversation(begins, answers peer.ID, s session) []byte {
 	return name
 }
 
-// begin begins comparisons of the newest design with the present peers that lack one.
+// begin begins comparisons of the agent's newest design with all present peers with which it was
+// not compared yet.
 func (e *Private) begin(view strategy.View) (out []strategy.Output) {
 	if e.own.design == nil {
 		return nil
@@ -92,7 +94,7 @@ func (e *Private) begin(view strategy.View) (out []strategy.Output) {
 	return out
 }
 
-// offer begins one comparison.
+// offer begins one comparison with a peer.
 func (e *Private) offer(self, to peer.ID, n *neighbour) []strategy.Output {
 	t := &conversation{design: *e.own.design}
 	secret := make([]byte, compare.SecretBytes)
@@ -109,7 +111,7 @@ func (e *Private) offer(self, to peer.ID, n *neighbour) []strategy.Output {
 	return []strategy.Output{record(begunRecord, to, binary.AppendUvarint(nil, uint64(n.latest))), work}
 }
 
-// draw fills memory with random bytes.
+// draw fills each slice with random bytes.
 func (e *Private) draw(memory ...[]byte) error {
 	for _, m := range memory {
 		if _, err := io.ReadFull(e.random, m); err != nil {
@@ -119,7 +121,7 @@ func (e *Private) draw(memory ...[]byte) error {
 	return nil
 }
 
-// tick abandons comparisons that take too long, and begins those that are due.
+// tick abandons comparisons that take too long, and begins the comparisons that are due.
 func (e *Private) tick(view strategy.View) []strategy.Output {
 	for _, n := range e.peers {
 		n.rest = max(n.rest-1, 0)
@@ -133,7 +135,7 @@ func (e *Private) tick(view strategy.View) []strategy.Output {
 	return e.begin(view)
 }
 
-// renew begins the next hour of answers.
+// renew renews the hourly budget of answers.
 func (e *Private) renew() []strategy.Output {
 	next := strategy.SetTimer{Name: hourTimer, After: hour}
 	if !e.budget.Spent() {
@@ -144,8 +146,8 @@ func (e *Private) renew() []strategy.Output {
 	return []strategy.Output{record(hourRecord, "", nil), next}
 }
 
-// receive handles a message of a comparison. It ignores messages that do not fit; the peer then abandons
-// the comparison after a while.
+// receive handles a message of a comparison. It ignores messages that do not belong to a running
+// comparison. The peer then abandons its comparison after a while.
 func (e *Private) receive(view strategy.View, in strategy.Direct) []strategy.Output {
 	c, err := protocol.DecodeComparison(in.Data, e.task.Space)
 	if err != nil {
@@ -171,8 +173,8 @@ func (e *Private) receive(view strategy.View, in strategy.Direct) []strategy.Out
 	comparison := n.conversation.comparison
 	n.conversation.comparison = nil
 	return []strategy.Output{strategy.Work{Name: "verdict", Run: func(context.Context, strategy.View, strategy.Seed) (any, error) {
-		// A wrong answer counts as a bound that does not exceed the threshold: another
-		// result would disclose a second bit to its author.
+		// An invalid answer counts as one whose threshold the bound does not exceed. Any other
+		// reaction would disclose a second bit to the author of the answer.
 		exceeds, err := comparison.End(c.Answer)
 		return verdict{in.From, c.Session, exceeds && err == nil}, nil
 	}}}
@@ -198,14 +200,14 @@ func (e *Private) answer(self, from peer.ID, c protocol.Comparison) []strategy.O
 	return []strategy.Output{record(answeredRecord, from, nil), strategy.Work{Name: "answer", Run: func(context.Context, strategy.View, strategy.Seed) (any, error) {
 		message, err := compare.Answer(threshold, name, c.Offer, bytes.NewReader(secret))
 		if err != nil {
-			return nil, nil // an error of the peer, which this node need not report
+			return nil, nil // the offer of the peer is invalid; this node need not report that
 		}
 		return answer{from, c.Session, message}, nil
 	}}}
 }
 
-// accept handles the verdict of a comparison that the agent has answered. The newest verdict of a peer
-// replaces the one before; a verdict without a design removes the peer's earlier design.
+// accept handles the verdict of a comparison that the agent has answered. A peer's newest verdict
+// replaces its earlier one. A verdict without a design removes the peer's earlier design.
 func (e *Private) accept(from peer.ID, c protocol.Comparison) []strategy.Output {
 	if awaited, ok := e.awaits[from]; !ok || awaited != c.Session {
 		return nil
@@ -230,7 +232,7 @@ func (e *Private) accept(from peer.ID, c protocol.Comparison) []strategy.Output 
 	return []strategy.Output{record(receivedRecord, from, payload), e.show()}
 }
 
-// done continues after a computation has ended.
+// done handles the end of a computation and continues the comparison to which it belongs.
 func (e *Private) done(view strategy.View, in strategy.WorkDone) []strategy.Output {
 	if in.Name == "design" {
 		e.computing = false
@@ -263,7 +265,8 @@ func (e *Private) done(view strategy.View, in strategy.WorkDone) []strategy.Outp
 	return nil
 }
 
-// conversationWith returns the running comparison with a peer if it has this session, and otherwise nil.
+// conversationWith returns the running comparison with a peer if it has this session. Otherwise it
+// returns nil.
 func (e *Private) conversationWith(id peer.ID, s session) *conversation {
 	if n := e.peers[id]; n != nil && n.conversation != nil && n.conversation.session == s {
 		return n.conversation
@@ -279,12 +282,13 @@ func (e *Private) send(to peer.ID, c protocol.Comparison) []strategy.Output {
 	return []strategy.Output{strategy.Send{To: to, Data: data}}
 }
 
-// Contents of a record, by its first byte. The length of a peer ID follows, then the ID and the rest.
+// The first byte of a record is the type of its content. The length of a peer ID follows, then the
+// ID, then the content that the comments below describe.
 const (
-	begunRecord    = 'b' // number of observations behind the design that was offered to the peer
-	answeredRecord = 'a' // the peer was answered
-	hourRecord     = 'h' // a new hour of answers begins; no peer
-	receivedRecord = 'd' // the peer's design, or nothing if the peer has none for this agent any more
+	begunRecord    = 'b' // a comparison was begun with the peer; number of observations of the compared design
+	answeredRecord = 'a' // an offer of the peer was answered; empty
+	hourRecord     = 'h' // a new hour of the budget of answers begins; no peer ID, empty
+	receivedRecord = 'd' // a verdict of the peer arrived; its design, or empty if the verdict has none
 )
 
 func record(tag byte, id peer.ID, rest []byte) strategy.Record {

@@ -12,23 +12,24 @@ import (
 
 // Limits on the work of a suggestion.
 const (
-	maxLabels    = 64 // of all peers together
-	maxLabellers = 64 // peers whose labels are used, drawn anew for each trial
+	maxLabels    = 64 // maximum number of labels of all peers together
+	maxLabellers = 64 // maximum number of peers whose labels are used; drawn anew for each trial
 )
 
-// feasibilityLabels holds the labels that count, and the number of peers that sent them.
+// feasibilityLabels holds the labels that the agent uses, and how many peers and observations they
+// come from.
 type feasibilityLabels struct {
 	x            [][]float64
 	kept         []bool
-	feasible     [][]float64 // those of x that are feasible
+	feasible     [][]float64 // the designs of x that are feasible
 	peers        int
-	observations int // observations of these peers
+	observations int // sum of the observations that these peers report
 }
 
-// byLabels is byDesigns for peers that share only which designs were feasible. It uses expected
-// improvement with posteriors of the constraints that are conditioned on these labels. Without a label
-// that counts it suggests the design of alone.LogEI. It also does while [search.Uninformed] holds and no
-// peer has a feasible design.
+// byLabels chooses the design after the starting designs if peers share only which of their designs
+// were feasible. It maximises the expected improvement, with posteriors of the constraints
+// conditioned on these labels. If it uses no label, it suggests the design of alone.LogEI. It does
+// the same while [search.Uninformed] returns true and no peer has a feasible design.
 func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	t := applyLabels(view, seed.Stream("which peers", trial))
 	if len(t.x) == 0 || len(t.feasible) == 0 && search.Uninformed(view) {
@@ -46,9 +47,10 @@ func (s Strategy) byLabels(ctx context.Context, view strategy.View, trial uint64
 	return s.maximise(ctx, view, trial, seed, f, t.feasible[:min(len(t.feasible), aroundClaims)], why)
 }
 
-// applyLabels collects the newest labels, a peer's latest first, that the own posteriors do not
-// contradict. Infeasible designs count only if the task has one constraint with one limit, since a
-// label does not state which of several limits is violated.
+// applyLabels collects labels that the own posteriors do not contradict. It takes the latest label
+// of each peer first, then the one before, and so on. Infeasible designs are used only if the task
+// has one constraint with one limit, since a label does not state which of several limits is
+// violated.
 func applyLabels(view strategy.View, rng *rand.Rand) (t feasibilityLabels) {
 	limits := search.Limits(view)
 	if len(limits) == 0 {

@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// sweeps is the number of passes over all coordinates before a chain gives its sample.
-// In the tests three passes are enough from distant starts.
+// sweeps is the number of passes over all coordinates before a chain returns its sample. In the
+// tests three passes are enough from distant starts.
 const sweeps = 25
 
-// gibbs returns maxKept samples of z given the condition, one from each of maxKept
-// chains, so that there is no thinning within a chain. The burn-in is sweeps. The start is
-// a draw whose distribution is exact in the limit of many proposals.
+// gibbs returns maxKept samples of z given the condition, one from each of maxKept chains, so that
+// no chain must be thinned. Each chain starts from a draw whose distribution is exact in the limit
+// of many proposals, and then makes `sweeps` passes.
 //
-// The sampler moves in coordinates of z, not of g = m + Lz. Designs of agents that seek the
-// same optimum are close together, and along nearly equal elements of g the sampler
-// would take tiny steps. The elements of z are independent apart from the condition.
-// Source: Rodriguez-Yam, Davis and Scharf, "Efficient Gibbs Sampling of Truncated Multivariate
-// Normal with Application to Constrained Linear Regression" (2004).
+// The sampler moves in coordinates of z, not of g = m + Lz. Agents that seek the same optimum share
+// designs that are close together, with nearly equal elements of g. Along these the sampler would
+// take tiny steps. The elements of z are independent except for the condition. Source:
+// Rodriguez-Yam, Davis and Scharf, "Efficient Gibbs Sampling of Truncated Multivariate Normal with
+// Application to Constrained Linear Regression" (2004).
 func (c condition) gibbs(rng *rand.Rand) [][]float64 {
 	chains := c.starts(rng)
 	c.move(chains, rng)
 	return chains
 }
 
-// move moves each chain by sweeps passes, in place.
+// move makes `sweeps` passes of each chain, in place.
 func (c condition) move(chains [][]float64, rng *rand.Rand) {
 	slack := make([]float64, c.k)
 	for _, z := range chains {
@@ -61,11 +61,11 @@ func (c condition) sweep(z, slack []float64, rng *rand.Rand) {
 	}
 }
 
-// starts draws z element by element, each given the elements before it and its own part of
-// the condition. It then resamples the draws with the probabilities of these parts as
-// weights. Source: Genz, "Numerical Computation of Multivariate Normal
-// Probabilities" (Journal of Computational and Graphical Statistics, 1992), in
-// the order of the elements.
+// starts returns the starts of maxKept chains. It draws z element by element. Each element is drawn
+// given the elements before it and its own part of the condition. The draws are then resampled with
+// weights proportional to the product of the probabilities of these parts. Source: Genz, "Numerical
+// Computation of Multivariate Normal Probabilities" (Journal of Computational and Graphical
+// Statistics, 1992), in the order of the elements.
 func (c condition) starts(rng *rand.Rand) [][]float64 {
 	draws, logs := make([][]float64, proposals), make([]float64, proposals)
 	for n := range draws {
@@ -97,8 +97,8 @@ func (c condition) starts(rng *rand.Rand) [][]float64 {
 
 // Constants of sampling the standard normal distribution in its tail.
 const (
-	tail  = 2.0 // lower bound from which rejection sampling is used
-	tries = 100 // each is accepted with a probability above 0.8
+	tail  = 2.0 // from this lower bound on, truncatedNormal uses rejection sampling
+	tries = 100 // maximum number of proposals; each is accepted with a probability above 0.8
 )
 
 // truncatedNormal draws from the standard normal distribution between low and

@@ -15,31 +15,31 @@ import (
 )
 
 const (
-	minScore   = -4   // lowest score of a claim that the own posterior does not contradict
-	maxClaims  = 20   // designs that are considered together
-	sameDesign = 1e-6 // in every coordinate; a float32 on the wire is exact to 6e-8
+	minScore   = -4   // claims with a lower score contradict the own posterior
+	maxClaims  = 20   // maximum number of designs that are considered together
+	sameDesign = 1e-6 // claims count as equal if no coordinate differs by more; float32 coordinates in messages are exact to 6e-8
 )
 
-// claim is a design that peers or the user consider near-optimal.
+// claim is a design that peers or the node's user consider near-optimal.
 type claim struct {
 	x            []float64 // encoded, a design of the space
 	peers        int       // number of peers that claim it; 0 if only the node's user does
-	observations int       // behind the peers' claims
+	observations int       // sum of the observations that these peers report
 
-	share    *strategy.Share // nil for the user's, and for what has passed a private comparison
-	mean     float64         // of the own posterior
+	share    *strategy.Share // the peer's share; nil for a design of the user or one received after a private comparison
+	mean     float64         // posterior mean at x, set by predict
 	variance float64
 }
 
-// score returns the number of deviations of the own posterior by which the claim lies above the
-// threshold, NaN if that is undefined.
+// score returns the number of posterior standard deviations by which the posterior mean at the
+// claim exceeds the threshold. It returns NaN if that is undefined.
 func (c claim) score(threshold float64) float64 { return (c.mean - threshold) / math.Sqrt(c.variance) }
 
-// comparison reports whether a peer's design is better by its author's bound than the agent's threshold
-// δ, in units of the objective with larger values better.
+// comparison is a function that reports whether the bound of a peer's design exceeds the agent's
+// threshold δ. Both are in units of the objective, with larger values better.
 type comparison func(view strategy.View, share strategy.Share, threshold float64) bool
 
-// exceeds compares the bound of a share with the threshold. A share without a bound passes.
+// exceeds is the comparison of a share's bound with the threshold. A share without a bound passes.
 func exceeds(_ strategy.View, share strategy.Share, threshold float64) bool {
 	n, ok := share.Value.(protocol.NearOptimal)
 	return ok && (n.Bound == nil || *n.Bound > threshold)
@@ -48,7 +48,7 @@ func exceeds(_ strategy.View, share strategy.Share, threshold float64) bool {
 // claimsOf returns the claims of peers and of the node's user.
 func claimsOf(t *task.Task, view strategy.View) []claim {
 	var all []claim
-	whole := t.Space.Whole() // peers may search where this node's own limits forbid
+	whole := t.Space.Whole() // peers may search outside of the limits that this node has set for itself
 	for share, n := range strategy.Shares[protocol.NearOptimal](view) {
 		x := whole.Encode(whole.Decode(n.Point.Encoded(whole)))
 		all = append(all, claim{x: x, peers: 1, observations: n.Observations, share: share})
@@ -66,8 +66,9 @@ func claimsOf(t *task.Task, view strategy.View) []claim {
 	return all
 }
 
-// predict sets the own posterior's predictions for the claims, and returns the largest mean. Without
-// constraints the threshold is at least that; otherwise the search for the maximum has missed a claim.
+// predict sets mean and variance of the claims by the own posterior, and returns the largest mean.
+// On a task without constraints, the threshold must be at least that mean. Otherwise the search for
+// the maximum has missed it.
 func predict(claims []claim, posterior surrogate.Posterior) (highest float64) {
 	highest = math.Inf(-1)
 	for i := range claims {
@@ -78,7 +79,7 @@ func predict(claims []claim, posterior surrogate.Posterior) (highest float64) {
 	return highest
 }
 
-// keepable returns the claims that the own posteriors allow to be feasible, the most probable first.
+// keepable returns the claims that can be feasible by the own posteriors, the most probable first.
 func keepable(view strategy.View, claims []claim) []claim {
 	limits := search.Limits(view)
 	probability := acquisition.LogFeasibility(limits...)
@@ -89,8 +90,8 @@ func keepable(view strategy.View, claims []claim) []claim {
 	return distinct(claims)
 }
 
-// canKeep reports whether the own posteriors allow that the design at x satisfies the limits, by the
-// rule of plausible.
+// canKeep reports whether the design at x can satisfy the limits by the own posteriors: for each
+// limit, a value on the allowed side lies within four (-minScore) deviations of the mean.
 func canKeep(limits []acquisition.Limit, x []float64) bool {
 	return !slices.ContainsFunc(limits, func(l acquisition.Limit) bool {
 		mean, sd := predicted(l, x)
@@ -98,8 +99,8 @@ func canKeep(limits []acquisition.Limit, x []float64) bool {
 	})
 }
 
-// canBreak reports whether the own posterior allows that the design at x violates a one-sided limit. It
-// is false for a two-sided limit, since a label does not state which side is violated.
+// canBreak reports whether the design at x can violate a one-sided limit by the own posterior. It
+// returns false for a two-sided limit, since a label does not state which side is violated.
 func canBreak(l acquisition.Limit, x []float64) bool {
 	if !math.IsInf(l.Low, -1) && !math.IsInf(l.High, 1) {
 		return false
@@ -113,8 +114,8 @@ func predicted(l acquisition.Limit, x []float64) (mean, sd float64) {
 	return mean, math.Sqrt(variance + l.Noise)
 }
 
-// given returns the view with posteriors of the constraints that are conditioned on which of the
-// designs at x satisfy them.
+// given returns the view with posteriors of the constraints that are conditioned on the designs x:
+// design i satisfies all constraints if kept[i] is true, and violates them otherwise.
 func given(view strategy.View, x [][]float64, kept []bool) (strategy.View, error) {
 	view.Constraints = slices.Clone(view.Constraints)
 	for i, c := range view.Constraints {
@@ -127,15 +128,15 @@ func given(view strategy.View, x [][]float64, kept []bool) (strategy.View, error
 	return view, nil
 }
 
-// plausible returns the claims that the own posterior does not contradict, the most plausible first. It
-// returns at most maxClaims and merges equal ones.
+// plausible returns the claims that do not contradict the own posterior, the most plausible first.
+// It merges equal claims and returns at most maxClaims.
 func plausible(claims []claim, threshold float64) []claim {
 	claims = slices.DeleteFunc(claims, func(c claim) bool { return !(c.score(threshold) >= minScore) })
 	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(b.score(threshold), a.score(threshold)) })
 	return distinct(claims)
 }
 
-// distinct returns the first maxClaims claims; it merges equal ones.
+// distinct merges equal claims and returns the first maxClaims of the rest.
 func distinct(claims []claim) (all []claim) {
 	for _, c := range claims {
 		same := func(other claim) bool { return near(c.x, other.x) }

@@ -20,19 +20,20 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Times of the exchange; untyped numbers are in ticks.
+// Times of the exchange. Numbers without a unit are in ticks of length ticking.
 const (
 	ticking       = 5 * time.Second
 	hour          = time.Hour
-	patience      = 13  // until a comparison is abandoned: slightly longer than a message may wait
-	earlyPause    = 6   // after a refusal by a peer that has no threshold yet
-	frequentPause = 120 // after a refusal by a peer whose budget of answers is used up
+	patience      = 13  // age at which a comparison is abandoned: slightly longer than a direct message may wait for delivery
+	earlyPause    = 6   // pause after a refusal by a peer that has no threshold yet
+	frequentPause = 120 // pause after a refusal by a peer whose budget of answers is spent
 )
 
-// attempts is the maximum number of comparisons of a design with a peer that does not respond.
+// attempts is the maximum number of comparisons of one design that the agent begins with a peer
+// that does not respond.
 const attempts = 3
 
-// maxPeers is the maximum number of peers with stored state.
+// maxPeers is the maximum number of peers whose state the exchange stores.
 const maxPeers = 1024
 
 const (
@@ -40,35 +41,36 @@ const (
 	hourTimer = "hour"
 )
 
-// Private is the exchange of one agent on a task of type constrained-gp whose threshold is
-// private. It publishes nothing. After every observation from the last starting design on
-// the agent compares the lower bound of its best design with the threshold of each present
-// agent. It sends the design to the agents whose threshold the bound exceeds.
+// Private is the exchange of one agent on a task with threshold: private. It publishes nothing.
+// After every observation, from the last starting design on, the agent compares the lower
+// confidence bound of its best design with the threshold of each present agent. It sends the design
+// to the agents whose threshold the bound exceeds.
 //
-// The record that a comparison was begun or answered is on disk before its message is sent. A
-// received design is on disk before the strategy uses it. Secrets are not stored: comparisons
-// that were running when an agent stopped are abandoned, and the same design is not compared again.
+// Before the agent sends a message that begins or answers a comparison, the record of that
+// comparison is on disk. Before the strategy uses a received design, the design is on disk. Secrets
+// are not stored. So comparisons that were running when an agent stopped are abandoned, and the
+// same design is not compared again.
 type Private struct {
 	task   *task.Task
 	find   search.Search
 	random io.Reader
 
 	own       found
-	ready     bool // own is set
+	ready     bool // the first design and threshold have been computed
 	computing bool
 
 	peers    map[peer.ID]*neighbour
-	budget   *compare.Budget                  // of answers
-	awaits   map[peer.ID]session              // answered comparisons without a verdict yet
-	received map[peer.ID]protocol.NearOptimal // designs whose bound exceeded the threshold
+	budget   *compare.Budget                  // budget of answers per hour
+	awaits   map[peer.ID]session              // sessions of answered comparisons whose verdict has not arrived
+	received map[peer.ID]protocol.NearOptimal // designs of peers whose bound exceeded the own threshold
 }
 
 // found holds the values that an agent uses in comparisons.
 type found struct {
-	observations int // number of observations behind these values
+	observations int // number of observations from which these values were computed
 	design       *protocol.NearOptimal
-	bound        uint64 // of the design, by compare.Ordered; larger is better
-	threshold    uint64 // by compare.Ordered
+	bound        uint64 // lower confidence bound of the design, encoded by compare.Ordered; larger is better
+	threshold    uint64 // own threshold, encoded by compare.Ordered
 }
 
 // received is the exchange's result in the view: the received designs, in order of the peers.
@@ -76,7 +78,8 @@ type received []protocol.NearOptimal
 
 var _ strategy.Exchange = (*Private)(nil)
 
-// NewPrivate returns the exchange. random is crypto/rand.Reader if nil.
+// NewPrivate returns the exchange of one agent. random is the source of secrets; nil means
+// crypto/rand.Reader.
 func NewPrivate(t *task.Task, random io.Reader) (*Private, error) {
 	budget, err := compare.NewBudget(designsOf(t).ComparisonsPerHour)
 	if err != nil {
@@ -141,8 +144,8 @@ func (e *Private) compute(view strategy.View) []strategy.Output {
 	}}}
 }
 
-// find returns a found for this view, or nil if the agent cannot compare yet. The next attempt is after
-// the next observation.
+// find computes a found for this view, or returns nil if the agent cannot compare yet. The next
+// attempt follows the next observation.
 func find(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed strategy.Seed) (any, error) {
 	if view.Posterior == nil {
 		return nil, nil // the surrogate could not be fitted
@@ -167,8 +170,9 @@ func find(ctx context.Context, t *task.Task, s search.Search, view strategy.View
 	return f, nil
 }
 
-// largestMean returns the threshold: the largest posterior mean among probably feasible designs, in the
-// objective's units. It is -Inf, which every design exceeds, until a feasible design is known.
+// largestMean returns the threshold δ: the largest posterior mean among probably feasible designs,
+// in the objective's units. Until a feasible design is known it returns -Inf, which every design
+// exceeds.
 func largestMean(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed strategy.Seed) (float64, error) {
 	if len(view.Constraints) > 0 && strategy.Best(t, view.Trials) == nil {
 		return math.Inf(-1), nil

@@ -14,9 +14,9 @@ import (
 
 // Values of the key threshold.
 const (
-	none    = "none"    // designs are always shared, without further information
-	open    = "open"    // designs are shared with the lower confidence bound of the objective
-	private = "private" // a design goes to peers whose threshold its bound exceeds, by comparisons that disclose neither
+	none    = "none"    // designs are shared with all peers, without further information
+	open    = "open"    // designs are shared with all peers, with the lower confidence bound of the objective
+	private = "private" // a design is sent only to peers whose threshold its bound exceeds, by comparisons that disclose neither value
 )
 
 const (
@@ -39,7 +39,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 // Release implements task.Releaser.
 func (s Settings) Release(t *task.Task) task.Release { return strategy.ReleaseOf(disclosures(), t) }
 
-// Designs holds the keys of a task whose nodes share designs.
+// Designs holds the further keys of a task whose nodes share designs.
 type Designs struct {
 	// Threshold is none, open or private.
 	Threshold string
@@ -56,7 +56,7 @@ func readDesigns(s *task.Section) task.StrategySettings {
 	d := Designs{Threshold: s.Word("threshold", none, none, open, private)}
 	d.Confidence = s.Within("confidence", defaultConfidence, 0, maxConfidence)
 	if d.Threshold == private {
-		s.Refuse("share_every", "threshold: "+none+" or "+open) // each new design is compared with a peer's current threshold
+		s.Refuse("share_every", "threshold: "+none+" or "+open) // in private mode every new design is compared
 		d.ComparisonsPerHour = s.Whole("comparisons_per_hour", defaultComparisonsPerHour, 1, maxComparisonsPerHour)
 	} else {
 		s.Refuse("comparisons_per_hour", "threshold: "+private)
@@ -81,10 +81,11 @@ func (d Designs) Keys() map[string]any {
 	return keys
 }
 
-// designsOf returns the keys of a task whose nodes share designs, and the zero value for other tasks.
+// designsOf returns the Designs of a task whose nodes share designs. For other tasks it returns the
+// zero value.
 func designsOf(t *task.Task) Designs { return strategy.ChosenSettings[Designs](t) }
 
-// Register registers design sharing with a constrained Gaussian process.
+// Register returns the registration of the strategy constrained-gp.
 func Register() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "constrained-gp", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true, ForConstraints: true, Joint: true},
@@ -110,8 +111,9 @@ func disclosures() []strategy.Disclosure {
 	}
 }
 
-// discloseBest shares the exact design, with this threshold. beside describes what that reveals in
-// addition to the node's search.
+// discloseBest returns the disclosure in which nodes share exact designs, with this value of
+// threshold. beside is the end of a sentence that describes what peers learn in addition to the
+// designs.
 func discloseBest(threshold, beside string) strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:    "best",
@@ -141,7 +143,8 @@ func holds(t *task.Task) string {
 	return fmt.Sprintf("the design whose lower bound, at %g deviations, is best", designsOf(t).Confidence)
 }
 
-// discloseCompared sends a design to the peers whose threshold its bound exceeds.
+// discloseCompared returns the disclosure in which a node sends a design only to peers whose
+// threshold its bound exceeds.
 func discloseCompared() strategy.Disclosure {
 	d := discloseBest(private, "")
 	d.Exchanges = func(env strategy.Env) ([]strategy.Exchange, error) {
@@ -162,7 +165,8 @@ func discloseCompared() strategy.Disclosure {
 	return d
 }
 
-// discloseNoisy shares a design with noise, without further information.
+// discloseNoisy returns the disclosure in which nodes share designs with DP noise, without further
+// information.
 func discloseNoisy() strategy.Disclosure {
 	d := dprelease.OfDesigns(discloseBest(none, ""), protocol.NearOptimalKind, newReleases, func(t *task.Task) string {
 		if designsOf(t).Threshold != none {
@@ -176,7 +180,7 @@ func discloseNoisy() strategy.Disclosure {
 	return d
 }
 
-// discloseCoarse shares the grid cell of a design.
+// discloseCoarse returns the disclosure in which nodes share the grid cell of a design.
 func discloseCoarse() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:    coarsen.Share,
@@ -196,7 +200,7 @@ func discloseCoarse() strategy.Disclosure {
 	}
 }
 
-// forge replaces the design of a payload by one of the attack.
+// forge replaces the design of a payload by a design of the attack.
 func forge(t *task.Task, _ string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	design, err := protocol.DecodeNearOptimal(payload, t.Space)
 	if err != nil {

@@ -18,13 +18,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ttl is the lifetime of a share without a renewal by its author.
+// ttl is the lifetime of a share that its author does not renew.
 const ttl = protocol.MaxTTL
 
 // newSharing returns the exchange of one agent on a task of type constrained-gp. It publishes the
-// maximiser of the lower confidence bound of the agent's posterior: after every observation from the
-// last starting design on, or as often as share_every sets. If grid is not nil, the share contains only
-// the cell of the design.
+// maximiser of the lower confidence bound of the agent's posterior. It does so from the last
+// starting design on, after every observation or as often as share_every sets. If grid is not nil,
+// the share contains only the cell of the design.
 func newSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
 	find := search.New(t)
 	return latest.New(latest.Spec{
@@ -48,8 +48,9 @@ func newSharing(t *task.Task, grid *coarsen.Grid) *latest.Latest {
 	})
 }
 
-// newReleases is newSharing for a task with privacy. It releases the design with noise, as often as
-// planned. entropy must be the Reader of crypto/rand outside of tests.
+// newReleases returns the exchange of one agent on a task with privacy. It publishes the same
+// design as newSharing, but with noise and only as often as the task plans. entropy must be the
+// Reader of crypto/rand outside of tests.
 func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	find := search.New(t)
 	return dprelease.New(t, entropy, func(ledger.Terms) dprelease.Spec {
@@ -93,7 +94,8 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	return n, nil
 }
 
-// nearOptimal returns the content of the agent's share; ok is false while there is nothing to share.
+// nearOptimal returns the content of the agent's share. ok is false while there is nothing to
+// share.
 func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strategy.View, seed strategy.Seed) (n protocol.NearOptimal, ok bool, err error) {
 	if view.Posterior == nil {
 		return n, false, nil // the surrogate could not be fitted
@@ -116,8 +118,8 @@ func nearOptimal(ctx context.Context, t *task.Task, s search.Search, view strate
 	return n, true, nil
 }
 
-// unitsOf returns the relation between the posterior's units and the objective's units, in which larger
-// is better. The view must have an observation.
+// unitsOf returns the conversion between standardised values and the objective's units, in which
+// larger is better. The view must have an observation.
 func unitsOf(t *task.Task, view strategy.View) (surrogate.Units, error) {
 	_, units, err := surrogate.Outputs(t, view.Observed(task.Objective))
 	if err != nil {
@@ -126,7 +128,7 @@ func unitsOf(t *task.Task, view strategy.View) (surrogate.Units, error) {
 	return units, nil
 }
 
-// own converts a standardised value to the objective's units. In the tail, where standardisation is
-// nonlinear, the result is too high. This is harmless: with comparable objectives, no bound from there
-// exceeds a threshold.
+// own converts a standardised value to the objective's units. For values in the bad tail, where
+// standardisation is nonlinear, the result is too high. This is harmless: with comparable
+// objectives, no bound from that tail exceeds a threshold.
 func own(units surrogate.Units, value float64) float64 { return units.Level + units.Scale*value }

@@ -13,12 +13,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// aroundClaims is the number of claimed designs among the five starts of a Maximizer; the other starts
-// are the best own designs.
+// aroundClaims is the maximum number of claimed designs from which the Maximizer starts its search.
+// The best own designs are further starts.
 const aroundClaims = 3
 
-// Strategy chooses by expected improvement, given that shared designs are better than all designs that
-// the agent has found. It is immutable.
+// Strategy maximises the expected improvement, given that shared designs are better than all
+// designs that the agent has found. It is immutable.
 type Strategy struct {
 	task   *task.Task
 	search search.Search
@@ -34,16 +34,17 @@ func New(t *task.Task) Strategy {
 	return Strategy{task: t, search: search.New(t), alone: alone.NewLogEI(t), passes: exceeds, follow: Strategy.byDesigns}
 }
 
-// newByLabels returns the strategy of a task whose nodes share which designs were feasible.
+// newByLabels returns the strategy of a task whose nodes share only which of their designs were
+// feasible.
 func newByLabels(t *task.Task) Strategy {
 	s := New(t)
 	s.follow = Strategy.byLabels
 	return s
 }
 
-// Suggest implements strategy.Strategy. It suggests exactly the design of alone.LogEI for the same view,
-// trial and seed in three cases: no claim is left, the maximiser was tried before, or the posterior is
-// no surrogate.JointPosterior.
+// Suggest implements strategy.Strategy. It suggests exactly the design of alone.LogEI for the same
+// view, trial and seed in three cases: all claims were dropped, the maximiser was tried before, or
+// the posterior is not a surrogate.JointPosterior.
 func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.alone.Suggest(ctx, view, trial, seed)
@@ -51,7 +52,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	return s.follow(s, ctx, view, trial, seed)
 }
 
-// byDesigns is Suggest after the starting designs if peers share designs.
+// byDesigns chooses the design after the starting designs if peers share designs.
 func (s Strategy) byDesigns(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	f, claims, err := s.score(ctx, view, trial, seed)
 	if err != nil {
@@ -84,9 +85,10 @@ func (s Strategy) maximise(ctx context.Context, view strategy.View, trial uint64
 	return strategy.Suggestion{Design: design, Why: why}, nil
 }
 
-// score returns the function to maximise and the claims that it is conditioned on; without a claim both
-// are nil. A claim states that a design is feasible. Once a feasible design is known, it also states
-// that its design is better.
+// score returns the function to maximise and the claims that it is conditioned on. Both are nil if
+// no claim is left. On tasks with constraints a claim states that its design is feasible. It also
+// states that the design is better than all that the agent has found, but only once the agent knows
+// a feasible design.
 func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (acquisition.Function, []claim, error) {
 	view = s.search.WithPending(view)
 	claims := claimsOf(s.task, view)
@@ -113,8 +115,8 @@ func (s Strategy) score(ctx context.Context, view strategy.View, trial uint64, s
 	return acquisition.Sum(f, acquisition.LogFeasibility(search.Limits(view)...)), claims, nil
 }
 
-// consider returns the claims that the own posterior of the objective does not contradict, and the
-// expected improvement given these.
+// consider returns the claims that do not contradict the own posterior of the objective, and the
+// expected improvement given these claims.
 func (s Strategy) consider(ctx context.Context, view strategy.View, claims []claim, trial uint64, seed strategy.Seed) (*averageImprovement, []claim, error) {
 	posterior, ok := view.Posterior.(surrogate.JointPosterior)
 	if !ok || len(claims) == 0 {

@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// minFitSpread is the minimum spread of a cluster, for nearly identical members. A few
-	// samples do not locate the optimum more precisely.
+	// minFitSpread is the minimum spread of a component. It applies to clusters of nearly identical
+	// points, since a few samples do not locate the optimum more precisely.
 	minFitSpread = 0.05
-	spreadSteps  = 25   // number of compared spreads
-	spreadRatio  = 1.19 // between successive spreads, up to 3.3, which is nearly uniform
+	spreadSteps  = 25   // number of spreads whose likelihoods are compared
+	spreadRatio  = 1.19 // ratio of successive spreads; the largest is 3.3, which is nearly uniform
 
 	clusterRounds = 50
 )
 
-// fit returns up to most components around clusters of the encoded points; it needs at
-// least one point. The clusters are those of k-means with the starts of k-means++ (Arthur and
-// Vassilvitskii, "k-means++: The Advantages of Careful Seeding", SODA 2007). The distance of two
-// choices of a categorical is that of the ends of a coordinate. A component's weight is its
-// fraction of the points. Its spread maximises the likelihood of its members, which accounts
-// for truncation and categories too.
+// fit returns at most `most` components, one for each cluster of the encoded points. points must
+// not be empty. The clusters are those of k-means, started by k-means++ (Arthur and Vassilvitskii,
+// "k-means++: The Advantages of Careful Seeding", SODA 2007). Two choices of a categorical
+// parameter have the distance of the two ends of a numeric coordinate. A component's weight is its
+// fraction of the points. Its spread maximises the likelihood of the points of its cluster, with
+// truncation and categories taken into account.
 func fit(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) []protocol.Component {
 	var components []protocol.Component
 	for _, members := range clusters(l, points, most, rng) {
@@ -38,7 +38,7 @@ func fit(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) []pro
 	return components
 }
 
-// clusters divides the points into at most this number of sets, none of them empty.
+// clusters divides the points into at most `most` nonempty sets by k-means.
 func clusters(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) [][][]float64 {
 	centres := seedCentres(l, points, most, rng)
 	for range clusterRounds {
@@ -55,9 +55,9 @@ func clusters(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) 
 	return byNearest(l, points, centres)
 }
 
-// seedCentres draws points as first centres, each with a probability proportional to its squared
-// distance from the nearest earlier centre. There are fewer than most centres if there are fewer
-// distinct points.
+// seedCentres draws points as first centres. The probability of a point is proportional to its
+// squared distance from the nearest earlier centre. The result has fewer than `most` centres if
+// there are fewer distinct points.
 func seedCentres(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) [][]float64 {
 	centres := [][]float64{points[rng.IntN(len(points))]}
 	for len(centres) < most {
@@ -94,8 +94,8 @@ func byNearest(l *optprior.Layout, points, centres [][]float64) [][][]float64 {
 	return slices.DeleteFunc(sets, func(set [][]float64) bool { return len(set) == 0 })
 }
 
-// nearest returns the index of the nearest centre, the first of equals, and the
-// square of its distance.
+// nearest returns the index of the nearest centre, the first one of several, and the squared
+// distance to it.
 func nearest(l *optprior.Layout, centres [][]float64, x []float64) (index int, square float64) {
 	square = math.Inf(1)
 	for i, centre := range centres {
@@ -106,7 +106,8 @@ func nearest(l *optprior.Layout, centres [][]float64, x []float64) (index int, s
 	return index, square
 }
 
-// distance returns the squared distance of encoded points; different choices have distance 1.
+// distance returns the squared distance of two encoded points. Each pair of different choices adds
+// 1.
 func distance(l *optprior.Layout, a, b []float64) float64 {
 	square := 0.0
 	for _, i := range l.Numbers {
@@ -120,8 +121,8 @@ func distance(l *optprior.Layout, a, b []float64) float64 {
 	return square
 }
 
-// middle returns the average of the members in every number and the most
-// frequent choice, the first of equals, in every categorical.
+// middle returns the centre of a cluster: the average of every number, and the most frequent
+// choice, the first one of several, of every categorical parameter.
 func middle(l *optprior.Layout, members [][]float64) []float64 {
 	sum := make([]float64, l.Dim)
 	for _, x := range members {
@@ -141,7 +142,8 @@ func middle(l *optprior.Layout, members [][]float64) []float64 {
 	return sum
 }
 
-// likeliestSpread returns the spread of a fixed series that maximises the likelihood of the members.
+// likeliestSpread returns the spread that maximises the likelihood of the members, among
+// spreadSteps candidates from minFitSpread on.
 func likeliestSpread(l *optprior.Layout, members [][]float64, centre []float64) float64 {
 	best, likeliest := minFitSpread, math.Inf(-1)
 	spread := minFitSpread

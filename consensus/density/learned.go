@@ -10,20 +10,20 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// averaged is the number of designs in the average of a probability. If a twentieth of the space is
-// feasible with a sharp boundary, the error of the average is a quarter. It scales the whole density
-// and so prefers no design to another.
+// averaged is the number of designs over which a density is averaged to normalise it. If a
+// twentieth of the space is feasible with a sharp boundary, the relative error of the average is a
+// quarter. The error scales the whole density, so it prefers no design to another.
 const averaged = 256
 
-// learned is the logarithm of a density. Less the level it is relative to the uniform density on the
-// designs.
+// learned is the logarithm of an unnormalised density. Minus level it is the logarithm of the
+// density relative to the uniform density on the designs.
 type learned struct {
 	acquisition.Function
 	level float64
 }
 
 // learn returns the density of feasible designs by a peer's labels: the probability of feasibility,
-// divided by its average over these designs. It returns an error if the labels are unusable.
+// divided by its average over the given designs. It returns an error if the labels are unusable.
 func learn(t *task.Task, p feasibility.Peer, designs [][]float64) (learned, error) {
 	limit, err := p.Limit(t)
 	if err != nil {
@@ -38,7 +38,8 @@ func learn(t *task.Task, p feasibility.Peer, designs [][]float64) (learned, erro
 	return l, nil
 }
 
-// uniform returns uniformly drawn designs, the same for all agents of the task.
+// uniform returns uniformly distributed designs, encoded, which are the same for all agents of the
+// task.
 func uniform(t *task.Task) [][]float64 {
 	seed := random.Seed(sha256.Sum256(append([]byte("fbo average feasibility 1\x00"), t.ID().Bytes()...)))
 	rng := seed.Stream("designs", 0)

@@ -10,31 +10,33 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// optimaDensity is the joint density of peers whose centres have noise: the logarithm of
+// optimaDensity is the joint density of the optimum by the shares of n peers whose centres have
+// noise. It is the logarithm of
 //
 //	Π_j p(told_j | x)^(k/n),   k = min(n, (s/spread)²)
 //
-// of n peers, with s the standard deviation of noise and spread together. p is the probability of
-// the released centre if the optimum is at x: a normal density or, if noise moved the centre
-// beyond an end of the unit interval, the probability of that. k makes the product as narrow as
-// with n independent noises, but never narrower than the density of one peer without noise.
-// Otherwise the spread would count as independent too.
+// where told_j is the released centre of peer j and s the standard deviation of noise and spread
+// together. p(told_j | x) is the probability of that centre if the optimum is at x. For a numeric
+// coordinate it is a normal density. If the noise moved the coordinate to an end of the unit
+// interval, it is the probability of reaching or passing that end. The exponent k/n makes the
+// product as narrow as with n independent noises, but never narrower than the density of one peer
+// without noise. With k = n, the spread would count as independent between peers too.
 //
-// The geometric mean of the densities is the case k = 1. It would be as wide as one noise, for any
-// number of peers.
+// With k = 1 the product would be the geometric mean of the densities. It would be as wide as one
+// noise for any number of peers.
 type optimaDensity struct {
 	layout  *optprior.Layout
 	spread  float64 // s
 	power   float64 // k/n
 	centres [][]float64
-	right   []float64 // per categorical: the probability that the released choice is that at x
-	wrong   []float64 // per categorical: the probability of each other choice
+	right   []float64 // by categorical parameter: the probability that the released choice is the choice at x
+	wrong   []float64 // by categorical parameter: the probability of each other choice
 }
 
 var _ acquisition.Function = (*optimaDensity)(nil)
 
-// newOptimaDensity returns the joint density of at least one density. Each has one component. All have
-// the same spread, at least that of the task.
+// newOptimaDensity returns the joint density of the released densities. told must not be empty.
+// Each density has one component, and all have the same spread, at least that of the task.
 func newOptimaDensity(l *optprior.Layout, t *task.Task, told []protocol.Density) *optimaDensity {
 	spread := shapeOf(t).Spread
 	c := &optimaDensity{layout: l, spread: told[0].Components[0].Std}
@@ -56,8 +58,9 @@ func newOptimaDensity(l *optprior.Layout, t *task.Task, told []protocol.Density)
 	return c
 }
 
-// keepsMaximum returns the probability that package designvector releases the true choice: that 1/√2
-// plus normal noise of deviation sigma exceeds choices-1 such noises.
+// keepsMaximum returns the probability that package designvector releases the true choice of a
+// categorical parameter. This is the probability that 1/√2 plus a normal noise of standard
+// deviation sigma exceeds choices-1 other such noises.
 func keepsMaximum(choices int, sigma float64) float64 {
 	if sigma == 0 {
 		return 1
@@ -107,8 +110,8 @@ func (c *optimaDensity) Gradient(grad, x []float64) float64 {
 	return c.power * sum
 }
 
-// number returns the logarithm of the probability of a released coordinate if the optimum is at x,
-// up to a constant, and its derivative by x.
+// number returns, up to a constant, the logarithm of the probability of the released coordinate
+// told if the optimum is at x. slope is its derivative with respect to x.
 func (c *optimaDensity) number(told, x float64) (value, slope float64) {
 	switch {
 	case told <= 0:
@@ -122,8 +125,8 @@ func (c *optimaDensity) number(told, x float64) (value, slope float64) {
 	return -off * off / 2, -off / c.spread
 }
 
-// choice returns the probability of the released choice of categorical k. It is linear in x, and thus
-// also defined between the choices.
+// choice returns the probability of the released choice of categorical parameter k if the optimum
+// is at x. It is linear in x, and thus also defined between the choices.
 func (c *optimaDensity) choice(k int, block task.Block, centre, x []float64) float64 {
 	likely := 0.0
 	for i := block.Start; i < block.Start+block.Len; i++ {
@@ -139,8 +142,8 @@ func (c *optimaDensity) at(k int, centre []float64, i int) float64 {
 	return c.wrong[k]
 }
 
-// relative returns c as a density relative to the uniform one, normalised by its average over these
-// designs.
+// relative returns c as a density relative to the uniform one. It normalises c by its average over
+// these designs.
 func (c *optimaDensity) relative(designs [][]float64) learned {
 	l := learned{Function: c}
 	values, highest := make([]float64, len(designs)), math.Inf(-1)

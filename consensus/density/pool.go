@@ -10,15 +10,15 @@ import (
 const (
 	// uniformShare is κ, the weight of the uniform density in the mixture with a peer's density.
 	uniformShare = 0.1
-	// ceiling is C, which no density exceeds. It hardly changes a normal of spread 0.2 in the
-	// middle of six parameters, whose maximum is 62.
+	// ceiling is C, the upper bound of every density. It hardly changes a normal of spread 0.2 in
+	// the middle of six parameters, whose maximum is 62.
 	ceiling = 1000.0
 
-	largestLog = 700 // its exponential is a finite float64
+	largestLog = 700 // its exponential is still a finite float64
 )
 
-// pool is the weight times the sum of the logarithms of bounded densities, as a
-// term beside LogEI.
+// pool is the term that is added to LogEI: weight times the sum of the logarithms of the bounded
+// densities.
 type pool struct {
 	densities []*optprior.Mixture
 	learned   []learned
@@ -70,7 +70,8 @@ func (p *pool) Gradient(grad, x []float64) float64 {
 	return p.weight * sum
 }
 
-// bounded returns ln π̂ for ln π, which may be -Inf, and its derivative.
+// bounded returns ln π̂ as a function of ln π, which may be -Inf, and its derivative. See the
+// package comment.
 func bounded(log float64) (value, slope float64) {
 	told := (1 - uniformShare) * math.Exp(min(log, largestLog))
 	doubted := uniformShare + told

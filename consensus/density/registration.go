@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	defaultBeta = 5 // a tenth of a budget of 50, as in piBO
+	defaultBeta = 5 // as in πBO: a tenth of the budget, here of 50 evaluations
 	maxBeta     = 1000
 
 	defaultComponents = 1
@@ -49,13 +49,13 @@ func (s Settings) Release(t *task.Task) task.Release { return strategy.ReleaseOf
 
 // Shape has the keys that define the densities of a task's shares.
 type Shape struct {
-	// Components is the maximum number of normals in a density: 1 (around the best design) or
-	// 2 to 16 (fitted to the maximisers of posterior samples).
+	// Components is the maximum number of normals in a density. With 1, the normal is around the
+	// best design. With 2 to 16, normals are fitted to the maximisers of posterior samples.
 	Components int
-	// Spread is the standard deviation of a density of one component, in the unit
-	// cube: 0.001 to 10; 0 with more components.
+	// Spread is the standard deviation of the normal if Components is 1, in the unit cube: 0.001 to
+	// 10. It is 0 with more components.
 	Spread float64
-	Coarse bool // share is coarse, for which there is no key components
+	Coarse bool // share is coarse; the task then has no key components
 }
 
 // Keys implements task.StrategySettings.
@@ -70,10 +70,11 @@ func (s Shape) Keys() map[string]any {
 	return keys
 }
 
-// shapeOf returns the shape of a task whose nodes share densities, the zero value for others.
+// shapeOf returns the Shape of a task whose nodes share densities. For other tasks it returns the
+// zero value.
 func shapeOf(t *task.Task) Shape { return strategy.ChosenSettings[Shape](t) }
 
-// Register registers density sharing.
+// Register returns the registration of the strategy density.
 func Register() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "density", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true},
@@ -95,7 +96,7 @@ func disclosures() []strategy.Disclosure {
 	}
 }
 
-// discloseBest shares the exact density.
+// discloseBest returns the disclosure in which nodes share exact densities.
 func discloseBest() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:   "best",
@@ -132,7 +133,8 @@ func holds(t *task.Task) string {
 	return "a share holds " + sanitize.Count(shapeOf(t).Components, "normal")
 }
 
-// discloseNoisy shares the centre of a density with noise; the spread is public.
+// discloseNoisy returns the disclosure in which nodes share the centre of a density with DP noise.
+// The spread is public.
 func discloseNoisy() strategy.Disclosure {
 	d := dprelease.OfDesigns(discloseBest(), protocol.DensityKind, newReleases, func(t *task.Task) string {
 		if shapeOf(t).Components != 1 {
@@ -146,7 +148,7 @@ func discloseNoisy() strategy.Disclosure {
 	return d
 }
 
-// discloseCoarse shares the grid cell of the density's centre.
+// discloseCoarse returns the disclosure in which nodes share the grid cell of the density's centre.
 func discloseCoarse() strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(t *task.Task) float64 { return shapeOf(t).Spread })
 	d.Settings = func(s *task.Section) task.StrategySettings {

@@ -17,8 +17,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Constants of the fit of a density with several components. Maximisations may be short, since the
-// fit needs the regions of the samples' maxima and not their exact positions.
+// Constants of the fit of a density with several components. Searches for the maximisers may be
+// short, since the fit needs their regions and not their exact positions.
 const (
 	samples          = 32
 	sampleCandidates = 256
@@ -48,9 +48,10 @@ func newSharing(t *task.Task) *latest.Latest {
 	})
 }
 
-// newReleases is newSharing for a task with privacy. It releases the centre of the one component with
-// noise, as often as planned. The released spread combines the noise and the task's spread, and
-// receivers accept no other. entropy must be the Reader of crypto/rand outside of tests.
+// newReleases returns the exchange of one agent on a task with privacy. It publishes the centre of
+// the single component with noise, as often as the task plans. The published spread combines the
+// noise and the task's spread, and receivers accept no other. entropy must be the Reader of
+// crypto/rand outside of tests.
 func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	return dprelease.New(t, entropy, func(terms ledger.Terms) dprelease.Spec {
 		wide := wideSpread(shapeOf(t), terms)
@@ -91,7 +92,8 @@ func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 	})
 }
 
-// wideSpread returns the spread of a centre with noise, rounded to float32 as in messages.
+// wideSpread returns the spread of a density whose centre has noise, rounded to float32 as in
+// messages.
 func wideSpread(s Shape, terms ledger.Terms) float64 {
 	return float64(float32(min(math.Hypot(s.Spread, terms.Sigma), protocol.MaxSpread)))
 }
@@ -112,8 +114,9 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	return d, nil
 }
 
-// sampleOptimum returns the density of the optimum by the agent's posterior, which must not be nil. It
-// has no components while no design is more likely feasible than not. Its error is that of ctx.
+// sampleOptimum returns the density of the optimum under the agent's posterior, which must not be
+// nil. The density has no components while no design is feasible with probability 1/2 or more. The
+// only error is that of ctx.
 func sampleOptimum(ctx context.Context, t *task.Task, view strategy.View, seed strategy.Seed) (protocol.Density, error) {
 	d := protocol.Density{Observations: view.Observations}
 	seed = seed.Derive("density", uint64(view.Observations))

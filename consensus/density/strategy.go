@@ -19,8 +19,9 @@ import (
 // priorSpread is the spread of the density around a prior design if the task has no spread.
 const priorSpread = 0.2
 
-// maxPeers bounds the work of a suggestion. If more peers have shares, the peers that count are drawn
-// anew for each trial: the mean of their logarithms has the mean of all peers as its expectation.
+// maxPeers is the maximum number of peers whose densities one suggestion uses. If more peers have
+// shares, the agent draws maxPeers of them for each trial. The mean of their logarithms is then an
+// unbiased estimate of the mean over all peers.
 const maxPeers = 64
 
 // Strategy maximises the expected improvement, weighted by peers' densities of the optimum. While no
@@ -31,9 +32,9 @@ type Strategy struct {
 	search search.Search
 	task   *task.Task
 	layout *optprior.Layout
-	spread float64 // around prior designs
+	spread float64 // spread of the density around a prior design
 
-	evenly func() [][]float64 // designs for averages; computed once, when a peer's share first needs them
+	evenly func() [][]float64 // designs for the averages that normalise densities; computed once, when first needed
 }
 
 var _ strategy.Strategy = Strategy{}
@@ -54,8 +55,9 @@ func New(t *task.Task) Strategy {
 	return s
 }
 
-// Suggest implements strategy.Strategy. Without a density it suggests exactly the design of
-// alone.LogEI without its first design at the centre, for the same view, trial and seed.
+// Suggest implements strategy.Strategy. If there are no densities, it suggests the design of
+// alone.LogEI without a first design at the centre (WithoutCentre), for the same view, trial and
+// seed.
 func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	blind := search.Uninformed(view)
 	if s.starting(view, trial) || blind && seed.Stream("blind", trial).IntN(2) == 0 {
@@ -79,10 +81,10 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 // UsesSharesFromStart implements strategy.SharesFromStart.
 func (s Strategy) UsesSharesFromStart() bool { return true }
 
-// starting reports whether the trial gets a starting design, by search.Starting with two exceptions.
-// If all evaluations have failed and failures are learned, the agent can already follow its peers: it
-// has a model of failures, although none of the objective. A new agent skips its starting designs if
-// a peer is past its own.
+// starting reports whether the trial gets a starting design. It differs from search.Starting in two
+// cases. If all evaluations have failed and failures are learned, the agent can already use
+// densities of peers, since it has a model of failures although none of the objective. And a new
+// agent skips its starting designs if a peer has more observations than starting designs.
 func (s Strategy) starting(view strategy.View, trial uint64) bool {
 	if view.Observations == 0 && len(view.Constraints) > 0 {
 		return s.search.AfterStart(trial) == 0
@@ -100,12 +102,12 @@ func (s Strategy) pastStart(view strategy.View) bool {
 	return false
 }
 
-// exponent returns γ_t = β/t after this number of own observations; 0 counts as 1.
+// exponent returns γ_t = β/t after t own observations; t = 0 counts as 1.
 func exponent(settings Settings, observations int) float64 {
 	return settings.Beta / float64(max(observations, 1))
 }
 
-// listen collects the densities that count: one of each peer, and one around each prior design of the
+// listen collects the densities to use: one of each peer, and one around each prior design of the
 // user.
 func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (*pool, strategy.Why) {
 	why := strategy.Why{Source: "density", Phrase: "expected improvement, weighed by the prior designs"}
@@ -123,7 +125,7 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (
 		why.Phrase = "expected improvement, weighed by what " + sanitize.Count(why.PeerCount, "peer") + " found feasible"
 	}
 	told := choose(view, trial, seed)
-	var noisy []protocol.Density // of a private release
+	var noisy []protocol.Density // densities of DP releases
 	for _, d := range told {
 		why.PeerCount++
 		why.Observations = strategy.AddObservations(why.Observations, d.Observations)
@@ -155,9 +157,10 @@ func choose(view strategy.View, trial uint64, seed strategy.Seed) []protocol.Den
 	return search.AtMost(maxPeers, all, seed.Stream("which peers", trial))
 }
 
-// labelled is choose for peers' labels. While some peers have a feasible design, it ignores the
-// others, whose labels contain little information and would reduce the weight of the rest. While
-// no peer has one and the own outcomes are uninformative ([search.Uninformed]), it ignores all.
+// labelled returns the labels of the peers that the agent uses in this trial. If some peers have a
+// feasible design, it ignores the others, whose labels contain little information and would reduce
+// the weight of the rest. If no peer has one and the own outcomes are uninformative
+// ([search.Uninformed]), it ignores all.
 func labelled(view strategy.View, trial uint64, seed strategy.Seed) []feasibility.Peer {
 	all := feasibility.Of(view)
 	none := func(p feasibility.Peer) bool { return !slices.Contains(p.Feasible, true) }

@@ -9,14 +9,14 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// offer is a batch that a party proposes.
+// offer is a proposed batch with the signed share that contains it.
 type offer struct {
 	protocol.Batch
 	share protocol.Share
 }
 
-// follow checks a batch of a round after this node's, which other parties have begun while this node
-// was unreachable.
+// follow begins the check of a proposed batch of a later round than this node's. Such batches exist
+// if other parties continued while this node was unreachable. It reports whether there is one.
 func (e *Exchange) follow() bool {
 	for party := range e.roster {
 		o, ok := e.offers[party]
@@ -28,8 +28,8 @@ func (e *Exchange) follow() bool {
 	return false
 }
 
-// begun reports whether a party other than the batch's author has evaluated in the round before it,
-// which shows that the round existed.
+// begun reports whether a party other than the batch's author has evaluated in the round before it.
+// That shows that the previous round really took place.
 func (e *Exchange) begun(round, author int) bool {
 	for party := range e.roster {
 		if party != author && e.book.latest(party) >= round-1 {
@@ -39,7 +39,7 @@ func (e *Exchange) begun(round, author int) bool {
 	return false
 }
 
-// chosen and checked are the results of this node's computations.
+// chosen and checked are the results of the computations of choose and check.
 type (
 	chosen struct {
 		state
@@ -54,7 +54,8 @@ type (
 	}
 )
 
-// choose computes the batch of this node's turn.
+// choose begins the computation of the batch that this node proposes in its turn, for these
+// parties.
 func (e *Exchange) choose(parties []int) {
 	e.working = true
 	s := state{round: e.barrier.Number(), book: e.book.upTo(e.book.counts()), parties: parties}
@@ -65,7 +66,7 @@ func (e *Exchange) choose(parties []int) {
 	}})
 }
 
-// check begins the check of a batch.
+// check begins the check of a batch that a party has proposed.
 func (e *Exchange) check(party int, o offer) {
 	delete(e.offers, party)
 	if objection := e.object(o); objection != nil {
@@ -84,8 +85,8 @@ func (e *Exchange) check(party int, o offer) {
 	}})
 }
 
-// object returns an error if a batch is wrong by the checks that need no computation. All its
-// evaluations must be in the book.
+// object returns an error if a batch fails a check that needs no computation. The book must contain
+// all evaluations that the batch uses.
 func (e *Exchange) object(o offer) error {
 	if other := e.book.differing(o.Counts, o.Heads); other >= 0 {
 		e.send(slices.Index(e.roster, o.share.Author), e.evidence(other, o.Counts[other]))
@@ -106,7 +107,7 @@ func (e *Exchange) object(o offer) error {
 		}
 	}
 	if o.Round != e.current.Number+1 {
-		return nil // this node does not know the assignments of the rounds between
+		return nil // this node does not know the assignments of the skipped rounds, so it cannot check the following
 	}
 	for party, id := range e.roster {
 		switch ready := e.readyIn(basis, party); {
@@ -121,7 +122,8 @@ func (e *Exchange) object(o offer) error {
 	return nil
 }
 
-// refuse passes over the author of a wrong batch if it has the turn, and otherwise warns.
+// refuse handles a wrong batch. It passes over the author if the author has the turn, and otherwise
+// only warns.
 func (e *Exchange) refuse(party int, o offer, objection error) {
 	e.refused[o.share.Digest] = true
 	if o.Round == e.barrier.Number() && o.Turn == e.turn {
@@ -155,8 +157,8 @@ func (e *Exchange) done(in strategy.WorkDone) {
 	}
 }
 
-// fail abandons a batch of this node. The node tries again at the next tick, since the reason may
-// persist. Without a mediator the turn goes to the next party.
+// fail abandons the computation of this node's batch. The node tries again only at the next tick,
+// since the cause may persist. Without a mediator the turn goes to the next party.
 func (e *Exchange) fail(err error) {
 	e.resting = true
 	if e.mediator < 0 {
@@ -164,7 +166,8 @@ func (e *Exchange) fail(err error) {
 	}
 }
 
-// propose sends this node's batch to the other parties.
+// propose sends this node's batch to the other parties. A mediator sends each party its assignment
+// instead.
 func (e *Exchange) propose(c chosen) {
 	e.suspect(c.choice)
 	b := protocol.Batch{
@@ -197,7 +200,7 @@ func (e *Exchange) assign(b protocol.Batch) {
 	gains := e.totals()
 	var sent []int
 	for _, a := range b.Assigned {
-		gain := min(max(gains[a.Party], -protocol.MaxUnit), protocol.MaxUnit) // a result of one party must not prevent assignments to all
+		gain := min(max(gains[a.Party], -protocol.MaxUnit), protocol.MaxUnit) // an extreme result of one party must not prevent the assignments to all parties
 		payload, err := protocol.Assignment{Round: b.Round, Party: e.roster[a.Party], Point: a.Point, Parties: len(b.Assigned), RewardDifference: gain}.Encode(e.task.Space)
 		if err != nil {
 			e.warn("round %d: %v", b.Round, err)
@@ -219,7 +222,7 @@ func (e *Exchange) assign(b protocol.Batch) {
 	}
 }
 
-// accept makes a batch the batch of its round.
+// accept stores a batch as the batch of its round.
 func (e *Exchange) accept(b protocol.Batch, share protocol.Share) {
 	e.record(batchRecord, share.Envelope)
 	e.keepQueued(b, share)
@@ -259,8 +262,8 @@ func (e *Exchange) give(party, round int, point protocol.Point) {
 	}
 }
 
-// catchUp adopts this node's design in a batch of an earlier round, which other parties followed while
-// this node was unreachable, since they wait for its result. It reports whether it did.
+// catchUp accepts this node's design from a batch of an earlier round, and reports whether it did.
+// Other parties used that batch while this node was unreachable, and they wait for its result.
 func (e *Exchange) catchUp(b protocol.Batch) bool {
 	for _, a := range b.Assigned {
 		if a.Party == e.self && b.Round > e.assigned[e.self] && e.waits() && e.chooser.offers(e.book, a) {
@@ -271,8 +274,8 @@ func (e *Exchange) catchUp(b protocol.Batch) bool {
 	return false
 }
 
-// keepQueued stores a batch for its parties, which request it if they lack it. It is for tasks
-// without a mediator.
+// keepQueued stores a batch for the parties that have a design in it. They request the batch if
+// they lack it. It is for tasks without a mediator.
 func (e *Exchange) keepQueued(b protocol.Batch, share protocol.Share) {
 	e.latest = share.Envelope
 	for _, a := range b.Assigned {

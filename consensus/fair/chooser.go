@@ -17,37 +17,36 @@ import (
 )
 
 const (
-	// tolerance, in standardised units, plus rounding times the value is the allowed loss of
-	// another node's batch against this node's own. It covers the rounding of points on the wire
-	// and of floats on another processor.
+	// The value of another node's batch may be smaller than that of this node's own by tolerance,
+	// in standardised units, plus rounding times the own value. This covers the rounding of designs
+	// in messages and of floats on another processor.
 	tolerance = 1e-6
 	rounding  = 1e-12
 
-	// manyParties is the number of parties from which on manyTolerance is the allowed loss:
-	// rounding then decides at which of many maxima the search ends (BenchmarkStreams of package
-	// batch).
+	// With manyParties or more parties the batch's value may be smaller by manyTolerance. Rounding
+	// then decides at which of many maxima the search ends (BenchmarkStreams of package batch).
 	manyParties   = 8
 	manyTolerance = 0.2
 
-	// dealing is the allowed excess of a party's posterior mean over that of a party with less
-	// gain, in standardised units, under rule two-step. It covers the change of the mean by the
-	// rounding of points on the wire.
+	// dealing applies to rule two-step, in standardised units. The posterior mean of a party's
+	// design may exceed that of a party with less gain by this much. It covers the change of the
+	// mean by the rounding of designs in messages.
 	dealing = 1e-3
 
-	// evidenceTolerance is the allowed loss in log posterior of another node's hyperparameters
-	// against this node's own.
+	// evidenceTolerance is the amount by which the log posterior of another node's hyperparameters
+	// may be below that of this node's own.
 	evidenceTolerance = 0.01
 
-	// farTimes: a result is an outlier if its deviation exceeds farTimes the usual one.
+	// A result is an outlier if its deviation exceeds farTimes the usual one (farOff).
 	farTimes = 4
-	// minUsual is the minimum of the usual deviation, in predictive deviations.
+	// minUsual is a lower bound of the usual deviation, in predictive standard deviations.
 	minUsual = 0.25
-	// repeatedly is the minimum number of outliers for naming a party. minResults is the minimum
-	// number of results of the party, and of all others together, for that judgement.
+	// A party is named only if it has `repeatedly` outliers or more. It must have minResults
+	// results, and so must all others together.
 	repeatedly = 3
 	minResults = 10
 
-	bestDesigns = 5 // number of best designs around which the search samples
+	bestDesigns = 5 // number of best evaluated designs around which the search samples
 )
 
 // chooser chooses batches and checks those of other parties. Its results depend only on its
@@ -66,27 +65,27 @@ func newChooser(t *task.Task) (chooser, error) {
 	return chooser{task: t, settings: settingsOf(t), model: model, seed: random.Seed(hash)}, err
 }
 
-// state is the input of a batch's choice.
+// state is the input from which a batch is chosen.
 type state struct {
 	round   int
 	book    *book
-	parties []int // that get a design, in order
+	parties []int // the parties that get a design, in ascending order
 }
 
-// choice is a batch for a state.
+// choice is the batch that was chosen for a state.
 type choice struct {
 	hyper  surrogate.Hyperparameters
-	points []protocol.Point // for the parties of the state, in their order
+	points []protocol.Point // one design for each party of the state, in their order
 	value  float64
 
 	off []int // indices on the roster of parties with too many outliers
 }
 
-// pool is the observations of all parties.
+// pool holds the observations of all parties.
 type pool struct {
 	surrogate.Observations
-	party []int  // of each observation
-	past  []bool // whether the observation was imported
+	party []int  // author of each observation, an index on the roster
+	past  []bool // whether each observation was imported
 }
 
 func (c chooser) pool(b *book) (p pool) {
@@ -104,8 +103,8 @@ func (c chooser) pool(b *book) (p pool) {
 	return p
 }
 
-// takes reports whether the process can use an evaluation. A result too far from the mean of a known
-// process does not count as one: all other results would be negligible beside it.
+// takes reports whether the model can use an evaluation. With fixed hyperparameters, a result too
+// far from their mean cannot be used: beside it all other results would be negligible.
 func (c chooser) takes(e protocol.Evaluation) bool {
 	if e.Value == nil {
 		return true
@@ -114,9 +113,9 @@ func (c chooser) takes(e protocol.Evaluation) bool {
 	return err == nil && math.Abs(y[0]) < surrogate.MaxDeviations
 }
 
-// offers reports whether a design is one that its party can evaluate next. The encoded design must be
-// exactly a design of the task as rounded for the wire. Otherwise the batch's value would belong to a
-// point that the party does not evaluate.
+// offers reports whether an assigned design is one that its party can evaluate next. The encoded
+// design must be exactly a design of the task as rounded in messages. Otherwise the value of the
+// batch would refer to a point that the party does not evaluate.
 func (c chooser) offers(b *book, a protocol.Assigned) bool {
 	x := a.Point.Encoded(c.task.Space)
 	design := c.task.Space.Decode(x)
@@ -147,8 +146,8 @@ func (c chooser) choose(ctx context.Context, s state) (choice, error) {
 	return c.solve(ctx, s, p, h, problem)
 }
 
-// solve returns the best batch of a problem, which must belong to the state and these
-// hyperparameters.
+// solve returns the best batch that the search finds for a problem. The problem must belong to the
+// state and the hyperparameters h.
 func (c chooser) solve(ctx context.Context, s state, p pool, h surrogate.Hyperparameters, problem batch.Problem) (choice, error) {
 	found, err := problem.Maximise(ctx, c.seed.Stream("batch", uint64(s.round)))
 	if err != nil {
@@ -168,12 +167,14 @@ func (c chooser) solve(ctx context.Context, s state, p pool, h surrogate.Hyperpa
 	return result, nil
 }
 
-// farOff returns the parties with at least three outliers that are a tenth or more of their results.
-// off has the leave-one-out residual of each result in predictive deviations. A result is an outlier
-// if its residual exceeds four times the root mean square residual of the other parties' results.
+// farOff returns the parties that have at least three outliers, if these are a tenth or more of
+// their results. off has the leave-one-out residual of each result, in predictive standard
+// deviations. A result is an outlier if its residual exceeds four times the root mean square
+// residual of all other parties' results.
 //
-// Four predictive deviations alone are weak evidence: a process that has learned from false results
-// treats them as noise, and a known process, or one with few results, may fit the results of no party.
+// A fixed limit of four predictive deviations would be weak evidence. A model that has learned from
+// false results treats them as noise. And a model with fixed hyperparameters, or with few results,
+// may fit the results of no party.
 func farOff(p pool, off []float64, parties int) (far []int) {
 	squares, results := make([]float64, parties), make([]int, parties)
 	for i, z := range off {
@@ -205,7 +206,7 @@ func farOff(p pool, off []float64, parties int) (far []int) {
 	return far
 }
 
-// problem returns the maximisation problem of a state.
+// problem returns the maximisation problem of a state, under hyperparameters h.
 func (c chooser) problem(s state, p pool, h surrogate.Hyperparameters) (batch.Problem, error) {
 	posterior, err := c.model.Condition(p.Observations, h, nil)
 	if err != nil {
@@ -242,12 +243,12 @@ func (c chooser) weights(parties int) batch.Weights {
 	return batch.Exponential(parties, c.settings.Rho)
 }
 
-// gains returns the gains of the state's parties so far, λ of S21, in the posterior's units: each
-// result counts by its difference to the level of these units.
+// gains returns the gain so far of each party of the state, λ in S21, in the posterior's units. It
+// is the sum of the differences between the party's results and the level of these units.
 //
 // In the paper all parties have evaluated equally often, so that the level does not matter. Here a
 // party that was late has evaluated less often. A round without a result counts for it like an
-// average result, whatever the objective's offset. Imported results are no gain of the collaboration.
+// average result, whatever the objective's offset. Imported results are not part of the gain.
 func (c chooser) gains(s state, p pool, units surrogate.Units) []float64 {
 	all := make([]float64, len(s.book.roster))
 	for i, y := range p.Y {
@@ -262,7 +263,8 @@ func (c chooser) gains(s state, p pool, units surrogate.Units) []float64 {
 	return gains
 }
 
-// evaluations returns the largest number of evaluations of one party, imported ones not counted.
+// evaluations returns the largest number of evaluations that one party has made, without imported
+// ones.
 func evaluations(b *book) (most int) {
 	for _, list := range b.entries {
 		count := 0
@@ -276,7 +278,7 @@ func evaluations(b *book) (most int) {
 	return most
 }
 
-// best returns the designs of the largest results.
+// best returns the encoded designs of the bestDesigns largest results.
 func best(obs surrogate.Observations) (designs [][]float64) {
 	order := make([]int, len(obs.Y))
 	for i := range order {
@@ -289,8 +291,8 @@ func best(obs surrogate.Observations) (designs [][]float64) {
 	return designs
 }
 
-// judge checks a batch that another node has chosen in this state. It returns this node's own choice
-// and an objection, nil if the batch is acceptable.
+// judge checks a batch that another node has chosen in this state. It returns this node's own
+// choice, and an objection or nil if the batch is acceptable.
 func (c chooser) judge(ctx context.Context, s state, b protocol.Batch) (own choice, objection error, err error) {
 	p := c.pool(s.book)
 	if len(p.Y) == 0 {
@@ -330,8 +332,8 @@ func (c chooser) judge(ctx context.Context, s state, b protocol.Batch) (own choi
 	return own, nil, nil
 }
 
-// dealt reports whether parties with less gain have the designs of larger posterior mean. The value
-// of a batch under rule two-step does not depend on that.
+// dealt reports whether parties with less gain have the designs with larger posterior mean, as rule
+// two-step requires. The value of a batch under that rule does not depend on it.
 func dealt(p batch.Problem, designs [][]float64) bool {
 	means := p.Posterior.Joint(designs).Mean()
 	for i, gain := range p.Gains {
@@ -344,7 +346,8 @@ func dealt(p batch.Problem, designs [][]float64) bool {
 	return true
 }
 
-// doubt returns an objection to hyperparameters other than the node's own, nil if they are acceptable.
+// doubt returns an objection to hyperparameters of another node that differ from this node's own.
+// It returns nil if they are acceptable.
 func (c chooser) doubt(obs surrogate.Observations, own, other surrogate.Hyperparameters) (objection, err error) {
 	judge, ok := c.model.(surrogate.EvidenceModel)
 	if !ok {

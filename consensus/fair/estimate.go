@@ -17,23 +17,23 @@ import (
 const (
 	// estimateWork names the computation of an estimate.
 	estimateWork = "estimate"
-	// firstEstimate is the number of own evaluations at the first estimate. Each further
-	// estimate is at twice as many, so that all estimates together cost no more than a few
-	// suggestions for each evaluation.
+	// firstEstimate is the number of own evaluations at the first estimate. Each further estimate
+	// follows after twice as many evaluations, so that all estimates together cost no more than a
+	// few suggestions.
 	firstEstimate = 10
-	// estimateDraws is the number of drawn functions in the average of an estimate.
+	// estimateDraws is the number of posterior draws over which an estimate is averaged.
 	estimateDraws = 3
 )
 
 // estimate is the state of the estimates of the node's reward without peers.
 type estimate struct {
 	wanted bool
-	begun  int // own evaluations at the start of the latest estimate, finished or not
+	begun  int // number of own evaluations at the start of the latest estimate, finished or not
 	latest *Estimate
 }
 
 // estimateWhenDue begins an estimate when the number of own evaluations reaches 10, 20, 40, 80 and
-// so on. After a restart it begins one at once if there are 10 or more.
+// so on. After a restart with 10 evaluations or more it begins one at once.
 func (e *Exchange) estimateWhenDue() {
 	own := counted(e.book.entries[e.self])
 	due := firstEstimate
@@ -48,7 +48,7 @@ func (e *Exchange) estimateWhenDue() {
 	e.emit(strategy.Work{Name: estimateWork, Run: func(ctx context.Context, _ strategy.View, seed strategy.Seed) (any, error) {
 		result, err := chooser.alone(ctx, book, self, seed)
 		if err != nil && ctx.Err() == nil {
-			return err, nil // a result, so that the failure does not affect a suggestion that waits
+			return err, nil // returned as a result: an error of this work would end the wait of a suggestion
 		}
 		return result, err
 	}})
@@ -64,7 +64,7 @@ func (e *Exchange) estimated(in strategy.WorkDone) {
 	}
 }
 
-// counted returns the number of entries that are gains of their party.
+// counted returns the number of entries that are part of their party's gain.
 func counted(list []entry) (n int) {
 	for _, entry := range list {
 		if entry.isGain() {
@@ -74,15 +74,14 @@ func counted(list []entry) (n int) {
 	return n
 }
 
-// alone estimates the reward of a party without peers in as many evaluations as it has made. It
-// simulates the strategy upper confidence bound without peers, with the constants of the task
-// ([alone.UCBSettings]), on draws from the posterior process of a book's results, and averages. The
-// party's starting designs and imported trials keep their results. Later designs are evaluated on
-// the drawn function plus the noise of the process.
+// alone estimates the reward of a party without peers, for as many evaluations as it has made. It
+// simulates the strategy ucb, with the constants of the task ([alone.UCBSettings]), on draws from
+// the posterior of all results in the book, and returns averages. The party's starting designs and
+// imported trials keep their results. Later designs are evaluated on the drawn function plus noise.
 //
-// This is no part of S21. Two simplifications make it cheap. The hyperparameters are those of all
-// results in the book from the beginning, whereas a party without peers would have to learn them.
-// And there are only three draws.
+// S21 has no such estimate. Two simplifications make it cheap. From the beginning the simulated
+// party uses the hyperparameters that fit all results in the book, whereas a party without peers
+// would have to learn them. And there are only three draws.
 func (c chooser) alone(ctx context.Context, b *book, party int, seed strategy.Seed) (Estimate, error) {
 	p := c.pool(b)
 	h, err := c.model.Fit(ctx, p.Observations, nil, seed.Stream("estimate fit", 0))
@@ -127,7 +126,7 @@ func (c chooser) alone(ctx context.Context, b *book, party int, seed strategy.Se
 type game struct {
 	chooser
 	h     surrogate.Hyperparameters
-	truth surrogate.Function // in the units of the process
+	truth surrogate.Function // in standardised units
 	units surrogate.Units
 	noise *rand.Rand
 	seed  strategy.Seed
@@ -136,11 +135,11 @@ type game struct {
 // evaluate returns a result of the drawn function with noise; larger is better.
 func (g game) evaluate(x []float64) float64 {
 	y := g.units.Output(g.truth.Value(x) + math.Sqrt(g.h.Noise)*g.noise.NormFloat64())
-	return min(max(y, -protocol.MaxUnit), protocol.MaxUnit) // real results have the same limits
+	return min(max(y, -protocol.MaxUnit), protocol.MaxUnit) // results of parties have the same limits
 }
 
-// play returns the sum and the best of this number of results of a party without peers that starts
-// with these entries; larger is better.
+// play simulates a party that starts with these entries and uses no peers. It returns the sum and
+// the best of its first results, as many as evaluations; larger is better.
 func (g game) play(ctx context.Context, entries []entry, evaluations int) (sum, best float64, err error) {
 	solo := *g.task
 	solo.Strategy.Settings = alone.UCBSettings{C1: g.settings.C1, C2: g.settings.C2}
@@ -177,8 +176,8 @@ func (g game) play(ctx context.Context, entries []entry, evaluations int) (sum, 
 	return sum, best, nil
 }
 
-// beginning returns the trials of a party before it used others' results: imported trials and
-// its starting designs.
+// beginning returns the trials of a party that do not depend on other parties: imported trials and
+// starting designs.
 func (g game) beginning(entries []entry) (trials []strategy.Trial) {
 	for i, entry := range entries {
 		if i >= g.task.Strategy.InitialDesigns && !entry.Imported {

@@ -13,15 +13,17 @@ import (
 // entry is a signed evaluation.
 type entry struct {
 	protocol.Evaluation
-	payload  []byte // the signed content, without the envelope's own fields
+	payload  []byte // the encoded evaluation, which the envelope contains and signs
 	envelope []byte
-	head     head // of the chain of the author's evaluations up to this one
+	head     head // hash of the chain of the author's evaluations up to this one
 }
 
-// isGain reports whether the entry counts as a gain of its party: it neither failed nor was imported.
+// isGain reports whether the result is part of its party's gain: the evaluation neither failed nor
+// was imported.
 func (e entry) isGain() bool { return e.Value != nil && !e.Imported }
 
-// head is the hash of a chain of evaluations.
+// head is the hash of a chain of one party's evaluations. It depends on all evaluations of the
+// chain.
 type head [protocol.HeadBytes]byte
 
 func (h head) then(payload []byte) head {
@@ -44,14 +46,14 @@ type verdict int
 
 const (
 	added         verdict = iota
-	known                 // the book had it already
-	ahead                 // an evaluation before it is missing
-	contradicting         // its author has signed another one of this number; this one counts from now on
-	contradicted          // its author has signed another one of this number; the other continues to count
+	known                 // the book already contained it
+	ahead                 // an earlier evaluation of its author is missing
+	contradicting         // its author has signed another one with this number; the new one replaces it
+	contradicted          // its author has signed another one with this number, which remains in the book
 )
 
-// add adds an evaluation. If two contradict each other, the one with the smaller hash counts, so that
-// all nodes that have both agree.
+// add adds an evaluation. If two evaluations of a party have the same number, the one with the
+// smaller hash is used, so that all nodes that have both agree.
 func (b *book) add(party int, e entry) verdict {
 	list := b.entries[party]
 	switch {
@@ -83,7 +85,7 @@ func (b *book) add(party int, e entry) verdict {
 	return contradicting
 }
 
-// counts returns how many evaluations there are of each party.
+// counts returns the number of evaluations of each party.
 func (b *book) counts() []int {
 	counts := make([]int, len(b.entries))
 	for i, list := range b.entries {
@@ -99,8 +101,8 @@ func (b *book) headOf(party, count int) head {
 	return b.entries[party][count-1].head
 }
 
-// heads returns the heads of the parties' chains up to these counts. The book must have all of these
-// evaluations.
+// heads returns the concatenated heads of the parties' chains up to these counts. The book must
+// contain all of these evaluations.
 func (b *book) heads(counts []int) []byte {
 	var all []byte
 	for party, count := range counts {
@@ -110,8 +112,8 @@ func (b *book) heads(counts []int) []byte {
 	return all
 }
 
-// differing returns a party whose chain up to these counts has another head than given, or -1. The
-// book must have all of these evaluations.
+// differing returns a party whose chain, up to its count, has another head than the one given, or
+// -1 if there is none. The book must contain all of these evaluations.
 func (b *book) differing(counts []int, heads []byte) int {
 	for party, count := range counts {
 		h := b.headOf(party, count)
@@ -122,7 +124,7 @@ func (b *book) differing(counts []int, heads []byte) int {
 	return -1
 }
 
-// has reports whether at least these numbers of evaluations of each party are stored.
+// has reports whether the book contains at least this many evaluations of each party.
 func (b *book) has(counts []int) bool {
 	for party, count := range counts {
 		if len(b.entries[party]) < count {
@@ -132,8 +134,8 @@ func (b *book) has(counts []int) bool {
 	return true
 }
 
-// upTo returns a book of the parties' first evaluations. It shares memory with b, so callers must not
-// change its entries.
+// upTo returns a book with only the first evaluations of each party, as many as counts. It shares
+// memory with b, so callers must not change its entries.
 func (b *book) upTo(counts []int) *book {
 	first := newBook(b.roster)
 	for party, count := range counts {
@@ -142,13 +144,13 @@ func (b *book) upTo(counts []int) *book {
 	return first
 }
 
-// reported reports whether a party has ended its evaluation of a round. It is true for round 0, which
-// stands for no round.
+// reported reports whether a party's evaluation of a round has ended. It returns true for round 0,
+// which stands for no round.
 func (b *book) reported(party, round int) bool {
 	return round == 0 || slices.ContainsFunc(b.entries[party], func(e entry) bool { return e.Round == round })
 }
 
-// latest returns the newest round in which a party has ended its evaluation; 0 if none.
+// latest returns the newest round of which a party's evaluation has ended, or 0 if there is none.
 func (b *book) latest(party int) int {
 	newest := 0
 	for _, e := range b.entries[party] {
@@ -169,15 +171,15 @@ func (b *book) assigned() (count int) {
 	return count
 }
 
-// started reports whether a party has ended this number of evaluations, its starting designs, and has
-// at least one result.
+// started reports whether at least `initial` evaluations of a party, its starting designs, have
+// ended and one of them has a value.
 func (b *book) started(party, initial int) bool {
 	list := b.entries[party]
 	return len(list) >= initial && slices.ContainsFunc(list, func(e entry) bool { return e.Value != nil })
 }
 
-// lacking returns the envelopes that a party with these counts lacks, oldest first, up to about
-// `most` bytes.
+// lacking returns the envelopes of the evaluations that a party with these counts lacks, oldest
+// first. Their total size is at most `most` bytes.
 func (b *book) lacking(counts []int, most int) (envelopes [][]byte) {
 	for party, list := range b.entries {
 		for _, e := range list[min(counts[party], len(list)):] {

@@ -18,15 +18,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kinds of signed direct statements.
+// Kinds of signed statements, which are sent in direct messages.
 const (
 	evaluationKind = "evaluation"
 	batchKind      = "batch"
 	assignmentKind = "assignment"
 )
 
-// Names of the timers. Timers of a round carry its number, so that other rounds ignore a timer that
-// fires late.
+// The names of the timers. The names of a round's timers contain its number, so that other rounds
+// ignore a timer that fires late.
 const (
 	tickTimer     = "tick"
 	receivedTimer = "heard"
@@ -37,24 +37,25 @@ const (
 const (
 	// ticking is the interval in which a node requests missing data.
 	ticking = 5 * time.Second
-	// turnTime is the maximum wait for the batch of the party that has the turn, from the time a
-	// node has all results. It is above the search time for 50 parties with 1,000 results on a
+	// turnTime is the maximum time for which a node with all results waits for the batch of the
+	// party that has the turn. It exceeds the search time for 50 parties with 1,000 results on a
 	// small processor.
 	turnTime = time.Minute
-	// maxSent bounds the statements of a message, in bytes.
+	// maxSent is the maximum total size of the statements in a message, in bytes.
 	maxSent = 100 << 10
-	// maxEvaluations is the maximum number of evaluations of a party. Exact processes become
-	// too slow well below it. It also keeps a party that fabricates evaluations from filling a disk.
+	// maxEvaluations is the maximum number of evaluations of a party. Exact processes become too
+	// slow far below it. It also prevents a party that fabricates evaluations from filling a disk.
 	maxEvaluations = 4096
 )
 
-// Round is this exchange's result in the view: the latest round that has a batch.
+// Round is the Result of this exchange in the view: the latest round that has a batch.
 type Round struct {
 	Number  int
-	Parties int // number of parties with a design in it
+	Parties int // number of parties with a design in the batch
 	Roster  int // number of parties of the task
 
-	// Design is this node's latest design; zero before the first. It belongs to round Of.
+	// Design is the latest design that a batch assigned to this node, in round Of. It is the zero
+	// design before the first.
 	Design task.Design
 	Of     int
 
@@ -65,8 +66,8 @@ type Round struct {
 	rewards []Reward
 }
 
-// Exchange is one node's part in the rounds of a task: as a party, and as the mediator or, without
-// one, as a proposer in its turns.
+// Exchange is one node's state in the rounds of a task. Every node is a party. The mediator also
+// chooses all batches. Without a mediator each node chooses them in its turns.
 type Exchange struct {
 	task     *task.Task
 	settings Settings
@@ -78,36 +79,36 @@ type Exchange struct {
 	turns    rounds.Turns
 
 	book     *book
-	entered  map[uint64]bool   // own trials that are in the book
-	assigned []int             // by party: the latest round in which it got a design, as far as this node knows
+	entered  map[uint64]bool   // IDs of the own trials that are in the book
+	assigned []int             // by party: the latest round in which it got a design, to this node's knowledge
 	points   []*protocol.Point // by party: that design
 	current  Round
-	latest   []byte            // envelope of the latest batch; without a mediator
-	queued   map[int][]byte    // by party: envelope with its latest design, a mediator's assignment or a batch
+	latest   []byte            // envelope of the latest batch; nil with a mediator
+	queued   map[int][]byte    // by party: envelope with its latest design, an assignment of the mediator or a batch
 	against  float64           // reward of this node relative to the mean, as the mediator reports it
-	offers   map[int]offer     // by party: its newest batch that is not accepted yet
-	refused  map[[32]byte]bool // digests of wrong batches, in this round
+	offers   map[int]offer     // by party: the newest batch that it has proposed and this node has not accepted yet
+	refused  map[[32]byte]bool // digests of the wrong batches of this round
 
 	barrier   rounds.Barrier
-	counting  bool // the deadline timer of the round runs
+	counting  bool // the deadline timer of the round is running
 	turn      int  // number of the turn in the round, from 0
-	turning   bool // the timer of the turn runs
+	turning   bool // the timer of the turn is running
 	working   bool // a batch is being computed or checked
-	resting   bool // until the next tick, after a failed computation
-	replaying bool // started recently; the present parties may be unknown
+	resting   bool // a computation failed; the node makes no further one until the next tick
+	replaying bool // the node started recently and may not know all present parties yet
 	started   bool
 	alone     bool // the mediator is absent
 
 	ticks    int
 	answered map[int]bool // parties that this node has answered since the last tick
-	acked    int          // own evaluations that the mediator has
+	acked    int          // number of own evaluations that the mediator has confirmed
 	named    map[naming]bool
-	disputed map[dispute]bool // disputes to publish at the next tick
+	disputed map[dispute]bool // disputes that the node publishes at the next tick
 	left     map[int]bool     // parties that have left
 
 	estimate estimate
 
-	out []strategy.Output // of the current step
+	out []strategy.Output // outputs of the current step
 }
 
 // dispute identifies an evaluation for which its author has signed two results.
@@ -159,12 +160,13 @@ func NewExchange(t *task.Task, key crypto.PrivKey) (*Exchange, error) {
 // Name implements strategy.Exchange.
 func (*Exchange) Name() string { return protocol.FairKind }
 
-// Decode implements strategy.Exchange. Nothing is published, so every payload is refused.
+// Decode implements strategy.Exchange. The exchange publishes no shares, so Decode rejects every
+// payload.
 func (*Exchange) Decode([]byte) (any, error) {
 	return nil, errors.New("there are no shares of this kind")
 }
 
-// chooses reports whether this node may choose batches.
+// chooses reports whether this node chooses batches: it is the mediator, or there is none.
 func (e *Exchange) chooses() bool { return e.mediator < 0 || e.mediator == e.self }
 
 // Step implements strategy.Exchange.
@@ -240,7 +242,7 @@ func (e *Exchange) timer(view strategy.View, name string) {
 	}
 }
 
-// notice updates which parties have announced that they leave, by the latest presence messages.
+// notice records which parties have announced that they leave, by their latest presence messages.
 func (e *Exchange) notice(view strategy.View) {
 	for share, word := range strategy.Shares[protocol.Presence](view) {
 		if party := slices.Index(e.roster, share.Author); party >= 0 {

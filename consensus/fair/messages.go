@@ -11,10 +11,10 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Contents of a record, by its first byte.
+// The first byte of a record is the type of its content, which follows.
 const (
-	ownRecord        = 'o' // number of the trial (varint) · envelope of the own evaluation
-	evaluationRecord = 'e' // envelope
+	ownRecord        = 'o' // ID of the own trial (varint), then the envelope of its evaluation
+	evaluationRecord = 'e' // envelope of an evaluation of another party
 	batchRecord      = 'b' // envelope of an accepted batch
 	assignmentRecord = 'a' // envelope of an assignment, sent or received
 )
@@ -67,7 +67,7 @@ func (e *Exchange) replay(data []byte) {
 	}
 }
 
-// recall applies an assignment, unless its round is over.
+// recall applies an assignment of the mediator, unless a later round is known.
 func (e *Exchange) recall(a protocol.Assignment, share protocol.Share) {
 	party := slices.Index(e.roster, a.Party)
 	if party < 0 || a.Round < e.current.Number {
@@ -81,7 +81,8 @@ func (e *Exchange) recall(a protocol.Assignment, share protocol.Share) {
 	}
 }
 
-// seal signs a statement of this node. The slot distinguishes statements of one kind.
+// seal signs a statement of this node. slot is the number of the evaluation or of the round; it
+// distinguishes statements of one kind.
 func (e *Exchange) seal(kind string, slot int, payload []byte) (protocol.Share, bool) {
 	share, err := protocol.Seal(protocol.Share{
 		Task:    e.task.ID(),
@@ -96,7 +97,8 @@ func (e *Exchange) seal(kind string, slot int, payload []byte) (protocol.Share, 
 	return share, err == nil
 }
 
-// open returns a statement of a party of the task.
+// open verifies a signed statement and returns it with its author. ok is false unless it belongs to
+// this task and to a party.
 func (e *Exchange) open(envelope []byte) (share protocol.Share, party int, ok bool) {
 	share, err := protocol.Open(envelope)
 	if err != nil || !share.Task.Equals(e.task.ID()) {
@@ -106,7 +108,7 @@ func (e *Exchange) open(envelope []byte) (share protocol.Share, party int, ok bo
 	return share, party, party >= 0
 }
 
-// enter signs the evaluations that have ended since the last call, and sends them.
+// enter signs and sends the own evaluations that have ended since the last call.
 func (e *Exchange) enter(view strategy.View) {
 	if !e.started {
 		return
@@ -151,7 +153,8 @@ func (e *Exchange) enter(view strategy.View) {
 	}
 }
 
-// tell sends statements to all parties that may see them: the mediator, or without one all parties.
+// tell sends statements to all parties that may see them: to the mediator, or without a mediator to
+// all other parties.
 func (e *Exchange) tell(envelopes ...[]byte) {
 	for len(envelopes) > 0 {
 		first, bytes := 0, 0
@@ -188,8 +191,8 @@ func (e *Exchange) send(party int, m protocol.FairMessage) {
 	e.emit(strategy.Send{To: e.roster[party], Data: data})
 }
 
-// progress returns the progress message for a party. With a mediator it contains no counts of
-// other parties' evaluations.
+// progress returns the progress message for a party. With a mediator it contains only the count of
+// the party concerned, and 0 for all others.
 func (e *Exchange) progress(to int) *protocol.Progress {
 	counts := e.book.counts()
 	if e.mediator >= 0 {
@@ -204,20 +207,22 @@ func (e *Exchange) progress(to int) *protocol.Progress {
 	return &protocol.Progress{Round: e.current.Number, Counts: counts, Waiting: e.waits()}
 }
 
-// waits reports whether this node has evaluated all designs that it was assigned.
+// waits reports whether this node has evaluated its latest assigned design, and so waits for the
+// next one.
 func (e *Exchange) waits() bool { return e.book.reported(e.self, e.assigned[e.self]) }
 
-// greet sends this node's progress to all counterparts, so that they send missing data.
+// greet sends this node's progress to all parties that it exchanges data with, so that they send
+// the data that it lacks.
 func (e *Exchange) greet() {
 	for _, party := range e.listeners() {
 		e.send(party, protocol.FairMessage{Progress: e.progress(party)})
 	}
 }
 
-// ask requests the results that this node lacks from one of the parties for which the round waits,
-// from parties with offers, from the party that has the turn, and from one further party in turn.
-// Each sends all that it holds, so that one suffices, and most parties for which the round waits
-// have nothing new yet.
+// ask requests the data that this node lacks. With a mediator it asks the mediator. Without one it
+// asks a party for which the round waits, all parties with offers, the party that has the turn, and
+// one further party, another at each tick. Each party sends all data that it stores, so a few
+// requests suffice. Most parties for which the round waits have nothing new yet.
 func (e *Exchange) ask() {
 	if e.mediator == e.self {
 		return
@@ -246,8 +251,8 @@ func (e *Exchange) ask() {
 	}
 }
 
-// receive handles a message of a party. It ignores messages of other nodes; with a mediator,
-// parties ignore each other's messages too.
+// receive handles a message of a party. It ignores messages of nodes that are not on the roster.
+// With a mediator, the other parties ignore each other's messages too.
 func (e *Exchange) receive(from peer.ID, data []byte) {
 	sender := slices.Index(e.roster, from)
 	if sender < 0 || sender == e.self || !e.started || e.mediator >= 0 && e.self != e.mediator && sender != e.mediator {
@@ -271,8 +276,9 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 	}
 }
 
-// evidence returns the newest of a party's first `count` evaluations, up to maxSent bytes. A receiver
-// with other evaluations of these numbers detects that the party has signed two.
+// evidence returns a message with the newest of a party's first `count` evaluations, up to maxSent
+// bytes. A receiver that has other evaluations with these numbers thereby detects that the party
+// has signed two results.
 func (e *Exchange) evidence(party, count int) (m protocol.FairMessage) {
 	bytes := 0
 	for _, entry := range slices.Backward(e.book.entries[party][:count]) {
@@ -284,8 +290,9 @@ func (e *Exchange) evidence(party, count int) (m protocol.FairMessage) {
 	return m
 }
 
-// answer sends a party the data that it lacks, and this node's progress if this node lacks data. It
-// answers each party at most once between two ticks.
+// answer handles the progress message h of a party. It sends the data that the party lacks, and
+// this node's progress if this node lacks data. It answers each party at most once between two
+// ticks.
 func (e *Exchange) answer(sender int, h protocol.Progress) {
 	if e.mediator >= 0 && e.self != e.mediator {
 		e.acked = h.Counts[e.self]
@@ -321,7 +328,7 @@ func (e *Exchange) answer(sender int, h protocol.Progress) {
 	}
 }
 
-// lacks reports whether the sender has data that this node does not have.
+// lacks reports whether the sender has data that this node lacks.
 func (e *Exchange) lacks(sender int, h protocol.Progress) bool {
 	if e.mediator >= 0 {
 		return false
@@ -371,8 +378,9 @@ func (e *Exchange) handleEvaluation(author int, share protocol.Share) {
 	}
 }
 
-// publishDisputes sends the valid result of each disputed evaluation. It runs once a tick, since an
-// author can sign any number of contradicting results, and each would go to all parties.
+// publishDisputes sends the result that is used of each disputed evaluation. It runs once per tick:
+// an author can sign any number of contradictory results, and without this limit each would be sent
+// to all parties.
 func (e *Exchange) publishDisputes() {
 	var envelopes [][]byte
 	for party, list := range e.book.entries {
@@ -386,8 +394,9 @@ func (e *Exchange) publishDisputes() {
 	e.tell(envelopes...)
 }
 
-// compare names a party that has evaluated a design other than the assigned one. Without a mediator
-// it does nothing, since the party may have followed another batch of the round than this node.
+// compare warns about a party that has evaluated a design other than the assigned one. Without a
+// mediator it does nothing, since the party may have accepted another batch of the round than this
+// node.
 func (e *Exchange) compare(party int, evaluation protocol.Evaluation) {
 	assigned := e.points[party]
 	if e.mediator < 0 || assigned == nil || evaluation.Round != e.assigned[party] {

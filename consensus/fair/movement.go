@@ -6,7 +6,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// visit is an evaluation of a listed design, by the design's number.
+// visit is an evaluation of a listed design. design is the design's index in the list.
 type visit struct {
 	design int
 	value  *float64 // larger is better; nil if the evaluation has failed
@@ -22,8 +22,8 @@ func (c chooser) visits(b *book, party int) (all []visit) {
 	return all
 }
 
-// choices returns, for each party, the encoded designs that it can evaluate next if the task lists its
-// designs. It returns nil if every combination of values is a design.
+// choices returns, for each party, the encoded designs that it can evaluate next. It returns nil
+// unless the task lists its designs.
 func (c chooser) choices(b *book, parties []int) [][][]float64 {
 	switch space := c.task.Space; {
 	case space.Listing() == nil:
@@ -39,11 +39,12 @@ func (c chooser) choices(b *book, parties []int) [][][]float64 {
 	}
 }
 
-// moves returns the listed designs that a party with these visits can evaluate next.
+// moves returns the indices of the listed designs that a party with these visits can evaluate next.
 //
-// In a graph these are the unvisited designs within the number of steps that the task allows. If there
-// are none, the limit grows by one step at a time. If all reachable designs were visited, moves
-// returns all of them (S21, appendix C.1).
+// If the task limits moves (MaxMoves), the list is a graph. The party can then evaluate the
+// unvisited designs within MaxMoves steps of its position. If there are none, the limit grows by
+// one step at a time. If all reachable designs were visited, moves returns all of them (S21,
+// appendix C.1).
 func moves(t *task.Task, visits []visit) []int {
 	listing := t.Space.Listing()
 	if t.MaxMoves == 0 || len(visits) == 0 {
@@ -63,16 +64,16 @@ func moves(t *task.Task, visits []visit) []int {
 		if len(fresh) > 0 {
 			return fresh
 		}
-		if len(within) == len(reached) { // there is nothing further away
+		if len(within) == len(reached) { // no further designs are reachable
 			return within
 		}
 		reached = within
 	}
 }
 
-// position returns the design from which the next move starts, after at least one visit. It is the
-// latest design, and after the starting designs the best of these, the first of equals (S21, appendix
-// C.1).
+// position returns the index of the design from which the next move starts, given at least one
+// visit. As long as there are no more visits than starting designs, it is the best design visited,
+// the first one of several. Later it is the latest design (S21, appendix C.1).
 func position(t *task.Task, visits []visit) int {
 	best := visit{design: visits[len(visits)-1].design}
 	if len(visits) > t.Strategy.InitialDesigns {

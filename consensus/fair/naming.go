@@ -7,10 +7,10 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// naming is a party and the reason for naming it.
+// naming is a warning about a party: the party and the reason.
 type naming struct{ party, reason int }
 
-// Reasons to name a party.
+// Reasons for a warning that names a party.
 const (
 	nonsense     = 1
 	contradicts  = 2
@@ -39,8 +39,7 @@ func (e *Exchange) suspect(c choice) {
 	}
 }
 
-// name warns the user that a party's results do not fit, once for each reason. The mediator also
-// notifies all parties.
+// name warns the user about a party, once for each reason. The mediator also notifies all parties.
 func (e *Exchange) name(party, reason int) {
 	if party == e.self && reason != far || e.named[naming{party, reason}] {
 		return

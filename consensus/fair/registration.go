@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Register registers fair batches.
+// Register returns the registration of the strategy fair.
 func Register() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "fair", Settings: readSettings, Moves: true, Exact: true},

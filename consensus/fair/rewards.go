@@ -10,9 +10,9 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// totals returns the reward of each party relative to average results, in units of the objective: the
-// sum over its results of the difference to the mean of all results. Failed and imported evaluations
-// do not count.
+// totals returns the reward of each party relative to the mean, in units of the objective: the sum
+// over the party's results of the difference to the mean of all results. Larger is better. Failed
+// and imported evaluations are left out.
 func (e *Exchange) totals() []float64 {
 	mean, count := 0.0, 0
 	for _, list := range e.book.entries {
@@ -34,13 +34,13 @@ func (e *Exchange) totals() []float64 {
 	return totals
 }
 
-// Reward is the cumulative reward of one party, in the objective's units. Failed and imported
-// evaluations do not count.
+// Reward is the cumulative reward of one party, in the objective's units. It leaves out failed and
+// imported evaluations.
 type Reward struct {
 	Party       peer.ID `json:"party"`
 	Evaluations int     `json:"evaluations"`
 	Sum         float64 `json:"sum"`
-	Best        float64 `json:"best"` // best result; 0 without any
+	Best        float64 `json:"best"` // best result; 0 if there is none
 	// RelativeToMean is the sum over the party's results of the difference to the mean of all
 	// results. Larger values are better, whatever the goal.
 	RelativeToMean float64 `json:"relative_to_mean"`
@@ -48,17 +48,17 @@ type Reward struct {
 	Alone *Estimate `json:"alone,omitempty"`
 }
 
-// Estimate is the reward that a model of the objective predicts for a party without peers, in the
+// Estimate is the reward of a party without peers that a model of the objective predicts, in the
 // objective's units.
 type Estimate struct {
-	Evaluations int     `json:"evaluations"` // number of the party's first evaluations, which the estimate covers
+	Evaluations int     `json:"evaluations"` // the estimate covers this number of the party's first evaluations
 	Sum         float64 `json:"sum"`
 	Best        float64 `json:"best"`       // best outcome
-	ActualSum   float64 `json:"actual_sum"` // the sum of the same number of outcomes of the party
+	ActualSum   float64 `json:"actual_sum"` // sum of the party's actual outcomes of these evaluations
 }
 
-// rewards returns the rewards that this node knows: of all parties without a mediator or at the
-// mediator, and otherwise only its own.
+// rewards returns the rewards that this node knows. The mediator, and every node if there is no
+// mediator, knows those of all parties. Other nodes know only their own.
 func (e *Exchange) rewards() (all []Reward) {
 	totals := e.totals()
 	for party, list := range e.book.entries {
@@ -88,8 +88,8 @@ func (e *Exchange) rewards() (all []Reward) {
 	return all
 }
 
-// Status implements strategy.StatusReporter: a row for the reward of each party, and the estimate
-// of this node's reward without peers.
+// Status implements strategy.StatusReporter. It returns one item: a table of the rewards of the
+// parties, and the estimate of this node's reward without peers as text.
 func (r Round) Status() []strategy.StatusItem {
 	if len(r.rewards) == 0 {
 		return nil
@@ -115,7 +115,7 @@ func (r Round) Status() []strategy.StatusItem {
 	return []strategy.StatusItem{item}
 }
 
-// text describes the estimate; it is empty for nil.
+// text describes the estimate for people. It returns an empty string for nil.
 func (e *Estimate) text() string {
 	if e == nil {
 		return ""

@@ -14,8 +14,9 @@ import (
 
 func (e *Exchange) turnName() string { return fmt.Sprintf("%d/%d", e.barrier.Number(), e.turn) }
 
-// expected returns the parties for which a round waits: all of the roster before the first batch,
-// then those with a design in the latest batch. Parties that have left are not expected.
+// expected returns the parties for which the round waits. Before the first batch these are all
+// parties, and then those with a design in the latest batch. Parties that have left are not
+// included.
 func (e *Exchange) expected() (ids []peer.ID) {
 	for party, id := range e.roster {
 		if !e.left[party] && (e.current.Number == 0 || e.assigned[party] == e.current.Number) {
@@ -27,8 +28,8 @@ func (e *Exchange) expected() (ids []peer.ID) {
 
 func (e *Exchange) hasSent(id peer.ID) bool { return e.ready(slices.Index(e.roster, id)) }
 
-// ready reports whether a party has evaluated its starting designs and its latest assignment, so that
-// it can get another design.
+// ready reports whether a party has evaluated its starting designs and its latest assigned design,
+// so that it can get another one.
 func (e *Exchange) ready(party int) bool {
 	return e.readyIn(e.book, party)
 }
@@ -47,7 +48,7 @@ func (e *Exchange) readyParties() (parties []int) {
 	return parties
 }
 
-// advance takes the next step of the round, if that is possible now.
+// advance takes the next step of the round, if one is possible now.
 func (e *Exchange) advance(view strategy.View) {
 	if e.working || e.resting || !e.chooses() {
 		return
@@ -65,7 +66,7 @@ func (e *Exchange) advance(view strategy.View) {
 	}
 	parties := e.readyParties()
 	if len(parties) == 0 {
-		return // all are late; the next result begins the round
+		return // all parties are late; the round begins with the next result
 	}
 	leader := e.leader(view)
 	if leader == e.self {
@@ -82,13 +83,14 @@ func (e *Exchange) advance(view strategy.View) {
 	}
 }
 
-// offered reports whether this node has a batch of the party for this turn of the round.
+// offered reports whether this node has received the party's batch for the current turn of the
+// round.
 func (e *Exchange) offered(party int) bool {
 	o, ok := e.offers[party]
 	return ok && o.Round == e.barrier.Number() && o.Turn == e.turn
 }
 
-// leader returns the party that has the turn. Absent parties are passed over.
+// leader returns the party that has the turn. It passes over absent parties.
 func (e *Exchange) leader(view strategy.View) int {
 	if e.mediator >= 0 {
 		return e.self
@@ -106,21 +108,21 @@ func (e *Exchange) leader(view strategy.View) int {
 		case e.replaying || present.Has(id):
 			return party
 		case e.left[party]:
-			e.nextTurn() // it has announced that it leaves
+			e.nextTurn() // the party has announced that it leaves
 		default:
 			e.passOver("is not there")
 		}
 	}
 }
 
-// passOver ends a turn and warns about the party that had it.
+// passOver ends the current turn, and warns about the party that had it.
 func (e *Exchange) passOver(why string) {
 	id := e.turns.Leader(e.barrier.Number(), e.turn)
 	e.warn("round %d: node %s, whose turn it was to propose, %s; it was passed over", e.barrier.Number(), id, why)
 	e.nextTurn()
 }
 
-// nextTurn passes over the party that has the turn.
+// nextTurn ends the current turn without a warning.
 func (e *Exchange) nextTurn() {
 	e.turns.PassOver(e.barrier.Number(), e.turn)
 	e.turn++

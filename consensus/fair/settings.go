@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Words of a task file.
+// Values of the keys of a task file.
 const (
 	weightsExponential = "exponential"
 	weightsLinear      = "linear"
@@ -39,28 +39,31 @@ const (
 
 // Settings are the keys of a task file for strategy fair.
 type Settings struct {
-	// Roster is the parties, sorted, 2 to protocol.MaxParties: peer IDs with Ed25519 keys.
+	// Roster lists the parties: 2 to protocol.MaxParties sorted peer IDs with Ed25519 keys.
 	Roster []peer.ID
-	// Mediator is the node of the roster that receives all results and chooses all designs; ""
-	// without one.
+	// Mediator is the node of the roster that receives all results and chooses all designs. It is
+	// empty if the task has no mediator.
 	Mediator peer.ID
-	// Batch is "fair" (S21, equation 5), "ifu" (appendix C.6: only the order of the gains
-	// counts) or "two-step" (Remark 5: the batch maximises the sum, and the party with the
-	// smallest gain then gets the best design).
+	// Batch is the rule for batches: "fair", "ifu" or "two-step". "fair" is S21, equation 5. With
+	// "ifu" only the order of the gains matters, not their size (appendix C.6). With "two-step" the
+	// batch maximises the sum of results, and the party with the smallest gain then gets the best
+	// design (remark 5).
 	Batch string
-	// Weights is "exponential", rho^(i-1), or "linear", rho·(n-i)+1 (Remark 4).
+	// Weights is "exponential" or "linear". Of n weights, weight i is rho^(i-1) or rho·(n-i)+1
+	// (S21, remark 4). Weight 1 is for the smallest utility.
 	Weights string
-	// Rho is 0.001 to 1 with exponential weights, where 1 weighs all parties equally. It is
-	// 0.001 to 1e6 with linear weights, where larger values are fairer. Batch two-step does not
-	// allow the key and sets it to 1.
+	// Rho is the parameter of the weights. With exponential weights it is 0.001 to 1, where 1 gives
+	// all parties equal weights. With linear weights it is 0.001 to 1e6, where larger values are
+	// fairer. Batch two-step does not allow the key and sets it to 1.
 	Rho float64
-	// Exploration is "varying" (C1 is multiplied by (Σw)²/(nΣw²)) or "fixed".
+	// Exploration is "varying" or "fixed". With "varying", C1 is multiplied by (Σw)²/(nΣw²), with w
+	// the n weights.
 	Exploration string
-	// C1 and C2 are the constants of α_t = C1·d·Σw²·ln(C2·t), in the units of standardised
-	// outputs: C1 0 to 1e6, C2 1e-6 to 1e6.
+	// C1 and C2 are the constants of α_t = C1·d·Σw²·ln(C2·t), with d parameters, weights w and t
+	// evaluations of each party, for standardised outputs. C1 is 0 to 1e6, C2 is 1e-6 to 1e6.
 	C1, C2 float64
-	// RoundTimeout is the maximum time in seconds that a round waits for further results after
-	// its first one: 1 to 604800.
+	// RoundTimeout is the maximum time in seconds for which a round waits for further results after
+	// its first one, 1 to 604800.
 	RoundTimeout int
 }
 
@@ -80,7 +83,7 @@ func readSettings(s *task.Section) task.StrategySettings {
 		s.Refuse("rho", "batch: "+batchFair+" or "+batchIFU)
 		s.Refuse("weights", "batch: "+batchFair+" or "+batchIFU)
 		c.Rho, c.Weights = 1, weightsExponential
-	case "": // a wrong word, reported
+	case "": // the value was wrong and has been reported; the keys may belong to the intended one
 		s.Accept("rho", "weights")
 	default:
 		c.readWeights(s)

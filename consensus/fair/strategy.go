@@ -23,8 +23,9 @@ const (
 	missing = 30 * time.Second
 )
 
-// Strategy evaluates the design that the batch of each round assigns to this node. Its starting
-// designs are random. If no batch arrives, it continues by expected improvement on its own results.
+// Strategy chooses the design that the batch of each round assigns to this node. Its starting
+// designs are random. If no batch arrives, it maximises the expected improvement under the node's
+// own posterior.
 type Strategy struct {
 	task     *task.Task
 	settings Settings
@@ -67,7 +68,7 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 	return suggestion, err
 }
 
-// alone chooses a design by this node's own results.
+// alone chooses a design from this node's own results, within the moves that the task allows.
 func (s Strategy) alone(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.task.MaxMoves == 0 {
 		return s.own.Suggest(ctx, view, trial, seed)

@@ -1,6 +1,7 @@
-// Package exchange holds the common parts of exchanges. It has no code of its own.
+// Package exchange is the parent of packages that implementations of strategy.Exchange have in
+// common. It has no code of its own. This overview lists where to find what:
 //
-//   - Participants: package presence, an exchange that every task has.
+//   - Which agents are present: package presence, an exchange that every task has.
 //   - One share per agent, replaced after every observation: package latest. Its Spec defines
 //     the content and the schedule.
 //   - One message per agent and round, for which agents in step wait up to a deadline:

@@ -14,13 +14,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// TTL is the validity of a density, whether or not its author is present.
+// TTL is the lifetime of a shared density. It does not depend on whether its author is present.
 const TTL = protocol.MaxTTL
 
 // NewCoarse returns the exchange of one agent that publishes a coarse estimate of the optimum's
-// location ([coarsen.Grid]): after the initial designs, and then after every observation. Each
-// share is a protocol.Density of one normal. The grid's resolution widens it beyond spread, up
-// to protocol.MaxSpread.
+// location: after the starting designs, and then after every observation. Each share is a
+// protocol.Density with one normal around the cell of a secret grid ([coarsen.Grid]). Its standard
+// deviation combines spread and the size of a grid cell, and is at most protocol.MaxSpread.
 func NewCoarse(env strategy.Env, spread float64) (*latest.Latest, error) {
 	grid, err := coarsen.New(env.Key, env.Task.Space)
 	if err != nil {
@@ -29,16 +29,17 @@ func NewCoarse(env strategy.Env, spread float64) (*latest.Latest, error) {
 	return newExchange(env.Task, math.Hypot(spread, grid.Deviation()), grid.Coarse), nil
 }
 
-// NewExact is NewCoarse without the grid.
+// NewExact returns the same exchange as NewCoarse, but without the grid: shares contain the exact
+// estimate.
 func NewExact(t *task.Task, spread float64) *latest.Latest {
 	return newExchange(t, spread, func(best protocol.Point) protocol.Point { return best })
 }
 
 // newExchange returns the exchange of one agent that publishes its estimate of the optimum's
-// location, as encoded by published.
+// location. published maps the estimate to the point that is shared.
 func newExchange(t *task.Task, spread float64, published func(best protocol.Point) protocol.Point) *latest.Latest {
 	find := search.New(t)
-	wide := float64(float32(min(spread, protocol.MaxSpread))) // as transmitted
+	wide := float64(float32(min(spread, protocol.MaxSpread))) // as rounded in messages
 	return latest.New(latest.Spec{
 		Kind: protocol.DensityKind,
 		From: t.Strategy.InitialDesigns,

@@ -6,8 +6,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// CoarseDisclosure returns the disclosure of coarse estimates of the optimum's location, of this
-// spread ([NewCoarse]).
+// CoarseDisclosure returns the disclosure in which nodes share coarse estimates of the optimum's
+// location ([NewCoarse]). spread returns the argument spread of NewCoarse for a task.
 func CoarseDisclosure(spread func(t *task.Task) float64) strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:  coarsen.Share,

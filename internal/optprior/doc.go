@@ -1,4 +1,5 @@
-// Package optprior contains priors on the optimum's location: densities over the designs, as
-// normals around points ([Mixture]), the term that several of them add to an acquisition function
-// ([LogPrior]), and the exchange that publishes a coarse location ([NewCoarse]).
+// Package optprior contains priors of the optimum's location. [Mixture] is a density over the
+// designs, a mixture of normals around points. [LogPrior] is the term that several densities add to
+// an acquisition function. [NewCoarse] is the exchange by which an agent publishes a coarse
+// location.
 package optprior

@@ -6,9 +6,9 @@ import (
 	"github.com/fbo-node/fbo/internal/acquisition"
 )
 
-// LogPrior returns weight times the logarithm of 1 - trust + trust times the average of the
-// densities, at least one: a term to add to the logarithm of an acquisition function. It is at
-// least weight times log(1 - trust) everywhere, for all densities.
+// LogPrior returns the function weight·ln(1 - trust + trust·a(x)), where a(x) is the average of the
+// densities at x. densities must not be empty. The function is a term to add to the logarithm of an
+// acquisition function. Whatever the densities, it is at least weight·ln(1 - trust).
 func LogPrior(densities []*Mixture, trust, weight float64) acquisition.Function {
 	return &logPrior{densities: densities, trust: trust, weight: weight}
 }

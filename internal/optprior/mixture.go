@@ -7,10 +7,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Layout defines which coordinates of the cube are numbers and which are choices.
+// Layout defines which coordinates of the encoded unit cube belong to numbers and which to choices.
 type Layout struct {
 	Dim        int
-	Numbers    []int // coordinates of floats and ints
+	Numbers    []int // indices of the coordinates of floats and ints
 	Categories []task.Block
 }
 
@@ -28,23 +28,23 @@ func NewLayout(space *task.Space) *Layout {
 }
 
 // Normal is a weighted normal distribution, truncated to the unit cube and prepared for evaluation.
-// All densities are relative to the uniform one on the designs.
+// All densities are relative to the uniform density on the designs.
 type Normal struct {
 	level     float64   // logarithm of the weight and of all normalising constants
 	precision float64   // 1/spread²
 	centre    []float64 // encoded
-	same      []float64 // per categorical: the density of the centre's choice
-	other     []float64 // and that of every other one
+	same      []float64 // by categorical parameter: density of the centre's choice
+	other     []float64 // by categorical parameter: density of each other choice
 }
 
-// NewNormal returns the normal with this standard deviation in every coordinate, around an encoded
-// design.
+// NewNormal returns the normal around an encoded design, with standard deviation spread in every
+// coordinate.
 func NewNormal(l *Layout, weight, spread float64, centre []float64) Normal {
 	c := Normal{level: math.Log(weight), precision: 1 / (spread * spread), centre: centre}
 	scale := 1 / (math.Sqrt2 * spread)
 	for _, i := range l.Numbers {
-		// For a normal around a point of the unit interval both terms are positive, so that there
-		// is no cancellation.
+		// Both terms are positive, since the centre lies in the unit interval. So there is no
+		// cancellation.
 		inside := (math.Erf(scale*(1-centre[i])) + math.Erf(scale*centre[i])) / 2
 		c.level -= math.Log(spread*math.Sqrt(2*math.Pi)) + math.Log(inside)
 	}
@@ -57,9 +57,8 @@ func NewNormal(l *Layout, weight, spread float64, centre []float64) Normal {
 	return c
 }
 
-// Log returns the logarithm of weight times density at x, which may be -Inf. In a
-// categorical block the density is linear, and so defined between the choices
-// too.
+// Log returns the logarithm of weight times density at x, which may be -Inf. In the coordinates of
+// a categorical parameter the density is linear, so it is also defined between the choices.
 func (c *Normal) Log(l *Layout, x []float64) float64 {
 	square := 0.0
 	for _, i := range l.Numbers {
@@ -73,7 +72,7 @@ func (c *Normal) Log(l *Layout, x []float64) float64 {
 	return value
 }
 
-// choice returns the density of categorical k at x.
+// choice returns the factor of the density at x for categorical parameter k.
 func (c *Normal) choice(k int, block task.Block, x []float64) float64 {
 	density := 0.0
 	for i := block.Start; i < block.Start+block.Len; i++ {
@@ -82,8 +81,7 @@ func (c *Normal) choice(k int, block task.Block, x []float64) float64 {
 	return density
 }
 
-// at returns the density of the choice at coordinate i, which is one of
-// categorical k.
+// at returns the density of the choice at coordinate i, which belongs to categorical parameter k.
 func (c *Normal) at(k, i int) float64 {
 	if c.centre[i] == 1 {
 		return c.same[k]
@@ -91,7 +89,7 @@ func (c *Normal) at(k, i int) float64 {
 	return c.other[k]
 }
 
-// addGradient adds factor times the gradient of Log, which must be finite.
+// addGradient adds factor times the gradient of Log at x to grad. Log must be finite there.
 func (c *Normal) addGradient(grad []float64, l *Layout, x []float64, factor float64) {
 	for _, i := range l.Numbers {
 		grad[i] -= factor * c.precision * (x[i] - c.centre[i])
@@ -104,13 +102,14 @@ func (c *Normal) addGradient(grad []float64, l *Layout, x []float64, factor floa
 	}
 }
 
-// Mixture is a density. It is immutable.
+// Mixture is a density over the designs: a mixture of normals. It is immutable.
 type Mixture struct {
 	layout     *Layout
 	components []Normal // at most protocol.MaxComponents
 }
 
-// NewMixture returns the mixture of a density whose centres are points of the space.
+// NewMixture returns the mixture that a shared density describes. Its centres must be points of the
+// space.
 func NewMixture(l *Layout, space *task.Space, d protocol.Density) *Mixture {
 	m := &Mixture{layout: l}
 	for _, c := range d.Components {
@@ -127,8 +126,8 @@ func Around(l *Layout, spread float64, x []float64) *Mixture {
 // Logs holds the logarithms of the components at one point.
 type Logs [protocol.MaxComponents]float64
 
-// Log returns the logarithm of the density at x, which may be -Inf, and fills in
-// those of the components.
+// Log returns the logarithm of the density at x, which may be -Inf. It fills each with the
+// logarithms of the components.
 func (m *Mixture) Log(each *Logs, x []float64) float64 {
 	largest := math.Inf(-1)
 	for k := range m.components {
@@ -145,8 +144,8 @@ func (m *Mixture) Log(each *Logs, x []float64) float64 {
 	return largest + math.Log(sum)
 }
 
-// AddGradient adds factor times the gradient of Log, which has returned total and
-// each. Where total is -Inf the factor must be 0.
+// AddGradient adds factor times the gradient of Log at x to grad. total and each must be the
+// results of Log at x. If total is -Inf, factor must be 0.
 func (m *Mixture) AddGradient(grad, x []float64, each *Logs, total, factor float64) {
 	if factor == 0 {
 		return

@@ -1,4 +1,4 @@
-// Package all names every strategy of this project, and every extension of the surrogate.
+// Package all lists the strategies of this project and the extensions of the surrogate.
 package all
 
 import (
@@ -15,8 +15,10 @@ import (
 	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
-// Strategies returns them. The first is the default of a task file, or of one with
-// constraints the one that is for these. A program that has others appends theirs.
+// Strategies returns the registrations of all strategies, with all extensions of the surrogate. The
+// first one, peerprior, is the default of a task file without constraints. The default of a task
+// file with constraints is the strategy that sets ForConstraints. A program with strategies of its
+// own appends their registrations.
 func Strategies() strategy.Set {
 	return strategy.Set{
 		peerprior.Register(),
@@ -34,8 +36,8 @@ func Strategies() strategy.Set {
 	}.With(Extensions()...)
 }
 
-// Extensions returns the extensions of the surrogate. A program adds them to its own strategies by
-// [strategy.Set.With].
+// Extensions returns the extensions of the surrogate. A program adds them to strategies of its own
+// with [strategy.Set.With].
 func Extensions() []strategy.SurrogateExtension {
 	return []strategy.SurrogateExtension{
 		sharedlatent.Extension(),

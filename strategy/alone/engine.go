@@ -13,35 +13,37 @@ import (
 )
 
 const (
-	// members is the number of posteriors, each with its own hyperparameters, over which the
-	// acquisition function is averaged.
+	// members is the number of posteriors over which the acquisition function is averaged. Each has
+	// its own hyperparameters.
 	members = 4
 
-	// memberOptima is the number of samples of the optimum per posterior, for the entropy.
+	// memberOptima is the number of samples of the optimum's value per posterior, for entropy
+	// search.
 	memberOptima = 2
 )
 
 // Engine is the best strategy of a node without peers. After the starting designs it alternates
-// between noisy expected improvement and max-value entropy search ([MES]), both averaged over
-// posteriors whose hyperparameters are drawn from their own posterior: Snoek, Larochelle and Adams,
-// "Practical Bayesian Optimization of Machine Learning Algorithms" (NeurIPS 2012), section
-// 3.1.
+// between noisy expected improvement and max-value entropy search ([MES]). Both are averaged over
+// posteriors whose hyperparameters are samples of the posterior of the hyperparameters: Snoek,
+// Larochelle and Adams, "Practical Bayesian Optimization of Machine Learning Algorithms" (NeurIPS
+// 2012), section 3.1.
 //
-// Improvement finds narrow optima of many parameters soonest, but keeps evaluating near the best
-// design so far: under noise that design is the best partly by luck, and fitted hyperparameters
-// are overconfident. Entropy explores other parts of the space when little improvement is left
-// near the best designs.
+// Expected improvement is the fastest to find narrow optima in many dimensions, but it keeps
+// evaluating near the best observed design. Under noise that design is partly the best by chance,
+// and fitted hyperparameters are overconfident. Entropy search explores other parts of the space
+// when little improvement is left near the best designs.
 //
-// The improvement is that over the best value of a function drawn from the posterior, at
-// the designs that were evaluated: Letham et al., "Constrained Bayesian Optimization with
-// Noisy Experiments" (Bayesian Analysis, 2019), equation 6. There the outcome is
-// conditioned on the drawn values, here it is not.
+// The improvement is measured over the best value of a function drawn from the posterior, at the
+// evaluated designs: Letham et al., "Constrained Bayesian Optimization with Noisy Experiments"
+// (Bayesian Analysis, 2019), equation 6. Unlike in that paper, the outcome of the candidate is not
+// conditioned on the drawn values.
 //
-// While designs are pending it maximises the improvement only, by posteriors that take each of
-// them for their own mean ([search.Search.WithPending]), since pending outcomes also give information.
+// While designs are pending, Engine maximises only the expected improvement, since pending outcomes
+// will also give information. Its posteriors take each pending outcome as equal to the posterior
+// mean ([search.Search.WithPending]).
 //
-// On a task with constraints it is as [LogEI] and MES are. A surrogate whose
-// hyperparameters are known or are not learned has one posterior.
+// Constraints are handled as by [LogEI] and [MES]. If the hyperparameters of the surrogate are
+// known or not learned, the average has one posterior.
 type Engine struct {
 	search  search.Search
 	entropy MES
@@ -68,16 +70,17 @@ func (s Engine) Suggest(ctx context.Context, view strategy.View, trial uint64, s
 	return s.search.Maximise(ctx, view, trial, seed, f, why)
 }
 
-// SeeksInformation reports whether Suggest maximises the information in this trial, and not the
-// improvement. While designs are pending it does not: their outcomes inform.
+// SeeksInformation reports whether Suggest uses entropy search in this trial instead of expected
+// improvement. It returns false while designs are pending, since their outcomes will give
+// information.
 func (s Engine) SeeksInformation(view strategy.View, trial uint64) bool {
 	after := s.search.AfterStart(trial)
 	return after > 0 && after%2 == 0 && len(s.search.Pending(view)) == 0
 }
 
-// Improvement returns the logarithm of the average noisy expected improvement, and the reason of
-// its maximiser. While no design is feasible, it returns the logarithm of the probability of
-// feasibility. The view must have a posterior.
+// Improvement returns the logarithm of the average noisy expected improvement, and the Why of its
+// maximiser. While no evaluated or pending design counts as feasible, it returns the logarithm of
+// the probability of feasibility. The view must have a posterior.
 func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (search.Function, strategy.Why, error) {
 	view = s.search.WithPending(view)
 	reached, limits := s.search.WithLikelyPending(view, s.search.Feasible(view)), search.Limits(view)
@@ -105,8 +108,8 @@ func (s Engine) Improvement(ctx context.Context, view strategy.View, trial uint6
 	return f, strategy.Why{Source: "ei", Phrase: "expected improvement"}, nil
 }
 
-// Information returns the logarithm of the average information gain about the best value, and the
-// reason of its maximiser. The view must have a posterior.
+// Information returns the logarithm of the average information gain about the optimum's value, and
+// the Why of its maximiser. The view must have a posterior.
 func (s Engine) Information(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (search.Function, strategy.Why, error) {
 	view = s.search.WithPending(view)
 	posteriors, err := s.posteriors(ctx, view, trial, seed)
@@ -126,13 +129,13 @@ func (s Engine) Information(ctx context.Context, view strategy.View, trial uint6
 	return acquisition.LogMean(gains...), informationReason(), nil
 }
 
-// posteriors returns the posteriors over which the improvement is averaged.
+// posteriors returns the posteriors over which the acquisition functions are averaged.
 func (s Engine) posteriors(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) ([]surrogate.Posterior, error) {
 	return posteriors(ctx, view, members, seed.Stream("hyperparameters", trial))
 }
 
-// posteriors returns count posteriors of the view with hyperparameters drawn from their own
-// posterior. It returns only the view's posterior if hyperparameters are known or not learned.
+// posteriors returns count posteriors of the view, with hyperparameters that are samples of their
+// own posterior. If hyperparameters are known or not learned, it returns only the view's posterior.
 func posteriors(ctx context.Context, view strategy.View, count int, rng *rand.Rand) ([]surrogate.Posterior, error) {
 	ensemble, ok := view.Posterior.(surrogate.Ensemble)
 	if !ok {

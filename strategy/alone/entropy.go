@@ -12,27 +12,31 @@ import (
 
 const (
 	optima         = 10 // samples of the optimum's value
-	sampleSearches = 16 // starts of each search: only the value of the optimum matters, not its exact location
+	sampleSearches = 16 // starting points of the search for a sample's maximum; few suffice, since only the value at the optimum matters
 
-	// satisfied is the violation of limits up to which a sample counts as feasible, since a maximum
-	// on a border violates them slightly (acquisition.Penalised).
+	// satisfied is the largest violation of the constraints at which a sample's maximum still
+	// counts as feasible. A maximum on the boundary of a constraint violates it slightly
+	// (acquisition.Penalised).
 	satisfied = 0.01
 )
 
-// MES is max-value entropy search: it chooses the design whose outcome gives most information about
-// the optimum's value, by samples of that value from the posterior. Wang and Jegelka, "Max-value
-// Entropy Search for Efficient Bayesian Optimization" (ICML 2017). On a task with
-// constraints it is the value of the best feasible design: Perrone et al., "Constrained
-// Bayesian Optimization with Max-Value Entropy Search" (2019). If a sample has no feasible
-// design, only the information about the constraints counts. So the search looks for feasible
-// designs as long as there may be none.
+// MES is max-value entropy search: Wang and Jegelka, "Max-value Entropy Search for Efficient
+// Bayesian Optimization" (ICML 2017). It chooses the design whose outcome gives most information
+// about the optimum's value. The distribution of that value is represented by samples from the
+// posterior.
 //
-// No sampled optimum is below the posterior mean plus two deviations of an evaluated feasible
-// design. The gain is that of an outcome without noise. Without the floor, a sampled optimum below
-// the value of an evaluated design makes the gain there large, however well the design is known, and
-// the search would stay there. The code of Wang and Jegelka has a floor too: the largest observation
-// plus five deviations of the noise. On smooth functions it soon exceeds all samples, and the search
-// then chooses the design with the largest uncertainty.
+// On a task with constraints, the optimum is the best feasible design: Perrone et al., "Constrained
+// Bayesian Optimization with Max-Value Entropy Search" (2019). If a posterior sample has no
+// feasible design, only the information about the constraints counts. MES therefore searches for
+// feasible designs as long as there may be none.
+//
+// Sampled optima have a floor: the posterior mean plus two standard deviations at each evaluated
+// feasible design. The information gain is that of an outcome without noise. Without the floor, a
+// sampled optimum may lie below the value of an evaluated design. The gain at that design would
+// then be large however well it is known, and the search would stay there. The code of Wang and
+// Jegelka also has a floor, the largest observation plus five standard deviations of the noise. On
+// smooth functions their floor soon exceeds all samples, and the search then chooses the design
+// with the largest uncertainty.
 type MES struct {
 	search search.Search
 	sample acquisition.Maximizer
@@ -59,13 +63,13 @@ func (s MES) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 	return s.search.Maximise(ctx, view, trial, seed, f, informationReason())
 }
 
-// informationReason returns the reason of a design that was chosen by entropy.
+// informationReason returns the Why of a design that entropy search has chosen.
 func informationReason() strategy.Why {
 	return strategy.Why{Source: "entropy", Phrase: "information on the best value"}
 }
 
-// optima returns count samples of the value of the best feasible design. A sample without one is
-// -Inf. The error is that of ctx.
+// optima returns count samples of the value of the best feasible design, or -Inf for a sample
+// without a feasible design if there is no floor. The only error is that of ctx.
 func (s MES) optima(ctx context.Context, view strategy.View, count int, seed strategy.Seed) ([]float64, error) {
 	floor, bound := math.Inf(-1), acquisition.UCB(view.Posterior, confidence*confidence)
 	for _, x := range s.search.BestFeasible(view) {

@@ -1,19 +1,18 @@
-// Package alone chooses designs from the agent's own posterior alone, by
-// the largest expected improvement over the best one so far, [LogEI], by the
-// largest upper confidence bound, [UCB], by the most information on the best value,
-// [MES], by Thompson sampling, [TS], or by improvement and information in turn, [Engine]. None uses
-// shares of peers.
+// Package alone contains strategies that choose designs from the agent's own posterior and use no
+// shares of peers. [LogEI] maximises the expected improvement, [UCB] the upper confidence bound and
+// [MES] the information about the optimum's value. [TS] is Thompson sampling. [Engine] alternates
+// between improvement and information.
 //
-// Source of expected improvement: Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive
-// Black-Box Functions" (Journal of Global Optimization, 1998), maximised through
-// its logarithm after Ament et al., "Unexpected Improvements to Expected
-// Improvement for Bayesian Optimization" (NeurIPS 2023). The best so far is the
-// largest posterior mean at an own design rather than the largest observation,
-// which under noise is mostly luck. Source of the bound: Srinivas et al.,
-// "Gaussian Process Optimization in the Bandit Setting: No Regret and
-// Experimental Design" (ICML 2010), here without the growth of its confidence,
-// and so without the regret that they prove; a task may have it grow by constants of its
-// own ([UCBSettings]).
+// Expected improvement: Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive
+// Black-Box Functions" (Journal of Global Optimization, 1998). Its logarithm is maximised, after
+// Ament et al., "Unexpected Improvements to Expected Improvement for Bayesian Optimization"
+// (NeurIPS 2023). The incumbent value is the largest posterior mean at an evaluated design. It is
+// not the largest observation, which under noise is the largest mostly by chance.
+//
+// Upper confidence bound: Srinivas et al., "Gaussian Process Optimization in the Bandit Setting: No
+// Regret and Experimental Design" (ICML 2010). Here its confidence parameter is constant, so their
+// regret bound does not hold. A task may set a parameter that grows with the trial number
+// ([UCBSettings]).
 package alone
 
 import (
@@ -26,12 +25,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// LogEI is the expected improvement over the best design so far, by its logarithm. On a
-// task with constraints it is the improvement over the best feasible design times the
-// probability of being feasible, and that probability alone while no design is known
-// to be: Gelbart, Snoek and Adams, "Bayesian Optimization with Unknown Constraints"
-// (UAI 2014), section 3, as in Perrone et al., "Fair Bayesian Optimization" (AIES
-// 2021), algorithm 1.
+// LogEI maximises the logarithm of the expected improvement over the best evaluated design. On a
+// task with constraints it maximises the improvement over the best feasible design times the
+// probability of feasibility. While no design is known to be feasible, it maximises that
+// probability alone: Gelbart, Snoek and Adams, "Bayesian Optimization with Unknown Constraints"
+// (UAI 2014), section 3, as in Perrone et al., "Fair Bayesian Optimization" (AIES 2021), algorithm
+// 1.
 type LogEI struct {
 	search search.Search
 }
@@ -53,8 +52,8 @@ func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, se
 	return s.search.Maximise(ctx, view, trial, seed, f, why)
 }
 
-// Score returns the function that Suggest maximises, and the reason of its maximiser. The view
-// must have a posterior.
+// Score returns the function that Suggest maximises, and the Why of its maximiser. The view must
+// have a posterior.
 func (s LogEI) Score(view strategy.View) (search.Function, strategy.Why) {
 	view = s.search.WithPending(view)
 	reached, limits := s.search.WithLikelyPending(view, s.search.BestFeasible(view)), search.Limits(view)
@@ -69,8 +68,8 @@ func (s LogEI) Score(view strategy.View) (search.Function, strategy.Why) {
 	return acquisition.Sum(f, acquisition.LogFeasibility(limits...)), why
 }
 
-// BestMean returns the largest posterior mean at one of the encoded designs, -Inf if there is
-// none.
+// BestMean returns the largest posterior mean at the encoded designs. It returns -Inf if designs is
+// empty.
 func BestMean(posterior search.Predictor, designs [][]float64) float64 {
 	best := math.Inf(-1)
 	for _, x := range designs {

@@ -18,7 +18,7 @@ func Register() strategy.Registration {
 	}
 }
 
-// RegisterLogEI registers expected improvement.
+// RegisterLogEI returns the registration of [LogEI], expected improvement.
 func RegisterLogEI() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "logei", Constraints: true},
@@ -27,7 +27,7 @@ func RegisterLogEI() strategy.Registration {
 	}
 }
 
-// RegisterUCB registers the upper confidence bound.
+// RegisterUCB returns the registration of [UCB], the upper confidence bound.
 func RegisterUCB() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "ucb", Settings: readUCBSettings},
@@ -42,7 +42,7 @@ func RegisterUCB() strategy.Registration {
 	}
 }
 
-// RegisterMES registers max-value entropy search.
+// RegisterMES returns the registration of [MES], max-value entropy search.
 func RegisterMES() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "mes", Constraints: true},
@@ -51,7 +51,7 @@ func RegisterMES() strategy.Registration {
 	}
 }
 
-// RegisterTS registers Thompson sampling alone.
+// RegisterTS returns the registration of [TS], Thompson sampling without peers.
 func RegisterTS() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "ts", Constraints: true},

@@ -11,25 +11,26 @@ import (
 )
 
 const (
-	regretDeviations = 3  // from the mean to a bound
-	regretPosteriors = 16 // with hyperparameters of their own, of which the largest bound counts
+	regretDeviations = 3  // posterior standard deviations between the mean and a confidence bound
+	regretPosteriors = 16 // number of posteriors with sampled hyperparameters; the largest of their bounds is returned
 )
 
 // RegretBound returns the model's upper bound on the simple regret of the best evaluated design, in
-// the objective's units: the largest upper confidence bound of all designs less the largest lower
-// one of the evaluated designs. It is the stopping criterion of Makarova et al., "Automatic
-// Termination for Hyperparameter Optimization" (AutoML 2022). It is +Inf while there is no posterior
-// or all outcomes are equal.
+// the objective's units. It is the maximum upper confidence bound over all designs, minus the
+// maximum lower confidence bound over the evaluated designs. This is the stopping criterion of
+// Makarova et al., "Automatic Termination for Hyperparameter Optimization" (AutoML 2022). The bound
+// is +Inf while there is no posterior or all outcomes are equal.
 //
-// A model with one set of hyperparameters is overconfident, so the bound is the largest of those
-// under several sets, drawn from their posterior. Two standard deviations are too few: with them
-// half of the runs on Hartmann's function that ended had a larger regret than the bound.
+// A model with one set of hyperparameters is overconfident. The function therefore returns the
+// largest bound under several sets, which are samples of their posterior. Confidence bounds are
+// three standard deviations from the mean. Two are too few: with two, half of the runs on
+// Hartmann's function that the rule stopped had a larger regret than the bound.
 //
-// The bound ignores constraints. The designs' values are without the noise of an evaluation, but
-// noise keeps the bound at about six posterior standard deviations at the best design.
+// The bound ignores constraints. It refers to values without the noise of an evaluation. Noise
+// still matters: the bound stays at about six posterior standard deviations at the best design.
 func RegretBound(ctx context.Context, view strategy.View, seed strategy.Seed) (float64, error) {
 	scaled, ok := view.Posterior.(surrogate.Scaled)
-	if !ok || scaled.Units().Scale == 0 { // no posterior, or all outcomes are the same
+	if !ok || scaled.Units().Scale == 0 { // no posterior, or all outcomes are equal
 		return math.Inf(1), nil
 	}
 	s := search.New(view.Task)

@@ -8,9 +8,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// TS is Thompson sampling alone: after the starting designs, each design
-// maximises a sample of the agent's own posterior, among the designs that are feasible
-// in a sample of each constraint's.
+// TS is Thompson sampling without peers. After the starting designs, each design maximises a sample
+// of the agent's own posterior. With constraints, the maximum is restricted to designs that are
+// feasible in one sample of each constraint's posterior.
 type TS struct {
 	search search.Search
 }
@@ -28,8 +28,9 @@ func (s TS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed 
 	return s.OwnSample(ctx, view, trial, seed, nil)
 }
 
-// OwnSample suggests the maximiser of a sample of the agent's own posterior, which the view
-// must have. probability is the probability of this choice, nil if there was no choice.
+// OwnSample suggests the maximiser of a sample of the agent's own posterior. The view must have
+// one. probability is the probability with which the caller chose the own posterior over peers'
+// shares; nil means that it made no such choice. It is recorded in the Why.
 func (s TS) OwnSample(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, probability *float64) (strategy.Suggestion, error) {
 	sample := search.Draw(view, seed, "own sample", trial)
 	return s.search.Maximise(ctx, view, trial, seed, sample, strategy.Why{Source: strategy.Own, OwnProbability: probability})

@@ -1,5 +1,6 @@
-// Package latest is an exchange in which each agent publishes one share, and replaces it after
-// every observation or every few. No agent waits for another.
+// Package latest implements an exchange in which each agent publishes one share and replaces it
+// from time to time: after each observation, or after a number of observations. No agent waits for
+// another.
 //
 // The strategy that uses the exchange defines the content and the schedule of shares in a [Spec].
 package latest
@@ -11,35 +12,35 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Spec defines the shares of an exchange. It must not change.
+// Spec defines the shares of an exchange. It must not change after New.
 type Spec struct {
-	Kind  string        // names the exchange and its shares
-	From  int           // observations before the first share
-	Every int           // further ones before each next share; 0 is 1
+	Kind  string        // name of the exchange, and kind of its shares
+	From  int           // number of observations before the first share; 0 means 1
+	Every int           // number of further observations before each next share; 0 means 1
 	TTL   time.Duration // how long a share stays valid if its author does not renew it
 
-	// Count returns the number of observations behind a share of this view. nil means
+	// Count returns the number of observations that a share computed from this view uses. nil means
 	// View.Observations.
 	Count func(view strategy.View) int
 
-	// Decode is that of the exchange.
+	// Decode implements Exchange.Decode for the shares.
 	Decode func(payload []byte) (any, error)
-	// Compute returns the payload of a share of this view, or nil when there is
-	// nothing to publish. It runs concurrently with the agent.
+	// Compute returns the payload of a share of this view. It returns nil if there is nothing to
+	// publish. It runs concurrently with the agent.
 	Compute func(ctx context.Context, view strategy.View, seed strategy.Seed) ([]byte, error)
 }
 
-// Latest is the state machine of one agent.
+// Latest implements strategy.Exchange. It holds the state of one agent.
 type Latest struct {
 	spec Spec
 
-	sharedAt  int // observations behind the newest share that was asked for
+	sharedAt  int // number of observations of the newest share that was requested or computed
 	computing bool
 }
 
 var _ strategy.Exchange = (*Latest)(nil)
 
-// New returns the exchange of one agent.
+// New returns the exchange of one agent that has published nothing.
 func New(spec Spec) *Latest {
 	if spec.Count == nil {
 		spec.Count = func(view strategy.View) int { return view.Observations }
@@ -47,7 +48,7 @@ func New(spec Spec) *Latest {
 	return &Latest{spec: spec}
 }
 
-// statement is a payload with the number of observations behind it.
+// statement is the payload of a share, with the number of observations that it uses.
 type statement struct {
 	observations int
 	payload      []byte
@@ -68,9 +69,9 @@ func (e *Latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
 		e.computing = false
 		said, ok := in.Result.(statement)
 		if !ok {
-			return nil // the agent has reported in.Err; the next observation brings the next try
+			return nil // the agent has reported in.Err; the next attempt follows the next observation
 		}
-		e.sharedAt = said.observations // the work may have used newer observations than the request
+		e.sharedAt = said.observations // the computation may have used newer observations than its request
 		next := e.compute(view)
 		if said.payload == nil {
 			return next
@@ -80,7 +81,7 @@ func (e *Latest) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	return nil
 }
 
-// compute requests a new share when enough observations were added.
+// compute requests the computation of a new share if enough observations were added.
 func (e *Latest) compute(view strategy.View) []strategy.Output {
 	observations := e.spec.Count(view)
 	next := max(e.spec.From, 1)

@@ -2,10 +2,10 @@ package search
 
 import "github.com/fbo-node/fbo/internal/acquisition"
 
-// Types of the module's own packages that this package takes and returns. The aliases let
-// another module name them.
+// The aliases below name types of internal packages that this package takes and returns, so that
+// other modules can use them.
 type (
-	// Function is what a search maximises over the unit cube.
+	// Function is a function on the unit cube that a search maximises.
 	Function = acquisition.Function
 	// Predictor returns means and variances of a posterior.
 	Predictor = acquisition.Predictor

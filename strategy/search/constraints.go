@@ -9,12 +9,12 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// feasibleDeviations is the number of posterior standard deviations by which a design must keep a
-// constraint to count as feasible: 97.5 %.
+// feasibleDeviations is the number of posterior standard deviations by which a design must satisfy
+// a constraint to count as probably feasible. 1.96 means a probability of 97.5 %.
 const feasibleDeviations = 1.96
 
-// Limits returns the view's constraints, and completion where it depends on the design, in the
-// form that acquisition functions take.
+// Limits returns the view's constraints in the form that acquisition functions take. Completion is
+// one of them if the view has a posterior of it.
 func Limits(view strategy.View) []Limit {
 	var limits []Limit
 	for _, c := range bounded(view) {
@@ -30,10 +30,10 @@ func bounded(view strategy.View) []*surrogate.Constraint {
 	return append(slices.Clip(view.Constraints), view.Completion)
 }
 
-// Uninformed reports whether a model has too little information: some boolean constraint has never
-// been true, or the outcomes are a plateau. The model then prefers unexplored designs, first those
-// at the bounds of the space, of which there are many with many parameters. Random designs do not
-// prefer the bounds and find a different outcome sooner.
+// Uninformed reports whether the model has too little information to choose designs: some boolean
+// constraint has never been true, or the outcomes are a plateau. Such a model prefers unexplored
+// designs, and first those at the bounds of the space. With many parameters there are many of
+// these. Random designs do not prefer the bounds and find a different outcome sooner.
 func Uninformed(view strategy.View) bool { return neverTrue(view) || plateau(view) }
 
 func neverTrue(view strategy.View) bool {
@@ -50,12 +50,12 @@ func neverTrue(view strategy.View) bool {
 }
 
 const (
-	plateauShare    = 0.8   // of the outcomes that are equal to the best
-	plateauRounding = 1e-12 // of the larger of two outcomes that count as equal
+	plateauShare    = 0.8   // minimum fraction of outcomes that are equal to the best one
+	plateauRounding = 1e-12 // outcomes count as equal if they differ by at most this fraction of the larger magnitude
 )
 
-// plateau reports whether most outcomes are equal and none is better. It returns false for tasks
-// with constraints, since a model can learn from these.
+// plateau reports whether at least two outcomes, and 80 % of all, equal the best outcome. It
+// returns false for tasks with constraints, since a model can learn from the constraints.
 func plateau(view strategy.View) bool {
 	if len(view.Task.Bounds()) > 0 {
 		return false
@@ -75,10 +75,10 @@ func plateau(view strategy.View) bool {
 	return equal > 1 && float64(equal) >= plateauShare*float64(len(values))
 }
 
-// AmongFeasible returns f restricted to designs that are probably feasible: each constraint is
-// kept by 1.96 standard deviations of its posterior. Without constraints it is f. Boolean
-// constraints may never reach this confidence, so that for them the margin of the best feasible
-// design suffices.
+// AmongFeasible returns f restricted to designs that are probably feasible: each satisfies all
+// constraints by 1.96 posterior standard deviations. Without constraints it returns f. Boolean
+// constraints may never reach this confidence. For them the margin of the best feasible design
+// suffices.
 func AmongFeasible(view strategy.View, f Function) Function {
 	var margins []Bounded
 	for _, limit := range Limits(view) {
@@ -91,13 +91,13 @@ func AmongFeasible(view strategy.View, f Function) Function {
 	return acquisition.Penalised(f, margins...)
 }
 
-// completionDeviations is the number of standard deviations by which a design must be expected to
-// complete after a failure: 84 %.
+// completionDeviations is the number of posterior standard deviations by which a design must be
+// predicted to complete after a failure. 1 means a probability of 84 %.
 const completionDeviations = 1
 
-// amongCompleting returns f, which after a failed trial is restricted to designs that are likely to
-// complete. The largest predicted gains often lie among failing designs, so that otherwise one
-// trial after the other would fail.
+// amongCompleting returns f. If the newest ended trial failed, f is restricted to designs that are
+// likely to complete. The largest predicted gains often lie among designs that fail, so that
+// without the restriction trial after trial would fail.
 func amongCompleting(view strategy.View, f Function) Function {
 	if view.Completion == nil || !lastFailed(view) {
 		return f
@@ -106,7 +106,7 @@ func amongCompleting(view strategy.View, f Function) Function {
 	return acquisition.Penalised(f, acquisition.Margin(Limit{Predictor: c.Posterior, Low: c.Low, High: c.High, Noise: c.Noise}, completionDeviations)...)
 }
 
-// lastFailed reports whether the newest trial that has ended failed.
+// lastFailed reports whether the newest trial that has ended is a failed one.
 func lastFailed(view strategy.View) bool {
 	for _, trial := range slices.Backward(view.Trials) {
 		if trial.State == strategy.Done || trial.State == strategy.Failed {
@@ -116,8 +116,8 @@ func lastFailed(view strategy.View) bool {
 	return false
 }
 
-// margin returns the number of deviations by which the best feasible design is above the limit. It
-// is 0 if there is none or it is below.
+// margin returns the number of standard deviations by which the best feasible design satisfies the
+// limit. It is 0 if no design is feasible or the best one is predicted to violate the limit.
 func margin(view strategy.View, limit Limit) float64 {
 	best := strategy.Best(view.Task, view.Trials)
 	if best == nil {
@@ -127,18 +127,18 @@ func margin(view strategy.View, limit Limit) float64 {
 	return max((mean-limit.Low)/math.Sqrt(variance+limit.Noise), 0)
 }
 
-// Draw returns a sample of the objective's posterior. With constraints it is restricted to designs
-// that are feasible in a sample of each constraint's posterior. This is the Thompson
-// sampling of Eriksson and Poloczek, "Scalable Constrained Bayesian Optimization"
-// (AISTATS 2021), section 3. The sample of the objective is from the stream of this
-// name and number, the same with constraints and without.
+// Draw returns a sample of the objective's posterior. With constraints, the sample is restricted to
+// designs that are feasible in one sample of each constraint's posterior. This is the Thompson
+// sampling of Eriksson and Poloczek, "Scalable Constrained Bayesian Optimization" (AISTATS 2021),
+// section 3. name and number select the random stream. The sample of the objective does not depend
+// on whether there are constraints.
 func Draw(view strategy.View, seed strategy.Seed, name string, number uint64) Function {
 	f, limited := Sample(view, seed, name, number)
 	return acquisition.Penalised(f, limited...)
 }
 
-// Sample returns the parts of Draw: the sample of the objective, and the samples of the
-// constraints with their limits.
+// Sample returns the parts of Draw: a sample of the objective, and a sample of each constraint with
+// its bounds.
 func Sample(view strategy.View, seed strategy.Seed, name string, number uint64) (f Function, limited []Bounded) {
 	f = view.Posterior.Draw(seed.Stream(name, number))
 	for _, c := range bounded(view) {
@@ -148,11 +148,11 @@ func Sample(view strategy.View, seed strategy.Seed, name string, number uint64) 
 	return f, limited
 }
 
-// LikelyFeasible reports whether the design at x is feasible with probability 1/2 or more. An
-// agent that knows no such design has no good design to publish.
+// LikelyFeasible reports whether the encoded design x is feasible with probability 1/2 or more. An
+// agent publishes no other design as a good one.
 func LikelyFeasible(view strategy.View, x []float64) bool { return Feasibility(view, x) >= 0.5 }
 
-// Feasibility is the probability that the design at x keeps all constraints.
+// Feasibility returns the probability that the encoded design x satisfies all constraints.
 func Feasibility(view strategy.View, x []float64) float64 {
 	return math.Exp(acquisition.LogFeasibility(Limits(view)...).Value(x))
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Radii of neighbourhoods, in the unit cube. A design outside differs by more in at least one
-// coordinate.
+// Radii of neighbourhoods, in the unit cube. A design is outside of a neighbourhood if at least one
+// coordinate differs from the centre by more than the radius.
 const (
-	minDistance   = 1.0 / 64 // of all that has been tried
-	maxDistance   = 1.0 / 2  // of the tried maximiser; how far it is drawn
+	minDistance   = 1.0 / 64 // around each tried design
+	maxDistance   = 1.0 / 2  // largest radius around the maximiser, if it was tried
 	smallDistance = 1.0 / 4096
-	zeroDistance  = 1e-12 // the design alone
+	zeroDistance  = 1e-12 // excludes only the design itself
 )
 
 // tried is a trial with its encoded design.
@@ -26,14 +26,14 @@ type tried struct {
 	x []float64
 }
 
-// repeatable reports whether the design may be evaluated again: one that runs
-// already or has failed may not.
+// repeatable reports whether the design may be evaluated again. A design that is running, waiting
+// or has failed may not.
 func (t *tried) repeatable() bool { return t.State == strategy.Done }
 
-// history is the tried designs of a view.
+// history holds the tried designs of a view.
 type history struct {
 	trials []tried
-	byKey  map[string]*tried // of several trials of a design one that is not repeatable, or the newest
+	byKey  map[string]*tried // by key of the design; of several trials of a design, a trial that is not repeatable, otherwise the newest
 }
 
 func (s Search) historyOf(view strategy.View) history {
@@ -47,8 +47,8 @@ func (s Search) historyOf(view strategy.View) history {
 	return p
 }
 
-// at returns the trial of a design, or one that runs or has failed nearby; nil when
-// there is none.
+// at returns the trial of a design, or a trial within minDistance that is not repeatable. It
+// returns nil if there is neither.
 func (p history) at(design task.Design, x []float64) *tried {
 	if t := p.byKey[design.Key()]; t != nil {
 		return t
@@ -65,17 +65,17 @@ func (t *tried) around(radius float64) acquisition.Box {
 	return acquisition.Box{Centre: t.x, Radius: radius}
 }
 
-// alternative is one Suggest in which the maximiser of f has been tried.
+// alternative chooses a design when the maximiser of f has been tried.
 type alternative struct {
 	Search
 	history
 	f    Function
 	near [][]float64 // encoded designs from which the search also starts
-	at   *tried      // the trial of the maximiser, or one that runs or has failed near it
+	at   *tried      // trial of the maximiser, or a trial near it that is not repeatable
 }
 
-// suggest returns the next best design, or the same one again if shouldReplicate holds,
-// and completes why. Its error is that of ctx.
+// suggest returns the next best design, or the maximiser again if shouldReplicate returns true. It
+// sets the remaining fields of why. The only error is that of ctx.
 func (c alternative) suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, why strategy.Why) (strategy.Suggestion, error) {
 	x, ok, err := c.nextBest(ctx, seed.Stream("next best", trial))
 	switch {
@@ -101,9 +101,10 @@ func (c alternative) suggest(ctx context.Context, view strategy.View, trial uint
 }
 
 // nextBest maximises f outside the neighbourhoods of all tried designs. The neighbourhood of the
-// maximiser is larger by a factor drawn from 1 to 32, because the range of the observation there is
-// unknown, and the model may err at any scale. The neighbourhoods shrink if they fill the space.
-// ok is false if every design that nextBest finds has been tried.
+// maximiser is larger than the others by a factor drawn from 1 to 32. No fixed size would fit,
+// because it is unknown how far an observation informs about designs near it. If the neighbourhoods
+// fill the space, nextBest repeats the search with smaller ones. ok is false if every design that
+// it finds has been tried.
 func (c alternative) nextBest(ctx context.Context, rng *rand.Rand) (x []float64, ok bool, err error) {
 	wide := minDistance * math.Pow(maxDistance/minDistance, rng.Float64())
 	for _, radius := range []float64{minDistance, smallDistance, zeroDistance} {
@@ -125,8 +126,8 @@ func (c alternative) nextBest(ctx context.Context, rng *rand.Rand) (x []float64,
 	return nil, false, nil
 }
 
-// bestAgain returns the best trial among those that can be repeated, or c.at if there is none. It
-// is for exhausted spaces.
+// bestAgain returns the trial with the largest f among the repeatable ones, or c.at if there is
+// none. It is called when all designs seem to have been tried.
 func (c alternative) bestAgain(ctx context.Context, rng *rand.Rand) (*tried, error) {
 	var boxes []acquisition.Box
 	for i := range c.trials {
@@ -157,9 +158,9 @@ func (c alternative) outside(ctx context.Context, boxes []acquisition.Box, rng *
 	return x, ok && !math.IsInf(value, -1), nil
 }
 
-// shouldReplicate reports whether the tried design x should be evaluated again instead of the next
-// best one. This holds while noise hides which of the two is better, and the posterior variance at
-// x is above that after two observations of it, half the noise's variance.
+// shouldReplicate reports whether the tried design x should be evaluated again instead of next, the
+// next best design. This is so if noise hides which of the two is better, and the posterior
+// variance at x exceeds half the noise's variance, the variance after two observations of x.
 func shouldReplicate(posterior surrogate.Posterior, x, next []float64) bool {
 	if posterior == nil {
 		return false

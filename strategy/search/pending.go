@@ -7,8 +7,8 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Pending returns the encodings of the designs whose outcomes are pending, in the order of
-// trials: those that run, and those that wait to be evaluated again after a stop.
+// Pending returns the encoded designs of pending trials, in the order of trials. A trial is pending
+// while it runs, or while it waits to be evaluated again after the node stopped.
 func (s Search) Pending(view strategy.View) (all [][]float64) {
 	for _, trial := range view.Trials {
 		if trial.State == strategy.Running || trial.State == strategy.Waiting {
@@ -18,14 +18,16 @@ func (s Search) Pending(view strategy.View) (all [][]float64) {
 	return all
 }
 
-// WithPending returns the view with posteriors of all outputs that take the outcomes of pending
-// designs for their means ([surrogate.Pending], [surrogate.Constraint.WithPending]). It is
-// for acquisition functions alone: shares, recommendations and the stopping rule use real
-// outcomes. Without pending designs it is the view itself. A sample of a posterior needs no
-// pending designs, since samples are independent of each other.
+// WithPending returns the view with posteriors in which each pending outcome equals its posterior
+// mean ([surrogate.Pending], [surrogate.Constraint.WithPending]). It does so for the objective, the
+// constraints and completion. Without pending designs it returns the view unchanged.
 //
-// A posterior that cannot be conditioned because of rounding remains unchanged. Neighbourhoods of
-// tried designs are excluded anyway.
+// Only acquisition functions may use the result. Shares, recommendations and the stopping rule use
+// real outcomes. Samples of a posterior do not need it either, since they are independent of each
+// other.
+//
+// A posterior that cannot be conditioned because of rounding errors remains unchanged. This does
+// little harm, since neighbourhoods of tried designs are excluded from searches anyway.
 func (s Search) WithPending(view strategy.View) strategy.View {
 	x := s.Pending(view)
 	if len(x) == 0 {
@@ -53,8 +55,9 @@ func withPending(c *surrogate.Constraint, x [][]float64) *surrogate.Constraint {
 	return c
 }
 
-// WithLikelyPending returns designs, which are encoded and feasible, followed by the pending designs
-// that are feasible with probability 1/2 or more. The improvement is computed over all of them.
+// WithLikelyPending returns designs, which must be encoded and feasible, followed by the pending
+// designs that are feasible with probability 1/2 or more. Strategies compute the expected
+// improvement over all of them.
 func (s Search) WithLikelyPending(view strategy.View, designs [][]float64) [][]float64 {
 	reached := slices.Clone(designs)
 	for _, x := range s.Pending(view) {

@@ -15,10 +15,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// searchStarts is the number of best own designs from which a search also starts.
+// searchStarts is the number of best own designs that a search uses as additional starting points.
 const searchStarts = 5
 
-// Search finds designs of one task.
+// Search chooses designs of one task. It is immutable.
 type Search struct {
 	Maximizer Maximizer
 
@@ -39,9 +39,10 @@ func New(t *task.Task) Search {
 	}
 }
 
-// WithoutCentre returns the search of an agent whose first starting design is as random as the
-// others. It is for strategies that a common first design of all agents harms: their agents
-// evaluate one function, or average their candidates, which lie opposite after a common design.
+// WithoutCentre returns the search with a first starting design that is as random as the others. It
+// is for strategies that a common first design of all agents harms. In some of them all agents
+// evaluate the same function. In others they average their candidates, which lie opposite each
+// other after a common design.
 func (s Search) WithoutCentre() Search {
 	s.centred = false
 	return s
@@ -53,15 +54,15 @@ func (s Search) Starting(view strategy.View, trial uint64) bool {
 	return trial <= s.initial || view.Posterior == nil
 }
 
-// AfterStart counts trials from the first one that is not a starting design;
-// 0 for a starting design.
+// AfterStart returns the number of this trial, counted from the first one after the starting
+// designs. It returns 0 for a starting design.
 func (s Search) AfterStart(trial uint64) uint64 { return trial - min(trial, s.initial) }
 
-// Maximise suggests the maximiser of f, or the next best design where that has been
-// tried: see the package comment. Where failures are modelled and the last trial failed, it
-// is among the designs that are likely to complete.
+// Maximise suggests the maximiser of f, or the next best design if the maximiser has been tried
+// (see the package comment). If failures are modelled and the newest ended trial failed, only
+// designs that are likely to complete are considered.
 //
-// Its error is that of ctx, when ctx ends before the search does.
+// The only error is that of ctx, if ctx ends before the search does.
 func (s Search) Maximise(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, f Function, why strategy.Why) (strategy.Suggestion, error) {
 	near := s.Best(view)
 	f = amongCompleting(view, f)
@@ -76,8 +77,9 @@ func (s Search) Maximise(ctx context.Context, view strategy.View, trial uint64, 
 	return strategy.Suggestion{Design: design, Why: why}, nil
 }
 
-// Recommend returns the best supported design by the posterior; the zero design while there is
-// no posterior, and when ctx ends before the search does.
+// Recommend returns the design with the largest lower confidence bound under the view's posterior
+// ([LowerBound]). It returns the zero design if there is no posterior or ctx ends before the search
+// does.
 func (s Search) Recommend(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
 	if view.Posterior == nil {
 		return task.Design{}
@@ -85,8 +87,9 @@ func (s Search) Recommend(ctx context.Context, view strategy.View, seed strategy
 	return s.Top(ctx, view, seed, LowerBound(view, view.Posterior))
 }
 
-// Optimum returns the estimated optimum: the design of largest posterior mean among those that are
-// probably feasible ([AmongFeasible]). It is zero when Recommend's is.
+// Optimum returns the estimated optimum: the design with the largest posterior mean among those
+// that are probably feasible ([AmongFeasible]). It returns the zero design in the same cases as
+// Recommend.
 func (s Search) Optimum(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
 	if view.Posterior == nil {
 		return task.Design{}
@@ -94,16 +97,16 @@ func (s Search) Optimum(ctx context.Context, view strategy.View, seed strategy.S
 	return s.Top(ctx, view, seed, AmongFeasible(view, acquisition.Mean(view.Posterior)))
 }
 
-// LowerBound returns a lower confidence bound: the mean less one standard deviation, among the
-// designs that are probably feasible ([AmongFeasible]). The largest mean may be far from all
-// observations; the best observation may be luck. No evaluated design has a better bound than the
-// maximum.
+// LowerBound returns the lower confidence bound of p: the mean minus one standard deviation,
+// restricted to designs that are probably feasible ([AmongFeasible]). Its maximiser is a better
+// recommendation than two alternatives. The largest mean may be far from all observations, and the
+// best observation may be due to chance. No evaluated design has a better bound than the maximiser.
 func LowerBound(view strategy.View, p Predictor) Function {
 	return AmongFeasible(view, acquisition.LCB(p, 1))
 }
 
-// Top returns the design at the maximum of f, to be recommended; the zero design when
-// ctx ends before the search does.
+// Top returns the design that maximises f, for a recommendation. It returns the zero design if ctx
+// ends before the search does.
 func (s Search) Top(ctx context.Context, view strategy.View, seed strategy.Seed, f Function) task.Design {
 	x, _, err := s.Maximizer.Maximize(ctx, f, s.Best(view), seed.Stream("recommend", 0))
 	if err != nil {
@@ -112,19 +115,20 @@ func (s Search) Top(ctx context.Context, view strategy.View, seed strategy.Seed,
 	return s.space.Decode(x)
 }
 
-// Best returns the encodings of the five best designs so far, best first: feasible
-// ones, then those of least violation.
+// Best returns the encodings of the five best evaluated designs, best first. Infeasible designs
+// come after feasible ones, in order of their violation.
 func (s Search) Best(view strategy.View) [][]float64 {
 	return s.best(view, func(*strategy.Trial) bool { return true })
 }
 
-// BestFeasible is Best of the feasible designs.
+// BestFeasible returns the encodings of the five best feasible designs, best first.
 func (s Search) BestFeasible(view strategy.View) [][]float64 {
 	return s.best(view, s.feasible)
 }
 
-// Feasible returns the encodings of the designs that were measured to be feasible, in the
-// order of trials: of all, or where an exact model learns from fewer of these.
+// Feasible returns the encodings of the designs that were measured to be feasible, in the order of
+// trials. If there are more than an exact model learns from (View.MaxObservations), it returns only
+// those among the observations that the model learns from.
 func (s Search) Feasible(view strategy.View) [][]float64 {
 	done := finished(view, s.feasible)
 	if len(done) > cmp.Or(view.MaxObservations, strategy.DefaultMaxObservations) {
@@ -142,12 +146,12 @@ func (s Search) Feasible(view strategy.View) [][]float64 {
 	return all
 }
 
-// CountFeasible returns how many designs were measured to be feasible.
+// CountFeasible returns the number of trials that were measured to be feasible.
 func (s Search) CountFeasible(view strategy.View) int { return len(finished(view, s.feasible)) }
 
 func (s Search) feasible(trial *strategy.Trial) bool { return s.task.Feasible(trial.Outcome) }
 
-// finished lists the trials that have an outcome.
+// finished returns the trials that have an outcome and for which among is true.
 func finished(view strategy.View, among func(*strategy.Trial) bool) (all []*strategy.Trial) {
 	for i := range view.Trials {
 		if trial := &view.Trials[i]; trial.State == strategy.Done && among(trial) {
@@ -169,8 +173,8 @@ func (s Search) best(view strategy.View, among func(*strategy.Trial) bool) [][]f
 	return near
 }
 
-// Tried reports whether a trial of the view has this design, or one runs or has failed
-// nearby.
+// Tried reports whether a trial of the view has this design, or a trial that runs or has failed is
+// near it.
 func (s Search) Tried(view strategy.View, design task.Design) bool {
 	return s.historyOf(view).at(design, s.space.Encode(design)) != nil
 }
@@ -185,8 +189,8 @@ func AtMost[T any](most int, all []T, rng *rand.Rand) []T {
 	return all
 }
 
-// Predicted returns the posterior mean of the objective at a design, in the task's units; false
-// where there is no posterior or it has no units.
+// Predicted returns the posterior mean of the objective at a design, in the task's units. ok is
+// false if there is no posterior, if it has no units, or if the value is not finite.
 func Predicted(view strategy.View, design task.Design) (value float64, ok bool) {
 	scaled, ok := view.Posterior.(surrogate.Scaled)
 	if !ok {
@@ -197,9 +201,8 @@ func Predicted(view strategy.View, design task.Design) (value float64, ok bool) 
 	return value, !math.IsNaN(value) && !math.IsInf(value, 0)
 }
 
-// Noisy reports whether the variance of the noise of an outcome, as the posterior has learned it,
-// is above that of the posterior means at the evaluated designs: the best outcome is then
-// mostly luck.
+// Noisy reports whether the best outcome is mostly due to chance. It returns true if the
+// posterior's noise variance exceeds the variance of the posterior means at the evaluated designs.
 func Noisy(view strategy.View) bool {
 	if view.Posterior == nil {
 		return false

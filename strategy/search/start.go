@@ -15,13 +15,14 @@ import (
 
 const (
 	freshDesigns = 64 // number of random designs that are tried to find a new one
-	smallestPart = 16 // the smallest part of the space, a sixteenth, in which that many are found on average
+	smallestPart = 16 // freshDesigns are found on average in parts of the space as small as 1/smallestPart
 )
 
 // Start suggests the design of this trial in the Latin hypercube of the seed. It suggests a random
-// one if that has been tried or the trial is none of the starting designs. For listed designs it
-// suggests the one nearest to the centre first, and then random ones. Random designs differ from
-// those of trials that were set aside.
+// design if that design has been tried, or if the trial is not one of the starting designs. For
+// listed designs it first suggests the design nearest to the centre, and then random ones. Random
+// designs differ from those of trials that were set aside (View.SetAside), since their random
+// stream does.
 func (s Search) Start(view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	listed := s.space.Listing() != nil
 	if trial >= 1 && trial <= s.initial && (!listed || trial == 1 && s.centred) {
@@ -32,8 +33,9 @@ func (s Search) Start(view strategy.View, trial uint64, seed strategy.Seed) (str
 	return s.StartWithin(view, trial, seed, func([]float64) bool { return true })
 }
 
-// StartWithin suggests a random design that was not tried yet and whose encoding lies within a
-// part of the space. If sampling finds none of these, it suggests one of the whole space.
+// StartWithin suggests a random design that was not tried yet and whose encoding satisfies within.
+// If sampling finds no such design, StartWithin suggests one from the whole space. It returns an
+// error if every design that it finds has failed.
 func (s Search) StartWithin(view strategy.View, trial uint64, seed strategy.Seed, within func(x []float64) bool) (strategy.Suggestion, error) {
 	stream := trial + uint64(view.SetAside)
 	design, ok := s.freshWithin(view, seed.Stream("start", stream), within)
@@ -50,11 +52,11 @@ func starting(design task.Design) strategy.Suggestion {
 	return strategy.Suggestion{Design: design, Why: strategy.Why{Source: strategy.Initial}}
 }
 
-// latin returns the design of a trial, from 1, in the Latin hypercube of the seed: there is
-// one in each of as many equal parts of every parameter as there are starting designs. The
-// numbers of the first are moved to the centre.
+// latin returns the design of a trial, counted from 1, in the Latin hypercube of the seed. Every
+// parameter has as many equal parts as there are starting designs, and each part contains one
+// design. The numeric values of the first design are moved to the centre.
 func (s Search) latin(trial uint64, seed strategy.Seed) task.Design {
-	rng := seed.Stream("start", 1) // of a single starting design, without categories, the one that fresh draws
+	rng := seed.Stream("start", 1) // the stream of trial 1; with one starting design and no categories, latin and fresh draw the same design from it
 	points := mat.NewDense(int(s.initial), s.space.Len(), nil)
 	samplemv.LatinHypercube{Q: distmv.NewUnitUniform(s.space.Len(), rng), Src: rng}.Sample(points)
 	u := points.RawRowView(int(trial - 1))
@@ -66,9 +68,9 @@ func (s Search) latin(trial uint64, seed strategy.Seed) task.Design {
 	return s.space.Decode(acquisition.Place(s.space, u))
 }
 
-// fresh draws a design uniformly among those not tried. If sampling finds none, the space is
-// nearly exhausted: fresh returns a tried design and false, if possible one that has not failed.
-// For listed designs it always finds one that was not tried, as long as there is any.
+// fresh draws a design uniformly among those not tried. If sampling finds none, the space is nearly
+// exhausted. fresh then returns a tried design, if possible one that has not failed, and false. For
+// listed designs it finds a design that was not tried whenever one exists.
 func (s Search) fresh(view strategy.View, rng *rand.Rand) (task.Design, bool) {
 	return s.freshWithin(view, rng, func([]float64) bool { return true })
 }
@@ -100,8 +102,8 @@ func (s Search) freshWithin(view strategy.View, rng *rand.Rand, within func(x []
 	return repeated, false
 }
 
-// remaining draws one of the listed designs that lie within a part of the space and were
-// not tried; false when there is none.
+// remaining draws one of the listed designs that satisfy within and were not tried. ok is false if
+// there is none.
 func (s Search) remaining(l *task.Listing, view strategy.View, rng *rand.Rand, within func(x []float64) bool) (task.Design, bool) {
 	tried := map[int]bool{}
 	for _, trial := range view.Trials {

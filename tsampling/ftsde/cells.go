@@ -7,13 +7,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Cells divides the unit cube into parts of equal size. It halves the cube along one numeric
-// coordinate after the other, and starts again with the first after the last. A space
-// without numeric parameters is halved along its one-hot coordinates, by whether the
-// choice is selected; the parts then differ in size.
+// Cells divides the unit cube into cells of equal size. It halves the cube along one numeric
+// coordinate after the other and starts again with the first after the last. A space without
+// numeric parameters is halved along its one-hot coordinates instead. Each such halving separates
+// the designs with a choice from those without it, so the cells then differ in size.
 type Cells struct {
 	coordinates []int // in the order of their first halving
-	parts       []int // number of parts along each
+	parts       []int // number of parts along each coordinate
 	count       int
 }
 
@@ -43,8 +43,8 @@ func NewCells(space *task.Space, count int) Cells {
 // Len returns the number of cells.
 func (c Cells) Len() int { return c.count }
 
-// Of returns the index, from 0, of the cell that contains x. Cells are closed; a point on a border
-// belongs to the cell of lowest index.
+// Of returns the index, counted from 0, of the cell that contains x. A point on a border belongs to
+// the cell with the lower index.
 func (c Cells) Of(x []float64) int {
 	index, stride := 0, 1
 	for i, parts := range c.parts {
@@ -55,16 +55,19 @@ func (c Cells) Of(x []float64) int {
 	return index
 }
 
-// The weights of the published experiments, a_t and b.
+// highestWeight and lowestWeight are the values a_t at the start and b of the experiments in the
+// paper (see the package comment). A cell's weight is e^(a_t) for its own nodes and e^b for others,
+// up to normalisation.
 const (
 	highestWeight = 16.0
 	lowestWeight  = 1.0
-	fullRounds    = 10 // observations during which the exploration is fully divided
-	fadingRounds  = 30 // further observations until all cells have equal weight
+	fullRounds    = 10 // number of observations during which a_t stays at highestWeight
+	fadingRounds  = 30 // number of further observations in which a_t falls to lowestWeight, so that all cells have equal weight
 )
 
 // Elsewhere returns the weight of a node's information on cells other than its own, relative to its
-// own cell, by the published weights: e^(b-a_t) after t observations beyond the starting designs.
+// own cell. By the weights of the paper it is e^(b-a_t) after t observations beyond the starting
+// designs.
 func Elsewhere(observations int) float64 {
 	fade := min(max(float64(observations-fullRounds)/fadingRounds, 0), 1)
 	return math.Exp((lowestWeight - highestWeight) * (1 - fade))

@@ -1,23 +1,28 @@
-// Package ftsde is federated Thompson sampling with distributed exploration, from
-// private sums, which no node can decompose: Dai, Low and Jaillet, "Differentially Private
-// Federated Bayesian Optimization with Distributed Exploration" (NeurIPS 2021).
+// Package ftsde implements federated Thompson sampling with distributed exploration: Dai, Low and
+// Jaillet, "Differentially Private Federated Bayesian Optimization with Distributed Exploration"
+// (NeurIPS 2021). Nodes share only private sums, which no node can decompose into single
+// contributions.
 //
-// The space is divided into [Cells], and each node explores one of them at the start.
-// A round of sums takes place after every few observations. Each node scales a weight
-// vector by its information on each cell, clips it, adds its part of the noise, and
-// contributes it to a secure sum ([Exchange]). The sums divided by the scales are averages
-// of the nodes' weights, one vector for each cell. A [Strategy] uses them as the task
-// configures: by a schedule, as published, or by how well they predict the node's own
-// observations, which limits the cost of noise and poisoned sums.
+// The space is divided into [Cells]. At the start each node explores one of them. Rounds of private
+// sums take place at fixed numbers of observations. In a round, each node scales its weight vector
+// by its information on each cell, clips it, adds its part of the noise, and contributes it to a
+// secure sum ([Exchange]). The sums are divided by the total scales. This gives the average of the
+// nodes' weights, one vector for each cell.
+//
+// A [Strategy] uses these averages in one of two ways, as the task configures. With weights:
+// schedule it uses them with the probability 1-p_t, as in the paper. With weights: evidence it
+// weights them by how well they predict the node's own observations. That limits the harm of noise
+// and of poisoned sums.
 //
 // # Deviations from the paper
 //
-// There is no trusted server. Committees of the nodes compute the sums, by package
-// securesum, and each node adds a part of the noise. The privacy guarantee thus holds against
-// all receivers, as long as at most the declared number of nodes collude. Nodes are not
-// subsampled, since all nodes can see which nodes participate in a round. The sum is over the
-// contributors and not over all nodes, so that absent nodes do not shrink it. A round takes
-// place when the first node is due. Nodes with fewer observations contribute what they have:
-// zeros with noise, if necessary. The sums may be of posterior means instead of samples, which
-// contain the same information with less variance.
+// There is no trusted server. Committees of nodes compute the sums (package securesum), and each
+// node adds a part of the noise. The privacy guarantee thus holds against all receivers, as long as
+// at most the declared number of nodes collude. Nodes are not subsampled, since all nodes can see
+// which nodes participate in a round. A sum is divided by the number of contributors, not of all
+// nodes, so that absent nodes do not shrink the average.
+//
+// A round takes place as soon as the first node is due. Nodes with fewer observations contribute
+// what they have. Before a node has a model, that is a vector of zeros with noise. The sums may be
+// of posterior means instead of samples. Means contain the same information with less variance.
 package ftsde

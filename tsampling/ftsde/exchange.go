@@ -19,23 +19,22 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// summer computes sums, round after round; securesum.Exchange is the implementation for
-// nodes. It works within the steps of an Exchange and ends a round by a Result, the
-// securesum.Outcome.
+// summer computes sums, one round after the other. The implementation for nodes is
+// securesum.Exchange. An Exchange passes its own inputs on to Step. The summer ends a round with a
+// strategy.Result whose value is a securesum.Outcome.
 type summer interface {
 	Step(view strategy.View, in strategy.Input) []strategy.Output
-	// Next returns the round to which the agent can contribute now. Underway reports
-	// whether other nodes have begun it.
+	// Next returns the round to which the agent can contribute now. ok is false if there is none.
 	Next() (round uint64, ok bool)
 	Underway() bool
-	// Gather asks the committee of the round of Next, and reports whether enough members are
-	// present.
+	// Gather asks the committee of the next round whether its members are present. met reports
+	// whether enough members have answered.
 	Gather() (out []strategy.Output, met bool)
-	// Contribute contributes a vector, noise included.
+	// Contribute contributes a vector, which already includes the noise, to a round.
 	Contribute(round uint64, vector []int64) ([]strategy.Output, error)
 }
 
-// plan determines when rounds are due, and their vectors.
+// plan determines when rounds are due and computes a node's vectors.
 type plan struct {
 	settings Settings
 	features int
@@ -49,16 +48,16 @@ func newPlan(t *task.Task) plan {
 // numbers returns the length of a node's vector.
 func (p plan) numbers() int { return p.settings.Cells * p.features }
 
-// dueAt returns the number of observations after which a node begins a round.
+// dueAt returns the number of observations after which a node begins a round. Rounds count from 1.
 func (p plan) dueAt(round uint64) int {
 	return p.initial + (int(round)-1)*p.settings.ShareEvery
 }
 
-// others returns the scale of a contribution to cells that are not the node's own.
+// others returns the factor by which a node scales its weights for cells other than its own.
 func (p plan) others(round uint64) float64 { return Elsewhere(p.dueAt(round) - p.initial) }
 
-// Exchange contributes to the rounds of sums of a task, as long as the ledger allows it, and adds
-// their results to the view.
+// Exchange contributes a node's vectors to the rounds of private sums of a task, as long as the
+// ledger of its privacy budget allows it. It adds the sums to the view as a [Result].
 type Exchange struct {
 	plan
 	roster  []peer.ID
@@ -68,14 +67,14 @@ type Exchange struct {
 	ledger  *ledger.Ledger
 	sum     summer
 	drawing bool
-	lacking bool // a round is due, and too few members of its committee answer
+	lacking bool // a round is due, but too few members of the committee that computes its sum answer
 	held    int  // consecutive beats with lacking set
-	begunAt int  // own observations when the node last began a round
-	silent  bool // the node's earlier messages in rounds are unknown, so it participates in none
-	broken  bool // a contribution failed; a further one would fail too, at the same privacy cost
+	begunAt int  // number of own observations when the node last began a round
+	silent  bool // the node's earlier messages are unknown, so it takes part in no round
+	broken  bool // a contribution failed; the node makes no further one, which would fail too and still spend privacy budget
 
-	outvoted     []peer.ID // nodes of the roster that a warning has named in this run
-	disqualified []peer.ID // the same
+	outvoted     []peer.ID // nodes of which a warning in this run has reported that they were outvoted
+	disqualified []peer.ID // nodes of which a warning in this run has reported that they were disqualified
 
 	result Result
 	shown  bool // the result has changed since it was shown
@@ -83,9 +82,9 @@ type Exchange struct {
 
 var _ strategy.Exchange = (*Exchange)(nil)
 
-// NewExchange returns the exchange of the node with this key on a task of type
-// fts-de. entropy must be the Reader of crypto/rand. It returns an error if the node is
-// not on the roster, or if the privacy guarantee is impossible.
+// NewExchange returns the exchange of the node with this key on a task of type fts-de. entropy must
+// be the Reader of crypto/rand. NewExchange returns an error if the node is not on the roster, or
+// if the parameters of the task cannot give the privacy guarantee.
 func NewExchange(t *task.Task, key crypto.PrivKey, entropy io.Reader) (*Exchange, error) {
 	self, err := peer.IDFromPrivateKey(key)
 	if err != nil {
@@ -117,7 +116,7 @@ func NewExchange(t *task.Task, key crypto.PrivKey, entropy io.Reader) (*Exchange
 	return newExchangeOf(t, self, sum, entropy)
 }
 
-// newExchangeOf is NewExchange with another summer.
+// newExchangeOf returns the exchange of a node that computes sums with the given summer.
 func newExchangeOf(t *task.Task, self peer.ID, sum summer, entropy io.Reader) (*Exchange, error) {
 	ledger, err := ledger.NewLedger(t, entropy)
 	if err != nil {
@@ -134,8 +133,9 @@ func newExchangeOf(t *task.Task, self peer.ID, sum summer, entropy io.Reader) (*
 	}, nil
 }
 
-// disown stops contributions to sums and work on committees, since the messages that the node has
-// sent in each round are unknown. It keeps the known sums.
+// disown stops the node's contributions to sums and its work on committees, because the messages
+// that it sent in earlier runs are unknown. why is the reason. Sums that are already known stay in
+// the result.
 func (e *Exchange) disown(why string) {
 	e.ledger.Disown(why)
 	e.silent = true
@@ -182,7 +182,7 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	if !e.silent {
 		out = append(out, e.pass(e.sum.Step(view, in))...)
 	}
-	if !failed { // an immediate retry would fail again without end; the next input may change that
+	if !failed { // an immediate retry would fail again and again; the next input triggers a retry
 		out = append(out, e.draw(view)...)
 	}
 	if payload := e.ledger.Announce(); payload != nil {
@@ -198,7 +198,8 @@ const beatTimer = "beat"
 
 func beat() strategy.Output { return strategy.SetTimer{Name: beatTimer, After: ledger.Beat} }
 
-// wait counts how long rounds have waited for nodes of the roster that are present and silent.
+// wait handles the beat timer. It counts the time for which present nodes of the roster have been
+// silent, and warns if too few committee members answer at two consecutive beats.
 func (e *Exchange) wait(view strategy.View) []strategy.Output {
 	out := []strategy.Output{beat()}
 	if change := e.ledger.Count(e.here(presence.Of(view))); change != "" {
@@ -214,16 +215,16 @@ func (e *Exchange) wait(view strategy.View) []strategy.Output {
 	return out
 }
 
-// Contents of a record, by its first byte.
+// The first byte of a record is the type of its content.
 const (
 	ofLedger = 'b'
 	ofSummer = 's'
 	ofSum    = 'a'
 )
 
-// Debit returns the part of a record that belongs to the ledger, in the form for
-// ledger.ReadState; nil if there is none. Unreadable records count as the ledger's, since
-// they may have been releases.
+// Debit returns the part of a record that belongs to the ledger, in the form for ledger.ReadState.
+// It returns nil if the record has no such part. An unreadable record counts as one of the ledger,
+// since it may have been a release.
 func Debit(record []byte) []byte {
 	switch {
 	case len(record) == 0:
@@ -254,7 +255,7 @@ func (e *Exchange) replay(view strategy.View, record []byte) {
 	}
 }
 
-// fits reports whether a sum has the dimensions of the task, which strategies require.
+// fits reports whether a stored sum has the dimensions of the task, which a Strategy requires.
 func (e *Exchange) fits(s Sum) bool {
 	return s.Round >= 1 && s.Round <= e.rounds && len(s.Weights) == e.settings.Cells && len(s.Noise) == e.settings.Cells &&
 		!slices.ContainsFunc(s.Noise, func(deviation float64) bool { return !(deviation > 0) }) &&
@@ -269,12 +270,12 @@ func (e *Exchange) show() strategy.Output {
 	return strategy.Result{Value: shown}
 }
 
-// draw requests the computation of the node's vector if the next round is due, by its own count or
-// because other nodes have begun it.
+// draw requests the computation of the node's vector if the next round is due. A round is due if
+// the node has enough observations, or if other nodes have begun it.
 func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	e.lacking = false
 	if e.drawing {
-		out, _ := e.gather() // so that the present members are known when the vector is ready
+		out, _ := e.gather() // so that the answers of the committee are known when the vector is ready
 		return out
 	}
 	round, ok := e.sum.Next()
@@ -311,14 +312,15 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	}})
 }
 
-// due reports whether the node may begin a round by its own count. It begins at most one round for
-// each observation, so that imported trials do not begin all rounds at once.
+// due reports whether the node has enough observations to begin a round itself. It begins at most
+// one round per observation, so that imported trials do not begin all rounds at once.
 func (e *Exchange) due(view strategy.View, round uint64) bool {
 	return view.Observations >= e.dueAt(round) && view.Observations > e.begunAt
 }
 
-// here returns the present nodes of the roster, this node included. Other nodes do not count: an
-// attacker can be present under many identities and claim to store no share of this node.
+// here returns the present nodes of the roster, this node included. Nodes outside of the roster do
+// not count: an attacker can be present under many identities and claim to store no share of this
+// node.
 func (e *Exchange) here(present presence.Result) (here []peer.ID) {
 	for _, id := range e.roster {
 		if id == e.self || present.Has(id) {
@@ -328,14 +330,15 @@ func (e *Exchange) here(present presence.Result) (here []peer.ID) {
 	return here
 }
 
-// drawn is a vector for a round, without noise.
+// drawn is the vector of a node for a round, before noise is added.
 type drawn struct {
 	round  uint64
 	vector []float64
 }
 
-// vector returns the contribution of a node of this cell to a round: its weights, clipped to the
-// part of the norm for each cell, times the scale of each cell. Before there is a model it is zero.
+// vector returns the contribution to a round of a node that explores the given cell, without noise.
+// Its part for each cell is the node's weights, clipped to the norm Clip/√Cells and scaled by 1 for
+// the own cell and by others(round) for the rest. Without a posterior the vector is zero.
 func (p plan) vector(ctx context.Context, view strategy.View, seed strategy.Seed, round uint64, cell int) ([]float64, error) {
 	vector := make([]float64, p.numbers())
 	if view.Posterior == nil {
@@ -363,8 +366,8 @@ func (p plan) vector(ctx context.Context, view strategy.View, seed strategy.Seed
 	return vector, nil
 }
 
-// contribute spends a release on the vector, unless the committee has become absent meanwhile. It
-// emits the record of the release first.
+// contribute spends a DP release on the vector that in.Result holds, unless too few committee
+// members are present by now. Its first output is the record of the release.
 func (e *Exchange) contribute(view strategy.View, in strategy.WorkDone) []strategy.Output {
 	d, ok := in.Result.(drawn)
 	if !ok || !e.ledger.Open() {
@@ -401,7 +404,7 @@ func (e *Exchange) give(d drawn) (out []strategy.Output, err error) {
 	return append(out, e.pass(sent)...), err
 }
 
-// echo checks whether the journal has the share of this node that a peer has sent.
+// echo checks whether the journal contains an own share or receipt that a peer has sent back.
 func (e *Exchange) echo(share strategy.Share) []strategy.Output {
 	switch value := share.Value.(type) {
 	case protocol.Contribution:
@@ -412,7 +415,8 @@ func (e *Exchange) echo(share strategy.Share) []strategy.Output {
 	return nil
 }
 
-// carry applies a finding of the ledger; the record is nil if the finding is not new.
+// carry returns the outputs for a finding of the ledger. A nil record means that the finding is not
+// new. A non-empty reason is shown to the user.
 func (e *Exchange) carry(record []byte, reason string) []strategy.Output {
 	if record == nil {
 		return nil
@@ -425,13 +429,13 @@ func (e *Exchange) carry(record []byte, reason string) []strategy.Output {
 	return out
 }
 
-// gather calls Gather of the summer and applies its outputs.
+// gather calls Gather of the summer and handles its outputs with pass.
 func (e *Exchange) gather() (out []strategy.Output, met bool) {
 	out, met = e.sum.Gather()
 	return e.pass(out), met
 }
 
-// pass passes on outputs of the summer, and handles its results.
+// pass passes on the outputs of the summer. It tags records and handles results itself.
 func (e *Exchange) pass(outputs []strategy.Output) (out []strategy.Output) {
 	for _, output := range outputs {
 		switch output := output.(type) {
@@ -448,7 +452,7 @@ func (e *Exchange) pass(outputs []strategy.Output) (out []strategy.Output) {
 	return out
 }
 
-// known reports whether the node has the sum of a round or of a later one.
+// known reports whether the node has the sum of this round or of a later one.
 func (e *Exchange) known(round int) bool {
 	n := len(e.result.Sums)
 	return n > 0 && round <= e.result.Sums[n-1].Round
@@ -457,7 +461,7 @@ func (e *Exchange) known(round int) bool {
 // take stores the outcome of a round.
 func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
 	if o.Round > 0 && e.known(int(o.Round)) {
-		return nil // after a restart the latest round ends again
+		return nil // after a restart the summer reports the latest round again
 	}
 	e.shown = true
 	out := e.name(o)
@@ -475,7 +479,8 @@ func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
 	return append(out, tagged(ofSum, s.encode()))
 }
 
-// name warns about nodes that spoilt a round or tried to, once for each node.
+// name returns warnings about nodes that violated the protocol of a round, one for each node in a
+// run.
 func (e *Exchange) name(o securesum.Outcome) (out []strategy.Output) {
 	for _, id := range o.Outvoted {
 		if !slices.Contains(e.outvoted, id) {

@@ -8,9 +8,10 @@ import (
 	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
-// statements combines the sums of a view into one statement about the objective: their average,
-// weighted by each sum's observations and noise. Its explained variance follows from its strength
-// relative to its noise, which is known. The node's own observations determine its weight.
+// statements combines the sums of a view into one statement about the objective for package
+// peerprior. The mean of the statement is the average of the sums, weighted by their observations
+// and noise. The fraction of the variance that it explains is 1 minus the variance of its noise
+// over the total variance of its mean. The noise is known.
 func (s *Strategy) statements(view strategy.View) []peerprior.Statement {
 	sums := sumsOf(view)
 	if len(sums) == 0 {
@@ -39,9 +40,10 @@ func (s *Strategy) statements(view strategy.View) []peerprior.Statement {
 	}}
 }
 
-// gains returns, for each cell, the variance over the points of a function whose weights in the cell
-// are independent with mean 0 and variance 1, and 0 elsewhere. It subtracts the average over the
-// points, which noise changes too and which is not used.
+// gains returns the effect of noise for each cell: the variance over the points of a function whose
+// weights in this cell are independent with mean 0 and variance 1. The function is 0 in other
+// cells. Its average over the points is subtracted, because noise changes the average too, and the
+// average is not used.
 func gains(cells Cells, features *rff.Map, points [][]float64) []float64 {
 	gains, centre := make([]float64, cells.Len()), make([][]float64, cells.Len())
 	phi, n := make([]float64, features.Features()), float64(len(points))
@@ -64,9 +66,10 @@ func gains(cells Cells, features *rff.Map, points [][]float64) []float64 {
 	return gains
 }
 
-// Pooled returns the average of the sums' weights by cell, and the variance of the remaining noise.
-// As in a matched filter, the weight of a sum is the strength of its signal divided by the variance
-// of its noise. The strength is assumed to grow with the observations of each contributor.
+// Pooled returns the weighted average of the sums' weights by cell, and by cell the variance of the
+// noise on each weight of that average. As in a matched filter, a sum is weighted by the strength
+// of its signal divided by the variance of its noise. The strength is assumed to be proportional to
+// the observations of each contributor.
 func Pooled(sums []Sum) (weights [][]float64, noise []float64) {
 	cells := len(sums[0].Weights)
 	weights, noise = make([][]float64, cells), make([]float64, cells)
@@ -75,7 +78,7 @@ func Pooled(sums []Sum) (weights [][]float64, noise []float64) {
 		total := 0.0
 		for _, s := range sums {
 			if !slices.ContainsFunc(s.Weights[cell], func(w float64) bool { return w != 0 }) {
-				continue // it has no information on this cell, and thus no noise either
+				continue // the sum has no information on this cell, and its noise was removed too (see drowned)
 			}
 			variance := s.Noise[cell] * s.Noise[cell]
 			weight := float64(max(1, s.Observations)) / variance

@@ -5,8 +5,8 @@ import (
 	"github.com/fbo-node/fbo/strategy/search"
 )
 
-// Function returns the function with separate weights over the features in each cell. It is
-// discontinuous at borders.
+// Function returns the function that has its own weights over the features in each cell. weights[i]
+// belongs to cell i. The function is discontinuous at the borders of cells.
 func (c Cells) Function(features *rff.Map, weights [][]float64) search.Function {
 	p := patches{cells: c}
 	for _, w := range weights {

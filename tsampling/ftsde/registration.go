@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Register registers federated Thompson sampling with distributed exploration.
+// Register returns the registration of federated Thompson sampling with distributed exploration.
 func Register() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "fts-de", Settings: readSettings, Mechanism: task.MechanismAggregate, Private: true},
@@ -27,13 +27,14 @@ func Register() strategy.Registration {
 	}
 }
 
-// disclosures returns those of sums of means, which are shorter than draws of the prior, and of samples.
+// disclosures returns one disclosure for sums of posterior means and one for sums of samples. A
+// mean is shorter than a draw of the prior.
 func disclosures() []strategy.Disclosure {
 	return []strategy.Disclosure{discloseSums(shareMean, "the nodes' means", 0.5), discloseSums(shareSample, "samples, one of each node,", 1)}
 }
 
-// discloseSums shares sums of vectors that `of` describes. norm is their norm relative to a draw of the
-// prior.
+// discloseSums returns the disclosure in which nodes share private sums. `of` describes the summed
+// vectors, and norm is their usual norm relative to that of a draw of the prior.
 func discloseSums(share, of string, norm float64) strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:     share,

@@ -20,13 +20,14 @@ const (
 
 // Settings are the keys of a task file for strategy fts-de.
 type Settings struct {
-	// Cells is P, the number of parts of equal size of the space: a power of 2, 1 to 16. Each
-	// part has its own nodes that explore it at the start.
+	// Cells is the number of cells of equal size into which the space is divided, P in the paper: a
+	// power of 2, 1 to 16. Each cell has its own nodes that explore it at the start.
 	Cells int
-	// Weights determines when a node uses a sum: "evidence" (by how well it predicts the
-	// node's own observations) or "schedule" (with probability 1-p_t, as published).
+	// Weights determines how a node uses sums. "evidence" weights them by how well they predict the
+	// node's own observations. "schedule" uses the newest sum with probability 1-p_t, as in the
+	// paper.
 	Weights string
-	// Schedule gives p_t; empty with weights evidence.
+	// Schedule defines p_t. It is empty with weights: evidence.
 	Schedule tsampling.Schedule
 	strategy.Choice
 }

@@ -23,8 +23,8 @@ type Strategy struct {
 	features *rff.Map
 	alone    alone.TS
 	experts  *peerprior.Strategy // nil with weights: schedule
-	points   [][]float64         // points for measuring the strength of sums
-	gains    []float64           // of each cell: the variance of values by noise of variance 1 on its weights
+	points   [][]float64         // designs at which the strength of sums is measured
+	gains    []float64           // by cell, the variance of the function's values that noise of variance 1 on the weights causes
 }
 
 var (
@@ -32,10 +32,10 @@ var (
 	_ strategy.Recommender = (*Strategy)(nil)
 )
 
-// source is the source of designs that use sums.
+// source is the Source of designs that depend on a private sum.
 const source strategy.Source = "sum"
 
-// phrase returns the description of a design that depends on a private sum.
+// phrase returns the Phrase of a design that depends on a private sum of this number of nodes.
 func phrase(words string, nodes int) string {
 	return words + " the private sum of " + sanitize.Count(nodes, "node")
 }
@@ -65,9 +65,11 @@ func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 	return s, err
 }
 
-// Suggest implements strategy.Strategy. With several cells, its starting designs are in the node's cell.
-// Without a sum, and whenever a schedule selects none, it suggests the design of [alone.TS]. With
-// weights: evidence it suggests the design of [peerprior.Strategy] with the sums as peer information.
+// Suggest implements strategy.Strategy. With several cells, its starting designs lie in the node's
+// cell. If there is no sum yet, it suggests the design of [alone.TS]. With weights: schedule it
+// uses the newest sum with probability 1-p_t, and otherwise suggests the design of [alone.TS]. With
+// weights: evidence it suggests the design of [peerprior.Strategy] with the sums as peer
+// information.
 func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) && s.cells.Len() > 1 {
 		return s.explore(view, trial, seed)
@@ -95,7 +97,8 @@ func (s *Strategy) explore(view strategy.View, trial uint64, seed strategy.Seed)
 	return s.search.StartWithin(view, trial, seed, func(x []float64) bool { return s.cells.Of(x) == cell })
 }
 
-// published uses the newest sum with probability 1-p_t.
+// published suggests a design by the schedule of the paper: from the newest sum with probability
+// 1-p_t, otherwise from the own posterior.
 func (s *Strategy) published(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, newest Sum) (strategy.Suggestion, error) {
 	own := settingsOf(s.task).Schedule.Own(s.search.AfterStart(trial))
 	if s.search.Starting(view, trial) {

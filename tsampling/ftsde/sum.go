@@ -10,22 +10,23 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Sum is the result of a round of sums: the average of the contributors' weights for each cell, and the
-// noise on it.
+// Sum is the result of a round of private sums: the average of the contributors' weights for each
+// cell, and the noise on it.
 type Sum struct {
 	Round        int         `json:"round"`
 	Contributors int         `json:"contributors"`
-	Observations int         `json:"observations"` // number of observations of a node that is on schedule
-	Weights      [][]float64 `json:"weights"`      // by cell, over the shared features; zeros without information
+	Observations int         `json:"observations"` // number of observations at which the round is due (dueAt)
+	Weights      [][]float64 `json:"weights"`      // by cell, over the shared features; zeros if the sum has no information on the cell
 	Noise        []float64   `json:"noise"`        // by cell, standard deviation on each weight
 }
 
-// Result is the exchange's result in the view, under protocol.AggregateKind.
+// Result is the value of the exchange's Result in View.Results, under the name
+// protocol.AggregateKind.
 type Result struct {
 	ledger.State
 	Sums   []Sum  `json:"-"` // in order of their rounds
 	Failed int    `json:"failed"`
-	Reason string `json:"reason,omitempty"` // of the latest failure
+	Reason string `json:"reason,omitempty"` // reason of the latest failure
 }
 
 // Status implements strategy.StatusReporter.
@@ -52,8 +53,9 @@ type sumCounts struct {
 	Reason string `json:"reason,omitempty"` // of the latest of these
 }
 
-// average sets the averages and noise of a round's sum, which is in units of the ledger. members has
-// the number of contributors of each cell. other is the scale of their contributions to other cells.
+// average sets Contributors, Weights and Noise of a round. units is the round's sum, in the integer
+// units of the ledger. members has the number of contributors that explore each cell. other is the
+// scale of a contribution to cells other than the contributor's own.
 func (s Sum) average(terms ledger.Terms, units []int64, members []int, other float64) Sum {
 	for _, n := range members {
 		s.Contributors += n
@@ -79,12 +81,13 @@ func (s Sum) average(terms ledger.Terms, units []int64, members []int, other flo
 	return s
 }
 
-// farNoise bounds the norm of the noise, in standard deviations. A longer average is poisoned and is
-// shortened to the bound.
+// farNoise limits the norm of an average, in typical norms of its noise, beyond the norm of an
+// honest average. An average with a larger norm must be poisoned and is scaled down to the limit.
 const farNoise = 4
 
-// drowned bounds the ratio of the noise's norm to that of an honest average. A cell without
-// contributors in an early round exceeds it and has no information, so that its weights become zero.
+// drowned is the largest ratio of the noise's norm to that of an honest average at which an average
+// is used. A cell without own contributors in an early round exceeds it. Its weights then carry no
+// information and are set to zero.
 const drowned = 100
 
 // Shorten scales v down to a Euclidean norm of at most limit.

@@ -10,7 +10,7 @@ import (
 // sumPlan implements strategy.SumPlan.
 type sumPlan struct {
 	Settings
-	initial int // observations until the first sum
+	initial int // number of observations before the first sum
 }
 
 var _ strategy.SumPlan = sumPlan{}
@@ -23,8 +23,8 @@ func (p sumPlan) Cells() int { return p.Settings.Cells }
 
 func (p sumPlan) EvidenceWeighted() bool { return p.Weights == weightsEvidence }
 
-// Noise implements strategy.SumPlan. With several cells the noise is larger in the first rounds, in
-// which nodes contribute less to cells other than their own.
+// Noise implements strategy.SumPlan. With several cells the noise is larger in the first rounds,
+// because nodes then scale down their contributions to cells other than their own.
 func (p sumPlan) Noise(round, nodes int, deviation float64) float64 {
 	own := 1 / float64(p.Settings.Cells)
 	return deviation / math.Sqrt(float64(nodes)) / (own + (1-own)*Elsewhere((round-1)*p.ShareEvery))

@@ -11,14 +11,15 @@ import (
 	"github.com/fbo-node/fbo/rff"
 )
 
-// consensus is the combined input of all peers. It is immutable.
+// consensus combines the signals of all peers into one mean m(x) and one unexplained fraction of
+// the variance. It is immutable.
 type consensus struct {
 	features *rff.Map
-	weights  []float64 // of the mean m
+	weights  []float64 // of the mean m, over the shared features
 	left     *rff.Function
-	level    float64 // of the remaining variance: level + left(x), which may leave [0, 1]
+	level    float64 // the unexplained fraction of the variance at x is level + left(x); it may lie outside of [0, 1]
 
-	atOwn, deviations []float64 // m and a at the own designs
+	atOwn, deviations []float64 // m and a (see the package comment) at the own designs
 }
 
 // poolPeers returns the consensus of the received signals.
@@ -38,13 +39,15 @@ func (s *Strategy) poolPeers(d *data, received []*peerSignal) *consensus {
 	return c
 }
 
-// pool returns the mean at the reference points, and the remaining fraction of the variance there.
+// pool returns the pooled mean and the unexplained fraction of the variance, both at the reference
+// points.
 //
-// It is the Bayesian committee machine (Tresp, Neural Computation 2000), in which a peer counts by the
-// probability that it is useful. A peer that explains the fraction E of the variance at a point is an
-// observation there with noise (1-E)/E plus peerNoise, since no two objectives are equal. Unlike in
-// the committee machine, the uncertainty is nowhere below that of the most certain peer, since peers
-// that evaluate the same designs have correlated errors.
+// The rule is the Bayesian committee machine (Tresp, Neural Computation 2000), with each peer
+// weighted by the probability that it is useful. Let E be the fraction of the variance that a peer
+// explains at a point. The peer then counts as an observation at that point with noise (1-E)/E +
+// peerNoise, in units of the prior variance. peerNoise is there because no two objectives are
+// equal. Unlike in the committee machine, pooling does not make the unexplained fraction smaller
+// than that of the most certain peer: peers that evaluate the same designs have correlated errors.
 func (s *Strategy) pool(received []*peerSignal) (mean, left []float64) {
 	n := len(s.reference().points)
 	mean, left = make([]float64, n), slices.Repeat([]float64{1}, n)
@@ -63,7 +66,7 @@ func (s *Strategy) pool(received []*peerSignal) (mean, left []float64) {
 	return mean, left
 }
 
-// function returns the mean times a factor.
+// function returns the mean m times a factor.
 func (c *consensus) function(factor float64) *rff.Function {
 	weights := slices.Clone(c.weights)
 	for i := range weights {
@@ -72,8 +75,8 @@ func (c *consensus) function(factor float64) *rff.Function {
 	return c.features.Function(weights)
 }
 
-// deviation returns the deviation a of the residual at a point with this value of left, and its
-// derivative by the value.
+// deviation returns a, the factor of the residual, at a point with this value of the function left.
+// slope is the derivative of a with respect to that value.
 func (c *consensus) deviation(left float64) (deviation, slope float64) {
 	part := c.level + left
 	if deviation = deviationOf(part); part > 0 && part < 1 {
@@ -82,14 +85,14 @@ func (c *consensus) deviation(left float64) (deviation, slope float64) {
 	return deviation, slope
 }
 
-// deviationOf returns the deviation of the objective if peers leave this fraction of the variance
-// unexplained. It clamps the fraction to [0, 1], and adds the part that peers cannot know.
+// deviationOf returns a if peers leave the fraction left of the variance unexplained. It clamps
+// left to [0, 1] and adds the fraction h (unlikeness) that peers cannot know.
 func deviationOf(left float64) float64 {
 	return math.Sqrt(unlikeness + (1-unlikeness)*min(max(left, 0), 1))
 }
 
-// project returns the weights nearest to a function with these values at the reference
-// points.
+// project returns the weights over the shared features whose function fits these values at the
+// reference points best, by ridge regression.
 func (s *Strategy) project(values []float64) []float64 {
 	moment := make([]float64, s.features.Features())
 	blas64.Gemv(blas.Trans, 1, s.reference().phi.RawMatrix(), linalg.Vector(values), 0, linalg.Vector(moment))

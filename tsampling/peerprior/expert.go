@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// data holds the agent's observations and the process that models them.
+// data holds the agent's observations and the Gaussian process that models them.
 type data struct {
 	spec gp.Spec
 	h    gp.Hyperparameters
@@ -30,26 +30,27 @@ func newData(spec gp.Spec, h gp.Hyperparameters, x [][]float64, y []float64) *da
 //
 //	f = s·(m + a·r) + c,  r ~ GP(0, k),  c ~ N(0, (levelSize·s)²),
 //
-// with a size s, the mean m of the peers' input, and the deviation a(x) that they leave unexplained.
-// Without peers m is 0 and a is 1.
+// with a size s, the mean m of the peers, and the factor a(x) of the residual that they leave
+// unexplained. Without peers m is 0 and a is 1.
 type expert struct {
 	odds       float64 // prior weight
 	size       float64
-	around     *consensus // which has the mean m; nil without peers
+	around     *consensus // peers' consensus, with the mean m; nil without peers
 	mean       []float64  // m at the own designs; nil: 0
 	deviations []float64  // a at the own designs; nil: 1
 
-	root *mat.TriDense // of the outputs' covariance; nil until it is needed
+	root *mat.TriDense // Cholesky factor of the outputs' covariance; nil until it is needed
 
-	// Given the observations:
+	// Results of observe and weigh:
 	weight float64
-	level  float64       // the mean of c
-	solved *mat.VecDense // the outputs less their prior means, divided by their covariance
+	level  float64       // posterior mean of c
+	solved *mat.VecDense // inverse covariance of the outputs, times the outputs minus their prior means
 	logs   []float64
 }
 
-// observe sets the level, and the logarithm of each observation's density given those before it, without
-// the term ln(2π)/2. It reports whether the computation succeeded.
+// observe sets level, solved and logs. logs[i] is the logarithm of the predictive density of
+// observation i given the earlier ones, without the term ln(2π)/2. observe reports whether the
+// computation succeeded.
 func (e *expert) observe(d *data) bool {
 	n := len(d.y)
 	e.level, e.logs = 0, make([]float64, n)
@@ -87,7 +88,8 @@ func (e *expert) observe(d *data) bool {
 // levelVariance returns the variance of c.
 func (e *expert) levelVariance() float64 { return levelSize * levelSize * e.size * e.size }
 
-// factor returns the root of the outputs' covariance; nil if it cannot be computed.
+// factor returns the Cholesky factor of the outputs' covariance, or nil if rounding errors prevent
+// it.
 func (e *expert) factor(d *data) *mat.TriDense {
 	k := mat.NewSymDense(len(d.y), nil)
 	for i := range d.y {
@@ -119,11 +121,12 @@ func (e *expert) deviationAt(i int) float64 {
 	return e.deviations[i]
 }
 
-// weigh calls observe for all experts and sets their weights, which sum to 1, by the rule Fixed-share
-// of Herbster and Warmuth, "Tracking the Best Expert" (Machine Learning 1998). Each weight is
-// multiplied by the density that its expert gave the next observation. A fraction of all weight is
-// then redistributed by the odds. An expert that was wrong for long can thus still gain weight, sooner
-// with fewer observations. An expert that cannot be computed has weight 0.
+// weigh calls observe for all experts and sets their weights, which sum to 1. The rule is
+// Fixed-share of Herbster and Warmuth, "Tracking the Best Expert" (Machine Learning 1998). For each
+// observation in turn, the weight of each expert is multiplied by its predictive density of the
+// observation. A fraction of the total weight is then redistributed in proportion to the odds. So
+// an expert that was wrong for long can gain weight again. It does so faster if there are fewer
+// observations. An expert that cannot be computed has weight 0.
 func weigh(all []*expert, d *data) {
 	var able []*expert
 	odds := 0.0
@@ -156,8 +159,9 @@ func weigh(all []*expert, d *data) {
 	}
 }
 
-// variesAs reports whether the outputs have the same covariance by two experts. It requires the same
-// size and the same slice of deviations; equal values are not enough.
+// variesAs reports whether the outputs have the same covariance under both experts, so that they
+// can share the Cholesky factor. It requires the same size and the same slice of deviations. Two
+// slices with equal values do not count as the same.
 func (e *expert) variesAs(other *expert) bool {
 	if e.size != other.size || len(e.deviations) != len(other.deviations) {
 		return false
@@ -165,11 +169,11 @@ func (e *expert) variesAs(other *expert) bool {
 	return len(e.deviations) == 0 || &e.deviations[0] == &other.deviations[0]
 }
 
-// switching returns the fraction of all weight that is redistributed after t observations.
+// switching returns the fraction of the total weight that is redistributed after observation t.
 func switching(t int) float64 { return 1 / float64(t+1) }
 
-// experts returns one expert for each size. mean and deviations have m and a at the own designs; both
-// are nil without peers.
+// experts returns one expert for each size, with total prior weight odds. mean and deviations are m
+// and a at the own designs. A nil mean is 0, and nil deviations are 1.
 func experts(odds float64, around *consensus, mean, deviations []float64) (all []*expert) {
 	for _, size := range sizes {
 		all = append(all, &expert{odds: odds / float64(len(sizes)), size: size, around: around, mean: mean, deviations: deviations})

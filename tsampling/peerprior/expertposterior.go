@@ -8,11 +8,12 @@ import (
 	"github.com/fbo-node/fbo/rff"
 )
 
-// expertPosterior is the posterior of an expert with peers, with c at its mean.
+// expertPosterior is the posterior of the objective under an expert with peers. The constant c is
+// fixed at its posterior mean.
 type expertPosterior struct {
 	expert   *expert
 	prior    *rff.Function // s·m
-	residual *gp.Posterior // of r, with a separate noise for each observation
+	residual *gp.Posterior // posterior of r; each observation has its own noise variance
 }
 
 var _ acquisition.Predictor = (*expertPosterior)(nil)
@@ -55,8 +56,8 @@ func (b *expertPosterior) PredictGradient(ofMean, ofVariance, x []float64) (mean
 	return prior + b.expert.level + a*mean, a * a * variance
 }
 
-// improvement returns the logarithm of the expected improvement over the largest mean at designs, of
-// which there must be at least one.
+// improvement returns the logarithm of the expected improvement over the largest posterior mean at
+// designs. designs must not be empty.
 func (b *expertPosterior) improvement(designs [][]float64) acquisition.Function {
 	best := math.Inf(-1)
 	for _, x := range designs {

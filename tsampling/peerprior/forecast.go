@@ -11,9 +11,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// forecast predicts the objective at a design: with all experts, and with those without peers alone,
-// weighed among themselves by the same rule. It is nil before the starting designs have outcomes, and
-// if they do not differ.
+// forecast predicts the objective at a design twice: with all experts, and with only the experts
+// without peers, whose weights then sum to 1. It returns nil before the starting designs have
+// outcomes, and while all outcomes are equal.
 func (s *Strategy) forecast(view strategy.View, o *mixture, design task.Design) *strategy.Forecast {
 	n := len(o.data.y)
 	if n < s.task.Strategy.InitialDesigns {
@@ -52,8 +52,9 @@ func (s *Strategy) forecast(view strategy.View, o *mixture, design task.Design) 
 	return f
 }
 
-// predict returns the predictive distribution of an output at x, given the observations. The last row
-// of the kernel's covariance is that of x.
+// predict returns the predictive distribution of an output at x, noise included, given the
+// observations. covariance is the kernel's covariance of the own designs and x, with x in the last
+// row.
 func (e *expert) predict(d *data, x []float64, covariance *mat.SymDense) strategy.Component {
 	n := len(d.y)
 	mean, deviation := 0.0, 1.0

@@ -9,16 +9,16 @@ import (
 	"github.com/fbo-node/fbo/strategy/search"
 )
 
-// peerInput is the peer information on the objective for one suggestion.
+// peerInput holds the peer information for one suggestion.
 type peerInput struct {
 	signals      []*peerSignal
-	densityPeers []*optprior.Mixture // peers' estimates of the optimum's location; none if they do not share them
-	peers        int                 // number of peers behind it
-	observations int                 // number of observations behind it, of all peers
+	densityPeers []*optprior.Mixture // densities around peers' estimated optima; empty if peers share none
+	peers        int                 // number of peers whose shares are used
+	observations int                 // sum of the observations that these peers report
 	most         int                 // largest number of observations of one peer
 }
 
-// add adds the signal of one peer, which has this number of observations.
+// add adds the signal of one peer, which reports this number of observations.
 func (h *peerInput) add(p *peerSignal, observations int) {
 	h.signals = append(h.signals, p)
 	h.count(observations)
@@ -30,10 +30,12 @@ func (h *peerInput) count(observations int) {
 	h.most = max(h.most, observations)
 }
 
-// inputMode returns the peer information for an agent with these own designs, encoded.
+// inputMode is a function that returns the peer information for an agent. own are the agent's
+// encoded designs.
 type inputMode func(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) peerInput
 
-// fromMeans returns the input from peers' means.
+// fromMeans is the inputMode with exact shares: a signal from each peer's mean, and the peers'
+// densities.
 func fromMeans(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) (h peerInput) {
 	for _, said := range peerMeans(view, trial, seed) {
 		if p := s.read(said, own); p != nil {
@@ -44,8 +46,9 @@ func fromMeans(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed
 	return h
 }
 
-// fromDensities combines peers' estimates of the optimum's location into one statement, whose mean of
-// the objective is the average of their densities.
+// fromDensities is the inputMode with coarse shares. It combines the peers' densities of the
+// optimum's location into one statement. The average of the densities serves as the mean of the
+// objective.
 func fromDensities(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) (h peerInput) {
 	said := peerDensities(view, trial, seed)
 	if len(said) == 0 {

@@ -14,26 +14,26 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// share is a peer's mean as received. Its values at the task's reference points are computed
-// once, for all suggestions that use it.
+// share is a peer's mean as received. Its values at the task's reference points are computed once
+// and used for all suggestions.
 type share struct {
 	protocol.Mean
 	once        sync.Once
-	mean, known []float64 // at the reference points: of Values, and of Known
+	mean, known []float64 // at the reference points: the function of Values, and the explained fraction of the variance
 }
 
-// peerSignal is one piece of peer information: a peer's mean or another [Statement]. It is shifted and
-// scaled so that over the space its mean averages 0 and has the variance that it claims to explain. No
-// peer has more influence than the variance that it claims.
+// peerSignal is peer information in a common form: from a peer's mean or from a [Statement]. It is
+// shifted and scaled so that, over the space, its mean averages 0 and has the variance explained.
+// So no peer has more influence than the variance that it claims to explain.
 type peerSignal struct {
 	explained   float64
-	mean, known []float64 // at the reference points: its values, and the explained fraction of the variance
-	atOwn       []float64 // its values at the own designs
-	use         float64   // the probability that it is useful
+	mean, known []float64 // at the reference points: values of the mean, and the explained fraction of the variance
+	atOwn       []float64 // values of the mean at the own designs
+	use         float64   // probability that the signal is useful, set by weighPeers
 }
 
-// peerMeans returns the shares to use: at most maxPeers, those that explain the most variance.
-// Ties are broken at random.
+// peerMeans returns the shares to use: at most maxPeers. If there are more, it takes those that
+// claim to explain the most variance. Ties are broken at random.
 func peerMeans(view strategy.View, trial uint64, seed strategy.Seed) []*share {
 	var all []*share
 	for _, said := range strategy.Shares[*share](view) {
@@ -49,7 +49,7 @@ func peerMeans(view strategy.View, trial uint64, seed strategy.Seed) []*share {
 	return all
 }
 
-// read returns the signal of a share, nil if its mean is constant.
+// read returns the signal of a share, or nil if its mean is constant.
 func (s *Strategy) read(said *share, own [][]float64) *peerSignal {
 	said.once.Do(func() {
 		said.mean, said.known = s.atReference(said.Values), s.atReference(said.ExplainedWeights)
@@ -60,7 +60,8 @@ func (s *Strategy) read(said *share, own [][]float64) *peerSignal {
 	return newPeerSignal(said.Explained, said.mean, said.known, s.features.Function(said.Values).Value, own)
 }
 
-// newPeerSignal returns the signal of a mean, nil if the mean is constant.
+// newPeerSignal returns a signal, or nil if its mean is constant. mean and known are at the
+// reference points, and says returns the mean at an encoded design.
 func newPeerSignal(explained float64, mean, known []float64, says func(x []float64) float64, own [][]float64) *peerSignal {
 	average, variance := moments(mean)
 	if !(variance > minVariance) {
@@ -77,16 +78,18 @@ func newPeerSignal(explained float64, mean, known []float64, says func(x []float
 	return p
 }
 
-// atReference returns the values of a function at the reference points.
+// atReference returns the values at the reference points of the function with these weights over
+// the shared features.
 func (s *Strategy) atReference(weights []float64) []float64 {
 	values := make([]float64, len(s.reference().points))
 	blas64.Gemv(blas.NoTrans, 1, s.reference().phi.RawMatrix(), linalg.Vector(weights), 0, linalg.Vector(values))
 	return values
 }
 
-// weighPeers sets the probability that each signal is useful: the weight of the experts around
-// its mean alone against that of the same experts around 0, so that an empty signal gains no
-// weight. Only the average of the explained variance counts here.
+// weighPeers sets the probability that each signal is useful. It weighs experts with the signal as
+// their mean against experts with mean 0 that are otherwise equal. A signal without information
+// therefore gains no weight. Only the average explained variance of the signal is used here, not
+// its variation over the space.
 func weighPeers(received []*peerSignal, d *data) {
 	for _, p := range received {
 		deviations := slices.Repeat([]float64{deviationOf(1 - p.explained)}, len(d.x))

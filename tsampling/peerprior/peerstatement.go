@@ -8,14 +8,16 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Statement is information about the objective that is not a peer's mean, such as a private sum
-// over many peers.
+// Statement is information about the objective other than a share of one peer, for example a
+// private sum over many peers.
 type Statement struct {
-	Observations int     // number behind it; if larger than that of starting designs, an agent may skip these
-	Explained    float64 // fraction of the objective's prior variance that it explains, 0 to 1
+	// Observations is the number of observations that the statement is based on. If it exceeds the
+	// number of starting designs, an agent may use the statement instead of its own starting designs.
+	Observations int
+	Explained    float64 // fraction of the objective's prior variance that the statement explains, 0 to 1
 
-	// Value returns the objective at an encoded design, up to a constant and a
-	// positive factor.
+	// Value returns the predicted objective at an encoded design. It may differ from the objective
+	// by a constant and a positive factor.
 	Value func(x []float64) float64
 }
 
@@ -32,7 +34,8 @@ func NewFrom(t *task.Task, features *rff.Map, statementsOf func(view strategy.Vi
 	return newStrategy(t, features, inputOf, false)
 }
 
-// ownStatement returns the input from a statement, nil if it explains too little to be used.
+// ownStatement returns the signal of a statement, or nil if the statement explains too little
+// variance or its mean is constant.
 func (s *Strategy) ownStatement(said Statement, own [][]float64) *peerSignal {
 	if said.Explained < minExplained {
 		return nil

@@ -2,9 +2,9 @@ package peerprior
 
 import "slices"
 
-// withPending returns the posterior given that the pending designs x, which are encoded, have the outcomes
-// that the expert expects. The mean remains and the variance shrinks. Without pending designs it returns
-// b.
+// withPending returns the posterior in which the outcomes of the pending designs x, which are
+// encoded, equal the expert's predictions. This leaves the mean unchanged and reduces the variance.
+// Without pending designs it returns b.
 func (b *expertPosterior) withPending(x [][]float64) (*expertPosterior, error) {
 	if len(x) == 0 {
 		return b, nil

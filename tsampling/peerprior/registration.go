@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Register registers the strategy.
+// Register returns the registration of the strategy peer-prior.
 func Register() strategy.Registration {
 	return strategy.Registration{
 		StrategyType: task.StrategyType{
@@ -27,7 +27,7 @@ func Register() strategy.Registration {
 	}
 }
 
-// made returns a strategy with the shared features of its task.
+// made calls make with a task and its shared features.
 func made(t *task.Task, make func(t *task.Task, features *rff.Map) (*Strategy, error)) (strategy.Strategy, error) {
 	features, err := surrogate.SharedMap(t)
 	if err != nil {
@@ -40,7 +40,8 @@ func disclosures() []strategy.Disclosure {
 	return []strategy.Disclosure{discloseCoarse(), discloseExact()}
 }
 
-// discloseCoarse shares the grid cell of the node's estimated optimum.
+// discloseCoarse returns the disclosure in which a node shares the grid cell of its estimated
+// optimum.
 func discloseCoarse() strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(*task.Task) float64 { return spread })
 	d.New = func(t *task.Task) (strategy.Strategy, error) { return made(t, NewCoarse) }
@@ -51,7 +52,8 @@ func discloseCoarse() strategy.Disclosure {
 	return d
 }
 
-// discloseExact shares the mean and the explained variance of the node's posterior.
+// discloseExact returns the disclosure in which a node shares the mean and the explained variance
+// of its posterior, and its estimated optimum.
 func discloseExact() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:     "exact",
@@ -72,8 +74,9 @@ func discloseExact() strategy.Disclosure {
 
 func forecasts(*task.Task) bool { return true }
 
-// forge replaces the weights of a mean by a draw of the prior or by the largest weights, and an
-// estimated optimum by one of the attack.
+// forge replaces the weights of a mean by a draw of the prior. With attack.Extreme it replaces them
+// by the largest allowed weights with random signs. It replaces an estimated optimum by a design of
+// the attack.
 func forge(t *task.Task, kind string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	if kind == protocol.DensityKind {
 		return optprior.Forge(t, kind, payload, attack)

@@ -9,11 +9,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ttl is the lifetime of a mean. A mean remains valid after its author has left.
+// ttl is the lifetime of a shared mean. It is long, since a mean remains useful after its author
+// has left.
 const ttl = protocol.MaxTTL
 
-// NewSharing returns the exchange of one agent on a task. It publishes the mean of the agent's
-// posterior after every observation.
+// NewSharing returns the exchange of one agent on a task with exact shares. It publishes the mean
+// of the agent's posterior after every observation, once there are minObservations.
 func NewSharing(t *task.Task) *latest.Latest {
 	return latest.New(latest.Spec{
 		Kind: protocol.MeanKind,
@@ -40,7 +41,7 @@ func NewSharing(t *task.Task) *latest.Latest {
 	})
 }
 
-// meanOf returns the mean that the agent shares; ok is false while there is nothing to share.
+// meanOf returns the mean that the agent shares. ok is false while there is nothing to share.
 func meanOf(t *task.Task, view strategy.View) (mean protocol.Mean, ok bool, err error) {
 	if view.Posterior == nil {
 		return mean, false, nil // the surrogate could not be fitted
@@ -58,7 +59,7 @@ func meanOf(t *task.Task, view strategy.View) (mean protocol.Mean, ok bool, err 
 	}
 	mean.Explained, mean.ExplainedWeights = view.Posterior.Explained()
 	if t.Surrogate.Type == "rff" {
-		return mean, true, nil // the mean is over the shared features, at the task's lengthscales
+		return mean, true, nil // such a mean has the task's lengthscales, which peers know
 	}
 	for _, l := range view.Posterior.Hyperparameters().Lengthscales {
 		mean.Lengthscales = append(mean.Lengthscales, min(max(l, protocol.MinLengthscale), protocol.MaxLengthscale))

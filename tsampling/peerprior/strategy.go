@@ -21,7 +21,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Strategy is peer-prior on one task. It is immutable.
+// Strategy is the strategy peer-prior on one task. It is immutable.
 type Strategy struct {
 	alone     alone.Engine
 	search    search.Search
@@ -43,13 +43,14 @@ var (
 // Source is the source of designs that depend on peers' shares.
 const Source strategy.Source = "peers"
 
-// New returns the strategy of a task with exact shares. features must be the shared features of the task.
+// New returns the strategy of a task with exact shares. features must be the shared features of the
+// task, which are the same for all agents.
 func New(t *task.Task, features *rff.Map) (*Strategy, error) {
 	return newStrategy(t, features, fromMeans, true)
 }
 
-// NewCoarse returns the strategy of a task with coarse shares. The features may differ from those of other
-// agents.
+// NewCoarse returns the strategy of a task with coarse shares. features need not be equal to those
+// of other agents.
 func NewCoarse(t *task.Task, features *rff.Map) (*Strategy, error) {
 	return newStrategy(t, features, fromDensities, true)
 }
@@ -69,11 +70,11 @@ func newStrategy(t *task.Task, features *rff.Map, inputOf inputMode, ofPeers boo
 	return s, nil
 }
 
-// reference holds the points of the space at which a strategy compares functions. A node with a thousand
-// tasks stores it only for those with peers.
+// reference holds points of the space at which a strategy compares functions. It is large, so a
+// node with a thousand tasks stores it only for the tasks on which peers share.
 type reference struct {
 	points     [][]float64
-	phi        *mat.Dense // a row of features for each point
+	phi        *mat.Dense // row i has the values of all features at point i
 	projection *rff.Projection
 }
 
@@ -87,7 +88,7 @@ func newReference(space *task.Space, features *rff.Map) reference {
 	}
 	var err error
 	if r.projection, err = rff.NewProjection(features, r.points, referenceRidge); err != nil {
-		panic(err) // the ridge makes its matrix positive definite
+		panic(err) // cannot happen: the ridge makes the matrix positive definite
 	}
 	return r
 }
@@ -122,9 +123,10 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 	return suggestion, err
 }
 
-// score returns the function to maximise and its description. It is the logarithm of the expected
-// improvement, plus a term that attracts designs to the optima that peers estimate. Before the
-// first posterior it is that term alone or, without such peers, the mean of the peers' input.
+// score returns the function to maximise, and its description for people. The function is the
+// logarithm of the expected improvement, plus a term that attracts designs to the optima that peers
+// estimate. Before the agent has a posterior, the function is that term alone. If peers share no
+// estimated optima either, it is the mean m of the consensus.
 func (s *Strategy) score(ctx context.Context, view strategy.View, o *mixture, trial uint64, seed strategy.Seed) (acquisition.Function, string, error) {
 	near := s.attraction(view, o)
 	if view.Posterior == nil {
@@ -140,9 +142,9 @@ func (s *Strategy) score(ctx context.Context, view strategy.View, o *mixture, tr
 	return f, words, err
 }
 
-// attraction returns the term that attracts designs to peers' estimated optima. It grows with the weight
-// of the experts with peers and falls with the number of own feasible trials. It is nil without such
-// estimates.
+// attraction returns the term that attracts designs to peers' estimated optima. It grows with the
+// weight of the experts with peers, and shrinks with the number of own feasible trials. It is nil
+// if peers share no estimates.
 func (s *Strategy) attraction(view strategy.View, o *mixture) acquisition.Function {
 	if len(o.densityPeers) == 0 {
 		return nil
@@ -150,11 +152,13 @@ func (s *Strategy) attraction(view strategy.View, o *mixture) acquisition.Functi
 	return optprior.LogPrior(o.densityPeers, trust*o.peerOdds, exponent/float64(max(s.search.CountFeasible(view), 1)))
 }
 
-// improvement returns the logarithm of the expected improvement, averaged over the experts. [alone.Engine]
-// stands for the experts without peers. When the engine seeks information instead of improvement, the
-// agent does so too in two cases: its experts with peers have less than half of the weight, or its last
-// trial failed. A failure gives no observation, so that expected improvement would choose a similar
-// design again.
+// improvement returns the logarithm of the expected improvement, averaged over the experts.
+// [alone.Engine] takes the place of the experts without peers.
+//
+// In some trials the engine uses entropy search instead of improvement. improvement then does so
+// too in two cases: the experts with peers have less than half of the weight, or the newest ended
+// trial failed. A failure gives no observation of the objective, so expected improvement would
+// choose a similar design again.
 func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *mixture, trial uint64, seed strategy.Seed) (acquisition.Function, string, error) {
 	engine := s.alone.Improvement
 	informs := (o.peerOdds < 0.5 || lastFailed(view)) && s.alone.SeeksInformation(view, trial)
@@ -188,7 +192,7 @@ func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *mixtu
 	return acquisition.LogAverage(weights, gains...), why.Phrase, nil
 }
 
-// lastFailed reports whether the newest trial that has ended failed.
+// lastFailed reports whether the newest trial that has ended is a failed one.
 func lastFailed(view strategy.View) bool {
 	for _, trial := range slices.Backward(view.Trials) {
 		if trial.State == strategy.Done || trial.State == strategy.Failed {
@@ -198,12 +202,13 @@ func lastFailed(view strategy.View) bool {
 	return false
 }
 
-// UsesSharesFromStart implements strategy.SharesFromStart. It is false for statements, for which an agent
-// need not wait.
+// UsesSharesFromStart implements strategy.SharesFromStart. It returns false if the input is
+// statements instead of peers' shares.
 func (s *Strategy) UsesSharesFromStart() bool { return s.ofPeers }
 
-// Recommend implements strategy.Recommender. If the experts with peers have more than half of the weight,
-// it uses the lower bound of the most probable of them, and otherwise the agent's own posterior.
+// Recommend implements strategy.Recommender. If the experts with peers have more than half of the
+// weight, it maximises the lower confidence bound of the expert with the largest weight among them.
+// Otherwise it uses the agent's own posterior.
 func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
 	if view.Posterior != nil {
 		if o, err := s.mixtureOf(view, 0, seed); err == nil && o.peerOdds > 0.5 {
@@ -215,14 +220,14 @@ func (s *Strategy) Recommend(ctx context.Context, view strategy.View, seed strat
 	return s.search.Recommend(ctx, view, seed)
 }
 
-// mixture is the model of an agent's observations and its peer information.
+// mixture is the mixture of experts that models an agent's observations and its peer information.
 type mixture struct {
 	peerInput
 	data     *data
 	around   *consensus
-	experts  []*expert // those that use peer information
-	alone    []*expert // those without
-	peerOdds float64   // sum of the experts' weights
+	experts  []*expert // experts that use peer information
+	alone    []*expert // experts without peer information
+	peerOdds float64   // total weight of the experts that use peer information
 }
 
 // best returns the expert with the largest weight among those that use peer information.
@@ -230,7 +235,7 @@ func (o *mixture) best() *expert {
 	return slices.MaxFunc(o.experts, func(a, b *expert) int { return cmp.Compare(a.weight, b.weight) })
 }
 
-// mixtureOf returns the mixture of an agent, without experts if no peer shares anything.
+// mixtureOf returns the mixture of an agent. It has no experts if there is no peer information.
 func (s *Strategy) mixtureOf(view strategy.View, trial uint64, seed strategy.Seed) (*mixture, error) {
 	x, y, err := exactly(s.task, view)
 	if err != nil {
@@ -259,7 +264,8 @@ func observations(t *task.Task, view strategy.View) (x [][]float64, y []float64,
 	return obs.X, y, units, err
 }
 
-// exactly returns the observations that an exact process uses; a model of random features may use more.
+// exactly returns the standardised observations that an exact process learns from. A random-feature
+// model may learn from more (strategy.View.ExactlyModelled).
 func exactly(t *task.Task, view strategy.View) (x [][]float64, y []float64, err error) {
 	x, y, _, err = observations(t, view)
 	some := view.ExactlyModelled()
@@ -276,7 +282,8 @@ func exactly(t *task.Task, view strategy.View) (x [][]float64, y []float64, err 
 	return someX, someY, nil
 }
 
-// hyperparameters returns the agent's own hyperparameters, or the task's before there are any.
+// hyperparameters returns the hyperparameters of the agent's posterior. Before there is a posterior
+// it returns the task's lengthscales and initialNoise.
 func (s *Strategy) hyperparameters(view strategy.View) gp.Hyperparameters {
 	h := gp.Hyperparameters{Noise: initialNoise}
 	if view.Posterior != nil {

@@ -9,14 +9,15 @@ import (
 
 var _ strategy.PeerWeigher = (*Strategy)(nil)
 
-// maxWeighed is the largest number of observations that PeerWeights uses. The cost grows with the cube of
-// the number.
+// maxWeighed is the maximum number of observations that PeerWeights uses. Its cost grows with the
+// cube of this number.
 const maxWeighed = 300
 
 // PeerWeights implements strategy.PeerWeigher. It returns the probability that each peer's share is
-// useful, given the newest observations, at most maxWeighed. The average of all means uses it as
-// weights. The strategy combines coarse shares into one statement and judges it as a whole;
-// PeerWeights judges each share by itself, by the same rule. Without shares it computes nothing.
+// useful, given the newest observations, at most maxWeighed. With exact shares, these probabilities
+// are the weights of the peers in the consensus. With coarse shares the strategy judges only the
+// average of all shares. PeerWeights judges each share separately, by the same rule. It computes
+// nothing if there are no shares.
 func (s *Strategy) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error) {
 	var all []strategy.PeerWeight
 	var x [][]float64

@@ -10,8 +10,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Disclosure returns the form of a disclosure for tasks with a section privacy: shares of the kind
-// come from newExchange, and release describes the vectors that it releases.
+// Disclosure returns the disclosure plain, changed for tasks with a section privacy: the exchange
+// that newExchange returns releases vectors with noise. kind is the kind of its shares, and release
+// describes the vectors.
 func Disclosure(plain strategy.Disclosure, kind string, newExchange func(t *task.Task, entropy io.Reader) (*Exchange, error), release func(t *task.Task) task.Release) strategy.Disclosure {
 	d := plain
 	d.Applies = nil
@@ -33,8 +34,8 @@ func Disclosure(plain strategy.Disclosure, kind string, newExchange func(t *task
 	return d
 }
 
-// OfDesigns is Disclosure for shares that hold one design. needs returns the setting that a task
-// lacks for it, as task.Release.Needs.
+// OfDesigns returns the same as Disclosure for shares that contain one design. needs returns the
+// value of task.Release.Needs: the setting that a task still needs, or an empty string.
 func OfDesigns(plain strategy.Disclosure, kind string, newExchange func(t *task.Task, entropy io.Reader) (*Exchange, error), needs func(t *task.Task) string) strategy.Disclosure {
 	d := Disclosure(plain, kind, newExchange, func(t *task.Task) task.Release {
 		r := designvector.Release(t.Space)
@@ -48,9 +49,9 @@ func OfDesigns(plain strategy.Disclosure, kind string, newExchange func(t *task.
 	return d
 }
 
-// Due returns the number of observations after which a DP release of a design is due, the first
-// being 1. Releases are due every share_every observations, counted from the last starting design
-// but one. A large share_every thus delays the first release, to a time when its author has a
+// Due returns the number of observations after which a DP release of a design is due. Releases
+// count from 1. With k = share_every and n starting designs, release i is due after n - 1 + i·k
+// observations. So a large share_every delays the first release to a time when the node has a
 // better estimate of the optimum.
 func Due(t *task.Task, release int) int {
 	return t.Strategy.InitialDesigns - 1 + release*strategy.ChoiceOf(t).ShareEvery

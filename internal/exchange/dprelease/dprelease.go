@@ -1,6 +1,6 @@
-// Package dprelease is the exchange of agents on tasks with privacy by mechanism local. Each agent
-// releases a vector with noise, at numbers of observations that are fixed in advance. It shares
-// nothing more when its ledger has no releases left.
+// Package dprelease implements the exchange of agents on tasks with privacy by mechanism local.
+// Each agent releases vectors with noise, at numbers of observations that are fixed in advance. An
+// agent whose ledger has no releases left shares nothing more.
 //
 // The strategy that uses the exchange defines the vector and its encoding in a [Spec].
 package dprelease
@@ -19,33 +19,34 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Spec defines the released vector and its encoding. It must not change.
+// Spec defines the released vector and its encoding. It must not change after New.
 type Spec struct {
 	Kind string        // name of the exchange and kind of its shares
-	TTL  time.Duration // validity of a share without another from its author
+	TTL  time.Duration // lifetime of a share that its author does not replace
 
-	// Due returns the number of observations after which a release is due, the first being 1. A
-	// share states this number, even if it is late.
+	// Due returns the number of observations after which a release is due. Releases count from 1. A
+	// share contains this number, even if it is late.
 	Due func(release int) int
 
-	// Decode is that of the exchange, without the check of the number of the release.
+	// Decode implements Exchange.Decode, except for the check of the release's number.
 	Decode func(payload []byte) (any, error)
-	// Number returns the number of the release of a decoded share; 0: it is no release.
+	// Number returns the number of the release that a decoded share contains, or 0 if it is no
+	// release.
 	Number func(value any) int
 
-	// Vector returns the vector to release for this view, of the length in task.Release, or nil if
-	// there is nothing to release. It runs concurrently with the agent.
+	// Vector returns the vector to release for this view, with the length that task.Release
+	// defines. It returns nil if there is nothing to release. It runs concurrently with the agent.
 	Vector func(ctx context.Context, view strategy.View, seed random.Seed) ([]float64, error)
 	// Payload returns the payload of a share with the noisy vector.
 	Payload func(noisy []float64, release int) ([]byte, error)
 }
 
-// Exchange is the state machine of one agent.
+// Exchange implements strategy.Exchange. It holds the state of one agent.
 type Exchange struct {
 	spec   Spec
 	ledger *ledger.Ledger
 
-	drawnAt int  // number of observations at the newest requested vector
+	drawnAt int  // number of observations when the newest vector was requested
 	drawing bool // a vector is being computed
 }
 
@@ -61,8 +62,8 @@ func New(t *task.Task, entropy io.Reader, spec func(ledger.Terms) Spec) (*Exchan
 	return &Exchange{spec: spec(account.Terms), ledger: account}, nil
 }
 
-// Disown refuses all releases for a reason, such as [strategy.Env.Unaccounted]. An empty reason
-// changes nothing.
+// Disown prevents all further releases. why is the reason, for example [strategy.Env.Unaccounted].
+// An empty reason changes nothing.
 func (e *Exchange) Disown(why string) { e.ledger.Disown(why) }
 
 // spent is the value of the exchange's Result.
@@ -78,8 +79,8 @@ func (e *Exchange) show() strategy.Output { return strategy.Result{Value: spent{
 // Name implements strategy.Exchange.
 func (e *Exchange) Name() string { return e.spec.Kind }
 
-// Decode implements strategy.Exchange: a share has the number of one of the planned
-// releases.
+// Decode implements strategy.Exchange. It rejects shares whose release is not one of the planned
+// ones.
 func (e *Exchange) Decode(payload []byte) (any, error) {
 	value, err := e.spec.Decode(payload)
 	if err != nil {
@@ -91,8 +92,8 @@ func (e *Exchange) Decode(payload []byte) (any, error) {
 	return value, nil
 }
 
-// Step implements strategy.Exchange. After any input, the receipt follows the records that it
-// covers.
+// Step implements strategy.Exchange. The receipt is the last output of a step, so that it follows
+// the records that it covers.
 func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	out := e.account(view, in)
 	if _, replays := in.(strategy.Replayed); replays {
@@ -124,7 +125,7 @@ func (e *Exchange) account(view strategy.View, in strategy.Input) []strategy.Out
 	case strategy.WorkDone:
 		e.drawing = false
 		if !e.ledger.Open() {
-			return nil // refused while the vector was computed
+			return nil // releases were refused while the vector was computed
 		}
 		vector, _ := in.Result.([]float64)
 		return append(e.release(vector), e.draw(view)...)
@@ -136,7 +137,7 @@ const beatTimer = "beat"
 
 func beat() strategy.Output { return strategy.SetTimer{Name: beatTimer, After: ledger.Beat} }
 
-// wait counts the time for which releases have waited for silent peers.
+// wait handles the beat timer: it counts the time for which releases have waited for silent peers.
 func (e *Exchange) wait(view strategy.View) []strategy.Output {
 	out := []strategy.Output{beat()}
 	if change := e.ledger.Count(presence.Of(view).Present); change != "" {
@@ -145,9 +146,10 @@ func (e *Exchange) wait(view strategy.View) []strategy.Output {
 	return append(out, e.draw(view)...)
 }
 
-// draw requests the next vector if a release is due, at most one for each observation. A release
-// may be late because peers had not sent enough yet, and imported trials may make many due at once.
-// Catching up would cost as much privacy budget as new releases and contain no new information.
+// draw requests the next vector if a release is due, at most one for each observation. Several
+// releases may be due at once: peers had not yet sent what they store, or many trials were
+// imported. The missed ones are not made up for. They would cost as much privacy budget as later
+// releases and contain no new information.
 func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	next := e.ledger.State().Released + 1
 	if e.drawing || view.Observations <= e.drawnAt || !e.ledger.Open() || view.Observations < e.spec.Due(next) {
@@ -165,8 +167,8 @@ func (e *Exchange) draw(view strategy.View) []strategy.Output {
 	}}}
 }
 
-// release spends a release on the vector; its record precedes the share. If there is no vector,
-// silence would disclose that, so the share is noise on zeros.
+// release spends a DP release on the vector. The record of the release precedes the share. A nil
+// vector is replaced by zeros with noise, since silence would disclose that there is no vector.
 func (e *Exchange) release(vector []float64) []strategy.Output {
 	if vector == nil {
 		vector = make([]float64, e.ledger.Numbers())
@@ -186,7 +188,7 @@ func (e *Exchange) release(vector []float64) []strategy.Output {
 	}
 }
 
-// echo compares a share of this node that peers hold with the journal.
+// echo compares an own share or receipt that a peer has sent back with the journal.
 func (e *Exchange) echo(share strategy.Share) []strategy.Output {
 	if receipt, ok := share.Value.(protocol.Receipt); ok {
 		return e.carry(e.ledger.Reconcile(receipt))
@@ -197,7 +199,8 @@ func (e *Exchange) echo(share strategy.Share) []strategy.Output {
 	return nil
 }
 
-// carry applies the ledger's finding; the record is nil if there is nothing new.
+// carry returns the outputs for a finding of the ledger. A nil record means that the finding is not
+// new. A non-empty reason is shown to the user.
 func (e *Exchange) carry(record []byte, reason string) []strategy.Output {
 	if record == nil {
 		return nil

@@ -8,7 +8,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Disclosure returns the disclosure of labels; uses describes the strategy's use of them.
+// Disclosure returns the disclosure in which nodes share labels. uses is the value of its field
+// Uses: how the strategy uses labels.
 func Disclosure(uses string) strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:       "feasibility",

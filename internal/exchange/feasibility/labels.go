@@ -1,13 +1,13 @@
 // Package feasibility lets agents on tasks with constraints share which designs they have evaluated
-// and whether each was feasible, without measured values. The exchange [NewSharing] publishes these
-// labels, [Of] returns the peers' labels, and [Peer.Limit] is the constraint on other designs that
-// follows from them.
+// and whether each was feasible, without measured values. Such a pair is called a label. The
+// exchange [NewSharing] publishes labels, [Of] returns the peers' labels, and [Peer.Limit] derives
+// from them a constraint on all designs.
 //
-// A label covers all constraints together. If failures count as infeasible, a failed evaluation is
-// an infeasible design; otherwise it has no label.
+// A label covers all constraints together. If the task counts failures as infeasible, a failed
+// evaluation has the label infeasible. Otherwise it has no label.
 //
-// Labels disclose the designs. Omitting the objective and the numbers behind the constraints gives
-// no privacy in the sense of package privacy: later designs lie near the best ones.
+// Labels disclose designs. They omit the objective and the measured values of constraints, but that
+// gives no privacy in the sense of package privacy: later designs lie near the best ones.
 package feasibility
 
 import (
@@ -24,9 +24,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// NewSharing returns the exchange of one agent. It publishes the newest protocol.MaxLabels labels
-// of the agent's own trials, by ID: first when there are as many labels as starting designs, and
-// then after every further one.
+// NewSharing returns the exchange of one agent. It publishes the newest labels of the agent's own
+// trials, at most protocol.MaxLabels, in order of trial ID. The first share follows when there are
+// as many labels as starting designs, and a new one after every further label.
 func NewSharing(t *task.Task) *latest.Latest {
 	return latest.New(latest.Spec{
 		Kind:   protocol.FeasibilityKind,
@@ -42,8 +42,8 @@ func NewSharing(t *task.Task) *latest.Latest {
 	})
 }
 
-// Count returns the number of labels of the agent's own trials: those with an outcome, and failed
-// ones if failures count as infeasible.
+// Count returns the number of labels of the agent's own trials. Trials with an outcome have one,
+// and failed trials if failures count as infeasible.
 func Count(view strategy.View) int {
 	count := 0
 	for i := range view.Trials {
@@ -84,9 +84,9 @@ func decode(t *task.Task, payload []byte) (any, error) {
 // Peer holds the labels of one peer.
 type Peer struct {
 	Share        *strategy.Share
-	Observations int         // labels of the peer, including older ones
-	X            [][]float64 // designs of the task, encoded, 1 to protocol.MaxLabels; the same may come twice
-	Feasible     []bool      // of each
+	Observations int         // number of all labels of the peer, including older ones that the share omits
+	X            [][]float64 // encoded designs of the task, 1 to protocol.MaxLabels; the same design may occur twice
+	Feasible     []bool      // whether each design was feasible
 }
 
 // Of returns the labels of the view's peers, in the order of View.Shares.
@@ -104,11 +104,11 @@ func Of(view strategy.View) []Peer {
 	return all
 }
 
-// Limit returns the information of the labels about all designs: the Gaussian process with the
-// probit likelihood (Rasmussen and Williams, "Gaussian Processes for Machine Learning", 2006,
-// section 3.6), which is above 0 where designs are feasible. Its hyperparameters are the mode of
-// the prior, so that a peer cannot choose them. The cost is cubic in the number of labels. An error
-// means that the labels are unusable.
+// Limit returns the constraint on all designs that follows from the labels. It is a Gaussian
+// process with probit likelihood (Rasmussen and Williams, "Gaussian Processes for Machine
+// Learning", 2006, section 3.6), and designs are feasible where the process is above 0. Its
+// hyperparameters are the mode of the prior, so that a peer cannot choose them. The cost is cubic
+// in the number of labels. An error means that the labels are unusable.
 func (p Peer) Limit(t *task.Task) (acquisition.Limit, error) {
 	sides := make([]gp.Interval, len(p.Feasible))
 	for i, feasible := range p.Feasible {
@@ -123,8 +123,8 @@ func (p Peer) Limit(t *task.Task) (acquisition.Limit, error) {
 	return acquisition.Limit{Predictor: process, High: math.Inf(1), Noise: h.Noise}, nil
 }
 
-// forge returns a payload with the same number of labels. Their designs are those of the attack,
-// and each is feasible with probability one half.
+// forge returns a payload with the same number of labels. Their designs come from the attack, and
+// each is feasible with probability one half.
 func forge(t *task.Task, _ string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	f, err := protocol.DecodeFeasibility(payload, t.Space)
 	if err != nil {

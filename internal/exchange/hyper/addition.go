@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Extension returns the extension of the surrogate by this package.
+// Extension returns the extension of the surrogate that this package implements.
 func Extension() strategy.SurrogateExtension {
 	return strategy.SurrogateExtension{
 		SurrogateExtension: task.SurrogateExtension{Key: "hyperparameters", Word: "shared"},
@@ -21,17 +21,18 @@ func Extension() strategy.SurrogateExtension {
 	}
 }
 
-// model is the exact process, with hyperparameters fitted under a prior from peers' shares.
+// model is the exact process. It fits hyperparameters under a prior that follows from peers'
+// shares.
 type model struct{ surrogate.Process }
 
 var _ surrogate.PeerModel = model{}
 
-// FitWithPeers fits under the prior from peers' shares.
+// FitWithPeers fits hyperparameters under the prior that follows from peers' shares.
 func (m model) FitWithPeers(ctx context.Context, peers any, obs surrogate.Observations, previous *surrogate.Hyperparameters, rng *rand.Rand) (surrogate.Hyperparameters, error) {
 	return m.FitUnder(ctx, peers.(LearnedPrior).Prior(), obs, previous, rng)
 }
 
-// ConditionOnPeers returns own: peers inform the hyperparameters only.
+// ConditionOnPeers returns own, since peers' shares affect only the hyperparameters.
 func (m model) ConditionOnPeers(_ context.Context, _ any, _ surrogate.Observations, own surrogate.Posterior) (surrogate.Posterior, error) {
 	return own, nil
 }
@@ -46,7 +47,7 @@ func addition() strategy.ExchangeAddition {
 	}
 }
 
-// forge states random hyperparameters with the largest precision.
+// forge replaces a statement by random hyperparameters with the largest allowed precision.
 func forge(t *task.Task, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	said, err := protocol.DecodeHyperparameters(payload, t.Space.Len())
 	if err != nil {

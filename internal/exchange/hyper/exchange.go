@@ -15,11 +15,11 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// fromObservations is the smallest number of observations for a statement: a single one is
-// standardised to 0.
+// fromObservations is the minimum number of observations for a statement. A single observation is
+// standardised to 0 and contains no information.
 const fromObservations = 2
 
-// Exchange is the exchange of one agent. Its Result is a LearnedPrior.
+// Exchange publishes the statements of one agent. Its Result is a LearnedPrior.
 type Exchange struct {
 	*latest.Latest
 	standard gp.Prior
@@ -27,8 +27,8 @@ type Exchange struct {
 
 var _ strategy.Exchange = (*Exchange)(nil)
 
-// New returns the exchange of one agent. The task's surrogate must have hyperparameters to learn
-// together.
+// New returns the exchange of one agent. It returns an error if the task's surrogate has no
+// hyperparameters to learn.
 func New(t *task.Task) (*Exchange, error) {
 	model, err := surrogate.New(t)
 	if err != nil {
@@ -57,7 +57,7 @@ func New(t *task.Task) (*Exchange, error) {
 	return e, nil
 }
 
-// roundingOnTheWire exceeds the rounding error of a mean as float32.
+// roundingOnTheWire is larger than the error by which a mean is rounded to float32 in messages.
 const roundingOnTheWire = 1e-4
 
 func (e *Exchange) decode(payload []byte) (any, error) {
@@ -93,7 +93,7 @@ func (e *Exchange) learned(view strategy.View) LearnedPrior {
 	return learned
 }
 
-// LearnedPrior holds the statements of peers.
+// LearnedPrior holds the statements of peers, from which Prior computes a prior.
 type LearnedPrior struct {
 	standard   gp.Prior
 	statements []Statement
@@ -117,7 +117,8 @@ func (l LearnedPrior) Status() []strategy.StatusItem {
 	}}
 }
 
-// Prior returns the prior from the statements, nil without any. It may take long.
+// Prior returns the prior that follows from the statements, or nil if there are none. It may take
+// long.
 func (l LearnedPrior) Prior() *gp.Prior {
 	if len(l.statements) == 0 {
 		return nil

@@ -3,7 +3,8 @@
 // sees. An agent is absent if its presence has expired or it has left. Once no agent joins or
 // leaves, all sets become equal and Agreed is true in every [Result].
 //
-// Presence is a claim by its author and nothing to build trust on.
+// A presence message is an unverified claim by its author. Nothing that needs trust may depend on
+// it.
 package presence
 
 import (
@@ -19,14 +20,15 @@ import (
 // Kind names the exchange and its shares.
 const Kind = "presence"
 
-// Times of the exchange. An agent is absent if three of its presence messages in a row were lost.
+// Times of the exchange. An agent counts as absent after three of its presence messages in a row
+// were lost.
 const (
 	Interval = 10 * time.Second
 	TTL      = 3 * Interval
 
-	// Delay between a change and the announcement of the new set: a second, or longer with many
+	// After a change an agent waits before it announces the new set: a second, or longer with many
 	// agents. Otherwise a hundred agents that join one after the other would cause a hundred
-	// announcements by each.
+	// announcements by each agent.
 	settle        = time.Second
 	settleForEach = 50 * time.Millisecond
 )
@@ -36,13 +38,13 @@ const (
 	settleTimer = "settle"
 )
 
-// Result is the value that the view has under Kind.
+// Result is the value of the exchange's Result in View.Results, under the name Kind.
 type Result struct {
 	Present []peer.ID // sorted, including the agent itself
 	Agreed  bool      // all present agents see the same set
 }
 
-// Of returns the latest result in a view; before the first, only the agent itself is present.
+// Of returns the latest Result in a view. Before the first one, only the agent itself is present.
 func Of(view strategy.View) Result {
 	if result, ok := strategy.ResultOf[Result](view, Kind); ok {
 		return result
@@ -56,7 +58,7 @@ func (r Result) Has(id peer.ID) bool {
 	return found
 }
 
-// Exchange is the state machine.
+// Exchange implements strategy.Exchange. It holds the state of one agent.
 type Exchange struct {
 	last Result
 }
@@ -94,7 +96,8 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	return nil
 }
 
-// look compares the presence messages of the view with the last result.
+// look updates the Result from the presence messages of the view, and schedules an announcement if
+// the set of present agents has changed.
 func (e *Exchange) look(view strategy.View) []strategy.Output {
 	now := see(view)
 	moved := !slices.Equal(now.Present, e.last.Present)
@@ -116,19 +119,20 @@ func settling(present int) time.Duration {
 func (e *Exchange) announce(leaving bool) []strategy.Output {
 	payload, err := protocol.Presence{Members: protocol.MembersOf(e.last.Present), Leaving: leaving}.Encode()
 	if err != nil {
-		return nil // protobuf refuses only invalid UTF-8, and there is no text in it
+		return nil // cannot happen: protobuf rejects only invalid UTF-8, and the message contains no text
 	}
 	return []strategy.Output{strategy.Publish{Payload: payload, TTL: TTL, Ephemeral: true}}
 }
 
-// Others returns the agents that are present by their own messages, for an agent that does not take
-// part in the task itself.
+// Others returns the agents that are present by their own messages. It is for an agent that does
+// not take part in the task itself, such as a keeper.
 func Others(view strategy.View) Result { return read(view, nil) }
 
-// see returns the present agents according to the valid shares of a view.
+// see returns the present agents by the valid shares of a view, and the agent itself.
 func see(view strategy.View) Result { return read(view, []peer.ID{view.Self}) }
 
-// read adds the authors of presence messages to the agents that are present in any case.
+// read returns the given agents and the authors of presence messages, unless these have announced
+// that they leave.
 func read(view strategy.View, present []peer.ID) Result {
 	result := Result{Present: present, Agreed: true}
 	var words []protocol.Presence

@@ -2,16 +2,16 @@ package rounds
 
 import "github.com/libp2p/go-libp2p/core/peer"
 
-// maxLapses is the maximum number of absent peers that are remembered. When it is reached, all
-// are forgotten: an attacker with that many identities gains nothing from it.
+// maxLapses is the maximum number of peers whose missed deadlines are stored. When it is reached,
+// all are deleted. An attacker with that many identities gains nothing from this.
 const maxLapses = 1024
 
-// absence holds how often the agent waited for a peer that did not respond, and the first round
-// in which it may wait for that peer again.
+// absence holds the number of deadlines that a peer has missed, and the first round in which the
+// agent may wait for it again.
 type absence struct{ times, again int }
 
-// absences limits the cost of silent peers. After a peer's m-th missed deadline the agent does not
-// wait for it again for 2^(m-1) rounds, so a peer costs at most 1 + log2 T deadlines in T rounds.
+// absences limits the cost of silent peers. After a peer's m-th missed deadline the agent waits for
+// it again only 2^(m-1) rounds later. So a peer costs at most 1 + log2 T deadlines in T rounds.
 type absences map[peer.ID]absence
 
 // note records the peers that missed the deadline of a round.

@@ -11,8 +11,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// peerFactors returns the statements of a view with the most observations, at most maxPeers. Ties
-// go to the author whose ID sorts first.
+// peerFactors returns the statements of peers, at most maxPeers. If there are more, it takes those
+// with the most observations. Ties are resolved in favour of the author whose ID sorts first.
 func peerFactors(view strategy.View) PeerFactors {
 	var all PeerFactors
 	for _, said := range strategy.Shares[latent.Statement](view) {
@@ -22,10 +22,10 @@ func peerFactors(view strategy.View) PeerFactors {
 	return all[:min(len(all), maxPeers)]
 }
 
-// Word is the value of the key type of the section surrogate.
+// Word is the value of the key type of the section surrogate that selects this extension.
 const Word = "shared-latent"
 
-// Extension returns the extension of the surrogate by this package.
+// Extension returns the extension of the surrogate that this package implements.
 func Extension() strategy.SurrogateExtension {
 	return strategy.SurrogateExtension{
 		SurrogateExtension: task.SurrogateExtension{Key: "type", Word: Word},
@@ -46,7 +46,8 @@ func addition() strategy.ExchangeAddition {
 	}
 }
 
-// forge states outputs of another latent function at the rows of the author.
+// forge replaces the outputs of a statement by those of a random latent function, with noise. The
+// rows remain those of the author.
 func forge(t *task.Task, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	m, err := modelOf(t)
 	if err != nil {

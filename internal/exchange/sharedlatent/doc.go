@@ -1,7 +1,8 @@
 // Package sharedlatent extends the surrogate by a latent function that the objectives of all nodes
 // have in common (type: shared-latent). After each observation a node publishes a statement: the
-// information of its observations about that function. Its posterior uses peers' statements.
+// information that its observations give about that function. The posterior of a node uses the
+// statements of its peers.
 //
-// There are no waits and no rounds of averaging, because statements can be multiplied in any order
-// (package latent has the model and its source).
+// Statements can be multiplied in any order, so nodes neither wait for each other nor average in
+// rounds. Package latent has the model and its source.
 package sharedlatent

@@ -14,14 +14,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// fromObservations is the minimum number of observations for a statement, because a single one is
-// standardised to 0.
+// fromObservations is the minimum number of observations for a statement. A single observation is
+// standardised to 0 and contains no information.
 const fromObservations = 2
 
-// maxPeers is the maximum number of statements that a node uses, those with the most observations.
+// maxPeers is the maximum number of statements that a node uses. If there are more, it uses those
+// with the most observations.
 const maxPeers = 50
 
-// Exchange is the exchange of one agent. Its Result is a PeerFactors.
+// Exchange publishes the statements of one agent. Its Result is a PeerFactors.
 type Exchange struct{ *latest.Latest }
 
 var _ strategy.Exchange = (*Exchange)(nil)

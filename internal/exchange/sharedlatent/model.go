@@ -12,23 +12,25 @@ import (
 )
 
 const (
-	// latentPoints is the number of points at which statements describe the latent function. A
+	// latentPoints is the number of points Z at which statements describe the latent function. A
 	// statement has up to latentPoints·(latentPoints+3)/2 numbers.
 	latentPoints = 30
-	overhang     = 0.05 // of the cube's side, beyond both ends; smoothing reaches over them
+	overhang     = 0.05 // points lie up to this far outside of the unit cube, since smoothing uses values outside
 
-	// maxLearned is the largest number of observations in the fit of the latent process, whose time
-	// grows with their cube. The posterior is conditioned on all.
+	// maxLearned is the maximum number of observations from which the hyperparameters of the common
+	// process are learned, since the time grows with their cube. The posterior uses all
+	// observations.
 	maxLearned = 100
 
-	// drawFeatures is the number of random features of the prior part of a sample path.
+	// drawFeatures is the number of random features that represent the prior in a sample path.
 	drawFeatures = 512
 )
 
-// model is the exact process, together with the process whose outputs are the agents' functions.
+// model is the exact process of one agent, extended by the common process of package latent, whose
+// outputs are the functions of all agents.
 type model struct {
 	surrogate.Process
-	spec latent.Spec // the same for all agents of a task
+	spec latent.Spec // common process; the same for all agents of a task
 }
 
 var _ surrogate.PeerModel = (*model)(nil)
@@ -38,10 +40,10 @@ func newModel(t *task.Task, process surrogate.Process) *model {
 	return &model{process, latent.Spec{Kernel: own.Kernel, Groups: own.Groups, Points: commonPoints(t.Space), Latents: 1, Own: true}}
 }
 
-// commonPoints returns points that fill the cube and its surroundings evenly: multiples, modulo 1,
-// of the powers of 1/g, where g is the number with g^(d+1) = g + 1 (Roberts, "The Unreasonable
-// Effectiveness of Quasirandom Sequences", 2018). Coordinates of parameters other than floats are
-// those of designs.
+// commonPoints returns the points Z, which fill the unit cube and its surroundings evenly. For d
+// dimensions, they are the multiples, modulo 1, of the vector (1/g, …, 1/g^d), where g^(d+1) = g +
+// 1 (Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences", 2018). Coordinates of
+// parameters other than floats are rounded to those of designs.
 func commonPoints(space *task.Space) [][]float64 {
 	g := 2.0
 	for range 60 {
@@ -65,7 +67,7 @@ func commonPoints(space *task.Space) [][]float64 {
 	return points
 }
 
-// Condition extends the own part of the previous posterior.
+// Condition conditions the own process. It can extend the own part of the previous posterior.
 func (m *model) Condition(obs surrogate.Observations, h surrogate.Hyperparameters, previous surrogate.Posterior) (surrogate.Posterior, error) {
 	if before, ok := previous.(*posterior); ok {
 		previous = before.own
@@ -73,13 +75,13 @@ func (m *model) Condition(obs surrogate.Observations, h surrogate.Hyperparameter
 	return m.Process.Condition(obs, h, previous)
 }
 
-// FitWithPeers fits the own process, which peers do not change.
+// FitWithPeers fits the hyperparameters of the own process, on which peers have no effect.
 func (m *model) FitWithPeers(ctx context.Context, _ any, obs surrogate.Observations, previous *surrogate.Hyperparameters, rng *rand.Rand) (surrogate.Hyperparameters, error) {
 	return m.Fit(ctx, obs, previous, rng)
 }
 
-// ConditionOnPeers learns the hyperparameters of the common process anew each time. Without
-// statements it returns own.
+// ConditionOnPeers returns a posterior of the common process, with hyperparameters that it learns
+// anew in each call. If there are no statements it returns own.
 func (m *model) ConditionOnPeers(ctx context.Context, peers any, obs surrogate.Observations, own surrogate.Posterior) (surrogate.Posterior, error) {
 	statements := peers.(PeerFactors)
 	if len(statements) == 0 {
@@ -114,14 +116,14 @@ func (m *model) ConditionOnPeers(ctx context.Context, peers any, obs surrogate.O
 	return &posterior{own: alone, process: process, proposed: proposed}, nil
 }
 
-// learn returns the agent's own proposal for all hyperparameters.
+// learn returns the hyperparameters of the common process that the agent proposes.
 func (m *model) learn(ctx context.Context, gathered *latent.Gathered, x [][]float64, y []float64) (latent.Hyperparameters, error) {
 	x, y = evenly(x, y)
 	begin := m.spec.Average(gathered, m.spec.PriorMode().Latent, 1)
 	return m.spec.Fit(ctx, gathered, x, y, begin, false, nil)
 }
 
-// evenly omits observations if there are too many to learn from.
+// evenly returns at most maxLearned observations, evenly spaced in their order.
 func evenly(x [][]float64, y []float64) (someX [][]float64, someY []float64) {
 	if len(x) <= maxLearned {
 		return x, y
@@ -133,8 +135,8 @@ func evenly(x [][]float64, y []float64) (someX [][]float64, someY []float64) {
 	return someX, someY
 }
 
-// state returns the statement that follows from the observations, at least one. It uses the
-// hyperparameters of the posterior if that is conditioned on peers.
+// state returns the agent's statement. There must be at least one observation. If the posterior is
+// conditioned on peers, state uses the hyperparameters proposed then.
 func (m *model) state(ctx context.Context, obs surrogate.Observations, given surrogate.Posterior) (latent.Statement, error) {
 	y, err := m.Standardize(obs)
 	if err != nil {
@@ -154,8 +156,8 @@ func (m *model) state(ctx context.Context, obs surrogate.Observations, given sur
 	return m.spec.State(h, obs.X, y)
 }
 
-// posterior predicts and draws with the common process. It shares results of the own process only,
-// so that no peer receives its own information.
+// posterior predicts and draws from the common process. What the agent shares (Weights, Mean,
+// Explained) comes from the own process, so that no peer receives its own information back.
 type posterior struct {
 	own      surrogate.Scaled
 	process  *latent.Posterior
@@ -176,12 +178,12 @@ func (p *posterior) PredictGradient(meanGradient, varianceGradient, x []float64)
 func (p *posterior) Draw(rng *rand.Rand) surrogate.Function {
 	f, err := p.process.Draw(drawFeatures, rng)
 	if err != nil {
-		panic(err) // a process that could be conditioned can be drawn from
+		panic(err) // cannot happen: a process that could be conditioned can be drawn from
 	}
 	return f
 }
 
-// Hyperparameters returns those of the own process.
+// Hyperparameters returns the hyperparameters of the own process.
 func (p *posterior) Hyperparameters() surrogate.Hyperparameters { return p.own.Hyperparameters() }
 
 func (p *posterior) Units() surrogate.Units { return p.own.Units() }

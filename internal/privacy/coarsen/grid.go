@@ -1,11 +1,11 @@
-// Package coarsen makes the designs in shares coarse, by a secret grid that only the node knows:
-// [Grid]. It limits what known attacks can compute from a share (docs/privacy.md has their
-// results), and proves nothing; package privacy has the proofs.
+// Package coarsen replaces the designs in shares by cells of a secret grid that only the node knows
+// ([Grid]). This limits what known attacks can compute from a share; docs/privacy.md has the
+// results of such attacks. It gives no proof. Package privacy gives proofs.
 //
-// A coarse point is a function of the design and a constant secret. Therefore averaging shares does
-// not help, and a repeated share, also after a restart, discloses nothing more. The grid of a
-// parameter depends on its name, its scale and its values in their own units, and on nothing else
-// of the task file: with an edited file the cells are the same, or unions or parts of the same.
+// A coarse point depends only on the design and a constant secret. So averaging shares does not
+// help an attacker, and a repeated share, also after a restart, discloses nothing more. The grid of
+// a parameter depends only on its name, its scale and its values in their own units. So if the task
+// file is edited, the cells remain the same, or become unions or parts of the earlier ones.
 package coarsen
 
 import (
@@ -22,16 +22,16 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Share is the value of the key share in a task file whose nodes share designs by a Grid.
+// Share is the value of the key share with which nodes share cells of a Grid.
 const Share = "coarse"
 
 const (
-	// Cell is the width of cells for a parameter with a range of 1 in its own units: on a linear
-	// scale its values, on a log scale their natural logarithms. Other cells are wider or narrower
-	// by a power of 2.
+	// Cell is the width of the cells of a parameter with range 1. Units are the parameter's own:
+	// its values on a linear scale, their natural logarithms on a log scale. The width for other
+	// ranges is Cell times a power of 2.
 	Cell = 0.35
-	// MinCell and MaxCell are the limits of the width of cells as parts of a parameter's range;
-	// MaxCell is exclusive. Their geometric mean is Cell.
+	// MinCell and MaxCell are the limits of the width of a cell as a fraction of the parameter's
+	// range. MaxCell is exclusive. Their geometric mean is Cell.
 	MinCell = Cell / math.Sqrt2
 	MaxCell = Cell * math.Sqrt2
 
@@ -39,18 +39,19 @@ const (
 	OtherChoice = 0.25
 )
 
-// Grid makes points of a space coarse. A number becomes the middle of its cell; the offset of the
-// cells is drawn for each parameter. A choice becomes another one with probability OtherChoice,
-// drawn for each choice.
+// Grid replaces points of a space by coarse ones. A number becomes the middle of its cell. The
+// offset of the cells is drawn at random for each parameter. Each choice of a categorical parameter
+// has a fixed replacement, which is another choice with probability OtherChoice.
 type Grid struct {
 	blocks  []task.Block
 	numbers []cells
-	choices [][]int // of each categorical parameter: the replacement of each choice
+	choices [][]int // by categorical parameter: the replacement of each choice
 }
 
-// New returns the grid of the node with this key on a space. It is derived by a hash (HKDF, RFC
-// 5869) from the key, and for each parameter from its name and scale. A receiver of one middle of a
-// cell knows the cells of that parameter; the grid hides the position of the design within a cell.
+// New returns the grid of the node with this key on a space. The grid is derived from the key by a
+// hash (HKDF, RFC 5869), and for each parameter from its name and scale. A receiver of the middle
+// of one cell knows all cells of that parameter. The grid hides only the position of the design
+// within its cell.
 func New(key crypto.PrivKey, space *task.Space) (*Grid, error) {
 	raw, err := key.Raw()
 	if err != nil {
@@ -74,8 +75,8 @@ func New(key crypto.PrivKey, space *task.Space) (*Grid, error) {
 	return g, nil
 }
 
-// Coarse returns the coarse point. If the middle of a cell is outside the unit cube, it becomes the
-// nearest point in it. A nil grid leaves the point unchanged.
+// Coarse returns the coarse point of p. If the middle of a cell lies outside of the unit cube, the
+// result has the nearest point of the cube. A nil grid returns p.
 func (g *Grid) Coarse(p protocol.Point) protocol.Point {
 	if g == nil {
 		return p
@@ -90,9 +91,10 @@ func (g *Grid) Coarse(p protocol.Point) protocol.Point {
 	return coarse
 }
 
-// Deviation returns the root mean square distance, in the unit cube, between a uniformly
-// distributed number in its cell and the middle of the cell, over the numbers of the space. Without
-// numbers it is that of a cell of width Cell.
+// Deviation returns the root mean square distance, in the unit cube, between a number and the
+// middle of its cell, over the numeric parameters of the space. The number is assumed to be
+// uniformly distributed in the cell. Without numeric parameters the result is that of a cell of
+// width Cell.
 func (g *Grid) Deviation() float64 {
 	if len(g.numbers) == 0 {
 		return Cell / math.Sqrt(12)
@@ -104,8 +106,8 @@ func (g *Grid) Deviation() float64 {
 	return math.Sqrt(sum)
 }
 
-// Widths returns the width of the cells of each numeric parameter, as a part of its range. It is
-// public.
+// Widths returns the width of the cells of each numeric parameter, as a fraction of its range.
+// Widths are public.
 func Widths(space *task.Space) (widths []float64) {
 	for i, block := range space.Blocks() {
 		if block.Kind != task.Categorical {
@@ -115,16 +117,16 @@ func Widths(space *task.Space) (widths []float64) {
 	return widths
 }
 
-// cells holds the intervals of one parameter, in its own units; one of them begins at begin.
+// cells holds the cells of one parameter, intervals in its own units. One of them begins at begin.
 type cells struct {
 	scale string
-	knots []float64 // in own units, at evenly spaced coordinates from 0 to 1, ascending
+	knots []float64 // values in own units at evenly spaced coordinates from 0 to 1, ascending
 	level int       // the width is Cell · 2^level
 	width float64
 	begin float64
 }
 
-// cellsOf returns the cells of a parameter without their begin.
+// cellsOf returns the cells of a parameter, without the field begin.
 func cellsOf(space *task.Space, parameter int) cells {
 	c := cells{}
 	c.scale, c.knots = units(space, parameter)
@@ -134,23 +136,24 @@ func cellsOf(space *task.Space, parameter int) cells {
 	return c
 }
 
-// part returns the width as a part of the range.
+// part returns the width of a cell as a fraction of the range.
 func (c cells) part() float64 { return c.width / (c.knots[len(c.knots)-1] - c.knots[0]) }
 
-// middle returns the middle of the cell of a coordinate, as a coordinate.
+// middle returns the middle of the cell that contains the coordinate u, as a coordinate.
 func (c cells) middle(u float64) float64 {
 	cell := math.Floor((c.own(u) - c.begin) / c.width)
 	return c.coordinate(c.begin + (cell+0.5)*c.width)
 }
 
-// own returns the value of a coordinate in the parameter's own units.
+// own returns the value at the coordinate u in the parameter's own units.
 func (c cells) own(u float64) float64 {
 	at := min(max(u, 0), 1) * float64(len(c.knots)-1)
 	i := min(int(at), len(c.knots)-2)
 	return c.knots[i] + (at-float64(i))*(c.knots[i+1]-c.knots[i])
 }
 
-// coordinate is the inverse of own; outside the range it returns that of the nearest end.
+// coordinate returns the coordinate of a value; it is the inverse of own. For a value outside of
+// the range it returns 0 or 1.
 func (c cells) coordinate(v float64) float64 {
 	last := len(c.knots) - 1
 	if v <= c.knots[0] {
@@ -164,8 +167,9 @@ func (c cells) coordinate(v float64) float64 {
 	return (float64(i) + (v-c.knots[i])/(c.knots[i+1]-c.knots[i])) / float64(last)
 }
 
-// units returns the scale of a parameter, and its values in own units at evenly spaced coordinates:
-// the ends of its range, or for listed numbers each of them and the midpoints between.
+// units returns the scale of a parameter, and its values in own units at evenly spaced coordinates.
+// These are the ends of its range. For listed numbers they are each number and the midpoints
+// between them.
 func units(space *task.Space, parameter int) (scale string, knots []float64) {
 	p := space.Parameters()[parameter]
 	log := p.Scale == task.Log || p.Numbers != nil && p.Numbers[0] > 0
@@ -174,7 +178,7 @@ func units(space *task.Space, parameter int) (scale string, knots []float64) {
 	if log {
 		on, scale = math.Log, "log"
 	}
-	half := p.Step / 2 // of ints and steps, whose bins extend beyond the outer values
+	half := p.Step / 2 // for ints and steps, whose bins extend beyond the outer values
 	switch {
 	case p.Numbers != nil:
 		for i, v := range p.Numbers {
@@ -192,13 +196,13 @@ func units(space *task.Space, parameter int) (scale string, knots []float64) {
 	return scale, []float64{on(p.Low - half), on(p.High + half)}
 }
 
-// levels is the number of binary digits of a begin.
+// levels is the number of random binary digits of a begin.
 const levels = 60
 
-// begin returns the begin of the cells of a level, uniform over their width. Cells of a level are
-// unions of two cells of the level below, so that those of several levels disclose no more than
-// those of the lowest. For this, the begin is a sum of the widths of lower levels, each with its
-// own random binary digit.
+// begin returns a position at which a cell of this level begins. It is uniformly distributed over
+// the width of a cell. Each cell of a level is the union of two cells of the level below. So cells
+// of several levels together disclose no more than those of the lowest level. To achieve this, the
+// begin is the sum of the widths of lower levels, each multiplied by its own random binary digit.
 func begin(secret random.Seed, label string, level int) float64 {
 	digits := func(block int) uint64 { return secret.Stream("cells "+label, uint64(int64(block))).Uint64() }
 	block := floorDiv(level-levels, 64)
@@ -216,9 +220,9 @@ func begin(secret random.Seed, label string, level int) float64 {
 
 func floorDiv(a, b int) int { return int(math.Floor(float64(a) / float64(b))) }
 
-// moved returns the replacement of each choice of a parameter. It depends on the name of the
-// parameter and the choice. The replacement is the other choice with the largest number drawn from
-// its name, so that an added choice changes few replacements.
+// moved returns the replacement of each choice of a parameter, which depends on the names of the
+// parameter and the choice. If a choice is replaced, each other choice gets a random number that
+// depends on its name, and the largest number wins. So an added choice changes few replacements.
 func moved(secret random.Seed, p task.Parameter) []int {
 	choices := p.Choices
 	if p.Kind == task.Bool {

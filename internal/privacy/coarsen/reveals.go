@@ -12,8 +12,7 @@ import (
 // maxNamed is the maximum number of parameters that Reveals names.
 const maxNamed = 10
 
-// Reveals returns a description, for people, of the disclosures of a node that shares coarse
-// designs of a space.
+// Reveals describes, for people, what a node discloses that shares coarse designs of a space.
 func Reveals(space *task.Space) string {
 	var cells []string
 	for i, p := range space.Parameters() {
@@ -28,7 +27,7 @@ func Reveals(space *task.Space) string {
 		"Known attacks find no more (docs/privacy.md); this is no proof."
 }
 
-// cellText describes the width of the cells of a parameter.
+// cellText describes the width of the cells of a parameter, for people.
 func cellText(space *task.Space, parameter int) string {
 	block := space.Blocks()[parameter]
 	if block.Kind == task.Categorical {
@@ -46,8 +45,8 @@ func cellText(space *task.Space, parameter int) string {
 	return fmt.Sprintf("to %.2g", c.width)
 }
 
-// DisclosesMore describes, in sentences, the disclosures that an edit of a task file adds to those
-// under the former file; it is empty if the cells are the same or wider.
+// DisclosesMore describes, in sentences for people, what an edited task file discloses in addition
+// to the former one. It returns nil if the cells are the same or wider.
 func DisclosesMore(former, edited *task.Space) (lines []string) {
 	var narrower, renamed []string
 	for i, p := range edited.Parameters() {
@@ -77,8 +76,9 @@ func DisclosesMore(former, edited *task.Space) (lines []string) {
 	return lines
 }
 
-// twoGrids is the median error of the middle of the intersection of two independent grids' cells,
-// as a part of that of one cell. TestTwoGridsNarrowAPlace measures it.
+// twoGrids is the ratio of two median errors. The first is that of the middle of the intersection
+// of two cells of independent grids, the second that of the middle of one cell.
+// TestTwoGridsNarrowAPlace measures it.
 const twoGrids = 0.66
 
 func cellsNamed(space *task.Space, name string) (cells, bool) {
@@ -90,8 +90,8 @@ func cellsNamed(space *task.Space, name string) (cells, bool) {
 	return cells{}, false
 }
 
-// likeUnnamed reports whether a new parameter of the edited file may be one of the former file that
-// the edited file does not have: both are numbers.
+// likeUnnamed reports whether a new numeric parameter of the edited file may be a renamed one: the
+// former file has a numeric parameter that the edited file lacks.
 func likeUnnamed(former, edited *task.Space) bool {
 	for i, p := range former.Parameters() {
 		if _, kept := cellsNamed(edited, p.Name); !kept && former.Blocks()[i].Kind != task.Categorical {

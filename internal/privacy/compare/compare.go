@@ -34,12 +34,12 @@ var (
 
 // Comparison is the state of the party that has begun a comparison.
 type Comparison struct {
-	secret group.Scalar // nil after its use
+	secret group.Scalar // exponent of the beginner; nil after its use
 }
 
-// Begin returns the offer of the party with a value. The context identifies the comparison: the
-// parties, their roles, and a value that is never used again. Both must use the same. random is
-// crypto/rand.Reader if nil.
+// Begin returns the offer of the party with the value. context identifies the comparison: it must
+// contain the parties, their roles, and a number that is never used again. Both parties must use
+// the same context. random is the source of secrets; nil means crypto/rand.Reader.
 func Begin(value uint64, context []byte, random io.Reader) (*Comparison, []byte, error) {
 	secret, err := newSecret(random)
 	if err != nil {
@@ -48,7 +48,7 @@ func Begin(value uint64, context []byte, random io.Reader) (*Comparison, []byte,
 	return &Comparison{secret}, list(raise(hashed(ones(value, Bits), context), secret)), nil
 }
 
-// Answer returns the answer of the party with a threshold to an offer. An error other than that of
+// Answer returns the answer of the party with the threshold to an offer. Every error except that of
 // random wraps ErrMalformed.
 func Answer(threshold uint64, context, offer []byte, random io.Reader) ([]byte, error) {
 	offered, err := parse("offer", offer)
@@ -64,8 +64,8 @@ func Answer(threshold uint64, context, offer []byte, random io.Reader) ([]byte, 
 }
 
 // End reports whether the value exceeds the threshold. It can be called once. If the answer is
-// wrong, the error wraps ErrMalformed; the caller must then act as if the value did not exceed the
-// threshold, so that the other party learns nothing else.
+// invalid, the error wraps ErrMalformed. The caller must then act as if the value did not exceed
+// the threshold, so that the other party learns nothing else.
 func (c *Comparison) End(answer []byte) (bool, error) {
 	if c.secret == nil {
 		return false, errors.New("the comparison has ended already")
@@ -90,8 +90,8 @@ func (c *Comparison) End(answer []byte) (bool, error) {
 	}
 }
 
-// newSecret returns a uniform scalar. It is derived from more bytes than it has, so that no scalar
-// is more likely.
+// newSecret returns a uniformly distributed scalar. It hashes more random bytes than a scalar has,
+// so that the distribution is uniform up to a negligible difference.
 func newSecret(random io.Reader) (group.Scalar, error) {
 	if random == nil {
 		random = rand.Reader
@@ -116,7 +116,8 @@ func hashed(set []element, context []byte) []group.Element {
 	return points
 }
 
-// raise changes the points in place.
+// raise multiplies the points by the secret in place. This is exponentiation in multiplicative
+// notation.
 func raise(points []group.Element, secret group.Scalar) []group.Element {
 	for _, p := range points {
 		p.Mul(p, secret)
@@ -124,13 +125,13 @@ func raise(points []group.Element, secret group.Scalar) []group.Element {
 	return points
 }
 
-// list returns the points, sorted by their bytes.
+// list returns the encodings of the points, sorted by their bytes.
 func list(points []group.Element) []byte {
 	encoded := make([][]byte, len(points))
 	for i, p := range points {
 		data, err := p.MarshalBinaryCompress()
 		if err != nil {
-			panic(fmt.Sprintf("compare: %v", err)) // every point has an encoding
+			panic(fmt.Sprintf("compare: %v", err)) // cannot happen: every point has an encoding
 		}
 		encoded[i] = data
 	}
@@ -138,10 +139,11 @@ func list(points []group.Element) []byte {
 	return slices.Concat(encoded...)
 }
 
-// at returns the bytes of an element of a list.
+// at returns the bytes of element i of a list.
 func at(list []byte, i int) []byte { return list[i*ElementBytes : (i+1)*ElementBytes] }
 
-// parse reads the output of list for distinct points other than the identity.
+// parse reads an output of list. It returns an error unless the points are distinct, sorted and
+// none is the identity.
 func parse(what string, data []byte) ([]group.Element, error) {
 	if len(data) != OfferBytes {
 		return nil, fmt.Errorf("%s: %w: %d bytes, accepted are %d", what, ErrMalformed, len(data), OfferBytes)

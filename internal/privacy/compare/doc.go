@@ -1,49 +1,53 @@
-// Package compare lets two parties learn which of them has the larger number, and nothing else:
-// Yao's millionaires' problem.
+// Package compare lets two parties learn whose number is larger, and nothing else. This is Yao's
+// millionaires' problem.
 //
-// One party has a value x, the other a threshold y, both of 64 bits; [Ordered] converts floats. The
-// party with the value begins, the other answers, and then the first one knows whether x > y:
+// One party has a value x, the other a threshold y, both of 64 bits. [Ordered] converts floats. The
+// party with the value begins and the other answers. The first party then knows whether x > y:
 //
 //	c, offer, err := compare.Begin(x, context, rand.Reader)            // of the value
 //	answer, err := compare.Answer(y, context, offer, rand.Reader)      // of the threshold
 //	exceeds, err := c.End(answer)                                      // of the value
 //
-// The package has no transport. An offer has [OfferBytes], an answer [AnswerBytes], whatever the
-// numbers. The party with the threshold learns the bit only if the other's next action shows it.
+// The package does not send messages. An offer has [OfferBytes] and an answer [AnswerBytes],
+// whatever the numbers. The party with the threshold learns the result only if the other's next
+// action shows it.
 //
 // # Method
 //
-// Lin and Tzeng ("An Efficient Solution to the Millionaires' Problem Based on Homomorphic
-// Encryption", ACNS 2005) represent x by the set of its prefixes that end in 1, and y by the set of
-// its prefixes that end in 0, with that 0 replaced by 1. The sets have exactly one element in
-// common if x > y, and none otherwise. The common element is found as by Meadows (1986) and
-// Huberman, Franklin and Hogg (1999): each element is hashed into a group and raised to a secret, a
-// by the first party and b by the second one, and elements raised to ab are compared.
+// The method is that of Lin and Tzeng ("An Efficient Solution to the Millionaires' Problem Based on
+// Homomorphic Encryption", ACNS 2005). The set of x contains all prefixes of x that end in 1. The
+// set of y contains all prefixes of y that end in 0, with that 0 replaced by 1. The sets have
+// exactly one element in common if x > y, and none otherwise.
+//
+// Common elements are found as by Meadows (1986) and Huberman, Franklin and Hogg (1999). Each
+// element is hashed into a group. The first party raises elements to its secret a, and the second
+// party to its secret b. The elements raised to ab are then compared.
 //
 //	offer   E, each of the first party's elements hashed and raised to a
 //	answer  E with each raised to b; the second party's elements hashed and raised to b
 //
-// Each set is padded to 64 elements, one for each bit, with elements that are in no set of the
-// other party. Each of the three lists is sorted by its bytes, so that its order is a function of
-// the set and does not disclose the bit of an element. The time and the memory accesses of making
-// elements do not depend on the number.
+// Each set is padded to 64 elements, one for each bit, with elements that never occur in the other
+// party's set. Each of the three lists is sorted by its bytes, so that the order does not disclose
+// which bit an element belongs to. The time and the memory accesses of making elements do not
+// depend on the number.
 //
-// The group is ristretto255 (RFC 9496), of prime order, with the hash of RFC 9380, by
-// github.com/cloudflare/circl. The hash input includes the context, so that messages fit into one
-// comparison only.
+// The group is ristretto255 (RFC 9496), of prime order, with the hash to the group of RFC 9380,
+// both by github.com/cloudflare/circl. The hash input includes the context, so that a message is
+// useless in any other comparison.
 //
 // # Information of honest parties
 //
-// The group satisfies the decisional Diffie-Hellman assumption, and the hash is treated as a random
-// oracle. Then the party with the threshold sees 64 random elements, whatever x is. The party with
-// the value sees 128 random elements, of which exactly one pair matches if x > y and none does
-// otherwise; because of the sorting it does not see which bit that was. It thus learns the bit. The
-// other party learns only what the first one discloses of it.
+// Assume that the decisional Diffie-Hellman assumption holds in the group and that the hash is a
+// random oracle. Then the party with the threshold sees 64 random elements, whatever x is. The
+// party with the value sees 128 random elements. Exactly one pair of them matches if x > y, and
+// none otherwise. Because of the sorting this party does not see to which bit the pair belongs. So
+// it learns only whether x > y. The other party learns only what the first one discloses of the
+// result.
 //
 // # Information of dishonest parties
 //
-// A party can always use a false number, and thus ask any one question of the form "is x > y" for
-// one number of its choice. Beyond that:
+// A party can always use a false number. It thereby asks one question of the form "is x > y" with
+// one number of its choice. Dishonest parties can do more in the following ways:
 //
 //   - The beginner can offer 64 elements of its choice, each raised to a secret of its own, and see
 //     which of them the other party has. Any element is in the sets of an interval of thresholds,
@@ -66,11 +70,11 @@
 //
 // # Repeated comparisons
 //
-// Against the same threshold, 64 comparisons find it by bisection, and 11 by dishonest offers; for
-// two or three digits about 8 are enough. [Budget] counts the answers to each peer. It belongs to
-// the party with the threshold, which must keep the count over restarts. It does not stop a party
-// with many identities.
+// Repeated comparisons with the same threshold find it: 64 by bisection, or 11 with dishonest
+// offers. For two or three digits about 8 are sufficient. [Budget] therefore limits the answers to
+// each peer. It belongs to the party with the threshold, which must keep the counts over restarts.
+// It does not stop a party with many identities.
 //
-// Secrets are used once. An interrupted comparison is begun anew, with other secrets. The random
+// Secrets are used once. An interrupted comparison must be repeated with new secrets. The random
 // bytes must be those of crypto/rand: a party that can predict them can compute the numbers.
 package compare

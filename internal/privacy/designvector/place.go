@@ -1,17 +1,18 @@
-// Package designvector converts designs to vectors, to which package ledger can add noise, and
-// noisy vectors back to designs.
+// Package designvector converts designs to vectors, to which package ledger can add noise. It also
+// converts noisy vectors back to designs.
 //
-// A number is its coordinate in the unit cube minus 1/2. A category of L choices is L numbers: (1 −
-// 1/L)/√2 for the choice and −1/(L√2) for each other one, so that two choices have the distance of
-// the two ends of a number. The result is the nearest design: a number outside the unit interval
-// becomes its end, and a category takes the choice with the largest number. Both are functions of
-// the noisy vector alone, and therefore cost no privacy. With two choices the wrong one is released
-// with probability Φ(−1/2σ), where σ is the deviation of the noise. This is randomised response, at
-// the cost that the ledger counts for the vector.
+// A number becomes its coordinate in the unit cube minus 1/2. A category with L choices becomes L
+// numbers: (1 − 1/L)/√2 for the selected choice and −1/(L√2) for each other one. Two choices then
+// have the same distance as the two ends of a number. The way back leads to the nearest design. A
+// number outside the unit interval becomes the nearest end, and a category the choice with the
+// largest number. Both depend only on the noisy vector, and therefore cost no privacy. With two
+// choices the wrong one is released with probability Φ(−1/2σ), where σ is the standard deviation of
+// the noise. This is randomised response, at the cost that the ledger counts for the vector.
 //
-// The vectors of a space lie in a ball around 0 of radius [Norm], half the diagonal of the cube. A
-// single observation can move a design that depends on data from one corner to the opposite one.
-// Therefore the sensitivity to one observation equals that to all of them: the diagonal.
+// The vectors of a space lie in a ball around 0 of radius [Norm], half the diagonal of the cube.
+// The design depends on data, and a single observation can move it from one corner to the opposite
+// one. Therefore the sensitivity to one observation is the same as that to all of them: the
+// diagonal.
 package designvector
 
 import (
@@ -40,7 +41,7 @@ func Norm(space *task.Space) float64 {
 	return math.Sqrt(square)
 }
 
-// Vector returns the vector of a point of the space, as long as space.Dim.
+// Vector returns the vector of a point of the space. Its length is space.Dim.
 func Vector(space *task.Space, p protocol.Point) []float64 {
 	v := p.Encoded(space)
 	for _, block := range space.Blocks() {
@@ -55,8 +56,8 @@ func Vector(space *task.Space, p protocol.Point) []float64 {
 	return v
 }
 
-// Point returns the point of the space that is nearest to a vector; of equally near choices, the
-// first. The vector must be finite and as long as space.Dim.
+// Point returns the point of the space that is nearest to a vector. If several choices are equally
+// near, it takes the first. The vector must be finite and have length space.Dim.
 func Point(space *task.Space, v []float64) protocol.Point {
 	var p protocol.Point
 	for _, block := range space.Blocks() {

@@ -12,19 +12,20 @@ import (
 )
 
 // account holds the node's releases by name: those of its journal, and those that peers report.
+// Peers store receipts of releases and send them back (package comment).
 type account struct {
 	journal protocol.Receipt              // the releases that the journal counts
 	seen    map[protocol.ReleaseName]bool // releases of the node in any journal
 
-	opened    bool // by the journal, a peer holds the account, or it has releases
+	opened    bool // the journal records that a peer stores a receipt, or that there was a release
 	earlier   bool // the journal has records of an earlier run
-	confirmed bool // in this run a peer has sent the journal's last release, or the one before
-	announced int  // 1 plus the number of releases of the receipt last announced in this run; 0: none
-	forked    bool // in this run a journal with other releases is known; its node must receive this receipt
-	warned    bool // the user was warned that releases wait for a peer that confirms the account
+	confirmed bool // in this run a peer has sent a receipt with the journal's last release, or the one before
+	announced int  // 1 plus the number of releases in the receipt that was last announced in this run; 0 if there was none
+	forked    bool // in this run another journal of this node with different releases has become known; the node that uses it must receive this receipt
+	warned    bool // the user was warned that releases wait until a peer confirms the account
 }
 
-// note counts the releases of a receipt as made.
+// note records that the releases of a receipt were made.
 func (a *account) note(r protocol.Receipt) {
 	if a.seen == nil {
 		a.seen = map[protocol.ReleaseName]bool{}
@@ -34,19 +35,19 @@ func (a *account) note(r protocol.Receipt) {
 	}
 }
 
-// count adds the next release to the journal's.
+// count adds the next release to those of the journal.
 func (a *account) count(name protocol.ReleaseName) {
 	a.journal.Releases = append(a.journal.Releases, name)
 	a.opened = true
 	a.note(a.journal)
 }
 
-// whole reports whether the journal's account can be trusted: it has begun in this run, or a peer
-// has reported its last release. A release and its receipt are published after they are on disk, so
-// that after a crash possibly no peer has the last one; therefore the one before is enough.
+// whole reports whether the journal's account can be trusted: it began in this run, or a peer has
+// confirmed it. A release and its receipt are published after they are on disk. So after a crash
+// possibly no peer has the last release, and a receipt up to the one before is sufficient.
 func (a *account) whole() bool { return !a.earlier || a.confirmed }
 
-// vouch notes that a peer holds this number of the journal's releases.
+// vouch records that a peer stores a receipt with this number of the journal's releases.
 func (a *account) vouch(releases int) {
 	a.confirmed = a.confirmed || releases >= len(a.journal.Releases)-1
 }
@@ -67,10 +68,10 @@ func decodeName(text string) (name protocol.ReleaseName, err error) {
 	return name, err
 }
 
-// Announce returns the payload of the receipt that all peers shall store, once after each change;
-// nil if nothing has changed. It announces no account that no peer has confirmed, since receivers
-// could confirm it in the next run. The exception is a journal beside which another journal has
-// made releases: the node that uses the other one must receive the receipt.
+// Announce returns the payload of the receipt that all peers must store, once after each change. It
+// returns nil if nothing has changed. It does not announce an account that no peer has confirmed,
+// since receivers could confirm it in the next run. There is one exception: if another journal of
+// this node has made releases, the node that uses it must receive the receipt.
 func (l *Ledger) Announce() (payload []byte) {
 	n := len(l.journal.Releases) + 1
 	if n == l.announced || !(l.forked || l.whole() && l.state.Refused == "") {
@@ -79,7 +80,7 @@ func (l *Ledger) Announce() (payload []byte) {
 	l.announced = n
 	payload, err := l.journal.Encode()
 	if err != nil {
-		panic(fmt.Sprintf("ledger: %v", err)) // tasks plan far fewer releases
+		panic(fmt.Sprintf("ledger: %v", err)) // cannot happen: tasks plan fewer releases than a receipt may contain
 	}
 	if payload == nil {
 		payload = []byte{}
@@ -87,9 +88,9 @@ func (l *Ledger) Announce() (payload []byte) {
 	return payload
 }
 
-// Reconcile compares the account of this node that a peer holds with the journal, and returns a
-// record if there is news. If the journal lacks a part of it, there will be no more releases; the
-// first such record comes with the reason.
+// Reconcile compares a receipt of this node that a peer stores with the journal, and returns a
+// record if there is news. If the journal lacks releases of the receipt, the ledger makes no more
+// releases. The first such record is returned with the reason.
 func (l *Ledger) Reconcile(r protocol.Receipt) (record []byte, reason string) {
 	switch common := l.journal.Common(r); {
 	case common == len(r.Releases):
@@ -115,7 +116,7 @@ func (l *Ledger) lost(held int) string {
 		held, len(l.journal.Releases))
 }
 
-// Contradicted checks a proof that the node's own key has equivocated. It returns the same as
+// Contradicted handles a proof that this node's key has equivocated. It returns the same as
 // Reconcile.
 func (l *Ledger) Contradicted(c protocol.EquivocationProof) (record []byte, reason string) {
 	if first, second, ok := c.Accounts(); ok {
@@ -126,7 +127,8 @@ func (l *Ledger) Contradicted(c protocol.EquivocationProof) (record []byte, reas
 	return l.refuse(0, twoJournals)
 }
 
-// Echo checks the number of an own release that a peer reports. It returns the same as Reconcile.
+// Echo handles the number of an own release that a peer has sent back. It returns the same as
+// Reconcile.
 func (l *Ledger) Echo(release int) (record []byte, reason string) {
 	if release > len(l.journal.Releases) {
 		return l.refuse(release, l.lost(release))
@@ -134,8 +136,8 @@ func (l *Ledger) Echo(release int) (record []byte, reason string) {
 	return nil, ""
 }
 
-// refuse ends all releases; at least known of them were made. It returns a record if the refusal is
-// new, or if more releases have become known, and the reason if it is new.
+// refuse ends all releases. At least `known` releases were made. It returns a record if the refusal
+// is new or if more releases have become known. It returns the reason if the refusal is new.
 func (l *Ledger) refuse(known int, why string) (record []byte, reason string) {
 	known = max(known, len(l.seen), l.state.Released)
 	if l.state.Refused != "" && known == l.state.Released {
@@ -149,7 +151,7 @@ func (l *Ledger) refuse(known int, why string) (record []byte, reason string) {
 	return mustMarshal(entry{Refused: l.state.Refused, Known: known}), reason
 }
 
-// price returns the known part of the spent budget as text.
+// price returns the part of the spent budget that is known, as text.
 func (l *Ledger) price() string {
 	spent, err := l.Spent(l.state.Released)
 	if err != nil {
@@ -158,8 +160,9 @@ func (l *Ledger) price() string {
 	return fmt.Sprintf("; %s known to be made, ε = %.3g of %g", sanitize.Count(l.state.Released, "release"), spent, l.Epsilon)
 }
 
-// Waits returns, once in a run, what the next release waits for if enough of the present peers have
-// sent their shares and none of them knows the account's last release.
+// Waits returns a warning about the condition for which the next release waits, at most once in a
+// run. The case is that enough of the present peers have sent their shares, but none of them has
+// confirmed the account. In other cases it returns an empty string.
 func (l *Ledger) Waits(present []peer.ID) string {
 	if l.whole() || l.warned || !l.Open() || !l.enoughReported(present) {
 		return ""

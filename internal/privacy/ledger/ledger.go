@@ -15,20 +15,23 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// gridBits is large enough that rounding is negligible relative to any noise.
+// gridBits is the resolution of the grid. It is so large that rounding is negligible compared with
+// the noise.
 const gridBits = 30
 
-// Terms holds the privacy budget of a task, in numbers that every node can check.
+// Terms holds the privacy budget of a task and the noise that follows from it. Every node can
+// compute them.
 type Terms struct {
 	task.Privacy
-	Sigma float64 // deviation of the noise that a node adds to each weight
+	Sigma float64 // standard deviation of the noise that a node adds to each weight
 	plan  privacy.Plan
 	sigma int64 // Sigma in units of the grid
 }
 
 // NewTerms computes the noise that the privacy budget of a task requires. The task must have one.
-// It returns an error if no noise that can be sampled is sufficient: the other limits of package
-// privacy are wider than those of a task.
+// NewTerms returns an error if the strategy releases nothing, or if that noise is larger than the
+// sampler supports. It cannot exceed the other limits of package privacy, since those of a task are
+// narrower.
 func NewTerms(t *task.Task) (Terms, error) {
 	release, ok := t.Release()
 	if !ok {
@@ -58,7 +61,7 @@ func NewTerms(t *task.Task) (Terms, error) {
 	return terms, nil
 }
 
-// Spent returns the ε, at the task's δ, of this number of releases.
+// Spent returns the ε that this number of releases costs, at the task's δ.
 func (t Terms) Spent(releases int) (float64, error) {
 	epsilon, _, err := Together(t.Delta, Spending{t, releases})
 	return epsilon, err
@@ -77,21 +80,21 @@ func (t Terms) Weights(units []int64) []float64 {
 // State is the state of a Ledger.
 type State struct {
 	Planned  int    `json:"planned"`
-	Released int    `json:"released"`          // of this node, in any known journal
-	Refused  string `json:"refused,omitempty"` // why there will be no more releases although some of the plan are left
+	Released int    `json:"released"`          // number of releases of this node, in any known journal
+	Refused  string `json:"refused,omitempty"` // reason why there are no more releases although the plan allows some
 }
 
-// entry is a record of the journal: that peers hold the account, a release, or the reason why there
-// will be no more.
+// entry is a record of the journal. It states that a peer stores a receipt, or a release, or the
+// reason why there are no more releases.
 type entry struct {
-	Opened  bool   `json:"opened,omitempty"`  // a peer holds the account, without a release
-	Release int    `json:"release,omitempty"` // its number
-	Name    string `json:"name,omitempty"`    // of the release, hexadecimal
+	Opened  bool   `json:"opened,omitempty"`  // a peer stores a receipt without releases
+	Release int    `json:"release,omitempty"` // number of the release, from 1
+	Name    string `json:"name,omitempty"`    // name of the release, hexadecimal
 	Refused string `json:"refused,omitempty"`
-	Known   int    `json:"known,omitempty"` // releases, with Refused
+	Known   int    `json:"known,omitempty"` // minimum number of releases made, with Refused
 }
 
-// Ledger is one node's account on one task. It is not safe for concurrent use.
+// Ledger is the privacy account of one node on one task. It is not safe for concurrent use.
 type Ledger struct {
 	Terms
 	account
@@ -101,8 +104,8 @@ type Ledger struct {
 	patience
 }
 
-// NewLedger returns an account without spent releases. entropy must be the Reader of crypto/rand
-// outside of tests.
+// NewLedger returns a ledger without releases. entropy must be the Reader of crypto/rand outside of
+// tests.
 func NewLedger(t *task.Task, entropy io.Reader) (*Ledger, error) {
 	if entropy == nil {
 		return nil, errors.New("the task has a privacy guarantee, which needs a source of random bytes")
@@ -111,21 +114,21 @@ func NewLedger(t *task.Task, entropy io.Reader) (*Ledger, error) {
 	return &Ledger{Terms: terms, entropy: entropy, state: State{Planned: t.Privacy.Releases}}, err
 }
 
-// Disown refuses all releases, because the earlier spending is unknown; why is the reason. An empty
-// why changes nothing.
+// Disown refuses all further releases, because the budget spent so far is unknown. why is the
+// reason. An empty why changes nothing.
 func (l *Ledger) Disown(why string) {
 	if why != "" {
 		l.state.Refused = why
 	}
 }
 
-// State returns the spent budget.
+// State returns the number of planned and made releases, and why further ones are refused.
 func (l *Ledger) State() State { return l.state }
 
 const unreadable = "the journal has a record of releases that this version cannot read"
 
-// Replay applies a record of an earlier run; they must come in order. An unreadable one ends all
-// releases, because their number is unknown.
+// Replay applies a record of an earlier run. Records must be replayed in order. An unreadable
+// record ends all releases, since the number of releases is then unknown.
 func (l *Ledger) Replay(record []byte) {
 	var e entry
 	err := json.Unmarshal(record, &e)
@@ -150,7 +153,7 @@ func (l *Ledger) Replay(record []byte) {
 	}
 }
 
-// ReadState returns the spent budget according to the records of a journal.
+// ReadState returns the State that the records of a journal lead to.
 func ReadState(t *task.Task, records [][]byte) State {
 	l := Ledger{state: State{Planned: t.Privacy.Releases}}
 	for _, record := range records {
@@ -159,25 +162,25 @@ func ReadState(t *task.Task, records [][]byte) State {
 	return l.state
 }
 
-// CaughtUp notes that a peer has sent all shares that it holds.
+// CaughtUp records that a peer has sent all shares that it stores.
 func (l *Ledger) CaughtUp(id peer.ID) {
 	if !slices.Contains(l.reported, id) && len(l.reported) < maxReported {
 		l.reported = append(l.reported, id)
 	}
 }
 
-// maxReported limits the peers that a ledger stores. If more than twice this number are present,
-// releases wait for Patience.
+// maxReported is the maximum number of peers that a ledger records. If more than twice this number
+// are present, releases wait until Patience has passed.
 const maxReported = 4096
 
-// Open reports whether releases are left.
+// Open reports whether further releases are allowed.
 func (l *Ledger) Open() bool { return l.state.Refused == "" && l.state.Released < l.state.Planned }
 
-// Trusted reports whether the journal's account can be trusted: enough of the present peers have
-// sent their shares, and the account has begun in this run or a peer has reported its last release.
-// present includes the node itself. Enough is more than half of the others, or one of them once the
-// ledger has waited for Patience; see Count. Without other present peers it is false: there are no
-// receivers.
+// Trusted reports whether the journal's account can be trusted. Two conditions must hold. Enough of
+// the present peers have sent their shares: more than half, or one of them once the ledger has
+// waited for Patience (Count). And the account began in this run, or a peer has confirmed it.
+// present includes the node itself. Without other present peers Trusted returns false, since there
+// are no receivers.
 func (l *Ledger) Trusted(present []peer.ID) bool { return l.enoughReported(present) && l.whole() }
 
 func (l *Ledger) enoughReported(present []peer.ID) bool {
@@ -195,10 +198,10 @@ func (l *Ledger) reportedBy(present []peer.ID) (reported int) {
 	return reported
 }
 
-// Release spends one release on the weights and returns them clipped and with noise, its number,
-// and the record that must be on disk before they leave. Weights that are not finite are released
-// as zeros with noise, because a missing release would disclose them. On an error nothing may leave
-// and nothing is spent.
+// Release spends one DP release on the weights. It returns them clipped and with noise, the number
+// of the release, and the record that must be on disk before they leave the node. Weights that are
+// not finite are released as zeros with noise, because a missing release would disclose them. On an
+// error nothing is spent, and nothing may leave the node.
 func (l *Ledger) Release(weights []float64) (noisy []float64, release int, record []byte, err error) {
 	units, release, record, err := l.Contribute(weights)
 	if err != nil {
@@ -206,13 +209,14 @@ func (l *Ledger) Release(weights []float64) (noisy []float64, release int, recor
 	}
 	noisy = l.Weights(units)
 	for i, v := range noisy {
-		noisy[i] = min(max(v, -protocol.MaxWeight), protocol.MaxWeight) // after the release, so it costs nothing
+		noisy[i] = min(max(v, -protocol.MaxWeight), protocol.MaxWeight) // applied to the noisy value, so it costs no privacy
 	}
 	return noisy, release, record, nil
 }
 
-// Contribute is Release for a sum, in units that add up without rounding; see Terms.Weights. Under
-// mechanism aggregate the noise is one node's part, and is not sufficient alone.
+// Contribute does the same as Release for a contribution to a sum. It returns integer units, which
+// add up without rounding (Terms.Weights converts them). With mechanism aggregate the noise is only
+// one node's part and not sufficient alone.
 func (l *Ledger) Contribute(weights []float64) (units []int64, release int, record []byte, err error) {
 	if !l.Open() {
 		return nil, 0, nil, errors.New("no releases are left")
@@ -244,7 +248,7 @@ func (l *Ledger) Contribute(weights []float64) (units []int64, release int, reco
 func mustMarshal(e entry) []byte {
 	data, err := json.Marshal(e)
 	if err != nil {
-		panic(fmt.Sprintf("ledger: %v", err)) // numbers and texts always encode
+		panic(fmt.Sprintf("ledger: %v", err)) // cannot happen: numbers and texts always encode
 	}
 	return data
 }

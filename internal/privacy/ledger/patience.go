@@ -9,9 +9,9 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// Silent peers delay releases for Patience, which an exchange counts in beats. An attacker can
-// announce any number of them, at any time. Therefore the limit applies to the ledger as a whole,
-// and not to each peer.
+// Patience is the time for which silent peers delay releases. An exchange counts it in units of
+// Beat. An attacker can announce any number of silent peers at any time. Therefore the limit
+// applies to the ledger as a whole, and not to each peer.
 const (
 	Patience = 5 * time.Minute
 	Beat     = 30 * time.Second
@@ -19,12 +19,13 @@ const (
 
 // patience holds the waiting time of a ledger.
 type patience struct {
-	beats int  // consecutive ones in which not enough of the present peers had sent their shares
+	beats int  // number of consecutive beats at which too few of the present peers had sent their shares
 	over  bool // the ledger no longer waits for silent peers
 }
 
-// Count notes that a Beat has passed, with these peers present, including the node itself. If the
-// ledger stops waiting for silent peers, or waits again, change describes it, once.
+// Count records that one Beat has passed. present are the present peers, including the node itself.
+// If the ledger stops waiting for silent peers, or begins to wait again, change describes that for
+// the user, once. Otherwise it is empty.
 func (l *Ledger) Count(present []peer.ID) (change string) {
 	reported, others := l.reportedBy(present), len(present)-1
 	if 2*reported > others {

@@ -4,16 +4,16 @@ import (
 	"github.com/fbo-node/fbo/privacy"
 )
 
-// Spending is a number of releases under the terms of one task.
+// Spending is a number of DP releases under the terms of one task.
 type Spending struct {
 	Terms    Terms
 	Releases int
 }
 
 // Together returns the ε at delta of all releases of one node under the terms of several tasks
-// about the same data: the μ² of Gaussian releases add up. It also returns the adjacency of that ε:
-// that of all tasks, or zero-out if they differ, because zeros are one of the vectors that
-// replace-one covers. Without parts ε is 0.
+// about the same data. The μ² of Gaussian releases add up. It also returns the adjacency for which
+// ε holds: that of all tasks, or zero-out if they differ, because replace-one covers the
+// replacement by zeros. Without parts ε is 0.
 func Together(delta float64, parts ...Spending) (epsilon float64, adjacency string, err error) {
 	common := privacy.ReplaceOne
 	for _, part := range parts {

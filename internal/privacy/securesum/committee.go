@@ -11,24 +11,26 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// MaxMembers is the largest size of a committee.
+// MaxMembers is the maximum size of a committee.
 const MaxMembers = 64
 
-// Committee holds the number of agents that serve in a round and the number of colluding ones that
-// it tolerates.
+// Committee holds the size of the committee of a round and the number of colluding members that it
+// tolerates.
 type Committee struct {
-	Members   int // C: agents that get shares, 2 to MaxMembers
-	Threshold int // t: this number of members together learn only the sum; also the degree of the polynomials
-	Quorum    int // q: number of votes that fix the round's set of contributors; more than (C+t)/2
+	Members   int // C: number of members, 2 to MaxMembers; each gets a share of every contribution
+	Threshold int // t: number of colluding members that learn only the sum; also the degree of the polynomials
+	Quorum    int // q: number of votes that decide the round's set of contributors; more than (C+t)/2
 }
 
-// NewCommittee returns the committee with the smallest safe quorum.
+// NewCommittee returns the committee with the smallest safe quorum for this number of members and
+// this threshold.
 func NewCommittee(members, threshold int) (Committee, error) {
 	c := Committee{Members: members, Threshold: threshold, Quorum: (members+threshold)/2 + 1}
 	return c, c.Validate()
 }
 
-// Validate returns an error if a committee would not protect contributions or could never finish.
+// Validate returns an error if a committee would not protect contributions or could never complete
+// a round.
 func (c Committee) Validate() error {
 	switch {
 	case c.Members < 2 || c.Members > MaxMembers:
@@ -46,9 +48,9 @@ func (c Committee) Validate() error {
 	return nil
 }
 
-// Elect returns the members of a round's committee, in order of rank: the first members of the
-// roster in the order of a hash of task, round, roster and peer. It does not depend on the order of
-// the roster.
+// Elect returns the members of a round's committee, in order of rank. They are the first members of
+// the roster in the order of a hash of task, round, roster and peer. The order of the roster has no
+// effect.
 func Elect(task cid.Cid, round uint64, roster []peer.ID, members int) []peer.ID {
 	roster = slices.Sorted(slices.Values(roster))
 	seed := sha256.New()

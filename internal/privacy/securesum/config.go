@@ -20,7 +20,7 @@ const (
 	MaxDimension    = 30_000
 	MaxRounds       = 1 << 20
 	MaxMessageBytes = 256 << 10
-	MaxNumbers      = 1 << 23 // roster times dimension: numbers that a member holds, 8 bytes each
+	MaxNumbers      = 1 << 23 // roster times dimension: numbers of 8 bytes that a member stores
 )
 
 // signatureBytes is the length of an Ed25519 signature, the only supported kind.
@@ -31,31 +31,32 @@ const signatureBytes = 64
 type Config struct {
 	Task            cid.Cid
 	Self            peer.ID
-	Roster          []peer.ID // agents that may contribute and serve, in any order; it must not change while the task runs
+	Roster          []peer.ID // agents that may contribute and be members of committees, in any order; must not change while the task runs
 	Committee       Committee
-	MinContributors int    // with fewer there is no sum; more than the threshold
-	Dimension       int    // length of a vector
+	MinContributors int    // minimum number of contributors of a sum; more than the threshold
+	Dimension       int    // length of every vector
 	Rounds          uint64 // maximum number of rounds
 
-	// Interval is the length of a tick, 2s if zero. An agent counts ticks from the time at which it
+	// Interval is the length of a tick; 0 means 2s. An agent counts ticks from the time at which it
 	// learns of the round. A tick should be much longer than the transmission of a message.
 	Interval time.Duration
-	Deal     int // ticks after which the committee votes without late contributors; 5 if zero
-	Turn     int // ticks of each member's turn to propose, at least 2; 3 if zero
-	Deadline int // ticks after which the round is aborted; if zero, enough for the tolerated number of absent members
+	Deal     int // ticks after which the committee votes without late contributors; 0 means 5
+	Turn     int // ticks of each member's turn to propose, at least 2; 0 means 3
+	Deadline int // ticks after which the round is aborted; 0 means enough for the tolerated number of absent members
 
-	// Random is crypto/rand.Reader: a party that can predict it can compute the contributions.
+	// Random must be crypto/rand.Reader: a party that can predict it can compute the contributions.
 	Random io.Reader
-	// Sign signs with the agent's key, Verify checks a peer's signature; see Signer and Verify. A
-	// signature has 64 bytes.
+	// Sign signs a statement with the agent's key. Verify checks a peer's signature. The functions
+	// Signer and Verify implement them. A signature has 64 bytes.
 	Sign   func(statement []byte) ([]byte, error)
 	Verify func(signer peer.ID, statement, signature []byte) bool
 }
 
-// Signer returns the Sign of a Config for an Ed25519 key.
+// Signer returns an implementation of Config.Sign for an Ed25519 key.
 func Signer(key crypto.PrivKey) func([]byte) ([]byte, error) { return key.Sign }
 
-// Verify is the Verify of a Config whose peers have Ed25519 keys, which their IDs contain.
+// Verify implements Config.Verify for peers with Ed25519 keys. The peer IDs contain the public
+// keys.
 func Verify(signer peer.ID, statement, signature []byte) bool {
 	key, err := signer.ExtractPublicKey()
 	if err != nil || key.Type() != crypto.Ed25519 {
@@ -65,8 +66,8 @@ func Verify(signer peer.ID, statement, signature []byte) bool {
 	return err == nil && ok
 }
 
-// MaxValue returns the largest absolute value of a number in a contribution: with it the sum of the
-// whole roster is unique in the field.
+// MaxValue returns the maximum absolute value of a number in a contribution. With this limit, the
+// field represents the sum of the whole roster uniquely.
 func (c *Config) MaxValue() int64 { return MaxSum / int64(len(c.Roster)) }
 
 // validate sets defaults, sorts a copy of the roster and rejects an unusable configuration.
@@ -113,7 +114,7 @@ func (c *Config) validateTimes() error {
 	if c.Turn == 0 {
 		c.Turn = 3
 	}
-	turns := c.Committee.Members - c.Committee.Quorum + 1 // until a present member has its turn
+	turns := c.Committee.Members - c.Committee.Quorum + 1 // number of turns until a present member has its turn
 	if c.Deadline == 0 {
 		c.Deadline = c.Deal + (turns+2)*c.Turn
 	}
@@ -127,8 +128,8 @@ func (c *Config) validateTimes() error {
 	return nil
 }
 
-// digest identifies everything that agents must have in common. It is part of every message and of
-// everything that is signed, so that none is taken for one of another task, roster or committee.
+// digest returns a hash of all that agents must have in common. It is part of every message and of
+// every signed statement, so that none is valid for another task, roster or committee.
 func (c *Config) digest() [sha256.Size]byte {
 	h := sha256.New()
 	h.Write([]byte("fbo-securesum-3"))

@@ -4,18 +4,19 @@ import (
 	"io"
 )
 
-// Shares of one polynomial are a Reed–Solomon code word (McEliece and Sarwate 1981). If up to
-// (n−degree−1)/2 of n answers are wrong, the correct ones determine it: two polynomials that both
-// fit n−(n−degree−1)/2 of them have more than degree points in common.
+// Shares of one polynomial are a Reed–Solomon code word (McEliece and Sarwate 1981). Let e =
+// (n−degree−1)/2, rounded down. If at most e of n answers are wrong, the correct answers determine
+// the polynomial: two polynomials that both fit n−e of the answers have more than `degree` points
+// in common.
 
-// correct is reconstruct that outvotes wrong answers, up to (n−degree−1)/2 of n. It also returns
-// their indices. An error wraps ErrInconsistent if no polynomials fit all but that number. If more
-// answers are wrong, colluding members can choose them so that the result is wrong: n−degree minus
-// the outvoted number of them suffice.
+// correct returns the same as reconstruct, but tolerates up to (n−degree−1)/2 wrong answers of n.
+// It also returns the indices of the wrong answers. An error wraps ErrInconsistent if more answers
+// are wrong. Colluding members can avoid this error and cause a wrong result: n−degree of them,
+// minus the number of wrong answers that correct tolerates, are sufficient.
 //
-// An answer that is wrong in any coordinate is wrong as a whole. One random combination of the
-// coordinates shows the wrong answers, except with a probability of n in 2⁶¹, so that only one word
-// must be decoded; the vectors of the other answers are then checked in full.
+// An answer that is wrong in one coordinate counts as wrong in all. A random combination of the
+// coordinates identifies the wrong answers, except with a probability of n in 2⁶¹. So only one code
+// word must be decoded. The vectors of the other answers are then checked in full.
 func correct(answers []answer, degree int, random io.Reader) (values []element, wrong []int, err error) {
 	most := (len(answers) - degree - 1) / 2
 	if values, err = reconstruct(answers, degree); err == nil || most < 1 {
@@ -54,13 +55,13 @@ func correct(answers []answer, degree int, random io.Reader) (values []element, 
 	return values, wrong, nil
 }
 
-// unlocated returns the correct points of a word with at most this number of errors, by the key
-// equation of Berlekamp and Welch: with E of degree errors, zero where the word y is wrong, and Q =
-// P·E, the equation Q(x) = y·E(x) holds at all points, and every solution has the same Q/E. Points
-// at which E happens to be zero are omitted, too. The result is meaningless if more points are
-// wrong.
+// unlocated returns the correct points of a code word with at most `errors` wrong points, by the
+// key equation of Berlekamp and Welch. E is a polynomial of degree `errors` that is zero at the
+// wrong points of the word y, and Q = P·E, where P is the correct polynomial. Then Q(x) = y·E(x)
+// holds at all points, and every solution has the same Q/E. The result also omits points at which E
+// happens to be zero. It is meaningless if more points are wrong.
 func unlocated(word []answer, degree, errors int) (right []answer) {
-	unknowns := degree + 2*errors + 1 // of Q degree+errors+1, of E those below the leading 1
+	unknowns := degree + 2*errors + 1 // degree+errors+1 coefficients of Q, and the coefficients of E below its leading 1
 	rows := make([][]element, len(word))
 	for i, a := range word {
 		power, row := element(1), make([]element, unknowns+1)
@@ -90,9 +91,9 @@ func unlocated(word []answer, degree, errors int) (right []answer) {
 	return right
 }
 
-// solve returns one solution of linear equations, whose last column is the right side, by Gaussian
-// elimination; free unknowns are zero. Without a solution the result is meaningless. It overwrites
-// the rows.
+// solve returns one solution of linear equations by Gaussian elimination. The last column of each
+// row is the right side. Free unknowns are zero. If there is no solution, the result is
+// meaningless. solve overwrites the rows.
 func solve(rows [][]element, unknowns int) []element {
 	solution, pivots := make([]element, unknowns), 0
 	var columns []int

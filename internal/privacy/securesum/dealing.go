@@ -10,31 +10,31 @@ import (
 )
 
 // A dealer proves, without disclosing its parts, that they belong to polynomials of the threshold's
-// degree. It shares a few random numbers, the masks, after its vector, and commits itself to each
-// part by a hash. For each mask, it publishes a random combination of all coordinates plus the
-// mask; the weights follow from the commitments. A part that does not fit them is a proof against
-// the dealer, which has signed both.
+// degree. After its vector it shares a few random numbers, the masks. It commits itself to each
+// part by a hash. For each mask it publishes the polynomial of a random combination of all
+// coordinates plus the mask. The weights of the combination follow from the commitments. A part
+// that does not fit these polynomials is a proof against the dealer, which has signed both.
 
 const (
-	masks     = 3  // numbers after a vector; a wrong part fits each with probability 1 in 2⁶¹
+	masks     = 3  // number of masks; a wrong part fits the combination of each mask with probability 1 in 2⁶¹
 	saltBytes = 64 // twice the length of a hash, so that each hash is equally likely for all parts
 )
 
-// part is the data for one member: the values of the polynomials at its point, those of the masks
-// last, and the salt of the commitment to them.
+// part is the data that a dealer sends to one member. It has the values of the polynomials at the
+// member's point, with those of the masks last, and the salt of the commitment to these values.
 type part struct {
 	salt   []byte
 	values []element
 }
 
-// share returns the part of the vector without the masks.
+// share returns the values that belong to the vector, without those of the masks.
 func (p part) share() []element { return p.values[:len(p.values)-masks] }
 
-// header holds the data of a deal that are the same for all members.
+// header holds the data of a deal that is the same for all members.
 type header struct {
-	commitments [][sha256.Size]byte // to the parts, by rank
-	checks      [][]element         // the combined polynomials, one for each mask, at points 1 to threshold+1
-	signature   []byte              // of the dealer, over the statement
+	commitments [][sha256.Size]byte // hashes of the parts, by rank of the member
+	checks      [][]element         // values of the combined polynomials, one for each mask, at points 1 to threshold+1
+	signature   []byte              // signature of the dealer on the statement
 }
 
 // deals holds everything that a dealer sends in a round.
@@ -61,13 +61,14 @@ func (e *Exchange) statement(d dealing, h header) []byte {
 	return h.appendUnsigned(e.context("fbo-securesum-deal-1", d))
 }
 
-// name returns a hash that identifies a dealer's header. It does not cover the signature: a dealer
-// can make many of one statement.
+// name returns a hash that identifies a dealer's header. It does not cover the signature, since a
+// dealer can make many signatures of one statement.
 func (e *Exchange) name(d dealing, h header) [sha256.Size]byte {
 	return sha256.Sum256(e.statement(d, h))
 }
 
-// commitment hides a part as long as its salt is unknown, and binds the dealer to it.
+// commitment is a function that returns the commitment to a part. It hides the part as long as the
+// salt is unknown, and binds the dealer to the part.
 type commitment func(context []byte, rank int, p part) [sha256.Size]byte
 
 func hashed(context []byte, rank int, p part) [sha256.Size]byte {
@@ -80,7 +81,7 @@ func (e *Exchange) commitment(d dealing, rank int, p part) [sha256.Size]byte {
 	return e.commit(e.context("fbo-securesum-part-1", d), rank, p)
 }
 
-// split splits a vector and masks into parts for the committee.
+// split divides a vector and new masks into parts for the committee, with their header.
 func (e *Exchange) split(round uint64, vector []element) (deals, error) {
 	mask := make([]element, masks)
 	if err := draw(mask, e.cfg.Random); err != nil {
@@ -101,7 +102,7 @@ func (e *Exchange) split(round uint64, vector []element) (deals, error) {
 	return e.seal(round, parts)
 }
 
-// seal returns the agent's parts with their header.
+// seal returns the agent's parts with their signed header.
 func (e *Exchange) seal(round uint64, parts []part) (deals, error) {
 	d, h := dealing{round, e.self}, header{}
 	for rank, p := range parts {
@@ -121,7 +122,8 @@ func (e *Exchange) seal(round uint64, parts []part) (deals, error) {
 	return deals{h, parts}, nil
 }
 
-// weights returns the weights of the coordinates, for each mask.
+// weights returns the weights of the coordinates in the combination of each mask. They are derived
+// from the commitments by a hash.
 func (e *Exchange) weights(d dealing, commitments [][sha256.Size]byte) [][]element {
 	shake := sha3.NewSHAKE128()
 	_, _ = shake.Write(e.context("fbo-securesum-weights-1", d))
@@ -131,7 +133,7 @@ func (e *Exchange) weights(d dealing, commitments [][sha256.Size]byte) [][]eleme
 	weights := make([][]element, masks)
 	for i := range weights {
 		weights[i] = make([]element, e.shape.dimension)
-		_ = draw(weights[i], shake) // its output has no end
+		_ = draw(weights[i], shake) // cannot fail: the output of SHAKE has no end
 	}
 	return weights
 }
@@ -148,17 +150,18 @@ func combine(weights [][]element, p part) []element {
 	return combined
 }
 
-// signed reports whether the dealer has signed a header.
+// signed reports whether the header has a valid signature of the dealer.
 func (e *Exchange) signed(d dealing, h header) bool {
 	return e.cfg.Verify(e.cfg.Roster[d.dealer], e.statement(d, h), h.signature)
 }
 
-// opens reports whether the header commits to a part.
+// opens reports whether a part has the hash to which the header commits.
 func (e *Exchange) opens(d dealing, h header, rank int, p part) bool {
 	return e.commitment(d, rank, p) == h.commitments[rank]
 }
 
-// fits reports whether a part that opens belongs to the polynomials of the header.
+// fits reports whether a part belongs to the polynomials of the header. It assumes that opens
+// returns true for the part.
 func (e *Exchange) fits(d dealing, h header, rank int, p part) bool {
 	var answers []answer
 	for k, values := range h.checks {

@@ -1,11 +1,11 @@
-// Package securesum adds up vectors of a group of agents without a server, so that no agent sees
-// more than the sum.
+// Package securesum computes sums of vectors of a group of agents without a server, so that no
+// agent learns more than the sum.
 //
-// [Exchange] is one agent's part, for all rounds of a task. In a round every agent may contribute
+// [Exchange] holds one agent's state in all rounds of a task. In a round every agent may contribute
 // one vector, noise included, with [Exchange.Contribute]. The round ends with an [Outcome]: the sum
-// and its contributors, or a reason why there is none. An exchange that has something to sum, such
-// as one that releases weights, owns the Exchange, passes its own inputs to Step, and appends the
-// outputs of Step and Contribute to its own.
+// and its contributors, or a reason why there is none. Another exchange, such as one that releases
+// weights, owns the Exchange. It passes its own inputs to Step, and appends the outputs of Step and
+// Contribute to its own.
 //
 // # A round
 //
@@ -24,7 +24,8 @@
 //     member that lacks a share abstains. Shares of a sum are sums of shares, so that t+1 of these
 //     determine the sum of the vectors. Further ones are a check.
 //
-// Agents exchange a status in every tick. Messages that it shows to be missing are sent again.
+// Agents send each other a status in every tick. Messages that are missing by the status of an
+// agent are sent to it again.
 //
 // # Guarantees
 //
@@ -81,9 +82,10 @@
 //
 // # Adversaries
 //
-// The protocol assumes that members are curious and that up to t of them collude. Colluding members
-// may also vote for several sets, report false holdings and send nothing. They cannot learn more
-// this way, but any one of them can make rounds fail by voting for a set that no member holds.
+// The protocol assumes that members try to learn the vectors of others, and that up to t of them
+// collude. Colluding members may also vote for several sets, report shares that they do not hold,
+// and send nothing. They cannot learn more in this way. But any one of them can make rounds fail,
+// by voting for a set that no member holds.
 //
 // Reed–Solomon decoding corrects up to e = (n−t−1)/2, rounded down, wrong answers of n, and
 // [Outcome] names their authors. More are an error, unless n−t−e members collude: these can produce
@@ -97,8 +99,8 @@
 // members.
 //
 // A member that restarts with an old copy of its journal does not know its vote and may cast
-// another one: it counts as one of the t. If it deals again in a round, the two headers are a proof
-// against it, and it contributes no more.
+// another one, so it counts as one of the t. If it deals again in a round, the two headers are a
+// proof against it, and other agents accept no more deals of it.
 //
 // # Limits
 //
@@ -111,9 +113,10 @@
 // The package does not check the vectors: a contributor can use any numbers, as long as the parts
 // fit together, and make the sum useless. A user of a sum must check it against its own data first.
 //
-// It does not hide the participants, and it trusts the roster. With an open roster, or with keys
-// chosen for the hash after the task is known, one party could fill a committee. The roster is
-// fixed before, and the same for all agents: messages of agents with another one are ignored.
+// It does not hide who participates, and it trusts the roster. If the roster were open, or if keys
+// could be chosen after the task is known, one party could fill a committee with identities of its
+// own. Therefore the roster is fixed in advance and the same for all agents: messages of agents
+// with another roster are ignored.
 //
 // # Sources
 //
@@ -126,8 +129,8 @@
 // Sharing" (2023). The argument that two quorums of more than (C+t)/2 have an honest member in
 // common is from Malkhi and Reiter, "Byzantine Quorum Systems" (1998).
 //
-// For contrast: in Bonawitz et al., "Practical Secure Aggregation for Privacy-Preserving Machine
-// Learning" (2017), agents hide vectors under pairwise masks. That is cheaper to send for thousands
-// of clients, but needs a server and another exchange for each client that drops out. Its round of
-// consistency checks has the role of the certificate here.
+// For comparison: in Bonawitz et al., "Practical Secure Aggregation for Privacy-Preserving Machine
+// Learning" (2017), agents hide vectors under pairwise masks. That needs less traffic with
+// thousands of clients, but it needs a server, and additional messages for each client that drops
+// out. Its round of consistency checks has the role of the certificate here.
 package securesum

@@ -15,53 +15,53 @@ const Kind = "securesum"
 
 const tickTimer = "tick"
 
-// Outcome is the value that the view has under Kind: the end of the latest round.
+// Outcome is the value of the exchange's Result: the end of the latest round.
 type Outcome struct {
 	Round        uint64
-	Sum          []int64   // per coordinate, of the contributors' vectors; nil if Err is set
+	Sum          []int64   // sum of the contributors' vectors; nil if Err is set
 	Contributors []peer.ID // sorted
-	Answers      int       // number of the committee's sums that agreed; threshold+1 of them are unchecked
-	Outvoted     []peer.ID // members whose sums did not fit; they are at fault, because honest members add up only parts that fit
-	Disqualified []peer.ID // dealers with a proof against them, from this round or an earlier one
+	Answers      int       // number of members' sums that agreed; if it is threshold+1, nothing checks them
+	Outvoted     []peer.ID // members whose sums did not fit; they are dishonest or faulty, since honest members add up only parts that fit
+	Disqualified []peer.ID // dealers against which there is a proof, from this round or an earlier one
 	Err          error     // wraps one of the errors of this package
 }
 
-// Exchange is one agent's part in all rounds of a task. The driver must authenticate the sender of
-// a Direct and encrypt messages for their receiver, as libp2p's streams do.
+// Exchange holds one agent's state in all rounds of a task. Its caller must authenticate the sender
+// of each Direct input and encrypt messages for their receiver, as libp2p's streams do.
 type Exchange struct {
 	cfg     Config
 	shape   shape
 	commit  commitment
-	index   map[peer.ID]int // of the roster
+	index   map[peer.ID]int // index of each peer on the sorted roster
 	self    int
 	started bool
-	broken  error // why the exchange sends nothing
+	broken  error // reason why the exchange sends nothing; nil if it works
 
-	current     *round // nil before the first
-	previous    *round // it has ended here, and still answers peers that are behind
+	current     *round // current round; nil before the first
+	previous    *round // the round before; it has ended for this agent, and still answers peers that have not ended it
 	memory      memory
 	ahead       []uint64     // by roster index: the newest round in each peer's messages
-	reminded    set          // peers to which the agent has sent the current round or its presence in this tick
-	unlike      set          // peers with messages of another version
+	reminded    set          // peers to which the agent has sent a status or an answer to a call in this tick
+	unlike      set          // peers that use another version of messages
 	clock       int          // ticks since the start
-	lastReports []lastReport // by roster index: the newest round in each peer's messages, and when
-	elected     elected      // of the round that was last requested
-	unmet       lastReport   // the round whose committee last lacked a quorum, and since when
-	called      lastReport   // the round for which the committee was last called, and when
+	lastReports []lastReport // by roster index: round and time of each peer's latest message
+	elected     elected      // committee of the round that was last requested
+	unmet       lastReport   // the round whose committee lacked a quorum when last asked, and the time since when
+	called      lastReport   // round and time of the latest call to a committee
 
-	disqualified set      // dealers, permanently
-	proofs       [][]byte // against them, as messages; nil if from earlier runs
+	disqualified set      // dealers against which there is a proof; permanent
+	proofs       [][]byte // by roster index: proof against the dealer as a message; nil if it was found in an earlier run
 	slanderers   set      // peers that sent an invalid proof
 
-	out []strategy.Output // of the current step
+	out []strategy.Output // outputs of the current step
 }
 
-// memory holds the data about the latest round from records of earlier runs.
+// memory holds the state of the latest round, from records of earlier runs.
 type memory struct {
 	round uint64
 	dealt bool
 	voted bool
-	vote  *vote // nil if cast under another configuration
+	vote  *vote // nil if the vote was cast under another configuration
 }
 
 var _ strategy.Exchange = (*Exchange)(nil)
@@ -95,7 +95,8 @@ func New(cfg Config) (*Exchange, error) {
 // Name implements strategy.Exchange.
 func (*Exchange) Name() string { return Kind }
 
-// Decode implements strategy.Exchange. Nothing is published, so it refuses every payload.
+// Decode implements strategy.Exchange. The exchange publishes no shares, so Decode rejects every
+// payload.
 func (*Exchange) Decode([]byte) (any, error) {
 	return nil, errors.New("there are no shares of this kind")
 }
@@ -119,8 +120,9 @@ func (e *Exchange) Step(_ strategy.View, in strategy.Input) []strategy.Output {
 	return e.take()
 }
 
-// Next returns the round to which the agent can contribute now. There is none during a round to
-// which it has already contributed, after the last round, and for a dealer with a proof against it.
+// Next returns the round to which the agent can contribute now. ok is false in three cases: during
+// a round to which the agent has already contributed, after the last round, and if there is a proof
+// against this agent as a dealer.
 func (e *Exchange) Next() (round uint64, ok bool) {
 	switch {
 	case !e.started || e.broken != nil || e.disqualified.has(e.self):
@@ -133,15 +135,16 @@ func (e *Exchange) Next() (round uint64, ok bool) {
 	return e.current.number + 1, e.current.number < e.cfg.Rounds
 }
 
-// Underway reports whether peers' messages have opened the round that Next returns.
+// Underway reports whether the round that Next returns has begun, by messages of peers.
 func (e *Exchange) Underway() bool { return e.current != nil && !e.current.over() }
 
 // Contribute adds the agent's vector, noise included, to a round, which must be the one that Next
-// returns. The caller must return the outputs from the step in which it decides this, after those
-// that record the cost of the contribution. The contribution is spent whatever the result of the
-// round, because peers may learn a sum that this agent does not. The same vector, with the same
-// noise, must never be used in two rounds: the difference of two sums would disclose the vectors of
-// agents that left. Numbers are at most [Config.MaxValue] in absolute value.
+// returns. Numbers must be at most [Config.MaxValue] in absolute value. The caller must return the
+// outputs in the same step, after the outputs that record the privacy cost of the contribution.
+//
+// The contribution costs privacy budget whatever the result of the round, because peers may learn a
+// sum that this agent does not. The same vector with the same noise must never be used in two
+// rounds. The difference of two sums would disclose the vectors of agents that left.
 func (e *Exchange) Contribute(round uint64, vector []int64) ([]strategy.Output, error) {
 	if e.broken != nil {
 		return nil, e.broken
@@ -166,8 +169,8 @@ func (e *Exchange) Contribute(round uint64, vector []int64) ([]strategy.Output, 
 	if e.current == nil || e.current.number != round {
 		e.shift(newRound(e, round))
 	}
-	// After a restart the coefficients are lost, and others would not fit the shares already sent:
-	// an agent that has dealt does not deal again.
+	// After a restart the coefficients of the polynomials are lost, and new ones would not fit the
+	// shares already sent. So an agent that has dealt in a round does not deal again.
 	e.record(record{kind: recordDealt, round: round})
 	e.current.contribute(deals)
 	return e.take(), nil
@@ -209,7 +212,7 @@ func (e *Exchange) replay(data []byte) {
 
 func (e *Exchange) replayDisqualified(r record) {
 	switch {
-	case r.digest != e.shape.digest: // perhaps of another roster
+	case r.digest != e.shape.digest: // the record may belong to another roster
 	case r.dealer >= len(e.cfg.Roster):
 		e.broken = fmt.Errorf("%w: dealer %d of %d", ErrJournal, r.dealer, len(e.cfg.Roster))
 	default:
@@ -217,7 +220,7 @@ func (e *Exchange) replayDisqualified(r record) {
 	}
 }
 
-// start resumes the latest round of an earlier run, without its shares.
+// start resumes the latest round of the earlier run. The shares that the agent held are lost.
 func (e *Exchange) start() {
 	if e.broken != nil {
 		e.emit(strategy.Result{Value: Outcome{Err: e.broken}})
@@ -277,10 +280,10 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 	}
 }
 
-// follow opens the round in peers' messages. One peer is enough for the next round if the current
-// one is over. Further ahead, or during a round, it takes more peers than may collude. Then the
-// agent has missed at least one round in between, and those peers no longer need the agent's
-// current one.
+// follow opens a round that peers' messages belong to. If the current round is over, one peer is
+// sufficient to open the next one. A round that is further ahead, or any round during the current
+// one, needs more peers than may collude. In that case the agent has missed at least one round, and
+// those peers no longer need the agent's current one.
 func (e *Exchange) follow(spoken uint64) {
 	number, over := uint64(0), true
 	if e.current != nil {
@@ -317,7 +320,7 @@ func (e *Exchange) record(r record) { e.emit(strategy.Record{Data: r.encode()}) 
 
 func (e *Exchange) send(to int, m message) { e.sendTo([]int{to}, m) }
 
-// sendTo encodes once; it omits the agent itself.
+// sendTo sends a message to all receivers except the agent itself. It encodes the message once.
 func (e *Exchange) sendTo(receivers []int, m message) {
 	data := e.shape.encode(m)
 	for _, to := range receivers {

@@ -7,19 +7,19 @@ import (
 	"math/bits"
 )
 
-// element is a number modulo prime, always in its smallest form. The operations take the same time
-// for all numbers: no branch and no index depends on them.
+// element is a number modulo prime, always in [0, prime). The operations take the same time for all
+// numbers: no branch and no index depends on the values.
 type element uint64
 
-// prime is the Mersenne prime 2⁶¹−1, so that a product is reduced by one shift and one addition
-// (2⁶¹ ≡ 1).
+// prime is the Mersenne prime 2⁶¹−1. Since 2⁶¹ ≡ 1, a product is reduced by one shift and one
+// addition.
 const prime = 1<<61 - 1
 
-// MaxSum is the largest absolute value of numbers that the field represents uniquely: those from
-// −MaxSum to MaxSum.
+// MaxSum is the largest number for which the field represents all integers from −MaxSum to MaxSum
+// uniquely.
 const MaxSum = (prime - 1) / 2
 
-// fold reduces a number below 2·prime.
+// fold returns a number below 2·prime modulo prime.
 func fold(x uint64) element {
 	x -= prime
 	return element(x + prime&-(x>>63))
@@ -44,7 +44,7 @@ func invert(a element) element {
 	return multiply(multiply(result, result), a)
 }
 
-// encode maps −MaxSum…MaxSum into the field, negative numbers to its upper half.
+// encode maps the integers from −MaxSum to MaxSum into the field, negative ones to its upper half.
 func encode(v int64) element { return fold(uint64(v + v>>63&prime)) }
 
 // decode is the inverse of encode.
@@ -53,14 +53,14 @@ func decode(a element) int64 {
 	return v - prime&((MaxSum-v)>>63)
 }
 
-// addTo adds b to a in place; they have the same length.
+// addTo adds b to a in place. Both must have the same length.
 func addTo(a, b []element) {
 	for i, x := range b {
 		a[i] = add(a[i], x)
 	}
 }
 
-// draw fills a vector with independent uniform elements.
+// draw fills a vector with independent, uniformly distributed elements.
 func draw(into []element, random io.Reader) error {
 	buffer := make([]byte, 8*len(into))
 	if _, err := io.ReadFull(random, buffer); err != nil {
@@ -69,7 +69,7 @@ func draw(into []element, random io.Reader) error {
 	for i := range into {
 		word := buffer[8*i : 8*i+8]
 		x := binary.LittleEndian.Uint64(word) & prime
-		for x == prime { // probability 1 in 2⁶¹; taking it for 0 would favour 0
+		for x == prime { // probability 1 in 2⁶¹; a reduction to 0 would make 0 more probable
 			if _, err := io.ReadFull(random, word); err != nil {
 				return fmt.Errorf("random bytes: %w", err)
 			}

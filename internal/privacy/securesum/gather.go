@@ -6,17 +6,18 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Before an agent contributes to a round it asks the round's committee whether it is present: a
-// contribution spends budget even if the round fails, and without a quorum it must fail. An answer
-// is not binding.
+// Before an agent contributes to a round, it asks the round's committee whether its members are
+// present. A contribution costs privacy budget even if the round fails, and without a quorum the
+// round must fail. An answer is not binding.
 
-// lastReport is the round and the time of a peer's latest message; round 0 is none.
+// lastReport holds the round and the time of a peer's latest message. Round 0 means that there is
+// none.
 type lastReport struct {
 	round uint64
 	tick  int
 }
 
-// elected is the committee of a round; electing it takes a hash for each roster entry.
+// elected caches the committee of a round, since its election takes a hash for each roster entry.
 type elected struct {
 	round   uint64
 	members []int // roster indices, in order of rank
@@ -33,7 +34,7 @@ func (e *Exchange) committee(round uint64) []int {
 }
 
 // receiveMessage records the round of a peer's message. A peer that has voted in the round, or
-// knows its result, accepts no further contribution.
+// knows its result, accepts no further contribution and counts as not present.
 func (e *Exchange) receiveMessage(sender int, m message) {
 	switch {
 	case m.round < e.lastReports[sender].round:
@@ -44,13 +45,14 @@ func (e *Exchange) receiveMessage(sender int, m message) {
 	}
 }
 
-// Gather reports whether the committee of the round that Next returns has a quorum. For this, a
-// quorum of its members, including the agent itself if it is one, must have sent the agent a
-// message of this round within a turn. The caller must return the outputs, which ask the others,
-// from the step in which it calls Gather. Gather asks once in a tick, so that it may be called in
-// every step in which the agent wishes to contribute. If a committee has lacked a quorum for the
-// duration of a round, the round is opened anyway and ends without a sum: the next round has
-// another committee.
+// Gather asks the committee of the round that Next returns whether its members are present. met
+// reports whether a quorum is. A member counts as present if it has sent this agent a message of
+// this round within the length of a turn. The agent itself counts as present if it is a member.
+//
+// The caller must return the outputs in the same step. Gather asks at most once in a tick, so it
+// may be called in every step in which the agent wishes to contribute. If a committee has lacked a
+// quorum for the duration of a round, the round is opened anyway and ends without a sum, because
+// the next round has another committee.
 func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 	round, ok := e.Next()
 	if !ok {
@@ -82,10 +84,10 @@ func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 	return e.take(), met
 }
 
-// answerCall answers, once in a tick to each sender, that the agent is present. It does not answer
-// if the agent is still in an earlier round, or if the round accepts no further contribution, which
-// would spend budget without being in a sum. A sender that asks about an earlier round gets the
-// current one instead.
+// answerCall answers a call: the agent is present. It answers each sender at most once in a tick.
+// It does not answer if the agent is still in an earlier round, or if the round accepts no further
+// contribution. Such a contribution would cost privacy budget without being in a sum. A sender that
+// asks about an earlier round receives the status of the current round instead.
 func (e *Exchange) answerCall(sender int, m message) {
 	if m.kind != kindCall || e.reminded.has(sender) {
 		return
@@ -102,7 +104,7 @@ func (e *Exchange) answerCall(sender int, m message) {
 	e.send(sender, reply)
 }
 
-// warnOf warns, once, that a peer uses another version.
+// warnOf warns, once for each peer, that the peer uses another version of messages.
 func (e *Exchange) warnOf(sender int, version byte) {
 	if e.unlike.has(sender) {
 		return

@@ -6,13 +6,13 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Proofs against dealers are messages that any agent can verify. A complaint is a part to which the
-// dealer has committed itself and that does not fit its header. A contradiction is two headers of
-// one dealer for one round. Only the dealer can make either. An agent that has seen one accepts no
-// further deal of this dealer, in any round.
+// Proofs against dealers are messages that any agent can verify. A complaint contains a part to
+// which the dealer has committed itself, and the header that the part does not fit. A contradiction
+// contains two headers of one dealer for one round. Only the dealer can cause either. An agent that
+// has received a valid proof accepts no further deal of this dealer, in any round.
 
-// judge checks a proof from a peer. After an invalid proof, it ignores proofs of that sender for
-// the rest of this run, so that each dishonest sender costs one check.
+// judge verifies a proof from a peer. After an invalid proof it ignores all proofs of that sender
+// for the rest of this run. So each dishonest sender costs at most one verification.
 func (e *Exchange) judge(sender int, m message) {
 	if e.disqualified.has(m.dealer) || e.slanderers.has(sender) {
 		return
@@ -28,7 +28,7 @@ func (e *Exchange) judge(sender int, m message) {
 	}
 }
 
-// proves reports whether a message is a proof.
+// proves reports whether a complaint or a contradiction is a valid proof.
 func (e *Exchange) proves(m message) bool {
 	d := dealing{m.round, m.dealer}
 	if m.kind == kindContradiction {
@@ -37,21 +37,22 @@ func (e *Exchange) proves(m message) bool {
 	return e.signed(d, m.header) && e.opens(d, m.header, m.rank, m.part) && !e.fits(d, m.header, m.rank, m.part)
 }
 
-// disqualify stores a dealer with the proof against it, and records it.
+// disqualify stores a dealer with the proof against it, and writes a record.
 func (e *Exchange) disqualify(proof message) {
 	e.disqualified.add(proof.dealer)
 	e.proofs[proof.dealer] = e.shape.encode(proof)
 	e.record(record{kind: recordDisqualified, round: proof.round, digest: e.shape.digest, dealer: proof.dealer})
 }
 
-// expose sends a proof that the agent has found to the whole roster.
+// expose sends the whole roster a proof that the agent has found.
 func (r *round) expose(proof message) {
 	proof.round = r.number
 	r.e.disqualify(proof)
 	r.e.sendTo(r.everybody, proof)
 }
 
-// inform sends a peer a proof against a dealer whose parts it holds.
+// inform sends a peer a proof against a dealer, if the peer reports that it holds a part of that
+// dealer.
 func (r *round) inform(sender int, held set) {
 	for dealer, proof := range r.e.proofs {
 		if proof == nil || !held.has(dealer) {
@@ -64,9 +65,9 @@ func (r *round) inform(sender int, held set) {
 	}
 }
 
-// accept stores a part of a contributor. It ignores a part that does not open: any agent could have
-// made it, and the contributor must send the correct one. The first part of each contributor
-// counts.
+// accept stores a contributor's part for this agent. It ignores a part that does not open: any
+// agent could have made it, and the contributor must send the correct one. Of several parts of a
+// contributor the first is used.
 func (r *round) accept(contributor int, h header, p part) {
 	if !r.serves() || r.e.disqualified.has(contributor) {
 		return
@@ -85,7 +86,8 @@ func (r *round) accept(contributor int, h header, p part) {
 	}
 }
 
-// compare compares a header of a dealer with the one that the agent has.
+// compare compares a header of a dealer with the one that the agent has, and sends a proof if they
+// contradict each other.
 func (r *round) compare(dealer int, h header) {
 	d := dealing{r.number, dealer}
 	if r.e.disqualified.has(dealer) || r.headers[dealer] == nil || r.e.name(d, h) == r.names[dealer] || !r.e.signed(d, h) {
@@ -94,8 +96,8 @@ func (r *round) compare(dealer int, h header) {
 	r.expose(message{kind: kindContradiction, dealer: dealer, header: *r.headers[dealer], other: h})
 }
 
-// confront sends the agent's header to a member that holds a part under another header, so that the
-// member has both.
+// confront sends the agent's header of a dealer to a member that holds a part of the dealer under
+// another header. With both headers, the member has a proof.
 func (r *round) confront(rank int, s status) {
 	next := 0
 	for i := range r.names {
@@ -114,7 +116,7 @@ func (r *round) confront(rank int, s status) {
 	}
 }
 
-// holding returns the contributors whose parts a member holds under the same headers as the agent.
+// holding returns the contributors whose parts a member holds under the headers that the agent has.
 func (r *round) holding(rank int) set {
 	row := r.rows[rank]
 	if rank == r.rank || !r.serves() {
@@ -133,7 +135,7 @@ func (r *round) holding(rank int) set {
 	return held
 }
 
-// complete reports whether a set has all contributors except disqualified ones.
+// complete reports whether a set contains the whole roster, except disqualified dealers.
 func (e *Exchange) complete(held set) bool {
 	for i := range e.cfg.Roster {
 		if !held.has(i) && !e.disqualified.has(i) {

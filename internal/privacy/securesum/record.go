@@ -11,34 +11,34 @@ import (
 //
 //	version (1 byte, 1) · kind (1) · round (8)
 //
-// and, for a vote, digest of the configuration (32) · signature (64) · choice, which only this
-// configuration can read; for a disqualified dealer, digest (32) · roster index (2). There are at
-// most three records per round, and one per dealer.
+// A vote continues with: digest of the configuration (32) · signature (64) · choice. Only agents
+// with this configuration can read the choice. A disqualified dealer continues with: digest (32) ·
+// roster index (2). There are at most three records per round, and one per dealer.
 const (
 	recordOpened = 1 // the agent takes part in the round
-	recordDealt  = 2 // it is about to send the shares of its vector
-	recordVoted  = 3 // it is about to send its vote
+	recordDealt  = 2 // the agent is about to send the shares of its vector
+	recordVoted  = 3 // the agent is about to send its vote
 
-	recordDisqualified = 4 // it has seen a proof against a dealer, whose deals it no longer accepts
+	recordDisqualified = 4 // the agent has a proof against a dealer, whose deals it no longer accepts
 )
 
 const recordBytes = 2 + 8
 
-// recordVersion differs from that of messages: the digest identifies a vote of another
-// configuration.
+// recordVersion is the version of records. It is independent of that of messages: a vote of another
+// configuration is recognised by the digest.
 const recordVersion = 1
 
-// ErrJournal means that a record of an earlier run is unreadable, so that a vote or a contribution
-// may be unknown; the exchange then sends nothing.
+// ErrJournal means that a record of an earlier run is unreadable. A vote or a contribution of the
+// agent may then be unknown, so the exchange sends nothing.
 var ErrJournal = errors.New("a record of secure sums is unreadable")
 
 type record struct {
 	kind      byte
 	round     uint64
-	digest    [sha256.Size]byte // of recordVoted and recordDisqualified
-	signature []byte            // of recordVoted, like choice
+	digest    [sha256.Size]byte // set for recordVoted and recordDisqualified
+	signature []byte            // set for recordVoted, like choice
 	choice    []byte
-	dealer    int // of recordDisqualified
+	dealer    int // roster index; set for recordDisqualified
 }
 
 func (r record) encode() []byte {

@@ -2,62 +2,62 @@ package securesum
 
 import "crypto/sha256"
 
-// Limits of the work that one peer may cause in a round.
+// Limits of the work that one peer can cause in a round.
 const (
-	maxMessages = 32 // per tick; further ones are dropped
-	maxSends    = 8  // of the same large message to one peer
-	resendTicks = 2  // ticks between two; the first may still be in transit
+	maxMessages = 32 // maximum number of messages per tick; further ones are dropped
+	maxSends    = 8  // maximum number of times that the same large message is sent to one peer
+	resendTicks = 2  // minimum ticks between two of these, since the first may still be in transit
 )
 
-// round is one agent's part in one round.
+// round holds one agent's state in one round.
 type round struct {
 	e         *Exchange
 	number    uint64
 	committee []int // roster indices, in order of rank
-	ranks     []int // by roster index; −1 for agents that do not serve
-	rank      int   // the agent's own
+	ranks     []int // by roster index: rank in the committee; −1 for agents that are not members
+	rank      int   // the agent's own rank
 	everybody []int // roster indices
-	others    []int // roster indices of agents that do not serve
+	others    []int // roster indices of agents that are not members
 	ticks     int
-	messages  []int // by roster index, within this tick
+	messages  []int // by roster index: number of messages in this tick
 
 	dealt    bool      // the agent has contributed, perhaps in an earlier run
-	deals    *deals    // its parts; nil if sent in an earlier run
+	deals    *deals    // the agent's parts; nil if they were sent in an earlier run
 	dealings []sending // by rank
 
 	held    set                 // contributors whose shares the agent holds
-	shares  [][]element         // of them, by roster index
-	headers []*header           // that the shares fit, by roster index; including the agent's own
-	names   [][sha256.Size]byte // of the headers
+	shares  [][]element         // by roster index: the share of each contributor in held
+	headers []*header           // by roster index: the header that each share fits, the agent's own included
+	names   [][sha256.Size]byte // by roster index: names of the headers
 	rows    []row               // by rank
-	votes   []*vote             // by rank, verified, the first of each
+	votes   []*vote             // by rank: the first vote of each member, verified
 	mute    bool                // the agent must not vote
-	full    bool                // the committee has been notified that no share is missing
+	full    bool                // the agent has reported to the committee that it lacks no share
 
 	certificate *certificate
 	sums        [][]element // by rank
-	sumsSent    []sending   // by roster index, of the agent's sum
-	enoughAt    int         // tick at which there were enough sums; −1 before
+	sumsSent    []sending   // by roster index: transmissions of the agent's sum
+	enoughAt    int         // tick at which enough sums had arrived; −1 before
 
 	headersSent []sending // by rank
 	proofsSent  []sending // by roster index
 
-	contradicted int // number of sums when they last contradicted each other
+	contradicted int // number of sums at which they last contradicted each other
 
 	outcome *Outcome
 }
 
-// row holds the last reported holdings of a member.
+// row holds the latest report of a member on the shares that it holds.
 type row struct {
-	held     set                 // nil if it has reported nothing
-	names    [][sha256.Size]byte // of the headers of held shares, in order; nil if not sent
-	received int                 // tick
+	held     set                 // contributors whose shares the member holds; nil before its first report
+	names    [][sha256.Size]byte // names of the headers of these shares, in order; nil if the report has none
+	received int                 // tick at which the report arrived
 }
 
-// sending counts how often a large message was sent to one peer.
+// sending counts the transmissions of a large message to one peer.
 type sending struct{ times, last int }
 
-// due reports whether it may be sent again, and if so counts it.
+// due reports whether the message may be sent now, and if so counts the transmission.
 func (s *sending) due(tick int) bool {
 	if s.times > 0 && tick < s.last+resendTicks || s.times >= maxSends {
 		return false
@@ -91,12 +91,12 @@ func newRound(e *Exchange, number uint64) *round {
 	}
 	r.rank = r.ranks[e.self]
 	if r.serves() {
-		r.rows[r.rank].held = r.held // the agent's own row is always up to date
+		r.rows[r.rank].held = r.held // shared, so that the agent's own row is always up to date
 	}
 	return r
 }
 
-// restore restores the vote that an earlier run has sent in the round.
+// restore restores the vote that the agent has sent in this round in an earlier run.
 func (r *round) restore(m memory) {
 	r.mute = m.voted
 	if r.serves() && m.vote != nil {
@@ -113,7 +113,7 @@ func (r *round) closed() bool {
 	return r.over() || r.mute || r.certificate != nil || r.serves() && r.votes[r.rank] != nil
 }
 
-// contribute deals the agent's parts.
+// contribute sends the agent's parts to the committee.
 func (r *round) contribute(d deals) {
 	r.dealt, r.deals = true, &d
 	if r.serves() {
@@ -140,9 +140,10 @@ func (r *round) keep(contributor int, h header, p part) {
 	r.headers[contributor], r.names[contributor] = &h, r.e.name(dealing{r.number, contributor}, h)
 }
 
-// tick counts time and sends, while the round is running, a status with the agent's holdings:
-// agents that can supply missing parts answer. A member sends it to all, since contributors see
-// from it whether their shares arrived; others send it to members only.
+// tick counts time. While the round is running it also sends a status with the shares that the
+// agent holds, so that other agents can send missing parts. A member sends its status to all, since
+// contributors learn from it whether their shares arrived. Other agents send theirs only to
+// members.
 func (r *round) tick() {
 	clear(r.messages)
 	r.ticks++
@@ -165,7 +166,8 @@ func (r *round) tick() {
 // tell sends the agent's status to the committee.
 func (r *round) tell() { r.e.sendTo(r.committee, r.status(r.serves())) }
 
-// status leaves out disqualified dealers. The names of headers are for the committee.
+// status returns the agent's status. It omits disqualified dealers. named includes the names of
+// headers, which only members need.
 func (r *round) status(named bool) message {
 	s := status{certified: r.certificate != nil, held: newSet(len(r.names)), sums: newSet(len(r.sums))}
 	for i, name := range r.names {
@@ -189,7 +191,7 @@ func (r *round) status(named bool) message {
 	return message{round: r.number, kind: kindStatus, status: s}
 }
 
-// receive processes a message of a roster member. After its end a round only answers.
+// receive handles a message of an agent on the roster. A round that has ended only answers.
 func (r *round) receive(sender int, m message) {
 	if r.messages[sender]++; r.messages[sender] > maxMessages {
 		return
@@ -221,7 +223,7 @@ func (r *round) receive(sender int, m message) {
 	r.advance()
 }
 
-// note stores the reported holdings of a member, and its vote.
+// note stores a member's report of the shares that it holds, and its vote.
 func (r *round) note(rank int, s status) {
 	r.rows[rank] = row{held: s.held, names: s.names, received: r.ticks}
 	if r.serves() {
@@ -233,7 +235,7 @@ func (r *round) note(rank int, s status) {
 	}
 }
 
-// answer sends messages that the status shows to be missing and that the agent has.
+// answer sends the sender of a status the messages that it lacks and the agent has.
 func (r *round) answer(sender int, s status) {
 	rank := r.ranks[sender]
 	if rank >= 0 && r.deals != nil && !s.held.has(r.e.self) {
@@ -250,7 +252,7 @@ func (r *round) answer(sender int, s status) {
 	}
 }
 
-// advance performs all steps that have become possible.
+// advance performs all steps of the round that have become possible.
 func (r *round) advance() {
 	if r.over() {
 		return
@@ -267,8 +269,8 @@ func (r *round) advance() {
 	r.finish(false)
 }
 
-// fresh returns the ranks of the members that sent a message within a turn, including the agent's
-// own.
+// fresh returns the ranks of the members that have sent a status within the length of a turn,
+// including the agent's own.
 func (r *round) fresh() []int {
 	var ranks []int
 	for rank, row := range r.rows {

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// set is a subset of 0…n−1, one bit each. All sets of one n have the same length, and bits beyond n
-// are zero, so that equal sets are equal bytes.
+// set is a subset of 0…n−1 as a bit field. All sets with the same n have the same length, and bits
+// beyond n are zero, so that equal sets have equal bytes.
 type set []byte
 
 func newSet(n int) set { return make(set, setBytes(n)) }
@@ -39,7 +39,7 @@ func (s set) count() int {
 	return n
 }
 
-// within reports whether all of s is in o.
+// within reports whether s is a subset of o.
 func (s set) within(o set) bool {
 	for i, b := range s {
 		if b&^o[i] != 0 {

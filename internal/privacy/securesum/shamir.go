@@ -7,13 +7,15 @@ import (
 )
 
 // ErrInconsistent means that the sums of a round's committee do not belong to one polynomial, and
-// that too many are wrong to be outvoted: members have sent wrong ones, which cannot be identified.
+// that too many of them are wrong to be outvoted. Members have sent wrong sums, and these members
+// cannot be identified.
 var ErrInconsistent = errors.New("the committee's sums contradict each other")
 
-// deal shares a vector among members: result[k] holds member k's values, those at point k+1 of one
-// polynomial of the given degree per coordinate. Its value at 0 is the vector's, and its other
-// coefficients are uniform (Shamir 1979). The reader yields the coefficients of x, then of x², and
-// so on, each for all coordinates.
+// deal divides a vector into shares for the members. There is one polynomial of the given degree
+// per coordinate, and result[k] holds the values of all polynomials at point k+1. The value of a
+// polynomial at 0 is the coordinate of the vector, and its other coefficients are uniformly
+// distributed (Shamir 1979). The coefficients of x are drawn first, for all coordinates, then those
+// of x², and so on.
 func deal(vector []element, degree, members int, random io.Reader) ([][]element, error) {
 	coefficients := make([][]element, degree)
 	for k := range coefficients {
@@ -29,7 +31,7 @@ func deal(vector []element, degree, members int, random io.Reader) ([][]element,
 	return shares, nil
 }
 
-// evaluate returns the polynomials' values at x, by Horner's rule.
+// evaluate returns the values of the polynomials at x, by Horner's rule.
 func evaluate(vector []element, coefficients [][]element, x element) []element {
 	values := make([]element, len(vector))
 	for k := len(coefficients) - 1; k >= 0; k-- {
@@ -41,15 +43,15 @@ func evaluate(vector []element, coefficients [][]element, x element) []element {
 	return values
 }
 
-// answer is one member's share of the sum: values at its point.
+// answer is one member's share of the sum: the values of the polynomials at the member's point.
 type answer struct {
 	point  element
 	values []element
 }
 
 // reconstruct returns the values at 0 of the polynomials of the given degree through the answers,
-// which have different points. More answers than degree+1 are a check: an error wraps
-// ErrInconsistent unless all of them fit. Exactly degree+1 answers always fit.
+// which must have different points. Answers beyond degree+1 are a check: unless all of them fit,
+// the error wraps ErrInconsistent. Exactly degree+1 answers always fit.
 func reconstruct(answers []answer, degree int) ([]element, error) {
 	if len(answers) <= degree {
 		return nil, fmt.Errorf("%d answers cannot determine polynomials of degree %d", len(answers), degree)
@@ -66,8 +68,8 @@ func reconstruct(answers []answer, degree int) ([]element, error) {
 	return interpolate(base, 0), nil
 }
 
-// interpolate returns, by Lagrange's formula, the values at x of the polynomials of lowest degree
-// through the answers.
+// interpolate returns the values at x of the polynomials of lowest degree through the answers, by
+// Lagrange's formula.
 func interpolate(answers []answer, x element) []element {
 	result := make([]element, len(answers[0].values))
 	for i, a := range answers {

@@ -15,8 +15,8 @@ var (
 	ErrLeftBehind         = errors.New("the peers are rounds ahead")
 )
 
-// addUp sends, once there is a certificate, the sum of the certified shares; a member that lacks
-// one of them abstains.
+// addUp sends the sum of the certified shares, once there is a certificate. A member that lacks one
+// of the shares sends no sum.
 func (r *round) addUp() {
 	if r.certificate == nil || r.sums[r.rank] != nil || !r.holds(r.certificate.choice) {
 		return
@@ -44,9 +44,9 @@ func (r *round) sendSum(receivers []int) {
 	r.e.sendTo(due, message{round: r.number, kind: kindSum, certificate: *r.certificate, vector: r.sums[r.rank]})
 }
 
-// finish ends the round when the sums of a quorum have arrived, or, a turn after there were enough,
-// with the available ones. If these contradict each other, it waits until others outvote the wrong
-// ones. It ends the round at the deadline in any case.
+// finish ends the round when the sums of a quorum have arrived. If fewer, but enough, have arrived,
+// it ends the round a turn later with these. If the sums contradict each other, it waits for
+// further ones that outvote the wrong ones. At the deadline it ends the round in any case.
 func (r *round) finish(deadline bool) {
 	if r.over() {
 		return
@@ -72,11 +72,11 @@ func (r *round) finish(deadline bool) {
 		return
 	}
 	if len(answers) == r.contradicted && !deadline {
-		return // no further answers since those that did not fit
+		return // no further sums have arrived since those that contradicted each other
 	}
 	total, wrong, err := correct(answers, r.e.cfg.Committee.Threshold, r.e.cfg.Random)
 	if errors.Is(err, ErrInconsistent) && !deadline && len(answers) < len(r.committee) {
-		r.contradicted = len(answers) // further answers may outvote the wrong ones
+		r.contradicted = len(answers) // further sums may outvote the wrong ones
 		return
 	}
 	if err != nil {
@@ -98,7 +98,7 @@ func (r *round) finish(deadline bool) {
 	r.end(outcome)
 }
 
-// shortage returns the reason why there is no sum.
+// shortage returns the error for a round with too few sums at its deadline.
 func (r *round) shortage() error {
 	if r.certificate != nil {
 		return ErrTooFewSums
@@ -126,7 +126,7 @@ func (r *round) end(o Outcome) {
 		}
 	}
 	r.outcome = &o
-	clear(r.shares) // nothing needs them any more
+	clear(r.shares) // the shares and headers are no longer needed
 	clear(r.headers)
 	r.e.emit(strategy.Result{Value: o})
 }

@@ -2,19 +2,20 @@ package securesum
 
 import "crypto/sha256"
 
-// The vote of a round. Members propose in turns. The first turn begins when the time to deal is
-// over, or as soon as its member sees that the whole committee holds the shares of the whole
-// roster. The member whose turn it is proposes a set by voting for it, unless it knows of a vote;
-// all others vote for the set that was voted for first. Every vote goes to the whole committee at
-// once. A set with a running member's vote thus spreads to all, even if its proposer has failed.
+// This file implements the vote of a round. Members propose in turns. The first turn begins when
+// the time to deal is over, or as soon as the member of rank 0 sees that the whole committee holds
+// the shares of the whole roster. The member whose turn it is proposes a set by voting for it,
+// unless it knows of a vote. All other members vote for the set that was voted for first. Every
+// vote is sent to the whole committee at once. So a set with a running member's vote reaches all
+// members, even if its proposer has failed.
 
-// statement returns the data that a vote signs.
+// statement returns the data that a member signs to vote for a choice.
 func (r *round) statement(c choice) []byte {
 	m := message{round: r.number}
 	return c.append(append([]byte("fbo-securesum-vote-2"), r.e.shape.encode(m)...))
 }
 
-// choice returns a choice of a set under the headers of the agent's shares.
+// choice returns the choice that consists of a set and the headers of the agent's shares.
 func (r *round) choice(s set) choice {
 	h := sha256.New()
 	for i, name := range r.names {
@@ -25,7 +26,7 @@ func (r *round) choice(s set) choice {
 	return choice{s, [sha256.Size]byte(h.Sum(nil))}
 }
 
-// vote casts the agent's only vote if there is a set to vote for.
+// vote casts the agent's only vote of the round, if there is a set to vote for.
 func (r *round) vote() {
 	if r.mute || r.certificate != nil {
 		return
@@ -44,8 +45,9 @@ func (r *round) vote() {
 	r.tell()
 }
 
-// choose returns the proposal to vote for now; ok is false if there is none. It also follows peers'
-// votes for a dealer that is disqualified only now: members that hold fitting parts add them up.
+// choose returns the choice to vote for now. ok is false if there is none. It also follows votes of
+// peers for a set with a dealer that was disqualified only after those votes, since members that
+// hold fitting parts add them up.
 func (r *round) choose() (proposal choice, ok bool) {
 	dealing := r.ticks < r.e.cfg.Deal
 	if dealing && !r.e.complete(r.held) {
@@ -65,10 +67,10 @@ func (r *round) choose() (proposal choice, ok bool) {
 	return proposal, proposal.set.count() >= r.e.cfg.MinContributors && r.holds(proposal)
 }
 
-// holds reports whether the agent has all shares of a choice, under the same headers.
+// holds reports whether the agent holds all shares of a choice, under the same headers.
 func (r *round) holds(c choice) bool { return c.set.within(r.held) && r.choice(c.set).equal(c) }
 
-// turn reports whether the agent may propose.
+// turn reports whether it is the agent's turn to propose.
 func (r *round) turn() bool {
 	if r.ticks >= r.e.cfg.Deal {
 		return (r.ticks-r.e.cfg.Deal)/r.e.cfg.Turn%len(r.committee) == r.rank
@@ -81,8 +83,8 @@ func (r *round) turn() bool {
 	return r.rank == 0
 }
 
-// leading returns the choice with most votes and their number. Among equals it is the one of the
-// member with the lowest rank.
+// leading returns the choice with the most votes, and the number of its votes. Among choices with
+// equally many votes it returns the choice of the member with the lowest rank.
 func (r *round) leading() (best choice, most int) {
 	for _, v := range r.votes {
 		if v == nil {
@@ -106,11 +108,13 @@ func (r *round) voters(c choice) set {
 	return voters
 }
 
-// common returns contributors whose shares all of a quorum of these members hold. While shares are
-// missing, it removes the contributor or the member that lacks the largest part. Thus a member that
-// has just restarted costs no contributor. It removes a member only if that lacks most contributors
-// and a quorum remains: for a contributor that failed while dealing, it keeps members whose votes
-// may be needed if others fail. If no more contributors can be spared, it removes members.
+// common returns contributors whose shares are all held by a quorum of these members. As long as
+// shares are missing, it removes a contributor or a member: the one to which the largest fraction
+// of shares is missing. So a member that has just restarted costs no contributor.
+//
+// It removes a member only if the member lacks most contributors and a quorum remains. If a
+// contributor has failed while dealing, it thus keeps members whose votes may be needed if others
+// fail. If no further contributor can be removed, it removes members.
 func (r *round) common(ranks []int) set {
 	contributors := fullSet(len(r.e.cfg.Roster))
 	for i := range r.e.cfg.Roster {
@@ -119,9 +123,9 @@ func (r *round) common(ranks []int) set {
 		}
 	}
 	members := newSet(len(r.rows))
-	held := make([]set, len(r.rows))            // by rank
-	lacking := make([]int, len(r.rows))         // by rank, contributors
-	missing := make([]int, len(r.e.cfg.Roster)) // by contributor, members
+	held := make([]set, len(r.rows))            // by rank: contributors whose shares the member holds
+	lacking := make([]int, len(r.rows))         // by rank: number of contributors whose shares the member lacks
+	missing := make([]int, len(r.e.cfg.Roster)) // by contributor: number of members that lack its share
 	for _, rank := range ranks {
 		members.add(rank)
 		held[rank] = r.holding(rank)
@@ -160,7 +164,7 @@ func (r *round) common(ranks []int) set {
 	return contributors
 }
 
-// argmax returns the first index in the set, which must not be empty, with the largest value.
+// argmax returns the first index in the set with the largest value. The set must not be empty.
 func argmax(values []int, among set) int {
 	best := -1
 	for i, v := range values {
@@ -171,7 +175,7 @@ func argmax(values []int, among set) int {
 	return best
 }
 
-// certify makes the certificate if there are enough votes.
+// certify creates the certificate if a choice has enough votes.
 func (r *round) certify() {
 	best, votes := r.leading()
 	if r.certificate != nil || votes < r.e.cfg.Committee.Quorum {

@@ -31,8 +31,8 @@ import (
 // points 1 to t+1 · signature (64), a part the share vector and the masks, a choice the set ·
 // digest of its headers' names (32). The round of 7, 8 and 9 is that of the deal.
 //
-// Every length follows from the configuration (a certificate's from its own bits), and a message
-// has exactly one encoding.
+// Every length follows from the configuration. Only the length of a certificate also depends on its
+// own set of voters. A message has exactly one encoding.
 const wireVersion = 3
 
 const (
@@ -56,13 +56,14 @@ const (
 
 const headerBytes = 2 + sha256.Size + 8
 
-// errMalformed means that no honest agent of the same configuration sends such bytes.
+// errMalformed means that no honest agent with the same configuration sends such a message.
 var errMalformed = errors.New("malformed message")
 
-// errVersion means that a message is of another version; decode knows nothing else of it.
+// errVersion means that a message has another version. decode then reads nothing else of it.
 var errVersion = errors.New("message of another version")
 
-// shape holds the numbers that determine lengths.
+// shape holds the digest of the configuration and the numbers that determine the lengths of
+// messages.
 type shape struct {
 	digest    [sha256.Size]byte
 	roster    int
@@ -84,19 +85,19 @@ type message struct {
 	part        part        // of kindShare and kindComplaint
 }
 
-// status holds an agent's shares, sums and vote in a round.
+// status reports which shares and sums an agent has in a round, and its vote.
 type status struct {
 	certified bool
-	held      set // contributors whose shares it holds; empty unless it serves
-	sums      set // members, by rank, whose sums it holds
+	held      set // contributors whose shares the agent holds; empty unless it is a member
+	sums      set // ranks of the members whose sums the agent has
 	vote      *vote
-	names     [][sha256.Size]byte // of the headers of those held, in order; nil if not sent
+	names     [][sha256.Size]byte // names of the headers of the held shares, in order; nil if not sent
 }
 
-// choice is a set of contributors with their headers, for which members vote.
+// choice is what members vote for: a set of contributors with their headers.
 type choice struct {
 	set     set
-	headers [sha256.Size]byte // digest of their names
+	headers [sha256.Size]byte // digest of the names of their headers
 }
 
 func (c choice) equal(o choice) bool { return c.set.equal(o.set) && c.headers == o.headers }
@@ -111,11 +112,11 @@ type vote struct {
 	signature []byte
 }
 
-// certificate proves that a quorum voted for a choice.
+// certificate proves that a quorum of members voted for a choice.
 type certificate struct {
 	choice
-	voters     set      // by rank
-	signatures [][]byte // of the voters, in order of rank
+	voters     set      // ranks of the members that voted for the choice
+	signatures [][]byte // signatures of the voters, in order of rank
 }
 
 func (s shape) encode(m message) []byte {
@@ -191,7 +192,7 @@ func (p part) append(data []byte) []byte {
 	return appendElements(append(data, p.salt...), p.values)
 }
 
-// decode returns the message; it keeps no reference to the data.
+// decode returns the message that data encodes. The message does not refer to data.
 func (s shape) decode(data []byte) (message, error) {
 	if len(data) < headerBytes || len(data) > MaxMessageBytes {
 		return message{}, fmt.Errorf("%w: %d bytes, accepted are %d to %d", errMalformed, len(data), headerBytes, MaxMessageBytes)
@@ -276,8 +277,8 @@ func (s shape) part(r *reader) part {
 	return part{salt: r.take(saltBytes), values: r.vector(s.dimension + masks)}
 }
 
-// reader takes pieces off the front. After the first missing or invalid one it is bad and returns
-// nothing more.
+// reader reads pieces from the front of rest. After the first missing or invalid piece it is bad
+// and returns nothing more.
 type reader struct {
 	rest []byte
 	bad  bool
@@ -320,7 +321,7 @@ func (r *reader) vector(n int) []element {
 	return v
 }
 
-// hashes returns n hashes, not nil even if n is 0, unless the reader is bad.
+// hashes returns n hashes. Unless the reader is bad, the result is not nil, even if n is 0.
 func (r *reader) hashes(n int) [][sha256.Size]byte {
 	if r.bad || len(r.rest) < sha256.Size*n {
 		r.bad = true
@@ -334,7 +335,7 @@ func (r *reader) hashes(n int) [][sha256.Size]byte {
 	return hashes
 }
 
-// below returns a number of width bytes, which must be below a limit.
+// below reads a number of `width` bytes. The reader becomes bad if the number is not below limit.
 func (r *reader) below(width, limit int) int {
 	n := 0
 	for _, b := range r.take(width) {

@@ -8,21 +8,21 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate"
 )
 
-// block is the value of a batch as a function of one of its designs, with the others fixed. The
-// design adds ½ ln(1 + v/σ²) to the information, with v its variance given observations of the
-// others.
+// block is the value of a batch as a function of one design x, with the others fixed. With v the
+// posterior variance at x given observations of the other designs, and σ² the noise variance, x
+// adds ½ ln(1 + v/σ²) to the information.
 type block struct {
 	problem Problem
 	utility *utility
 	which   int
-	means   []float64       // of all designs; value and Gradient set that of the variable one
-	others  surrogate.Joint // nil if there are no others
-	root    *mat.Cholesky   // of I + Σ/σ² over the others
-	known   float64         // information of the others
+	means   []float64       // posterior means of all designs; value and Gradient set that of the variable design
+	others  surrogate.Joint // joint posterior of the other designs; nil if there are none
+	root    *mat.Cholesky   // Cholesky factor of I + Σ/σ² of the other designs
+	known   float64         // information that observations of the other designs give
 }
 
-// newBlock returns the block with design number which variable. ok is false if rounding errors prevent
-// the computation.
+// newBlock returns the block whose variable design has index which. ok is false if rounding errors
+// prevent the computation.
 func newBlock(o *objective, designs [][]float64, which int) (b *block, ok bool) {
 	b = &block{problem: o.problem, utility: o.utility, which: which}
 	b.means = make([]float64, len(designs))
@@ -41,8 +41,9 @@ func newBlock(o *objective, designs [][]float64, which int) (b *block, ok bool) 
 	return b, ok
 }
 
-// given returns the variance at x given observations of the others, from the variance without them. It
-// also returns the covariances with the others times the inverse covariance of their observations.
+// given returns left, the variance at x given observations of the other designs, from the variance
+// without them. It also returns along, the covariances with the other designs times the inverse
+// covariance of their observations.
 func (b *block) given(x []float64, variance float64) (left float64, along []float64) {
 	if b.others == nil {
 		return variance, nil
@@ -51,7 +52,7 @@ func (b *block) given(x []float64, variance float64) (left float64, along []floa
 	b.others.Cross(cross, x)
 	solved := mat.NewVecDense(len(cross), nil)
 	if err := b.root.SolveVecTo(solved, mat.NewVecDense(len(cross), cross)); err != nil {
-		return 0, nil // nearly singular: x counts as known
+		return 0, nil // nearly singular: the function at x counts as known
 	}
 	along = solved.RawVector().Data
 	for i := range along {
@@ -68,13 +69,14 @@ func (b *block) Value(x []float64) float64 {
 	return b.value(mean, variance)
 }
 
-// value returns the batch's value with a design of this mean, and of this variance given the others.
+// value returns the batch's value if the variable design has this mean, and this variance given
+// observations of the others.
 func (b *block) value(mean, variance float64) float64 {
 	b.means[b.which] = mean
 	return b.utility.of(b.means, nil) + b.problem.exploration(b.known+math.Log1p(variance/b.problem.Noise)/2)
 }
 
-// Gradient fills grad with the derivatives at x and returns the value.
+// Gradient fills grad with the derivatives of Value at x, and returns the value.
 func (b *block) Gradient(grad, x []float64) float64 {
 	byVariance := make([]float64, len(x))
 	mean, variance := b.problem.Posterior.PredictGradient(grad, byVariance, x)

@@ -10,15 +10,16 @@ import (
 )
 
 const (
-	maxEnumerated = 100_000 // batches; above it a search replaces the enumeration
-	listedStarts  = 8       // starts of that search
-	maxSweeps     = 20      // sweeps over the parties in one exchange
+	maxEnumerated = 100_000 // maximum number of batches that are enumerated; if there are more, a search is used
+	listedStarts  = 8       // number of starts of that search
+	maxSweeps     = 20      // maximum number of sweeps over the parties in one exchange
 )
 
-// lists has the choices of the parties as indices into the distinct designs of all parties.
+// lists holds the designs that each party can evaluate, as indices into the distinct designs of all
+// parties.
 type lists struct {
 	designs    [][]float64
-	candidates [][]int // for each party, without duplicates
+	candidates [][]int // by party: sorted indices into designs, without duplicates
 	common     bool    // all parties have the same candidates
 }
 
@@ -50,7 +51,7 @@ func newLists(p Problem) lists {
 	return l
 }
 
-// few reports whether there are at most maxEnumerated batches.
+// few reports whether there are at most maxEnumerated possible batches.
 func (l lists) few() bool {
 	count := 1
 	for _, mine := range l.candidates {
@@ -61,8 +62,8 @@ func (l lists) few() bool {
 	return true
 }
 
-// choose returns the best batch of listed designs if it can enumerate all batches, and otherwise the
-// best one that a search finds.
+// choose returns the best batch of listed designs. If there are too many batches to enumerate, it
+// returns the best one that a search finds.
 func (p Problem) choose(ctx context.Context, rng *rand.Rand) ([][]float64, error) {
 	l := newLists(p)
 	pool, err := newPool(ctx, p.Posterior, l.designs)
@@ -92,8 +93,8 @@ func (p Problem) choose(ctx context.Context, rng *rand.Rand) ([][]float64, error
 	return designs, nil
 }
 
-// search returns the best batch of exchanges from several starts. The first start has the design of
-// largest mean for each party, the others are random.
+// search returns the best batch that exchange reaches from several starts. In the first start each
+// party has its design with the largest mean. The other starts are random.
 func (p *pool) search(ctx context.Context, o *objective, candidates [][]int, rng *rand.Rand) (best []int) {
 	value := math.Inf(-1)
 	for start := range listedStarts {
@@ -115,9 +116,9 @@ func (p *pool) search(ctx context.Context, o *objective, candidates [][]int, rng
 	return best
 }
 
-// swap exchanges the designs of two parties if each can evaluate the other's design and the party with
-// less gain has the lower mean. By every rule that makes the batch better, or no worse. It reports
-// whether it exchanged any.
+// swap exchanges the designs of two parties if each can evaluate the other's design and the party
+// with less gain has the lower mean, until there are no such parties. Under every rule each
+// exchange makes the batch better or leaves it equal. swap reports whether it exchanged any.
 func (p *pool) swap(problem Problem, batch []int, candidates [][]int) (any bool) {
 	if problem.indifferent() {
 		return false
@@ -142,11 +143,11 @@ func (p *pool) swap(problem Problem, batch []int, candidates [][]int) (any bool)
 	return any
 }
 
-// enumerate returns the best of all batches. It descends a tree with a level for each party; on each
-// level the Cholesky factor of the designs so far grows by one row.
+// enumerate returns the best of all batches. It descends a tree with one level for each party. On
+// each level it extends the Cholesky factor of the designs chosen so far by one row.
 func (p *pool) enumerate(ctx context.Context, o *objective, candidates [][]int) (best []int) {
 	n, noise := len(candidates), o.problem.Noise
-	order := make([]int, n) // the party with the longest list is last, since its designs need no columns
+	order := make([]int, n) // the party with the longest list is last, since no covariance columns of its designs are needed
 	for i := range order {
 		order[i] = i
 	}

@@ -1,21 +1,23 @@
-// Package batch chooses one design for each of n parties at once, on their pooled observations, so
-// that the party with the smallest gain is served first.
+// Package batch chooses one design for each of n parties jointly, from their pooled observations.
+// The party with the smallest gain gets the design with the largest posterior mean.
 //
-// Let D be the observations, μ their posterior mean, λ_i the gain of party i so far, σ² the variance
-// of an observation and w weights in falling order. The batch X = (x_1, …, x_n) maximises
+// Let D be the observations, μ(X) the vector of their posterior means at the designs X, λ_i the
+// gain of party i so far, σ² the noise variance of an observation and w weights in falling order.
+// The batch X = (x_1, …, x_n) maximises
 //
 //	W(λ + μ(X)) + √(α I(X)),   W(u) = Σ_i w_i·u_(i),   I(X) = ½ ln det(I + Σ_X|D/σ²),
 //
-// where u_(1) is the smallest utility and so on, and I is the information that observations of X
-// give on the function. Source: Sim, Zhang, Low, Jaillet, "Collaborative Bayesian Optimization with
-// Fair Regret" (ICML 2021), equation 5. [Problem] is the maximisation problem, [Problem.Maximise]
-// solves it, [Weights] and [Exploration] are w and α, and [Rule] has the paper's other rules. With
-// equal weights the rule [Fair] is that of Daxberger and Low, "Distributed Batch Gaussian Process
-// Optimization" (ICML 2017), and does not depend on λ.
+// where u_(1) is the smallest utility, u_(2) the second smallest and so on. W is called the
+// welfare. I is the information about the function that observations at X give. Source, cited as
+// S21: Sim, Zhang, Low, Jaillet, "Collaborative Bayesian Optimization with Fair Regret" (ICML
+// 2021), equation 5. [Problem] is the maximisation problem, [Problem.Maximise] solves it, [Weights]
+// and [Exploration] define w and α, and [Rule] has the paper's other rules. With equal weights the
+// rule [Fair] is that of Daxberger and Low, "Distributed Batch Gaussian Process Optimization" (ICML
+// 2017), and does not depend on λ.
 //
 // If all parties can evaluate the same designs, the assignment of designs to parties is free. The
-// design of larger mean then goes to the party with less gain, which maximises the value (appendix
-// B.2).
+// design with the larger mean then goes to the party with less gain, which maximises the value
+// (appendix B.2).
 //
 // Differences from the paper and its published program:
 //
@@ -29,7 +31,7 @@
 //     not free. [Instant] then uses Σ w_i μ with w_1 for the party with the smallest gain, and
 //     [TwoStep] swaps only designs that both parties can evaluate.
 //
-// The posterior and the gains must have the same units, and larger must be better. The package has
-// no rounds and does not compute gains. It does not guarantee the largest value: benchmark_test.go
-// measures the distance to it.
+// The posterior and the gains must have the same units, in which larger is better. The package has
+// no rounds and does not compute gains. The search may miss the maximum: benchmark_test.go measures
+// the difference.
 package batch

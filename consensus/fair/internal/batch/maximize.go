@@ -13,9 +13,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Maximise returns the best batch that its search finds. The same problem and stream give the same
-// batch, on other processors up to rounding. It returns an error if the problem is invalid, if no batch
-// has a finite value, or if ctx ends first.
+// Maximise returns the best batch that its search finds. The same problem and random stream give
+// the same batch, on different processors up to rounding. It returns an error if the problem is
+// invalid, if no batch has a finite value, or if ctx ends first.
 func (p Problem) Maximise(ctx context.Context, rng *rand.Rand) (Batch, error) {
 	if err := p.check(); err != nil {
 		return Batch{}, err
@@ -35,12 +35,12 @@ func (p Problem) Maximise(ctx context.Context, rng *rand.Rand) (Batch, error) {
 	return b, nil
 }
 
-// indifferent reports whether the value is independent of the assignment of designs to parties.
+// indifferent reports whether the value does not depend on the assignment of designs to parties.
 func (p Problem) indifferent() bool { return p.Rule == Fair && p.Weights.equal() }
 
-// paired assigns the designs to the parties; each party must be able to evaluate each design. If the
-// assignment does not affect the value, it is random, since a search may favour some positions in the
-// batch.
+// paired assigns the designs to the parties, each of which must be able to evaluate each design.
+// Parties with less gain get designs with larger mean. If the assignment does not affect the value,
+// it is random, since a search may favour some positions in the batch.
 func (p Problem) paired(designs [][]float64, rng *rand.Rand) [][]float64 {
 	if p.indifferent() {
 		rng.Shuffle(len(designs), func(i, j int) { designs[i], designs[j] = designs[j], designs[i] })
@@ -58,32 +58,33 @@ func (p Problem) paired(designs [][]float64, rng *rand.Rand) [][]float64 {
 
 // Constants of the search for batches of any designs.
 const (
-	spread      = 300 // random designs in the pool
-	around      = 100 // designs around Near and the maxima of confidence bounds
-	boundClimbs = 3   // climbs on each bound
+	spread      = 300 // number of random designs in the pool
+	around      = 100 // number of designs around Near and around the maxima of confidence bounds
+	boundClimbs = 3   // number of climbs on each confidence bound
 
-	startedDesigns = 16  // designs in the batches of all starts together; there is at least one start
-	rounds         = 2   // rounds of climbs of single designs
-	climbers       = 4   // parties that climb in a round, at most this number plus one
-	climbs         = 10  // climbs of each such party
+	startedDesigns = 16  // total number of designs in the batches of all starts; there is at least one start
+	rounds         = 2   // number of rounds in which single designs climb
+	climbers       = 4   // number of parties whose designs climb in a round, which may be exceeded by one
+	climbs         = 10  // number of climbs for each such party
 	apart          = 0.3 // minimum distance between the starts of a party's climbs
 
-	jointGradients    = 1600 // gradients of an ascent of all designs, divided by the number of parties
+	jointGradients    = 1600 // number of gradients of a joint ascent, divided by the number of parties
 	minJointGradients = 30
 
-	minScale     = 0.003 // standard deviation of designs around others, in the unit cube
+	minScale     = 0.003 // smallest standard deviation of designs that are sampled around others, in the unit cube
 	largestScale = 0.3
 )
 
-// bounds has the β of the confidence bounds whose maxima are in the pool.
+// bounds are the β of the upper confidence bounds μ + √β·sd whose maxima are in the pool.
 var bounds = [...]float64{0, 0.25, 1, 4}
 
-// smoothings has the ε of successive ascents, for weights that start at 1.
+// smoothings are the ε (see distribute) of successive ascents, for weights whose largest is 1.
 var smoothings = [...]float64{0.3, 0.03, 3e-3, 3e-4, 3e-5, 1e-6}
 
-// find returns the best batch that it finds in the space. Exchanges first improve batches from a pool
-// of designs. Single designs then climb from their best candidates, with the others fixed, and the
-// results join the pool. After more exchanges all designs climb together.
+// find returns the best batch of any designs that it finds. It first improves batches of designs
+// from a pool by exchanges of single designs. Single designs then climb from the best candidates,
+// with the others fixed, and the results join the pool. After more exchanges all designs climb
+// together.
 func (p Problem) find(ctx context.Context, rng *rand.Rand) ([][]float64, error) {
 	pool, err := p.pool(ctx, rng)
 	if err != nil {
@@ -125,7 +126,8 @@ func (p Problem) find(ctx context.Context, rng *rand.Rand) ([][]float64, error) 
 	return p.paired(linalg.Clone(o.split(best.x)), rng), nil
 }
 
-// smoothings returns the smoothings for these weights; only 0 if the utility has no ridges.
+// smoothings returns the values of ε for the weights of p. It returns only 0 if the utility has no
+// ridges.
 func (p Problem) smoothings() []float64 {
 	if p.Rule != Fair || p.Weights.equal() {
 		return []float64{0}
@@ -137,8 +139,9 @@ func (p Problem) smoothings() []float64 {
 	return scaled
 }
 
-// explore returns a good batch of the pool's designs, and adds designs to the pool. Start 0 begins
-// with the design of largest mean for all parties, other starts with random designs.
+// explore returns a good batch of designs from the pool, as indices, and adds designs to the pool.
+// Start 0 begins with the design of the largest mean for all parties. Other starts begin with
+// random designs.
 func (p *pool) explore(ctx context.Context, o *objective, start int, rng *rand.Rand) ([]int, error) {
 	batch := make([]int, len(o.problem.Gains))
 	for party := range batch {
@@ -167,8 +170,8 @@ func (p *pool) explore(ctx context.Context, o *objective, start int, rng *rand.R
 	return batch, ctx.Err()
 }
 
-// tops returns the ends of climbs of one party's design, with the others fixed. The climbs start from
-// the best designs for the party that are at least apart from each other.
+// tops returns the ends of climbs of one party's design, with the others fixed. The climbs start
+// from the best designs for the party, at least the distance `apart` from each other.
 func (p *pool) tops(ctx context.Context, o *objective, batch []int, party int) (found [][]float64) {
 	designs := make([][]float64, len(batch))
 	for i, b := range batch {
@@ -199,7 +202,7 @@ func (p *pool) tops(ctx context.Context, o *objective, batch []int, party int) (
 	return found
 }
 
-// distance returns the largest difference of a coordinate.
+// distance returns the largest difference between coordinates of a and b.
 func distance(a, b []float64) (largest float64) {
 	for i := range a {
 		largest = max(largest, math.Abs(a[i]-b[i]))
@@ -213,8 +216,8 @@ type result struct {
 	value float64
 }
 
-// climb returns the end of a batch's ascent. If the space has parameters other than floats, single
-// designs climb first. Then all floats of the batch ascend together.
+// climb returns the end of the ascent of a batch. If the space has parameters other than floats,
+// single designs climb first. Then all float coordinates of the batch ascend together.
 func (o *objective) climb(ctx context.Context, x []float64, gradients int) []float64 {
 	var floats []int
 	discrete := false
@@ -241,8 +244,8 @@ func (o *objective) climb(ctx context.Context, x []float64, gradients int) []flo
 	return x
 }
 
-// pool returns the first candidate designs: random ones, maxima of confidence bounds, Near, and
-// samples around the last two.
+// pool returns the initial candidate designs: random ones, the maxima of confidence bounds, Near,
+// and samples around the maxima and Near.
 func (p Problem) pool(ctx context.Context, rng *rand.Rand) (*pool, error) {
 	made := make([][]float64, 0, spread+around)
 	for range spread {

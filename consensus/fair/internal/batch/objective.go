@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// objective is the value of a batch as a function of all its coordinates, one design after the other.
-// The utility assigns the designs to parties.
+// objective is the value of a batch as a function of all its coordinates, one design after the
+// other. The utility determines which party gets which design.
 type objective struct {
 	problem Problem
 	utility *utility
@@ -32,11 +32,13 @@ func (o *objective) Value(x []float64) float64 {
 	return o.utility.of(joint.Mean(), nil) + o.problem.exploration(root.LogDet()/2)
 }
 
-// Gradient fills grad with the derivatives at x and returns the value.
+// Gradient fills grad with the derivatives of Value at x, and returns the value.
 //
-// With P = (σ²I + Σ)⁻¹ the differential of the information is ½ tr(P dΣ). A move of design i changes
-// row and column i of Σ, and the variance changes twice as fast as the covariance with a fixed copy.
-// The gradient by design i is therefore that of Σ_j P_ij k(x, x_j) at x = x_i, with the x_j fixed.
+// Let Σ be the posterior covariance of the designs, k the posterior covariance function and P =
+// (σ²I + Σ)⁻¹. The differential of the information is ½ tr(P dΣ). A move of design i changes row
+// and column i of Σ, and the variance changes twice as fast as the covariance with a fixed copy. So
+// the gradient of the information with respect to design i is that of Σ_j P_ij k(x, x_j) at x =
+// x_i, with the x_j fixed.
 func (o *objective) Gradient(grad, x []float64) float64 {
 	designs := o.split(x)
 	joint := o.problem.Posterior.Joint(designs)
@@ -51,7 +53,7 @@ func (o *objective) Gradient(grad, x []float64) float64 {
 	value := o.utility.of(joint.Mean(), slopes) + exploration
 	var inverse mat.SymDense
 	if exploration > 0 {
-		if err := root.InverseTo(&inverse); err != nil { // too nearly singular for gradients
+		if err := root.InverseTo(&inverse); err != nil { // nearly singular; the gradient then ignores the information
 			exploration = 0
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate"
 )
 
-// pool holds candidate designs of batches. It computes covariances only when they are first used,
-// since few of a thousand designs are ever in a batch.
+// pool holds the candidate designs of batches. It computes covariances only when they are first
+// used, since few of a thousand designs are ever in a batch.
 type pool struct {
 	posterior      surrogate.JointPosterior
 	designs        [][]float64
@@ -20,13 +20,13 @@ type pool struct {
 	columns        map[int][]float64
 }
 
-// newPool returns a pool of these designs. Its error is that of ctx.
+// newPool returns a pool of these designs. The only error is that of ctx.
 func newPool(ctx context.Context, posterior surrogate.JointPosterior, designs [][]float64) (*pool, error) {
 	p := &pool{posterior: posterior, columns: map[int][]float64{}}
 	return p, p.add(ctx, designs...)
 }
 
-// add adds designs. Its error is that of ctx.
+// add adds designs to the pool. The only error is that of ctx.
 func (p *pool) add(ctx context.Context, designs ...[]float64) error {
 	for _, x := range designs {
 		if err := ctx.Err(); err != nil {
@@ -39,7 +39,8 @@ func (p *pool) add(ctx context.Context, designs ...[]float64) error {
 	return nil
 }
 
-// column returns the covariances between the function at one design and at each design of the pool.
+// column returns the covariances of the function at design i with the function at each design of
+// the pool.
 func (p *pool) column(i int) []float64 {
 	c := p.columns[i]
 	if len(c) == len(p.designs) {
@@ -56,9 +57,9 @@ func (p *pool) column(i int) []float64 {
 	return c
 }
 
-// given fills left with the variances of the function at the candidates given observations of the
-// others, and returns the information of these observations. ok is false if rounding errors prevent
-// the computation.
+// given fills left with the variances of the function at the candidates, given observations of the
+// other designs. It returns the information of these observations. ok is false if rounding errors
+// prevent the computation.
 func (p *pool) given(left []float64, candidates, others []int, noise float64) (known float64, ok bool) {
 	for k, c := range candidates {
 		left[k] = p.variance[c]
@@ -96,8 +97,9 @@ func (p *pool) given(left []float64, candidates, others []int, noise float64) (k
 	return known, true
 }
 
-// values returns the values of a batch, given by indices into the pool, with each candidate in place
-// of one party's design. ok is false if rounding errors prevent the computation.
+// values returns, for each candidate, the value of the batch with the candidate as the design of
+// one party. batch and candidates are indices into the pool. ok is false if rounding errors prevent
+// the computation.
 func (p *pool) values(o *objective, batch []int, party int, candidates []int) (values []float64, ok bool) {
 	b := &block{problem: o.problem, utility: o.utility, which: party, means: make([]float64, len(batch))}
 	for i, design := range batch {
@@ -114,10 +116,10 @@ func (p *pool) values(o *objective, batch []int, party int, candidates []int) (v
 	return values, true
 }
 
-// exchange replaces each party's design in turn by the candidate of largest batch value, with the
-// other designs fixed. It ends when no candidate is better by more than rounding, after this number of
-// sweeps over the parties, or when ctx ends. candidates has a list for each party. exchange changes the
-// batch and returns its value.
+// exchange replaces each party's design in turn by the candidate with the largest batch value, with
+// the other designs fixed. It ends when no candidate is better by more than rounding errors, after
+// this number of sweeps over the parties, or when ctx ends. candidates has a list for each party.
+// exchange changes batch and returns its value.
 func (p *pool) exchange(ctx context.Context, o *objective, batch []int, candidates [][]int, sweeps int) float64 {
 	value := math.Inf(-1)
 	for moved := true; moved && sweeps > 0; sweeps-- {
@@ -145,11 +147,12 @@ func (p *pool) exchange(ctx context.Context, o *objective, batch []int, candidat
 	return value
 }
 
-// minGain is the minimum difference between values, relative to 1 plus the absolute value.
+// minGain is the difference by which a value must be larger to count as larger, relative to 1 plus
+// the absolute value.
 const minGain = 1e-12
 
-// larger reports whether a value is larger than another by more than rounding, so that all processors
-// select the same one of equal values.
+// larger reports whether a value is larger than another by more than rounding errors. So all
+// processors select the same one of nearly equal values.
 func larger(value, other float64) bool {
 	return math.IsInf(other, -1) && value > other || value > other+minGain*(1+math.Abs(other))
 }

@@ -25,29 +25,30 @@ const (
 // Problem is the choice of one design for each of n parties.
 type Problem struct {
 	Space     *task.Space
-	Posterior surrogate.JointPosterior // of the pooled observations
+	Posterior surrogate.JointPosterior // posterior given the pooled observations
 	Noise     float64                  // variance of an observation, in the posterior's units
 	Gains     []float64                // λ of each party, in the posterior's units; larger is better
-	Weights   Weights                  // one for each party; TwoStep does not use them
-	Alpha     float64                  // α of the batch's information; for TwoStep that of weights of 1
+	Weights   Weights                  // one weight for each party; TwoStep does not use them
+	Alpha     float64                  // α, the factor of the information; for TwoStep computed with all weights 1
 	Rule      Rule
 
-	// Choices has, for each party, the encoded designs that it can evaluate next, at least
-	// one. nil stands for all designs of the space.
+	// Choices lists, for each party, the encoded designs that it can evaluate next, at least one.
+	// If it is nil, all parties can evaluate all designs of the space.
 	Choices [][][]float64
-	// Near has encoded designs around which the search samples, such as the best so far.
+	// Near lists encoded designs around which the search samples, for example the best observed
+	// designs.
 	Near [][]float64
 }
 
 // Batch is one design for each party.
 type Batch struct {
-	Designs [][]float64 // encoded, snapped by Space.Snap
+	Designs [][]float64 // encoded designs, one per party, as Space.Snap returns them
 	Value   float64     // Problem.Value of the designs
 }
 
-// Value returns the value of a batch: its utility plus √(α I(X)), where
-// I(X) = ½ ln det(I + Σ_X|D/σ²) is the information that observations of it give on the
-// function. With μ the posterior means of the designs, the utility is
+// Value returns the value of a batch: its utility plus √(α I(X)), where I(X) = ½ ln det(I +
+// Σ_X|D/σ²) is the information about the function that observations of the batch give. With μ the
+// posterior means of the designs, the utility is
 //
 //   - W(λ + μ) for Fair,
 //   - Σ w_i μ for Instant, where w_1 is for the party with the smallest gain, and so on,
@@ -81,13 +82,14 @@ func (p Problem) Value(designs [][]float64) float64 {
 	return utility + p.exploration(root.LogDet()/2)
 }
 
-// exploration returns the contribution of information to the value. Rounding may leave the
-// information below 0, which counts as 0.
+// exploration returns the term of the information in the value. Rounding errors may make the
+// information negative, which counts as 0.
 func (p Problem) exploration(information float64) float64 {
 	return math.Sqrt(p.Alpha * max(information, 0))
 }
 
-// precision factorises I + Σ/σ².
+// precision returns the Cholesky factor of I + Σ/σ². It overwrites covariance. ok is false if
+// rounding errors prevent the factorisation.
 func precision(covariance *mat.SymDense, noise float64) (root *mat.Cholesky, ok bool) {
 	n := covariance.SymmetricDim()
 	covariance.ScaleSym(1/noise, covariance)
@@ -145,7 +147,7 @@ func (p Problem) check() error {
 
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
-// rising returns the indices of v in rising order of value, equals in their order.
+// rising returns the indices of v in rising order of value. Equal values keep their order.
 func rising(v []float64) []int {
 	order := make([]int, len(v))
 	for i := range order {

@@ -5,23 +5,23 @@ import (
 	"slices"
 )
 
-// utility computes the utility of a batch's posterior means, without the information. It keeps its
-// working memory, so it is for one goroutine.
+// utility computes the utility of a batch from its posterior means, without the information. It
+// reuses its buffers, so it must not be used concurrently.
 type utility struct {
 	rule    Rule
 	weights Weights
-	// gains has the gains by party less their mean, which would add a constant to all values
-	// and cost precision. They are 0 if they do not affect the choice.
+	// gains are the gains by party, minus their mean. The mean would add a constant to all values
+	// and cost precision. gains are 0 if they do not affect the choice.
 	gains []float64
 	order []int // the parties, the one with the smallest gain first
 	free  bool  // each party can evaluate each design, and the best assignment is used
-	// smoothing is ε of distribute, 0 for the utility itself.
+	// smoothing is the ε of distribute; 0 means the exact utility.
 	smoothing float64
 
-	served []int     // by party: its design
+	served []int     // by party: index of its design
 	total  []float64 // by party: its gain plus its design's mean
 	least  []int     // the parties by total, the smallest first
-	share  []float64 // by party: the derivative of the value by the party's total
+	share  []float64 // by party: derivative of the value with respect to the party's total
 }
 
 func newUtility(p Problem, free bool) *utility {
@@ -65,8 +65,8 @@ func (u *utility) pair(means []float64) {
 	}
 }
 
-// of returns the utility of the means. If slopes is not nil, of fills it with the derivatives by the
-// means.
+// of returns the utility of a batch with these means. If slopes is not nil, it fills slopes with
+// the derivatives with respect to the means.
 func (u *utility) of(means, slopes []float64) float64 {
 	u.pair(means)
 	value := 0.0
@@ -97,16 +97,17 @@ func (u *utility) of(means, slopes []float64) float64 {
 	return value
 }
 
-// distribute sets the shares and returns the value of the totals, which least must sort. The value is
-// W, or with smoothing ε > 0 an approximation without ridges. W has ridges where totals are equal:
-// the smallest total counts most, and grows until it is no longer the smallest. Batches of large value
-// lie on such ridges, on which gradient ascents get stuck.
+// distribute sets share and returns the welfare W of the totals, or for smoothing ε > 0 an
+// approximation without ridges. least must be sorted by total. W has ridges where totals are equal:
+// the smallest total has the largest weight, and grows until it is no longer the smallest. Batches
+// of large value lie on such ridges, where gradient ascents get stuck.
 //
-// The smooth value is the minimum of pᵀu + ½ε(‖p‖² - ‖w‖²) over all averages p of permutations
-// of w. It equals W(u) if totals are further apart than ε times the difference of their weights.
-// Otherwise it is smaller by at most ½ε(‖w‖² - (Σw)²/n). The shares p are the projection of -u/ε
-// onto those averages: adjacent totals that are too close are pooled into blocks. Source: Blondel,
-// Teboul, Berthet, Djolonga, "Fast Differentiable Sorting and Ranking" (ICML 2020), proposition 3.
+// The approximation is the minimum of pᵀu + ½ε(‖p‖² - ‖w‖²) over all averages p of permutations of
+// w, with u the sorted totals. It equals W(u) if totals differ by more than ε times the difference
+// of their weights. Otherwise it is smaller, by at most ½ε(‖w‖² - (Σw)²/n). The minimiser p is the
+// projection of -u/ε onto these averages, and its elements become share. Adjacent totals that are
+// too close are pooled into blocks. Source: Blondel, Teboul, Berthet, Djolonga, "Fast
+// Differentiable Sorting and Ranking" (ICML 2020), proposition 3.
 func (u *utility) distribute() (value float64) {
 	smoothing := u.smoothing
 	n := len(u.least)

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Weights holds the weights of a welfare, which are positive and never rise. The first is for the
-// smallest utility.
+// Weights holds the weights w of the welfare. They are positive and never rise. The first is for
+// the smallest utility.
 type Weights []float64
 
-// Exponential returns the n weights ρ^(i-1), i = 1, …, n, of S21: 0 < ρ <= 1, where 1
-// weighs all parties equally and smaller values favour the party with the smallest gain.
+// Exponential returns the n weights ρ^(i-1), i = 1, …, n, of S21, for 0 < ρ <= 1. With 1 all
+// parties have equal weights. Smaller values favour the party with the smallest gain.
 func Exponential(n int, rho float64) Weights {
 	w := make(Weights, n)
 	for i := range w {
@@ -19,8 +19,8 @@ func Exponential(n int, rho float64) Weights {
 	return w
 }
 
-// Linear returns the n weights ρ(n-i) + 1, i = 1, …, n (S21, remark 4): ρ >= 0, where 0
-// weighs all parties equally and 2 gives Gini's weights.
+// Linear returns the n weights ρ(n-i) + 1, i = 1, …, n (S21, remark 4), for ρ >= 0. With 0 all
+// parties have equal weights, and with 2 they have Gini's weights.
 func Linear(n int, rho float64) Weights {
 	w := make(Weights, n)
 	for i := range w {
@@ -29,8 +29,8 @@ func Linear(n int, rho float64) Weights {
 	return w
 }
 
-// Welfare returns W(u), the sum of the utilities u in rising order, each times its
-// weight (S21, equation 3). It panics if the numbers of utilities and weights differ.
+// Welfare returns W(u): the sum of the utilities u, sorted in rising order, each times its weight
+// (S21, equation 3). It panics if the numbers of utilities and weights differ.
 func (w Weights) Welfare(u []float64) float64 {
 	if len(u) != len(w) {
 		panic("batch: as many utilities as weights are needed")
@@ -42,7 +42,7 @@ func (w Weights) Welfare(u []float64) float64 {
 	return sum
 }
 
-// Normalised returns the weights over their sum.
+// Normalised returns the weights divided by their sum.
 func (w Weights) Normalised() Weights {
 	total := w.sum()
 	scaled := slices.Clone(w)
@@ -69,17 +69,18 @@ func (w Weights) squares() (total float64) {
 // equal reports whether all parties have the same weight.
 func (w Weights) equal() bool { return w[0] == w[len(w)-1] }
 
-// Exploration determines the weight of information relative to utility.
+// Exploration determines α, the weight of information relative to utility.
 type Exploration struct {
 	C1, C2 float64
-	// Varying reduces C1 for unequal weights, so that the ratio of exploration to exploitation
-	// is the same for all weights. Without it that ratio is proportional to √Σw²/Σw.
+	// Varying reduces C1 for unequal weights, so that the ratio of exploration to exploitation is
+	// the same for all weights. Without it, the ratio is proportional to √Σw²/Σw.
 	Varying bool
 }
 
-// Alpha returns α_t = c1·d·Σw²·ln(c2·t) (S21, section 5), for d parameters and t
-// evaluations of each party, the batch to choose included. It is 0 if the logarithm is
-// negative. Varying multiplies it by (Σw)²/(nΣw²), which is 1 for equal weights.
+// Alpha returns α_t = C1·d·Σw²·ln(C2·t) (S21, section 5), for d parameters. t is the number of
+// evaluations of each party, including the batch that is being chosen. It returns 0 if the
+// logarithm is negative. Varying multiplies the result by (Σw)²/(nΣw²), which is 1 for equal
+// weights.
 func (e Exploration) Alpha(w Weights, d, t int) float64 {
 	alpha := e.C1 * float64(d) * w.squares() * math.Log(e.C2*float64(t))
 	if e.Varying {

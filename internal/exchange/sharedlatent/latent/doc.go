@@ -1,21 +1,23 @@
-// Package latent models the functions of several agents as outputs of one process; each agent keeps
-// its own part and its observations. It is the federated multi-output Gaussian process of Chung and
-// Al Kontar, "Federated multi-output Gaussian processes" (Technometrics 2024), in Al Kontar,
-// "Collaborative and Federated Black-box Optimization" (2024), equation 10.
+// Package latent models the functions of several agents as outputs of one Gaussian process. Each
+// agent keeps its observations, and a part of the model that is its own. The model is the federated
+// multi-output Gaussian process of Chung and Al Kontar, "Federated multi-output Gaussian processes"
+// (Technometrics 2024), also in Al Kontar, "Collaborative and Federated Black-box Optimization"
+// (2024), equation 10.
 //
-// Agents have latent functions u_q in common, Gaussian processes with squared exponential kernels.
-// The function of agent k is
+// All agents have Q latent functions u_q in common, Gaussian processes with squared exponential
+// kernels. The function of agent k is
 //
 //	f_k = Σ_q S_kq·(u_q smoothed by a normal density of variance P_kq) + w_k,
 //
-// scaled so that each summand has the variance S_kq². w_k is a process of the agent's own, with an
-// unknown constant mean; it exists with [Spec.Own] and not in the paper. Agents exchange
-// information only about u, the values of the latent functions at the points Z.
+// scaled so that summand q has variance S_kq². S_kq is called a gain. w_k is a process of the
+// agent's own, with an unknown constant mean. It exists only with [Spec.Own], and not in the paper.
+// Agents exchange information only about u, the values of the latent functions at the points Z.
 //
-// The information of an agent's observations about u, given its own hyperparameters, is a normal
-// factor, and a [Statement] holds it. [Spec.Gather] multiplies the factors of peers, [Spec.Fit]
-// learns hyperparameters given that product, [Spec.State] makes the agent's own statement and
-// [Spec.Condition] predicts. Only statements leave an agent.
+// The information of an agent's observations about u, given the agent's hyperparameters, is a
+// normal factor of the likelihood. A [Statement] holds that factor. [Spec.Gather] multiplies the
+// factors of peers, [Spec.Fit] learns hyperparameters given the product, [Spec.State] returns the
+// agent's own statement and [Spec.Condition] returns the posterior. An agent publishes only
+// statements.
 //
 // Differences from the published code:
 //
@@ -32,7 +34,7 @@
 //     their information about u.
 //   - Hyperparameters have priors, because few observations do not determine them.
 //
-// Statements provide no privacy: one after n observations has n rows, from which designs and
-// outcomes can be computed. The package does not weight statements by trust, so false statements
-// count fully.
+// Statements provide no privacy: a statement after n observations has up to n rows, from which
+// designs and outcomes can be computed. The package does not weight statements by trust, so false
+// statements have full weight.
 package latent

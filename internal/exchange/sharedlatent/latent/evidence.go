@@ -9,8 +9,8 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// evidence is the log likelihood of an agent's observations given peers' statements. Without
-// Spec.Own it is its largest variational lower bound for a normal distribution of u.
+// evidence computes the log likelihood of an agent's observations given peers' statements. Without
+// Spec.Own it is the variational lower bound, maximised over normal distributions of u.
 type evidence struct {
 	spec Spec
 	said *Gathered
@@ -18,8 +18,9 @@ type evidence struct {
 	y    []float64
 }
 
-// at returns the evidence. If gradient is not nil, it gets the derivatives by all parameters except
-// Latent, in the order of [encode].
+// at returns the evidence. If gradient is not nil, at fills it with the derivatives with respect to
+// all parameters except Latent, in the order of [encode]. ok is false if rounding errors prevent
+// the computation.
 func (e *evidence) at(h Hyperparameters, gradient []float64) (value float64, ok bool) {
 	b, err := e.spec.marginalOf(e.said, h.Latent)
 	if err != nil {
@@ -50,7 +51,7 @@ func (e *evidence) given(b *marginal, h Hyperparameters, gradient []float64) (va
 		return 0, false
 	}
 	value = -0.5 * (mat.Dot(deviation, alpha) + root.LogDet() + float64(n)*math.Log(2*math.Pi))
-	missing := 0.0 // part of the variances that u does not explain
+	missing := 0.0 // sum of the prior variances that u does not explain
 	if !s.Own {
 		for i := range n {
 			missing += s.ofLatents(h, e.x[i], e.x[i]) - linalg.Dot(w.RawRowView(i), w.RawRowView(i))
@@ -60,7 +61,7 @@ func (e *evidence) given(b *marginal, h Hyperparameters, gradient []float64) (va
 	if gradient == nil {
 		return value, !math.IsNaN(value)
 	}
-	// Half of alpha alphaᵀ - c⁻¹ is the derivative by c.
+	// The derivative of the evidence with respect to c is (alpha·alphaᵀ - c⁻¹)/2.
 	var byC mat.SymDense
 	if err := root.InverseTo(&byC); err != nil && !isCondition(err) {
 		return 0, false
@@ -87,7 +88,8 @@ func (e *evidence) given(b *marginal, h Hyperparameters, gradient []float64) (va
 	return value, !math.IsNaN(value)
 }
 
-// fill computes derivatives by hyperparameters from those by covariances.
+// fill sets gradient, the derivatives with respect to hyperparameters, from the derivatives with
+// respect to the covariances with u (byValues) and of the observations (byC).
 func (e *evidence) fill(gradient []float64, h Hyperparameters, byValues *mat.Dense, byC *mat.SymDense, missing float64) {
 	s, groups, none := e.spec, e.spec.groups(), make([]float64, e.spec.groups())
 	clear(gradient)
@@ -139,8 +141,8 @@ func (e *evidence) fill(gradient []float64, h Hyperparameters, byValues *mat.Den
 	rest[0] *= h.Noise - noiseFloor
 }
 
-// encode returns the unconstrained parameters: logarithms, and the gains unchanged. Latent comes
-// first.
+// encode returns the hyperparameters as an unconstrained vector: the gains unchanged, and the
+// logarithms of all others. Latent comes first.
 func encode(s Spec, h Hyperparameters) []float64 {
 	var theta []float64
 	for _, row := range slices.Concat(h.Latent, h.Smoothing) {

@@ -11,19 +11,19 @@ import (
 
 // Limits of the work of Fit, and of its search.
 const (
-	iterations  = 60  // of L-BFGS, per start
-	evaluations = 120 // of the evidence with its gradient, per start
+	iterations  = 60  // maximum number of L-BFGS iterations per start
+	evaluations = 120 // maximum number of evaluations of the evidence with its gradient, per start
 	difference  = 1e-4
-	logLimit    = 12 // on the distance of parameters from the mean of their priors
+	logLimit    = 12 // maximum distance of a parameter from the mean of its prior
 )
 
-// normal is a prior of one parameter in the form of [encode].
+// normal is the normal prior of one parameter, as encoded by [encode].
 type normal struct{ mean, deviation float64 }
 
-// priors returns the priors of all parameters. The typical lengthscale is that of package gp's
-// prior; latent functions are rougher than the smoothed ones. The priors of noise and own variance
-// are narrow: otherwise, with few observations, the density is largest for functions that are too
-// similar.
+// priors returns the priors of all parameters, in the order of encode. The typical lengthscale is
+// that of the prior of package gp. Latent functions vary on shorter lengths than the smoothed ones.
+// The priors of the noise and of the own variance are narrow. Otherwise the density would be
+// largest for functions that are too similar, if there are few observations.
 func (s Spec) priors() (all []normal) {
 	groups := s.groups()
 	typical := math.Sqrt2 + 0.5*math.Log(float64(groups)) - 3
@@ -40,7 +40,7 @@ func (s Spec) priors() (all []normal) {
 	return all
 }
 
-// PriorMode returns the most likely hyperparameters before any observation.
+// PriorMode returns the hyperparameters at the mode of their priors.
 func (s Spec) PriorMode() Hyperparameters {
 	var theta []float64
 	for _, p := range s.priors() {
@@ -49,12 +49,14 @@ func (s Spec) PriorMode() Hyperparameters {
 	return decode(s, theta)
 }
 
-// Fit returns the hyperparameters of largest density given the observations, at least one, and
-// peers' statements. It climbs by L-BFGS from the mode of the priors, from a point that gives peers
-// little weight (with Spec.Own), and from previous if that is not nil. The latent functions'
-// squared lengthscales are held at latent. Unless hold is true, they are then learned too, from the
-// best point so far. The result depends only on the arguments. If ctx ends before that, Fit returns
-// its error.
+// Fit returns the hyperparameters with the largest posterior density, given peers' statements and
+// the own observations, of which there must be at least one. It climbs by L-BFGS from several
+// starts: the mode of the priors, a point that gives peers little weight (only with Spec.Own), and
+// previous if that is not nil.
+//
+// In these climbs the squared lengthscales of the latent functions are held at latent. Unless hold
+// is true, Fit then learns them too, from the best point so far. The result depends only on the
+// arguments. If ctx ends before the fit does, Fit returns the error of ctx.
 func (s Spec) Fit(ctx context.Context, said *Gathered, x [][]float64, y []float64, latent [][]float64, hold bool, previous *Hyperparameters) (Hyperparameters, error) {
 	if err := s.checkObservations(x, y); err != nil {
 		return Hyperparameters{}, err
@@ -106,14 +108,15 @@ func (s Spec) starts(previous *Hyperparameters) []Hyperparameters {
 	return all
 }
 
-// climb is the search for one fit.
+// climb is the state of one fit.
 type climb struct {
 	evidence evidence
 	priors   []normal
-	held     *marginal // for held lengthscales of the latent functions; nil: these are free
+	held     *marginal // distribution of v with the held lengthscales of the latent functions; nil if these are learned
 }
 
-// at returns minus the log density, infinite if it cannot be computed, and fills the gradient.
+// at returns minus the log density and fills the gradient. It returns +Inf if the density cannot be
+// computed.
 func (c *climb) at(gradient, theta []float64) float64 {
 	for i, p := range c.priors {
 		if !(math.Abs(theta[i]-p.mean) <= logLimit) {
@@ -183,7 +186,7 @@ func (c *climb) descend(ctx context.Context, start []float64) ([]float64, float6
 		MajorIterations:   iterations,
 		FuncEvaluations:   evaluations,
 	}
-	result, _ := optimize.Minimize(problem, start, settings, &optimize.LBFGS{}) // an error means that a line search failed
+	result, _ := optimize.Minimize(problem, start, settings, &optimize.LBFGS{}) // an error means only that a line search failed
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
 	}

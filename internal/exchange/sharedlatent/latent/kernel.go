@@ -9,10 +9,10 @@ import (
 )
 
 // smoothed returns the covariance between two smoothed values of one latent function, at the points
-// a and b. l holds the squared lengthscales per group; the value at a is smoothed by variances p,
-// the one at b by q, and both are scaled to variance 1. With p and q zero it is the latent
-// function's kernel. If slope is not nil, it gets the derivatives of the covariance's logarithm by
-// the logarithms of p.
+// a and b. l holds the squared lengthscales per group. The value at a is smoothed with the
+// variances p, and the value at b with q. Both are scaled to variance 1. If p and q are zero, the
+// result is the kernel of the latent function. If slope is not nil, it is filled with the
+// derivatives of the logarithm of the covariance with respect to the logarithms of p.
 func (s Spec) smoothed(l, p, q, a, b, slope []float64) float64 {
 	clear(slope)
 	logarithm := 0.0
@@ -28,7 +28,8 @@ func (s Spec) smoothed(l, p, q, a, b, slope []float64) float64 {
 	return math.Exp(logarithm)
 }
 
-// covariance is smoothed with q = p; slope gets the derivatives by both together.
+// covariance returns the same as smoothed with q = p. slope is filled with the derivatives with
+// respect to a common change of both.
 func (s Spec) covariance(l, p, a, b, slope []float64) float64 {
 	clear(slope)
 	logarithm := 0.0
@@ -64,7 +65,7 @@ func (s Spec) ofValues(latent [][]float64) (*mat.TriDense, bool) {
 	return &lower, true
 }
 
-// withValues returns the covariances between the function at the points x, a row each, and u.
+// withValues returns the covariances between the function at the points x (rows) and u (columns).
 func (s Spec) withValues(h Hyperparameters, x [][]float64) *mat.Dense {
 	j, none := len(s.Points), make([]float64, s.groups())
 	k := mat.NewDense(len(x), s.size(), nil)
@@ -79,7 +80,8 @@ func (s Spec) withValues(h Hyperparameters, x [][]float64) *mat.Dense {
 	return k
 }
 
-// ofLatents returns the covariance of the part of the function that comes from latent functions.
+// ofLatents returns the covariance at a and b of the part of the function that comes from latent
+// functions.
 func (s Spec) ofLatents(h Hyperparameters, a, b []float64) (value float64) {
 	for q := range h.Latent {
 		value += h.Gains[q] * h.Gains[q] * s.covariance(h.Latent[q], h.Smoothing[q], a, b, nil)
@@ -87,7 +89,7 @@ func (s Spec) ofLatents(h Hyperparameters, a, b []float64) (value float64) {
 	return value
 }
 
-// ofOwn returns the covariance of the own process, including that of its mean.
+// ofOwn returns the covariance of the own process at a and b, including that of its unknown mean.
 func (s Spec) ofOwn(h Hyperparameters, a, b []float64) float64 {
 	if !s.Own {
 		return 0
@@ -96,7 +98,7 @@ func (s Spec) ofOwn(h Hyperparameters, a, b []float64) float64 {
 	return h.Own*k + meanVariance
 }
 
-// ownKernel returns the own process's kernel, with slope as in [radial.Evaluate].
+// ownKernel returns the kernel of the own process at a and b. slope is that of [radial.Evaluate].
 func (s Spec) ownKernel(h Hyperparameters, a, b []float64) (k, slope float64) {
 	square := 0.0
 	for i, g := range s.Groups {

@@ -9,19 +9,19 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// path is a function drawn from the prior, with its latent functions.
+// path is a sample of an agent's function from the prior, with its latent functions.
 type path struct {
 	latents  []waves
-	own      *gp.Function // nil without an own process
-	scale    float64      // of it
-	constant float64      // of the whole
+	own      *gp.Function // sample of the own process; nil without Spec.Own
+	scale    float64      // standard deviation of the own process, a factor of own
+	constant float64      // sample of the own process's mean
 }
 
-// waves holds a latent function as a sum of waves, and its smoothed form.
+// waves represents a latent function, and its smoothed form, as a sum of random waves.
 type waves struct {
 	frequencies  [][]float64
-	cosine, sine []float64 // of the latent function
-	seen         []float64 // factor of each wave's amplitude in the agent's function
+	cosine, sine []float64 // amplitudes of the waves of the latent function
+	seen         []float64 // factor of each wave's amplitudes in the smoothed function
 }
 
 func (p *Posterior) drawPath(count int, rng *rand.Rand) (*path, error) {
@@ -57,8 +57,8 @@ func (p *Posterior) drawPath(count int, rng *rand.Rand) (*path, error) {
 	return drawn, nil
 }
 
-// gradient adds the gradient to grad, unless that is nil, and returns the value without the
-// constant.
+// gradient returns the value at x without the constant. If grad is not nil, it adds the gradient to
+// grad.
 func (p *path) gradient(grad, x []float64) (value float64) {
 	for _, w := range p.latents {
 		for i, frequency := range w.frequencies {
@@ -93,7 +93,7 @@ func dot(a, b []float64) (sum float64) {
 	return sum
 }
 
-// valuesOf returns v for the latent functions of a path.
+// valuesOf returns v = L⁻¹u (see Statement) for the latent functions of a path.
 func (s Spec) valuesOf(p *path, lower *mat.TriDense, rng *rand.Rand) []float64 {
 	u := mat.NewVecDense(s.size(), nil)
 	for q, w := range p.latents {
@@ -108,7 +108,7 @@ func (s Spec) valuesOf(p *path, lower *mat.TriDense, rng *rand.Rand) []float64 {
 	}
 	v := mat.NewVecDense(s.size(), nil)
 	if err := v.SolveVec(lower, u); err != nil && !isCondition(err) {
-		panic(err) // the factor has a positive diagonal
+		panic(err) // cannot happen: the factor has a positive diagonal
 	}
 	return v.RawVector().Data
 }

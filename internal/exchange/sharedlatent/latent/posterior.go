@@ -10,21 +10,21 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// Posterior is an agent's function given its own observations and peers' statements. It is
-// immutable and safe for concurrent use.
+// Posterior is the posterior of an agent's function given its own observations and peers'
+// statements. It is immutable and safe for concurrent use.
 type Posterior struct {
 	spec   Spec
 	h      Hyperparameters
 	belief *marginal
 	x      [][]float64
 	y      []float64
-	spread *mat.Dense    // covariances of the observations with v given peers' statements; with Own, minus those of the prior
-	root   *mat.Cholesky // of the covariance of the observations; nil without any
+	spread *mat.Dense    // covariances of the observations with v, given peers' statements; with Spec.Own minus the prior covariances
+	root   *mat.Cholesky // Cholesky factor of the covariance of the observations; nil if there are none
 	mean   *expansion
 }
 
-// Condition returns the function given the product of peers' statements and any number of own
-// observations, which are copied.
+// Condition returns the posterior given the product of peers' statements and the own observations.
+// There may be no observations. They are copied.
 func (s Spec) Condition(said *Gathered, h Hyperparameters, x [][]float64, y []float64) (*Posterior, error) {
 	if err := errors.Join(s.checkObservations(x, y), h.validate(s)); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (s Spec) Condition(said *Gathered, h Hyperparameters, x [][]float64, y []fl
 	return s.given(b, h, x, y)
 }
 
-// given is Condition with the distribution of v before the own observations.
+// given returns the posterior given the own observations. b is the distribution of v before these.
 func (s Spec) given(b *marginal, h Hyperparameters, x [][]float64, y []float64) (*Posterior, error) {
 	p := &Posterior{spec: s, h: h, belief: b, x: linalg.Clone(x), y: append([]float64(nil), y...)}
 	if len(x) > 0 {
@@ -66,7 +66,7 @@ func (s Spec) given(b *marginal, h Hyperparameters, x [][]float64, y []float64) 
 	return p, nil
 }
 
-// Hyperparameters returns those with which it was conditioned; they must not be altered.
+// Hyperparameters returns the hyperparameters of the posterior. Callers must not change them.
 func (p *Posterior) Hyperparameters() Hyperparameters { return p.h }
 
 // Predict returns the mean and the variance of the function at x, without the noise of an
@@ -76,7 +76,8 @@ func (p *Posterior) Predict(x []float64) (mean, variance float64) {
 	return p.mean.Value(x), variance
 }
 
-// PredictGradient also fills the gradients of both at x, as long as x.
+// PredictGradient returns the same as Predict. It fills ofMean and ofVariance, which must have the
+// length of x, with the gradients of mean and variance.
 func (p *Posterior) PredictGradient(ofMean, ofVariance, x []float64) (mean, variance float64) {
 	variance, w, solved := p.variance(x)
 	v := mat.NewVecDense(len(w), nil)
@@ -93,8 +94,9 @@ func (p *Posterior) PredictGradient(ofMean, ofVariance, x []float64) (mean, vari
 	return p.mean.Gradient(ofMean, x), variance
 }
 
-// variance returns the variance at x, the covariances w between the function at x and v, and the
-// covariances with the observations times the inverse of these observations' covariance.
+// variance returns the variance at x and two vectors that lead to it. w are the covariances between
+// the function at x and v. solved are the covariances with the observations times the inverse
+// covariance of the observations.
 func (p *Posterior) variance(x []float64) (variance float64, w, solved []float64) {
 	s := p.spec
 	w = timesTransposedInverse(s.withValues(p.h, [][]float64{x}), p.belief.lower).RawRowView(0)
@@ -122,8 +124,9 @@ func (p *Posterior) solve(c []float64) []float64 {
 	return solved.RawVector().Data
 }
 
-// expand returns the function Σ w(x)·ofV + Σ ofOwn_i k(x, x_i), where w(x) are the covariances with
-// v, and k is the prior covariance between the function and the observations.
+// expand returns the function Σ w(x)·ofV + Σ ofObservations_i k(x, x_i). Here w(x) are the
+// covariances of the function at x with v, and k is the prior covariance between the function and
+// the observations.
 func (p *Posterior) expand(ofV, ofObservations []float64) *expansion {
 	e := &expansion{posterior: p, observations: ofObservations}
 	values := mat.NewVecDense(len(ofV), append([]float64(nil), ofV...))
@@ -139,7 +142,8 @@ func (p *Posterior) expand(ofV, ofObservations []float64) *expansion {
 	return e
 }
 
-// update adds to a function the correction that the differences rest to the observations require.
+// update returns the function before plus the correction that conditions it on the observations.
+// rest are the observations minus the values of before.
 func (p *Posterior) update(before *expansion, rest []float64) *expansion {
 	if p.root == nil {
 		return before
@@ -160,16 +164,17 @@ func (p *Posterior) update(before *expansion, rest []float64) *expansion {
 // concurrent use.
 type expansion struct {
 	posterior    *Posterior
-	path         *path // nil: none
+	path         *path // sample of the prior that is added; nil if there is none
 	values       []float64
-	observations []float64 // used with Spec.Own only
+	observations []float64 // weights of the observations; used only with Spec.Own
 	constant     float64
 }
 
 // Value returns the function at x.
 func (e *expansion) Value(x []float64) float64 { return e.Gradient(nil, x) }
 
-// Gradient fills grad, as long as x or nil, and returns the value.
+// Gradient returns the value at x. If grad is not nil, it must have the length of x and is filled
+// with the gradient.
 func (e *expansion) Gradient(grad, x []float64) float64 {
 	p, s := e.posterior, e.posterior.spec
 	clear(grad)
@@ -216,18 +221,18 @@ func (e *expansion) Gradient(grad, x []float64) float64 {
 	return value
 }
 
-// Function is a function over the space, safe for concurrent use.
+// Function is a function over the space. It is safe for concurrent use.
 type Function interface {
 	Value(x []float64) float64
 	Gradient(grad, x []float64) float64
 }
 
-// Mean returns the mean of the function.
+// Mean returns the posterior mean.
 func (p *Posterior) Mean() Function { return p.mean }
 
-// Draw returns a sampled function: a path of the prior with this number of waves for each process.
-// It is corrected to values of v drawn given peers' statements, and then to the own observations
-// (Matheron's rule, twice).
+// Draw returns a sample of the posterior. It starts with a sample of the prior, with this number of
+// waves for each process. It corrects the sample to values of v that are drawn given peers'
+// statements, and then to the own observations (Matheron's rule, twice).
 func (p *Posterior) Draw(waves int, rng *rand.Rand) (Function, error) {
 	s := p.spec
 	before, err := p.drawPath(waves, rng)
@@ -253,7 +258,7 @@ func (p *Posterior) Draw(waves int, rng *rand.Rand) (Function, error) {
 	return p.update(f, p.differences(f, rng)), nil
 }
 
-// differences returns observations minus a function with its own draw of noise.
+// differences returns the observations minus noisy values of f, with noise drawn from rng.
 func (p *Posterior) differences(f *expansion, rng *rand.Rand) []float64 {
 	rest := make([]float64, len(p.x))
 	for i, x := range p.x {

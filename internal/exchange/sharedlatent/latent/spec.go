@@ -9,31 +9,32 @@ import (
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
-// Spec describes the process, the same for all agents.
+// Spec defines the common process. It is the same for all agents of a task.
 type Spec struct {
-	Kernel  string      // of the own processes: radial.Matern52 or radial.SE
+	Kernel  string      // kernel of the own processes: radial.Matern52 or radial.SE
 	Groups  []int       // Groups[i] is the index of the lengthscale of coordinate i, from 0 without gaps
-	Points  [][]float64 // Z, 1 to MaxPoints
-	Latents int         // Q, 1 to MaxLatents
+	Points  [][]float64 // the points Z, 1 to MaxPoints
+	Latents int         // number Q of latent functions, 1 to MaxLatents
 
-	// Own means that functions have a part of their own, and that predictions condition on the
-	// agent's own observations exactly. Without it the method is the published one.
+	// Own means that each agent's function has a part of its own, and that predictions condition
+	// exactly on the agent's own observations. Without Own the method is that of the paper.
 	Own bool
 }
 
-// The largest sizes.
+// MaxPoints and MaxLatents are the largest sizes of a Spec.
 const (
 	MaxPoints  = 100
 	MaxLatents = 4
 )
 
 const (
-	jitter       = 1e-6 // of the values u, a variance
+	jitter       = 1e-6 // variance that is added to the values u, for numerical stability
 	noiseFloor   = 1e-4
-	meanVariance = 4.0 // of the unknown constant
+	meanVariance = 4.0 // prior variance of the own process's constant mean
 )
 
-// Validate returns an error with the invalid value and the accepted ones.
+// Validate returns an error if the spec is invalid. The error contains the invalid value and the
+// accepted ones.
 func (s Spec) Validate() error {
 	if s.Kernel != radial.Matern52 && s.Kernel != radial.SE {
 		return fmt.Errorf("kernel %q: must be %q or %q", s.Kernel, radial.Matern52, radial.SE)
@@ -90,21 +91,21 @@ func (s Spec) checkObservations(x [][]float64, y []float64) error {
 	return nil
 }
 
-// groups returns the number of groups.
+// groups returns the number of groups of coordinates with a common lengthscale.
 func (s Spec) groups() int { return slices.Max(s.Groups) + 1 }
 
-// size returns the number of values u.
+// size returns the length of u: the number of latent functions times the number of points.
 func (s Spec) size() int { return s.Latents * len(s.Points) }
 
-// Hyperparameters holds those of one agent. All but Latent are private.
+// Hyperparameters holds the hyperparameters of one agent. Statements contain only Latent.
 type Hyperparameters struct {
 	Latent    [][]float64 `json:"latent"`    // squared lengthscales of each latent function, one per group
-	Smoothing [][]float64 `json:"smoothing"` // variances of the densities that smooth them
-	Gains     []float64   `json:"gains"`     // of each latent function, of either sign
-	Noise     float64     `json:"noise"`     // variance
+	Smoothing [][]float64 `json:"smoothing"` // variances of the densities that smooth each latent function, one per group
+	Gains     []float64   `json:"gains"`     // gain S of each latent function, of either sign
+	Noise     float64     `json:"noise"`     // variance of the noise of an observation
 
-	// Hyperparameters of the own process; 0 and nil without it.
-	Own          float64   `json:"own,omitempty"` // variance
+	// Hyperparameters of the own process. They are 0 and nil without Spec.Own.
+	Own          float64   `json:"own,omitempty"` // variance of the own process
 	Lengthscales []float64 `json:"lengthscales,omitempty"`
 }
 

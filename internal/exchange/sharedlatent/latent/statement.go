@@ -9,21 +9,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Statement is the information of one agent's observations about u: Outputs are Rows·v plus
-// independent noise of variance 1, where v = L⁻¹u, and LLᵀ is the covariance of u under Latent. It
-// is a normal factor of any rank up to the number of values.
+// Statement is the information of one agent's observations about u. It states that Outputs = Rows·v
+// plus independent noise of variance 1, where v = L⁻¹u and LLᵀ is the covariance of u under Latent.
+// It is a normal factor of the likelihood. Its rank is at most the length of u.
 type Statement struct {
 	Observations int
-	Latent       [][]float64 // squared lengthscales, as in Hyperparameters
-	Rows         [][]float64 // each of Spec.size, row i zero before column i
+	Latent       [][]float64 // squared lengthscales of the latent functions, as in Hyperparameters
+	Rows         [][]float64 // each of length Spec.size; row i is zero before column i
 	Outputs      []float64   // one per row
 }
 
-// Limits of statements, in standardised units. An honest agent's row has a norm of at most its gain
-// divided by its noise's deviation, per observation.
+// Limits of statements, in standardised units. For honest agents the norm of a row is at most the
+// gain divided by the standard deviation of the noise, for each observation.
 const (
 	MaxObservations = 1 << 20
-	MaxEntry        = 1e4 // absolute, of rows and outputs
+	MaxEntry        = 1e4 // maximum absolute value of entries of rows and of outputs
 	MinVariance     = 1e-6
 	MaxVariance     = 1e4
 )
@@ -67,13 +67,14 @@ func (s Spec) Check(said Statement) error {
 
 // Gathered is the product of statements. It is immutable.
 type Gathered struct {
-	precision *mat.SymDense // of u, nil without statements
-	shift     *mat.VecDense // precision times mean
-	logs      []float64     // sum of the logarithms of Latent, each times its observations
-	count     float64       // of observations
+	precision *mat.SymDense // precision matrix of u; nil without statements
+	shift     *mat.VecDense // precision matrix times mean
+	logs      []float64     // sum over statements of the logarithms of Latent, times the statement's observations
+	count     float64       // total number of observations
 }
 
-// Gather returns the product of the statements, whose order does not matter up to rounding.
+// Gather returns the product of the statements. Except for rounding errors it does not depend on
+// their order.
 func (s Spec) Gather(said []Statement) (*Gathered, error) {
 	g := &Gathered{logs: make([]float64, s.Latents*s.groups())}
 	for _, one := range said {
@@ -107,8 +108,8 @@ func (s Spec) Gather(said []Statement) (*Gathered, error) {
 	return g, nil
 }
 
-// Average returns the common squared lengthscales of the latent functions: the geometric mean of
-// those in the statements and the agent's own, weighted by observations.
+// Average returns the common squared lengthscales of the latent functions. They are the geometric
+// mean of the agent's own and those in the statements, weighted by observations.
 func (s Spec) Average(g *Gathered, own [][]float64, observations int) [][]float64 {
 	n := float64(observations)
 	var all [][]float64
@@ -146,14 +147,15 @@ func timesTransposedInverse(a *mat.Dense, lower *mat.TriDense) *mat.Dense {
 	return mat.DenseCopyOf(solved.T())
 }
 
-// marginal is a normal distribution of v, which is L⁻¹u.
+// marginal is a normal distribution of v = L⁻¹u.
 type marginal struct {
 	lower    *mat.TriDense // L
 	mean     *mat.VecDense
 	variance *mat.SymDense
 }
 
-// marginalOf returns the distribution of v given the product, from the prior v ~ N(0, I).
+// marginalOf returns the distribution of v given the product g of statements. The prior is v ~ N(0,
+// I).
 func (s Spec) marginalOf(g *Gathered, latent [][]float64) (*marginal, error) {
 	lower, ok := s.ofValues(latent)
 	if !ok {
@@ -195,7 +197,7 @@ func isCondition(err error) bool {
 	return errors.As(err, &ill)
 }
 
-// State returns the statement of the observations, at least one, about u.
+// State returns the statement of an agent's observations about u. There must be at least one.
 func (s Spec) State(h Hyperparameters, x [][]float64, y []float64) (Statement, error) {
 	said := Statement{Observations: len(x), Latent: h.Latent}
 	if err := errors.Join(s.checkObservations(x, y), h.validate(s)); err != nil {
@@ -223,8 +225,8 @@ func (s Spec) State(h Hyperparameters, x [][]float64, y []float64) (Statement, e
 	if err := scaled.Solve(&half, joint); err != nil && !isCondition(err) {
 		return said, errNotDefinite
 	}
-	// An orthogonal transform of the rows changes nothing, and leaves at most as many rows as u has
-	// values.
+	// An orthogonal transform of the rows does not change the information. It reduces the number of
+	// rows to at most the length of u.
 	var qr mat.QR
 	if n < s.size()+1 {
 		wide := mat.NewDense(s.size()+1, s.size()+1, nil)
@@ -246,7 +248,8 @@ func (s Spec) State(h Hyperparameters, x [][]float64, y []float64) (Statement, e
 	return said, s.Check(said)
 }
 
-// rest returns the covariance of the observations given u; w are their covariances with v.
+// rest returns the covariance of the observations at x given u, noise included. w are their
+// covariances with v.
 func (s Spec) rest(h Hyperparameters, x [][]float64, w *mat.Dense) *mat.SymDense {
 	n := len(x)
 	rest := mat.NewSymDense(n, nil)

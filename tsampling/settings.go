@@ -8,7 +8,7 @@ import (
 const (
 	defaultShareEvery = 1
 	defaultShareAfter = 50 // t_n, the observations behind a peer's sample, in the experiments of Dai, Low and Jaillet (NeurIPS 2020)
-	// MaxShareTrials is the maximum number of trials between two shares.
+	// MaxShareTrials is the maximum number of observations between two shares.
 	MaxShareTrials = 10000
 )
 
@@ -19,14 +19,14 @@ type Settings struct {
 	Mode string
 	// Schedule defines the probability p_t that a node's trial t uses its own surrogate.
 	Schedule Schedule
-	// ShareAfter is the number of trials after which a node shares in mode one-shot, 1 to
+	// ShareAfter is the number of observations after which a node shares in mode one-shot, 1 to
 	// MaxShareTrials; 0 in mode concurrent.
 	ShareAfter int
 	// Message is the content of a share: WeightDraw, as in the paper, or Projection.
 	Message string
 	// Peers is P_N, the distribution over the peers whose samples a node uses.
 	Peers PeerDistribution
-	// ShareEvery is the number of trials between two shares in mode concurrent, 1 to
+	// ShareEvery is the number of observations between two shares in mode concurrent, 1 to
 	// MaxShareTrials; 0 in mode one-shot.
 	ShareEvery int
 }

@@ -118,8 +118,8 @@ func (m *Section) Roster(most int) (roster []peer.ID, ok bool) {
 	return roster, ok
 }
 
-// Peer reads an optional key whose value is a peer ID. Without the key, and after a reported error,
-// ok is false.
+// Peer returns the node that an optional key names. ok is false without the key, and after a reported
+// error.
 func (m *Section) Peer(key string) (id peer.ID, ok bool) {
 	n, ok := m.get(key)
 	if !ok {

@@ -14,11 +14,11 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// IdentityFile is the name of the private key in a node's directory.
+// IdentityFile is the name of the file with the private key in a data directory.
 const IdentityFile = "identity.key"
 
-// LoadIdentity returns the Ed25519 key in a data directory, and makes one on first use. Only its
-// owner may read the file: a process with the key can act as this node.
+// LoadIdentity returns the Ed25519 key in a data directory, and creates one at the first use. The
+// file must be readable by its owner only, since a process with the key can act as this node.
 func LoadIdentity(dir string) (crypto.PrivKey, error) {
 	path := filepath.Join(dir, IdentityFile)
 	info, err := os.Lstat(path)
@@ -48,7 +48,8 @@ func LoadIdentity(dir string) (crypto.PrivKey, error) {
 	return key, nil
 }
 
-// createIdentity makes a key, unless another process is quicker: then it returns that one's.
+// createIdentity creates a key. If another process has created one in the meantime, it returns that
+// key.
 func createIdentity(path string) (crypto.PrivKey, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {

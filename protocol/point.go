@@ -68,7 +68,7 @@ func (p Point) message() *pb.Point {
 func pointFrom(m *pb.Point) Point {
 	p := Point{Coordinates: toFloat64(m.GetCoordinates())}
 	for _, choice := range m.GetChoices() {
-		p.Choices = append(p.Choices, int(min(choice, 1<<30))) // limited for an int of 32 bits; no parameter has so many choices
+		p.Choices = append(p.Choices, int(min(choice, 1<<30))) // limited for an int of 32 bits; no parameter has that many choices
 	}
 	return p
 }

@@ -48,7 +48,7 @@ func (f *Log[T]) Add(value T) {
 	f.wake()
 }
 
-// Close tells readers that no further items will follow.
+// Close ends the log: readers learn that no further items will follow.
 func (f *Log[T]) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -151,8 +151,8 @@ func (m *member) join() {
 	})
 }
 
-// entropy returns a reproducible source of noise. Nodes must never use one: whoever knows the seed
-// can remove the noise.
+// entropy returns a reproducible source of noise. Nodes must never use one: the seed reveals the
+// noise.
 func (m *member) entropy() io.Reader {
 	return rand.NewChaCha8(m.run.Seed.Derive("entropy", uint64(m.index)))
 }

@@ -21,8 +21,8 @@ func NewReader(dir string, trial uint64) *Reader {
 	return &Reader{dir: dir, trial: trial}
 }
 
-// CopyTo writes the output since the last call to out, and returns its length in bytes. At each
-// part that was not stored, it writes a line that says so.
+// CopyTo writes the output since the last call to out, and returns its length in bytes. In place of
+// each part that was not stored it writes a line with the number of missing KiB.
 func (r *Reader) CopyTo(out io.Writer) (copied int64, err error) {
 	for {
 		if r.file == nil {

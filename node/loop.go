@@ -105,8 +105,8 @@ func (s *Session) await(ctx context.Context, ready func() bool) error {
 	}
 }
 
-// carryOut executes the agent's requests in the safe order, records before messages. After an error
-// the agent's state is ahead of the disk, and the session must end.
+// carryOut carries out the outputs of the agent in the safe order: records before messages. After an
+// error the agent's state is ahead of the disk, and the session must end.
 func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 	if err := s.write(ready.Records); err != nil {
 		return fmt.Errorf("task %q stops, because its journal cannot be written: %w; nothing acknowledged is lost, start again when the disk is well", s.task.Name, err)

@@ -15,7 +15,7 @@ import (
 type Candidate struct {
 	Round        int // from 1 to the number of rounds of the task
 	Point        Point
-	Response     *float64 // best value that the author has observed so far, with the sign for which larger is better; nil if the task does not exchange it
+	Response     *float64 // best value that the author has observed so far, signed so that larger is better; nil if the task does not exchange it
 	VisiblePeers int      // number of peers that the author considers present
 }
 

@@ -32,7 +32,7 @@ type Evaluation struct {
 	Number   int // consecutive number among the evaluations of its author, from 1
 	Round    int // round in which the design was assigned; 0: it was not assigned
 	Point    Point
-	Value    *float64 // observed value, with the sign for which larger is better; nil if the evaluation failed
+	Value    *float64 // observed value, signed so that larger is better; nil if the evaluation failed
 	Imported bool     // the author imported the evaluation
 }
 
@@ -73,8 +73,8 @@ func (e Evaluation) validate(space *task.Space) error {
 	return e.Point.check(space)
 }
 
-// Batch is the share with the designs of a round, and with the data that determined them. Turn
-// counts the leaders of the round so far, since another party leads if a batch does not arrive.
+// Batch is the share with the designs of a round, and with the data that determined them. Its author
+// is the leader of a turn of the round. If a leader sends no batch, the next turn has another leader.
 type Batch struct {
 	Round, Turn int
 	Counts      []int  // number of evaluations of each party that were used, in the order of the roster

@@ -15,12 +15,12 @@ const (
 	MaxPrecision         = 1e4
 )
 
-// Hyperparameters is the share with an author's estimate of hyperparameters, as a normal
-// distribution of each logarithm. There is one lengthscale for each parameter of the task, and last
+// Hyperparameters is the share with an author's estimates of the logarithms of hyperparameters, and
+// the precisions of these estimates. There is one lengthscale for each parameter of the task, and last
 // the noise.
 type Hyperparameters struct {
-	Means      []float64 // most likely logarithms; encoded as float32
-	Precisions []float64 // precision (inverse variance) of each logarithm, 0 to MaxPrecision; encoded as float32
+	Means      []float64 // estimated logarithms; encoded as float32
+	Precisions []float64 // precision (inverse variance) of each estimate, 0 to MaxPrecision; encoded as float32
 }
 
 // Encode returns the payload: 8 bytes for each hyperparameter and a few more. It returns an error

@@ -25,7 +25,7 @@ const MaxUnit = 1e100
 type Mean struct {
 	Observations     int       // number of observations behind the posterior, at least 1
 	Explained        float64   // fraction of the prior variance that the observations remove, averaged over the search space; 0 to 1
-	Level            float64   // prior mean of the objective, in its own units, with the sign for which larger is better
+	Level            float64   // prior mean of the objective, in its own units, signed so that larger is better
 	Scale            float64   // factor that converts Values to the objective's units; positive
 	Lengthscales     []float64 // lengthscales that the author has fitted, one per parameter of the task; nil if its surrogate fits none
 	Values           []float64 // weights of the standardised posterior mean, one per shared feature; encoded as float32

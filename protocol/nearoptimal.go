@@ -14,7 +14,7 @@ import (
 type NearOptimal struct {
 	Observations int // number of observations behind the estimate, at least 1
 	Point        Point
-	Bound        *float64 // lower confidence bound of the objective at the design, with the sign for which larger is better; nil if the task does not exchange it
+	Bound        *float64 // lower confidence bound of the objective at the design, signed so that larger is better; nil if the task does not exchange it
 	Release      int      // consecutive number of the DP release among those of its author, from 1; 0 on tasks without privacy
 }
 

@@ -113,7 +113,7 @@ func parseStrategy(m *Section, t *Task) {
 			m.Errorf("type", "type %s goes to any design at once, and nodes of this task move along a graph (designs: max_moves); %s", known.Name, m.d.moving())
 		}
 		switch word := t.Surrogate.Word(); {
-		case known.Exact && word != exact && word != "": // an unknown surrogate type, an empty word, was already reported
+		case known.Exact && word != exact && word != "": // an empty word means that an error about the surrogate was already reported
 			m.Errorf("type", "type %s needs surrogate type %s, not %s", known.Name, exact, word)
 		case known.Joint && t.Surrogate.Extension.Key == typeKey:
 			m.Errorf("type", "type %s needs surrogate type %s or %s, not %s", known.Name, exact, rff, word)

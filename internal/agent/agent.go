@@ -34,8 +34,8 @@ type Config struct {
 	// Zero means no limit.
 	Lease time.Duration
 
-	// MaxAttempts is the maximum number of evaluations of one trial that begin, if stops of the
-	// node interrupt them. Default 3.
+	// MaxAttempts is the maximum number of times that the evaluation of a trial begins, if stops of
+	// the node interrupt it. Default 3.
 	MaxAttempts int
 
 	// PriorDesigns are designs that the user expects to be near-optimal. Only some strategies use
@@ -201,7 +201,7 @@ type Agent struct {
 	suggesting bool                          // a Work is choosing a design
 	failed     bool                          // the user was warned that the strategy failed
 	wait       waiting
-	offers     []uint64 // IDs of trials that Asks get before new ones are chosen
+	offers     []uint64 // IDs of interrupted trials, which later Asks get before new ones are chosen
 	born       time.Time
 	held       bool // no design is chosen before Release, unless there is an outcome
 	keeping    bool // the agent evaluates nothing

@@ -74,8 +74,9 @@ func (t *evidence) judge(now time.Time, share protocol.Share, statements protoco
 }
 
 // makeRoom reports whether a receipt of the author can be stored, and may evict another author for
-// it. It evicts authors that were never met first, then the author with the oldest receipt. It
-// evicts no author whose receipt is younger than protectedTime, and no met author for an unmet one.
+// it. It evicts authors that were never met (see contacts) first, then the author with the oldest
+// receipt. It evicts no author whose receipt is younger than protectedTime, and no met author for an
+// unmet one.
 func (t *evidence) makeRoom(now time.Time, author peer.ID) bool {
 	if len(t.receipts) < maxAuthors || author == t.self {
 		return true

@@ -91,7 +91,7 @@ func (a *Agent) Distrust(author peer.ID, epoch uint64) {
 }
 
 // contacts distinguishes authors that this agent has met from authors that it knows only through
-// other peers.
+// other peers. An author is met once it has been connected to this node on the task.
 type contacts struct {
 	met   map[peer.ID]bool
 	unmet []peer.ID // unmet authors whose shares are stored, in the order in which the agent learned of them

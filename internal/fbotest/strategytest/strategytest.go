@@ -60,7 +60,7 @@ func View(definition *task.Task, x [][]float64, value func(x []float64) float64)
 	return view
 }
 
-// observations returns the outcomes of a view's trials, with the sign for which larger is better.
+// observations returns the outcomes of a view's trials, signed so that larger is better.
 func observations(view strategy.View) (obs surrogate.Observations) {
 	for _, trial := range view.Trials {
 		y := trial.Outcome.Value

@@ -24,7 +24,7 @@ import (
 var (
 	// ErrOpen means that users other than the owner can write a directory.
 	ErrOpen = errors.New("others can write it")
-	// ErrLink means that a symbolic link has the name of a file or folder.
+	// ErrLink means that there is a symbolic link in place of a file or folder.
 	ErrLink = errors.New("is a symbolic link")
 )
 

@@ -35,10 +35,10 @@ type JoinOptions struct {
 	PriorDesigns []task.Design
 
 	// Wait is the maximum time for which a node without outcomes delays its first design to wait
-	// for the shares of connected peers, if the task's strategy uses them from the first design.
-	// The wait ends once these peers have sent their shares, or if no peer has appeared for a
-	// while. Once an evaluation has ended, the wait is at most a tenth of its duration. Zero means
-	// DefaultWait; a negative value means no wait.
+	// for the shares of connected peers. It applies only if the task's strategy uses shares for the
+	// first design. The wait ends once these peers have sent their shares, or if no peer has
+	// appeared for a while. Once an evaluation has ended, the wait is at most a tenth of its
+	// duration. Zero means DefaultWait; a negative value means no wait.
 	Wait time.Duration
 
 	// Keep makes the node a keeper of the task: it evaluates nothing, and receives, stores and

@@ -13,9 +13,9 @@ import (
 const MaxLatent = 1e4
 
 // Latent is the share with the likelihood of a latent function, given its author's observations.
-// The likelihood has the form Outputs = Rows·v + e, where v holds the function's values at the
-// task's points, in units in which they are independent a priori, and e is independent noise of
-// variance 1.
+// The likelihood has the form Outputs = Rows·v + e. The vector v holds the function's values at the
+// task's points, in units in which they are independent a priori. The vector e is independent noise
+// of variance 1.
 type Latent struct {
 	Observations int         // number of observations behind the likelihood, at least 1
 	Lengthscales []float64   // lengthscales of the latent function, one per parameter; encoded as float32

@@ -16,9 +16,8 @@ import (
 // MaxFileBytes is the maximum size of a task file in bytes, far more than real tasks need.
 const MaxFileBytes = 64 << 10
 
-// maxNesting is the maximum depth of brackets in a file. It is larger than the depth of any valid
-// file (a list in a mapping in a list in a mapping), so that slightly deeper files get a more
-// specific error.
+// maxNesting is the maximum depth of brackets in a file. A valid file is less deep: a list in a
+// mapping in a list in a mapping. So slightly deeper files get a more specific error.
 const maxNesting = 8
 
 // position is a place in the file; lines and columns count from 1.

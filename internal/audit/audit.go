@@ -2,14 +2,15 @@
 // it. Tests of mechanisms import it.
 //
 // An attacker guesses from which of two worlds a release comes. Let a be the rate of wrong guesses in
-// one world, and b that in the other. Then the two worlds can be distinguished at least as well as two
-// normal distributions of standard deviation 1 at distance μ = Φ⁻¹(1−a) + Φ⁻¹(1−b), because no test of
-// these has smaller rates (Dong, Roth, Su, "Gaussian Differential Privacy", 2019, Section 2.2).
+// one world, and b that in the other. They give a distance μ = Φ⁻¹(1−a) + Φ⁻¹(1−b), where Φ is the
+// standard normal distribution function. No test of two normal distributions of standard deviation 1
+// at this distance has smaller rates. So the two worlds can be distinguished at least as well as these
+// (Dong, Roth, Su, "Gaussian Differential Privacy", 2019, Section 2.2).
 //
 // Clopper-Pearson bounds on the rates give a lower bound on μ. If the noise of the mechanism is normal,
-// the ε of such distributions is then a lower bound on ε (Nasr et al., "Tight Auditing of
-// Differentially Private Machine Learning", 2023). One threshold between the worlds serves every ε. It
-// needs far fewer runs than rare events for a single ε.
+// the ε of such distributions is then a lower bound on ε. The method is that of Nasr et al., "Tight
+// Auditing of Differentially Private Machine Learning", 2023. One threshold between the worlds serves
+// every ε. It needs far fewer runs than rare events for a single ε.
 package audit
 
 import (

@@ -1,6 +1,6 @@
 // Package sharecache stores the shares of peers on one task in a file for the next start. The file has
-// the newest share of each author with the time at which it was sent, the receipts of DP releases, the
-// authors whose shares are ignored, and pairs of shares that prove an equivocation.
+// the newest share of each author, with the time at which it was sent. It also has the receipts of DP
+// releases, the authors whose shares are ignored, and pairs of shares that prove an equivocation.
 //
 // The file is a cache and not a journal. It is replaced as a whole, and a damaged file is discarded,
 // because peers send their shares again. Its content is not trusted: the reader opens and validates

@@ -188,8 +188,9 @@ func (t *Topic) acceptsDial(network *swarm.Swarm, id peer.ID, address multiaddr.
 	return true
 }
 
-// closeIfUnused closes the connection to a dialled peer that has not joined the task within
-// joinGrace, if the peer does not support the task's protocol and nothing else uses the connection.
+// closeIfUnused waits for joinGrace after a peer was dialled. It then closes the connection if the
+// peer is not on the topic, does not support the task's protocol, and nothing else uses the
+// connection.
 func (t *Topic) closeIfUnused(id peer.ID) {
 	select {
 	case <-t.ctx.Done():

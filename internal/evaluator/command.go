@@ -112,8 +112,8 @@ func (c *Command) expand(value func(task.Parameter) string) ([]string, error) {
 
 // expandArgument replaces {name} by the value of the parameter, and {{name}} by the text {name}.
 // All other braces remain, such as those of JSON. If a placeholder is not the name of a parameter,
-// it is returned in unknown, since it is probably misspelt. But ${name} is a variable of a shell
-// and remains.
+// it is returned in unknown, since it is probably misspelt. There is one exception: ${name} is then
+// a variable of a shell and remains.
 func expandArgument(arg string, values map[string]string) (expanded, unknown string) {
 	var b strings.Builder
 	for arg != "" {

@@ -24,7 +24,7 @@ var ErrSound = errors.New("the journal is whole")
 // Repaired describes a finished repair.
 type Repaired struct {
 	Damage string         `json:"damage"`            // description of the damage
-	KeptAs string         `json:"kept_as,omitempty"` // path to which the damaged file was moved; empty if the journal was missing
+	KeptAs string         `json:"kept_as,omitempty"` // path under which the damaged file is kept; empty if the journal was missing
 	Copied *time.Time     `json:"copied,omitempty"`  // time at which the copy in use was made; nil: there was no readable copy
 	Tasks  []RepairedTask `json:"tasks"`
 	Lost   []string       `json:"lost,omitempty"` // tasks with too few readable records to restore them, by their names in the journal

@@ -32,7 +32,7 @@ type RunOptions struct {
 	// tasks without constraints. Zero means off.
 	StopRegret float64
 
-	// Parallel is the number of evaluations that run at the same time; default 1.
+	// Parallel is how many evaluations run at once; default 1.
 	Parallel int
 
 	// TrialTimeout is the maximum duration of an evaluation. A longer one is cancelled and counts

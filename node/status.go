@@ -22,7 +22,7 @@ type Status struct {
 	Starts    uint64                 `json:"starts"` // number of starts of the node on this task
 	Trials    map[strategy.State]int `json:"trials"`
 	Best      *strategy.Trial        `json:"best"`
-	WaitsFor  string                 `json:"waits_for,omitempty"` // why the oldest Ask is still waiting; empty if no Ask waits
+	WaitsFor  string                 `json:"waits_for,omitempty"` // why the oldest Ask has no answer yet; empty when no Ask waits
 
 	TopicPeers     []peer.ID    `json:"topic_peers"`     // connected peers on this task
 	Peers          []Link       `json:"peers"`           // connections to TopicPeers

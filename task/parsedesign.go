@@ -176,8 +176,8 @@ func (s *Space) ParseDesign(values map[string]any) (Design, error) {
 	return s.designOf(parsed)
 }
 
-// unknown returns an error for an unknown name. Of several it takes the first in alphabetical
-// order, so that the message does not depend on the order of the map.
+// unknown returns an error for the first unknown name in alphabetical order, so that the same
+// values always give the same message.
 func (s *Space) unknown(values map[string]any) error {
 	var names []string
 	for name := range values {

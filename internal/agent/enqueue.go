@@ -8,8 +8,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// giveFirst answers requests with enqueued designs. These need neither a model nor peers' shares,
-// so they are never delayed.
+// giveFirst answers requests with enqueued designs. They need no model and no peers, so there is no
+// wait.
 func (a *Agent) giveFirst(now time.Time) {
 	for len(a.asks) > 0 {
 		design, ok := a.nextFirst()
@@ -24,9 +24,9 @@ func (a *Agent) giveFirst(now time.Time) {
 	}
 }
 
-// nextFirst returns the first design of Config.Enqueue that has no trial yet. The list is the same
-// at every start, but each design is evaluated only once. Trials of any source count, except those
-// that are set aside.
+// nextFirst returns the next design of Config.Enqueue without a trial, from any source: the list is
+// the same at every start, and each design is evaluated once. Trials that are set aside do not
+// count.
 func (a *Agent) nextFirst() (design task.Design, ok bool) {
 	for _, design := range a.cfg.Enqueue {
 		if !slices.ContainsFunc(a.trials.list[a.trials.aside:], func(t strategy.Trial) bool { return t.Design.Equal(design) }) {

@@ -17,7 +17,7 @@ type History struct {
 	Trials  []strategy.Trial
 	Best    *strategy.Trial // nil if no trial is feasible
 	Stopped *Stopped        // why the latest run stopped itself; nil if it ended for another reason, or there are trials since
-	Spent   *ledger.State   // spent part of the task's privacy budget; nil if the task has none
+	Spent   *ledger.State   // of the task's privacy budget; nil if there is none
 
 	strategies strategy.Set
 	table      trials

@@ -74,7 +74,7 @@ type Event struct {
 	Stamp          *protocol.Stamp `json:"stamp,omitempty"` // stamp of the share
 	Bytes          int             `json:"bytes,omitempty"`
 	Message        string          `json:"message,omitempty"`
-	Stack          string          `json:"-"`                 // with warning: stack of the panic that caused it, for the log
+	Stack          string          `json:"-"`                 // with warning: of the panic that caused it, for the log
 	Seconds        float64         `json:"seconds,omitempty"` // with wait_ended: duration of the wait
 	Authors        int             `json:"authors,omitempty"` // with wait_ended: number of authors of stored shares
 }

@@ -47,7 +47,7 @@ type (
 		Why      strategy.Why      `json:"why"`
 		Time     time.Time         `json:"time"`
 		Imported *strategy.Outcome `json:"imported,omitempty"`
-		Aside    int               `json:"aside,omitempty"` // number of first trials that are set aside from this record on
+		Aside    int               `json:"aside,omitempty"` // number of first trials that are set aside from here on
 		Claim
 	}
 	// OfferRecord begins another evaluation of a trial that was interrupted.
@@ -101,8 +101,7 @@ type (
 		Regret       float64   `json:"regret"`       // the requested regret
 		Time         time.Time `json:"time"`
 	}
-	// ReplyRecord is the result of a request with an idempotency key. Only the newest MaxReplies
-	// are kept.
+	// ReplyRecord is the result of a request with a key. Only the newest MaxReplies are kept.
 	ReplyRecord struct {
 		Number uint64 `json:"number"` // consecutive number, from 1
 		Key    string `json:"key"`

@@ -28,7 +28,7 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 		return Repaired{}, err
 	}
 	table := newTrials(t)
-	displaced := map[uint64]*TrialRecord{} // copies of trials that cannot keep their numbers, by the old number
+	displaced := map[uint64]*TrialRecord{} // copies
 	var kept []Record
 	var order []*TrialRecord
 	for i, r := range records {

@@ -30,9 +30,9 @@ type trials struct {
 	failed  int              // number of failed trials
 	nearest int              // index of the best trial with an outcome in the order of task.Compare; -1: none
 	aside   int              // number of first trials that setAside has hidden from strategies
-	shown   []strategy.Trial // copy of list without the hidden trials; nil after a change
-	leases  map[uint64]lease // leases of running trials that clients outside the process hold, by trial ID
-	stop    *StopRecord      // reason for which the stopping rule ended the latest run; nil if it ended otherwise, or if a trial has begun since
+	shown   []strategy.Trial // a copy of the present list without these; nil after a change
+	leases  map[uint64]lease // of running trials that clients outside the process hold
+	stop    *StopRecord      // why the latest run stopped itself; nil if it ended for another reason, or there are trials since
 }
 
 func newTrials(t *task.Task) trials {

@@ -42,8 +42,8 @@ func (a *Agent) startWork(j job) {
 	}})
 }
 
-// Done passes the result of a Work to the agent. If the context of the Work ended early, the result
-// changes nothing, and the Work starts again at the next input.
+// Done passes the result of a Work to the agent. The result of a Work whose context ended changes
+// nothing; the Work begins again with the next input.
 func (a *Agent) Done(now time.Time, id uint64, result any) {
 	j, ok := a.work[id]
 	if !ok {

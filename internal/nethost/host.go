@@ -135,7 +135,7 @@ const (
 // MaxReason is the maximum number of characters of a displayed error that may quote a peer.
 const MaxReason = 2000
 
-// DialReason returns libp2p's error of several lines as one line, without its repeated parts.
+// DialReason returns libp2p's report of several lines as one line, without the repeated parts.
 func DialReason(err error) string {
 	_, tries, found := strings.Cut(err.Error(), "all dials failed")
 	if !found {

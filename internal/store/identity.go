@@ -48,8 +48,7 @@ func LoadIdentity(dir string) (crypto.PrivKey, error) {
 	return key, nil
 }
 
-// createIdentity creates a key. If another process has created one in the meantime, it returns that
-// key.
+// createIdentity makes a key, unless another process is quicker: then it returns that one's.
 func createIdentity(path string) (crypto.PrivKey, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {

@@ -11,11 +11,12 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Types of sessions, for programs that embed a node.
+// The types that a program uses with sessions. They are aliases, so that a program imports only
+// package node.
 type (
 	// Trial is one evaluation of one design.
 	Trial = strategy.Trial
-	// Outcome is what an evaluation measured.
+	// Outcome holds the values that an evaluation measured.
 	Outcome = strategy.Outcome
 	// State is the state of a trial.
 	State = strategy.State
@@ -23,23 +24,24 @@ type (
 	Event = agent.Event
 	// EventType is the type of an event.
 	EventType = agent.EventType
-	// Past is an evaluation that was made before or elsewhere.
+	// Past is an evaluation that was made before this task or by another program, for
+	// Session.Import.
 	Past = agent.Past
-	// Recommendation is the design that the node's model supports best.
+	// Recommendation is the design that the node's model recommends, with its prediction.
 	Recommendation = agent.Recommendation
-	// History is what a journal contains of one task.
+	// History is the content of a journal for one task.
 	History = agent.History
-	// Stopped is why a run has ended by RunOptions.StopRegret.
+	// Stopped is the reason for which RunOptions.StopRegret ended a run.
 	Stopped = agent.Stopped
-	// Learned is what the model of the objective has learned from.
+	// Learned describes the observations and shares that the objective's model was fitted to.
 	Learned = agent.Learned
-	// Author is a peer of which the node holds shares.
+	// Author is a peer whose shares the node stores.
 	Author = agent.Author
-	// ClientSession is a session for clients outside of the process.
+	// ClientSession is a session for clients in other processes.
 	ClientSession = clientsession.Session
-	// TaskMismatch is a connected peer's task of the same name as the session's and with another ID: the
-	// fields are Peer, Task (the ID), and Open, if it is the session's task, which the session joined by
-	// invitation and the peer without.
+	// TaskMismatch describes a connected peer on a task with the name of the session's task and
+	// another ID. Its fields are Peer, Task (the ID) and Open. Open is true if both IDs are equal,
+	// but this session joined by invitation and the peer did not.
 	TaskMismatch = wire.TaskMismatch
 	// Invitation is the secret by which nodes join a closed task.
 	Invitation = invitation.Invitation
@@ -59,12 +61,13 @@ const (
 	TrialFinished EventType = agent.TrialFinished // done or failed
 	ShareSent     EventType = agent.ShareSent
 	ShareReceived EventType = agent.ShareReceived
-	LeaseEnded    EventType = agent.LeaseEnded // a client sent no request; its trial waits for another one
-	WaitEnded     EventType = agent.WaitEnded  // the wait of the first design for peers has ended
+	LeaseEnded    EventType = agent.LeaseEnded // a client's lease expired; another client can get the trial
+	WaitEnded     EventType = agent.WaitEnded  // the first design no longer waits for peers
 	Warning       EventType = agent.Warning
 )
 
-// Errors about trials and asking; when one is returned, nothing has changed.
+// Errors of the methods that change trials or ask for them. A call that returns one has changed
+// nothing.
 var (
 	ErrUnknownTrial = agent.ErrUnknownTrial
 	ErrFinished     = agent.ErrFinished
@@ -72,13 +75,13 @@ var (
 	ErrKeeping      = agent.ErrKeeping
 )
 
-// NewInvitation returns an invitation to the task with this ID, with a secret of its own.
+// NewInvitation returns an invitation to the task with this ID, with a new random secret.
 func NewInvitation(task cid.Cid) Invitation { return invitation.New(task) }
 
-// ReadInvitation reads an invitation from a file. Only its owner may read the file: a node with the
-// invitation can join.
+// ReadInvitation reads an invitation from a file. The file must be readable by its owner only,
+// since any node with the invitation can join the task.
 func ReadInvitation(path string) (Invitation, error) { return store.ReadInvitation(path) }
 
-// ParseInvitation reads the text of an invitation, with white space around it. Errors do not
+// ParseInvitation parses the text of an invitation and ignores white space around it. Errors do not
 // quote the text, which may contain most of a secret.
 func ParseInvitation(text string) (Invitation, error) { return invitation.Parse(text) }

@@ -9,10 +9,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// ParseAllow reads a list for Node.Allow: one peer ID a line, as `fbo-node peer-id`
-// prints it; what follows a # is a comment, empty lines count for nothing. An
-// error starts with the number of its line. An empty list is an
-// error too, since it is more likely a mistake than intended.
+// ParseAllow reads a list for Node.Allow: one peer ID per line, as `fbo-node peer-id` prints it. It
+// ignores empty lines, and the rest of a line after a #. An error starts with the number of its
+// line. An empty list is an error too, since it is more likely a mistake than intended.
 func ParseAllow(r io.Reader) ([]peer.ID, error) {
 	var allowed []peer.ID
 	lines := bufio.NewScanner(r)

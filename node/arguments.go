@@ -8,8 +8,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// checkJoin returns what is wrong with the arguments of Join, as far as they do not depend on
-// the node. A task has all sections after Parse or NewTask, and a zero one has none.
+// checkJoin returns an error if an argument of Join is wrong by itself, whatever the state of the
+// node. Parse and NewTask create all sections of a task, so a task without them is a zero value.
 func checkJoin(ctx context.Context, t *task.Task, options JoinOptions) error {
 	if ctx == nil {
 		return needsContext("Node.Join")
@@ -41,8 +41,9 @@ func needsStart(call string) error {
 	return fmt.Errorf("%s: the node has not started; call Start first", call)
 }
 
-// needsStrategies is the error of a Node or Hub without strategies. It names the line to add, since
-// this package imports none: a program links those that it names.
+// needsStrategies returns the error for a Node or Hub (of) without strategies. The error contains
+// the line of code to add: this package imports no strategy, so a program links only those that it
+// lists.
 func needsStrategies(of string) error {
 	return fmt.Errorf("%s.Strategies is empty, expected the strategies that tasks may name: Strategies: strategy.Set{peerprior.Register()} of package tsampling/peerprior, or Strategies: all.Strategies() of package strategy/all", of)
 }

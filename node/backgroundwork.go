@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// slowWork is how long Close waits for computations whose context has ended, the goodbye to the
-// peers included. Together with the rest of the shutdown it stays below five seconds.
+// slowWork is the time for which Close waits for computations whose context has ended. The wait
+// includes the goodbye to the peers. With the rest of the shutdown it stays below five seconds.
 const slowWork = 3 * time.Second
 
-// backgroundWork holds the computations of a session that run in parallel to its loop.
+// backgroundWork runs the computations of a session in parallel to the session's loop.
 type backgroundWork struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -20,7 +20,7 @@ type backgroundWork struct {
 	group   sync.WaitGroup
 	mu      sync.Mutex
 	started int
-	running map[int]string // their names
+	running map[int]string // names of the running computations, by number
 }
 
 func newBackgroundWork() *backgroundWork {
@@ -29,8 +29,8 @@ func newBackgroundWork() *backgroundWork {
 	return w
 }
 
-// start runs a computation, unless they are to end. It is called by the session's
-// loop alone.
+// start runs a computation in a new goroutine. After end, or the cancellation of ctx, it does
+// nothing. Only the session's loop may call it.
 func (w *backgroundWork) start(name string, run func(ctx context.Context)) {
 	if w.ctx.Err() != nil {
 		return
@@ -48,8 +48,9 @@ func (w *backgroundWork) start(name string, run func(ctx context.Context)) {
 	})
 }
 
-// end waits until all work has ended, at most for patience, and returns the names of work that has
-// not. This work ends by itself, and its results are dropped. It is called after the loop.
+// end cancels all computations, waits at most patience for them, and returns the names of those
+// that still run. They end later by themselves, and their results are dropped. It must be called
+// after the loop has ended.
 func (w *backgroundWork) end(patience time.Duration) (left []string) {
 	w.cancel()
 	ended := make(chan struct{})

@@ -36,7 +36,7 @@ func (d *directMetrics) initialise(kinds []string) {
 	}
 }
 
-// The kinds below are those of the task: nothing else is sent or taken.
+// Initialise only the task's own kinds: the node sends and accepts no others.
 
 func (m *taskMetrics) DirectSent(kind string) {
 	if m != nil {

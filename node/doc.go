@@ -1,8 +1,8 @@
-// Package node runs agents on a real network: a libp2p host, for each task a gossip topic and
-// streams for missing shares and direct messages, a journal on disk, and evaluators.
+// Package node runs agents on a real network. It has a libp2p host, a journal on disk and
+// evaluators. For each task it has a gossip topic, and streams for missing shares and direct messages.
 //
-// A [Node] is an ordinary struct; set its fields, then Start it. [Node.Join] takes part in a task and
-// returns a [Session]. The program asks it for trials and reports their outcomes:
+// A [Node] is an ordinary struct: set its fields, then call Start. [Node.Join] takes part in a task
+// and returns a [Session]. The program asks the session for trials and reports their outcomes:
 //
 //	n := &node.Node{
 //		Dir:        "/var/lib/tuner",
@@ -16,26 +16,28 @@
 //		return measure(d.Float("temperature")), nil
 //	}, node.RunOptions{Evals: 50})
 //
-// Run ends with a [GaveUpError] when too many evaluations fail; the next Run goes on.
-// JoinOptions.Enqueue names designs to evaluate first, such as today's settings.
+// Run ends with a [GaveUpError] when too many evaluations fail; the next Run continues.
+// JoinOptions.Enqueue lists designs to evaluate first, such as today's settings.
 //
 // Several nodes can live in one process, each with its own directory, and a
 // node can join several tasks. [Node.Metrics] takes a Prometheus registry.
 //
-// [Node.History] returns what the journal contains of a task. [Node.Start] returns [ErrBusy] or
-// [ErrDamaged] where it cannot use the journal.
+// [Node.History] returns the journal's content for a task. [Node.Start] returns [ErrBusy] if another
+// process has the journal open, and [ErrDamaged] if the journal is corrupt.
 //
-// A [Hub] on a machine that all nodes can reach introduces the nodes of a task to each other and
-// relays between those behind NATs; Node.Hubs names it. Node.Allow names the peers that may take
-// part, and [JoinOptions].Invitation closes a task to peers without a secret. Without either, every
-// peer that reaches a node may take part, since the node advertises the task's ID.
+// A [Hub] on a machine that all nodes can reach introduces the nodes of a task to each other, and
+// relays connections between those behind NATs. Nodes find it through Node.Hubs. Node.Allow lists the
+// peers that may take part, and [JoinOptions].Invitation closes a task to peers without a secret.
+// Without either, every peer that reaches a node may take part, since the node advertises the task's
+// ID.
 //
-// The node discloses the shares and direct messages of its agents, the IDs of its tasks, and to
-// peers on other tasks a hash of their names. For a task by invitation it discloses the first two
-// to peers with the invitation, and a tag in place of the rest. A share without noise is not
-// private: with the designs, most of the outcomes can be computed from it.
+// The node sends the shares and direct messages of its agents and the IDs of its tasks to members of
+// these tasks. Peers on other tasks receive the IDs and a hash of the tasks' names. For a task with an
+// invitation, only peers with the invitation receive the shares, the messages and the ID; other peers
+// receive a tag in place of the ID. A share without noise is not private: with the designs, most of
+// the outcomes can be computed from it.
 //
-// The packages below node/internal are its rooms: peers decides on peers, access applies the
-// decisions to a host, gossip and wire exchange messages, and hub is what hubs do. The data directory
-// is internal/store.
+// The packages below node/internal are parts of this package: peers makes decisions on peers, access
+// applies the decisions to a host, gossip and wire exchange messages, and hub is the server of a hub.
+// internal/store manages the data directory.
 package node

@@ -8,35 +8,35 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// Errors of a run that ends because of failures, which its error wraps.
+// Errors for a run that ends because evaluations failed. The run's error wraps one or both of them.
 var (
-	// ErrTooManyFailures: more evaluations failed than RunOptions allow.
+	// ErrTooManyFailures means that more evaluations failed than RunOptions.MaxFailures allows.
 	ErrTooManyFailures = errors.New("too many evaluations have failed")
-	// ErrNothingWorks: of these, and no evaluation of the node has ever had an
-	// outcome.
+	// ErrNothingWorks means that in addition no evaluation of the node has ever had an outcome.
 	ErrNothingWorks = errors.New("no evaluation has worked")
 )
 
-// When a run without a limit of its own ends. Ten failures before the first outcome mean a mistake
-// in the command or its environment, most likely: five in a row occur by chance in one of twenty
-// runs where half of the space fails, and such a mistake seldom takes long to fail. Later a part of the space may fail, so that only many
-// failures without an outcome between them show that something has broken: 20 of designs that the
-// node's model expected to complete, or 100 of any.
+// Limits on failures for a run without RunOptions.MaxFailures. Before the first outcome, ten
+// failures most likely mean a mistake in the command or its environment. Such a mistake seldom
+// takes long to fail. A limit of five would end one in twenty correct runs where half of the search
+// space fails. After the first outcome, a part of the search space may still fail. So only many
+// failures in a row show that something has broken: 20 of designs that the node's model expected to
+// complete, or 100 of any designs.
 const (
 	maxFirstFailures      = 10
 	maxUnexpectedFailures = 20
 	maxFailuresInARow     = 100
 )
 
-// GaveUpError ends a run in which too many evaluations failed. Nothing is lost by
-// it: the next run counts failures anew.
+// GaveUpError is the error of a run that ended because too many evaluations failed. All trials are
+// recorded, and the next run counts failures from zero.
 type GaveUpError struct {
-	Count      int    // of failures
-	InARow     bool   // Count is without an outcome between them; else of the whole run
-	Unexpected bool   // Count is of designs that the node's model expected to complete
-	Worked     bool   // some evaluation of the node has had an outcome
-	Trial      uint64 // the last that failed
-	Reason     error  // why it did
+	Count      int    // number of failures
+	InARow     bool   // Count is of failures without an outcome between them; false: of all failures of the run
+	Unexpected bool   // Count is of failures of designs that the node's model expected to complete
+	Worked     bool   // at least one evaluation of the node has had an outcome
+	Trial      uint64 // ID of the last trial that failed
+	Reason     error  // reason for which that trial failed
 }
 
 // Error implements error.
@@ -54,7 +54,8 @@ func (e *GaveUpError) Error() string {
 	return fmt.Sprintf("%v: %s failed, the last (trial %d): %s", what, count, e.Trial, sanitize.Text(e.Reason.Error(), nethost.MaxReason))
 }
 
-// Unwrap returns ErrTooManyFailures, if it applies ErrNothingWorks, and the reason.
+// Unwrap returns ErrTooManyFailures, ErrNothingWorks if no evaluation has had an outcome, and the
+// reason of the last failure.
 func (e *GaveUpError) Unwrap() []error {
 	if e.Worked {
 		return []error{ErrTooManyFailures, e.Reason}
@@ -62,16 +63,16 @@ func (e *GaveUpError) Unwrap() []error {
 	return []error{ErrTooManyFailures, ErrNothingWorks, e.Reason}
 }
 
-// failures counts those of one run.
+// failures counts the failed evaluations of one run.
 type failures struct {
 	count      int
 	inARow     int
-	unexpected int  // of these, of designs that the node's model expected to complete
+	unexpected int  // failures in a row of designs that the node's model expected to complete
 	worked     bool // some evaluation, of any run, has had an outcome
 }
 
-// note adds one, whether the node's model expected it or not; its error means that this was one
-// too many. A limit of 0 stands for the default.
+// note counts one failure. The argument expected reports whether the node's model expected it. The
+// error is not nil if the failure exceeds the limit. A limit of 0 means the default limits.
 func (f *failures) note(limit int, trial uint64, expected bool, reason error) error {
 	f.count++
 	f.inARow++

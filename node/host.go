@@ -9,7 +9,7 @@ import (
 
 const mdnsService = "_fbo._udp"
 
-// discovered connects to what mDNS finds on the local network.
+// discovered connects to the nodes that mDNS finds on the local network.
 type discovered struct {
 	node *Node
 	ctx  context.Context

@@ -19,39 +19,39 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Hub introduces the nodes of a task to each other, and relays between those that cannot reach each
-// other. It takes part only in the tasks that it keeps. Relayed messages are encrypted end to end.
-// Fields may be changed until Start.
+// Hub introduces the nodes of a task to each other, and relays connections between nodes that
+// cannot reach each other directly. Relayed messages are encrypted end to end. A hub is a member
+// only of the tasks that Keep adds. Fields may be changed until Start.
 type Hub struct {
-	// Dir keeps the identity; it is made if missing. Required, and not that of a
-	// node, which would be the same peer twice.
+	// Dir is the directory for the hub's identity; Start creates it if it is missing. It must not
+	// be the directory of a node, since hub and node would then have the same peer ID. Required.
 	Dir string
 
-	// Listen holds the multiaddresses to listen on; default: port 4001 of every
-	// interface, by QUIC and TCP.
+	// Listen holds the multiaddresses to listen on. The default is port 4001 on every interface, by
+	// QUIC and TCP.
 	Listen []string
 
-	// Allow, when it is not nil, holds the only nodes that may use the hub.
+	// Allow holds the IDs of the only nodes that may use the hub. Nil allows all nodes.
 	Allow []peer.ID
 
-	// Strategies are those that the tasks that the hub keeps may name, as Node.Strategies.
-	// Only Keep needs them.
+	// Strategies holds the strategies that tasks of Keep may use, as Node.Strategies does. Only
+	// Keep needs it.
 	Strategies strategy.Set
 
-	// Log receives records for finding faults; default: nothing.
+	// Log receives diagnostic records; nil discards them.
 	Log *slog.Logger
 
-	// OnWarning receives warnings for the user about the tasks that the hub
-	// keeps; default: nothing. It must not block.
+	// OnWarning receives warnings for the user about the tasks of Keep; nil discards them. It must
+	// not block.
 	OnWarning func(message string)
 
-	keeper *Node // of the tasks that are kept; nil when there is none
+	keeper *Node // member of the tasks of Keep; nil without such tasks
 	log    *slog.Logger
 	server *hub.Server // nil: not started
-	parts  *parts      // Start sets it where it is nil
+	parts  *parts      // Start sets it if it is nil
 }
 
-// Start opens the network. The context bounds the start only.
+// Start starts the hub's network. The context limits Start only, not the hub.
 func (h *Hub) Start(ctx context.Context) (err error) {
 	if ctx == nil {
 		return needsContext("Hub.Start")
@@ -94,7 +94,7 @@ func (h *Hub) Start(ctx context.Context) (err error) {
 	return ctx.Err()
 }
 
-// host returns the hub's host, nil before Start.
+// host returns the hub's libp2p host, or nil before Start.
 func (h *Hub) host() host.Host {
 	if h.server == nil {
 		return nil
@@ -105,13 +105,12 @@ func (h *Hub) host() host.Host {
 // ID returns the hub's peer ID; it is empty before Start.
 func (h *Hub) ID() peer.ID { return idOf(h.host()) }
 
-// Addresses returns full multiaddresses of the hub's network interfaces, in the
-// form that Node.Hubs takes. Behind a forwarded port the address that others use
-// is not among them. Before Start there are none.
+// Addresses returns the full multiaddresses of the hub's network interfaces, in the form that
+// Node.Hubs takes. If a router forwards a port to the hub, the router's public address is not among
+// them. Before Start there are none.
 func (h *Hub) Addresses() []string { return nethost.FullAddresses(h.host()) }
 
-// Close ends the hub and with it all that it relays. It may be called more than
-// once.
+// Close ends the hub and all relayed connections. It may be called more than once.
 func (h *Hub) Close() error {
 	var err error
 	if h.keeper != nil {
@@ -126,14 +125,14 @@ func (h *Hub) Close() error {
 	return err
 }
 
-// Keep makes the hub a member of a task that evaluates nothing, as JoinOptions.Keep
-// does: it receives, stores and forwards the shares of the nodes, which a hub otherwise does not read.
-// Where nodes have an allow list, the hub must be on it. It may be called after Start, once a task.
+// Keep makes the hub a keeper of a task, as JoinOptions.Keep does: it receives, stores and forwards
+// the shares of the nodes, which a hub otherwise does not read. If the nodes have an allow list,
+// the hub must be on it. Keep may be called after Start, once per task.
 func (h *Hub) Keep(ctx context.Context, t *task.Task) (*Session, error) {
 	return h.KeepInvited(ctx, t, nil)
 }
 
-// KeepInvited is Keep for a task that needs an invitation, as JoinOptions.Invitation.
+// KeepInvited is Keep for a task with an invitation (see JoinOptions.Invitation).
 func (h *Hub) KeepInvited(ctx context.Context, t *task.Task, i *Invitation) (*Session, error) {
 	if h.server == nil {
 		return nil, needsStart("Hub.Keep")

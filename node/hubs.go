@@ -14,9 +14,9 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-const directGrace = 5 * time.Second // for messages on a relayed connection, once there is a direct one
+const directGrace = 5 * time.Second // time for messages on a relayed connection to arrive after a direct connection exists
 
-// startHubs keeps the node connected to its hubs, and with a place at each.
+// startHubs keeps the node connected to each of its hubs, with a relay reservation at each.
 func (n *Node) startHubs(ctx context.Context) error {
 	if len(n.hubs) == 0 {
 		return nil
@@ -30,14 +30,14 @@ func (n *Node) startHubs(ctx context.Context) error {
 	n.host.Network().Notify(bundle)
 	n.onClose(func() error { n.host.Network().StopNotify(bundle); return nil })
 	c := &hub.Client{Host: n.host, Policy: n.policy, Log: n.log, Warn: n.warn, Changed: func() {
-		// By itself libp2p reads the addresses every five seconds.
+		// Without this event libp2p reads the addresses only every five seconds.
 		_ = changes.Emit(event.EvtAutoRelayAddrsUpdated{}) // fails only when the node closes
 	}}
 	for _, h := range n.hubs {
 		n.host.ConnManager().Protect(h.ID, "hub")
 		n.network.Expect()
 		n.background(func() { n.network.KeepConnected(ctx, "hub", h.AddrInfo) })
-		if n.Host == nil { // else the node does not choose the addresses
+		if n.Host == nil { // with a Host of the user, the node does not choose the addresses
 			n.background(func() { c.KeepReservation(ctx, h) })
 		}
 	}
@@ -50,13 +50,13 @@ func (n *Node) connectionChanged(_ network.Network, c network.Conn) {
 			h.ConnectionChanged()
 		}
 	}
-	if n.Host == nil && !c.IsClosed() && !relayed(c) { // a Host of the user's may have other uses for them
+	if n.Host == nil && !c.IsClosed() && !relayed(c) { // the user's program may still need relayed connections of its own Host
 		time.AfterFunc(directGrace, func() { n.leaveRelay(c.RemotePeer()) })
 	}
 }
 
-// leaveRelay closes relayed connections to a peer to which there is a direct one; protocols that
-// used the relayed connections use the direct one.
+// leaveRelay closes the relayed connections to a peer if a direct connection to it exists.
+// Protocols that used a relayed connection open new streams on the direct one.
 func (n *Node) leaveRelay(id peer.ID) {
 	connections := n.host.Network().ConnsToPeer(id)
 	if !slices.ContainsFunc(connections, func(c network.Conn) bool { return !relayed(c) }) {

@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// checkInvited returns an error when an invitation is to another task.
+// checkInvited returns an error if the invitation is for a task other than t.
 func checkInvited(t *task.Task, i Invitation) error {
 	if i.Task() == t.ID() {
 		return nil
@@ -17,9 +17,10 @@ func checkInvited(t *task.Task, i Invitation) error {
 	return fmt.Errorf("the invitation is to task %v, and %q is task %v: the task files differ", i.Task(), t.Name, t.ID())
 }
 
-// enter finds out by which invitation the session joins its task, and keeps that one
-// for the next start: a task that once ran by invitation must not be opened by an option
-// that was forgotten.
+// enter selects the invitation with which the session joins: the one in the options, else the
+// stored one. It stores the invitation for the next start. So a task that once ran by invitation
+// does not become open because a later start omits the option. The argument begun reports whether
+// the journal already contains the task.
 func (s *Session) enter(begun bool) error {
 	given := s.options.Invitation
 	if given != nil {
@@ -50,8 +51,8 @@ func (s *Session) enter(begun bool) error {
 	return nil
 }
 
-// Tag returns the name of the task on the network when the node takes part by
-// invitation; cid.Undef when it does not.
+// Tag returns the name that stands for the task's ID on the network if the session joined by
+// invitation, else cid.Undef.
 func (s *Session) Tag() cid.Cid {
 	if s.keys == nil {
 		return cid.Undef

@@ -24,8 +24,8 @@ func (n *Node) newHost(listen []string) (host.Host, error) {
 	return n.parts.newHost(c)
 }
 
-// listen makes the host. Unless the user sets addresses, it takes the ports of the last start
-// again, if they are free.
+// listen creates the host. Unless the user sets addresses, it reuses the ports of the last start if
+// they are free.
 func (n *Node) listen() (host.Host, error) {
 	if len(n.Listen) > 0 {
 		return n.newHost(n.Listen)
@@ -42,7 +42,7 @@ func (n *Node) listen() (host.Host, error) {
 	}
 	var used []string
 	for _, address := range h.Network().ListenAddresses() {
-		if _, err := address.ValueForProtocol(multiaddr.P_CIRCUIT); err != nil { // a hub's
+		if _, err := address.ValueForProtocol(multiaddr.P_CIRCUIT); err != nil { // an address with a circuit part belongs to a hub
 			used = append(used, address.String())
 		}
 	}

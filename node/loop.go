@@ -14,9 +14,9 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// waiter is a condition for which a caller waits.
+// waiter is a condition with the channel on which a caller waits for it.
 type waiter struct {
-	ready func() bool // called in the loop
+	ready func() bool // the loop calls it
 	done  chan struct{}
 }
 
@@ -30,7 +30,7 @@ type result struct {
 	value any
 }
 
-// loop owns the agent.
+// loop runs the session until it is closed or fails. Only this goroutine uses the agent.
 func (s *Session) loop() {
 	defer close(s.ended)
 	defer s.works.cancel()
@@ -78,7 +78,7 @@ func (s *Session) loop() {
 	}
 }
 
-// settle notifies the waiters whose condition is met.
+// settle closes the channels of the waiters whose condition is true, and removes these waiters.
 func (s *Session) settle() {
 	s.awaited = slices.DeleteFunc(s.awaited, func(a waiter) bool {
 		if !a.ready() {
@@ -89,7 +89,7 @@ func (s *Session) settle() {
 	})
 }
 
-// await returns when come, which is asked in the loop, returns true.
+// await returns when ready returns true. The loop calls ready after every event.
 func (s *Session) await(ctx context.Context, ready func() bool) error {
 	done := make(chan struct{})
 	if err := s.do(ctx, func(time.Time) { s.awaited = append(s.awaited, waiter{ready, done}) }); err != nil {
@@ -105,8 +105,8 @@ func (s *Session) await(ctx context.Context, ready func() bool) error {
 	}
 }
 
-// carryOut does what the agent wants, in the order that is safe. Its error
-// means that the agent is ahead of the disk and must not go on.
+// carryOut carries out the outputs of the agent in the safe order: records before messages. After an
+// error the agent's state is ahead of the disk, and the session must end.
 func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 	if err := s.write(ready.Records); err != nil {
 		return fmt.Errorf("task %q stops, because its journal cannot be written: %w; nothing acknowledged is lost, start again when the disk is well", s.task.Name, err)
@@ -119,7 +119,7 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 		s.topic.Send(message)
 	}
 	for _, answer := range ready.Answers {
-		s.waiting[answer.Request] <- answer // has room for one
+		s.waiting[answer.Request] <- answer // the channel has a buffer of one
 		delete(s.waiting, answer.Request)
 	}
 	for _, work := range ready.Work {
@@ -145,7 +145,8 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 	return nil
 }
 
-// warn passes on warnings of the agent, at a limited rate, since peers can cause them without end.
+// warn passes warnings of the agent to the user at a limited rate, since peers can cause any number
+// of them.
 func (s *Session) warn(message string) {
 	left, ok := s.warned.Allow(ratelimitlog.Shape(message), "")
 	if !ok {
@@ -157,7 +158,7 @@ func (s *Session) warn(message string) {
 	s.node.warn(message)
 }
 
-// logPanic keeps the stack of the panic behind an error, if there is one.
+// logPanic logs the stack if err wraps a panic.
 func (s *Session) logPanic(err error) {
 	var p *recoverpanic.Panic
 	if errors.As(err, &p) {
@@ -202,8 +203,7 @@ func (s *Session) finish(r result) {
 	}
 }
 
-// do runs a function in the loop and returns when all that followed from it is
-// on disk.
+// do runs a function in the loop. It returns once all resulting records are on disk.
 func (s *Session) do(ctx context.Context, run func(now time.Time)) error {
 	if ctx == nil {
 		return needsContext("a method of Session")

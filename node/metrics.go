@@ -10,8 +10,8 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Labels that distinguish the nodes of a registry and the tasks of a node. Their values are the
-// last eight characters of the peer ID and of the task's ID; fbo_task_info has both in full.
+// Labels for the nodes of a registry and the tasks of a node. Their values are the last eight
+// characters of the peer ID and of the task's ID. The metric fbo_task_info has the full IDs.
 const (
 	nodeLabel = "node"
 	taskLabel = "task"
@@ -21,8 +21,8 @@ const shortLength = 8
 
 func shortTask(id string) string { return id[max(0, len(id)-shortLength):] }
 
-// nodeMetrics are the collectors of one node, in the registry of the user's
-// choice. A nil one counts nothing.
+// nodeMetrics holds the collectors of one node, in the registry that the user chose. A nil
+// *nodeMetrics counts nothing.
 type nodeMetrics struct {
 	collectors
 	droppedRPCs prometheus.Counter
@@ -31,7 +31,7 @@ type nodeMetrics struct {
 	tasks map[string]*taskMetrics // by topic
 }
 
-// startMetrics registers what concerns the node as a whole.
+// startMetrics registers the metrics of the node that belong to no task.
 func (n *Node) startMetrics() error {
 	if n.Metrics == nil {
 		return nil
@@ -60,15 +60,15 @@ func (n *Node) startMetrics() error {
 	return nil
 }
 
-// ofTopic returns nil for a topic that the node is not on.
+// ofTopic returns the metrics of a topic's task, or nil if the node has not joined the topic.
 func (m *nodeMetrics) ofTopic(topic string) *taskMetrics {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.tasks[topic]
 }
 
-// closedStream takes a peer out of all meshes: gossip does not prune those that
-// are gone.
+// closedStream removes a disconnected peer from the meshes of all tasks, because gossipsub reports
+// no prune for it.
 func (m *nodeMetrics) closedStream(id peer.ID) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -77,7 +77,7 @@ func (m *nodeMetrics) closedStream(id peer.ID) {
 	}
 }
 
-// collectors are registered and unregistered together.
+// collectors is a list of metrics that are registered and unregistered together.
 type collectors struct {
 	registerer prometheus.Registerer
 	list       []prometheus.Collector

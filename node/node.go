@@ -36,74 +36,74 @@ var ErrClosed = errors.New("the node or session is closed")
 
 // Errors of Node.Start about the journal in Node.Dir.
 var (
-	// ErrBusy: another process has the journal open.
+	// ErrBusy means that another process has the journal open.
 	ErrBusy = journal.ErrBusy
-	// ErrDamaged: the journal is not as it was written.
+	// ErrDamaged means that the journal's content is corrupt.
 	ErrDamaged = journal.ErrDamaged
 )
 
-// Node is one machine's part in any number of tasks. Fields may be changed
-// until Start.
+// Node takes part in any number of tasks, with one identity and one data directory. Fields may be
+// changed until Start.
 type Node struct {
-	// Dir keeps the identity and the journal; it is made if missing. One node
-	// at a time can use it. Required.
+	// Dir is the directory for the identity and the journal; Start creates it if it is missing.
+	// Only one node at a time can use it. Required.
 	Dir string
 
-	// Listen holds the multiaddresses to listen on; default: the ports of the
-	// last start, so that addresses given to others stay true, and any free
-	// port of every interface, by QUIC and TCP, where that is impossible.
+	// Listen holds the multiaddresses to listen on. By default the node reuses the ports of the
+	// last start, so that addresses given to other nodes stay valid. If they are not free, it
+	// listens on any free port of every interface, by QUIC and TCP.
 	Listen []string
 
-	// Peers holds multiaddresses, ending in /p2p/ID, of nodes to connect to and
-	// stay connected to.
+	// Peers holds the multiaddresses, ending in /p2p/ID, of nodes to which this node stays
+	// connected.
 	Peers []string
 
-	// Hubs holds multiaddresses, ending in /p2p/ID, of hubs. From them the node learns of others on its
-	// tasks, and through them others reach it when they cannot reach it directly.
+	// Hubs holds the multiaddresses, ending in /p2p/ID, of hubs. They introduce the node to peers
+	// on its tasks, and relay connections from peers that cannot reach it directly.
 	Hubs []string
 
-	// MDNS also finds nodes on the local network.
+	// MDNS enables discovery of nodes on the local network by multicast DNS.
 	MDNS bool
 
-	// Allow, when it is not nil, holds the only nodes that this one connects to and takes messages
-	// from; nil: every node that knows a task may take part in it. ParseAllow reads it from a file.
+	// Allow holds the IDs of the only nodes that this node connects to and accepts messages from.
+	// Nil allows every node that knows a task. ParseAllow reads a list from a file.
 	Allow []peer.ID
 
-	// Host, when set, is used in place of an own libp2p host, and is not closed
-	// by the node. Its Ed25519 key signs the shares; Listen and the identity
-	// file are not used. Allow cannot keep other peers from connecting to it, only
-	// from taking part. With Hubs, the Host itself must make reservations at them.
+	// Host replaces the node's own libp2p host if it is set. The node does not close it. Its
+	// Ed25519 key signs the shares, and neither Listen nor the identity file is used. Allow keeps
+	// other peers out of the tasks, but not from connecting to the Host. If Hubs is set, the
+	// program must make the Host's relay reservations there.
 	Host host.Host
 
-	// MaxObservations is how many results an exact model learns from at most, on each task; default:
-	// strategy.DefaultMaxObservations. The time of one suggestion grows with the cube of it.
+	// MaxObservations is the maximum number of observations for an exact model, per task. The
+	// default is strategy.DefaultMaxObservations. The time of a suggestion grows with its cube.
 	MaxObservations int
 
-	// Strategies are those that a task may name, and those that the program links: a set of
-	// some, as strategy.Set{peerprior.Register()}, or all.Strategies() of package strategy/all.
-	// A program with strategies of its own appends them, and reads its tasks by the same set.
-	// Nodes of other programs on such a task need them too. Required.
+	// Strategies holds the strategies that the node's tasks may use. It is a list such as
+	// strategy.Set{peerprior.Register()}, so that the program links only these, or all.Strategies()
+	// of package strategy/all. A program with its own strategies appends them, and parses task
+	// files with the same set. All nodes of a task need its strategy. Required.
 	Strategies strategy.Set
 
-	// Log receives records for finding faults, with the keys node, task and peer
-	// where they apply; default: nothing.
+	// Log receives diagnostic records, with the keys node, task and peer where they apply. Nil
+	// discards them.
 	Log *slog.Logger
 
-	// Metrics, when set, is where the node registers its counters, gauges and
-	// histograms, all named fbo_… and labelled with the node, and removes them
-	// again when it closes. Several nodes can share one.
+	// Metrics is the registry for the node's counters, gauges and histograms; nil: none. All names
+	// begin with fbo_ and have the node as a label. Close unregisters them. Several nodes can share
+	// one registry.
 	Metrics prometheus.Registerer
 
-	// OnWarning receives warnings for the user, about all tasks; default:
-	// nothing. It must not block.
+	// OnWarning receives warnings for the user about all tasks; nil discards them. It must not
+	// block.
 	OnWarning func(message string)
 
 	mu       sync.Mutex
 	started  bool
 	sessions map[string]*Session
-	unwind   []func() error // what Close does, last first
+	unwind   []func() error // functions that Close calls, last first
 
-	parts      *parts // Start sets it where it is nil
+	parts      *parts // Start sets it if it is nil
 	strategies strategy.Set
 	log        *slog.Logger
 	key        crypto.PrivKey
@@ -113,13 +113,13 @@ type Node struct {
 	store      *store.Store
 	network    *wire.Network
 	policy     *peers.Policy
-	traffic    nethost.Traffic // stays empty with a Host of the user's
+	traffic    nethost.Traffic // stays zero with a Host of the user
 	metrics    *nodeMetrics
 	tasks      sync.WaitGroup
 }
 
-// Start opens the journal and the network. On an error everything that was
-// opened is closed again. The context bounds the start only.
+// Start opens the journal and starts the network. If it fails, it closes everything that it has
+// opened. The context limits Start only, not the node.
 func (n *Node) Start(ctx context.Context) (err error) {
 	if ctx == nil {
 		return needsContext("Node.Start")
@@ -140,7 +140,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, n.close())
-			n.started, n.sessions = false, nil // Start may be tried again
+			n.started, n.sessions = false, nil // Start may be called again
 		}
 	}()
 	if err := n.openStore(); err != nil {
@@ -219,7 +219,7 @@ func (n *Node) validate() ([]peer.AddrInfo, error) {
 	return configured, nil
 }
 
-// newPolicy returns the policy that the user has configured.
+// newPolicy creates the policy on peers from the fields that the user set.
 func (n *Node) newPolicy(self peer.ID, configured []peer.AddrInfo) *peers.Policy {
 	c := peers.Config{Self: self, Listed: n.Allow, Named: slices.Clone(configured)}
 	for _, h := range n.hubs {
@@ -285,8 +285,8 @@ func (n *Node) onClose(f func() error) { n.unwind = append(n.unwind, f) }
 
 func (n *Node) background(f func()) { n.tasks.Go(f) }
 
-// limitedLogger is a log into which peers cannot write what they like, nor without end. Nil
-// discards all.
+// limitedLogger wraps a logger so that peers can write neither arbitrary text nor unlimited records
+// into it. A nil log discards all records.
 func limitedLogger(log *slog.Logger) *slog.Logger {
 	if log == nil {
 		return slog.New(slog.DiscardHandler)
@@ -297,7 +297,8 @@ func limitedLogger(log *slog.Logger) *slog.Logger {
 	return slog.New(ratelimitlog.New(log.Handler()))
 }
 
-// logOmitted ends a log that is bearable.
+// logOmitted reports the number of records that the rate limit of limitedLogger has dropped since
+// the last such report.
 func logOmitted(log *slog.Logger) {
 	if log == nil {
 		return
@@ -307,7 +308,7 @@ func logOmitted(log *slog.Logger) {
 	}
 }
 
-// warn shows what may quote a peer.
+// warn logs a warning and passes it to OnWarning. The message may quote a peer, so it is sanitised.
 func (n *Node) warn(message string) {
 	message = sanitize.Text(message, nethost.MaxReason)
 	n.log.Warn(message)
@@ -319,11 +320,11 @@ func (n *Node) warn(message string) {
 // ID returns the node's peer ID; it is empty before Start.
 func (n *Node) ID() peer.ID { return idOf(n.host) }
 
-// Addresses returns full multiaddresses under which others may reach the node,
-// in the form that Peers takes; none before Start.
+// Addresses returns the full multiaddresses at which peers may reach the node, in the form that
+// Peers takes. Before Start there are none.
 func (n *Node) Addresses() []string { return nethost.FullAddresses(n.host) }
 
-// idOf returns the ID of a host; it is empty without one.
+// idOf returns the peer ID of a host, or an empty ID if the host is nil.
 func idOf(h host.Host) peer.ID {
 	if h == nil {
 		return ""
@@ -331,8 +332,9 @@ func idOf(h host.Host) peer.ID {
 	return h.ID()
 }
 
-// Join takes part in a task that strategy.Set.Parse or strategy.Set.NewTask has made. The journal
-// of an earlier run is restored. The context bounds the join only.
+// Join takes part in a task, which must come from strategy.Set.Parse or strategy.Set.NewTask. It
+// restores the state of earlier runs from the journal. The context limits Join only, not the
+// session.
 func (n *Node) Join(ctx context.Context, t *task.Task, options JoinOptions) (*Session, error) {
 	if err := checkJoin(ctx, t, options); err != nil {
 		return nil, err
@@ -361,7 +363,7 @@ func (n *Node) mayDial(now time.Time, id peer.ID, address multiaddr.Multiaddr) b
 	return n.parts.mayDial(n.policy, now, id, address)
 }
 
-// Known returns the IDs of the tasks in the journal of a node that has started, sorted.
+// Known returns the sorted IDs of the tasks in the journal. The node must have started.
 func (n *Node) Known() ([]string, error) {
 	if n.store == nil {
 		return nil, needsStart("Node.Known")
@@ -369,8 +371,8 @@ func (n *Node) Known() ([]string, error) {
 	return n.store.Tasks()
 }
 
-// History returns what the journal of a node that has started contains of a task. For a task that
-// is not in it the error wraps fs.ErrNotExist.
+// History returns the journal's content for a task. The node must have started. If the journal does
+// not contain the task, the error wraps fs.ErrNotExist.
 func (n *Node) History(id string) (History, error) {
 	if n.store == nil {
 		return History{}, needsStart("Node.History")
@@ -384,10 +386,10 @@ func (n *Node) forget(id string) {
 	delete(n.sessions, id)
 }
 
-// Close leaves all tasks at once, each as Session.Close does, and closes the node. It
-// takes less than five seconds, whatever strategies and surrogates compute. Only a Step
-// or Decode of an exchange that never returns, which it must, holds it up. It may be
-// called more than once.
+// Close leaves all tasks in parallel, each as Session.Close does, and closes the node. It takes
+// less than five seconds, whatever strategies and surrogates compute. Only an exchange whose Step
+// or Decode does not return, which exchanges must not do, blocks it. It may be called more than
+// once.
 func (n *Node) Close() error {
 	n.mu.Lock()
 	var open []*Session

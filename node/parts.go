@@ -13,8 +13,8 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// parts are the functions by which a node or hub creates its host and its agents, dials, and passes
-// shares to an agent.
+// parts holds the functions with which a node or hub creates its host and agents, dials peers, and
+// passes shares to an agent. Tests replace some of them.
 type parts struct {
 	newHost  func(nethost.Config) (host.Host, error)
 	newAgent func(agent.Config, []agent.Record, time.Time) (*agent.Agent, error)

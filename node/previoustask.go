@@ -11,16 +11,16 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// PreviousTask is another task in the data directory, of the same name as one that has no trials. It
-// is often the same task before a change of its file.
+// PreviousTask is another task in the data directory, with the name of a new task that has no
+// trials yet. It is often the same task before a change of its file.
 type PreviousTask struct {
-	Task        string   `json:"task"` // its ID
+	Task        string   `json:"task"` // ID of the previous task
 	Trials      int      `json:"trials"`
-	Differences []string `json:"differences"` // how the new task differs from it
+	Differences []string `json:"differences"` // differences between the files of the two tasks
 }
 
-// previousTasksOf returns the tasks with trials of the same name, the one that changed last first.
-// Unreadable data is left out.
+// previousTasksOf returns the tasks that have trials and the name of t, latest change first. It
+// skips unreadable data.
 func (n *Node) previousTasksOf(t *task.Task) (previousTasks []PreviousTask) {
 	own := t.ID().String()
 	changed := map[string]time.Time{}
@@ -39,7 +39,8 @@ func (n *Node) previousTasksOf(t *task.Task) (previousTasks []PreviousTask) {
 	return previousTasks
 }
 
-// previousTaskText is the warning about previous tasks; the first of them is described.
+// previousTaskText returns the warning about previous tasks. It lists the differences to the first
+// of them.
 func previousTaskText(t *task.Task, previousTasks []PreviousTask) string {
 	f := previousTasks[0]
 	short := taskref.Short(f.Task)

@@ -8,18 +8,18 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 )
 
-// stopRule is what a run knows of the regret of its best design.
+// stopRule holds the state of RunOptions.StopRegret during one run.
 type stopRule struct {
 	mu       sync.Mutex
-	outcomes int // behind the latest bound
+	outcomes int // number of outcomes that the model behind the latest bound has learned from
 	bound    float64
-	inARow   int // outcomes after which the bound was small enough
+	inARow   int // number of successive outcomes after which the bound was small enough
 	enough   bool
-	warned   bool // that there was no bound
+	warned   bool // a warning that no bound could be computed was issued
 }
 
-// stoppedBefore reports whether an earlier run has ended because the regret was small enough,
-// and nothing was begun since.
+// stoppedBefore reports whether an earlier run ended because its regret bound was at most
+// StopRegret, and no trial has begun since.
 func (r *run) stoppedBefore(ctx context.Context) (bool, error) {
 	if r.options.StopRegret == 0 {
 		return false, nil
@@ -28,8 +28,9 @@ func (r *run) stoppedBefore(ctx context.Context) (bool, error) {
 	return before != nil && before.RegretBound <= r.options.StopRegret, err
 }
 
-// shouldStop reports whether the regret has been small enough for long enough, by a model that has
-// seen enough. A bound that cannot be computed is no reason to end a run.
+// shouldStop reports whether the run must end: the regret bound was at most StopRegret after
+// agent.StopAfter successive outcomes, and there are enough outcomes for each parameter. A bound
+// that cannot be computed does not end a run.
 func (r *run) shouldStop(ctx context.Context) (bool, error) {
 	if r.options.StopRegret == 0 {
 		return false, nil

@@ -13,31 +13,30 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// RunOptions bound a run.
+// RunOptions set the limits of a run.
 type RunOptions struct {
-	// Evals is how many evaluations with an outcome the node makes in all, those
-	// of earlier runs included and imported ones not. Failed ones do not count.
-	// Zero: no end.
+	// Evals is the maximum number of evaluations with an outcome. It includes those of earlier runs
+	// of this node, but neither imported nor failed ones. Zero means no limit.
 	Evals int
 
-	// MaxFailures is how many failed evaluations of this run end it with a
-	// GaveUpError; those of earlier runs do not count. Zero: the first ten, when no
-	// evaluation of the node has ever had an outcome, and later twenty in a row that the
-	// node's model expected to complete, or a hundred of any.
+	// MaxFailures is the number of failed evaluations of this run that ends it with a GaveUpError.
+	// Failures of earlier runs do not count. The default, zero, has two limits. Before the first
+	// outcome of the node, ten failures end the run. Later twenty in a row of designs that the
+	// model expected to complete end it, or a hundred in a row of any designs.
 	MaxFailures int
 
-	// StopRegret ends the run too, when the best design so far lacks at most this of the best of
-	// the space, in the objective's units, as far as the node's own model knows: when
-	// Session.RegretBound is no larger after five outcomes in a row, and there are ten for each
-	// parameter. The journal records this end (Session.Stopped), and a run that begins after it
-	// ends at once. For tasks without constraints. Zero: never.
+	// StopRegret also ends the run, when the model's upper bound on simple regret is at most this,
+	// in the objective's units. The bound (Session.RegretBound) must be that small after five
+	// outcomes in a row, with at least ten outcomes per parameter. The journal records this end
+	// (Session.Stopped), and a later run with the same or a larger value ends at once. It is for
+	// tasks without constraints. Zero means off.
 	StopRegret float64
 
 	// Parallel is how many evaluations run at once; default 1.
 	Parallel int
 
-	// TrialTimeout ends an evaluation, which then counts as failed; default:
-	// none.
+	// TrialTimeout is the maximum duration of an evaluation. A longer one is cancelled and counts
+	// as failed. Zero means no limit.
 	TrialTimeout time.Duration
 }
 
@@ -61,17 +60,20 @@ func (o *RunOptions) validate() error {
 	return nil
 }
 
-// Evaluator measures one trial. An error, NaN or infinity makes it failed; when
-// the context of the run has ended, an error hands the trial back instead.
+// Evaluator measures one trial. The trial fails if the evaluator returns an error, NaN or an
+// infinity. After the end of the run's context, an error returns the trial to the queue instead.
 type Evaluator func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error)
 
-// Run evaluates designs with a function until the budget is used up (then it
-// returns nil), the context ends, or too many evaluations fail (a GaveUpError).
-// An evaluation fails with the evaluator's error, with a value that is not finite, or when the
-// evaluator panics: Node.Log gets the stack, and the run goes on. A panic in another goroutine ends
-// the program. A strategy that fails ends no run: the design is then the one without peers (package
-// agent). When every design has failed and chance finds no other, that ends it. After each
-// of these the next Run goes on from there.
+// Run evaluates designs with a function until the budget is used up (then it returns nil), the
+// context ends, or too many evaluations fail (a GaveUpError). After each of these ends the next Run
+// continues where this one stopped.
+//
+// An evaluation fails if the evaluator returns an error or a value that is not finite, or if it
+// panics. After a panic Node.Log receives the stack, and the run continues. A panic in another
+// goroutine ends the program.
+//
+// A strategy that fails does not end the run: the agent then chooses the design without peers
+// (package agent). The run ends if every design has failed and random search finds no new one.
 func (s *Session) Run(ctx context.Context, evaluate func(ctx context.Context, d task.Design) (float64, error), options RunOptions) error {
 	if evaluate == nil {
 		return errors.New("Session.Run needs an evaluator, got nil")
@@ -82,8 +84,7 @@ func (s *Session) Run(ctx context.Context, evaluate func(ctx context.Context, d 
 	}, options)
 }
 
-// RunTrials is Run for evaluators that need the trial's ID or measure
-// constraints.
+// RunTrials is Run for evaluators that need the trial's ID or that measure constraints.
 func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options RunOptions) error {
 	if evaluate == nil {
 		return errors.New("Session.RunTrials needs an evaluator, got nil")
@@ -123,13 +124,14 @@ type run struct {
 	stop     context.CancelCauseFunc
 
 	mu      sync.Mutex
-	claimed int // evaluations that have an outcome or run
+	claimed int // number of evaluations that run or have an outcome
 	failed  failures
 
 	stopRule stopRule
 }
 
-// endWithSession ends the run when the session fails: no outcome can be recorded any more.
+// endWithSession ends the run when the session fails, because no outcome can be recorded after
+// that.
 func (r *run) endWithSession(ctx context.Context) {
 	select {
 	case <-r.session.ended:
@@ -140,7 +142,7 @@ func (r *run) endWithSession(ctx context.Context) {
 	}
 }
 
-// count takes stock of earlier runs.
+// count counts the outcomes of earlier runs toward the budget.
 func (r *run) count(ctx context.Context) error {
 	trials, err := r.session.Trials(ctx)
 	for _, trial := range trials {
@@ -152,7 +154,7 @@ func (r *run) count(ctx context.Context) error {
 	return err
 }
 
-// claim takes one evaluation of the budget.
+// claim reserves one evaluation of the budget, and returns false if none is left.
 func (r *run) claim() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -183,8 +185,8 @@ func (r *run) work(ctx context.Context) {
 	}
 }
 
-// one evaluates a trial and reports its result. The model before the evaluation determines
-// whether a failure is expected, because concurrent trials change the model meanwhile.
+// one evaluates a trial and reports its outcome. It asks the model whether a failure is expected
+// before the evaluation, because concurrent trials change the model meanwhile.
 func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 	expected, err := r.session.expectsFailure(context.WithoutCancel(ctx), trial.Design)
 	if err != nil {
@@ -207,7 +209,7 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 	return r.noteFailure(trial.ID, expected, err)
 }
 
-// measure calls the evaluator under the trial's timeout; a panic is an error.
+// measure calls the evaluator with the trial's timeout, and converts a panic to an error.
 func (r *run) measure(ctx context.Context, trial strategy.Trial) (outcome strategy.Outcome, err error) {
 	if r.options.TrialTimeout > 0 {
 		var cancel context.CancelFunc
@@ -217,7 +219,7 @@ func (r *run) measure(ctx context.Context, trial strategy.Trial) (outcome strate
 	}
 	outcome, err = recoverpanic.Call("the evaluator", func() (strategy.Outcome, error) { return r.evaluate(ctx, trial) })
 	r.session.logPanic(err)
-	if err == context.DeadlineExceeded { // the bare error says nothing
+	if err == context.DeadlineExceeded { // this bare error would not name the limit
 		err = context.Cause(ctx) // names the timeout
 	}
 	return outcome, err
@@ -229,7 +231,7 @@ func (r *run) noteOutcome() {
 	r.failed.worked, r.failed.inARow, r.failed.unexpected = true, 0, 0
 }
 
-// noteFailure gives the evaluation back to the budget; its error ends the run.
+// noteFailure returns the evaluation to the budget and counts the failure. An error ends the run.
 func (r *run) noteFailure(trial uint64, expected bool, err error) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,80 +21,79 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// JoinOptions are a node's own choices about a task.
+// JoinOptions are a node's own choices for a task.
 type JoinOptions struct {
-	// Seed of the decisions that are left to chance; default: random at every
-	// join.
+	// Seed makes the random decisions repeatable. Nil means a random seed at every join.
 	Seed *uint64
 
-	// Lease is how long an asked trial may run before it fails; default: for
-	// ever. Evaluations by Run have their own timeout.
+	// Lease is the maximum duration of a trial from Ask; a longer one fails. Zero means no limit.
+	// Evaluations by Run have RunOptions.TrialTimeout instead.
 	Lease time.Duration
 
 	// PriorDesigns are designs that the user expects to be near-optimal, for
 	// strategies that use them: constrained-gp and density.
 	PriorDesigns []task.Design
 
-	// Wait is how long the first design of a node without outcomes waits at most for the shares of
-	// connected peers, if the task's strategy uses them for it. The wait ends once these peers have
-	// sent their shares or no peer has appeared for a while, and takes at most a tenth of an
-	// evaluation once one has ended. Default: DefaultWait; negative: no wait.
+	// Wait is the maximum time for which a node without outcomes delays its first design to wait
+	// for the shares of connected peers. It applies only if the task's strategy uses shares for the
+	// first design. The wait ends once these peers have sent their shares, or if no peer has
+	// appeared for a while. Once an evaluation has ended, the wait is at most a tenth of its
+	// duration. Zero means DefaultWait; a negative value means no wait.
 	Wait time.Duration
 
-	// Keep makes a member that evaluates nothing: it receives, stores and forwards
-	// the shares of others, and is not present. Session.Keep does so later.
+	// Keep makes the node a keeper of the task: it evaluates nothing, and receives, stores and
+	// forwards the shares of others. It does not count as present. Session.Keep does the same
+	// later.
 	Keep bool
 
-	// Enqueue are designs to evaluate before any other, such as today's settings, in
-	// this order; any strategy. Each is evaluated once: those that a trial of an
-	// earlier run or an imported one has had are left out. They count as evaluations
-	// and take the places of starting designs.
+	// Enqueue holds designs to evaluate before all others, in this order, such as today's settings.
+	// Every strategy accepts them. Each is evaluated once: designs of earlier or imported trials
+	// are left out. They count as evaluations and take the places of starting designs.
 	Enqueue []task.Design
 
-	// Invitation closes the task: the node exchanges its messages only with nodes that prove the same
-	// invitation, and discloses its ID to no others. The node's directory stores the invitation,
-	// and Join without one takes the stored one. Default: that, or an open task.
-	// ReadInvitation reads it from a file.
+	// Invitation closes the task: the node exchanges its messages only with nodes that prove the
+	// same invitation, and discloses the task's ID to no others. The data directory stores the
+	// invitation, and Join without one uses the stored one. Without either the task is open.
+	// ReadInvitation reads an invitation from a file.
 	Invitation *Invitation
 
-	// Importing is set where the caller imports past trials next. The node then does not warn of
+	// Importing announces that the caller imports past trials next. The node then does not warn of
 	// previous tasks of the same name.
 	Importing bool
 
-	// OnEvent receives the events of the session, in order; warnings go to the node's
-	// OnWarning. It must not block, nor call the session.
+	// OnEvent receives the events of the session, in order. Warnings go to the node's OnWarning
+	// instead. OnEvent must neither block nor call the session.
 	OnEvent func(Event)
 
-	// OnFailure is called when the session ends by itself, since its journal cannot be
-	// written, with the error that all later calls of the session return. It must not
-	// block, nor call the session. Default: the node's OnWarning gets the text.
+	// OnFailure is called when the session ends because its journal cannot be written. Its argument
+	// is the error that all later calls of the session return. It must neither block nor call the
+	// session. If it is nil, the node's OnWarning receives the text.
 	OnFailure func(error)
 }
 
-// Session is a node's part in one task. Its methods may be called from any
-// goroutine.
+// Session is a node's part in one task. Its methods may be called from any goroutine.
 type Session struct {
 	node          *Node
 	task          *task.Task
 	id            string
-	keys          *invitation.Keys // nil: the task is open
+	keys          *invitation.Keys // nil if the task is open
 	options       JoinOptions
 	log           *journal.Log
 	topic         *wire.Topic
 	logger        *slog.Logger
 	metrics       *taskMetrics
 	works         *backgroundWork
-	warned        *ratelimitlog.Limit // what the agent warns of
-	previousTasks []PreviousTask      // tasks of the same name, when this one had no trials at the join
+	warned        *ratelimitlog.Limit // limits the rate of the agent's warnings
+	previousTasks []PreviousTask      // tasks of the same name with trials, if this task had none at the join
 
 	calls   chan call
 	results chan result
-	closing chan struct{} // closed by Close
+	closing chan struct{} // Close closes it
 	ended   chan struct{} // closed when the loop has ended
-	failure error         // why it ended; read after ended
+	failure error         // why the loop ended; read only after ended is closed
 	close   sync.Once
 
-	wait time.Duration // how long the first design may be held back; zero: it is not
+	wait time.Duration // maximum delay of the first design; zero: no delay
 
 	// Owned by the loop.
 	agent   *agent.Agent
@@ -188,13 +187,13 @@ func seedOf(n *uint64) random.Seed {
 	return random.New()
 }
 
-// Ask waits for the next trial to evaluate and returns it. A trial that a stop of the node
-// interrupted comes before a new one. The caller must call Tell, Fail or Requeue for the trial.
+// Ask waits for the next trial to evaluate and returns it. Trials that a stop of the node
+// interrupted come first. The caller must call Tell, Fail or Requeue for the trial.
 func (s *Session) Ask(ctx context.Context) (strategy.Trial, error) {
 	return s.ask(ctx, agent.Claim{})
 }
 
-// ask is for a client or, with the zero claim, for this process.
+// ask asks for a trial for the client of the claim. A zero claim asks for this process.
 func (s *Session) ask(ctx context.Context, claim agent.Claim) (strategy.Trial, error) {
 	asked := time.Now()
 	answer := make(chan agent.Answer, 1)
@@ -225,8 +224,8 @@ func (s *Session) ask(ctx context.Context, claim agent.Claim) (strategy.Trial, e
 	}
 }
 
-// withdraw takes back a request; a trial that has answered it is handed back, unless a
-// client has it.
+// withdraw cancels a request. If the request already has a trial, the trial is requeued, unless a
+// client has asked for it.
 func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim agent.Claim) error {
 	var err error
 	if ended := s.do(context.Background(), func(now time.Time) {
@@ -240,62 +239,61 @@ func (s *Session) withdraw(request uint64, answer chan agent.Answer, claim agent
 		default:
 		}
 	}); ended != nil {
-		return nil // the end of the session hands back what runs
+		return nil // the end of the session requeues running trials
 	}
 	return err
 }
 
-// Tell reports the value that a trial's evaluation measured. When it returns nil, the value is on
-// disk, even if the context has ended meanwhile. When it returns the context's error, nothing has
-// been recorded. A second call with the same value is no error. Other errors:
-// ErrUnknownTrial, ErrFinished, ErrBadOutcome; then nothing
-// has changed.
+// Tell reports the value that a trial's evaluation measured. A second call with the same value is
+// no error.
+//
+// When Tell returns nil, the value is on disk, even if the context has ended meanwhile. After the
+// context's error, ErrUnknownTrial, ErrFinished or ErrBadOutcome nothing has been recorded.
 func (s *Session) Tell(ctx context.Context, trial uint64, value float64) error {
 	return s.TellOutcome(ctx, trial, strategy.Outcome{Value: value})
 }
 
-// TellOutcome is Tell with the values of constraints.
+// TellOutcome is Tell for an outcome with values of constraints or metrics.
 func (s *Session) TellOutcome(ctx context.Context, trial uint64, outcome strategy.Outcome) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Tell(now, trial, outcome) }), err)
 }
 
-// Fail reports that a trial's evaluation gave no value, and why. The design is
-// not proposed again, and no model of the objective learns from it. A second call is no
-// error.
+// Fail reports that a trial's evaluation failed, and the reason. The design is not proposed again,
+// and no model of the objective learns from it. A second call is no error.
 func (s *Session) Fail(ctx context.Context, trial uint64, reason string) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Fail(now, trial, reason) }), err)
 }
 
-// Clients returns the session for clients outside of the process, such as those of a trial server.
+// Clients returns the session for clients in other processes, such as those of a trial server.
 func (s *Session) Clients() *ClientSession { return clientsession.New(s.doWithAgent, s.ask) }
 
-// doWithAgent runs a function on the agent, as do.
+// doWithAgent calls a function with the agent, as do does.
 func (s *Session) doWithAgent(ctx context.Context, run func(a *agent.Agent, now time.Time)) error {
 	return s.do(ctx, func(now time.Time) { run(s.agent, now) })
 }
 
-// expectsFailure reports whether the node's model expects a design to fail.
+// expectsFailure reports whether the node's model predicts that a design fails.
 func (s *Session) expectsFailure(ctx context.Context, design task.Design) (expected bool, err error) {
 	err = s.do(ctx, func(time.Time) { expected = s.agent.ExpectsFailure(design) })
 	return expected, err
 }
 
-// Import adds evaluations that were made before or elsewhere and returns how
-// many of them were new.
+// Import adds evaluations that were made before this task or by another program. It returns the
+// number of those that were new.
 func (s *Session) Import(ctx context.Context, past []Past) (added int, err error) {
 	stopped := s.do(ctx, func(now time.Time) { added, err = s.agent.Import(now, past) })
 	return added, errors.Join(stopped, err)
 }
 
-// Requeue returns a running trial that was not evaluated to its end. The next
-// Ask offers it again, and it does not count as an attempt.
+// Requeue returns a running trial whose evaluation was interrupted. The next Ask returns it again,
+// and it does not count as an attempt.
 func (s *Session) Requeue(ctx context.Context, trial uint64) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Requeue(now, trial) }), err)
 }
 
-// Settle waits until the shares that follow from the outcomes are computed and given to
-// gossip, and until the direct messages to connected peers are delivered. A
-// node that closes at once after its last outcome does not share it.
+// Settle waits until all shares of the recorded outcomes are computed and passed to gossipsub, and
+// all direct messages to connected peers are delivered. Without Settle, a node that closes right
+// after its last outcome does not share it.
 func (s *Session) Settle(ctx context.Context) error {
 	if err := s.await(ctx, func() bool { return s.agent.Settled() }); err != nil {
 		return err
@@ -314,22 +312,22 @@ func (s *Session) Settle(ctx context.Context) error {
 	return nil
 }
 
-// settleInterval is how often Settle looks whether messages are on their way.
+// settleInterval is the interval at which Settle checks for pending direct messages.
 const settleInterval = 20 * time.Millisecond
 
-// Keep ends the node's own part in the task for this session: running trials are
-// returned, peers receive its goodbye, and Ask fails with ErrKeeping. From then on the node
-// receives, stores and forwards the shares of others and its own earlier ones.
+// Keep ends the node's own evaluations for this session: running trials are requeued, peers receive
+// a goodbye, and Ask fails with ErrKeeping. From then on the node receives, stores and forwards the
+// shares of others and its own earlier ones.
 func (s *Session) Keep(ctx context.Context) error {
 	return s.do(ctx, func(now time.Time) { s.agent.Keep(now) })
 }
 
-// Close leaves the task: it returns the running trials for the next start, except those of clients
-// outside of the process, sends a goodbye to the peers, and writes all records. It may be called
-// more than once.
+// Close leaves the task. It requeues running trials for the next start, except those of clients in
+// other processes, sends a goodbye to the peers, and writes all records. It may be called more than
+// once.
 //
-// Close cancels the context of a running choice of a design or fit. It does not wait longer than three
-// seconds for one, and then warns; the result is dropped and has no effect.
+// Close cancels the computations of designs and fits that still run. It waits at most three seconds
+// for them, then warns; their results are dropped.
 func (s *Session) Close() error {
 	s.close.Do(func() {
 		closing := time.Now()

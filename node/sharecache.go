@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// cacheShares writes the shares of peers for the next start, when the loop ends.
+// cacheShares writes peers' shares to disk for the next start. It is called when the loop ends.
 func (s *Session) cacheShares() {
 	if err := s.memory.Finish(s.cachedShares(time.Now())); err != nil {
 		s.warnNotCached(err)
@@ -22,7 +22,7 @@ func (s *Session) warnNotCached(err error) {
 	s.node.warn(fmt.Sprintf("peers' shares are not stored for the next start: %v", err))
 }
 
-// cachedShares holds the shares that the agent wants to keep.
+// cachedShares returns the shares that the agent selects for the next start.
 func (s *Session) cachedShares(now time.Time) sharecache.Contents {
 	known := s.agent.PeerShares(now)
 	c := sharecache.Contents{Task: s.id, Distrusted: map[string]uint64{}}
@@ -35,9 +35,9 @@ func (s *Session) cachedShares(now time.Time) sharecache.Contents {
 	return c
 }
 
-// restoreShares gives the agent the shares that an earlier run has stored: each share is opened,
-// decoded and validated as if a peer had sent it. Nothing else depends on the file, so
-// that a damaged one costs a warning.
+// restoreShares passes the shares in the cache to the agent. Each share is opened, decoded and
+// validated as if a peer had sent it. The file is only a cache, so a damaged one causes only a
+// warning.
 func (s *Session) restoreShares() {
 	c, err := s.memory.Read()
 	if err != nil {

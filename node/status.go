@@ -14,50 +14,50 @@ import (
 
 // Status is the state of a session.
 type Status struct {
-	Task      string                 `json:"task"`          // its ID
-	Tag       string                 `json:"tag,omitempty"` // stands for the task on the network, with an invitation
+	Task      string                 `json:"task"`          // the task's ID
+	Tag       string                 `json:"tag,omitempty"` // name of the task on the network, if it has an invitation
 	Name      string                 `json:"name"`
 	PeerID    peer.ID                `json:"peer_id"`
 	Addresses []string               `json:"addresses"`
-	Starts    uint64                 `json:"starts"` // counts the starts
+	Starts    uint64                 `json:"starts"` // number of starts of the node on this task
 	Trials    map[strategy.State]int `json:"trials"`
 	Best      *strategy.Trial        `json:"best"`
 	WaitsFor  string                 `json:"waits_for,omitempty"` // why the oldest Ask has no answer yet; empty when no Ask waits
 
-	TopicPeers     []peer.ID    `json:"topic_peers"`     // connected, on this task
-	Peers          []Link       `json:"peers"`           // how each of them is connected
-	Hubs           []HubLink    `json:"hubs"`            // the node's, in the order of Node.Hubs
-	Present        []peer.ID    `json:"present"`         // take part, this node among them unless it only keeps
-	PresenceAgreed bool         `json:"presence_agreed"` // all of them know the same set
-	Keeping        bool         `json:"keeping"`         // the node evaluates nothing, and keeps and passes on shares
+	TopicPeers     []peer.ID    `json:"topic_peers"`     // connected peers on this task
+	Peers          []Link       `json:"peers"`           // connections to TopicPeers
+	Hubs           []HubLink    `json:"hubs"`            // hubs of the node, in the order of Node.Hubs
+	Present        []peer.ID    `json:"present"`         // nodes that take part, including this one unless it is a keeper
+	PresenceAgreed bool         `json:"presence_agreed"` // all present nodes report the same set of present nodes
+	Keeping        bool         `json:"keeping"`         // the node is a keeper: it evaluates nothing, and stores and forwards shares
 	Stored         StoredShares `json:"stored"`
 
-	TaskMismatches []TaskMismatch `json:"task_mismatches,omitempty"` // connected peers on a task of the same name and another ID
+	TaskMismatches []TaskMismatch `json:"task_mismatches,omitempty"` // connected peers on a task of the same name with another ID
 
-	PreviousTasks []PreviousTask `json:"previous_tasks,omitempty"` // tasks with trials of the same name in the data directory, if this one had none at the join
+	PreviousTasks []PreviousTask `json:"previous_tasks,omitempty"` // tasks of the same name with trials in the data directory, if this task had none at the join
 
-	Items []strategy.StatusItem `json:"items,omitempty"` // what the exchanges of the task report
+	Items []strategy.StatusItem `json:"items,omitempty"` // values that the exchanges of the task report
 
-	Model *Learned `json:"model,omitempty"` // what the model of the objective has learned from; nil before it has
+	Model *Learned `json:"model,omitempty"` // observations and shares that the objective's model was fitted to; nil before the first fit
 
-	Stopped *Stopped `json:"stopped,omitempty"` // why the latest run ended, by RunOptions.StopRegret; nil when it ended otherwise or has not ended
+	Stopped *Stopped `json:"stopped,omitempty"` // why RunOptions.StopRegret ended the latest run; nil if it ended otherwise or has not ended
 
-	SharesSent             int   `json:"shares_sent"` // presence not counted
+	SharesSent             int   `json:"shares_sent"` // without presence messages
 	SharesReceived         int   `json:"shares_received"`
-	DirectMessagesSent     int   `json:"direct_messages_sent,omitempty"` // direct messages; some strategies send nothing else
+	DirectMessagesSent     int   `json:"direct_messages_sent,omitempty"` // some strategies send only direct messages
 	DirectMessagesReceived int   `json:"direct_messages_received,omitempty"`
-	BytesSent              int64 `json:"bytes_sent"` // by the node on all streams, since its start; 0 with a Host of the user's
+	BytesSent              int64 `json:"bytes_sent"` // bytes that the node has sent on all streams since its start; 0 with a Host of the user
 	BytesReceived          int64 `json:"bytes_received"`
 }
 
-// StoredShares counts the stored shares, which peers can get while their authors are absent.
+// StoredShares counts the stored shares. Peers can fetch them while their authors are absent.
 type StoredShares struct {
-	Authors    int `json:"authors"`     // others
-	PeerShares int `json:"peer_shares"` // of others
+	Authors    int `json:"authors"`     // number of peers with a stored share
+	PeerShares int `json:"peer_shares"` // shares of peers
 	OwnShares  int `json:"own_shares"`  // shares of this node
 }
 
-// How a peer is connected.
+// Values of Link.Path.
 const (
 	Direct  = "direct"
 	Relayed = "relayed" // through a hub
@@ -67,14 +67,14 @@ const (
 type Link struct {
 	ID      peer.ID `json:"id"`
 	Path    string  `json:"path"`    // Direct or Relayed
-	Address string  `json:"address"` // of the peer or, relayed, of the hub
+	Address string  `json:"address"` // address of the peer or, if relayed, of the hub
 }
 
 // HubLink is the state of the connection to one of the node's hubs.
 type HubLink struct {
 	ID        peer.ID `json:"id"`
 	Connected bool    `json:"connected"`
-	Reachable bool    `json:"reachable"` // others can reach the node through it
+	Reachable bool    `json:"reachable"` // peers can reach the node through this hub
 }
 
 // Status returns the state of the session.
@@ -122,8 +122,8 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 	return status, err
 }
 
-// linkTo describes the connection to a peer, of several a direct one; false when
-// there is none any more.
+// linkTo describes the connection to a peer, and prefers a direct one. It returns false without a
+// connection.
 func (n *Node) linkTo(id peer.ID) (link Link, ok bool) {
 	for _, c := range n.host.Network().ConnsToPeer(id) {
 		path := Direct
@@ -147,13 +147,13 @@ func countShares(byKind map[string]int) int {
 	return total
 }
 
-// Trials returns all trials of the node on this task, in order of ID.
+// Trials returns all trials of the node on this task, sorted by ID.
 func (s *Session) Trials(ctx context.Context) (trials []strategy.Trial, err error) {
 	err = s.do(ctx, func(time.Time) { trials = s.agent.Trials() })
 	return trials, err
 }
 
-// Best returns the best trial so far, nil when no trial is feasible.
+// Best returns the feasible trial with the best outcome, or nil if no trial is feasible.
 func (s *Session) Best(ctx context.Context) (best *strategy.Trial, err error) {
 	err = s.do(ctx, func(time.Time) { best = s.agent.Best() })
 	return best, err

@@ -20,10 +20,10 @@ var (
 	evaluationBuckets = []float64{.1, .5, 1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 12 * 3600, 24 * 3600, 72 * 3600}
 )
 
-// scrapeTimeout bounds how long a scrape waits for a session's loop.
+// scrapeTimeout is the maximum time for which a scrape waits for a session's loop.
 const scrapeTimeout = time.Second
 
-// taskMetrics are the collectors of one session. A nil one counts nothing.
+// taskMetrics holds the collectors of one session. A nil *taskMetrics counts nothing.
 type taskMetrics struct {
 	collectors
 	node  *nodeMetrics
@@ -43,14 +43,14 @@ type taskMetrics struct {
 	suggestion      prometheus.Histogram
 	evaluation      *prometheus.HistogramVec // by state
 
-	begun map[uint64]time.Time // running trials; owned by the session's loop
+	begun map[uint64]time.Time // start times of running trials; owned by the session's loop
 
 	mu   sync.Mutex
 	mesh map[peer.ID]bool
 }
 
-// newTaskMetrics makes a session's metrics and lets gossip count on its topic;
-// they are not registered yet.
+// newTaskMetrics creates a session's metrics, and adds them to the metrics that the gossip tracer
+// updates. They are not registered yet.
 func newTaskMetrics(s *Session) *taskMetrics {
 	n := s.node.metrics
 	if n == nil {
@@ -91,8 +91,8 @@ func (m *taskMetrics) define() {
 	m.add(m.evaluation)
 }
 
-// initialise makes every series there will be, at zero, so that rates and
-// alerts see the first event.
+// initialise creates every series with the value zero, so that rates and alerts count the first
+// event.
 func (m *taskMetrics) initialise(kinds []string) {
 	for _, kind := range kinds {
 		m.kinds[kind] = true
@@ -113,7 +113,7 @@ func (m *taskMetrics) initialise(kinds []string) {
 	}
 }
 
-// close unregisters the metrics. Counting on is harmless.
+// close unregisters the metrics. Counting after close is harmless.
 func (m *taskMetrics) close() {
 	if m == nil {
 		return
@@ -124,7 +124,8 @@ func (m *taskMetrics) close() {
 	delete(m.node.tasks, m.topic)
 }
 
-// start registers the metrics; the session can be asked for its state by now.
+// start registers the metrics. The session must already answer calls, because a scrape asks it for
+// its state.
 func (m *taskMetrics) start() error {
 	if m == nil {
 		return nil
@@ -176,7 +177,8 @@ func (m *taskMetrics) suggested(took time.Duration) {
 	}
 }
 
-// event times evaluations. A trial that was not begun in this process has no time.
+// event measures the duration of evaluations. A trial that began in an earlier process has no
+// duration.
 func (m *taskMetrics) event(e Event, now time.Time) {
 	if m == nil {
 		return
@@ -210,7 +212,7 @@ func (m *taskMetrics) meshSize() int {
 	return len(m.mesh)
 }
 
-// defineStates adds the gauges.
+// defineStates registers the gauges.
 func (m *taskMetrics) defineStates(s *Session) {
 	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "fbo_topic_peers", Help: "Connected peers that take part in the task's gossip.",
@@ -232,9 +234,9 @@ func (m *taskMetrics) defineStates(s *Session) {
 	})
 }
 
-// agentState asks the loop, which owns the agent, once per scrape. When the
-// session has ended, or is busy for longer than a scrape should take, its
-// gauges are left out.
+// agentState collects the gauges from the agent, with one call to the session's loop per scrape. If
+// the session has ended, or the loop is busy for longer than scrapeTimeout, the scrape has no such
+// gauges.
 type agentState struct {
 	session                *Session
 	present, stored, items *prometheus.Desc
@@ -261,7 +263,7 @@ func (a agentState) Collect(to chan<- prometheus.Metric) {
 	}
 	to <- prometheus.MustNewConstMetric(a.present, prometheus.GaugeValue, float64(present))
 	to <- prometheus.MustNewConstMetric(a.stored, prometheus.GaugeValue, float64(stored))
-	seen := map[string]bool{} // a key that occurs twice would make the whole scrape fail
+	seen := map[string]bool{} // a duplicate key would make the whole scrape fail
 	for _, item := range items {
 		if seen[item.Key] {
 			continue
@@ -275,8 +277,8 @@ func (a agentState) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// numbersOf returns the numbers of an item's value by field. The field of a value that is a number
-// is "value".
+// numbersOf returns the numbers in an item's value by field name. If the value itself is a number,
+// its field is "value".
 func numbersOf(items []strategy.StatusItem, key string) map[string]float64 {
 	if value, ok := strategy.StatusValue[float64](items, key); ok {
 		return map[string]float64{"value": value}

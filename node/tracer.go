@@ -7,14 +7,14 @@ import (
 	"github.com/fbo-node/fbo/node/internal/gossip"
 )
 
-// tracer counts what gossip does by itself. Gossip calls it from its event
-// loop, so it must be quick.
+// tracer counts gossipsub's messages and decisions. Gossipsub calls it from its event loop, so its
+// methods must be fast.
 type tracer struct {
 	gossip.NoTracer
 	metrics *nodeMetrics
 }
 
-// rejectReasons are the labels of gossip's reasons.
+// rejectReasons maps gossipsub's reasons for rejecting messages to labels.
 var rejectReasons = map[string]string{
 	pubsub.RejectBlacklstedPeer:      "blocked_peer",
 	pubsub.RejectBlacklistedSource:   "blocked_author",
@@ -27,7 +27,7 @@ var rejectReasons = map[string]string{
 	pubsub.RejectSelfOrigin:          "self",
 }
 
-// otherReason is the label of reasons that this version does not know.
+// otherReason is the label of reasons that are not in rejectReasons.
 const otherReason = "other"
 
 func (t tracer) RejectMessage(message *pubsub.Message, reason string) {

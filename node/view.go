@@ -9,8 +9,8 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// View returns what this node knows, as its strategy sees it. It waits until the models know
-// all outcomes. The caller must not change it.
+// View returns the view of this node's strategy: trials, shares and posteriors. It waits until the
+// models have learned from all outcomes. The caller must not change it.
 func (s *Session) View(ctx context.Context) (view strategy.View, err error) {
 	if err := s.await(ctx, func() bool { _, all := s.agent.Modelled(); return all || s.agent.Keeping() }); err != nil {
 		return view, err
@@ -18,20 +18,20 @@ func (s *Session) View(ctx context.Context) (view strategy.View, err error) {
 	return view, s.do(ctx, func(now time.Time) { view = s.agent.View(now) })
 }
 
-// PeerWeights lists the weight that the strategy gives each peer in a view of this session; none
-// where it does not weigh single peers.
+// PeerWeights returns the weight that the strategy gives each peer in a view of this session. The
+// list is empty if the strategy does not weigh single peers.
 func (s *Session) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error) {
 	return s.agent.PeerWeights(view)
 }
 
-// Authors lists the peers whose valid shares this node stores, in order of ID.
+// Authors returns the peers whose valid shares this node stores, sorted by ID.
 func (s *Session) Authors(ctx context.Context) (all []Author, err error) {
 	return all, s.do(ctx, func(now time.Time) { all = s.agent.Authors(now) })
 }
 
-// Recommend returns the best supported design, of largest posterior mean less one standard
-// deviation, which is a better guess at the best design than the best outcome where outcomes are noisy; the zero design while
-// there is no posterior. It takes as long as a suggestion.
+// Recommend returns the design with the largest posterior mean minus one standard deviation. If
+// outcomes are noisy, it is a better guess at the best design than the best observed design.
+// Without a posterior it returns the zero design. It takes as long as a suggestion.
 func (s *Session) Recommend(ctx context.Context) (Recommendation, error) {
 	var view strategy.View
 	if err := s.do(ctx, func(now time.Time) { view = s.agent.View(now) }); err != nil {
@@ -40,9 +40,8 @@ func (s *Session) Recommend(ctx context.Context) (Recommendation, error) {
 	return s.agent.Recommendation(ctx, view)
 }
 
-// Preferred returns the recommendation where it is to be preferred to the best observed design,
-// because outcomes are noisy. Otherwise, and while no trial is feasible, it returns nil after a
-// short time.
+// Preferred returns the recommendation if outcomes are so noisy that it is preferable to the best
+// observed design. Otherwise, and while no trial is feasible, it quickly returns nil.
 func (s *Session) Preferred(ctx context.Context) (*Recommendation, error) {
 	var view strategy.View
 	if err := s.do(ctx, func(now time.Time) { view = s.agent.View(now) }); err != nil {
@@ -51,16 +50,16 @@ func (s *Session) Preferred(ctx context.Context) (*Recommendation, error) {
 	return s.agent.Preferred(ctx, view)
 }
 
-// RegretBound returns an upper bound of the difference between the best design so far and the best of
-// the space, in the objective's units, by this node's own model; +Inf while
-// it has no outcome. It waits until the model knows all outcomes, and takes as long as
-// some suggestions. It takes no notice of constraints.
+// RegretBound returns an upper bound, by this node's own model, on the simple regret of the best
+// design so far, in the objective's units. It is +Inf while there is no outcome. It waits until the
+// model has learned from all outcomes, and takes as long as several suggestions. It ignores
+// constraints.
 func (s *Session) RegretBound(ctx context.Context) (float64, error) {
 	bound, _, err := s.regretBound(ctx)
 	return bound, err
 }
 
-// regretBound also returns how many outcomes the model behind the bound has learned from.
+// regretBound also returns the number of outcomes that the model has learned from.
 func (s *Session) regretBound(ctx context.Context) (bound float64, observations int, err error) {
 	if err := s.await(ctx, func() bool { _, all := s.agent.Modelled(); return all || s.agent.Keeping() }); err != nil {
 		return 0, 0, err
@@ -73,8 +72,8 @@ func (s *Session) regretBound(ctx context.Context) (bound float64, observations 
 	return bound, view.Observations, err
 }
 
-// Stopped returns why the latest run ended, by RunOptions.StopRegret; nil when it ended
-// otherwise, or there are trials since.
+// Stopped returns why RunOptions.StopRegret ended the latest run. It is nil if the run ended
+// otherwise, or if a trial has begun since.
 func (s *Session) Stopped(ctx context.Context) (stopped *Stopped, err error) {
 	return stopped, s.do(ctx, func(time.Time) { stopped = s.agent.StopReason() })
 }

@@ -10,18 +10,19 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Candidate is the design that its author would evaluate in a round without peers.
+// Candidate is the share with which its author proposes a design in a round: the design that it
+// would evaluate without peers.
 type Candidate struct {
-	Round        int // 1 to the rounds of the task
+	Round        int // from 1 to the number of rounds of the task
 	Point        Point
-	Response     *float64 // the author's best response so far, larger being better, where the task exchanges it
-	VisiblePeers int      // how many others the author sees
+	Response     *float64 // best value that the author has observed so far, signed so that larger is better; nil if the task does not exchange it
+	VisiblePeers int      // number of peers that the author considers present
 }
 
-// maxNeighbours bounds what a candidate may claim.
+// maxNeighbours is the maximum of Candidate.VisiblePeers.
 const maxNeighbours = 1 << 20
 
-// Encode returns the payload. It returns an error for values that Decode would refuse.
+// Encode returns the payload. It returns an error for values that Decode would reject.
 func (c Candidate) Encode(space *task.Space, rounds int) ([]byte, error) {
 	if err := c.validate(space, rounds); err != nil {
 		return nil, err
@@ -34,7 +35,8 @@ func (c Candidate) Encode(space *task.Space, rounds int) ([]byte, error) {
 	})
 }
 
-// DecodeCandidate accepts a point of the space and a round that the task has.
+// DecodeCandidate is the inverse of Encode. The point must be one of the space, and the round one
+// of the task's rounds.
 func DecodeCandidate(payload []byte, space *task.Space, rounds int) (Candidate, error) {
 	if limit := pointBytes(space) + payloadOverhead; len(payload) > limit {
 		return Candidate{}, fmt.Errorf("%w: a candidate of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
@@ -68,7 +70,7 @@ func (c Candidate) validate(space *task.Space, rounds int) error {
 	return c.Point.check(space)
 }
 
-// checkUnit checks an optional number in units of the objective.
+// checkUnit returns an error if an optional number in units of the objective is too large or NaN.
 func checkUnit(name string, value *float64) error {
 	if value != nil && !(math.Abs(*value) <= MaxUnit) {
 		return fmt.Errorf("a %s of %g, accepted are numbers up to %g in size", name, *value, MaxUnit)

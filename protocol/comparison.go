@@ -10,36 +10,37 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Sizes of the steps of a comparison, which do not depend on what is compared.
+// Sizes in bytes of the parts of a comparison. They are constant, so that they disclose nothing
+// about the compared numbers.
 const (
 	SessionBytes = 16
 	OfferBytes   = 2048
 	AnswerBytes  = 4096
 )
 
-// Why a comparison is refused.
+// Reasons for which a peer refuses a comparison.
 const (
-	RefusedEarly = 1 // the peer that is asked has no threshold yet
-	RefusedOften = 2 // the peer has answered this node too often within the hour
+	RefusedEarly = 1 // the peer has no threshold yet
+	RefusedOften = 2 // the peer has answered this node too often within the last hour
 	maxRefusal   = 255
 )
 
-// Comparison is one step of a comparison of a bound and a threshold. Exactly one of its
-// parts is set.
+// Comparison is one message of a private comparison between the bound of one node and the threshold
+// of another (package compare). Exactly one of Offer, Answer, Refusal and Verdict is set.
 type Comparison struct {
 	Session [SessionBytes]byte
 	Offer   []byte
 	Answer  []byte
-	Refusal int // reason of a refusal; 0: none
+	Refusal int // reason for the refusal; 0: none
 	Verdict *Verdict
 }
 
 // Verdict is the result of a comparison.
 type Verdict struct {
-	Design *NearOptimal // nil where its bound does not exceed the threshold
+	Design *NearOptimal // nil if the design's bound does not exceed the threshold
 }
 
-// Encode returns the message. It returns an error for values that Decode would refuse.
+// Encode returns the message. It returns an error for values that Decode would reject.
 func (c Comparison) Encode(space *task.Space) ([]byte, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -66,7 +67,8 @@ func (c Comparison) Encode(space *task.Space) ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// DecodeComparison accepts a design of the space, without a bound.
+// DecodeComparison is the inverse of Encode. A design in it must be a point of the space and have
+// no bound.
 func DecodeComparison(data []byte, space *task.Space) (Comparison, error) {
 	if limit := AnswerBytes + pointBytes(space) + 2*payloadOverhead; len(data) > limit {
 		return Comparison{}, fmt.Errorf("%w: a comparison of %d bytes, the limit is %d", ErrMalformed, len(data), limit)

@@ -9,14 +9,14 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// Contribution counts the vectors that its author has contributed to private sums. The author
-// never sends a vector in one piece.
+// Contribution is the share that reports how many vectors its author has contributed to private
+// sums. No share contains a vector.
 type Contribution struct {
-	Release int // how many vectors it has given, this one among them: at least 1
-	Round   int // of the sums, to which it gave the latest: at least Release
+	Release int // number of vectors that the author has contributed so far, including the latest; at least 1
+	Round   int // round of private sums to which the author contributed the latest vector; at least Release
 }
 
-// Encode returns the payload, of a few bytes.
+// Encode returns the payload, which has a few bytes.
 func (c Contribution) Encode() ([]byte, error) {
 	if err := c.check(); err != nil {
 		return nil, err

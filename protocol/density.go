@@ -10,31 +10,33 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Bounds of a density.
+// Limits of a density.
 const (
 	MaxComponents = 16
 	MinSpread     = 1e-3
 	MaxSpread     = 10.0
 
-	// weightsOff is the maximum difference of the sum of weights from 1, as they are float32.
+	// weightsOff is the maximum difference between the sum of the weights and 1. It allows for
+	// rounding to float32.
 	weightsOff = 1e-4
 )
 
-// Density is its author's belief about the location of the optimum.
+// Density is the share with its author's posterior density of the optimum's location, a mixture of
+// normals.
 type Density struct {
-	Observations int         // behind it, at least 1
+	Observations int         // number of observations behind the density, at least 1
 	Components   []Component // 1 to MaxComponents
-	Release      int         // number of this DP release among its author's, from 1; 0 for tasks without privacy
+	Release      int         // consecutive number of the DP release among those of its author, from 1; 0 on tasks without privacy
 }
 
-// Component of a density is a normal, truncated to the unit cube.
+// Component is one component of a density: a normal distribution, truncated to the unit cube.
 type Component struct {
-	Weight float64 // positive; all together 1
-	Std    float64 // standard deviation of each coordinate in the unit cube
+	Weight float64 // positive; all weights sum to 1
+	Std    float64 // standard deviation of each coordinate, in the unit cube
 	Center Point
 }
 
-// Encode returns the payload. It returns an error for values that Decode would refuse.
+// Encode returns the payload. It returns an error for values that Decode would reject.
 func (d Density) Encode(space *task.Space) ([]byte, error) {
 	if err := d.validate(space); err != nil {
 		return nil, err
@@ -46,7 +48,7 @@ func (d Density) Encode(space *task.Space) ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// DecodeDensity decodes a Density. It returns an error if a centre is not a point of the space.
+// DecodeDensity is the inverse of Encode. All centres must be points of the space.
 func DecodeDensity(payload []byte, space *task.Space) (Density, error) {
 	if limit := MaxComponents*(pointBytes(space)+24) + payloadOverhead; len(payload) > limit {
 		return Density{}, fmt.Errorf("%w: a density of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
@@ -77,7 +79,7 @@ func (d Density) validate(space *task.Space) error {
 	}
 	sum := 0.0
 	for i, c := range d.Components {
-		weight := float64(float32(c.Weight)) // as encoded: a weight that is too small for a float32 would be decoded as 0
+		weight := float64(float32(c.Weight)) // the encoded value: a very small weight becomes 0 as float32
 		switch {
 		case !(weight > 0 && weight <= 1+weightsOff):
 			return fmt.Errorf("component %d of a density has weight %g, accepted is more than 0 and up to 1", i, c.Weight)

@@ -11,19 +11,19 @@ import (
 	"github.com/multiformats/go-varint"
 )
 
-// MaxDirectBytes bounds the data of one direct message.
+// MaxDirectBytes is the maximum size of the data of a direct message.
 const MaxDirectBytes = 256 << 10
 
-// Times of the retries of a message that could not be delivered: pauses double until the message
-// expires. Nodes and simulations use the same times.
+// Times for repeated attempts to deliver a message. The pause doubles after each attempt until the
+// message expires. Nodes and simulations use the same times.
 const (
-	DirectLifetime     = time.Minute // since the exchange sent it
+	DirectLifetime     = time.Minute // from the time when the exchange sends the message
 	firstDirectPause   = time.Second
 	longestDirectPause = 16 * time.Second
 )
 
-// DirectPause returns the wait after this many consecutive failures, at least 1, without
-// jitter.
+// DirectPause returns the pause, without jitter, after the given number of consecutive failures,
+// which is at least 1.
 func DirectPause(failures int) time.Duration {
 	return min(firstDirectPause<<min(failures-1, 10), longestDirectPause)
 }
@@ -31,19 +31,19 @@ func DirectPause(failures int) time.Duration {
 // directTaken is the only byte of a confirmation.
 const directTaken = 1
 
-// Direct is a message of an exchange to one peer. The connection authenticates the sender;
-// the message is not signed and is not forwarded.
+// Direct is a message from an exchange to one peer. The connection authenticates the sender. The
+// message is not signed, and peers do not forward it.
 type Direct struct {
 	Exchange string // 1 to MaxKindBytes bytes
-	Data     []byte // at most MaxDirectBytes; understood by the exchange
+	Data     []byte // at most MaxDirectBytes, in the exchange's own encoding
 }
 
-// Check returns an error when the message is beyond the limits.
+// Check returns an error if the message exceeds a limit.
 func (d Direct) Check() error { return checkDirect(uint64(len(d.Exchange)), uint64(len(d.Data))) }
 
-// WriteDirect writes a message: the length of the exchange's name, the name, the
-// length of the data, the data. Lengths are unsigned varints. The length lets the
-// reader refuse long data unread. The caller ends the stream.
+// WriteDirect writes a message: the length of the exchange's name, the name, the length of the
+// data, and the data. Lengths are unsigned varints. They allow the reader to reject long data
+// without reading it. The caller must close the stream for writing.
 func WriteDirect(w io.Writer, d Direct) error {
 	if err := d.Check(); err != nil {
 		return err
@@ -55,10 +55,12 @@ func WriteDirect(w io.Writer, d Direct) error {
 	return err
 }
 
-// ReadDirect reads what WriteDirect wrote, to the end of the stream. An earlier
-// answer would make libp2p reset the writer's half. Once the exchange and the
-// length of the data are known and within their limits, ReadDirect asks accept.
-// An error of accept ends it before the data are read or memory is allocated for them.
+// ReadDirect reads a message that WriteDirect has written, up to the end of the stream. It reads to
+// the end because libp2p resets the writer's half of a stream if the reader responds earlier.
+//
+// When the exchange and the length of the data are known and within the limits, ReadDirect calls
+// accept. If accept returns an error, ReadDirect returns that error and neither reads the data nor
+// allocates memory for it.
 func ReadDirect(r io.Reader, accept func(exchange string, bytes int) error) (Direct, error) {
 	buffered := bufio.NewReader(r)
 	named, err := readLength(buffered, MaxKindBytes)
@@ -103,7 +105,7 @@ func checkDirect(name, data uint64) error {
 	return nil
 }
 
-// readLength reads a length in its shortest form, which is at most the limit.
+// readLength reads a length of at most the limit. It must be encoded in its shortest form.
 func readLength(r io.ByteReader, limit uint64) (uint64, error) {
 	n, err := varint.ReadUvarint(r)
 	switch {
@@ -117,7 +119,8 @@ func readLength(r io.ByteReader, limit uint64) (uint64, error) {
 	return n, nil
 }
 
-// unexpectedEOF makes the end of a stream within a message an error of its own.
+// unexpectedEOF replaces io.EOF by io.ErrUnexpectedEOF. It is for streams that end within a
+// message.
 func unexpectedEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -125,13 +128,13 @@ func unexpectedEOF(err error) error {
 	return err
 }
 
-// WriteReceipt confirms that a direct message was accepted.
+// WriteReceipt confirms that a direct message has been processed.
 func WriteReceipt(w io.Writer) error {
 	_, err := w.Write([]byte{directTaken})
 	return err
 }
 
-// ReadReceipt returns nil when the peer confirms.
+// ReadReceipt waits for the confirmation. It returns nil once the peer has confirmed.
 func ReadReceipt(r io.Reader) error {
 	var answer [1]byte
 	if _, err := io.ReadFull(r, answer[:]); err != nil {

@@ -1,14 +1,14 @@
-// Package protocol defines the messages that nodes of a task exchange: the [Share], one signed
-// message of one author; its payloads; and the messages of the sync stream, which fetches shares
-// that gossip did not deliver.
+// Package protocol defines the messages that nodes of a task exchange. They are the [Share], a signed
+// message of one author; the payloads of shares; direct messages; and the messages of the sync stream,
+// on which nodes request shares that gossip did not deliver.
 //
-// A share is keyed by (author, kind, slot); within a key the one with the
-// larger [Stamp] replaces the other. Every size is bounded here, whatever the
-// transport allows, and decoding never trusts a length or a number. The exchange that owns a kind
-// checks its payloads against the task.
+// A share has a key of author, kind and slot. Among shares with the same key the one with the larger
+// [Stamp] replaces the others. This package limits all sizes, whatever the transport allows, and
+// decoding checks every length and number. The exchange to which a kind belongs checks its payloads
+// against the task.
 //
-// The signed envelope is libp2p's (core/record): domain-separated, over the
-// exact bytes of the share, so that a third party can forward it.
+// The signed envelope is that of libp2p (core/record). Its signature covers the exact bytes of the
+// share and a domain separator, so that any peer can forward and verify it.
 //
 // Regenerate the wire types with `go generate ./protocol`.
 package protocol

@@ -7,28 +7,29 @@ import (
 	"fmt"
 )
 
-// MaxEquivocationProofBytes bounds the total size of the two envelopes of an EquivocationProof, so
-// that nodes can store and forward all proofs. Larger shares give no proof.
+// MaxEquivocationProofBytes is the maximum total size of the two envelopes of an EquivocationProof.
+// With this limit nodes can store and forward all proofs. Larger shares cannot be used as a proof.
 const MaxEquivocationProofBytes = 64 << 10
 
-// Conflict is the way in which two shares contradict each other.
+// Conflict is the kind of contradiction between two shares.
 type Conflict uint8
 
-// Conflicts.
+// Kinds of conflicts.
 const (
-	SameStamp      Conflict = iota // two shares with one stamp
+	SameStamp      Conflict = iota // two different shares with the same stamp
 	ForkedReceipts                 // two receipts, neither of which is a prefix of the other
 )
 
-// EquivocationProof is two shares that no author with one complete journal signs both. The data
-// directory of their author was copied or restored from a backup, or the author is dishonest. Every
-// node can verify the proof.
+// EquivocationProof holds two shares of which an author with one complete journal signs at most
+// one. So the author's data directory was copied or restored from a backup, or the author is
+// dishonest. Every node can verify the proof.
 type EquivocationProof struct {
-	First, Second Share // in order of their digests, so that each proof has one form
+	First, Second Share // sorted by digest, so that each proof has only one form
 	Conflict      Conflict
 }
 
-// ProveEquivocation returns the proof that two shares make; ok is false if they do not conflict.
+// ProveEquivocation returns the proof that two shares form; ok is false if they do not contradict
+// each other.
 func ProveEquivocation(a, b Share) (EquivocationProof, bool) {
 	if a.Author != b.Author || a.Task != b.Task || a.Digest == b.Digest || len(a.Envelope)+len(b.Envelope) > MaxEquivocationProofBytes {
 		return EquivocationProof{}, false
@@ -62,7 +63,7 @@ func OpenEquivocationProof(first, second []byte) (EquivocationProof, error) {
 	return c, nil
 }
 
-// Accounts returns the two receipts; ok is false if the shares are not receipts.
+// Accounts returns the receipts in the two shares; ok is false if the shares are not receipts.
 func (c EquivocationProof) Accounts() (first, second Receipt, ok bool) {
 	if c.First.Kind != ReceiptKind || c.Second.Kind != ReceiptKind {
 		return first, second, false
@@ -84,8 +85,10 @@ func (c EquivocationProof) Digest() [DigestBytes]byte {
 // Bytes returns the total size of the two envelopes.
 func (c EquivocationProof) Bytes() int { return len(c.First.Envelope) + len(c.Second.Envelope) }
 
-// Compare returns a positive number if c takes precedence over another proof of the same author
-// and conflict: c contains more releases, or is newer. So all nodes that receive both keep the same.
+// Compare returns a positive number if c takes precedence over another proof of the same author and
+// conflict, and a negative number if the other does. The proof with more releases takes precedence,
+// then the one with the newer stamp, then the one with the larger digest. So all nodes that receive
+// both proofs keep the same one.
 func (c EquivocationProof) Compare(other EquivocationProof) int {
 	mine, theirs := c.Digest(), other.Digest()
 	return cmp.Or(

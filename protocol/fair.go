@@ -13,30 +13,30 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Bounds of the messages between parties of fair batches.
+// Limits of the messages between parties of fair batches.
 const (
-	MaxParties    = 64 // on a roster
-	HeadBytes     = 16 // of what stands for the chain of a party's evaluations
+	MaxParties    = 64 // parties on a roster
+	HeadBytes     = 16 // bytes of the hash that identifies the chain of a party's evaluations
 	maxNumber     = 1 << 24
-	maxStatements = 4096 // in a message, which has at most MaxDirectBytes
+	maxStatements = 4096 // shares in one message; its size is limited by MaxDirectBytes
 	maxReason     = 255
 )
 
-// batchBytes bounds the encoded size of a batch.
+// batchBytes returns the maximum encoded size of a batch.
 func batchBytes(space *task.Space, parties int) int {
 	return parties*(pointBytes(space)+HeadBytes+payloadOverhead) + 16*space.Len() + payloadOverhead
 }
 
-// Evaluation is one evaluation of a party.
+// Evaluation is the share with one evaluation of a party.
 type Evaluation struct {
-	Number   int // of its author's, from 1
-	Round    int // in which the design was assigned; 0: in none
+	Number   int // consecutive number among the evaluations of its author, from 1
+	Round    int // round in which the design was assigned; 0: it was not assigned
 	Point    Point
-	Value    *float64 // larger being better; nil when the evaluation has failed
-	Imported bool     // made before or elsewhere
+	Value    *float64 // observed value, signed so that larger is better; nil if the evaluation failed
+	Imported bool     // the author imported the evaluation
 }
 
-// Encode returns the payload. It returns an error for values that Decode would refuse.
+// Encode returns the payload. It returns an error for values that Decode would reject.
 func (e Evaluation) Encode(space *task.Space) ([]byte, error) {
 	if err := e.validate(space); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (e Evaluation) Encode(space *task.Space) ([]byte, error) {
 	return proto.Marshal(&pb.Evaluation{Number: uint32(e.Number), Round: uint32(e.Round), Point: e.Point.message(), Value: e.Value, Imported: e.Imported})
 }
 
-// DecodeEvaluation accepts a point of the space.
+// DecodeEvaluation is the inverse of Encode. The point must be one of the space.
 func DecodeEvaluation(payload []byte, space *task.Space) (Evaluation, error) {
 	if limit := pointBytes(space) + payloadOverhead; len(payload) > limit {
 		return Evaluation{}, fmt.Errorf("%w: an evaluation of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
@@ -73,26 +73,27 @@ func (e Evaluation) validate(space *task.Space) error {
 	return e.Point.check(space)
 }
 
-// Batch is the designs of a round, and the data from which they were chosen.
+// Batch is the share with the designs of a round, and with the data that determined them. Its author
+// is the leader of a turn of the round. If a leader sends no batch, the next turn has another leader.
 type Batch struct {
 	Round, Turn int
-	Counts      []int  // of each party's evaluations, in order of the roster
-	Heads       []byte // HeadBytes for each party, of the chain of these
+	Counts      []int  // number of evaluations of each party that were used, in the order of the roster
+	Heads       []byte // HeadBytes for each party: the hash of the chain of these evaluations
 
-	// Lengthscales and Noise are those of the surrogate's process.
+	// Lengthscales and Noise are the hyperparameters of the surrogate's Gaussian process.
 	Lengthscales []float64
 	Noise        float64
 
-	Assigned []Assigned // in order of the roster; at least one
+	Assigned []Assigned // assigned designs in the order of the roster; at least one
 }
 
-// Assigned is a design and the party, by its place on the roster, that evaluates it.
+// Assigned is a design with the party that evaluates it. Party is an index on the roster.
 type Assigned struct {
 	Party int
 	Point Point
 }
 
-// Encode returns the payload. It returns an error for values that Decode would refuse.
+// Encode returns the payload. It returns an error for values that Decode would reject.
 func (b Batch) Encode(space *task.Space) ([]byte, error) {
 	if err := b.validate(space, len(b.Counts)); err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (b Batch) Encode(space *task.Space) ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// DecodeBatch decodes a Batch for a roster of this many parties.
+// DecodeBatch is the inverse of Encode, for a roster with the given number of parties.
 func DecodeBatch(payload []byte, space *task.Space, parties int) (Batch, error) {
 	if limit := batchBytes(space, parties); len(payload) > limit {
 		return Batch{}, fmt.Errorf("%w: a batch of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
@@ -160,16 +161,16 @@ func (b Batch) validate(space *task.Space, parties int) error {
 	return nil
 }
 
-// Assignment is the design that a mediator assigns to one party.
+// Assignment is the message with which a mediator assigns a design to one party.
 type Assignment struct {
 	Round            int
 	Party            peer.ID
 	Point            Point
-	Parties          int     // that evaluate in this round, 1 to MaxParties
-	RewardDifference float64 // how much more the party has got than the average party, in the objective's units
+	Parties          int     // number of parties that evaluate in this round, 1 to MaxParties
+	RewardDifference float64 // cumulative reward of the party minus the average over all parties, in the objective's units
 }
 
-// Encode returns the payload. It returns an error for values that Decode would refuse.
+// Encode returns the payload. It returns an error for values that Decode would reject.
 func (a Assignment) Encode(space *task.Space) ([]byte, error) {
 	if err := a.validate(space); err != nil {
 		return nil, err
@@ -177,7 +178,7 @@ func (a Assignment) Encode(space *task.Space) ([]byte, error) {
 	return proto.Marshal(&pb.Assignment{Round: uint32(a.Round), Party: []byte(a.Party), Point: a.Point.message(), Parties: uint32(a.Parties), RewardDifference: a.RewardDifference})
 }
 
-// DecodeAssignment accepts a point of the space.
+// DecodeAssignment is the inverse of Encode. The point must be one of the space.
 func DecodeAssignment(payload []byte, space *task.Space) (Assignment, error) {
 	if limit := pointBytes(space) + 2*payloadOverhead; len(payload) > limit {
 		return Assignment{}, fmt.Errorf("%w: an assignment of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
@@ -209,25 +210,25 @@ func (a Assignment) validate(space *task.Space) error {
 	return a.Point.check(space)
 }
 
-// FairMessage is a direct message between nodes of a task with fair batches.
+// FairMessage is a direct message between parties of fair batches.
 type FairMessage struct {
-	Shares   [][]byte  // envelopes of shares
-	Progress *Progress // nil: not reported
+	Shares   [][]byte  // envelopes of forwarded shares
+	Progress *Progress // nil if the sender does not report it
 	Notices  []Notice
 }
 
-// Progress is the state of the sender.
+// Progress is the state of the sender of a FairMessage.
 type Progress struct {
-	Round   int   // the latest that it has a batch of, or an assignment
-	Counts  []int // of each party's evaluations, in order of the roster
-	Waiting bool  // for the next round
+	Round   int   // latest round of which it has the batch or an assignment
+	Counts  []int // number of evaluations of each party that it has, in the order of the roster
+	Waiting bool  // it waits for the next round
 }
 
-// Notice reports a party, by its index on the roster, whose results do not fit. The exchange
-// defines the meaning of the reasons, 1 to 255.
+// Notice reports that the data of a party are inconsistent. Party is an index on the roster. The
+// exchange defines the meaning of the reasons, 1 to 255.
 type Notice struct{ Party, Reason int }
 
-// Encode returns the message. It returns an error for values that Decode would refuse.
+// Encode returns the message. It returns an error for values that Decode would reject.
 func (f FairMessage) Encode() ([]byte, error) {
 	parties := 0
 	m := &pb.FairMessage{Shares: f.Shares}
@@ -248,8 +249,8 @@ func (f FairMessage) Encode() ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// DecodeFairMessage decodes a FairMessage for a roster of this many parties. It does not open the
-// shares in it.
+// DecodeFairMessage is the inverse of Encode, for a roster with the given number of parties. It
+// does not open the shares in the message.
 func DecodeFairMessage(data []byte, parties int) (FairMessage, error) {
 	if len(data) > MaxDirectBytes {
 		return FairMessage{}, fmt.Errorf("%w: a message of %d bytes, the limit is %d", ErrMalformed, len(data), MaxDirectBytes)
@@ -309,7 +310,8 @@ func checkCount(name string, v, least int) error {
 	return nil
 }
 
-// whole stops at what every int holds; checkCount refuses it.
+// whole converts v to an int. It limits v to a number that fits into an int of 32 bits and that
+// checkCount rejects.
 func whole(v uint32) int { return int(min(v, maxNumber+1)) }
 
 func wholes(v []uint32) []int {

@@ -9,25 +9,25 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// MaxLabels is how many labels a share holds at most.
+// MaxLabels is the maximum number of labels in a share.
 const MaxLabels = 64
 
-// Feasibility lists designs that its author has evaluated and whether each was feasible. It
-// contains no measured values.
+// Feasibility is the share with designs that its author has evaluated, and whether each was
+// feasible. It contains no measured values.
 type Feasibility struct {
-	// Observations is how many labels the author has, those of Labels and older ones: at
-	// least as many as Labels.
+	// Observations is the number of all labels of the author, also those too old for Labels: at
+	// least len(Labels).
 	Observations int
-	Labels       []Label // 1 to MaxLabels; the same design may come twice
+	Labels       []Label // 1 to MaxLabels; a design may occur several times
 }
 
-// Label is a design with whether it was feasible.
+// Label is a design and whether it was feasible.
 type Label struct {
 	Point    Point
 	Feasible bool
 }
 
-// Encode returns the payload. It returns an error for values that Decode would refuse.
+// Encode returns the payload. It returns an error for values that Decode would reject.
 func (f Feasibility) Encode(space *task.Space) ([]byte, error) {
 	if err := f.validate(space); err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func (f Feasibility) Encode(space *task.Space) ([]byte, error) {
 	return proto.Marshal(m)
 }
 
-// DecodeFeasibility accepts labels of points of the space.
+// DecodeFeasibility is the inverse of Encode. All points must be points of the space.
 func DecodeFeasibility(payload []byte, space *task.Space) (Feasibility, error) {
 	if limit := MaxLabels*(pointBytes(space)+8) + payloadOverhead; len(payload) > limit {
 		return Feasibility{}, fmt.Errorf("%w: labels of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)

@@ -9,21 +9,22 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// Bounds of the numbers in a Hyperparameters.
+// Limits of the numbers in Hyperparameters.
 const (
-	MaxLogHyperparameter = 20.0 // of the absolute value of a logarithm
+	MaxLogHyperparameter = 20.0 // absolute value of a logarithm
 	MaxPrecision         = 1e4
 )
 
-// Hyperparameters is an estimate of the logarithms of the hyperparameters from an author's
-// observations: the lengthscales, one per parameter of the task, and last the noise.
+// Hyperparameters is the share with an author's estimates of the logarithms of hyperparameters, and
+// the precisions of these estimates. There is one lengthscale for each parameter of the task, and last
+// the noise.
 type Hyperparameters struct {
-	Means      []float64 // where they are most likely; travel as float32
-	Precisions []float64 // the precision of each, 0 to MaxPrecision; travel as float32
+	Means      []float64 // estimated logarithms; encoded as float32
+	Precisions []float64 // precision (inverse variance) of each estimate, 0 to MaxPrecision; encoded as float32
 }
 
-// Encode returns the payload: 8 bytes per hyperparameter and a few more. It returns an error for
-// values that Decode would refuse.
+// Encode returns the payload: 8 bytes for each hyperparameter and a few more. It returns an error
+// for values that Decode would reject.
 func (h Hyperparameters) Encode() ([]byte, error) {
 	if err := h.validate(len(h.Means) - 1); err != nil {
 		return nil, err
@@ -31,7 +32,7 @@ func (h Hyperparameters) Encode() ([]byte, error) {
 	return proto.Marshal(&pb.Hyperparameters{Means: toFloat32(h.Means), Precisions: toFloat32(h.Precisions)})
 }
 
-// DecodeHyperparameters decodes the estimate of a task with this many parameters.
+// DecodeHyperparameters is the inverse of Encode, for a task with the given number of parameters.
 func DecodeHyperparameters(payload []byte, parameters int) (Hyperparameters, error) {
 	if limit := 8*(parameters+1) + payloadOverhead; len(payload) > limit {
 		return Hyperparameters{}, fmt.Errorf("%w: hyperparameters of %d bytes, the limit for %d parameters is %d", ErrMalformed, len(payload), parameters, limit)

@@ -1,6 +1,6 @@
 package protocol
 
-// Kinds of shares. Each is the name of the exchange, too, that publishes them.
+// Kinds of shares. A kind is also the name of the exchange that publishes its shares.
 const (
 	// AggregateKind is the kind of a [Contribution].
 	AggregateKind = "aggregate"
@@ -8,7 +8,8 @@ const (
 	CandidateKind = "candidate"
 	// DensityKind is the kind of a [Density].
 	DensityKind = "density"
-	// FairKind is the kind of messages of fair batches, which have no shares.
+	// FairKind is the name of the exchange of fair batches. It is used for direct messages; no
+	// shares have this kind.
 	FairKind = "fair"
 	// FeasibilityKind is the kind of [Feasibility].
 	FeasibilityKind = "feasibility"

@@ -9,21 +9,22 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// MaxLatent bounds the size of every number in a Latent.
+// MaxLatent is the maximum absolute value of each number in Rows and Outputs.
 const MaxLatent = 1e4
 
-// Latent is the likelihood of a latent function given its author's observations: Outputs are
-// Rows·v plus independent noise of variance 1. v holds the function's values at the task's
-// points, in units in which they are independent a priori.
+// Latent is the share with the likelihood of a latent function, given its author's observations.
+// The likelihood has the form Outputs = Rows·v + e. The vector v holds the function's values at the
+// task's points, in units in which they are independent a priori. The vector e is independent noise
+// of variance 1.
 type Latent struct {
-	Observations int         // behind it, at least 1
-	Lengthscales []float64   // of the latent function, one per parameter; travel as float32
-	Rows         [][]float64 // each of as many numbers as there are points, row i zero before number i; travel as float32
-	Outputs      []float64   // one per row; travel as float32
+	Observations int         // number of observations behind the likelihood, at least 1
+	Lengthscales []float64   // lengthscales of the latent function, one per parameter; encoded as float32
+	Rows         [][]float64 // matrix with one column per point; row i is zero before column i; encoded as float32
+	Outputs      []float64   // one per row; encoded as float32
 }
 
-// Encode returns the payload: 4 bytes per number that need not be zero, and a few more. It
-// returns an error for values that Decode would refuse.
+// Encode returns the payload: 4 bytes for each number that may differ from zero, and a few more. It
+// returns an error for values that Decode would reject.
 func (l Latent) Encode(points int) ([]byte, error) {
 	if err := l.validate(len(l.Lengthscales), points); err != nil {
 		return nil, err
@@ -35,8 +36,8 @@ func (l Latent) Encode(points int) ([]byte, error) {
 	return proto.Marshal(message)
 }
 
-// DecodeLatent decodes a Latent of a function of this many parameters at this many points. It
-// returns an error for other sizes.
+// DecodeLatent is the inverse of Encode, for the given numbers of parameters and points. It returns
+// an error for other sizes.
 func DecodeLatent(payload []byte, parameters, points int) (Latent, error) {
 	if limit := 4*(parameters+points+points*(points+1)/2) + payloadOverhead; len(payload) > limit {
 		return Latent{}, fmt.Errorf("%w: what is said of a latent function has %d bytes, the limit for %d points is %d", ErrMalformed, len(payload), points, limit)

@@ -10,29 +10,30 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// Bounds of a lengthscale in a share, in units of the unit cube's side.
+// Limits of a lengthscale in a share, in the unit cube.
 const (
 	MinLengthscale = 1e-3
 	MaxLengthscale = 1e6
 )
 
-// MaxUnit bounds level and scale of a mean, in the units of the task. No square
-// of what it bounds overflows.
+// MaxUnit is the maximum absolute value of Level and Scale of a Mean, and of other numbers in the
+// objective's units. The square of such a number does not overflow.
 const MaxUnit = 1e100
 
-// Mean is the mean of its author's posterior over the task's shared features.
+// Mean is the share with the mean of its author's posterior, as weights of the task's shared
+// features.
 type Mean struct {
-	Observations     int       // behind the posterior, at least 1
-	Explained        float64   // the part of the prior variance that these take away, on average over the space; 0 to 1
-	Level            float64   // of the objective where the author knows nothing, in its own units with larger being better
-	Scale            float64   // of Values in these units; positive
-	Lengthscales     []float64 // that the author has learned, one per parameter of the task; nil when its surrogate learns none
-	Values           []float64 // one per shared feature; travels as float32
-	ExplainedWeights []float64 // of the part explained at each point, less Explained; like Values
+	Observations     int       // number of observations behind the posterior, at least 1
+	Explained        float64   // fraction of the prior variance that the observations remove, averaged over the search space; 0 to 1
+	Level            float64   // prior mean of the objective, in its own units, signed so that larger is better
+	Scale            float64   // factor that converts Values to the objective's units; positive
+	Lengthscales     []float64 // lengthscales that the author has fitted, one per parameter of the task; nil if its surrogate fits none
+	Values           []float64 // weights of the standardised posterior mean, one per shared feature; encoded as float32
+	ExplainedWeights []float64 // weights of a function of the design: the fraction of the prior variance removed there, minus Explained; encoded as Values
 }
 
-// Encode returns the payload: 4 bytes per number and a few more. It refuses
-// what Decode would.
+// Encode returns the payload: 4 bytes for each number and a few more. It returns an error for
+// values that Decode would reject.
 func (m Mean) Encode() ([]byte, error) {
 	if err := m.validate(len(m.Values), len(m.Lengthscales)); err != nil {
 		return nil, err
@@ -48,8 +49,9 @@ func (m Mean) Encode() ([]byte, error) {
 	})
 }
 
-// DecodeMean accepts exactly this many features, and lengthscales for this many
-// parameters or none, all of them finite and within bounds.
+// DecodeMean is the inverse of Encode. There must be exactly the given number of features, and
+// lengthscales for all of the given number of parameters or none. All numbers must be finite and
+// within the limits.
 func DecodeMean(payload []byte, features, parameters int) (Mean, error) {
 	if limit := 4*(2*features+parameters) + payloadOverhead; len(payload) > limit {
 		return Mean{}, fmt.Errorf("%w: a mean of %d bytes, the limit for %d features is %d", ErrMalformed, len(payload), features, limit)

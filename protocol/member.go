@@ -7,15 +7,14 @@ import (
 	"github.com/libp2p/go-libp2p/core/record"
 )
 
-// Limits of one peer record.
+// Limits of a peer record.
 const (
 	MaxRecordBytes = 4096
 	MaxAddresses   = 32
 )
 
-// OpenRecord verifies a signed peer record, as libp2p's hosts make them of
-// themselves: the key of the peer has signed its addresses. A record does not prove that the peer
-// participates in a task.
+// OpenRecord verifies a signed peer record, which libp2p hosts create for themselves: the peer's
+// key has signed its addresses. A record does not prove that the peer takes part in a task.
 func OpenRecord(sealed []byte) (*peer.PeerRecord, error) {
 	if len(sealed) > MaxRecordBytes {
 		return nil, fmt.Errorf("peer record: %w: %d bytes, the limit is %d", ErrMalformed, len(sealed), MaxRecordBytes)

@@ -10,15 +10,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// NearOptimal is a design that its author estimates to be near-optimal.
+// NearOptimal is the share with a design that its author estimates to be near-optimal.
 type NearOptimal struct {
-	Observations int // behind it, at least 1
+	Observations int // number of observations behind the estimate, at least 1
 	Point        Point
-	Bound        *float64 // lower confidence bound of the objective there, larger being better, where the task exchanges it
-	Release      int      // number of this DP release among its author's, from 1; 0 for tasks without privacy
+	Bound        *float64 // lower confidence bound of the objective at the design, signed so that larger is better; nil if the task does not exchange it
+	Release      int      // consecutive number of the DP release among those of its author, from 1; 0 on tasks without privacy
 }
 
-// Encode returns the payload. It returns an error for values that Decode would refuse.
+// Encode returns the payload. It returns an error for values that Decode would reject.
 func (n NearOptimal) Encode(space *task.Space) ([]byte, error) {
 	if err := n.validate(space); err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (n NearOptimal) Encode(space *task.Space) ([]byte, error) {
 	return proto.Marshal(&pb.NearOptimal{Observations: uint32(n.Observations), Point: n.Point.message(), Bound: n.Bound, Release: uint32(n.Release)})
 }
 
-// DecodeNearOptimal accepts a point of the space.
+// DecodeNearOptimal is the inverse of Encode. The point must be one of the space.
 func DecodeNearOptimal(payload []byte, space *task.Space) (NearOptimal, error) {
 	if limit := pointBytes(space) + payloadOverhead; len(payload) > limit {
 		return NearOptimal{}, fmt.Errorf("%w: a design of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
@@ -55,8 +55,8 @@ func (n NearOptimal) validate(space *task.Space) error {
 	return n.Point.check(space)
 }
 
-// checkObservations also refuses the negative numbers that a larger uint32
-// becomes where an int has 32 bits.
+// checkObservations returns an error if a number of observations is out of range. It also rejects
+// negative numbers, which large values of uint32 become if an int has 32 bits.
 func checkObservations(name string, count int) error {
 	if count < 1 || count > math.MaxInt32 {
 		return fmt.Errorf("a %s resting on %d observations, accepted are 1 to %d", name, count, math.MaxInt32)
@@ -64,7 +64,8 @@ func checkObservations(name string, count int) error {
 	return nil
 }
 
-// checkRelease is checkObservations for the number of a private release, 0 being none.
+// checkRelease returns an error if the number of a DP release is out of range. 0 means that the
+// share is no DP release.
 func checkRelease(name string, release int) error {
 	if release < 0 || release > math.MaxInt32 {
 		return fmt.Errorf("a %s of release %d, accepted are 0 to %d", name, release, math.MaxInt32)

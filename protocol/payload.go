@@ -12,22 +12,22 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// MaxWeight bounds every weight of a share. Draws are over standardised
-// outputs, so honest weights are thousands of times smaller.
+// MaxWeight is the maximum absolute value of a weight in a share. Weights describe standardised
+// outputs, so those of honest nodes are thousands of times smaller.
 const MaxWeight = 1e6
 
-// payloadOverhead is the number of bytes that a payload may take besides its numbers. It allows
-// for the present and for further fields, but not for padding.
+// payloadOverhead is the number of bytes that a payload may have besides its numbers. It suffices
+// for the present fields and a few more, but does not allow long padding.
 const payloadOverhead = 128
 
-// Weights is one posterior draw over the task's shared features.
+// Weights is the share with the weights of one posterior draw, for the task's shared features.
 type Weights struct {
-	Observations int       // behind the draw, at least 1
-	Values       []float64 // one per shared feature; travels as float32
-	Release      int       // number of this DP release among its author's, from 1; 0 for tasks without privacy
+	Observations int       // number of observations behind the draw, at least 1
+	Values       []float64 // one per shared feature; encoded as float32
+	Release      int       // consecutive number of the DP release among those of its author, from 1; 0 on tasks without privacy
 }
 
-// Encode returns the payload: 4 bytes per feature and a few more.
+// Encode returns the payload: 4 bytes for each feature and a few more.
 func (w Weights) Encode() ([]byte, error) {
 	if w.Observations < 1 || w.Observations > math.MaxInt32 {
 		return nil, fmt.Errorf("weights resting on %d observations, accepted are 1 to %d", w.Observations, math.MaxInt32)
@@ -45,7 +45,8 @@ func (w Weights) Encode() ([]byte, error) {
 	return proto.Marshal(&m)
 }
 
-// DecodeWeights accepts exactly this many features, all of them finite.
+// DecodeWeights is the inverse of Encode. There must be exactly the given number of features, and
+// all weights must be finite.
 func DecodeWeights(payload []byte, features int) (Weights, error) {
 	if limit := 4*features + payloadOverhead; len(payload) > limit {
 		return Weights{}, fmt.Errorf("%w: weights of %d bytes, the limit for %d features is %d", ErrMalformed, len(payload), features, limit)
@@ -73,20 +74,20 @@ func DecodeWeights(payload []byte, features int) (Weights, error) {
 	return w, nil
 }
 
-// Presence states that its author participates, and identifies the set of peers that the author
-// considers present.
+// Presence is the share with which its author states that it takes part. It identifies the set of
+// peers that the author considers present.
 type Presence struct {
 	Members Members
-	Leaving bool // the author leaves the task
+	Leaving bool // the author is leaving the task
 }
 
-// Members identifies a set of peers without listing it.
+// Members identifies a set of peers by a hash, without a list of them.
 type Members struct {
 	Hash  [32]byte
 	Count int
 }
 
-// MembersOf returns the identity of the set, whatever the order of the IDs.
+// MembersOf returns the Members of a set of IDs. The order of the IDs does not matter.
 func MembersOf(ids []peer.ID) Members {
 	sorted := slices.Clone(ids)
 	slices.Sort(sorted)

@@ -7,18 +7,19 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Point is a design as it travels: 4 bytes per parameter that has an order, an
-// index per categorical.
+// Point is the form of a design in messages. It takes 4 bytes for each ordered parameter and an
+// index for each categorical one.
 type Point struct {
-	Coordinates []float64 // one per float and int, in order, 0 to 1; travel as float32
-	Choices     []int     // one per categorical and bool, in order; the index of the choice, for true 1
+	Coordinates []float64 // one for each float or int, in order, in the unit interval; encoded as float32
+	Choices     []int     // one for each categorical or bool, in order: the index of the choice; 1 for true
 }
 
-// PointOf returns the point of a design of the space; it panics on a design of
-// another. Decoding gives the same choices, and the same int, float in steps or
-// listed number when the parameter has fewer than 2^24 values. On a log scale that holds while high·ln(high/low)
-// is below 2^23. Other floats and wider ints come back to within a float32: half of
-// 2^-24 of the unit interval.
+// PointOf returns the point of a design. It panics if the design is not one of the space.
+//
+// Decoding a point returns the same choices. It returns the same value of an int, a float in steps
+// or a listed number if the parameter has fewer than 2^24 values; on log scale, if
+// high·ln(high/low) is less than 2^23. Other floats, and ints with more values, are rounded to a
+// float32: the error is at most half of 2^-24 of the unit interval.
 func PointOf(space *task.Space, design task.Design) Point {
 	u := space.Encode(design)
 	var p Point
@@ -36,8 +37,8 @@ func PointOf(space *task.Space, design task.Design) Point {
 	return p
 }
 
-// Encoded returns the point as Space.Encode would, of length Dim. The point must
-// be one of this space, as those are that Decode functions return.
+// Encoded returns the point as Space.Encode does, with Dim coordinates. The point must be one of
+// the space, such as any point that a Decode function has returned.
 func (p Point) Encoded(space *task.Space) []float64 {
 	u := make([]float64, space.Dim())
 	ordered, categorical := 0, 0
@@ -53,7 +54,7 @@ func (p Point) Encoded(space *task.Space) []float64 {
 	return u
 }
 
-// pointBytes bounds the encoded size of a point of the space.
+// pointBytes returns the maximum encoded size of a point of the space.
 func pointBytes(space *task.Space) int { return 8*space.Len() + 16 }
 
 func (p Point) message() *pb.Point {
@@ -67,14 +68,14 @@ func (p Point) message() *pb.Point {
 func pointFrom(m *pb.Point) Point {
 	p := Point{Coordinates: toFloat64(m.GetCoordinates())}
 	for _, choice := range m.GetChoices() {
-		p.Choices = append(p.Choices, int(min(choice, 1<<30))) // an int may have 32 bits; no block is as long
+		p.Choices = append(p.Choices, int(min(choice, 1<<30))) // limited for an int of 32 bits; no parameter has that many choices
 	}
 	return p
 }
 
 // check returns an error if the point is not one of the space.
 func (p Point) check(space *task.Space) error {
-	var choices []int // how many there are in each categorical
+	var choices []int // number of choices of each categorical
 	for _, block := range space.Blocks() {
 		if block.Kind == task.Categorical {
 			choices = append(choices, block.Len)

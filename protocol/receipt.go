@@ -9,20 +9,20 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// ReceiptKind is the kind of shares that hold a Receipt. They have slot 0. The receipt of an
-// author with more releases is the newer one, whatever the stamps.
+// ReceiptKind is the kind of shares with a Receipt, whose slot is 0. Among an author's receipts,
+// the one with more releases is the newer one, whatever the stamps.
 const ReceiptKind = "receipt"
 
-// MaxReceipted bounds the releases of a Receipt, whatever the task plans.
+// MaxReceipted is the maximum number of releases in a Receipt, whatever the task plans.
 const MaxReceipted = 4096
 
-// ReleaseName is the random name of a DP release. Two releases have the same name only if they
-// are the same. The zero name is that of all releases by versions without names.
+// ReleaseName is the random name of a DP release, which distinguishes it from all others. Versions
+// without names used the zero name for all releases.
 type ReleaseName [8]byte
 
-// Receipt lists an author's DP releases, in order. Peers store the longest receipt that they
-// received, even an empty one, and send it back to its author, whose journal may have lost
-// releases.
+// Receipt is the share that lists its author's DP releases, in order. Peers store the longest
+// receipt of an author that they have received, even an empty one. They send it back to the author,
+// whose journal may have lost releases.
 type Receipt struct {
 	Releases []ReleaseName // at most MaxReceipted
 }
@@ -37,8 +37,8 @@ func (r Receipt) Common(other Receipt) int {
 	return len(r.Releases)
 }
 
-// Forked reports whether neither receipt is a prefix of the other, so that two journals have
-// recorded releases.
+// Forked reports whether neither receipt is a prefix of the other. Then two different journals have
+// recorded releases of the author.
 func (r Receipt) Forked(other Receipt) bool {
 	return r.Common(other) < min(len(r.Releases), len(other.Releases))
 }
@@ -55,8 +55,8 @@ func (r Receipt) Encode() ([]byte, error) {
 	return proto.Marshal(&m)
 }
 
-// DecodeReceipt is the inverse of Encode. It accepts at most this many releases, and only the
-// encoding that Encode returns.
+// DecodeReceipt is the inverse of Encode. It accepts at most the given number of releases, and only
+// the exact encoding that Encode returns.
 func DecodeReceipt(payload []byte, releases int) (Receipt, error) {
 	const size = len(ReleaseName{})
 	if limit := size*releases + payloadOverhead; len(payload) > limit {
@@ -73,7 +73,8 @@ func DecodeReceipt(payload []byte, releases int) (Receipt, error) {
 	for rest := m.Releases; len(rest) > 0; rest = rest[size:] {
 		r.Releases = append(r.Releases, ReleaseName(rest))
 	}
-	// Receipts with different digests of the payload must differ in content.
+	// With one encoding only, receipts with different digests of their payloads have different
+	// contents.
 	if form, err := r.Encode(); err != nil || !bytes.Equal(form, payload) {
 		return Receipt{}, fmt.Errorf("%w: receipt not in its canonical form", ErrMalformed)
 	}

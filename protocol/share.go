@@ -17,23 +17,24 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// Limits of everything that is decoded.
+// Limits that decoding enforces for every share.
 const (
 	MaxEnvelopeBytes = 256 << 10
 	MaxKindBytes     = 32
 	MaxTTL           = 90 * 24 * time.Hour
 )
 
-// ErrMalformed is wrapped by every error about bytes that no honest node sends.
+// ErrMalformed is wrapped by all errors about data that no honest node sends.
 var ErrMalformed = errors.New("malformed share")
 
 // Stamp orders the shares of one author.
 type Stamp struct {
-	Epoch    uint64 `json:"epoch"`    // grows by one with each start of the author
-	Sequence uint64 `json:"sequence"` // grows within an epoch, from 1
+	Epoch    uint64 `json:"epoch"`    // grows with each start of the author
+	Sequence uint64 `json:"sequence"` // grows by one with each share of an epoch, from 1
 }
 
-// Compare is negative when s is older than t, and 0 when they are equal.
+// Compare returns a negative number if s is older than t, a positive number if s is newer, and 0 if
+// they are equal.
 func (s Stamp) Compare(t Stamp) int {
 	if c := cmp.Compare(s.Epoch, t.Epoch); c != 0 {
 		return c
@@ -43,27 +44,28 @@ func (s Stamp) Compare(t Stamp) int {
 
 func (s Stamp) String() string { return fmt.Sprintf("%d.%d", s.Epoch, s.Sequence) }
 
-// Key identifies a share; a newer share with the same key replaces it.
+// Key identifies a share among those of a task. A newer share replaces an older one with the same
+// key.
 type Key struct {
 	Author peer.ID
 	Kind   string
 	Slot   uint64
 }
 
-// Share is one signed message of one author for one task.
+// Share is a signed message of one author for one task.
 type Share struct {
 	Task cid.Cid
 	Key
 	Stamp
-	TTL     time.Duration // whole seconds, at most MaxTTL; counted from when the author sends it
-	Payload []byte        // understood by the exchange that owns the kind
+	TTL     time.Duration // time from sending until the share expires, in whole seconds; at most MaxTTL
+	Payload []byte        // data in the encoding of the exchange that publishes this kind
 
-	Envelope []byte   // the exact signed bytes; set by Seal and Open
-	Digest   [32]byte // SHA-256 of what was signed; set by Seal and Open
+	Envelope []byte   // exact bytes of the signed envelope; set by Seal and Open
+	Digest   [32]byte // SHA-256 of the signed content; set by Seal and Open
 }
 
-// Seal signs the share with its author's key and returns it with Author,
-// Envelope and Digest set.
+// Seal signs the share with its author's key. It returns the share with Author, Envelope and Digest
+// set.
 func Seal(s Share, key crypto.PrivKey) (Share, error) {
 	if key.Type() != crypto.Ed25519 {
 		return Share{}, fmt.Errorf("cannot seal with a %v key, accepted is Ed25519", key.Type())
@@ -91,8 +93,8 @@ func Seal(s Share, key crypto.PrivKey) (Share, error) {
 	return s, nil
 }
 
-// Open decodes an envelope and verifies its signature and bounds. It keeps a
-// reference to the bytes. Every error wraps ErrMalformed.
+// Open decodes an envelope, and verifies its signature and all limits. The returned share refers to
+// the given bytes. Every error wraps ErrMalformed.
 func Open(envelopeBytes []byte) (Share, error) {
 	if len(envelopeBytes) > MaxEnvelopeBytes {
 		return Share{}, fmt.Errorf("%w: %d bytes, the limit is %d", ErrMalformed, len(envelopeBytes), MaxEnvelopeBytes)
@@ -108,8 +110,8 @@ func Open(envelopeBytes []byte) (Share, error) {
 	if envelope.PublicKey.Type() != crypto.Ed25519 {
 		return Share{}, fmt.Errorf("%w: signed with a %v key, accepted is Ed25519", ErrMalformed, envelope.PublicKey.Type())
 	}
-	// Ed25519 signatures have one form. As the envelope also has one form, peers cannot make a
-	// second or larger envelope of the same share.
+	// An Ed25519 signature has only one form. If the envelope has only one form too, peers cannot
+	// make a second or a longer envelope of the same share.
 	if form, err := envelope.Marshal(); err != nil || !bytes.Equal(form, envelopeBytes) {
 		return Share{}, fmt.Errorf("%w: the envelope is not in its canonical form", ErrMalformed)
 	}
@@ -139,7 +141,7 @@ func (s *Share) validate() error {
 	return nil
 }
 
-// signedShare is the record inside the envelope.
+// signedShare is the record in the signed envelope.
 type signedShare struct{ Share }
 
 func (*signedShare) Domain() string { return "fbo-share-v1" }

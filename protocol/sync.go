@@ -16,34 +16,34 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// Limits of one sync exchange.
+// Limits of a sync request and its response.
 const (
-	MaxShareIDs           = 8192 // shares named by one request
-	MaxRecords            = 32   // peer records in one request or response
-	MaxEquivocationProofs = 2    // of the asking node itself, one for each Conflict
+	MaxShareIDs           = 8192 // IDs of shares in a request
+	MaxRecords            = 32   // peer records in a request or response
+	MaxEquivocationProofs = 2    // proofs against the requesting node in a request: one for each Conflict
 	MaxSyncRequestBytes   = 1<<20 + MaxRecords*(MaxRecordBytes+8) + MaxEquivocationProofs*(MaxEquivocationProofBytes+16)
 	maxItemBytes          = MaxEnvelopeBytes + 64
 
 	maxResponseBytes = 64 << 20
-	firstBytes       = 16 << 10 // of a request, before more has arrived
+	firstBytes       = 16 << 10 // memory for a message before its bytes arrive
 )
 
-// DigestBytes is the length of the digests by which requests distinguish shares.
+// DigestBytes is the length of the digests in a ShareID.
 const DigestBytes = 16
 
-// equivocationKind is the kind by which requests name an EquivocationProof; the slot is its
-// Conflict. No share has it.
+// equivocationKind is the kind in the ShareID of an EquivocationProof, whose slot is the Conflict.
+// No share has this kind.
 const equivocationKind = "equivocation"
 
-// ShareID names a share that a node already has, or an EquivocationProof.
+// ShareID identifies a share, or an EquivocationProof, that a node has.
 type ShareID struct {
 	Key
 	Stamp
-	Digest [DigestBytes]byte // of its content; see ShareIDOf
+	Digest [DigestBytes]byte // digest of the content; see ShareIDOf
 }
 
-// ShareIDOf returns the ID of a share. The digest of a receipt is that of its payload, because
-// its meaning does not depend on the stamp.
+// ShareIDOf returns the ID of a share. For a receipt it contains the digest of the payload, because
+// the meaning of a receipt does not depend on its stamp.
 func ShareIDOf(s Share) ShareID {
 	h := ShareID{Key: s.Key, Stamp: s.Stamp, Digest: [DigestBytes]byte(s.Digest[:])}
 	if s.Kind == ReceiptKind {
@@ -53,42 +53,42 @@ func ShareIDOf(s Share) ShareID {
 	return h
 }
 
-// ProofID names a proof of equivocation.
+// ProofID returns the ID of a proof of equivocation.
 func ProofID(c EquivocationProof) ShareID {
 	return ShareID{Key: Key{Author: c.First.Author, Kind: equivocationKind, Slot: uint64(c.Conflict)}, Digest: c.Digest()}
 }
 
-// SyncRequest asks for the shares that Have does not name, and introduces the
-// asking node and others that it knows.
+// SyncRequest requests the shares that Have does not contain. It also contains the peer records of
+// the requesting node and of other members.
 type SyncRequest struct {
 	Have        []ShareID
-	PeerRecords [][]byte // sealed, as OpenRecord takes them
+	PeerRecords [][]byte // signed, for OpenRecord
 
-	// Equivocations holds proofs about the asking node itself. Where two nodes have one key, the
-	// asked node could reach the other one when it asks back.
+	// Equivocations holds the proofs against the requesting node itself. The request contains them
+	// because, if two nodes use one key, a request in the other direction could reach the other
+	// node.
 	Equivocations []SealedEquivocationProof
 }
 
-// SealedEquivocationProof is what OpenEquivocationProof takes.
+// SealedEquivocationProof holds the two envelopes for OpenEquivocationProof.
 type SealedEquivocationProof struct{ First, Second []byte }
 
-// SyncItem is one share of a response, still sealed: the receiver opens it as
-// it opens every other envelope. Or it is a peer record, for OpenRecord, or two
-// envelopes, for OpenEquivocationProof.
+// SyncItem is one item of a response. It is an envelope with a share for Open, or a peer record for
+// OpenRecord, or two envelopes for OpenEquivocationProof.
 type SyncItem struct {
 	Envelope            []byte
-	Age                 time.Duration // since the sender of the item accepted it, whole seconds
+	Age                 time.Duration // time since the sender of the item accepted the share, in whole seconds
 	PeerRecord          []byte
-	ConflictingEnvelope []byte // with Envelope: another one, of an EquivocationProof
+	ConflictingEnvelope []byte // second envelope of an EquivocationProof; the first is Envelope
 }
 
-// ProofItem returns the item that forwards a proof of equivocation.
+// ProofItem returns the item with a proof of equivocation.
 func ProofItem(c EquivocationProof) SyncItem {
 	return SyncItem{Envelope: c.First.Envelope, ConflictingEnvelope: c.Second.Envelope, Age: MaxTTL}
 }
 
-// WriteSyncRequest names at most the first MaxShareIDs shares and sends at most the
-// first MaxRecords records.
+// WriteSyncRequest writes a request with the first MaxShareIDs IDs, the first MaxRecords records
+// and the first MaxEquivocationProofs proofs.
 func WriteSyncRequest(w io.Writer, request SyncRequest) error {
 	m := &pb.SyncRequest{PeerRecords: request.PeerRecords[:min(len(request.PeerRecords), MaxRecords)]}
 	for _, h := range request.Have[:min(len(request.Have), MaxShareIDs)] {
@@ -103,7 +103,7 @@ func WriteSyncRequest(w io.Writer, request SyncRequest) error {
 	return err
 }
 
-// ReadSyncRequest reads what WriteSyncRequest wrote.
+// ReadSyncRequest reads a request that WriteSyncRequest has written.
 func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 	var m pb.SyncRequest
 	if err := unmarshalCounted(r, &m, MaxSyncRequestBytes, MaxShareIDs+MaxRecords+MaxEquivocationProofs); err != nil {
@@ -130,7 +130,8 @@ func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 	return request, nil
 }
 
-// unmarshalCounted refuses a message of too many fields before it decodes them.
+// unmarshalCounted reads and decodes a message. It rejects a message with too many fields before
+// decoding them.
 func unmarshalCounted(r io.Reader, m proto.Message, limit uint64, fields int) error {
 	body, err := readBody(bufio.NewReader(r), limit)
 	if err != nil {
@@ -145,8 +146,8 @@ func unmarshalCounted(r io.Reader, m proto.Message, limit uint64, fields int) er
 	return nil
 }
 
-// readBody reads a message after its length. Its memory grows with the received bytes, so that
-// an announced message costs nothing yet.
+// readBody reads a message that follows its length. It allocates memory only as the bytes arrive,
+// so that a peer cannot use memory by announcing a long message.
 func readBody(r *bufio.Reader, limit uint64) ([]byte, error) {
 	size, err := readLength(r, limit)
 	if err != nil {
@@ -167,8 +168,8 @@ func readBody(r *bufio.Reader, limit uint64) ([]byte, error) {
 	}
 }
 
-// countFields counts the fields of an encoded message without decoding them: a
-// name may be two bytes on the wire and takes a hundred in memory.
+// countFields returns the number of fields of an encoded message without decoding them. A ShareID
+// can be two bytes in the message, but takes a hundred in memory.
 func countFields(message []byte) (n int) {
 	for len(message) > 0 {
 		_, _, length := protowire.ConsumeField(message)
@@ -181,7 +182,7 @@ func countFields(message []byte) (n int) {
 	return n
 }
 
-// WriteSyncItem appends one share or record to a response.
+// WriteSyncItem writes one item of a response.
 func WriteSyncItem(w io.Writer, item SyncItem) error {
 	_, err := protodelim.MarshalTo(w, &pb.SyncItem{
 		Envelope:   item.Envelope,
@@ -193,8 +194,9 @@ func WriteSyncItem(w io.Writer, item SyncItem) error {
 	return err
 }
 
-// ReadSyncItems calls accept for each item of a response, until its end or the
-// limit of MaxShareIDs shares and MaxRecords records; more than 64 MiB are an error.
+// ReadSyncItems calls accept for each item of a response. It stops at the end, after
+// MaxShareIDs+MaxRecords items, or at an error of accept, which it returns. A response of more than
+// 64 MiB is an error.
 func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 	buffered := bufio.NewReader(io.LimitReader(r, maxResponseBytes))
 	for range MaxShareIDs + MaxRecords {
@@ -214,7 +216,8 @@ func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 	return nil
 }
 
-// unmarshal distinguishes errors of the sender, which wrap ErrMalformed, from a broken stream.
+// unmarshal reads and decodes a message. Errors that the sender has caused wrap ErrMalformed,
+// unlike those of a broken stream.
 func unmarshal(r protodelim.Reader, m proto.Message, limit int64) error {
 	err := protodelim.UnmarshalOptions{MaxSize: limit}.UnmarshalFrom(r, m)
 	var tooLarge *protodelim.SizeTooLargeError

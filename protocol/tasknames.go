@@ -13,33 +13,33 @@ import (
 	"github.com/fbo-node/fbo/internal/pb"
 )
 
-// MaxTaskNames bounds the tasks of one answer.
+// MaxTaskNames is the maximum number of tasks in a response.
 const MaxTaskNames = 16
 
-// Limits of one question whether a node works on a task of a certain name.
+// Limits of a request with a task's name, and of its response.
 const (
 	maxTaskNameRequestBytes  = sha256.Size + 8
 	maxTaskNameResponseBytes = MaxTaskNames * (maxTaskBytes + 8)
 )
 
-// NameHash returns the hash that stands for a task's name in a request between two nodes, so
-// that only a node that already knows the name recognises it. The hash includes both node IDs:
-// a node learns nothing from its own requests about those to other nodes.
+// NameHash returns the hash that represents a task's name in a request between two nodes. Only a node
+// that already knows the name recognises it. The hash depends on both node IDs, so that hashes in
+// requests between different nodes cannot be compared.
 func NameHash(asking, answering peer.ID, name string) [sha256.Size]byte {
 	h := sha256.New()
 	for _, part := range []string{"fbo task name 1", string(asking), string(answering), name} {
-		fmt.Fprintf(h, "%d:%s", len(part), part) // a hash takes everything
+		fmt.Fprintf(h, "%d:%s", len(part), part) // writing to a hash never fails
 	}
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// WriteTaskMismatchRequest sends a question.
+// WriteTaskMismatchRequest writes a request.
 func WriteTaskMismatchRequest(w io.Writer, nameHash [sha256.Size]byte) error {
 	_, err := protodelim.MarshalTo(w, &pb.TaskMismatchRequest{NameHash: nameHash[:]})
 	return err
 }
 
-// ReadTaskMismatchRequest reads what WriteTaskMismatchRequest wrote.
+// ReadTaskMismatchRequest reads a request that WriteTaskMismatchRequest has written.
 func ReadTaskMismatchRequest(r io.Reader) (nameHash [sha256.Size]byte, err error) {
 	var m pb.TaskMismatchRequest
 	if err := unmarshal(bufio.NewReader(r), &m, maxTaskNameRequestBytes); err != nil {
@@ -51,7 +51,7 @@ func ReadTaskMismatchRequest(r io.Reader) (nameHash [sha256.Size]byte, err error
 	return [sha256.Size]byte(m.NameHash), nil
 }
 
-// WriteTaskMismatchResponse sends at most the first MaxTaskNames tasks.
+// WriteTaskMismatchResponse writes a response with the first MaxTaskNames tasks.
 func WriteTaskMismatchResponse(w io.Writer, tasks []cid.Cid) error {
 	var m pb.TaskMismatchResponse
 	for _, task := range tasks[:min(len(tasks), MaxTaskNames)] {
@@ -61,7 +61,7 @@ func WriteTaskMismatchResponse(w io.Writer, tasks []cid.Cid) error {
 	return err
 }
 
-// ReadTaskMismatchResponse reads what WriteTaskMismatchResponse wrote.
+// ReadTaskMismatchResponse reads a response that WriteTaskMismatchResponse has written.
 func ReadTaskMismatchResponse(r io.Reader) ([]cid.Cid, error) {
 	var m pb.TaskMismatchResponse
 	if err := unmarshalCounted(r, &m, maxTaskNameResponseBytes, MaxTaskNames); err != nil {

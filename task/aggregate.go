@@ -11,9 +11,9 @@ import (
 
 const (
 	maxRoster        = 1024
-	maxIDText        = 128     // characters of a peer ID; decoding longer ones takes long
-	maxSummed        = 30_000  // numbers in a node's vector
-	maxHeld          = 8 << 20 // numbers that a member of the committee stores
+	maxIDText        = 128     // characters of a peer ID; decoding a longer text would be slow
+	maxSummed        = 30_000  // numbers in the vector of one node
+	maxHeld          = 8 << 20 // numbers that a member of the committee stores from all nodes
 	maxCommittee     = 64
 	defaultCommittee = 7
 )
@@ -22,8 +22,8 @@ func aggregateKeys() []string {
 	return []string{"roster", "min_contributors", "committee", "max_colluding"}
 }
 
-// aggregate returns the nodes that sum. By default a committee has 7 nodes, of which fewer than a
-// third may collude, and a quarter of the roster may be absent.
+// aggregate reads the keys of mechanism aggregate. By default the committee has 7 nodes, of which
+// fewer than a third may collude, and a quarter of the roster may be absent.
 func (m *Section) aggregate(t *Task) *Aggregate {
 	a := &Aggregate{}
 	var ok bool
@@ -42,8 +42,9 @@ func (m *Section) aggregate(t *Task) *Aggregate {
 		m.Errorf("committee", "committee %d must be at most the %d nodes of the roster", a.Committee, nodes)
 	}
 	a.MaxColluding = m.Whole("max_colluding", max(1, (a.Committee-1)/3), 1, maxCommittee-1)
-	// Two sets of more than (C+t)/2 voters have a voter in common that does not collude. A
-	// committee has that many voters as long as t < C.
+	// Let C be the size of the committee and t the number of colluding nodes. Any two sets of more
+	// than (C+t)/2 voters share a voter that does not collude. A committee has enough voters for
+	// such a set as long as t < C.
 	if len(m.d.errors) == before && a.MaxColluding >= a.Committee {
 		m.Errorf("max_colluding", "max_colluding %d must be less than the %d nodes of the committee, or no quorum is left", a.MaxColluding, a.Committee)
 	}
@@ -57,8 +58,8 @@ func (m *Section) aggregate(t *Task) *Aggregate {
 	return a
 }
 
-// summed reports an error if a node's vector, or what a member of the committee stores of all
-// vectors, exceeds its limit.
+// summed reports an error if the vector of a node is too long, or if a member of the committee
+// would store too many numbers from all nodes.
 func (m *Section) summed(t *Task, nodes int) {
 	r, ok := t.Release()
 	if !ok || m.d.chosen.Mechanism != MechanismAggregate {
@@ -72,15 +73,15 @@ func (m *Section) summed(t *Task, nodes int) {
 	}
 }
 
-// Rostered is an optional interface of the StrategySettings of a type whose tasks allow only a list
-// of nodes to participate.
+// Rostered is an optional interface of StrategySettings. A strategy implements it if only the nodes
+// on a list may participate in its tasks.
 type Rostered interface {
-	// Parties returns these nodes, each once.
+	// Parties returns the nodes on the list, each once.
 	Parties() []peer.ID
 }
 
-// Roster returns the nodes that may take part in a task, each once; nil if the task is open to all
-// nodes. The caller must not change the slice.
+// Roster returns the only nodes that may participate in a task, each once. It is nil if all nodes
+// may. The caller must not change the slice.
 func (t *Task) Roster() []peer.ID {
 	if t.Privacy != nil && t.Privacy.Aggregate != nil {
 		return t.Privacy.Aggregate.Roster
@@ -91,8 +92,8 @@ func (t *Task) Roster() []peer.ID {
 	return nil
 }
 
-// Roster returns the nodes of the required list "roster", 2 to most, in order, each once. ok is false
-// after a reported error.
+// Roster reads the required key "roster", a list of 2 to most nodes. It returns them sorted and
+// each once. After a reported error ok is false.
 func (m *Section) Roster(most int) (roster []peer.ID, ok bool) {
 	items, ok := m.list("roster")
 	if !ok {
@@ -158,7 +159,7 @@ func (m *Section) Peer(key string) (id peer.ID, ok bool) {
 	return id, message == ""
 }
 
-// peerID returns the ID of a node, or an error message.
+// peerID returns the peer ID that the scalar holds, or an error message.
 func (s scalar) peerID() (id peer.ID, message string) {
 	err := errors.New("too long")
 	if len(s.text) <= maxIDText {
@@ -167,7 +168,8 @@ func (s scalar) peerID() (id peer.ID, message string) {
 	if s.form != formText || err != nil {
 		return "", fmt.Sprintf("must be a peer ID, as `fbo-node peer-id` prints it, not %s", s.describe())
 	}
-	// A key with several IDs would count as several nodes.
+	// Reject IDs that do not match the form of the key: otherwise one key with several IDs would
+	// count as several nodes.
 	if key, err := id.ExtractPublicKey(); err != nil || key.Type() != crypto.Ed25519 || !id.MatchesPublicKey(key) {
 		return "", fmt.Sprintf("must be the ID of an Ed25519 key, as `fbo-node peer-id` prints it, not %s", id)
 	}

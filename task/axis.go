@@ -8,20 +8,21 @@ import (
 
 // axis maps the values of one float parameter without steps to [0, 1] and back.
 //
-// Decoded floats are on a decimal grid, so that people and commands see 0.3 and
-// not 0.30000000000000004, and so that encoding and decoding preserve a value exactly.
-// On linear scale they are multiples of a power of ten near 1e-10 of the range. The
-// step is at least 16 units in the last place of the larger bound, so that the
-// rounding errors of both directions stay below half a step. On log scale they have 10
-// significant digits, whose half unit (5e-11) is far above the error of exp and
-// log over the widest range (about 3e-13). A bound replaces a grid point that is
-// nearer to it than half a step.
+// Decoded floats are on a decimal grid. So people and commands see 0.3 and not 0.30000000000000004,
+// and a value that is encoded and decoded remains exactly the same. If a bound is nearer to a
+// decoded value than half a step, the bound replaces it.
+//
+// On linear scale the grid consists of the multiples of a power of ten near 1e-10 of the range. The
+// step is at least 16 units in the last place of the larger bound, so that the rounding errors of
+// encoding and decoding stay below half a step. On log scale grid values have 10 significant
+// digits. Half a unit of the last digit is 5e-11, far above the error of exp and log over the
+// widest range, about 3e-13.
 type axis struct {
 	low, high float64
 	log       bool
 
-	exponent    int     // linear: the step is 10^exponent
-	scale, half float64 // linear: 10^-exponent, half a step
+	exponent    int     // linear scale: the step is 10^exponent
+	scale, half float64 // linear scale: 10^-exponent, and half a step
 
 	origin, width float64 // log scale: log(low), and log(high/low)
 }
@@ -55,13 +56,13 @@ func decimalExponent(x float64) int {
 	text := strconv.FormatFloat(x, 'e', -1, 64)
 	exponent, err := strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
 	if err != nil {
-		panic("task: " + text + " has no decimal exponent") // FormatFloat always writes one
+		panic("task: " + text + " has no decimal exponent") // cannot happen: FormatFloat always writes an exponent
 	}
 	return exponent
 }
 
-// The explicit float64 conversions below keep compilers from fusing the product
-// and the sum, which would make decoded values differ between CPUs.
+// The conversions to float64 below look redundant. They keep compilers from fusing a product and a
+// sum into one operation, which would make decoded values differ between CPUs.
 
 func (a *axis) encode(v float64) float64 {
 	switch {
@@ -75,7 +76,8 @@ func (a *axis) encode(v float64) float64 {
 	return (v - a.low) / (a.high - a.low)
 }
 
-// decode returns the value at u. Any u is valid: NaN and values below 0 count as 0, values above 1 as 1.
+// decode returns the value at coordinate u. It accepts any u: NaN and values below 0 count as 0,
+// values above 1 as 1.
 func (a *axis) decode(u float64) float64 {
 	switch {
 	case !(u > 0):
@@ -102,7 +104,7 @@ func (a *axis) decode(u float64) float64 {
 	return v
 }
 
-// roundStep returns the float64 nearest to a whole multiple of 10^exponent.
+// roundStep returns the float64 that is nearest to the multiple of 10^exponent nearest to v.
 func (a *axis) roundStep(v float64) float64 {
 	var buffer [40]byte
 	text := strconv.AppendInt(buffer[:0], int64(math.RoundToEven(v*a.scale)), 10)
@@ -118,7 +120,7 @@ func roundDigits(v float64) float64 {
 func mustFloat(text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		panic(err) // impossible: strconv wrote the text, and bounds keep it in range
+		panic(err) // cannot happen: strconv wrote the text, and the bounds keep the value in range
 	}
 	return v
 }

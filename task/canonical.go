@@ -9,18 +9,18 @@ import (
 	"github.com/multiformats/go-multihash"
 )
 
-// version is the "fbo" key of the canonical form. It identifies the format of the
-// task and the derivation of the shared features from its ID. It increases when either
-// changes, so that incompatible nodes have different task IDs and never exchange shares.
+// version is the value of the key "fbo" in the canonical form. It identifies the format of the task
+// and the way in which the shared features are derived from its ID. A change of either increases
+// it. Then nodes of different versions have different task IDs and never exchange shares.
 const version = 1
 
 // jsonCodec is the multicodec code of JSON.
 const jsonCodec = 0x0200
 
-// Canonical returns the task as canonical JSON: keys sorted, no spaces, numbers in their shortest
-// form, all defaults written out. The result is itself a task file with the same ID; it contains the
-// digest of a table of designs. Canonical panics if the task was not made by Parse and has numbers
-// that are not finite.
+// Canonical returns the task as canonical JSON: keys are sorted, there are no spaces, numbers have
+// their shortest form, and all defaults are written out. In place of a table of designs it has the
+// table's digest. The result is itself a task file with the same ID. Canonical panics if the task
+// was not made by Parse or New and contains numbers that are not finite.
 func (t *Task) Canonical() []byte {
 	form := map[string]any{
 		"fbo":        version,
@@ -49,7 +49,7 @@ func (t *Task) Canonical() []byte {
 	return text
 }
 
-// ID returns the task's identity: the CIDv1 (codec JSON, SHA-256) of Canonical.
+// ID returns the task's identity: the CIDv1 of Canonical, with codec JSON and hash SHA-256.
 func (t *Task) ID() cid.Cid {
 	sum, err := multihash.Sum(t.Canonical(), multihash.SHA2_256, -1)
 	if err != nil {
@@ -79,7 +79,7 @@ func canonicalParameters(s *Space) []map[string]any {
 	return all
 }
 
-// marshal writes JSON without the escapes that encoding/json adds for HTML.
+// marshal encodes v as JSON, without the escapes that encoding/json adds for HTML.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

@@ -11,22 +11,22 @@ import (
 
 const maxConstraints = 16
 
-// numeric is the type of a constraint that has limits.
+// numeric is the value of the key type for a constraint with limits.
 const numeric = "number"
 
-// Constraint is a condition on an output other than the objective. A design that
-// violates one is infeasible.
+// Constraint is a condition on an output other than the objective. A design that violates a
+// constraint is infeasible.
 type Constraint struct {
 	Output Output // [A-Za-z][A-Za-z0-9_]*, at most 64 characters
-	// Low and High are the smallest and the largest value that satisfy the constraint, in
-	// the output's own units. One of them may be infinite.
+	// Low and High are the smallest and the largest value that satisfy the constraint, in the
+	// output's own units. One of them may be infinite.
 	Low, High float64
-	// Truth is set if the output is true (satisfied) or false instead of a number. True
-	// counts as 1 and false as 0; Low and High are 1 and +Inf.
+	// Truth is set if the output is a truth value instead of a number; true satisfies the
+	// constraint. True counts as 1 and false as 0; Low and High are 1 and +Inf.
 	Truth bool
 }
 
-// TruthOf returns the constraint that an output is true.
+// TruthOf returns the constraint that requires an output to be true.
 func TruthOf(output Output) Constraint {
 	return Constraint{Output: output, Low: 1, High: math.Inf(1), Truth: true}
 }
@@ -34,9 +34,10 @@ func TruthOf(output Output) Constraint {
 // Keeps reports whether the value satisfies the constraint; NaN does not.
 func (c Constraint) Keeps(value float64) bool { return c.Low <= value && value <= c.High }
 
-// Violation returns the amount by which a value violates the constraint, 0 if it satisfies it. Since
-// outputs have no common unit, the unit is the width of the allowed interval. With one limit it is
-// the absolute value of the limit, or 1 if the limit is 0. The violation of NaN is 1.
+// Violation returns by how much a value violates the constraint, and 0 if it satisfies it. Since
+// outputs have no common unit, violations are divided by the width of the allowed interval. With
+// only one limit they are divided by its absolute value, or by 1 if the limit is 0. The violation
+// of NaN is 1.
 func (c Constraint) Violation(value float64) float64 {
 	switch {
 	case c.Keeps(value):
@@ -54,11 +55,11 @@ func (c Constraint) Violation(value float64) float64 {
 	if !(unit > 0) {
 		unit = 1
 	}
-	// The ratio may underflow or overflow for limits near the ends of the range of floats.
+	// The ratio may underflow, or overflow, if limits are near the ends of the range of floats.
 	return min(max(over/unit, math.SmallestNonzeroFloat64), math.MaxFloat64/(2*maxConstraints))
 }
 
-// String returns the allowed values, as in "at most 10" or "true".
+// String returns the condition on the value, such as "at most 10" or "true".
 func (c Constraint) String() string {
 	if c.Truth {
 		return "true"
@@ -73,7 +74,8 @@ func (c Constraint) String() string {
 	return low + " to " + high
 }
 
-// takes returns an error message if a reading does not fit the constraint, and otherwise "".
+// takes returns an error message if a reading has the wrong type for the constraint, and otherwise
+// "".
 func (c Constraint) takes(reading Reading) string {
 	switch {
 	case c.Truth && !reading.IsTruth():
@@ -84,12 +86,12 @@ func (c Constraint) takes(reading Reading) string {
 	return ""
 }
 
-// Constrained reports whether designs can be infeasible, by a constraint or, with failures: constraint,
-// by a failure.
+// Constrained reports whether designs can be infeasible: the task has constraints, or its key
+// failures is "constraint", so that a failed evaluation is a violation.
 func (t *Task) Constrained() bool { return len(t.Bounds()) > 0 }
 
-// Bounds returns all conditions on outputs that a search must consider: the constraints and, with
-// failures: constraint, the condition that the evaluation completes.
+// Bounds returns all conditions on outputs that a search must consider: the constraints and, if
+// failures count as violations (ConstrainFailures), the condition that the evaluation completes.
 func (t *Task) Bounds() []Constraint {
 	if t.Failures != ConstrainFailures {
 		return t.Constraints
@@ -97,8 +99,9 @@ func (t *Task) Bounds() []Constraint {
 	return append(slices.Clone(t.Constraints), TruthOf(Completion))
 }
 
-// CheckReadings returns an error if an evaluation's readings do not fit the task. A task with
-// constraints requires a reading of each and accepts no others; a task without accepts any.
+// CheckReadings returns an error if an evaluation's readings do not match the task. A task with
+// constraints requires a reading of each and accepts no other readings. A task without constraints
+// accepts any.
 func (t *Task) CheckReadings(readings map[string]Reading) error {
 	for _, name := range sortedKeys(readings) {
 		if math.IsNaN(readings[name].Float()) || math.IsInf(readings[name].Float(), 0) {
@@ -135,7 +138,7 @@ func (t *Task) CheckReadings(readings map[string]Reading) error {
 	return nil
 }
 
-// constraints reads the optional list of constraints. It sorts them by name, since their order has no
+// constraints reads the optional list of constraints and sorts it by name, since its order has no
 // meaning.
 func (m *Section) constraints() []Constraint {
 	if _, ok := m.get("constraints"); !ok {

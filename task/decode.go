@@ -12,18 +12,18 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// decoder collects the errors of one file.
+// decoder holds the state of parsing one file, and collects its errors.
 type decoder struct {
 	file         string
 	errors       []*Error
 	decimal, odd *regexp.Regexp
 
-	strategies []StrategyType // accepted types, the default first
-	chosen     StrategyType   // the chosen one, once the section strategy has been read
+	strategies []StrategyType // accepted types of strategy, the default first
+	chosen     StrategyType   // type of strategy in the file, set after the section strategy was read
 
-	beside  fs.FS    // the folder of the file, for tables; nil when there is none
-	listing *Listing // for a canonical form with this digest; nil for none
-	omitted int      // number of errors that are not in the list
+	beside  fs.FS    // folder of the file, for tables; nil if there is none
+	listing *Listing // listing for a canonical form that has its digest; nil: none
+	omitted int      // number of errors that are not in errors
 
 	constrained bool // Task.Constrained, known before the optional sections are read
 	complete    bool // see Section.Complete
@@ -37,31 +37,31 @@ func (d *decoder) errorf(at position, format string, a ...any) {
 	d.errors = append(d.errors, &Error{File: d.file, Line: at.line, Column: at.column, Message: fmt.Sprintf(format, a...)})
 }
 
-// Section is a strict view of one mapping of a task file. Each getter marks its key as
-// accepted; keys that no getter has requested are errors. A getter that finds an error
-// reports it, with line and column, and returns the default or the file's value. Parse then
-// returns no task.
+// Section reads one mapping of a task file strictly. Each method that reads a key marks the key as
+// accepted; keys that nothing has read are errors. A method that finds an error reports it with
+// line and column, and returns the default or the file's value. Parse then returns only the errors.
 type Section struct {
 	d        *decoder
 	what     string // name in messages: "strategy", `parameter "x"`, or "" for the file itself
 	at       position
 	entries  map[string]entry
-	order    []string // keys in the order of the file
+	order    []string // keys in their order in the file
 	accepted []string
-	refused  []string // keys that Refuse was called with
+	refused  []string // keys of all calls of Refuse
 }
 
 type entry struct {
-	at    position // of the key
+	at    position // position of the key
 	value ast.Node
 }
 
-// absent returns the mapping of an optional section that is not in the file.
+// absent returns an empty Section, for an optional section that the file does not have.
 func (d *decoder) absent(what string, at position) *Section {
 	return &Section{d: d, what: what, at: at, entries: map[string]entry{}}
 }
 
-// mapping returns n as a Section. If n is not a mapping, it reports an error and returns nil.
+// mapping returns a node as a Section. If the node is not a mapping, it reports an error and
+// returns nil.
 func (d *decoder) mapping(n ast.Node, what string) *Section {
 	var pairs []*ast.MappingValueNode
 	switch n := n.(type) {
@@ -91,7 +91,8 @@ func (d *decoder) mapping(n ast.Node, what string) *Section {
 	return m
 }
 
-// formOf returns an example of a mapping that contains the value given instead of a mapping.
+// formOf returns an example of a mapping for an error message. The example contains the value that
+// the file has in place of a mapping.
 func formOf(what string, given scalar) string {
 	value := func(otherwise string) string {
 		if given.form == formText {
@@ -99,7 +100,7 @@ func formOf(what string, given scalar) string {
 		}
 		return otherwise
 	}
-	kind, _, _ := strings.Cut(what, " ") // as in "parameter 1"
+	kind, _, _ := strings.Cut(what, " ") // "parameter 1" gives "parameter"
 	switch kind {
 	case "":
 		return "name: my-task, and the keys goal and parameters"
@@ -119,7 +120,7 @@ func formOf(what string, given scalar) string {
 	return what + ": {KEY: VALUE}"
 }
 
-// quoteOdd returns a text in the form that YAML needs within a mapping on one line.
+// quoteOdd quotes a text if YAML requires it within a mapping on one line.
 func quoteOdd(text string) string {
 	odd := func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./", r)
@@ -130,7 +131,7 @@ func quoteOdd(text string) string {
 	return text
 }
 
-// listForm returns an example of a list, if the key has one.
+// listForm returns an example of a list for an error message, or "" if there is none for the key.
 func listForm(key string) string {
 	switch key {
 	case "parameters":
@@ -141,7 +142,7 @@ func listForm(key string) string {
 	return ""
 }
 
-// errorf reports an error, with the mapping's name before the message.
+// errorf reports an error, with the section's name before the message.
 func (m *Section) errorf(at position, format string, a ...any) {
 	if m.what != "" {
 		format = "%s: " + format
@@ -167,7 +168,7 @@ func (m *Section) require(key string) (ast.Node, bool) {
 	return n, ok
 }
 
-// valueAt returns the position of a key's value, or of the mapping if the key is missing.
+// valueAt returns the position of a key's value, or of the section if the key is missing.
 func (m *Section) valueAt(key string) position {
 	if e, ok := m.entries[key]; ok {
 		return nodePosition(e.value)
@@ -175,7 +176,7 @@ func (m *Section) valueAt(key string) position {
 	return m.at
 }
 
-// finish reports unknown keys.
+// finish reports the keys that nothing has read as unknown.
 func (m *Section) finish() {
 	for _, key := range m.order {
 		if !slices.Contains(m.accepted, key) {
@@ -185,7 +186,7 @@ func (m *Section) finish() {
 }
 
 // Accept accepts keys with any values. It is for keys that cannot be checked because of an error
-// that was reported already.
+// that was already reported.
 func (m *Section) Accept(keys ...string) {
 	for _, key := range keys {
 		m.get(key)
@@ -195,7 +196,8 @@ func (m *Section) Accept(keys ...string) {
 // Errorf reports an error in the value of a key.
 func (m *Section) Errorf(key, format string, a ...any) { m.errorf(m.valueAt(key), format, a...) }
 
-// Refuse reports an error if the key is present, since it applies only under the condition.
+// Refuse reports an error if the key is present. The argument condition describes when the key
+// applies.
 func (m *Section) Refuse(key, condition string) {
 	m.refused = append(m.refused, key)
 	if e, ok := m.entries[key]; ok {
@@ -204,12 +206,12 @@ func (m *Section) Refuse(key, condition string) {
 	}
 }
 
-// Known reports whether the section has accepted or refused a key.
+// Known reports whether a method has read or refused the key.
 func (m *Section) Known(key string) bool {
 	return slices.Contains(m.accepted, key) || slices.Contains(m.refused, key)
 }
 
-// KeysOf returns the keys of a section that read accepts or refuses where none is set.
+// KeysOf returns the keys that read accepts or refuses when it gets an empty section.
 func (m *Section) KeysOf(read func(other *Section)) []string {
 	other := newDecoder("", nil).absent(m.what, position{})
 	other.d.constrained, other.d.complete = m.d.constrained, m.d.complete
@@ -217,12 +219,13 @@ func (m *Section) KeysOf(read func(other *Section)) []string {
 	return slices.Concat(other.accepted, other.refused)
 }
 
-// Complete reports whether the file has the form of Canonical, with all defaults. A missing key then
-// has the value for which Canonical omits it.
+// Complete reports whether the file has the form of Canonical, which contains all defaults. A
+// missing key then has the value for which Canonical omits it, which need not be the current
+// default.
 func (m *Section) Complete() bool { return m.d.complete }
 
-// Constrained reports whether designs of the task can be infeasible, as Task.Constrained does. It is
-// for keys that apply only to such tasks.
+// Constrained reports whether designs of the task can be infeasible, as Task.Constrained does. It
+// is for keys that apply only to such tasks.
 func (m *Section) Constrained() bool { return m.d.constrained }
 
 // text returns the text of a required key.
@@ -243,8 +246,8 @@ func (m *Section) text(key string) (string, bool) {
 	return "", false
 }
 
-// Word returns the key's value, one of the accepted words. It returns the fallback without the key,
-// and "" after an error. An empty fallback makes the key required.
+// Word reads a key whose value is one of the accepted words. Without the key it returns the
+// fallback, and after an error "". An empty fallback makes the key required.
 func (m *Section) Word(key, fallback string, accepted ...string) string {
 	n, ok := m.get(key)
 	if !ok && fallback == "" {
@@ -262,7 +265,8 @@ func (m *Section) Word(key, fallback string, accepted ...string) string {
 	return ""
 }
 
-// number returns a required finite number, and whether a float64 represents it exactly.
+// number reads a required finite number. It also returns whether a float64 represents the written
+// number exactly.
 func (m *Section) number(key string) (v float64, exact, ok bool) {
 	n, ok := m.require(key)
 	if !ok {
@@ -276,8 +280,8 @@ func (m *Section) number(key string) (v float64, exact, ok bool) {
 	return v, exact, true
 }
 
-// Required returns a number from low to high without a default. If the key is missing, it reports an
-// error and returns 0.
+// Required reads a required number from low to high. If the key is missing, it reports an error and
+// returns 0.
 func (m *Section) Required(key string, low, high float64) float64 {
 	if _, ok := m.require(key); !ok {
 		return 0
@@ -285,7 +289,7 @@ func (m *Section) Required(key string, low, high float64) float64 {
 	return m.Within(key, 0, low, high)
 }
 
-// Within returns an optional number from low to high.
+// Within reads an optional number from low to high; the fallback is its default.
 func (m *Section) Within(key string, fallback, low, high float64) float64 {
 	n, ok := m.get(key)
 	if !ok {
@@ -298,7 +302,7 @@ func (m *Section) Within(key string, fallback, low, high float64) float64 {
 	return v
 }
 
-// Whole returns an optional whole number from low to high.
+// Whole reads an optional whole number from low to high; the fallback is its default.
 func (m *Section) Whole(key string, fallback, low, high int) int {
 	n, ok := m.get(key)
 	if !ok {
@@ -315,7 +319,7 @@ func (m *Section) Whole(key string, fallback, low, high int) int {
 	return int(v)
 }
 
-// numbers returns the items of a required list, each from low to high; nil after an error.
+// numbers reads a required list of numbers, each from low to high. After an error it returns nil.
 func (m *Section) numbers(key string, low, high float64) []float64 {
 	items, ok := m.list(key)
 	if !ok {
@@ -339,7 +343,7 @@ func (m *Section) numbers(key string, low, high float64) []float64 {
 	return all
 }
 
-// list returns the items of a required list.
+// list reads a required list and returns its items.
 func (m *Section) list(key string) ([]ast.Node, bool) {
 	n, ok := m.require(key)
 	if !ok {

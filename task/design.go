@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Design is one point of a task's search space: a value for every parameter.
-// It is immutable and always valid in the space that made it ([Space.Decode],
-// [Space.NewDesign], [Space.ParseDesign]). The zero Design has no values.
+// Design is one point of a task's search space: a value for every parameter. It is immutable, and
+// always valid in the space that created it by [Space.Decode], [Space.NewDesign] or
+// [Space.ParseDesign]. The zero Design has no values.
 type Design struct {
 	space  *Space
 	values []Value // in the order of the space's parameters
@@ -61,12 +61,12 @@ func (d Design) Equal(other Design) bool {
 		func(a, b Parameter) bool { return a.Name == b.Name })
 }
 
-// Key returns the design's JSON, for use as a map key. Two designs of one space have the same key if
-// and only if they are equal.
+// Key returns the design's JSON for use as a map key. Designs of one space have equal keys if and
+// only if they are equal.
 func (d Design) Key() string {
 	text, err := d.MarshalJSON()
 	if err != nil {
-		panic(err) // values of a design are always finite
+		panic(err) // cannot happen: a design has only finite numbers
 	}
 	return string(text)
 }
@@ -95,7 +95,7 @@ func (d Design) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// String returns the design for people, as in "learning_rate=0.01 batch_size=32".
+// String returns the design in a readable form, such as "learning_rate=0.01 batch_size=32".
 func (d Design) String() string {
 	if d.IsZero() {
 		return "(no design)"

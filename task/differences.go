@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Differences describes how a task differs from a former one: each parameter, constraint or key of
-// the task file that was added, removed or changed. It is empty if the IDs are equal.
+// Differences lists how task t differs from a former one: each parameter, constraint or key of the
+// task file that was added, removed or changed. It is empty if the IDs are equal.
 func Differences(former, t *Task) (differences []string) {
 	before, after := former.form(), t.form()
 	for _, key := range slices.Sorted(maps.Keys(union(before, after))) {
@@ -53,7 +53,7 @@ func union(a, b map[string]any) map[string]any {
 	return both
 }
 
-// byName returns the entries of a list by their names.
+// byName returns the items of a list of mappings, by the value of their key "name".
 func byName(list any) map[string]any {
 	named := map[string]any{}
 	entries, _ := list.([]any) // nil if the key is absent
@@ -64,10 +64,10 @@ func byName(list any) map[string]any {
 	return named
 }
 
-// form returns the canonical form.
+// form returns the canonical form, decoded from JSON.
 func (t *Task) form() (form map[string]any) {
 	if err := json.Unmarshal(t.Canonical(), &form); err != nil {
-		panic(fmt.Sprintf("task: canonical form: %v", err)) // it is JSON
+		panic(fmt.Sprintf("task: canonical form: %v", err)) // cannot happen: Canonical returns valid JSON
 	}
 	return form
 }

@@ -9,13 +9,13 @@ import (
 
 // Error is one error in a task file, or in the table that it names.
 type Error struct {
-	File         string // as given to Parse, or the table in its folder
+	File         string // name given to Parse, or the path of the table
 	Line, Column int    // from 1; columns count characters, in tables bytes; 0 without a file
 	Message      string
 }
 
-// Error returns the message after its place, as in
-// `task.yaml:4:12: parameter "x": low 3 must be below high 1`.
+// Error returns the message with its position, such as `task.yaml:4:12: parameter "x": low 3 must
+// be below high 1`.
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return "task: " + e.Message
@@ -27,19 +27,19 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", file, e.Line, e.Column, e.Message)
 }
 
-// maxErrors bounds how many errors of one file are reported.
+// maxErrors is the maximum number of errors of one file that are reported.
 const maxErrors = 20
 
-// ParseError holds the errors of a task file, in the order of the file. Parse returns no
-// other type of error. A ParseError of New has no positions, since there is no file.
+// ParseError holds the errors of a task file, in the order of the file. Parse returns only errors
+// of this type. If New returns one, the errors have no positions, since there is no file.
 type ParseError struct {
 	Errors  []*Error // at least one, at most 20
 	Omitted int      // number of further errors
 }
 
-// parseError returns the collected errors.
+// parseError returns the collected errors, sorted by position.
 func (d *decoder) parseError() *ParseError {
-	table := func(e *Error) int { // errors of the table follow those of the task file
+	table := func(e *Error) int { // sorts errors of the table after those of the task file
 		if e.File == d.file {
 			return 0
 		}

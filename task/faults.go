@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// whole is the row of a fault that concerns the whole listing.
+// whole is the row of an error that concerns the whole listing.
 const whole = -1
 
-// fault is an error in a row of a listing, counted from 0.
+// fault is an error in a row of a listing. Rows count from 0.
 type fault struct {
 	row     int
 	message string
 }
 
-// faults holds errors of a listing. A table can have far more than a user reads, so that only the
-// first are kept and all are counted.
+// faults collects errors of a listing. A table can have more errors than a user can read, so it
+// keeps the first ones and counts the others.
 type faults struct {
 	all     []fault
 	omitted int
@@ -46,5 +46,5 @@ func (f *faults) join() error {
 	return errors.Join(all...)
 }
 
-// messageOf returns an error's message without the package's name.
+// messageOf returns an error's message without the prefix "task: ".
 func messageOf(err error) string { return strings.TrimPrefix(err.Error(), "task: ") }

@@ -1,6 +1,6 @@
 package task
 
-// Limits of the key hyperparameters.
+// The key hyperparameters and its values.
 const (
 	hyperparametersKey = "hyperparameters"
 	learned            = "learned"
@@ -8,20 +8,20 @@ const (
 )
 
 const (
-	maxFixed = 1e100 // of numbers in units of the objective, so that no square overflows
+	maxFixed = 1e100 // limit of numbers in the objective's units, so that no square overflows
 
-	// Limits of the standard deviation of fixed noise, relative to that of the signal. Noise below
-	// the minimum is within rounding errors and has no effect.
+	// Limits of the standard deviation of fixed noise, relative to the standard deviation of the
+	// signal. Noise below the minimum is within rounding errors and has no effect.
 	minFixedNoise = 0.001
 	maxFixedNoise = 1000
 )
 
 func fixedKeys() []string { return []string{"lengthscales", "mean", "signal_std", "noise_std"} }
 
-// hyperparameters reads the key hyperparameters, and the values if they are fixed.
+// hyperparameters reads the key hyperparameters and, if it is "fixed", the keys with the values.
 func (m *Section) hyperparameters(t *Task) {
 	s := &t.Surrogate
-	byType := s.Extension // there is at most one extension, and the key type has priority
+	byType := s.Extension // extension by the key type; only one extension is allowed, and this one has priority
 	how := m.extensible(t, hyperparametersKey, learned, learned, fixed)
 	if how != fixed {
 		for _, key := range fixedKeys() {
@@ -35,14 +35,14 @@ func (m *Section) hyperparameters(t *Task) {
 	case s.Type == exact && byType == SurrogateExtension{}:
 	default:
 		s.Extension = byType
-		if s.Type != "" { // this error was reported already
+		if s.Type != "" { // otherwise an error about the type was already reported
 			m.Errorf(hyperparametersKey, "hyperparameters: %s applies only with type: %s", how, exact)
 		}
 		m.Accept(fixedKeys()...)
 	}
 }
 
-// fixed reads the values of fixed hyperparameters.
+// fixed reads the keys with the values of fixed hyperparameters.
 func (m *Section) fixed(t *Task) *FixedHyperparameters {
 	f := &FixedHyperparameters{
 		Lengthscales: m.numbers("lengthscales", minLengthscale, maxLengthscale),
@@ -60,8 +60,8 @@ func (m *Section) fixed(t *Task) *FixedHyperparameters {
 	return f
 }
 
-// canonical adds fixed hyperparameters to the keys of the section. Nil adds none, so that
-// tasks without them keep their ID.
+// canonical adds the fixed hyperparameters to the canonical form of the section. Nil adds nothing,
+// so tasks without fixed hyperparameters keep their ID.
 func (f *FixedHyperparameters) canonical(form map[string]any) {
 	if f == nil {
 		return

@@ -6,21 +6,23 @@ import (
 	"slices"
 )
 
-// grid maps the values of one parameter with finitely many ordered numbers to [0, 1] and
-// back: ints, floats in steps, listed numbers. The values are numbered from 0. Each has its own
-// bin. Bins have equal width, except that the bin of an int on log scale is [log(v-1/2), log(v+1/2)].
+// grid maps the values of one parameter with finitely many ordered numbers to [0, 1] and back. Such
+// parameters are ints, floats in steps, and listed numbers. The values are numbered from 0. Each
+// value has a bin in [0, 1]. All bins have the same width, except on log scale: there the bin of an
+// int v is proportional to [log(v-1/2), log(v+1/2)].
 type grid struct {
 	count         int64
 	log           bool
 	low           float64
-	origin, width float64 // log scale: log of the lower edge, and log(upper/lower)
+	origin, width float64 // log scale: log of the lowest bin's lower edge, and log(upper edge/lower edge) of the whole range
 
 	listed []Value // listed numbers; nil otherwise
-	step   float64 // of ints, and of floats in steps
-	exact  *steps  // floats in steps; nil otherwise
+	step   float64 // step of ints, and of floats in steps
+	exact  *steps  // exact values of floats in steps; nil otherwise
 }
 
-// newGrid returns the grid of an int, or of a float with a step or listed numbers.
+// newGrid returns the grid of an int parameter, or of a float parameter with a step or listed
+// numbers.
 func newGrid(p Parameter) grid {
 	switch {
 	case p.Numbers != nil:
@@ -39,8 +41,8 @@ func newGrid(p Parameter) grid {
 	return g
 }
 
-// coordinate returns the place of value number k. The explicit conversion keeps
-// compilers from fusing operations, which would make designs differ between CPUs.
+// coordinate returns the coordinate of value number k. The conversion to float64 keeps compilers
+// from fusing operations, which would make designs differ between CPUs.
 func (g *grid) coordinate(k int64) float64 {
 	if g.log {
 		return (math.Log(g.low+float64(k)) - g.origin) / g.width
@@ -48,8 +50,8 @@ func (g *grid) coordinate(k int64) float64 {
 	return (float64(k) + 0.5) / float64(g.count)
 }
 
-// index returns the number of the value whose bin contains u. Any u is valid: NaN and values below 0
-// count as 0, values above 1 as 1.
+// index returns the number of the value whose bin contains the coordinate u. It accepts any u: NaN
+// and values below 0 count as 0, values above 1 as 1.
 func (g *grid) index(u float64) int64 {
 	if !(u > 0) {
 		return 0
@@ -75,8 +77,8 @@ func (g *grid) value(k int64) Value {
 	return IntValue(int64(g.low) + k*int64(g.step))
 }
 
-// number returns the number of the value v, or false if the grid does not have it. A float in steps
-// may differ by a rounding error of float arithmetic, as in 0.1 + 0.2.
+// number returns the number of the value v; ok is false if v is not on the grid. For a float in
+// steps, v may have a rounding error, as 0.1 + 0.2 has.
 func (g *grid) number(v Value) (k int64, ok bool) {
 	switch {
 	case g.listed != nil:
@@ -90,16 +92,17 @@ func (g *grid) number(v Value) (k int64, ok bool) {
 	return k, v.kind == Int && k >= 0 && k < g.count && g.value(k) == v
 }
 
-// steps computes low + k·step in exact decimals, so that 0.1 in steps of 0.1 gives 0.3
-// and not 0.30000000000000004. low and step are the decimals of their shortest texts.
+// steps computes low + k·step with exact decimals, so that 0.1 plus two steps of 0.1 is 0.3 and not
+// 0.30000000000000004. The fields low and step are the numbers that the shortest texts of the
+// floats denote.
 type steps struct {
 	low, step *big.Rat
-	high      float64 // the last value, if a step ends within the tolerance of it
-	tolerance float64 // largest difference of numbers that count as equal
+	high      float64 // last value, if a step ends within the tolerance of it
+	tolerance float64 // largest difference of two numbers that count as equal
 }
 
-// stepTolerance is the tolerance relative to the step. The last place of the larger bound is added
-// to it.
+// stepTolerance is the tolerance as a fraction of the step. One unit in the last place of the
+// larger bound is added to it.
 const stepTolerance = 1e-8
 
 func newSteps(p Parameter) *steps {
@@ -111,11 +114,11 @@ func largestUlp(p Parameter) float64 {
 	return math.Nextafter(largest, math.Inf(1)) - largest
 }
 
-// decimal returns the number of v's shortest text.
+// decimal returns the exact value of the shortest text of v.
 func decimal(v float64) *big.Rat {
 	r, ok := new(big.Rat).SetString(formatFloat(v))
 	if !ok {
-		panic("task: " + formatFloat(v) + " is no finite number") // impossible: problems has rejected it
+		panic("task: " + formatFloat(v) + " is no finite number") // cannot happen: Parameter.problems rejects numbers that are not finite
 	}
 	return r
 }

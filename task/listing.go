@@ -12,35 +12,35 @@ import (
 
 // Limits of a listing.
 const (
-	maxListed     = 100_000 // designs
-	maxListedCube = 1 << 22 // designs times coordinates of an encoded one
+	maxListed     = 100_000 // number of designs
+	maxListedCube = 1 << 22 // number of designs times Space.Dim
 )
 
-// Listing is a list of the designs of a [Space], numbered from 0, and optionally a graph of
-// neighbors. It is immutable and safe for concurrent use.
+// Listing is a list of the designs of a [Space], numbered from 0. It may have a graph that connects
+// neighboring designs. It is immutable and safe for concurrent use.
 //
-// A task that was read without its table has an absent listing ([Listing.Absent]): it has the
-// number of designs and the digest of the table, but not the designs.
+// If a task was read without its table, its listing is absent ([Listing.Absent]): it has the number
+// of designs and the digest of the table, but not the designs.
 type Listing struct {
 	space     *Space
-	rows      [][]Value // nil when absent
-	encoded   []float64 // row after row
-	neighbors [][]int   // ascending; nil without a graph
+	rows      [][]Value // values of each design; nil if the listing is absent
+	encoded   []float64 // encoded designs, one after the other
+	neighbors [][]int   // neighbors of each design, ascending; nil without a graph
 	count     int
-	digest    string // of rows and neighbors
+	digest    string // digest of rows and neighbors
 	file      string
 
-	byDesign map[string]int // the bytes of an encoded design -> its number
+	byDesign map[string]int // number of each design, by the bytes of its encoding (placeOf)
 	closest  func(u []float64) int
 }
 
-// NewListed returns the space of the parameters that has only these designs: 1 to 100,000, with a
-// value per parameter in each, no two of them equal. The number of designs times the coordinates of
-// an encoded design is at most 4,194,304.
+// NewListed returns the space whose only designs are the given rows, each with a value for every
+// parameter. There must be 1 to 100,000 rows, no two of them equal. The number of rows times the
+// number of coordinates of an encoded design must be at most 4,194,304.
 //
-// neighbors holds, for each design, the indices of its neighbors, from 0; nil means no
-// graph. Every design has at least one neighbor, no design is its own neighbor, and the
-// relation is symmetric. The returned error joins all violations.
+// The argument neighbors has, for each row, the indices of its neighbors, from 0; nil means no
+// graph. Every row must have a neighbor, no row may be its own neighbor, and the relation must be
+// symmetric. The returned error joins all violations.
 func NewListed(parameters []Parameter, rows [][]Value, neighbors [][]int) (*Space, error) {
 	s, err := NewSpace(parameters)
 	if err != nil {
@@ -57,10 +57,11 @@ func NewListed(parameters []Parameter, rows [][]Value, neighbors [][]int) (*Spac
 	return s.withListing(l), nil
 }
 
-// Within returns the space of a node that can evaluate only these designs of s, for example because
-// it has only recorded evaluations. The node chooses among its listing. It is no part of the task: a
-// task with such a space keeps its ID, and peers may evaluate other designs, which [Space.Whole]
-// encodes. rows are as for NewListed. It returns an error for a space with a graph.
+// Within returns the space of a node that can evaluate only the given rows of s, for example
+// because it has only recorded evaluations. The node then chooses among these. The restriction is
+// not part of the task: the task keeps its ID, and peers may evaluate other designs, which
+// [Space.Whole] encodes. The conditions on rows are those of NewListed. A space with a graph gives
+// an error.
 func (s *Space) Within(rows [][]Value) (*Space, error) {
 	if l := s.present(); l != nil && l.Graph() {
 		return nil, errors.New("task: a space with a graph of its designs has no part of which some are left out")
@@ -83,8 +84,8 @@ func (s *Space) Within(rows [][]Value) (*Space, error) {
 	return part, nil
 }
 
-// Whole returns the space of the task. For a space from Within it is the space that contains it, and
-// otherwise s itself.
+// Whole returns the space of the task. This is the space on which Within was called, or s itself if
+// s is not from Within.
 func (s *Space) Whole() *Space {
 	if s.whole != nil {
 		return s.whole
@@ -92,7 +93,8 @@ func (s *Space) Whole() *Space {
 	return s
 }
 
-// list checks the designs and the graph and returns the listing, nil after a fault. It keeps the slices.
+// list checks the designs and the graph and returns the listing, or nil after a fault. The listing
+// keeps no slice of rows or neighbors.
 func (s *Space) list(rows [][]Value, neighbors [][]int, f *faults) *Listing {
 	if n := len(rows); n < 1 || n > maxListed {
 		f.add(whole, "%d designs; accepted: 1 to %d", n, maxListed)
@@ -136,7 +138,7 @@ func (s *Space) list(rows [][]Value, neighbors [][]int, f *faults) *Listing {
 	return l
 }
 
-// checkGraph reports errors in lists of neighbors, which must be in ascending order.
+// checkGraph adds the errors of the graph to f. Each list of neighbors must be in ascending order.
 func checkGraph(neighbors [][]int, f *faults) {
 	for i, named := range neighbors {
 		if len(named) == 0 {
@@ -162,20 +164,20 @@ func hasNumber(ascending []int, n int) bool {
 	return found
 }
 
-// absentListing returns the listing by its canonical form, without designs.
+// absentListing returns a listing without designs, from its canonical form.
 func absentListing(s *Space, count int, digest string) *Listing {
 	return &Listing{space: s, count: count, digest: digest}
 }
 
-// withListing returns the space with the listing, which must have the same parameters.
+// withListing returns a copy of the space with the listing, whose parameters must be the same.
 func (s *Space) withListing(l *Listing) *Space {
 	listed, of := *s, *l
 	listed.listing, of.space = &of, &listed
 	return &listed
 }
 
-// Listing returns the listed designs of the space; nil if every combination of the parameters' values
-// is a design.
+// Listing returns the list of the space's designs. It is nil if every combination of parameter
+// values is a design.
 func (s *Space) Listing() *Listing { return s.listing }
 
 // present returns the listing if its designs are known, else nil.
@@ -186,28 +188,29 @@ func (s *Space) present() *Listing {
 	return s.listing
 }
 
-// Absent reports whether the designs are unknown because the task was read without its
-// table. Such a listing has only a length, and the parameters alone define the space. A nil
-// Listing is not absent.
+// Absent reports whether the designs are unknown because the task was read without its table. Such
+// a listing has only a length and a digest, and the space behaves as if every combination of
+// parameter values were a design. A nil Listing is not absent.
 func (l *Listing) Absent() bool { return l != nil && l.rows == nil }
 
 // Len returns the number of designs, 1 to 100,000.
 func (l *Listing) Len() int { return l.count }
 
-// File returns the path of the table in the task file, "" if the designs are not from a table.
+// File returns the path of the table as written in the task file, or "" if the designs are not from
+// a table.
 func (l *Listing) File() string { return l.file }
 
-// Design returns design number i. It panics if there is none, and if the listing is absent.
+// Design returns design number i. It panics if there is no such design or the listing is absent.
 func (l *Listing) Design(i int) Design { return Design{space: l.space, values: l.rows[i]} }
 
-// Encode writes the encoding of design number i to u, which must have length Space.Dim. It panics in
-// the same cases as Design.
+// Encode writes the encoding of design number i to u, which must have length Space.Dim. It panics
+// if there is no such design or the listing is absent.
 func (l *Listing) Encode(u []float64, i int) {
 	l.space.checkDim(u)
 	copy(u, l.encoded[i*len(u):(i+1)*len(u)])
 }
 
-// Index returns the number of a design; false if it is not listed.
+// Index returns the number of a design; ok is false if the design is not listed.
 func (l *Listing) Index(d Design) (i int, ok bool) {
 	if l.Absent() || d.IsZero() || l.space.checkValues(d) != nil {
 		return 0, false
@@ -215,17 +218,17 @@ func (l *Listing) Index(d Design) (i int, ok bool) {
 	return l.index(d.values)
 }
 
-// index is Index for values that the parameters accept.
+// index returns the number of the design with these values, which the parameters must accept.
 func (l *Listing) index(values []Value) (i int, ok bool) {
 	i, ok = l.byDesign[string(placeOf(nil, l.space.encode(values)))]
 	return i, ok && slices.Equal(l.rows[i], values)
 }
 
-// Graph reports whether there is a graph of neighbors.
+// Graph reports whether the listing has a graph of neighbors.
 func (l *Listing) Graph() bool { return l.neighbors != nil }
 
-// Neighbors returns the numbers of design i's neighbors, ascending; nil without a graph. The caller
-// must not change the slice.
+// Neighbors returns the numbers of design i's neighbors, ascending. It is nil without a graph. The
+// caller must not change the slice.
 func (l *Listing) Neighbors(i int) []int {
 	if l.neighbors == nil {
 		return nil
@@ -233,8 +236,9 @@ func (l *Listing) Neighbors(i int) []int {
 	return l.neighbors[i]
 }
 
-// Within returns the numbers of the designs that are 1 to steps moves away from design i, ascending,
-// without i itself. A move goes to a neighbor. It is nil without a graph.
+// Within returns the numbers of the designs that are reachable from design i in at most the given
+// number of moves, ascending and without i itself. Each move goes to a neighbor. It is nil without
+// a graph.
 func (l *Listing) Within(i, steps int) []int {
 	if l.neighbors == nil {
 		return nil
@@ -257,17 +261,17 @@ func (l *Listing) Within(i, steps int) []int {
 	return all
 }
 
-// nearest returns the number of the design whose encoding has the smallest Euclidean distance from u,
-// the first of equals. u must be within the cube.
+// nearest returns the number of the design whose encoding has the smallest Euclidean distance from
+// u. Among equal distances it is the first design. All coordinates of u must be in [0, 1].
 func (l *Listing) nearest(u []float64) int {
-	var room [16 * 8]byte // large enough for most spaces, without an allocation
+	var room [16 * 8]byte // large enough for most spaces, so that no memory is allocated
 	if i, ok := l.byDesign[string(placeOf(room[:0], u))]; ok {
 		return i
 	}
 	return l.closest(u)
 }
 
-// placeOf returns the bytes of an encoded design. It reuses the memory of b.
+// placeOf returns the bytes of an encoded design, as a key of byDesign. It reuses the memory of b.
 func placeOf(b []byte, u []float64) []byte {
 	b = b[:0]
 	for _, x := range u {
@@ -276,8 +280,9 @@ func placeOf(b []byte, u []float64) []byte {
 	return b
 }
 
-// sum returns the digest, a SHA-256 of one line for each design: the JSON list of its values and, with
-// a graph, the list of its neighbors' numbers, counted from 1.
+// sum returns the digest: the SHA-256 hash of one line for each design. A line is the JSON list of
+// the design's values. With a graph, its last element is the list of the neighbors' numbers, which
+// count from 1.
 func (l *Listing) sum() string {
 	h := sha256.New()
 	for i, row := range l.rows {
@@ -294,7 +299,7 @@ func (l *Listing) sum() string {
 		}
 		text, err := marshal(form)
 		if err != nil {
-			panic(err) // values of a design are always finite
+			panic(err) // cannot happen: a design has only finite numbers
 		}
 		h.Write(append(text, '\n'))
 	}

@@ -6,36 +6,37 @@ import (
 	"maps"
 )
 
-// Spec has the content of a task file in Go values.
+// Spec has the content of a task file as Go values.
 type Spec struct {
 	Name       string
 	Goal       Goal
 	Parameters []Parameter
 
-	// Listing has the task's designs. It must come from a space with these parameters
-	// (NewListed). Nil means every combination. MaxMoves is Task.MaxMoves.
+	// Listing has the task's designs. It must come from a space with the same parameters
+	// (NewListed). Nil means that every combination of values is a design. MaxMoves is
+	// Task.MaxMoves.
 	Listing  *Listing
 	MaxMoves int
 
-	// Constraints are at most 16, in any order.
+	// Constraints has at most 16 constraints, in any order.
 	Constraints []Constraint
 
-	// Failures is the key failures; "" is its default.
+	// Failures is the value of the key failures; "" means its default.
 	Failures Failures
 
-	// Strategy is the section strategy. An empty Type, InitialDesigns 0 and nil Settings stand
-	// for the defaults of the file. Its Settings come from the strategy's package, or are a
-	// [Settings] with some of the keys.
+	// Strategy is the section strategy. An empty Type, InitialDesigns 0 and nil Settings mean the
+	// defaults of a task file. Its Settings come from the strategy's package, or are [Settings]
+	// with some of the keys.
 	Strategy Strategy
 
 	// Surrogate and Privacy are the other optional sections of the task file, with the same keys.
-	// A missing key has the default of the file.
+	// Missing keys have the defaults of a task file.
 	Surrogate, Privacy Settings
 }
 
-// Settings holds keys of a section of the task file, as in Settings{"share_every": 2}. Values are
-// numbers and texts, and lists of them for the roster and the fixed lengthscales. Settings implements
-// StrategySettings; missing keys have the defaults of the file.
+// Settings holds keys of a section of the task file, such as Settings{"share_every": 2}. Values are
+// numbers or texts; for the roster and the fixed lengthscales they are lists. Settings implements
+// StrategySettings. Missing keys have the defaults of a task file.
 type Settings map[string]any
 
 // Keys implements StrategySettings.
@@ -61,9 +62,9 @@ func (s Strategy) form() (map[string]any, error) {
 	return form, nil
 }
 
-// New returns the task of a file with the same content, as Parse does, with the same ID. It returns
-// the error of NewSpace for the parameters, an error if the Listing has other parameters, or
-// a *ParseError without positions.
+// New returns the task that Parse returns for a file with the same content, with the same ID. The
+// error is that of NewSpace for the parameters, an error if the Listing has other parameters, or a
+// *ParseError without positions.
 func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	space, err := NewSpace(spec.Parameters)
 	if err != nil {

@@ -5,18 +5,19 @@ import (
 	"math"
 )
 
-// Output names a number that an evaluation measures.
+// Output is the name of a number that an evaluation measures.
 type Output string
 
 const (
-	// Objective is the output to which Goal applies. Outputs of constraints have names.
+	// Objective is the output to which Goal applies. It has the empty name, unlike the outputs of
+	// constraints.
 	Objective Output = ""
 	// Completion is 1 if an evaluation completes and 0 if it fails. No constraint of a task
 	// file can have this name.
 	Completion Output = "(completion)"
 )
 
-// Outputs lists the objective and then the output of each of Bounds.
+// Outputs returns the objective, followed by the outputs of Bounds.
 func (t *Task) Outputs() []Output {
 	outputs := []Output{Objective}
 	for _, c := range t.Bounds() {
@@ -25,19 +26,20 @@ func (t *Task) Outputs() []Output {
 	return outputs
 }
 
-// Measurement is the measured outputs of one evaluation.
+// Measurement holds the measured outputs of one evaluation.
 type Measurement interface {
-	// Measured returns the value of an output, finite and in the output's own units; false if
-	// it was not measured.
+	// Measured returns the value of an output, which is finite and in the output's own units; ok is
+	// false if it was not measured.
 	Measured(output Output) (value float64, ok bool)
 }
 
-// Feasible reports whether a measurement satisfies all constraints. Without constraints
-// everything is feasible.
+// Feasible reports whether a measurement satisfies all constraints. Without constraints every
+// measurement is feasible.
 func (t *Task) Feasible(m Measurement) bool { return t.Violation(m) == 0 }
 
-// Violation returns the distance of a measurement from feasibility: the sum of the constraints'
-// [Constraint.Violation], 0 if it is feasible.
+// Violation returns the distance of a measurement from feasibility: the sum of
+// [Constraint.Violation] over all constraints. It is 0 for a feasible measurement. An output that
+// was not measured counts as NaN.
 func (t *Task) Violation(m Measurement) float64 {
 	sum := 0.0
 	for _, c := range t.Constraints {
@@ -50,7 +52,8 @@ func (t *Task) Violation(m Measurement) float64 {
 	return sum
 }
 
-// Violated returns the outputs of the constraints that a measurement violates.
+// Violated returns the outputs of the constraints that a measurement violates. An output that was
+// not measured violates its constraint.
 func (t *Task) Violated(m Measurement) (outputs []Output) {
 	for _, c := range t.Constraints {
 		if value, ok := m.Measured(c.Output); !ok || !c.Keeps(value) {
@@ -60,19 +63,20 @@ func (t *Task) Violated(m Measurement) (outputs []Output) {
 	return outputs
 }
 
-// Compare returns 1 if a is better than b, -1 if it is worse, and 0 if the task prefers
-// neither. Feasible measurements come first, then those of smaller violation, and then the
-// objective decides by the task's goal (Deb, "An efficient constraint handling method for
-// genetic algorithms", 2000, section 3). A measurement without the objective is the worst
-// among those of equal violation.
+// Compare returns 1 if a is better than b, -1 if it is worse, and 0 if the task prefers neither.
+// Feasible measurements are better than infeasible ones, and a smaller violation is better than a
+// larger one. For equal violations the objective decides by the task's goal. This is the order of
+// Deb, "An efficient constraint handling method for genetic algorithms", 2000, section 3. A
+// measurement without the objective is the worst among those of equal violation.
 func (t *Task) Compare(a, b Measurement) int {
 	return cmp.Or(cmp.Compare(t.Violation(b), t.Violation(a)), cmp.Compare(t.score(a), t.score(b)))
 }
 
-// Better reports whether a is better than b: see Compare.
+// Better reports whether a is better than b in the order of Compare.
 func (t *Task) Better(a, b Measurement) bool { return t.Compare(a, b) > 0 }
 
-// score returns the objective's value with the sign for which larger is better.
+// score returns the objective's value, negated if the goal is to minimise, so that larger is
+// better. Without the objective it is -Inf.
 func (t *Task) score(m Measurement) float64 {
 	value, ok := m.Measured(Objective)
 	if !ok {

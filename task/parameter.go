@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Scale is the mapping of a float or int parameter to the unit interval.
+// Scale defines how values of a float or int parameter map to the unit interval.
 type Scale string
 
 // The scales of float and int parameters.
@@ -28,17 +28,17 @@ type Parameter struct {
 	Low, High float64
 	Scale     Scale // of a float or int; empty means Linear
 
-	// Step restricts a float or int on linear scale to the values Low, Low+Step,
-	// Low+2·Step and so on up to High. If High is not one of them, a Space replaces it by
-	// the largest value. There are at most 2^40 values; 0 means any float, every int.
+	// Step restricts a float or int on linear scale to the values Low, Low+Step, Low+2·Step and so
+	// on up to High. If High is not among them, a Space replaces it by the largest of them. There
+	// may be at most 2^40 values. 0 means no restriction: any float, or every int.
 	Step float64
 
 	// Choices has the choices of a categorical: 2 to 64 different texts.
 	Choices []string
 
-	// Numbers has the choices of a categorical if they are numbers: 2 to 64, all
-	// different. For a float or int it replaces Low, High, Scale and Step: it has the
-	// values in ascending order, with equal distances on the unit interval.
+	// Numbers has the choices of a categorical if they are numbers: 2 to 64, all different. A float
+	// or int can have Numbers in place of Low, High, Scale and Step. They are then its values, in
+	// ascending order, with equal distances in the unit interval.
 	Numbers []float64
 }
 
@@ -49,21 +49,21 @@ const (
 	maxNameRunes  = 64
 	maxChoiceLen  = 256
 
-	maxSize      = 1e300   // of a float bound
-	minLogLow    = 1e-300  // of a float's low on log scale
-	minLogRatio  = 1.01    // high/low of a float on log scale
-	minRange     = 1e-290  // high-low of a float on linear scale
-	minSteps     = 1000    // minimum number of grid points in a float's range
+	maxSize      = 1e300   // absolute value of a float bound
+	minLogLow    = 1e-300  // lower bound of a float on log scale
+	minLogRatio  = 1.01    // minimum of high/low for a float on log scale
+	minRange     = 1e-290  // minimum of high-low for a float on linear scale
+	minSteps     = 1000    // minimum number of grid values (see axis) in a float's range
 	maxWhole     = 1 << 53 // larger whole numbers are not exact in float64
 	maxIntRange  = 1 << 40
-	maxLogIntTop = 1 << 41 // int bounds on log scale: above, log and exp are not exact to the unit
+	maxLogIntTop = 1 << 41 // upper bound of an int on log scale; above it log and exp are not exact to the unit
 )
 
-// problem is an error in one field of a parameter. The parser adds the
-// position of the field, NewSpace the parameter's name.
+// problem is an error in one field of a parameter. The parser adds the position of the field to the
+// message, NewSpace the name of the parameter.
 type problem struct {
-	field   string // key in the task file
-	item    int    // index in choices, or -1
+	field   string // key of the field in the task file
+	item    int    // index in choices, or -1 for the field itself
 	message string
 }
 
@@ -86,7 +86,7 @@ func (p Parameter) problems() []problem {
 	return append(all, p.misplaced()...)
 }
 
-// misplaced returns an error for each set field that does not apply to the parameter.
+// misplaced returns an error for each field that is set and does not apply to the parameter's kind.
 func (p Parameter) misplaced() []problem {
 	var all []problem
 	refuse := func(set bool, field, format string, a ...any) {
@@ -121,7 +121,7 @@ func checkParameterName(name string) string {
 		quote(name), maxNameRunes)
 }
 
-// boundProblems returns the errors that float and int bounds have in common.
+// boundProblems returns the errors of bounds for which floats and ints have the same rules.
 func (p Parameter) boundProblems() []problem {
 	var all []problem
 	for _, b := range []struct {
@@ -181,7 +181,7 @@ func (p Parameter) floatProblems() []problem {
 	return p.stepProblems()
 }
 
-// stepProblems returns errors in the step; the bounds must be valid.
+// stepProblems returns the errors of the step. The bounds must be valid.
 func (p Parameter) stepProblems() []problem {
 	least := 1.0
 	if p.Kind == Float {
@@ -208,7 +208,7 @@ func (p Parameter) stepProblems() []problem {
 	return nil
 }
 
-// upToLastStep returns the parameter with its last step as upper bound, and without a step.
+// upToLastStep returns the parameter with its last value as upper bound, and without a step.
 func (p Parameter) upToLastStep() Parameter {
 	g := newGrid(p)
 	p.High, p.Step = g.value(g.count-1).size(), 0
@@ -245,8 +245,8 @@ func (p Parameter) intProblems() []problem {
 	return all
 }
 
-// numberProblems returns errors in choices that are numbers. It returns none for texts, which
-// misplaced reports.
+// numberProblems returns the errors of choices that are numbers. It returns nothing for choices
+// that are texts: misplaced reports these.
 func (p Parameter) numberProblems() []problem {
 	if len(p.Choices) > 0 {
 		return nil
@@ -295,8 +295,8 @@ func (p Parameter) choiceProblems() []problem {
 	return all
 }
 
-// checkText checks a displayed text, such as a task's name or a choice. It returns an error message,
-// or "" if the text is valid.
+// checkText checks a text that users see, such as a task's name or a choice. It returns an error
+// message, or "" if the text is valid.
 func checkText(text string, most int) string {
 	switch {
 	case !utf8.ValidString(text):
@@ -313,7 +313,8 @@ func checkText(text string, most int) string {
 	return ""
 }
 
-// quote returns a quoted text of limited length, for error messages that repeat input.
+// quote returns a text in quotes, shortened to 80 characters. It is for error messages that repeat
+// input.
 func quote(text string) string {
 	const most = 80
 	if utf8.RuneCountInString(text) > most {
@@ -328,8 +329,8 @@ func (p Parameter) clone() Parameter {
 	return p
 }
 
-// listed returns the values that the parameter lists, in order; nil if it has bounds. Numbers of a
-// categorical are ints if all of them are whole.
+// listed returns the values of a parameter that lists them, in order; nil for a parameter with
+// bounds. Numbers of a categorical become ints if all of them are whole, else floats.
 func (p Parameter) listed() []Value {
 	var all []Value
 	if p.Kind == Bool {
@@ -348,7 +349,7 @@ func (p Parameter) listed() []Value {
 	return all
 }
 
-// wholeNumbers reports whether values of the Numbers are ints.
+// wholeNumbers reports whether the Numbers of the parameter are ints.
 func (p Parameter) wholeNumbers() bool {
 	fraction := func(v float64) bool { return v != math.Trunc(v) || math.Abs(v) > maxWhole }
 	return p.Kind == Int || p.Kind == Categorical && !slices.ContainsFunc(p.Numbers, fraction)

@@ -5,15 +5,15 @@ import (
 	"io/fs"
 )
 
-// section is an optional part of the task file besides name, goal and parameters. A new
-// section needs a file that defines it and a line in sections.
+// section defines an optional section of the task file. A new section needs a file that defines it
+// and a line in the function sections.
 type section struct {
 	key string
-	// parse reads the section into the task; the section is empty if it is not in the
-	// file. The task's Space is nil after errors in the parameters.
+	// parse reads the section into the task. If the file does not have the section, m is empty.
+	// After errors in the parameters, the task's Space is nil.
 	parse func(m *Section, t *Task)
-	// canonical returns the section with all defaults, or nil to leave it out, so
-	// that tasks without a newer section keep their ID.
+	// canonical returns the section with all defaults. If it returns nil, the canonical form omits
+	// the section, so that tasks without a newer section keep their ID.
 	canonical func(t *Task) any
 }
 
@@ -63,13 +63,13 @@ func Parse(file string, data []byte, strategies []StrategyType) (*Task, error) {
 	return newDecoder(file, strategies).parse(data)
 }
 
-// ParseBeside is Parse for a task file in a folder, from which it reads the table that the key
-// designs may name. The table is CSV of at most 64 MiB, with a header and a column for each
-// parameter. With a graph it has the column neighbors: the numbers of rows, from 1, with ; between
-// them.
+// ParseBeside is Parse for a task file in a folder with a table of designs, which the key designs
+// names. The table is CSV of at most 64 MiB, with a header and a column for each parameter. For a
+// graph it also has the column neighbors, with the numbers of the neighboring rows, from 1,
+// separated by semicolons.
 //
 // Errors in the table have the table's name, line and column. If the key designs has the form of
-// Canonical, ParseBeside reads no table, and the listing is absent.
+// Canonical, with a digest, ParseBeside reads no table, and the listing is absent.
 func ParseBeside(folder fs.FS, file string, data []byte, strategies []StrategyType) (*Task, error) {
 	d := newDecoder(file, strategies)
 	d.beside = folder
@@ -86,7 +86,7 @@ func (d *decoder) parse(data []byte) (*Task, error) {
 	if m := d.mapping(root, ""); m != nil {
 		m.task(t)
 	}
-	if len(d.errors) == 0 && len(t.Canonical()) > MaxFileBytes { // the canonical form contains all defaults
+	if len(d.errors) == 0 && len(t.Canonical()) > MaxFileBytes { // the file may be small although its canonical form, which contains all defaults, is not
 		d.errorf(position{1, 1}, "with all defaults written out the task takes %d bytes, accepted are %d", len(t.Canonical()), MaxFileBytes)
 	}
 	if len(d.errors) > 0 {
@@ -122,7 +122,7 @@ func (m *Section) task(t *Task) {
 	m.finish()
 }
 
-// formatVersion accepts the key that Canonical writes.
+// formatVersion reads the key "fbo", which only canonical forms have.
 func (m *Section) formatVersion() {
 	n, ok := m.entries["fbo"]
 	if !ok {
@@ -136,7 +136,7 @@ func (m *Section) formatVersion() {
 	}
 }
 
-// space reads the parameters; it returns nil after an error.
+// space reads the parameters. After an error it returns nil.
 func (m *Section) space() *Space {
 	items, ok := m.list("parameters")
 	if !ok {
@@ -158,7 +158,7 @@ func (m *Section) space() *Space {
 		return nil
 	}
 	space, err := NewSpace(parameters)
-	if err != nil { // impossible while parameter has the same checks as NewSpace
+	if err != nil { // cannot happen while the method parameter checks the same as NewSpace
 		m.Errorf("parameters", "%v", err)
 	}
 	return space

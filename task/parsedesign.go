@@ -14,8 +14,8 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// Check returns an error if d is not a design of this space. The error names the parameter, the value
-// and the accepted values. An absent listing accepts all values that its parameters accept.
+// Check returns an error if d is not a design of this space. The error names the parameter, the
+// value and the accepted values. If the listing is absent, only the parameters are checked.
 func (s *Space) Check(d Design) error {
 	if err := s.checkValues(d); err != nil {
 		return err
@@ -23,7 +23,8 @@ func (s *Space) Check(d Design) error {
 	return s.checkListed(d.values)
 }
 
-// checkListed returns an error if the values, which the parameters must accept, are not listed.
+// checkListed returns an error if no listed design has these values, which the parameters must
+// accept.
 func (s *Space) checkListed(values []Value) error {
 	l := s.present()
 	if l == nil {
@@ -35,7 +36,7 @@ func (s *Space) checkListed(values []Value) error {
 	return nil
 }
 
-// checkValues checks the values by the parameters only, not by a listing.
+// checkValues returns an error if the parameters do not accept the values. It ignores the listing.
 func (s *Space) checkValues(d Design) error {
 	if d.IsZero() {
 		return errors.New("task: the design has no values")
@@ -59,10 +60,10 @@ func (s *Space) checkValues(d Design) error {
 	return nil
 }
 
-// NewDesign returns the design with the given values, one per parameter in the
-// order of the space, or an error for the first value that is not accepted. A float with a
-// step may differ from a step's value by 1e-8 steps or the last place of a float64. The design
-// then has the exact value of the step.
+// NewDesign returns the design with the given values, one for each parameter in the order of the
+// space. The error describes the first value that is not accepted. For a float with a step, a value
+// may differ from a step by 1e-8 steps or one unit in the last place; the design then has the exact
+// value of the step.
 func (s *Space) NewDesign(values ...Value) (Design, error) {
 	if len(values) != len(s.parameters) {
 		return Design{}, fmt.Errorf("task: %d values given for %d parameters: %s", len(values), len(s.parameters), s.names())
@@ -77,8 +78,8 @@ func (s *Space) NewDesign(values ...Value) (Design, error) {
 	return s.designOf(taken)
 }
 
-// designOf returns the design of values that the parameters accept. If the space has a listing, it
-// returns an error for designs that are not listed.
+// designOf returns the design with values that the parameters accept. If the space has a listing
+// without this design, it returns an error.
 func (s *Space) designOf(values []Value) (Design, error) {
 	if err := s.checkListed(values); err != nil {
 		return Design{}, err
@@ -94,7 +95,7 @@ func (s *Space) names() string {
 	return sanitize.List(names)
 }
 
-// accepted describes the values that the parameter accepts.
+// accepted returns a description of the values that the parameter accepts.
 func (p Parameter) accepted() string {
 	if listed := p.listed(); listed != nil {
 		texts := make([]string, len(listed))
@@ -116,7 +117,7 @@ func (p Parameter) accepted() string {
 	return fmt.Sprintf("%s from %s to %s%s", what, formatFloat(p.Low), formatFloat(p.High), steps)
 }
 
-// quoted returns the value in the form of error messages: texts in quotes.
+// quoted returns the value as error messages show it: texts are in quotes.
 func (v Value) quoted() string {
 	if v.kind == Categorical {
 		return quote(v.choice)
@@ -128,8 +129,8 @@ func (p Parameter) rejected(value string) error {
 	return fmt.Errorf("task: parameter %q: %s is not accepted; it takes %s", p.Name, value, p.accepted())
 }
 
-// take returns the design's value for a given value v of parameter i, or an error if it is not
-// accepted.
+// take checks that parameter i accepts the value v. It returns the value for the design, which is
+// the exact one of a step, or an error.
 func (s *Space) take(i int, v Value) (Value, error) {
 	p := s.parameters[i]
 	ok := false
@@ -150,10 +151,10 @@ func (s *Space) take(i int, v Value) (Value, error) {
 	return v, nil
 }
 
-// ParseDesign returns the design with the given values by name. values must have every
-// parameter and no other names. A number is a Go number or a json.Number (for an int also
-// a whole float), a choice among texts is a string, and a bool is a bool. A Value of the
-// parameter's kind is accepted too.
+// ParseDesign returns the design with the given values by parameter name. There must be a value for
+// every parameter and no other name. A number is a Go number or a json.Number; an int may also be a
+// whole float. A choice among texts is a string, and a bool is a bool. A Value of the parameter's
+// kind is accepted too.
 func (s *Space) ParseDesign(values map[string]any) (Design, error) {
 	for name := range values {
 		if _, ok := s.index[name]; !ok {
@@ -187,8 +188,9 @@ func (s *Space) unknown(values map[string]any) error {
 	return fmt.Errorf("task: unknown parameter %s; accepted: %s", quote(slices.Min(names)), s.names())
 }
 
-// ParseValue returns the value of the named parameter from a text in the form of Value.String. It
-// ignores the case of true and false, and surrounding spaces except in a choice among texts.
+// ParseValue returns the value of the named parameter from a text that Value.String has written. It
+// accepts true and false in any case, and ignores surrounding spaces except in a choice among
+// texts.
 func (s *Space) ParseValue(name, text string) (Value, error) {
 	i, ok := s.index[name]
 	if !ok {
@@ -227,7 +229,8 @@ func (s *Space) parse(i int, given any) (Value, error) {
 	return s.take(i, v)
 }
 
-// number returns the parameter's value for a given number.
+// number converts a given number to a value of the parameter; ok is false if the number has the
+// wrong type.
 func (p Parameter) number(given any) (v Value, ok bool) {
 	var whole int64
 	var size float64
@@ -264,7 +267,7 @@ func describe(given any) string {
 	return fmt.Sprintf("a %T", given)
 }
 
-// number converts a number to a float64, rounded if necessary.
+// number converts any Go number or json.Number to a float64, which may round it.
 func number(given any) (float64, bool) {
 	switch given := given.(type) {
 	case float64:
@@ -279,8 +282,8 @@ func number(given any) (float64, bool) {
 	return float64(whole), ok
 }
 
-// wholeNumber converts a whole number. It accepts floats up to 2^53, since larger ones may have been
-// rounded.
+// wholeNumber converts any whole number to an int64. It accepts floats only up to 2^53, since
+// larger ones may have been rounded before.
 func wholeNumber(given any) (int64, bool) {
 	switch given := given.(type) {
 	case int:
@@ -312,12 +315,12 @@ func wholeNumber(given any) (int64, bool) {
 	return 0, false
 }
 
-// maxDesignLen bounds the JSON of a design: 100 parameters of the longest choices,
-// fully escaped, fit.
+// maxDesignLen is the maximum length of a design's JSON. It suffices for 100 parameters with the
+// longest choices, in which every character is escaped.
 const maxDesignLen = 1 << 19
 
-// UnmarshalDesign reads the JSON object that Design.MarshalJSON writes. It accepts the same values as
-// ParseDesign. A repeated name and text after the object are errors.
+// UnmarshalDesign parses the JSON object that Design.MarshalJSON writes. It accepts the same values
+// as ParseDesign. A repeated name, or text after the object, is an error.
 func (s *Space) UnmarshalDesign(data []byte) (Design, error) {
 	if len(data) > maxDesignLen {
 		return Design{}, fmt.Errorf("task: design of %d bytes; at most %d are accepted", len(data), maxDesignLen)

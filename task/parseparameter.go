@@ -8,7 +8,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// parameter reads one item of the list of parameters. folded has the names of earlier items.
+// parameter reads one item of the list of parameters. The argument folded has the names of the
+// items before it.
 func (m *Section) parameter(folded map[string]string) Parameter {
 	var p Parameter
 	name, ok := m.text("name")
@@ -43,7 +44,7 @@ func (m *Section) parameter(folded map[string]string) Parameter {
 		}
 		m.Refuse("choices", "type: categorical, float or int")
 	default:
-		return p // further errors depend on the type
+		return p // further checks depend on the type
 	}
 	m.finish()
 	if ok {
@@ -54,7 +55,8 @@ func (m *Section) parameter(folded map[string]string) Parameter {
 	return p
 }
 
-// beside reports an error if the key is present together with one of the keys that it replaces.
+// beside reports an error, and returns true, if the section has the key together with a key that it
+// replaces.
 func (m *Section) beside(key string, others []string) bool {
 	for _, other := range others {
 		if _, found := m.entries[other]; found {
@@ -68,7 +70,7 @@ func (m *Section) beside(key string, others []string) bool {
 
 func rangeKeys() []string { return []string{"low", "high", "scale", "step"} }
 
-// report reports the problems of a parameter at the positions of its fields.
+// report reports the errors of a parameter, each at the position of its field in the file.
 func (m *Section) report(p Parameter, items []ast.Node) {
 	for _, problem := range p.problems() {
 		at := m.valueAt(problem.field)
@@ -95,8 +97,8 @@ func (m *Section) bounds(p *Parameter) bool {
 		}
 	}
 	if p.Kind == Int {
-		// 9007199254740993 and 0.99999999999999999 become whole numbers within range as
-		// float64; accepting them would change the value silently.
+		// As float64, 9007199254740993 and 0.99999999999999999 become whole numbers within range.
+		// Accepting them would silently change the value.
 		ok = m.wholeBound("low", low, lowOK && !lowExact) && ok
 		ok = m.wholeBound("high", high, highOK && !highExact) && ok
 		ok = m.wholeBound("step", p.Step, !stepExact) && ok
@@ -117,12 +119,12 @@ func (m *Section) wholeBound(key string, v float64, rounded bool) bool {
 	return false
 }
 
-// choices reads the choices, which are all texts or all numbers. It returns the items for the
-// positions of later errors.
+// choices reads the key choices, whose items must be all texts or all numbers. It returns the
+// items, whose positions later errors need.
 func (m *Section) choices(p *Parameter) ([]ast.Node, bool) {
 	items, ok := m.list("choices")
 	if p.Kind != Categorical {
-		p.Numbers = []float64{} // an empty list counts as numbers
+		p.Numbers = []float64{} // so that an empty list counts as a list of numbers
 	}
 	texts := slices.ContainsFunc(items, func(n ast.Node) bool { return m.d.scalar(n).form == formText })
 	for _, n := range items {
@@ -150,13 +152,13 @@ func (m *Section) choices(p *Parameter) ([]ast.Node, bool) {
 	return items, ok
 }
 
-// choice returns the value of a choice that is a number, or an error message.
+// choice returns the value of a numeric choice, or an error message.
 func (s scalar) choice() (v float64, message string) {
 	v, exact, message := s.number()
 	switch {
 	case message != "":
 		return 0, "a choice " + message
-	case !exact && v == math.Trunc(v) && math.Abs(v) <= maxWhole: // 9007199254740993 must not become 9007199254740992
+	case !exact && v == math.Trunc(v) && math.Abs(v) <= maxWhole: // otherwise 9007199254740993 would become 9007199254740992
 		return 0, fmt.Sprintf("choice %s is a number with more digits than a float64 holds", shorten(s.text))
 	}
 	return v, ""

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Names of mechanisms of privacy in a task file.
+// Values of the key mechanism in a task file.
 const (
-	MechanismLocal     = "local"     // each node adds all of the noise itself
-	MechanismAggregate = "aggregate" // each node adds a part of the noise, and only sums become visible
+	MechanismLocal     = "local"     // each node itself adds all of the noise to what it shares
+	MechanismAggregate = "aggregate" // each node adds a part of the noise, and only sums over nodes become visible
 )
 
 const (
@@ -44,7 +44,7 @@ func parsePrivacy(m *Section, t *Task) {
 		t.Privacy = m.privacy(t, mechanism)
 		t.Privacy.Aggregate = m.aggregate(t)
 		m.suits(mechanism, ", which shares sums alone; with strategy "+chosen.Name+" nothing is summed")
-	case "": // an unknown word was reported; the keys may belong to the intended mechanism
+	case "": // an unknown mechanism was already reported; the other keys may belong to the intended one
 		m.Accept(promiseKeys()...)
 		m.Accept(aggregateKeys()...)
 	}
@@ -66,9 +66,9 @@ func parsePrivacy(m *Section, t *Task) {
 	m.finish()
 }
 
-// suits reports an error if the strategy does not support the mechanism.
+// suits reports an error, with the reason why, if the strategy does not support the mechanism.
 func (m *Section) suits(mechanism, why string) {
-	if chosen := m.d.chosen; chosen.Name != "" && chosen.Mechanism != mechanism { // without a name, an error in its section was reported
+	if chosen := m.d.chosen; chosen.Name != "" && chosen.Mechanism != mechanism { // without a name, an error in the section strategy was already reported
 		m.Errorf("mechanism", "mechanism %s applies only with strategy type %s%s", mechanism, strings.Join(m.d.strategyNames(mechanism), " or "), why)
 	}
 }
@@ -91,8 +91,9 @@ func (m *Section) privacy(t *Task, mechanism string) *Privacy {
 	return p
 }
 
-// defaultClip returns the typical norm of released vectors, or that of a draw of the prior. Few vectors
-// should be clipped, and a larger clip increases the noise.
+// defaultClip returns the default of the key clip: the typical norm of released vectors, or without
+// a release that of a draw of the prior. A larger clip needs more noise, a smaller one would clip
+// many vectors.
 func defaultClip(t *Task) float64 {
 	if r, ok := t.Release(); ok {
 		return r.Norm
@@ -100,8 +101,8 @@ func defaultClip(t *Task) float64 {
 	return math.Sqrt(float64(t.Surrogate.Features))
 }
 
-// maxClip returns the largest accepted norm. The vector of a design is not longer than Release.Norm, so
-// that noise for a larger norm would not improve privacy.
+// maxClip returns the largest accepted value of clip. If the released vector is a design, this is
+// Release.Norm: no design's vector is longer, so a larger clip would only add noise.
 func maxClip(t *Task) float64 {
 	if r, ok := t.Release(); ok && r.Place {
 		return r.Norm

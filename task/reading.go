@@ -8,17 +8,18 @@ import (
 	"strconv"
 )
 
-// Reading is the value that an evaluation reports for a constraint: a number, or true or false. Its
-// JSON is the number or truth value. Readings are comparable with ==; the zero Reading is the number 0.
+// Reading is the value that an evaluation reports for a constraint: a number or a truth value. Its
+// JSON is that number or truth value. Readings are comparable with ==; the zero Reading is the
+// number 0.
 type Reading struct {
 	value float64
 	truth bool
 }
 
-// Number returns the reading of a number.
+// Number returns a reading that is a number.
 func Number(value float64) Reading { return Reading{value: value} }
 
-// Truth returns the reading true (the constraint is satisfied) or false.
+// Truth returns a reading that is a truth value; true means that the constraint is satisfied.
 func Truth(kept bool) Reading {
 	if kept {
 		return Reading{value: 1, truth: true}
@@ -26,10 +27,10 @@ func Truth(kept bool) Reading {
 	return Reading{truth: true}
 }
 
-// IsTruth reports whether the reading is true or false rather than a number.
+// IsTruth reports whether the reading is a truth value rather than a number.
 func (r Reading) IsTruth() bool { return r.truth }
 
-// Float returns the number, or 1 for true and 0 for false.
+// Float returns the number, or for a truth value 1 (true) or 0 (false).
 func (r Reading) Float() float64 { return r.value }
 
 func (r Reading) String() string {

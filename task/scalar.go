@@ -11,9 +11,9 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// scalar is a value of the file, read by the rules of this package. YAML versions
-// and libraries disagree on the meaning of 1e3, 010 or 1_000, and a task must have the
-// same meaning everywhere.
+// scalar is a value of the file, interpreted by this package's own rules. YAML versions and
+// libraries disagree on the meaning of 1e3, 010 or 1_000, but a task must mean the same for every
+// node.
 type scalar struct {
 	form form
 	text string
@@ -22,9 +22,9 @@ type scalar struct {
 type form int
 
 const (
-	formText      form = iota // a quoted text, or a plain one without another form
+	formText      form = iota // a quoted text, or a plain text of no other form
 	formNumber                // a decimal number
-	formOddNumber             // a number in another notation: never accepted
+	formOddNumber             // a number in another notation, such as 0x1F; always rejected
 	formNotFinite
 	formBool
 	formNull
@@ -32,8 +32,8 @@ const (
 	formMapping
 )
 
-// decimalPattern matches decimal numbers. An octal 010, a hexadecimal 0x1F or a 1_000 does not match
-// and is rejected.
+// decimalPattern matches decimal numbers. It does not match octal 010, hexadecimal 0x1F or 1_000,
+// which are rejected.
 func decimalPattern() *regexp.Regexp {
 	return regexp.MustCompile(`^[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
 }
@@ -82,7 +82,7 @@ func (d *decoder) plain(text string) scalar {
 	return scalar{formText, text}
 }
 
-// describe returns the value's description for messages of the form "must be ..., not ...".
+// describe returns a description for messages of the form "must be ..., not ...".
 func (s scalar) describe() string {
 	switch s.form {
 	case formText:
@@ -106,10 +106,11 @@ func shorten(text string) string {
 	return text
 }
 
-// maxNumberLen bounds the digits of a number; a float64 needs 17.
+// maxNumberLen is the maximum number of characters of a number. A float64 needs 17 digits.
 const maxNumberLen = 64
 
-// number returns the value and whether the float64 is exactly the written number, or an error message.
+// number returns the value of a number, or an error message. The result exact reports whether the
+// float64 equals the written number.
 func (s scalar) number() (v float64, exact bool, message string) {
 	switch s.form {
 	case formNumber:
@@ -129,5 +130,5 @@ func (s scalar) number() (v float64, exact bool, message string) {
 	}
 	written, _, err := big.ParseFloat(s.text, 10, 512, big.ToNearestEven)
 	exact = err == nil && written.Cmp(big.NewFloat(v)) == 0
-	return FloatValue(v).float, exact, "" // never a negative zero
+	return FloatValue(v).float, exact, "" // converts negative zero to zero
 }

@@ -8,44 +8,44 @@ import (
 	"strings"
 )
 
-// Space is the search space of a task: an ordered list of parameters, and the
-// map between designs and points of the unit cube on which surrogates and
-// acquisition functions work. It is immutable and safe for concurrent use.
+// Space is the search space of a task: an ordered list of parameters. It maps designs to points of
+// the unit cube, on which surrogates and acquisition functions work, and back. It is immutable and
+// safe for concurrent use.
 //
-// The cube has one coordinate per float or int and a one-hot block per categorical
-// or bool, with a coordinate for each choice, and for false and true. The order of
+// The cube has one coordinate for each float or int. A categorical has a one-hot block with a
+// coordinate for each choice; a bool has a block with coordinates for false and true. The order of
 // parameters and of choices is part of the space.
 //
-// Every combination of the parameters' values is a design. With a [Listing] only the listed ones are.
+// Every combination of parameter values is a design, unless the space has a [Listing]: then only
+// the listed designs are.
 type Space struct {
 	parameters []Parameter
-	index      map[string]int // name -> position in parameters
+	index      map[string]int // position of each name in parameters
 	blocks     []Block
-	axes       []axis    // one per parameter; used for floats of any value
-	grids      []grid    // one per parameter; used for other numbers with an order
+	axes       []axis    // one per parameter; used for floats without steps or listed numbers
+	grids      []grid    // one per parameter; used for all other ordered numbers
 	listed     [][]Value // one per parameter; used for one-hot blocks
 	dim        int
-	listing    *Listing // nil when every combination is a design
-	whole      *Space   // the task's space, if this one has only the designs that one node can evaluate; else nil
+	listing    *Listing // nil if every combination of values is a design
+	whole      *Space   // set if this space has only the designs that one node can evaluate: the task's space; else nil
 }
 
-// Block is the part of an encoded point that belongs to one parameter:
-// coordinates Start to Start+Len-1.
+// Block describes the coordinates of an encoded design that belong to one parameter: Start to
+// Start+Len-1.
 type Block struct {
 	Start, Len int
 
-	// Kind defines the meaning of the coordinates. Float is one coordinate, any of [0, 1].
-	// Int is one coordinate with Count possible values, also for floats in steps and listed
-	// numbers. Categorical is one-hot, also for bools. The two values of a bool are unordered
-	// like those of a categorical with two choices, and have the same lengthscale.
+	// Kind defines the meaning of the coordinates. A Float is one coordinate, with any value in [0,
+	// 1]. An Int is one coordinate with Count possible values; floats in steps and listed numbers
+	// are Ints too. A Categorical is one-hot; bools are Categoricals too, since their two values
+	// have no order. They have the same lengthscale as a categorical with two choices.
 	Kind Kind
 
-	Count int64 // number of the parameter's values; 0 for Float
+	Count int64 // number of possible values; 0 for Float
 }
 
-// NewSpace returns the space of the parameters, or an error that joins all errors in
-// them. It accepts 1 to 100 parameters, with names that differ in more than upper and
-// lower case.
+// NewSpace returns the space of the parameters, or an error that joins all their errors. It accepts
+// 1 to 100 parameters. Their names must differ in more than upper and lower case.
 func NewSpace(parameters []Parameter) (*Space, error) {
 	if n := len(parameters); n < 1 || n > maxParameters {
 		return nil, fmt.Errorf("task: %d parameters given; accepted: 1 to %d", n, maxParameters)
@@ -70,8 +70,8 @@ func NewSpace(parameters []Parameter) (*Space, error) {
 	return s, nil
 }
 
-// checkRepeated returns an error message if a name is in folded, and otherwise adds it. Names that
-// differ only in case would collide as environment variables.
+// checkRepeated adds a name to folded, or returns an error message if it is already there. Names
+// that differ only in case count as equal, since they would be the same environment variable.
 func checkRepeated(folded map[string]string, name string) string {
 	key := strings.ToUpper(name)
 	first, taken := folded[key]
@@ -110,8 +110,8 @@ func (s *Space) add(i int, p Parameter) {
 	s.dim += block.Len
 }
 
-// normalised returns the unique form of a valid parameter, so that equal spaces have equal canonical
-// forms.
+// normalised returns the unique form of a valid parameter, so that equal spaces have the same
+// canonical form.
 func (p Parameter) normalised() Parameter {
 	for i, v := range p.Numbers {
 		p.Numbers[i] = FloatValue(v).float
@@ -151,11 +151,11 @@ func (s *Space) Len() int { return len(s.parameters) }
 // Dim returns the number of coordinates of an encoded design.
 func (s *Space) Dim() int { return s.dim }
 
-// Blocks returns which coordinates belong to which parameter, in order.
+// Blocks returns the blocks of coordinates, one for each parameter, in order.
 func (s *Space) Blocks() []Block { return slices.Clone(s.blocks) }
 
-// Encode returns the point of d in the unit cube, of length Dim. It panics if d is not a design of
-// this space (see Check).
+// Encode returns the point in the unit cube for a design: Dim coordinates. It panics if d is not a
+// design of this space (see Check).
 func (s *Space) Encode(d Design) []float64 {
 	if d.space != s {
 		if err := s.Check(d); err != nil {
@@ -182,18 +182,18 @@ func (s *Space) encode(values []Value) []float64 {
 	return u
 }
 
-// Decode returns the design at u, which must have length Dim; otherwise it panics. Any u
-// gives a valid design: coordinates outside [0, 1] move to the nearer end, and NaN
-// counts as the lowest number (a bound, and never a category's maximum). A coordinate of
-// 0 gives exactly low, 1 exactly high. A category is the largest coordinate of its block,
-// the first of equals.
+// Decode returns the design at the point u. It panics if the length of u is not Dim. Any u gives a
+// valid design. Coordinates below 0 count as 0, and those above 1 as 1. NaN counts as the lowest
+// number: as 0 for a float or int, and never as the largest coordinate of a category. The
+// coordinate 0 gives exactly the lower bound, 1 exactly the upper bound. A category is the choice
+// with the largest coordinate in its block, the first of equals.
 //
-// Decoded floats are on a fine decimal grid, so that for v = Decode(u), Decode(Encode(v))
-// is exactly v. A design with values off the grid (NewDesign, ParseDesign) keeps its
-// values. Encode returns its exact point, and only Decode would round it.
+// Decoded floats are on a fine decimal grid. So for v = Decode(u), Decode(Encode(v)) is exactly v.
+// A design from NewDesign or ParseDesign may have values off the grid. It keeps them, and Encode
+// returns its exact point; only Decode would round them.
 //
-// With a Listing the design is the listed one whose encoding has the smallest Euclidean
-// distance from u, the first of equals, with the listed values.
+// With a Listing, Decode returns the listed design whose encoding has the smallest Euclidean
+// distance from u, the first of equals.
 func (s *Space) Decode(u []float64) Design {
 	s.checkDim(u)
 	if l := s.present(); l != nil {
@@ -213,11 +213,11 @@ func (s *Space) Decode(u []float64) Design {
 	return Design{space: s, values: values}
 }
 
-// Snap changes u, of length Dim, in place to the encoding of a valid design. Coordinates of
-// Kind Int move to one of their Count values, categories become one-hot, and floats move
-// into [0, 1]. Snap does not round floats to Decode's decimal grid. It treats NaN and values
-// outside [0, 1] like Decode, and does not allocate. With a Listing it changes u to the
-// encoding of Decode's design, and may allocate.
+// Snap changes u, which has length Dim, in place to the encoding of a valid design. Coordinates of
+// Kind Int move to one of their Count values, blocks of categories become one-hot, and floats move
+// into [0, 1]. Snap does not round floats to the decimal grid of Decode. It treats NaN and values
+// outside [0, 1] as Decode does, and does not allocate memory. With a Listing, u becomes the
+// encoding of the design that Decode returns, and Snap may allocate memory.
 func (s *Space) Snap(u []float64) {
 	s.checkDim(u)
 	if l := s.present(); l != nil {
@@ -244,18 +244,19 @@ func (s *Space) Snap(u []float64) {
 	}
 }
 
-// Place returns the coordinate of value number k, from 0, of a parameter whose block has Kind Int.
+// Place returns the coordinate of value number k, from 0, of a parameter. Its block must have Kind
+// Int.
 func (s *Space) Place(parameter int, k int64) float64 { return s.grids[parameter].coordinate(k) }
 
-// Number returns the number, from 0, of the value at coordinate u for a parameter whose block has Kind
-// Int, as in Decode.
+// Number returns the number, from 0, of the value to which Decode maps the coordinate u of a
+// parameter. Its block must have Kind Int.
 func (s *Space) Number(parameter int, u float64) int64 { return s.grids[parameter].index(u) }
 
-// clamped returns u within the cube.
+// clamped returns a copy of u with all coordinates in [0, 1]. NaN becomes 0.
 func clamped(u []float64) []float64 {
 	inside := make([]float64, len(u))
 	for i, x := range u {
-		if x > 0 { // not NaN
+		if x > 0 { // false for NaN
 			inside[i] = math.Min(x, 1)
 		}
 	}
@@ -268,8 +269,8 @@ func (s *Space) checkDim(u []float64) {
 	}
 }
 
-// largest returns the index of the largest number, the first of equals. NaN is
-// below all numbers.
+// largest returns the index of the largest number, the first of equals. NaN is smaller than all
+// numbers.
 func largest(u []float64) int {
 	best, value := 0, math.Inf(-1)
 	for i, x := range u {
@@ -280,8 +281,9 @@ func largest(u []float64) int {
 	return best
 }
 
-// Finite returns the number of designs if they are listed, or if all parameters have finitely many
-// values (no float without a step) and there are at most 1<<20 designs. Otherwise ok is false.
+// Finite returns the number of designs if it is finite and small enough: the designs are listed, or
+// no parameter is a float without a step and there are at most 1<<20 combinations. Otherwise ok is
+// false.
 func (s *Space) Finite() (count int, ok bool) {
 	if s.listing != nil {
 		return s.listing.count, true

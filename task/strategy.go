@@ -15,17 +15,17 @@ const (
 	initialDesignsKey = "initial_designs"
 )
 
-// StrategyType defines a type of strategy for task files. The package of the strategy defines its
+// StrategyType defines a type of strategy for task files. The package of the strategy provides the
 // value.
 type StrategyType struct {
-	Name string // its name in a task file, of letters and hyphens
+	Name string // value of the key type: letters and hyphens
 
-	// Settings reads the type's own keys of the section strategy and reports all errors to
-	// the section. It is nil if the type has no keys.
+	// Settings reads the type's own keys from the section strategy and reports all errors to it. It
+	// is nil if the type has no keys of its own.
 	Settings func(s *Section) StrategySettings
 
-	// Mechanism is that of the section privacy with which the type goes, one of this
-	// package's constants, or "" for none. With Private it cannot be left out.
+	// Mechanism is the privacy mechanism that the type supports: one of this package's constants,
+	// or "" for none. If Private is set, tasks of this type must use it.
 	Mechanism string
 	Private   bool
 
@@ -35,21 +35,21 @@ type StrategyType struct {
 	// ForConstraints means that the type is the default of tasks with constraints.
 	ForConstraints bool
 
-	// Moves means that the type supports tasks with MaxMoves: each design that it chooses is within
-	// that number of moves of the node's last one.
+	// Moves means that the type supports tasks with MaxMoves. Each design that it chooses is then
+	// at most that number of moves from the node's last design.
 	Moves bool
 
-	// Exact means that the type needs the surrogate of type exact.
+	// Exact means that the type needs a surrogate of type exact.
 	Exact bool
-	// Joint means that the type needs a surrogate with joint predictions at several designs. A
-	// surrogate of another type by an extension does not have them.
+	// Joint means that the type needs a surrogate that predicts several designs jointly. An
+	// extension by the key type gives a surrogate that cannot.
 	Joint bool
 
-	// Extensions has the extensions of the surrogate that the type supports.
+	// Extensions lists the extensions of the surrogate that the type supports.
 	Extensions []SurrogateExtension
 }
 
-// Has reports whether the type reads a key of the section strategy if that is the only key.
+// Has reports whether the type accepts the key in a section strategy that has no other key.
 func (s StrategyType) Has(key string) bool {
 	if s.Settings == nil {
 		return false
@@ -59,32 +59,32 @@ func (s StrategyType) Has(key string) bool {
 	return slices.Contains(alone.accepted, key)
 }
 
-// StrategySettings holds the settings that a type of strategy has read from a task file.
+// StrategySettings holds the settings of a strategy from a task file.
 type StrategySettings interface {
-	// Keys returns the settings in the form of the task file, with all defaults and without
-	// keys that do not apply. They are part of the task's ID.
+	// Keys returns the settings as keys and values of the task file. It contains all defaults, and
+	// omits keys that do not apply. The result is part of the task's ID.
 	Keys() map[string]any
 }
 
-// Releaser is implemented by the StrategySettings of a type that has a Mechanism.
+// Releaser is an interface of StrategySettings for types with a Mechanism.
 type Releaser interface {
-	// Release returns the vector that a node of the task releases. The task's parameters,
-	// constraints, surrogate and strategy have been read; its Space is not nil.
+	// Release returns the description of the vector that each node of the task releases. All other
+	// sections of the task except privacy have been read before, and its Space is not nil.
 	Release(t *Task) Release
 }
 
-// Release describes the vector to which a mechanism adds noise.
+// Release describes the vector to which a mechanism of privacy adds noise.
 type Release struct {
-	Numbers int     // its length
-	Of      string  // the parts of that length, such as "4 cells times 256 features"
-	Norm    float64 // approximate norm of vectors without clipping: the default of clip
-	Once    string  // the setting by which a node releases only once; empty: as planned
-	Place   bool    // the vector is a design, in parts of the parameters' ranges: Norm is the largest norm
-	Needs   string  // the setting that privacy additionally requires, such as "share: best"; empty: none
+	Numbers int     // length of the vector
+	Of      string  // parts that add up to this length, such as "4 cells times 256 features"
+	Norm    float64 // typical norm of a vector without clipping; the default of the key clip
+	Once    string  // setting with which a node makes only one DP release; empty: it makes as many as planned
+	Place   bool    // the vector is a design, in fractions of the parameters' ranges; Norm is then the largest possible norm
+	Needs   string  // setting that privacy requires in addition, such as "share: best"; empty: none
 }
 
-// Release returns the vector that a node of the task releases. ok is false if its strategy has no
-// mechanism of privacy, or if its parameters could not be read.
+// Release returns the description of the vector that each node of the task releases. If the
+// strategy has no mechanism of privacy, or the parameters have errors, ok is false.
 func (t *Task) Release() (r Release, ok bool) {
 	releaser, ok := t.Strategy.Settings.(Releaser)
 	if !ok || t.Space == nil {
@@ -113,7 +113,7 @@ func parseStrategy(m *Section, t *Task) {
 			m.Errorf("type", "type %s goes to any design at once, and nodes of this task move along a graph (designs: max_moves); %s", known.Name, m.d.moving())
 		}
 		switch word := t.Surrogate.Word(); {
-		case known.Exact && word != exact && word != "": // an unknown word was reported
+		case known.Exact && word != exact && word != "": // an empty word means that an error about the surrogate was already reported
 			m.Errorf("type", "type %s needs surrogate type %s, not %s", known.Name, exact, word)
 		case known.Joint && t.Surrogate.Extension.Key == typeKey:
 			m.Errorf("type", "type %s needs surrogate type %s or %s, not %s", known.Name, exact, rff, word)
@@ -128,7 +128,8 @@ func parseStrategy(m *Section, t *Task) {
 	}
 }
 
-// whichBound names the key by which the task has a constraint, unless that is constraints.
+// whichBound returns a text that names the key failures if it is the only reason why the task is
+// constrained, else "".
 func (t *Task) whichBound() string {
 	if len(t.Constraints) == 0 {
 		return " by failures: " + string(ConstrainFailures)
@@ -136,8 +137,8 @@ func (t *Task) whichBound() string {
 	return ""
 }
 
-// defaultStrategy returns the first type that supports the task. With constraints it prefers the type
-// with ForConstraints.
+// defaultStrategy returns the name of the first type that supports the task. For a task with
+// constraints, a type with ForConstraints has priority.
 func (d *decoder) defaultStrategy(t *Task) string {
 	name := ""
 	for _, s := range d.strategies {
@@ -149,7 +150,7 @@ func (d *decoder) defaultStrategy(t *Task) string {
 	return cmp.Or(name, d.strategies[0].Name)
 }
 
-// moving names the types that support tasks with max_moves.
+// moving returns a text that names the types that support max_moves.
 func (d *decoder) moving() string {
 	var names []string
 	for _, s := range d.strategies {
@@ -172,7 +173,7 @@ func (d *decoder) takingConstraints() (names []string) {
 	return names
 }
 
-// strategyNames returns the types that support a mechanism, and all types for "".
+// strategyNames returns the names of the types that support a mechanism, or of all types for "".
 func (d *decoder) strategyNames(mechanism string) (names []string) {
 	for _, s := range d.strategies {
 		if mechanism == "" || s.Mechanism == mechanism {

@@ -6,20 +6,21 @@ import (
 	"strconv"
 )
 
-// SurrogateExtension is a key and its value in the section surrogate by which the exact process of the
-// objective also learns from peers' shares, with any strategy.
+// SurrogateExtension identifies an extension of the surrogate, by a key and its value in the
+// section surrogate. With an extension, the exact Gaussian process of the objective also learns
+// from peers' shares, whatever the strategy.
 type SurrogateExtension struct {
 	Key  string // "type" or "hyperparameters"
-	Word string // the value of the key
+	Word string // value of the key
 }
 
-// String returns the line of the task file.
+// String returns the extension as a line of the task file.
 func (e SurrogateExtension) String() string { return e.Key + ": " + e.Word }
 
 // Extended reports whether the surrogate has an extension.
 func (s Surrogate) Extended() bool { return s.Extension != SurrogateExtension{} }
 
-// Word returns the value of the key type.
+// Word returns the value of the key type in the task file.
 func (s Surrogate) Word() string {
 	if s.Extension.Key == typeKey {
 		return s.Extension.Word
@@ -27,7 +28,8 @@ func (s Surrogate) Word() string {
 	return s.Type
 }
 
-// extensions returns the extensions by a key that any of the strategies supports, each once.
+// extensions returns the extensions with the given key that any of the strategies supports, each
+// once.
 func (d *decoder) extensions(key string) (list []SurrogateExtension) {
 	for _, known := range d.strategies {
 		for _, e := range known.Extensions {
@@ -39,8 +41,8 @@ func (d *decoder) extensions(key string) (list []SurrogateExtension) {
 	return list
 }
 
-// extensible reads a key whose values are standard words or words of extensions. For the latter it sets
-// the extension of the surrogate.
+// extensible reads a key whose value is a standard word or the word of an extension. In the second
+// case it sets the surrogate's extension.
 func (m *Section) extensible(t *Task, key, standard string, words ...string) string {
 	extensions := m.d.extensions(key)
 	for _, e := range extensions {
@@ -93,8 +95,9 @@ func parseSurrogate(m *Section, t *Task) {
 	m.finish()
 }
 
-// featuresFor returns the default number of features. It doubles from five parameters on, since the
-// shared features fit worse with more parameters; docs/experiments.md has its effect.
+// featuresFor returns the default number M of features. It is twice as large from five parameters
+// on, since shared features approximate functions of more parameters less well; docs/experiments.md
+// shows the effect.
 func featuresFor(parameters int) int {
 	if parameters <= fewParameters {
 		return fewFeatures
@@ -102,11 +105,11 @@ func featuresFor(parameters int) int {
 	return manyFeatures
 }
 
-// lengthscaleFor returns the default lengthscale: a tenth of the number of parameters, and
-// from 25 on half its square root. With either, shares fit functions of lengthscales between
-// 0.1 and 1 times that root about as well as with the best choice (see BenchmarkSharedBasis
-// in rff). Rounding to six digits is precise enough and makes the canonical form
-// independent of the CPU.
+// lengthscaleFor returns the default lengthscale of the shared features for n parameters: the
+// smaller of n/10 and sqrt(n)/2, which changes at n = 25. With it, shares fit functions with
+// lengthscales between 0.1·sqrt(n) and sqrt(n) about as well as with the best choice (see
+// BenchmarkSharedBasis in rff). Rounding to six digits makes the canonical form independent of the
+// CPU, and is precise enough.
 func lengthscaleFor(parameters int) float64 {
 	n := float64(parameters)
 	return mustFloat(strconv.FormatFloat(min(n/10, math.Sqrt(n)/2), 'e', 5, 64))
@@ -122,7 +125,7 @@ func canonicalSurrogate(t *Task) any {
 		"category_lengthscale": t.Surrogate.CategoryLengthscale,
 	}
 	t.Surrogate.Fixed.canonical(form)
-	if e := t.Surrogate.Extension; t.Surrogate.Extended() { // tasks without an extension keep their ID
+	if e := t.Surrogate.Extension; t.Surrogate.Extended() { // without an extension nothing is added, so tasks without one keep their ID
 		form[e.Key] = e.Word
 	}
 	return form

@@ -13,11 +13,11 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// MaxFileBytes is the maximum size of a task file in bytes, far more than any real task.
+// MaxFileBytes is the maximum size of a task file in bytes, far more than real tasks need.
 const MaxFileBytes = 64 << 10
 
-// maxNesting exceeds the depth of any valid file (a list in a mapping in a list in a mapping), so that
-// slightly deeper files get a specific error.
+// maxNesting is the maximum depth of brackets in a file. A valid file is less deep: a list in a
+// mapping in a list in a mapping. So slightly deeper files get a more specific error.
 const maxNesting = 8
 
 // position is a place in the file; lines and columns count from 1.
@@ -29,8 +29,8 @@ type syntaxError struct {
 	message string
 }
 
-// parseYAML returns the root of the only document. It rejects parts of YAML that tasks do
-// not use, and recovers from panics of the YAML library.
+// parseYAML returns the root node of the file's only document. It rejects features of YAML that
+// tasks do not use, and recovers from panics of the YAML library.
 func parseYAML(data []byte) (root ast.Node, failure *syntaxError) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -47,7 +47,7 @@ func parseYAML(data []byte) (root ast.Node, failure *syntaxError) {
 			return nil, failure
 		}
 	}
-	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // repeated keys are reported with all other errors
+	file, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // repeated keys are allowed here, because Section reports them with all other errors
 	if err != nil {
 		return nil, convert(err)
 	}
@@ -59,7 +59,7 @@ func parseYAML(data []byte) (root ast.Node, failure *syntaxError) {
 	return nil, &syntaxError{position{1, 1}, "the file is empty; a task needs the keys name, goal and parameters"}
 }
 
-// checkBytes rejects files that are too large, and bytes that do not belong in a text file.
+// checkBytes rejects files that are too large, are not UTF-8, or contain control characters.
 func checkBytes(data []byte) *syntaxError {
 	if len(data) > MaxFileBytes {
 		return &syntaxError{position{1, 1}, fmt.Sprintf("the file has %d bytes; at most %d are accepted", len(data), MaxFileBytes)}
@@ -82,7 +82,8 @@ func checkBytes(data []byte) *syntaxError {
 	return nil
 }
 
-// refused returns an error message for kinds of tokens that a task file may not have, and otherwise "".
+// refused returns an error message for the kinds of tokens that a task file may not have, and
+// otherwise "".
 func refused(kind token.Type) string {
 	switch kind {
 	case token.AnchorType:
@@ -101,8 +102,8 @@ func refused(kind token.Type) string {
 	return ""
 }
 
-// checkTokens finds refused parts before the parser builds a tree. Limiting the
-// nesting here also bounds the parser's recursion.
+// checkTokens rejects unsupported features before the parser builds a tree. It also limits the
+// nesting, and so the recursion of the parser.
 func checkTokens(tokens token.Tokens) *syntaxError {
 	depth := 0
 	content, ended := false, false
@@ -125,7 +126,7 @@ func checkTokens(tokens token.Tokens) *syntaxError {
 		case token.MappingEndType, token.SequenceEndType:
 			depth--
 		case token.StringType:
-			if t.Value != "" && strings.Contains("]},", t.Value[:1]) { // the library accepts a stray bracket as a text
+			if t.Value != "" && strings.Contains("]},", t.Value[:1]) { // the library would accept a misplaced bracket as text
 				return &syntaxError{tokenPosition(t), fmt.Sprintf("YAML syntax: %q is out of place; put a text that begins with it in quotes", t.Value[:1])}
 			}
 		case token.SequenceEntryType:
@@ -136,7 +137,7 @@ func checkTokens(tokens token.Tokens) *syntaxError {
 		if ended {
 			return &syntaxError{tokenPosition(t), "a file holds one task; text after its end (...) is not accepted"}
 		}
-		content = true // a second header counts as content too
+		content = true // so that a second header counts as a second document
 		if depth > maxNesting {
 			return &syntaxError{tokenPosition(t), fmt.Sprintf("nested more than %d deep", maxNesting)}
 		}
@@ -144,8 +145,8 @@ func checkTokens(tokens token.Tokens) *syntaxError {
 	return nil
 }
 
-// convert returns the position and message of an error of the YAML library, without the source
-// excerpt in its text.
+// convert returns the position and message of an error of the YAML library, without the excerpt of
+// the file in its text.
 func convert(err error) *syntaxError {
 	var detailed interface {
 		GetToken() *token.Token
@@ -168,8 +169,8 @@ func tokenPosition(t *token.Token) position {
 	return position{max(t.Position.Line, 1), max(t.Position.Column, 1)}
 }
 
-// nodePosition returns where a node begins. The library places a block mapping
-// and a flow pair at the colon after their first key.
+// nodePosition returns the position at which a node begins. The library itself reports the position
+// of a block mapping, and of a pair, as the colon after the first key.
 func nodePosition(n ast.Node) position {
 	switch n := n.(type) {
 	case *ast.MappingNode:

@@ -16,14 +16,14 @@ import (
 const (
 	maxTableBytes = 64 << 20
 
-	// neighborsColumn is the name of the column that has the graph.
+	// neighborsColumn is the name of the column with the graph.
 	neighborsColumn = "neighbors"
 )
 
 // movesLimit is the largest value of the key max_moves.
 const movesLimit = 2
 
-// designs reads the optional section designs of a task whose parameters have been read.
+// designs reads the optional section designs. The task's parameters must have been read.
 func (m *Section) designs(t *Task) {
 	n, ok := m.get("designs")
 	if !ok {
@@ -46,8 +46,9 @@ func (m *Section) designs(t *Task) {
 	}
 }
 
-// writtenListing returns the listing of a section in the form of Canonical. Its designs are known only
-// if the decoder has a listing with the same digest.
+// writtenListing returns the listing of a section in the form of Canonical, with count and sha256.
+// Its designs are known only if the decoder has a listing with the same digest; otherwise the
+// listing is absent.
 func (m *Section) writtenListing(s *Space) *Listing {
 	m.Refuse("file", "a task file that does not say count and sha256, which stand for the table")
 	before := len(m.d.errors)
@@ -66,7 +67,7 @@ func (m *Section) writtenListing(s *Space) *Listing {
 	return absentListing(s, count, digest)
 }
 
-// table returns the listing of the table with this name; nil after an error.
+// table reads the table with this name and returns its listing. After an error it returns nil.
 func (m *Section) table(name string, s *Space, maxMoves int) *Listing {
 	data, message := m.d.read(name)
 	if message != "" {
@@ -98,7 +99,7 @@ func (m *Section) table(name string, s *Space, maxMoves int) *Listing {
 	return l
 }
 
-// read returns a file from the task file's folder, or an error message.
+// read returns the content of a file in the task file's folder, or an error message.
 func (d *decoder) read(name string) (data []byte, message string) {
 	switch {
 	case d.beside == nil:
@@ -123,21 +124,22 @@ func (d *decoder) read(name string) (data []byte, message string) {
 	return data, ""
 }
 
-// table is a parsed table. Its rows are not checked against each other.
+// table is a parsed table whose rows have not been compared with each other.
 type table struct {
-	values    [][]Value // by row, in the order of the space's parameters
-	neighbors [][]int   // from 0; nil without the column
-	lines     []int     // of each row in the file
+	values    [][]Value // values of each row, in the order of the space's parameters
+	neighbors [][]int   // neighbors of each row, from 0; nil without the column
+	lines     []int     // line number of each row in the file
 }
 
-// tableError is the first error in the cells of a table. Columns count bytes.
+// tableError is an error in a cell of a table. Its column counts bytes.
 type tableError struct {
 	line, column int
 	message      string
 }
 
-// readTable reads CSV with a header and a column for each parameter, in any order. With a graph it also
-// has the column neighbors: numbers of rows, from 1, with ; between them.
+// readTable parses CSV with a header and a column for each parameter, in any order. For a graph
+// there is also the column neighbors: numbers of rows, from 1, separated by semicolons. It stops at
+// the first error.
 func readTable(data []byte, s *Space) (table, *tableError) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if !utf8.Valid(data) {
@@ -185,7 +187,8 @@ func readTable(data []byte, s *Space) (table, *tableError) {
 	}
 }
 
-// columns returns the index of each parameter's column, and that of the graph or -1.
+// columns returns the index of each parameter's column, and that of the column neighbors, or -1
+// without it.
 func (s *Space) columns(header []string, r *csv.Reader) (at []int, graph int, problem *tableError) {
 	accepted := s.names() + ", " + neighborsColumn
 	if _, taken := s.index[neighborsColumn]; taken {
@@ -216,7 +219,8 @@ func (s *Space) columns(header []string, r *csv.Reader) (at []int, graph int, pr
 	return at, graph, nil
 }
 
-// numbers reads a cell of the column neighbors.
+// numbers parses a cell of the column neighbors, and returns the numbers of rows from 0, or an
+// error message.
 func numbers(cell string) (all []int, message string) {
 	if strings.TrimSpace(cell) == "" {
 		return nil, ""
@@ -248,7 +252,7 @@ func csvError(err error) *tableError {
 	return &tableError{parse.Line, max(parse.Column, 1), message}
 }
 
-// canonicalDesigns returns the canonical section designs, nil if every combination of values is a design.
+// canonicalDesigns returns the canonical form of the section designs, or nil without a listing.
 func canonicalDesigns(l *Listing, maxMoves int) map[string]any {
 	if l == nil {
 		return nil
@@ -260,7 +264,8 @@ func canonicalDesigns(l *Listing, maxMoves int) map[string]any {
 	return form
 }
 
-// sameParameters reports whether spaces have the same parameters, so that one listing fits both.
+// sameParameters reports whether two spaces have the same parameters, so that a listing of one fits
+// the other.
 func sameParameters(a, b *Space) bool {
 	return slices.EqualFunc(a.parameters, b.parameters, func(p, q Parameter) bool {
 		return p.Name == q.Name && p.Kind == q.Kind && p.Low == q.Low && p.High == q.High && p.Scale == q.Scale && p.Step == q.Step &&

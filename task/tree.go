@@ -9,18 +9,19 @@ import (
 	"gonum.org/v1/gonum/spatial/kdtree"
 )
 
-// treeCoordinates is the largest number of coordinates for which a tree is used. Relative to a linear
-// search, a tree takes a hundredth of the time with 100,000 points of 2 coordinates, and about half with
-// 8. With 50,000 points of 40 coordinates it takes seven times as long (BenchmarkDecodeListed).
+// treeCoordinates is the maximum number of coordinates for which a k-d tree is used. With 100,000
+// points of 2 coordinates, a tree takes a hundredth of the time of a linear search, with 8
+// coordinates about half. With 50,000 points of 40 coordinates it takes seven times as long
+// (BenchmarkDecodeListed).
 const treeCoordinates = 8
 
-// finder returns a function that finds the number of the point nearest to u, the first of equals.
-// points has the coordinates of all points, dim each, one after the other.
+// finder returns a function that returns the number of the point nearest to u, the first of equals.
+// The slice points has all points one after the other, dim coordinates each.
 func finder(points []float64, dim int) (nearest func(u []float64) int) {
 	if dim > treeCoordinates {
 		return func(u []float64) int { return nearestOfAll(points, u) }
 	}
-	made := sync.OnceValue(func() *tree { return newTree(points, dim) }) // most nodes never need it
+	made := sync.OnceValue(func() *tree { return newTree(points, dim) }) // built at the first call, because most nodes never need it
 	return func(u []float64) int { return made().nearest(u) }
 }
 
@@ -34,8 +35,8 @@ func nearestOfAll(points, u []float64) int {
 	return best
 }
 
-// squared returns the squared Euclidean distance. The explicit conversion keeps compilers from fusing
-// product and sum, which would make equal distances differ between CPUs.
+// squared returns the squared Euclidean distance. The conversion to float64 keeps compilers from
+// fusing the product and the sum, which would make equal distances differ between CPUs.
 func squared(a, b []float64) float64 {
 	sum := 0.0
 	for i, x := range b {
@@ -45,10 +46,11 @@ func squared(a, b []float64) float64 {
 	return sum
 }
 
-// tree finds the nearest of many points.
+// tree is a k-d tree that finds the nearest of many points.
 type tree struct{ *kdtree.Tree }
 
-// newTree returns the tree of these points, with dim coordinates each, one after the other.
+// newTree returns the tree of the points, which follow each other in the slice with dim coordinates
+// each.
 func newTree(points []float64, dim int) *tree {
 	all := make(leaves, len(points)/dim)
 	for i := range all {
@@ -96,8 +98,8 @@ func (l leaves) Index(i int) kdtree.Comparable         { return l[i] }
 func (l leaves) Len() int                              { return len(l) }
 func (l leaves) Slice(start, end int) kdtree.Interface { return l[start:end] }
 
-// Pivot sorts along the plane. It halves the points even if many coordinates are equal, which the
-// medians of package kdtree do not guarantee.
+// Pivot sorts the points along coordinate d and returns the middle index. Unlike the medians of
+// package kdtree, this halves the points even if many coordinates are equal.
 func (l leaves) Pivot(d kdtree.Dim) int {
 	slices.SortFunc(l, func(a, b leaf) int { return cmp.Compare(a.at[d], b.at[d]) })
 	return len(l) / 2

@@ -47,8 +47,8 @@ func ChoiceValue(v string) Value { return Value{kind: Categorical, choice: v} }
 // BoolValue returns the value of a bool parameter.
 func BoolValue(v bool) Value { return Value{kind: Bool, bool: v} }
 
-// Kind returns the kind of the value. It is that of the parameter, except that values of a categorical
-// parameter whose choices are numbers are floats or ints.
+// Kind returns the kind of the value. It is the parameter's kind, with one exception: if the
+// choices of a categorical parameter are numbers, its values are floats or ints.
 func (v Value) Kind() Kind { return v.kind }
 
 // Float returns the number of a float value; it panics on another kind.
@@ -89,8 +89,8 @@ func (v Value) must(kind Kind) {
 	}
 }
 
-// String returns the shortest text from which ParseValue reads the same value. A choice is
-// returned without quotes.
+// String returns the shortest text from which ParseValue gets the same value. A choice has no
+// quotes.
 func (v Value) String() string {
 	switch v.kind {
 	case Float:
@@ -105,8 +105,8 @@ func (v Value) String() string {
 	return "(no value)"
 }
 
-// MarshalJSON returns a JSON number for floats and ints, a string for choices, and
-// true or false. Floats that are not finite cannot be written.
+// MarshalJSON returns a JSON number for floats and ints, a string for choices, and true or false
+// for bools. Floats that are not finite are an error.
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch v.kind {
 	case Float:
@@ -124,8 +124,8 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return nil, fmt.Errorf("task: a value without a kind cannot be written as JSON")
 }
 
-// formatFloat formats a float, without an exponent for ordinary sizes, since commands may not accept
-// one.
+// formatFloat formats a float. Numbers of ordinary size have no exponent, since commands may not
+// accept one.
 func formatFloat(v float64) string {
 	if size := math.Abs(v); size != 0 && (size < 1e-6 || size >= 1e21) {
 		return strconv.FormatFloat(v, 'e', -1, 64)

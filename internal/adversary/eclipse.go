@@ -19,8 +19,9 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// surround lets sixty identities, each at the next address, keep a place at every node. They take
-// part in gossip, forward nothing, and answer requests with each other only.
+// surround surrounds every node with sixty identities, each at the next address, which stay
+// connected. They join the gossip topic and forward nothing. They answer sync requests only with
+// records of each other.
 func surround(ctx context.Context, f *Field) error {
 	const count = 60
 	var peers []*Peer
@@ -61,7 +62,7 @@ func surround(ctx context.Context, f *Field) error {
 			})
 			all.Go(func() {
 				defer done()
-				every(ctx, 100*tick, func() bool { // to be connected first
+				every(ctx, 100*tick, func() bool { // short, so that they connect before other peers do
 					if _, err := p.Member(ctx, target); err == nil {
 						f.Count("memberships", 1)
 						done()
@@ -72,7 +73,7 @@ func surround(ctx context.Context, f *Field) error {
 			})
 		}
 	}
-	all.Go(func() { // some may never be admitted
+	all.Go(func() { // some may never be admitted, so this does not wait for all
 		select {
 		case <-ctx.Done():
 		case <-time.After(5 * time.Second):
@@ -84,7 +85,7 @@ func surround(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// introductions returns as many records of others as fit into an answer.
+// introductions returns the records of other identities, as many as fit into a response.
 func introductions(records [][]byte, but int) (items []protocol.SyncItem) {
 	for k := range min(protocol.MaxRecords, len(records)-1) {
 		items = append(items, protocol.SyncItem{PeerRecord: records[(but+1+k)%len(records)]})
@@ -92,9 +93,9 @@ func introductions(records [][]byte, but int) (items []protocol.SyncItem) {
 	return items
 }
 
-// foreignAddresses is one identity that introduces fabricated ones, all at the address of an
-// uninvolved third party. A listener at the last address is the third party; it counts connections
-// and ends each at once.
+// foreignAddresses is one identity that introduces fabricated members, all at the address of an
+// uninvolved third party. A listener at the attacker's last address represents the third party: it
+// counts connections and closes each one immediately.
 func foreignAddresses(ctx context.Context, f *Field) error {
 	third, err := net.Listen("tcp4", f.Address(len(f.addresses)-1)+":0")
 	if err != nil {
@@ -134,7 +135,7 @@ func foreignAddresses(ctx context.Context, f *Field) error {
 			if _, err := p.Member(ctx, target); err != nil {
 				return
 			}
-			every(ctx, time.Second, func() bool { // the permitted rate of a peer's requests
+			every(ctx, time.Second, func() bool { // the permitted rate of requests by one peer
 				s, err := p.Open(ctx, target, f.SyncProtocol())
 				if err != nil {
 					return false
@@ -154,12 +155,12 @@ func foreignAddresses(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// ThirdParty is the name of foreignAddresses's count: connections that attacked nodes have made to
-// a host that is no member.
+// ThirdParty is the name of a count of foreignAddresses: the connections from attacked nodes to the
+// uninvolved third party.
 const ThirdParty = "connections to a third party"
 
-// recordsAt returns signed address records of as many fabricated nodes as fit into a message, all
-// with one address.
+// recordsAt returns signed records of fabricated nodes, all with the same address, as many as fit
+// into a message.
 func recordsAt(address multiaddr.Multiaddr) (sealed [][]byte) {
 	for range protocol.MaxRecords {
 		key, err := newKey()
@@ -181,14 +182,14 @@ func recordsAt(address multiaddr.Multiaddr) (sealed [][]byte) {
 	return sealed
 }
 
-// exhaustedHub lets 520 identities register for the task at the hub, the only target, before any
-// other node does, and stay registered.
+// exhaustedHub registers 520 identities for the task at the hub, before any other node registers,
+// and keeps them registered. The hub is the only target.
 func exhaustedHub(ctx context.Context, f *Field) error {
 	return registerMany(ctx, f, func(*Peer) error { return nil })
 }
 
-// muteHub is like exhaustedHub, but a node that dials one of the identities gets a connection
-// and no answer.
+// muteHub is exhaustedHub with identities that do not respond: a node that dials one gets a
+// connection and no answer.
 func muteHub(ctx context.Context, f *Field) error {
 	return registerMany(ctx, f, func(p *Peer) error {
 		addresses := p.Host.Network().ListenAddresses()
@@ -208,7 +209,7 @@ func muteHub(ctx context.Context, f *Field) error {
 	})
 }
 
-// registerMany calls then for each identity that has registered at the hub.
+// registerMany registers the identities at the hub, and calls then for each one.
 func registerMany(ctx context.Context, f *Field, then func(*Peer) error) error {
 	const count, parallel = 520, 16
 	numbers := make(chan int, count)
@@ -266,14 +267,13 @@ func register(ctx context.Context, f *Field, p *Peer, hub peer.AddrInfo) error {
 	return err
 }
 
-// heldStreams lets fifty identities announce a request of a MiB about shares, begin it and never
-// end it.
+// heldStreams lets fifty identities begin sync requests of one MiB and never finish them.
 func heldStreams(ctx context.Context, f *Field) error { return hold(ctx, f, 16<<10) }
 
-// filledStreams is heldStreams with all of the request except its last bytes.
+// filledStreams is heldStreams with requests that are complete except for their last bytes.
 func filledStreams(ctx context.Context, f *Field) error { return hold(ctx, f, 1<<20-16) }
 
-// hold lets fifty identities write size bytes of a request of a MiB.
+// hold lets fifty identities write the first size bytes of sync requests of one MiB.
 func hold(ctx context.Context, f *Field, size int) error {
 	begin := append([]byte{0x80, 0x80, 0x40, 0x0a, 0x80, 0x80, 0x3f}, make([]byte, size)...)
 	f.Ready()
@@ -291,7 +291,7 @@ func hold(ctx context.Context, f *Field, size int) error {
 	})
 }
 
-// fastStreams opens streams and resets them, as fast as it can.
+// fastStreams opens streams and resets them, as fast as possible.
 func fastStreams(ctx context.Context, f *Field) error {
 	f.Ready()
 	return f.crowd(ctx, 2, func(ctx context.Context, p *Peer, target peer.AddrInfo) {
@@ -318,7 +318,7 @@ func (p *Peer) connected(target peer.AddrInfo) bool {
 	return len(p.Host.Network().ConnsToPeer(target.ID)) > 0
 }
 
-// random returns a random number below a limit.
+// random returns a random number that is at least 0 and less than below; 0 after an error.
 func random(below int) int {
 	n, err := rand.Int(rand.Reader, big.NewInt(int64(below)))
 	if err != nil {

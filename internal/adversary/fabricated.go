@@ -14,11 +14,11 @@ import (
 
 const tick = time.Millisecond
 
-// maxAuthors is the maximum number of authors whose shares an agent holds.
+// maxAuthors is the maximum number of authors whose shares an agent stores.
 const maxAuthors = 1024
 
-// fabricatedAuthors is one identity that forwards messages of 1,024 fabricated authors: all at once
-// in its answers about stored shares, and by gossip at the permitted rate.
+// fabricatedAuthors is one identity that forwards shares of 1,024 fabricated authors: all at once
+// in its sync responses, and by gossip at the permitted rate.
 func fabricatedAuthors(ctx context.Context, f *Field) error {
 	keys, err := authors(maxAuthors)
 	if err != nil {
@@ -35,10 +35,10 @@ func fabricatedAuthors(ctx context.Context, f *Field) error {
 	defer p.Close()
 	p.AnswerSync(func() []protocol.SyncItem {
 		f.Count("answers with all of them", 1)
-		time.AfterFunc(time.Second, f.Ready) // all places are taken
+		time.AfterFunc(time.Second, f.Ready) // all places are taken by then
 		return items
 	})
-	defer time.AfterFunc(5*time.Second, f.Ready).Stop() // possibly no node asks
+	defer time.AfterFunc(5*time.Second, f.Ready).Stop() // in case no node sends a sync request
 	f.each(func(target peer.AddrInfo) {
 		number := uint64(1)
 		again(ctx, func() {
@@ -69,8 +69,8 @@ func fabricatedAuthors(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// largeShares answers nodes that compare shares with 1,101 shares of fabricated authors, as large
-// as the task permits, and reconnects to be asked again.
+// largeShares answers sync requests with 1,101 shares of fabricated authors, each as large as the
+// task permits. It reconnects so that the nodes send further requests.
 func largeShares(ctx context.Context, f *Field) error {
 	keys, err := authors(1101)
 	if err != nil {
@@ -90,14 +90,14 @@ func largeShares(ctx context.Context, f *Field) error {
 	})
 }
 
-// LetIn is the name of washedBan's count: how often a node has kept a connection of an identity
-// that it should have banned.
+// LetIn is the name of a count of washedBan: how often a node kept a connection of an identity that
+// it should have banned.
 const LetIn = "times let in"
 
-// washedBan gets one identity banned and then has others accuse fabricated authors, so that the
-// list of bans may drop the first.
+// washedBan gets one identity banned. Then others accuse fabricated authors of equivocation, so
+// that the node's list of bans may overflow and drop the first identity.
 func washedBan(ctx context.Context, f *Field) error {
-	const each, batches = 500, 9 // as many pairs as a new peer may forward at once; 4,500 authors
+	const each, batches = 500, 9 // a new peer may forward 500 pairs at once; nine batches accuse 4,500 authors
 	var accusations [][]*pb.Message
 	for range batches {
 		batch, err := f.accusations(each)
@@ -138,13 +138,13 @@ func washedBan(ctx context.Context, f *Field) error {
 				}
 				f.Count("authors accused", len(packet)/2)
 			}
-			stay(ctx, p, target, time.Second/2) // until it has been read
+			stay(ctx, p, target, time.Second/2) // so that the node reads the messages
 		})
 	})
 	return nil
 }
 
-// misbehave waits until the peer is admitted, and then commits a violation that leads to a ban.
+// misbehave waits until the peer is admitted, and then commits violations until it is banned.
 func (f *Field) misbehave(ctx context.Context, p *Peer, target peer.AddrInfo) {
 	l, err := p.Member(ctx, target)
 	if err != nil {
@@ -164,7 +164,8 @@ func (f *Field) misbehave(ctx context.Context, p *Peer, target peer.AddrInfo) {
 	stay(ctx, p, target, 5*time.Second)
 }
 
-// accusations returns pairs of shares of count fabricated authors, each pair with one stamp.
+// accusations returns pairs of contradicting shares of count fabricated authors. The shares of each
+// pair have the same stamp.
 func (f *Field) accusations(count int) (messages []*pb.Message, err error) {
 	keys, err := authors(count)
 	if err != nil {
@@ -190,7 +191,7 @@ func (f *Field) accusations(count int) (messages []*pb.Message, err error) {
 	return messages, nil
 }
 
-// stay returns when the connection to the target has ended, at the latest after most.
+// stay returns when the connection to the target has ended, or after the time most.
 func stay(ctx context.Context, p *Peer, target peer.AddrInfo, most time.Duration) {
 	end := time.Now().Add(most)
 	every(ctx, 100*tick, func() bool {

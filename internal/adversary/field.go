@@ -15,15 +15,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Attack is one way to attack the nodes of a task.
+// Attack is one kind of attack on the nodes of a task.
 type Attack struct {
 	Name string
-	// Run returns when ctx ends, or earlier with the reason why it cannot continue. It closes
-	// everything that it has opened.
+	// Run returns when ctx ends, or earlier with the reason why it cannot continue. Before it
+	// returns, it closes everything that it has opened.
 	Run func(ctx context.Context, f *Field) error
 }
 
-// Attacks lists all attacks in the order of the published table.
+// Attacks returns all attacks in the order of the published table.
 func Attacks() []Attack {
 	return []Attack{
 		{"nothing", nothing},
@@ -47,7 +47,7 @@ func Attacks() []Attack {
 	}
 }
 
-// ByName finds an attack.
+// ByName returns the attack with this name.
 func ByName(name string) (Attack, error) {
 	all := Attacks()
 	i := slices.IndexFunc(all, func(a Attack) bool { return a.Name == name })
@@ -63,15 +63,15 @@ func nothing(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// Plan holds the data of a Field in a form for another process.
+// Plan has the data of a Field in a form that can be passed to another process.
 type Plan struct {
 	Attack    string
-	Task      string   // text of the task file
-	Targets   []string // addresses of the attacked nodes, or of their hub, with peer IDs
-	Addresses []string // IPv4 addresses that the attackers may use, at least one
+	Task      string   // content of the task file
+	Targets   []string // addresses, with peer IDs, of the attacked nodes or of their hub
+	Addresses []string // IPv4 addresses that the attackers may use; at least one
 }
 
-// Field is the environment of an attack. Its methods may be called by any goroutine.
+// Field is the environment of an attack. Its methods may be called from any goroutine.
 type Field struct {
 	Task    *task.Task
 	Targets []peer.AddrInfo
@@ -83,7 +83,8 @@ type Field struct {
 	counts map[string]int
 }
 
-// NewField returns an error if the plan is invalid. ready is called at most once.
+// NewField returns the Field of a plan, or an error if the plan is invalid. The function ready is
+// called at most once.
 func NewField(plan Plan, ready func()) (*Field, error) {
 	parsed, err := all.Strategies().Parse("task.yaml", []byte(plan.Task))
 	if err != nil {
@@ -107,27 +108,27 @@ func NewField(plan Plan, ready func()) (*Field, error) {
 	return f, nil
 }
 
-// Ready reports that the attack has begun.
+// Ready reports that the attack has taken effect.
 func (f *Field) Ready() { f.ready() }
 
-// Count adds to the counts that the attack reports at its end.
+// Count adds n to a count that the attack reports at its end.
 func (f *Field) Count(what string, n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.counts[what] += n
 }
 
-// Counts returns all that was counted.
+// Counts returns all counts.
 func (f *Field) Counts() map[string]int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return maps.Clone(f.counts)
 }
 
-// Address returns one of the attackers' addresses; an index beyond the last wraps around.
+// Address returns the attackers' address number i, modulo the number of addresses.
 func (f *Field) Address(i int) string { return f.addresses[i%len(f.addresses)] }
 
-// each calls do for all targets concurrently and waits for all calls.
+// each calls do concurrently for all targets, and waits for all calls.
 func (f *Field) each(do func(target peer.AddrInfo)) {
 	var all sync.WaitGroup
 	for _, target := range f.Targets {
@@ -136,7 +137,7 @@ func (f *Field) each(do func(target peer.AddrInfo)) {
 	all.Wait()
 }
 
-// every calls do at once and then at intervals, until ctx ends or do returns false.
+// every calls do immediately and then at intervals, until ctx ends or do returns false.
 func every(ctx context.Context, pause time.Duration, do func() bool) {
 	next := time.NewTicker(pause)
 	defer next.Stop()
@@ -148,12 +149,12 @@ func every(ctx context.Context, pause time.Duration, do func() bool) {
 	}
 }
 
-// again calls do until ctx ends, with a pause after each call: an attacker reconnects after it was
-// disconnected.
+// again calls do until ctx ends, with a pause after each call. Attackers use it to reconnect after
+// they were disconnected.
 func again(ctx context.Context, do func()) {
 	every(ctx, comeback, func() bool { do(); return true })
 }
 
-// comeback is the pause between connections of an attacker's address. It is a little shorter than
-// the pause that nodes enforce per address in the long run, half a second.
+// comeback is the pause before an attacker reconnects from an address. It is a little shorter than
+// half a second, the average pause that nodes enforce per address.
 const comeback = 400 * time.Millisecond

@@ -17,16 +17,17 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Topic returns the name of the task's topic among open nodes.
+// Topic returns the name of the task's topic for nodes without an invitation.
 func (f *Field) Topic() string { return "/fbo/task/1/" + f.Task.ID().String() }
 
-// Line is a stream of gossip to one node, written manually without any checks.
+// Line is a gossip stream to one node. Its messages are written without gossipsub and without any
+// checks.
 type Line struct {
 	mu     sync.Mutex
 	stream network.Stream
 }
 
-// Line connects the peer and opens its stream of gossip; nothing is sent on it yet.
+// Line connects the peer to a target and opens a gossip stream. It sends nothing on the stream.
 func (p *Peer) Line(ctx context.Context, target peer.AddrInfo) (*Line, error) {
 	s, err := p.Open(ctx, target, pubsub.GossipSubID_v11)
 	if err != nil {
@@ -35,7 +36,7 @@ func (p *Peer) Line(ctx context.Context, target peer.AddrInfo) (*Line, error) {
 	return &Line{stream: s}, nil
 }
 
-// Member is Line for a peer that takes part in the task's gossip.
+// Member is Line, followed by a subscription to the task's topic.
 func (p *Peer) Member(ctx context.Context, target peer.AddrInfo) (*Line, error) {
 	l, err := p.Line(ctx, target)
 	if err != nil {
@@ -44,7 +45,7 @@ func (p *Peer) Member(ctx context.Context, target peer.AddrInfo) (*Line, error) 
 	return l, l.Subscribe(true, p.field.Topic())
 }
 
-// Send writes one packet of gossip. It may be called concurrently.
+// Send writes one gossip RPC. It may be called concurrently.
 func (l *Line) Send(rpc *pb.RPC) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,14 +54,14 @@ func (l *Line) Send(rpc *pb.RPC) error {
 	return err
 }
 
-// maxAtOnce is the number of small messages in a packet that nodes still read: a packet of more
-// than 260 KiB ends the stream.
+// maxAtOnce is a number of small messages that nodes still accept in one RPC. An RPC of more than
+// 260 KiB would end the stream.
 const maxAtOnce = 100
 
-// Publish sends messages in one packet.
+// Publish sends messages in one RPC.
 func (l *Line) Publish(messages ...*pb.Message) error { return l.Send(&pb.RPC{Publish: messages}) }
 
-// Subscribe announces that the peer joins topics, or leaves them.
+// Subscribe announces that the peer joins topics or, if comes is false, leaves them.
 func (l *Line) Subscribe(comes bool, topics ...string) error {
 	rpc := &pb.RPC{}
 	for _, topic := range topics {
@@ -69,8 +70,8 @@ func (l *Line) Subscribe(comes bool, topics ...string) error {
 	return l.Send(rpc)
 }
 
-// Message returns a gossip message: data, under the name and signature of an author. The number
-// distinguishes two messages of an author.
+// Message returns a gossip message with the given data and the author's signature. The number
+// distinguishes messages of the same author.
 func (f *Field) Message(author crypto.PrivKey, number uint64, data []byte) (*pb.Message, error) {
 	id, err := peer.IDFromPrivateKey(author)
 	if err != nil {
@@ -86,7 +87,7 @@ func (f *Field) Message(author crypto.PrivKey, number uint64, data []byte) (*pb.
 	return m, err
 }
 
-// Share returns a valid, sealed share of its author.
+// Share returns the envelope of a valid share of the author.
 func (f *Field) Share(author crypto.PrivKey, kind string, number uint64, payload []byte) ([]byte, error) {
 	sealed, err := protocol.Seal(protocol.Share{
 		Task: f.Task.ID(), Key: protocol.Key{Kind: kind}, Stamp: protocol.Stamp{Epoch: 1, Sequence: number},
@@ -95,14 +96,15 @@ func (f *Field) Share(author crypto.PrivKey, kind string, number uint64, payload
 	return sealed.Envelope, err
 }
 
-// Weights returns a valid payload for the task with the given first weight.
+// Weights returns a valid payload with weights for the task, of which the first is given and the
+// others are zero.
 func (f *Field) Weights(first float64) ([]byte, error) {
 	values := make([]float64, f.Task.Surrogate.Features)
 	values[0] = first
 	return protocol.Weights{Observations: 5, Values: values}.Encode()
 }
 
-// Forged returns a well-formed message of an author with weights.
+// Forged returns a well-formed gossip message with a weights share of the author.
 func (f *Field) Forged(author crypto.PrivKey, number uint64, first float64) (*pb.Message, error) {
 	payload, err := f.Weights(first)
 	if err != nil {
@@ -115,7 +117,7 @@ func (f *Field) Forged(author crypto.PrivKey, number uint64, first float64) (*pb
 	return f.Message(author, number, envelope)
 }
 
-// authors returns the keys of count fabricated authors.
+// authors returns keys for the given number of fabricated authors.
 func authors(count int) ([]crypto.PrivKey, error) {
 	keys := make([]crypto.PrivKey, count)
 	for i := range keys {
@@ -128,7 +130,7 @@ func authors(count int) ([]crypto.PrivKey, error) {
 	return keys, nil
 }
 
-// items returns the shares of fabricated authors in the form of a sync answer.
+// items returns shares of fabricated authors as items of a sync response.
 func (f *Field) items(keys []crypto.PrivKey) ([]protocol.SyncItem, error) {
 	payload, err := f.Weights(1)
 	if err != nil {

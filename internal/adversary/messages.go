@@ -18,7 +18,7 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// extremeMean claims, in valid shares, that the objective is 1e100 far from observations.
+// extremeMean sends valid shares that claim that the objective is 1e100 far from observations.
 func extremeMean(ctx context.Context, f *Field) error {
 	features := f.Task.Surrogate.Features
 	values, known := make([]float64, features), make([]float64, features)
@@ -66,8 +66,9 @@ func extremeMean(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// shadow sends more than a peer may, all of it valid, and forwards messages of honest nodes at
-// once. A node that marks its copies as seen and drops them misses the shares.
+// shadow sends more valid messages than a peer may, and immediately forwards the messages of honest
+// nodes. A node that drops its copies for exceeding the rate, and nevertheless marks them as seen,
+// would miss the honest shares.
 func shadow(ctx context.Context, f *Field) error {
 	p, err := f.Peer(0)
 	if err != nil {
@@ -119,8 +120,8 @@ func shadow(ctx context.Context, f *Field) error {
 	return nil
 }
 
-// talk sends the same valid messages of fabricated authors on all lines: as many as a peer may
-// forward at once, and then twice the permitted rate.
+// talk sends the same valid messages of fabricated authors on all lines. It first sends as many as
+// a peer may forward at once, and then continues at twice the permitted rate.
 func (f *Field) talk(ctx context.Context, keys []crypto.PrivKey, lines []atomic.Pointer[Line]) {
 	number, count := uint64(0), 1000
 	every(ctx, 100*tick, func() bool {
@@ -149,9 +150,9 @@ func (f *Field) talk(ctx context.Context, keys []crypto.PrivKey, lines []atomic.
 	})
 }
 
-// badMessages sends 10,000 messages a second to all nodes together, none of them valid: garbage,
-// honest ones with changed bytes, wrong signatures, and repeated honest ones; sometimes a length
-// without the bytes that should follow.
+// badMessages sends 10,000 invalid messages per second to all nodes together. They are garbage,
+// honest messages with changed bytes, messages with wrong signatures, and repeated honest messages.
+// Sometimes it announces a length without sending the bytes.
 func badMessages(ctx context.Context, f *Field) error {
 	const rate, pause = 10_000, 50 * time.Millisecond
 	batch := rate * int(pause/time.Millisecond) / 1000 / max(1, len(f.Targets))
@@ -177,9 +178,9 @@ func badMessages(ctx context.Context, f *Field) error {
 					m = proto.CloneOf(received)
 				}
 				switch number % 8 {
-				case 0, 1: // the author has not signed this number
+				case 0, 1: // the author has not signed this sequence number
 					m.Seqno = binary.BigEndian.AppendUint64(nil, number)
-				case 2, 3: // nor this text
+				case 2, 3: // the author has not signed this text
 					m.Data[random(len(m.Data))] ^= 1
 					m.Seqno = binary.BigEndian.AppendUint64(nil, number)
 				case 4:

@@ -26,20 +26,20 @@ import (
 
 const (
 	dialTimeout = 10 * time.Second
-	maxRPC      = 1 << 20 // bytes of gossip that a peer reads at once
+	maxRPC      = 1 << 20 // maximum size of a gossip RPC that a peer reads
 )
 
-// Peer is one identity of an attacker, a libp2p host without limits. It refuses protocols for which
-// it has no handler of its own; it reads gossip and discards it.
+// Peer is one identity of an attacker: a libp2p host without limits. It supports only protocols for
+// which it sets a handler. It reads gossip messages and discards them.
 type Peer struct {
 	Host     host.Host
 	Key      crypto.PrivKey
-	Received func(*pb.Message) // what it does with honest gossip; set before the first Line
+	Received func(*pb.Message) // gets the gossip messages that nodes send; must be set before the first Line
 
 	field *Field
 }
 
-// Peer returns an identity at one of the attackers' addresses, from which it also dials.
+// Peer creates an identity that listens at one of the attackers' addresses and dials from it.
 func (f *Field) Peer(at int) (*Peer, error) {
 	key, err := newKey()
 	if err != nil {
@@ -66,7 +66,7 @@ func (f *Field) Peer(at int) (*Peer, error) {
 
 func (p *Peer) Close() { _ = p.Host.Close() }
 
-// listen reads the gossip that a node sends to the peer.
+// listen reads the gossip RPCs that a node sends to the peer.
 func (p *Peer) listen(s network.Stream) {
 	defer s.Reset()
 	in := reader{s}
@@ -83,7 +83,7 @@ func (p *Peer) listen(s network.Stream) {
 	}
 }
 
-// reader also reads single bytes.
+// reader adds ReadByte to a stream.
 type reader struct{ network.Stream }
 
 func (r reader) ReadByte() (byte, error) {
@@ -92,7 +92,7 @@ func (r reader) ReadByte() (byte, error) {
 	return b[0], err
 }
 
-// Connect dials a target, however short the pause since the last time.
+// Connect dials a target without libp2p's backoff.
 func (p *Peer) Connect(ctx context.Context, target peer.AddrInfo) error {
 	if s, ok := p.Host.Network().(*swarm.Swarm); ok {
 		s.Backoff().Clear(target.ID)
@@ -102,7 +102,7 @@ func (p *Peer) Connect(ctx context.Context, target peer.AddrInfo) error {
 	return p.Host.Connect(ctx, target)
 }
 
-// Open opens a stream to a target that is connected or can be dialled. The stream is reset
+// Open opens a stream to a target, and dials the target first if necessary. The stream is reset
 // when ctx ends.
 func (p *Peer) Open(ctx context.Context, target peer.AddrInfo, name libp2pprotocol.ID) (network.Stream, error) {
 	if err := p.Connect(ctx, target); err != nil {
@@ -118,7 +118,7 @@ func (p *Peer) Open(ctx context.Context, target peer.AddrInfo, name libp2pprotoc
 	return s, nil
 }
 
-// Record returns the peer's signed record of its own addresses.
+// Record returns the signed record with the peer's own addresses.
 func (p *Peer) Record() ([]byte, error) {
 	book, ok := peerstore.GetCertifiedAddrBook(p.Host.Peerstore())
 	if !ok {
@@ -131,7 +131,7 @@ func (p *Peer) Record() ([]byte, error) {
 	return envelope.Marshal()
 }
 
-// AnswerSync answers sync requests with items that are made for each request.
+// AnswerSync answers each sync request with the items that the function returns.
 func (p *Peer) AnswerSync(items func() []protocol.SyncItem) {
 	p.Host.SetStreamHandler(p.field.SyncProtocol(), func(s network.Stream) {
 		_ = s.SetDeadline(time.Now().Add(dialTimeout))
@@ -149,12 +149,12 @@ func (p *Peer) AnswerSync(items func() []protocol.SyncItem) {
 	})
 }
 
-// SyncProtocol returns the name of the streams by which nodes of the task compare shares.
+// SyncProtocol returns the name of the protocol for sync requests on the task.
 func (f *Field) SyncProtocol() libp2pprotocol.ID {
 	return libp2pprotocol.ID("/fbo/sync/1/" + f.Task.ID().String())
 }
 
-// DirectProtocol returns the name of the streams for messages to one node.
+// DirectProtocol returns the name of the protocol for direct messages on the task.
 func (f *Field) DirectProtocol() libp2pprotocol.ID {
 	return libp2pprotocol.ID("/fbo/direct/1/" + f.Task.ID().String())
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// dribble is eight non-members that begin four direct messages each to every node, as many as it
-// accepts from all at the same time, and never end them.
+// dribble lets eight non-members begin four direct messages each to every node and never finish
+// them. Together these are as many as a node accepts at the same time.
 func dribble(ctx context.Context, f *Field) error {
 	const identities, streams = 8, 4
 	f.Ready()
@@ -30,7 +30,7 @@ func dribble(ctx context.Context, f *Field) error {
 	})
 }
 
-// dribbleOnce returns when the node has ended the stream.
+// dribbleOnce begins one direct message, and returns when the node has ended the stream.
 func (f *Field) dribbleOnce(ctx context.Context, p *Peer, target peer.AddrInfo) {
 	s, err := p.Open(ctx, target, f.DirectProtocol())
 	if err != nil {
@@ -48,7 +48,7 @@ func (f *Field) dribbleOnce(ctx context.Context, p *Peer, target peer.AddrInfo) 
 	})
 }
 
-// ghosts are ten identities that send presence messages, and nothing else.
+// ghosts is ten identities that send presence messages and nothing else.
 func ghosts(ctx context.Context, f *Field) error {
 	payload, err := protocol.Presence{Members: protocol.MembersOf(nil)}.Encode()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// fabricatedTopics subscribes to topics that no node uses, four identities at a time, as fast as
-// the connections accept subscriptions. A disconnected identity returns under a new name.
+// fabricatedTopics subscribes to topics that no node uses. Four identities at a time do so as fast
+// as their connections accept subscriptions. A disconnected identity is replaced by a new one.
 func fabricatedTopics(ctx context.Context, f *Field) error {
 	f.Ready()
 	return f.crowd(ctx, 4, func(ctx context.Context, p *Peer, target peer.AddrInfo) {
@@ -26,7 +26,7 @@ func fabricatedTopics(ctx context.Context, f *Field) error {
 	})
 }
 
-// churn joins and leaves the task a thousand times a second.
+// churn joins and leaves the task's topic a thousand times per second.
 func churn(ctx context.Context, f *Field) error {
 	f.Ready()
 	return f.crowd(ctx, 1, func(ctx context.Context, p *Peer, target peer.AddrInfo) {
@@ -46,8 +46,8 @@ func churn(ctx context.Context, f *Field) error {
 	})
 }
 
-// crowd has count identities attack each target until ctx ends. When attack returns, a new identity
-// takes the place of the old one after a pause.
+// crowd attacks each target with count identities until ctx ends. When attack returns, a new
+// identity replaces the old one after a pause.
 func (f *Field) crowd(ctx context.Context, count int, attack func(context.Context, *Peer, peer.AddrInfo)) error {
 	var all sync.WaitGroup
 	for i := range count {

@@ -19,48 +19,51 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Config holds the settings of an agent. They are local to the node: none changes the task's ID.
+// Config holds the settings of an agent. They are local to the node: none of them changes the
+// task's ID.
 type Config struct {
 	Task *task.Task
 	Key  crypto.PrivKey // signs the agent's shares; Ed25519
-	Seed random.Seed    // of all random decisions
+	Seed random.Seed    // seed of all random decisions
 
 	// Entropy is the source of differential-privacy noise. It must be the Reader of crypto/rand,
 	// since the noise must not depend on Seed.
 	Entropy io.Reader
 
-	// Lease is the maximum running time of an offered trial; then it fails. Zero: no limit.
+	// Lease is the maximum running time of a trial after an Ask. A trial that runs longer fails.
+	// Zero means no limit.
 	Lease time.Duration
 
-	// MaxAttempts is the maximum number of times that a trial is offered if stops of the node
-	// interrupt its evaluation. Default 3.
+	// MaxAttempts is the maximum number of times that the evaluation of a trial begins, if stops of
+	// the node interrupt it. Default 3.
 	MaxAttempts int
 
-	// PriorDesigns are designs that the user expects to be near-optimal. Only
-	// some strategies use them; View shows them to all.
+	// PriorDesigns are designs that the user expects to be near-optimal. Only some strategies use
+	// them; View contains them for every strategy.
 	PriorDesigns []task.Design
 
-	// MaxObservations is the maximum number of observations of an output from which an exact model
+	// MaxObservations is the maximum number of observations from which an exact model of one output
 	// learns. Default strategy.DefaultMaxObservations.
 	MaxObservations int
 
 	// Hold delays the first design of an agent without outcomes until Release, so that peers'
-	// shares can arrive first, if the strategy uses them for its first design.
+	// shares can arrive first. It has an effect only if the strategy uses shares for its first
+	// design.
 	Hold bool
 
-	// Listed are the only nodes that may participate, if the node's user restricts them. Their
-	// shares and those of the task's roster are held, whatever the number of shares that other
+	// Listed holds the only nodes that may participate, if the node's user restricts them. The
+	// agent always has room for their shares and for those of the task's roster, whatever other
 	// nodes publish.
 	Listed []peer.ID
 
-	// Keep makes a keeper: it evaluates nothing; it receives, stores and forwards shares, publishes
-	// none of its own, and is not present.
+	// Keep makes the agent a keeper: it evaluates nothing, publishes no shares of its own and is
+	// not present. It receives, stores and forwards peers' shares.
 	Keep bool
 
-	// EstimateAlone is strategy.Env.EstimateAlone of the exchanges.
+	// EstimateAlone is passed to the exchanges as strategy.Env.EstimateAlone.
 	EstimateAlone bool
 
-	// AfterEpoch is an epoch that the agent may have reached before although its records do not
+	// AfterEpoch is an epoch that the agent may have used before although its records do not
 	// contain it. The agent opens a later one.
 	AfterEpoch uint64
 
@@ -77,15 +80,15 @@ type Config struct {
 	// one.
 	Model surrogate.Model
 
-	shares     bool                // the task's strategy shares something
-	disclosure strategy.Disclosure // the task's
+	shares     bool                // whether the task's strategy shares information
+	disclosure strategy.Disclosure // the task's disclosure
 
 	// Strategies must contain the task's strategy. Required.
 	Strategies strategy.Set
 
-	// Strategy replaces the registered strategy, and Exchanges replaces the result of NewExchanges;
-	// they must be new and used by this agent only. Nil means the registered ones. Others do not
-	// conform to the task's ID and are for experiments only.
+	// Strategy replaces the registered strategy, and Exchanges the result of NewExchanges. Both
+	// must be new and used by this agent only. Nil means the registered ones. Replacements do not
+	// match the task's ID and are for experiments only.
 	Strategy  strategy.Strategy
 	Exchanges []strategy.Exchange
 }
@@ -134,8 +137,8 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// Named returns the nodes that the user has named: those of Listed, and of the roster if the task
-// has one for private sums. A complete Task is needed.
+// Named returns the nodes that the user has named: those of Listed and, on a task with private
+// sums, those of the roster. The Task must be complete.
 func (c Config) Named() []peer.ID {
 	if c.Task.Privacy != nil && c.Task.Privacy.Aggregate != nil {
 		return slices.Concat(c.Listed, c.Task.Privacy.Aggregate.Roster)
@@ -143,7 +146,8 @@ func (c Config) Named() []peer.ID {
 	return c.Listed
 }
 
-// complete makes the parts that the configuration lacks, according to the task.
+// complete creates the strategy, exchanges and surrogate if the configuration does not contain
+// them.
 func (c *Config) complete() (err error) {
 	registration, err := c.Strategies.Of(c.Task)
 	if err != nil {
@@ -173,7 +177,7 @@ func (c *Config) complete() (err error) {
 	return err
 }
 
-// Agent is the state machine; the package comment describes its use.
+// Agent is the state machine of one agent; the package comment describes its use.
 type Agent struct {
 	cfg       Config
 	id        cid.Cid
@@ -185,23 +189,23 @@ type Agent struct {
 	shares    shares
 	evidence  evidence
 	peers     contacts
-	models    []*model // objective's first
-	learned   *Learned // of the objective's model
+	models    []*model // the objective's model is first
+	learned   *Learned // observations of the objective's model
 
 	epoch    uint64
 	sequence uint64
 
 	asks       []uint64                      // requests without an answer, oldest first
-	forecasts  map[uint64]*strategy.Forecast // of running trials, by ID; lost by a restart
-	claims     map[uint64]Claim              // of requests that come from outside the process
+	forecasts  map[uint64]*strategy.Forecast // forecasts of running trials, by trial ID; lost at a restart
+	claims     map[uint64]Claim              // claims of requests from outside the process, by request
 	suggesting bool                          // a Work is choosing a design
 	failed     bool                          // the user was warned that the strategy failed
 	wait       waiting
-	offers     []uint64 // trials to offer again before new ones are chosen
+	offers     []uint64 // IDs of interrupted trials, which later Asks get before new ones are chosen
 	born       time.Time
-	held       bool // no design is chosen before Release, unless there are outcomes
+	held       bool // no design is chosen before Release, unless there is an outcome
 	keeping    bool // the agent evaluates nothing
-	doubled    bool // another node with the same key is known to run
+	doubled    bool // another running node is known to use the same key
 
 	work     map[uint64]job
 	lastWork uint64
@@ -209,8 +213,8 @@ type Agent struct {
 	ready    Ready
 }
 
-// Counts holds the numbers of sent and accepted shares of each kind, and of direct messages that
-// were sent, whether or not they arrive, and received.
+// Counts holds the numbers of sent and accepted shares by kind, and the numbers of direct messages.
+// Sent direct messages count whether or not they arrive.
 type Counts struct {
 	Sent                   map[string]int `json:"sent"`
 	Received               map[string]int `json:"received"`
@@ -218,8 +222,8 @@ type Counts struct {
 	DirectMessagesReceived int            `json:"direct_messages_received"`
 }
 
-// New starts an agent from the records of its earlier runs, in order. It restores their decisions
-// instead of taking them again.
+// New starts an agent from the records of its earlier runs, in their order. It restores earlier
+// decisions from the records and does not make them again.
 func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -285,7 +289,7 @@ func (a *Agent) replay(r Record, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if share.Author == a.self { // another key means another author, which starts without shares
+		if share.Author == a.self { // a new key makes a new author, which starts without shares
 			a.shares.put(strategy.Share{Share: share}, now, max(0, now.Sub(r.Sent.Time)), Source{})
 		}
 	case r.Note != nil:
@@ -296,14 +300,14 @@ func (a *Agent) replay(r Record, now time.Time) error {
 	return nil
 }
 
-// start opens a new epoch and offers interrupted trials again.
+// start opens a new epoch and queues interrupted trials for the next Asks.
 func (a *Agent) start(now time.Time) {
 	a.record(Record{Task: &TaskRecord{Canonical: a.cfg.Task.Canonical()}})
 	a.openEpoch(max(a.epoch, a.cfg.AfterEpoch) + 1)
 	if a.cfg.Unaccounted != "" && a.cfg.Task.Privacy != nil && !a.cfg.Keep {
 		a.warn("this node shares nothing more: %s", a.cfg.Unaccounted)
 	}
-	for id := range a.trials.leases { // clients could send no heartbeat meanwhile
+	for id := range a.trials.leases { // clients could not send heartbeats while the node was stopped
 		a.trials.renew(id, now)
 	}
 	for _, trial := range a.trials.interrupted() {
@@ -334,8 +338,8 @@ func (a *Agent) openEpoch(epoch uint64) {
 	a.record(Record{Epoch: &EpochRecord{Epoch: epoch}})
 }
 
-// record applies a record and adds it to the journal's output. The agent makes only records that
-// apply, so an error is a fault of the program.
+// record applies a record and adds it to Ready.Records. The agent creates only valid records, so an
+// error is a bug and panics.
 func (a *Agent) record(r Record) {
 	if err := a.apply(r); err != nil {
 		panic(fmt.Sprintf("agent: record %+v: %v", r, err))
@@ -383,8 +387,8 @@ func (a *Agent) Tick(now time.Time) {
 	a.pump(now)
 }
 
-// Joined reports a new connection to a peer of the task. The group is as in Source; the last group
-// of a peer counts.
+// Joined reports a new connection to a peer of the task. The group is that of Source.Group; the
+// latest call for a peer determines its group.
 func (a *Agent) Joined(id peer.ID, group string) {
 	news := a.peers.note(id)
 	a.shares.noteContact(id, group)
@@ -395,7 +399,7 @@ func (a *Agent) Joined(id peer.ID, group string) {
 	}
 }
 
-// Direct delivers a message that a peer sent only to this agent's exchange.
+// Direct passes a direct message from a peer to an exchange.
 func (a *Agent) Direct(now time.Time, from peer.ID, exchange string, data []byte) {
 	if a.exchanges.byName[exchange] != nil && !a.keeping {
 		a.counts.DirectMessagesReceived++
@@ -405,7 +409,8 @@ func (a *Agent) Direct(now time.Time, from peer.ID, exchange string, data []byte
 }
 
 // Stop prepares a clean end. It returns the trials that run in this process, so that the next start
-// offers them again without counting an attempt, and announces to peers that the agent leaves.
+// offers them again and their attempts do not count. It also lets the exchanges announce to peers
+// that the agent leaves.
 func (a *Agent) Stop(now time.Time) {
 	for _, trial := range a.trials.snapshot() {
 		if _, held := a.trials.leases[trial.ID]; !held && trial.State == strategy.Running {
@@ -422,7 +427,7 @@ func (a *Agent) stepAll(now time.Time, in strategy.Input) {
 	a.pump(now)
 }
 
-// pump starts all work that has become possible.
+// pump starts all computations that have become possible.
 func (a *Agent) pump(now time.Time) {
 	if a.keeping {
 		a.refuse()

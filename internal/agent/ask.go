@@ -14,11 +14,11 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Ask requests a trial to evaluate; an Answer with this request follows in some Ready. Requests are
-// answered in order.
+// Ask requests a trial to evaluate. An Answer with the request's number follows in a later Ready.
+// Requests are answered in order.
 func (a *Agent) Ask(now time.Time, request uint64) {
 	if len(a.asks) == 0 {
-		a.wait = waiting{} // left by withdrawn requests
+		a.wait = waiting{} // may be left over from withdrawn requests
 	}
 	a.asks = append(a.asks, request)
 	a.pump(now)
@@ -30,7 +30,7 @@ func (a *Agent) Cancel(request uint64) {
 	delete(a.claims, request)
 }
 
-// Requeue returns a running trial that is no longer evaluated; the next Ask gets it.
+// Requeue returns a running trial whose evaluation was given up; the next Ask gets it.
 func (a *Agent) Requeue(now time.Time, id uint64) error {
 	trial, err := a.trials.get(id)
 	if err != nil {
@@ -46,8 +46,8 @@ func (a *Agent) Requeue(now time.Time, id uint64) error {
 }
 
 // Tell ends a trial with an outcome. A repeated call with the same outcome is no error. A waiting
-// trial accepts an outcome too: its evaluator may have survived a restart of the node. Errors:
-// ErrUnknownTrial, ErrFinished, ErrBadOutcome.
+// trial accepts an outcome too, because its evaluator may have survived a restart of the node.
+// Errors: ErrUnknownTrial, ErrFinished, ErrBadOutcome.
 func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 	if err := checkOutcome(a.cfg.Task, outcome); err != nil {
 		return fmt.Errorf("trial %d: %w", id, err)
@@ -73,15 +73,15 @@ func (a *Agent) Fail(now time.Time, id uint64, reason string) error {
 		return err
 	}
 	if !already {
-		reason = strings.ToValidUTF8(reason, "\uFFFD") // as the journal would change it
+		reason = strings.ToValidUTF8(reason, "\uFFFD") // the journal would change invalid UTF-8 in the same way
 		a.end(now, Record{Fail: &FailRecord{ID: id, Reason: reason, Time: now}}, id)
 		a.pump(now)
 	}
 	return nil
 }
 
-// gain returns by how much peers' shares improved the prediction of an outcome; nil without a
-// forecast, and for an outcome from which models do not learn the objective.
+// gain returns by how much peers' shares improved the prediction of an outcome, in nats. It is nil
+// without a forecast, and for a diverged outcome, which the objective's model ignores.
 func (a *Agent) gain(id uint64, outcome strategy.Outcome) *float64 {
 	forecast := a.forecasts[id]
 	if forecast == nil || a.diverges(id, outcome) {
@@ -99,7 +99,7 @@ func (a *Agent) gain(id uint64, outcome strategy.Outcome) *float64 {
 	return gain
 }
 
-// diverges reports whether this outcome of a trial would count as diverged.
+// diverges reports whether the trial would count as diverged with this outcome (strategy.Diverged).
 func (a *Agent) diverges(id uint64, outcome strategy.Outcome) bool {
 	trials := slices.Clone(a.trials.list)
 	trials[id-1].State, trials[id-1].Outcome = strategy.Done, &outcome
@@ -128,15 +128,15 @@ func (a *Agent) announceEnd(id uint64, better bool) {
 	a.event(e)
 }
 
-// Past is an evaluation that was made before or by another program.
+// Past is an evaluation made before this task or by another program.
 type Past struct {
 	Design  task.Design
 	Outcome strategy.Outcome
 	Failed  string // reason of a missing outcome; empty if there is one
 }
 
-// Import adds past evaluations as ended trials and returns the number of new ones: importing the
-// same list again adds nothing. On an error nothing is added.
+// Import adds past evaluations as ended trials and returns the number of new ones. A second import
+// of the same list adds nothing. After an error nothing has been added.
 func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 	for i, p := range past {
 		if err := a.cfg.Task.Space.Check(p.Design); err != nil {
@@ -178,23 +178,23 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 	return added, nil
 }
 
-// identity returns a key for the design and the outcome. Without an outcome it does not depend on
-// the reason.
+// identity returns a key for a design and its outcome. Failed evaluations of one design have the
+// same key, whatever their reasons.
 func identity(design task.Design, outcome *strategy.Outcome) string {
-	data, _ := json.Marshal(outcome) // finite numbers only
+	data, _ := json.Marshal(outcome) // no error: all numbers are finite
 	return design.Key() + string(data)
 }
 
 func (a *Agent) trialRecord(now time.Time, design task.Design, why strategy.Why) *TrialRecord {
 	data, err := json.Marshal(design)
 	if err != nil {
-		panic(fmt.Sprintf("agent: design %v: %v", design, err)) // a design always encodes
+		panic(fmt.Sprintf("agent: design %v: %v", design, err)) // cannot happen: every design can be encoded
 	}
 	return &TrialRecord{ID: a.trials.next(), Design: data, Why: why, Time: now, Aside: a.trials.aside}
 }
 
-// suggest answers the oldest Ask, one at a time, so that each choice takes the running trials into
-// account.
+// suggest answers the oldest Ask. It chooses one design at a time, so that each choice takes the
+// running trials into account.
 func (a *Agent) suggest(now time.Time) {
 	for len(a.asks) > 0 && len(a.offers) > 0 {
 		id := a.offers[0]
@@ -216,13 +216,13 @@ func (a *Agent) suggest(now time.Time) {
 		a.suggesting = false
 		c, _ := value.(chosen)
 		if awaited := c.Wait.Exchange; view.Waited == "" && a.exchanges.news[awaited] != news[awaited] {
-			return // the awaited result has arrived meanwhile: choose again
+			return // the awaited result has arrived in the meantime: choose again
 		}
 		a.take(now, id, c, err)
 	}})
 }
 
-// take commits a choice, unless changes in the meantime make it invalid.
+// take accepts a choice, unless the state has changed in the meantime so that it is invalid.
 func (a *Agent) take(now time.Time, id uint64, c chosen, err error) {
 	if len(a.asks) == 0 || id != a.trials.next() {
 		return // no request is left, or imported trials took the ID: choose again

@@ -10,14 +10,14 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Author is a peer whose shares the agent holds.
+// Author is a peer whose shares the agent stores.
 type Author struct {
 	ID     peer.ID
 	Shares int       // without presence messages
 	Newest time.Time // time at which the newest share or presence message was accepted
 }
 
-// Authors returns the peers whose valid shares the agent holds, in order of ID.
+// Authors returns the peers whose valid shares the agent stores, sorted by ID.
 func (a *Agent) Authors(now time.Time) (all []Author) {
 	for _, h := range a.shares.order {
 		if h.Author == a.self || !now.Before(h.expires) {
@@ -37,8 +37,9 @@ func (a *Agent) Authors(now time.Time) (all []Author) {
 	return all
 }
 
-// PeerWeights returns the strategy's weight of each peer in a view of this agent; none if the
-// strategy does not weight single peers. It may run concurrently with the agent.
+// PeerWeights returns the weight that the strategy gives each peer in a view of this agent. The
+// list is empty if the strategy does not weigh single peers. It may run concurrently with the
+// agent.
 func (a *Agent) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error) {
 	believer, ok := a.strategy.(strategy.PeerWeigher)
 	if !ok {

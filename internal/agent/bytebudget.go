@@ -8,19 +8,19 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Limits of the peers' shares that an agent holds, in bytes of their envelopes. In memory a share
-// takes about seven times as much: its envelope, its payload, the decoded numbers, and the numbers
-// that a strategy computes from them.
+// Limits on peers' stored shares, in bytes of their envelopes. In memory a share takes about seven
+// times as much: its envelope, its payload, the decoded numbers, and numbers that a strategy
+// computes from them.
 const (
 	maxAuthorBytes = 1 << 20
-	maxShareBytes  = 8 << 20 // of authors that are not listed
+	maxShareBytes  = 8 << 20 // shares of all authors that are not listed
 )
 
-// byteBudget counts the bytes of held shares.
+// byteBudget counts the bytes of stored shares.
 type byteBudget struct {
-	listed  map[peer.ID]bool // authors whose shares are all held, within maxAuthorBytes
-	authors map[peer.ID]int  // bytes of each
-	all     int              // of authors that are neither listed nor the agent itself
+	listed  map[peer.ID]bool // authors with guaranteed room up to maxAuthorBytes
+	authors map[peer.ID]int  // bytes of each author
+	all     int              // bytes of all authors that are neither listed nor the agent itself
 }
 
 func newByteBudget(listed []peer.ID) byteBudget {
@@ -33,7 +33,7 @@ func newByteBudget(listed []peer.ID) byteBudget {
 
 func (s *shares) counts(author peer.ID) bool { return author != s.self && !s.room.listed[author] }
 
-// add changes the number of bytes held of an author; bytes may be negative.
+// add adds a number of bytes, which may be negative, to those stored for an author.
 func (s *shares) add(author peer.ID, bytes int) {
 	if s.room.authors[author] += bytes; s.room.authors[author] == 0 {
 		delete(s.room.authors, author)
@@ -43,8 +43,8 @@ func (s *shares) add(author peer.ID, bytes int) {
 	}
 }
 
-// grows returns the number of bytes that a share adds to those held of its author, less the bytes
-// of the shares that it replaces.
+// grows returns the number of bytes by which a share would increase those stored for its author.
+// The bytes of shares that it replaces are subtracted.
 func (s *shares) grows(share protocol.Share) int {
 	grows := len(share.Envelope)
 	for _, other := range s.of(share.Author) {
@@ -55,7 +55,8 @@ func (s *shares) grows(share protocol.Share) int {
 	return grows
 }
 
-// fits reports whether the budget has room for a share, or can make room.
+// fits reports whether the budget has room for a share, possibly after the eviction of other
+// authors.
 func (s *shares) fits(now time.Time, share protocol.Share, by Source) bool {
 	grows := s.grows(share)
 	over := s.room.all + grows - maxShareBytes
@@ -66,8 +67,8 @@ func (s *shares) fits(now time.Time, share protocol.Share, by Source) bool {
 	return ok
 }
 
-// boundBytes drops shares until the rest is within the limits: first the oldest shares of the
-// author, except the new share, then other authors.
+// boundBytes removes shares until the rest is within the limits. First it removes the oldest shares
+// of the new share's author, but not the new share, and then shares of other authors.
 func (s *shares) boundBytes(share *held, now time.Time) {
 	for share.Author != s.self && s.room.authors[share.Author] > maxAuthorBytes {
 		var oldest *held

@@ -14,21 +14,22 @@ import (
 	"github.com/fbo-node/fbo/strategy/search"
 )
 
-// chosen is a design or a request to wait. failed is the reason why the strategy did not choose it
-// from the whole view, nil if it did.
+// chosen is a design or a request to wait. If the strategy failed on the whole view, failed is the
+// reason.
 type chosen struct {
 	strategy.Suggestion
 	failed error
 }
 
-// choose calls the strategy. This is the only function in which peers' shares affect designs. The
-// strategy fails if it returns an error or panics, or if its design is not in the space, a number
-// does not fit into a record, or a wait is not allowed. It then chooses this trial's design without
-// peers' shares. If it fails again, the design comes from package alone's engine or, as a last
-// resort, is random. The error is that of ctx, or of the random choice, which fails if all designs
+// choose calls the strategy. Only in this function do peers' shares affect designs.
+//
+// The strategy fails if it returns an error or panics, if its design is not in the space, if a
+// number does not fit into a record, or if a wait is not allowed. Then it is called again without
+// peers' shares. If it fails again, the engine of package alone chooses the design, or as a last
+// resort random search. The error is that of ctx, or of random search, which fails if all designs
 // have failed.
 //
-// It runs concurrently with the agent, and reads only immutable data of it.
+// choose runs concurrently with the agent, and reads only immutable data of it.
 func (a *Agent) choose(ctx context.Context, view strategy.View, id uint64, seed random.Seed) (c chosen, err error) {
 	c.Suggestion, c.failed = a.suggestion(ctx, a.strategy, view, id, seed)
 	if c.failed == nil || ctx.Err() != nil {
@@ -36,12 +37,12 @@ func (a *Agent) choose(ctx context.Context, view strategy.View, id uint64, seed 
 	}
 	view.Shares, view.Results, view.PriorDesigns = nil, nil, nil
 	if view.Waited == "" {
-		view.Waited = presence.Kind // no result for which it could wait will arrive
+		view.Waited = presence.Kind // without exchanges' results a wait would not end
 	}
 	for _, s := range a.fallbacks() {
 		if c.Suggestion, err = a.suggestion(ctx, s, view, id, seed); err == nil {
 			why := c.Why
-			why.NextBest, why.RepeatOf = 0, 0 // String includes them already
+			why.NextBest, why.RepeatOf = 0, 0 // why.String, which becomes the phrase, contains these two already
 			c.Why.Phrase = strings.TrimPrefix(why.String()+", alone, since the strategy failed", ", ")
 			return c, nil
 		}
@@ -52,8 +53,9 @@ func (a *Agent) choose(ctx context.Context, view strategy.View, id uint64, seed 
 	return c, err
 }
 
-// fallbacks returns the strategies that choose, in this order, when the task's strategy has
-// failed. On tasks with Steps, only the task's strategy can choose allowed designs.
+// fallbacks returns the strategies that are tried, in this order, after the task's strategy has
+// failed. On tasks with a limit on moves (MaxMoves), only the task's strategy can choose allowed
+// designs.
 func (a *Agent) fallbacks() []strategy.Strategy {
 	if a.cfg.Task.MaxMoves > 0 {
 		return []strategy.Strategy{a.strategy}
@@ -67,7 +69,7 @@ func (r atRandom) Suggest(_ context.Context, view strategy.View, trial uint64, s
 	return r.search.Start(view, trial, seed)
 }
 
-// suggestion returns the suggestion of a strategy, or an error if it is invalid or cannot be
+// suggestion returns a strategy's suggestion, or an error if the suggestion is invalid or cannot be
 // recorded.
 func (a *Agent) suggestion(ctx context.Context, by strategy.Strategy, view strategy.View, id uint64, seed random.Seed) (strategy.Suggestion, error) {
 	s, err := recoverpanic.Call("the strategy", func() (strategy.Suggestion, error) { return by.Suggest(ctx, view, id, seed) })

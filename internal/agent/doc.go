@@ -4,16 +4,17 @@
 //
 // # The driver's duties
 //
-// After any call, take Ready and process its fields in their order. Journal the records and sync
-// them BEFORE anything else, because a trial under evaluation and a share that a peer received must
-// survive a crash. If the journal fails, stop: the agent is ahead of the disk. Run each Work
-// outside (it may take seconds) and pass its result to Done, unless the agent is not used any more.
-// Call Tick at Wake. All methods must be called from one goroutine at a time, with a clock that
-// does not go backwards.
+// After any call, take Ready and process its fields in their order. Write the records to the journal
+// and sync them BEFORE all other fields, because a trial under evaluation and a share that a peer
+// received must survive a crash. If the journal fails, stop: the agent's state is ahead of the disk.
+// Run each Work outside the agent's goroutine, since it may take seconds, and pass its result to Done,
+// unless the agent is no longer used. Call Tick at the time Wake. All methods must be called from one
+// goroutine at a time, with a clock that does not go backwards.
 //
 // # Panics
 //
-// A panic of a strategy, an exchange or a surrogate fails only its step and causes a warning with
-// its stack. An Ask gets an error and the next one tries again. A share that makes Decode panic is
-// malformed. An exchange whose Step panics gets no further input until the next start.
+// A panic of a strategy, an exchange or a surrogate fails only its step, and causes a warning with
+// the stack. If the strategy panics, the design is chosen without peers' shares, and an Ask gets an
+// error only if that fails too. A share that makes Decode panic is malformed. An exchange whose Step
+// panics gets no further input until the next start.
 package agent

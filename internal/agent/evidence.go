@@ -13,29 +13,30 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Limits of the proofs against other authors, because identities cost nothing.
+// Limits on stored proofs against other authors. They are needed because identities cost nothing.
 const (
 	maxContradicted      = maxAuthors / 2
 	maxContradictedBytes = 4 << 20
 )
 
-// evidence holds the items that an agent stores permanently and sends to all peers, also to their
-// authors: the receipts of DP releases, and proofs that authors signed contradictory shares.
+// evidence holds the items that an agent stores permanently and sends to all peers, including the
+// items' authors. These are the receipts of DP releases, and proofs that an author signed two
+// contradictory shares.
 type evidence struct {
 	self     peer.ID
-	releases int // planned by the task; 0: the task has no privacy budget and no receipts
+	releases int // number of DP releases that the task plans; 0: the task has no privacy budget and no receipts
 	met      map[peer.ID]bool
-	receipts map[peer.ID]receipt // the longest of each author; the agent's own once it is published in this run
+	receipts map[peer.ID]receipt // the longest receipt of each author; the agent's own only after its publication in this run
 	proofs   map[equivocation]protocol.EquivocationProof
 }
 
 type receipt struct {
 	share      protocol.Share
 	statements protocol.Receipt
-	received   time.Time // time at which the author sent it
+	received   time.Time // time at which the author sent the receipt
 }
 
-// equivocation identifies a contradiction; there is at most one per author and conflict.
+// equivocation identifies a proof; there is at most one per author and kind of conflict.
 type equivocation struct {
 	author   peer.ID
 	conflict protocol.Conflict
@@ -54,7 +55,8 @@ func (t *evidence) decode(share protocol.Share) (protocol.Receipt, error) {
 	return statements, err
 }
 
-// judge stores a decoded receipt if it is new. Its age does not matter: a receipt does not expire.
+// judge stores a decoded receipt if it is new. The age of a receipt does not matter, since receipts
+// do not expire.
 func (t *evidence) judge(now time.Time, share protocol.Share, statements protocol.Receipt, age time.Duration) (ShareResult, error) {
 	known, ok := t.receipts[share.Author]
 	switch {
@@ -71,9 +73,10 @@ func (t *evidence) judge(now time.Time, share protocol.Share, statements protoco
 	return Accepted, nil
 }
 
-// makeRoom reports whether there is room for an author, and may evict another author: first one
-// that was never met, then the one with the oldest receipt. It evicts no author with a receipt
-// younger than protectedTime, and no met author for an unmet one.
+// makeRoom reports whether a receipt of the author can be stored, and may evict another author for
+// it. It evicts authors that were never met (see contacts) first, then the author with the oldest
+// receipt. It evicts no author whose receipt is younger than protectedTime, and no met author for an
+// unmet one.
 func (t *evidence) makeRoom(now time.Time, author peer.ID) bool {
 	if len(t.receipts) < maxAuthors || author == t.self {
 		return true
@@ -98,12 +101,13 @@ func (t *evidence) evictedBefore(author, other peer.ID, received int) bool {
 	return received < 0 || received == 0 && author < other
 }
 
-// add stores a proof if it supersedes the stored one. When there is no room, a proof against a
-// met author replaces those against authors that were never met.
+// add stores a proof if it takes precedence over the stored one of the same author and conflict. If
+// there is no room, a proof against an author that was met replaces all proofs against authors that
+// were never met.
 func (t *evidence) add(c protocol.EquivocationProof) bool {
 	author := c.First.Author
 	if c.Conflict == protocol.ForkedReceipts && t.releases == 0 {
-		return false // the task has no receipts
+		return false // a task without receipts cannot have such a proof
 	}
 	key := equivocation{author, c.Conflict}
 	if known, ok := t.proofs[key]; ok && c.Compare(known) <= 0 {
@@ -142,8 +146,9 @@ func (t *evidence) keys() []equivocation {
 	})
 }
 
-// digest lists the stored receipts and proofs, without the agent's own receipt. Peers therefore
-// send that one, which shows how much of the agent's account they have.
+// digest returns the IDs of the stored receipts and proofs, without the agent's own receipt. Since
+// its ID is missing, peers send that receipt, and the agent learns how much of its account they
+// have.
 func (t *evidence) digest() (digest []protocol.ShareID) {
 	for _, author := range t.authors() {
 		if author != t.self {
@@ -156,8 +161,9 @@ func (t *evidence) digest() (digest []protocol.ShareID) {
 	return digest
 }
 
-// since lists the items that a peer which holds known lacks. It includes a receipt that differs
-// even if it is the shorter one, because the peer's may be of another journal.
+// since returns the items that a peer does not have, given the IDs of those that it has. It
+// includes a receipt that differs from the peer's even if the peer's is longer, because that one
+// may come from another journal of the same author.
 func (t *evidence) since(known []protocol.ShareID, now time.Time) (items []protocol.SyncItem) {
 	held := make(map[protocol.Key][protocol.DigestBytes]byte, len(known))
 	for _, h := range known {
@@ -177,8 +183,8 @@ func (t *evidence) since(known []protocol.ShareID, now time.Time) (items []proto
 	return items
 }
 
-// kept returns the items about other authors that the next start needs, and the proofs against the
-// agent.
+// kept returns the items to store for the next start: those about other authors, and the proofs
+// against the agent itself.
 func (t *evidence) kept() (list []PeerShare) {
 	for _, author := range t.authors() {
 		if r := t.receipts[author]; author != t.self {
@@ -192,7 +198,7 @@ func (t *evidence) kept() (list []PeerShare) {
 	return list
 }
 
-// acceptReceipt is accept for a receipt of another author.
+// acceptReceipt is the method accept for a receipt of another author.
 func (a *Agent) acceptReceipt(now time.Time, share protocol.Share, age time.Duration) (ShareResult, error) {
 	statements, err := a.evidence.decode(share)
 	if err != nil {
@@ -212,15 +218,15 @@ func (a *Agent) acceptReceipt(now time.Time, share protocol.Share, age time.Dura
 	return result, err
 }
 
-// checkReceipt handles a receipt of the agent's own account that a peer sent. The exchange that
-// keeps the account compares it. If the agent has published its own receipt and the two
-// contradict each other, the agent publishes the proof.
+// checkReceipt handles a receipt of the agent itself that a peer sent. The exchanges receive it as
+// an Echo, so that the one that keeps the account can compare the two. If the agent has published a
+// receipt in this run and it contradicts the peer's, the agent publishes a proof.
 func (a *Agent) checkReceipt(now time.Time, share protocol.Share) {
 	statements, err := a.evidence.decode(share)
 	if err != nil {
 		return
 	}
-	if a.keeping { // then no exchange keeps the account, and the receipt is treated like any other
+	if a.keeping { // a keeper runs no exchanges, so it treats the receipt like that of any author
 		_, _ = a.acceptReceipt(now, share, 0)
 		return
 	}
@@ -238,8 +244,8 @@ func (a *Agent) proveEquivocation(now time.Time, one, other protocol.Share) {
 	}
 }
 
-// Equivocators adds a proof that protocol.OpenEquivocationProof has verified, and reports
-// whether it is new.
+// Equivocators adds a proof that protocol.OpenEquivocationProof has verified, and reports whether
+// the proof is new.
 func (a *Agent) Equivocators(now time.Time, c protocol.EquivocationProof) bool {
 	news := c.First.Task == a.id && a.addProof(now, c)
 	a.pump(now)
@@ -262,7 +268,7 @@ func (a *Agent) addProof(now time.Time, c protocol.EquivocationProof) bool {
 		a.step(now, name, strategy.EquivocationFound{Proof: c})
 	}
 	if c.Conflict == protocol.SameStamp && epoch >= a.epoch {
-		if a.evidence.releases == 0 { // where releases are counted, the exchange has warned
+		if a.evidence.releases == 0 { // on a task with receipts, the exchange has warned already
 			a.warn("this node has signed two different shares with stamp %v: was its data directory copied, or restored from a backup? Two nodes with one key harm each other", c.First.Stamp)
 		}
 		if !a.doubled {
@@ -272,7 +278,7 @@ func (a *Agent) addProof(now time.Time, c protocol.EquivocationProof) bool {
 	return true
 }
 
-// EquivocationProofs lists the proofs against the agent itself.
+// EquivocationProofs returns the proofs against the agent itself.
 func (a *Agent) EquivocationProofs() (list []protocol.EquivocationProof) {
 	for _, key := range a.evidence.keys() {
 		if key.author == a.self {
@@ -282,8 +288,8 @@ func (a *Agent) EquivocationProofs() (list []protocol.EquivocationProof) {
 	return list
 }
 
-// publishReceipt publishes the receipt of the agent's own account. The journal does not store
-// it: the exchange publishes it again in the next run, once it may.
+// publishReceipt publishes the receipt of the agent's own releases. The journal does not store the
+// receipt: in the next run the exchange publishes it again.
 func (a *Agent) publishReceipt(now time.Time, payload []byte) {
 	a.sequence++
 	share, err := protocol.Seal(protocol.Share{
@@ -305,8 +311,9 @@ func (a *Agent) publishReceipt(now time.Time, payload []byte) {
 	a.ready.Publish = append(a.ready.Publish, share)
 }
 
-// withholdsRelease reports whether an own share must not be published yet. Peers that send it
-// before the agent publishes it have it from an earlier run.
+// withholdsRelease reports whether one of the agent's own shares must not be published yet, because
+// the agent has not published its receipt in this run. If a peer sends the share earlier, the peer
+// has it from an earlier run.
 func (a *Agent) withholdsRelease(share protocol.Share) bool {
 	_, attested := a.evidence.receipts[a.self]
 	return share.Author == a.self && a.evidence.releases > 0 && !attested && !a.keeping && isCached(share)

@@ -13,8 +13,8 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// NewExchanges returns the exchanges of one agent on a task with this registration of its strategy:
-// presence, and those of the registration.
+// NewExchanges returns the exchanges of one agent: presence, and those of the strategy's
+// registration.
 func NewExchanges(r strategy.Registration, env strategy.Env) ([]strategy.Exchange, error) {
 	list := []strategy.Exchange{presence.New()}
 	disclosure := r.Disclosure(env.Task)
@@ -28,14 +28,14 @@ func NewExchanges(r strategy.Registration, env strategy.Env) ([]strategy.Exchang
 type exchanges struct {
 	order   []string
 	byName  map[string]strategy.Exchange
-	results map[string]any // replaced, never changed: views hold it
-	news    map[string]int // number of results of each
+	results map[string]any // by exchange; the map is replaced and never changed, because views contain it
+	news    map[string]int // number of results of each exchange so far
 	timers  map[timer]time.Time
-	queue   []exchangeWork // queued until the posterior has caught up
+	queue   []exchangeWork // computations that wait until the posteriors include all observations
 	working int            // number of running computations
 
 	stopped   map[string]bool // exchanges that a panic ended, until the next start
-	undecoded map[string]bool // kinds of shares that have made Decode panic
+	undecoded map[string]bool // kinds of shares for which Decode has panicked
 }
 
 type timer struct{ exchange, name string }
@@ -59,14 +59,14 @@ func newExchanges(list []strategy.Exchange) (exchanges, error) {
 	}, err
 }
 
-// show puts a result in the view.
+// show makes a result of an exchange part of later views.
 func (e *exchanges) show(name string, value any) {
 	e.results = maps.Clone(e.results)
 	e.results[name] = value
 	e.news[name]++
 }
 
-// due removes and returns the timers that have expired, the oldest first.
+// due removes and returns the expired timers, oldest first.
 func (e *exchanges) due(now time.Time) []timer {
 	var due []timer
 	for t, at := range e.timers {
@@ -131,8 +131,8 @@ func (a *Agent) step(now time.Time, name string, in strategy.Input) {
 	}
 }
 
-// startExchangeWork starts the queued computations. The seed depends on the epoch, so that a
-// restarted agent does not repeat an earlier draw under a new stamp.
+// startExchangeWork starts the queued computations. Their seed depends on the epoch. So a restarted
+// agent does not publish the same random draw again under a new stamp.
 func (a *Agent) startExchangeWork(now time.Time) {
 	queue := a.exchanges.queue
 	a.exchanges.queue = nil
@@ -157,12 +157,12 @@ func (a *Agent) startExchangeWork(now time.Time) {
 	}
 }
 
-// publish signs a share under the next stamp. The stamp is safe to use: the
-// record of its epoch, and of the share unless it is ephemeral, precede it in
+// publish signs a share with the next stamp. No crash can lead to a second use of the stamp: the
+// record of its epoch, and the record of the share unless it is ephemeral, come before the share in
 // every Ready.
 //
-// The agent does not send a share that its own Decode refuses, because peers would refuse it too
-// and count it as a violation.
+// The agent does not send a share that its own Decode refuses, because peers would refuse the share
+// too and count a violation.
 func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
 	if !p.Ephemeral {
 		_, slot, err := a.decode(a.exchanges.byName[kind], kind, p.Payload)

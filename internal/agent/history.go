@@ -13,7 +13,7 @@ import (
 // History is the content of a journal for one task, without an agent.
 type History struct {
 	Task    *task.Task
-	Epoch   uint64 // number of starts
+	Epoch   uint64 // latest epoch: the number of starts, or more if epochs were skipped
 	Trials  []strategy.Trial
 	Best    *strategy.Trial // nil if no trial is feasible
 	Stopped *Stopped        // why the latest run stopped itself; nil if it ended for another reason, or there are trials since
@@ -21,11 +21,11 @@ type History struct {
 
 	strategies strategy.Set
 	table      trials
-	fits       map[task.Output]*FitRecord // latest of each output
+	fits       map[task.Output]*FitRecord // latest fit of each output
 }
 
-// ReadHistory rebuilds the history from an agent's records, in order. The task's
-// strategy must be one of the set; otherwise the error wraps a *strategy.UnknownError.
+// ReadHistory reconstructs the history from an agent's records, in their order. If the set does not
+// contain the task's strategy, the error wraps a *strategy.UnknownError.
 func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 	h := History{strategies: strategies, fits: map[task.Output]*FitRecord{}}
 	var err error
@@ -61,7 +61,7 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 	return h, nil
 }
 
-// taskOf returns the task of the records.
+// taskOf returns the task of the records, from the last TaskRecord.
 func taskOf(records []Record, strategies strategy.Set) (t *task.Task, err error) {
 	for _, r := range records {
 		if r.Task == nil {
@@ -88,14 +88,14 @@ func (r *TaskRecord) parse(strategies strategy.Set) (*task.Task, error) {
 	return t, nil
 }
 
-// debits returns the parts of a note that record spent privacy budget.
+// debits returns the encoded DP releases in a note of an exchange, which have spent privacy budget.
 func debits(d strategy.Disclosure, n *NoteRecord) [][]byte {
 	if n == nil || d.Debit == nil {
 		return nil
 	}
 	debit, err := recoverpanic.Call("the strategy", func() ([]byte, error) { return d.Debit(n.Exchange, n.Data), nil })
 	if err != nil {
-		debit = []byte{} // unreadable, and may have been a DP release
+		debit = []byte{} // the note is unreadable, so it counts as a possible DP release
 	}
 	if debit == nil {
 		return nil
@@ -103,7 +103,7 @@ func debits(d strategy.Disclosure, n *NoteRecord) [][]byte {
 	return [][]byte{debit}
 }
 
-// sameTask returns an error if the journal was moved to another task.
+// sameTask returns an error if the journal belongs to another task.
 func (a *Agent) sameTask(r *TaskRecord) error {
 	t, err := r.parse(a.cfg.Strategies)
 	if err != nil {

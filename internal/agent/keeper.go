@@ -12,8 +12,8 @@ import (
 var ErrKeeping = errors.New("this node evaluates nothing more on the task: it only keeps and passes on shares")
 
 // Keep makes the agent a keeper for the rest of this run. It returns running trials and announces
-// to peers that it leaves. From then on it receives, stores and forwards shares, and none of its
-// exchanges publishes anything. Config.Keep does the same from the start.
+// to peers that the agent leaves. From then on the agent receives, stores and forwards shares, and
+// its exchanges publish nothing. Config.Keep does the same from the start.
 func (a *Agent) Keep(now time.Time) {
 	if a.keeping {
 		return
@@ -24,14 +24,14 @@ func (a *Agent) Keep(now time.Time) {
 	a.pump(now)
 }
 
-// Settled reports whether the models include all outcomes and the exchanges have computed and
-// published all shares.
+// Settled reports whether the models include all outcomes, and all shares that follow from them are
+// computed and published.
 func (a *Agent) Settled() bool {
 	return a.keeping || a.caughtUp() && a.exchanges.working == 0 && len(a.exchanges.queue) == 0
 }
 
-// Release ends Config.Hold: the strategy chooses the first design with the shares received so
-// far.
+// Release ends the delay of Config.Hold: the strategy chooses the first design with the shares that
+// have arrived.
 func (a *Agent) Release(now time.Time) {
 	if !a.held {
 		return

@@ -7,16 +7,16 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Learned holds the numbers of observations of the objective's model.
+// Learned describes how many of the available observations the objective's model uses.
 type Learned struct {
-	Surrogate       string `json:"surrogate"`        // its type, as in the task file
-	Observations    int    `json:"observations"`     // used by the model
-	Available       int    `json:"available"`        // of all outcomes
-	Diverged        int    `json:"diverged"`         // of these, ignored as diverged
-	MaxObservations int    `json:"max_observations"` // limit of Observations; 0: none
+	Surrogate       string `json:"surrogate"`        // type of the surrogate, as in the task file
+	Observations    int    `json:"observations"`     // number of observations that the model uses
+	Available       int    `json:"available"`        // number of all outcomes
+	Diverged        int    `json:"diverged"`         // number of outcomes that are ignored because they diverged
+	MaxObservations int    `json:"max_observations"` // limit of Observations; 0: no limit
 }
 
-// String returns them as a clause, such as "exact, all 12 results".
+// String returns a phrase such as "exact, all 12 results".
 func (l Learned) String() string {
 	if l.Observations == l.Available {
 		return fmt.Sprintf("%s, all %s", l.Surrogate, sanitize.Count(l.Available, "result"))
@@ -31,7 +31,7 @@ func (l Learned) String() string {
 	return text
 }
 
-// Learned returns the numbers of observations of the objective's model, nil before there is one.
+// Learned returns the description of the objective's model, or nil before there is a model.
 func (a *Agent) Learned() *Learned {
 	if a.objective().posterior == nil {
 		return nil
@@ -39,7 +39,8 @@ func (a *Agent) Learned() *Learned {
 	return a.learned
 }
 
-// learnedFrom returns the Learned of a model of the objective with this number of results.
+// learnedFrom returns the description of an objective's model with the given number of
+// observations.
 func (a *Agent) learnedFrom(results int) *Learned {
 	l := &Learned{Surrogate: a.cfg.Task.Surrogate.Word(), Observations: results, Available: a.trials.done}
 	if !strategy.Unbounded(a.cfg.Task, a.objective().output) {

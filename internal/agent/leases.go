@@ -15,10 +15,10 @@ import (
 // ErrNotHeld means that the client does not hold the lease of the trial; nothing has changed.
 var ErrNotHeld = errors.New("trial is not held by this client")
 
-// Claim names the client outside the node's process that evaluates a trial, and the time after its
-// last heartbeat at which another client gets the trial. Such a trial survives the end of the
-// process: it is not interrupted, and its lease begins again at the next start. The zero Claim is
-// an evaluation inside the process.
+// Claim names the client outside the node's process that evaluates a trial. Lease is the time after
+// the client's last heartbeat at which another client can get the trial. A claimed trial survives
+// the end of the process: it does not count as interrupted, and its lease begins again at the next
+// start. The zero Claim means an evaluation inside the process.
 type Claim struct {
 	Client string        `json:"client,omitempty"`
 	Lease  time.Duration `json:"lease,omitempty"` // in nanoseconds
@@ -54,10 +54,10 @@ func CheckClient(name string) error {
 // lease is the claim on a running trial.
 type lease struct {
 	span time.Duration
-	end  time.Time // zero after a replay, until the agent starts
+	end  time.Time // zero after the replay of the journal, until the agent starts
 }
 
-// claim stores the client of a trial that has begun to run.
+// claim stores the client of a trial whose evaluation has begun.
 func (t *trials) claim(id uint64, c Claim, began time.Time) {
 	if c.Client == "" {
 		return
@@ -66,7 +66,7 @@ func (t *trials) claim(id uint64, c Claim, began time.Time) {
 	t.leases[id] = lease{span: c.Lease, end: began.Add(c.Lease)}
 }
 
-// renew begins the lease of a trial anew.
+// renew restarts the lease of a trial and returns the new end.
 func (t *trials) renew(id uint64, now time.Time) (end time.Time) {
 	l := t.leases[id]
 	l.end = now.Add(l.span)
@@ -74,7 +74,7 @@ func (t *trials) renew(id uint64, now time.Time) (end time.Time) {
 	return l.end
 }
 
-// held returns a running trial of the client.
+// held returns the trial if it is running and the client holds it.
 func (t *trials) held(id uint64, client string) (*strategy.Trial, error) {
 	trial, err := t.get(id)
 	if err != nil {
@@ -99,7 +99,7 @@ func (a *Agent) AskFor(now time.Time, request uint64, claim Claim) error {
 	return nil
 }
 
-// HeldBy returns the running trials of a client, and begins their leases again, because the call
+// HeldBy returns the running trials of a client. It also restarts their leases, because the call
 // shows that the client is active.
 func (a *Agent) HeldBy(now time.Time, client string) (held []strategy.Trial) {
 	for _, trial := range a.trials.list {
@@ -111,9 +111,9 @@ func (a *Agent) HeldBy(now time.Time, client string) (held []strategy.Trial) {
 	return held
 }
 
-// Heartbeat begins the lease of a trial anew and returns its end. Leases are not
-// journaled: they begin anew at each start. Errors: ErrUnknownTrial, ErrFinished,
-// ErrNotHeld.
+// Heartbeat restarts the lease of a trial and returns the new end. The journal does not store the
+// ends of leases, so leases restart at each start of the node. Errors: ErrUnknownTrial,
+// ErrFinished, ErrNotHeld.
 func (a *Agent) Heartbeat(now time.Time, id uint64, client string) (end time.Time, err error) {
 	if _, err := a.trials.held(id, client); err != nil {
 		return time.Time{}, err
@@ -121,9 +121,9 @@ func (a *Agent) Heartbeat(now time.Time, id uint64, client string) (end time.Tim
 	return a.trials.renew(id, now), nil
 }
 
-// RequeueBy is Requeue by a client. It changes nothing while no client holds the trial, so that
-// a client that did not receive the response can repeat the call. Errors: ErrUnknownTrial,
-// ErrFinished, ErrNotHeld.
+// RequeueBy is Requeue for a client. A repeated call is no error: it changes nothing if the trial
+// is waiting already, so a client that missed the response can repeat the call. Errors:
+// ErrUnknownTrial, ErrFinished, ErrNotHeld.
 func (a *Agent) RequeueBy(now time.Time, id uint64, client string) error {
 	if trial, err := a.trials.get(id); err == nil && trial.State == strategy.Waiting {
 		return nil
@@ -134,8 +134,8 @@ func (a *Agent) RequeueBy(now time.Time, id uint64, client string) error {
 	return a.Requeue(now, id)
 }
 
-// FailBy is Fail by a client, which must hold the trial unless it has failed already.
-// Errors: ErrUnknownTrial, ErrFinished, ErrNotHeld.
+// FailBy is Fail for a client, which must hold the trial. If the client has already reported the
+// failure, a repeated call is no error. Errors: ErrUnknownTrial, ErrFinished, ErrNotHeld.
 func (a *Agent) FailBy(now time.Time, id uint64, client, reason string) error {
 	if trial, err := a.trials.get(id); err == nil && trial.State == strategy.Failed && trial.Client == client {
 		return nil
@@ -146,7 +146,7 @@ func (a *Agent) FailBy(now time.Time, id uint64, client, reason string) error {
 	return a.Fail(now, id, reason)
 }
 
-// Leases returns the ends of the leases of running trials that clients hold, by trial ID.
+// Leases returns the ends of the leases that clients hold, by trial ID.
 func (a *Agent) Leases() map[uint64]time.Time {
 	ends := make(map[uint64]time.Time, len(a.trials.leases))
 	for id, l := range a.trials.leases {
@@ -155,16 +155,16 @@ func (a *Agent) Leases() map[uint64]time.Time {
 	return ends
 }
 
-// EndLeases ends the leases of all trials that clients hold, because no client is left.
+// EndLeases ends all leases that clients hold. It is for the time when no client is left.
 func (a *Agent) EndLeases(now time.Time) {
 	a.expire(now, slices.Sorted(maps.Keys(a.trials.leases)))
 }
 
-// endLeases offers the trials of inactive clients to others.
+// endLeases ends the leases of clients that have sent no heartbeat in time.
 func (a *Agent) endLeases(now time.Time) { a.expire(now, a.trials.overdue(now)) }
 
-// expire offers trials of inactive clients again. It fails trials that were offered the maximum
-// number of times.
+// expire makes the trials of inactive clients available to others. A trial that has reached the
+// maximum number of attempts fails.
 func (a *Agent) expire(now time.Time, ids []uint64) {
 	for _, id := range ids {
 		trial := a.trials.list[id-1]
@@ -182,7 +182,7 @@ func (a *Agent) expire(now time.Time, ids []uint64) {
 	}
 }
 
-// overdue returns the trials whose leases have ended, in order of ID.
+// overdue returns the trials whose leases have ended, sorted by ID.
 func (t *trials) overdue(now time.Time) (ids []uint64) {
 	if len(t.leases) == 0 {
 		return nil
@@ -195,7 +195,7 @@ func (t *trials) overdue(now time.Time) (ids []uint64) {
 	return ids
 }
 
-// firstEnd returns the time at which the first lease of a client ends, zero for never.
+// firstEnd returns the earliest end of a client's lease, or zero if there is no lease.
 func (t *trials) firstEnd() (end time.Time) {
 	for _, l := range t.leases {
 		end = earliest(end, l.end)

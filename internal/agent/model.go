@@ -20,20 +20,20 @@ import (
 type model struct {
 	output       task.Output
 	kind         surrogate.Model
-	fitted       *FitRecord          // the latest decision about hyperparameters
+	fitted       *FitRecord          // latest fitted hyperparameters
 	posterior    surrogate.Posterior // nil until there is an observation
-	at           int                 // number of observations of the posterior
+	at           int                 // number of observations that the posterior includes
 	working      bool
-	withoutPeers bool // the user was warned that peer information was ignored
-	diverged     bool // the user was warned that an outcome was ignored
+	withoutPeers bool // the user was warned that the model ignores peer information
+	diverged     bool // the user was warned that the model ignores an outcome
 
-	own      bool // of the node's failures, if the task has no such constraint
-	clusters bool // failures depend on the design
-	followed bool // it affects the choice of designs
+	own      bool // a model of the node's own failures, which are not a constraint of the task
+	clusters bool // only for such a model: failures were found to depend on the design
+	followed bool // only for such a model: it affects the choice of designs
 }
 
-// newModels returns the models of all outputs. objective is the kind of the objective's model; the
-// task determines the others.
+// newModels returns a model for each output. The argument is the surrogate of the objective; the
+// task determines the other surrogates.
 func newModels(t *task.Task, objective surrogate.Model) (models []*model, err error) {
 	models = append(models, &model{output: task.Objective, kind: objective})
 	for _, c := range t.Bounds() {
@@ -53,8 +53,8 @@ func newModels(t *task.Task, objective surrogate.Model) (models []*model, err er
 	return models, nil
 }
 
-// fitName returns the journal's key of an output's fits, which is also the name of their random
-// stream.
+// fitName returns the key under which the journal stores an output's fits. It also names the random
+// stream of these fits.
 func fitName(output task.Output) string {
 	if output == task.Objective {
 		return "fit"
@@ -64,7 +64,8 @@ func fitName(output task.Output) string {
 
 func (a *Agent) objective() *model { return a.models[0] }
 
-// constraints returns the posteriors of all outputs except the objective and own failures.
+// constraints returns the posteriors of all outputs except the objective and the node's own
+// failures.
 func (a *Agent) constraints() (all []*surrogate.Constraint) {
 	for _, m := range a.models[1:] {
 		if m.posterior != nil && !m.own {
@@ -74,8 +75,8 @@ func (a *Agent) constraints() (all []*surrogate.Constraint) {
 	return all
 }
 
-// completion returns the posterior of completed evaluations if completion was found to depend on
-// the design; nil otherwise.
+// completion returns the posterior of completion, the output that records whether evaluations
+// complete. It is nil unless the model of failures affects the choice of designs.
 func (a *Agent) completion() *surrogate.Constraint {
 	if last := a.models[len(a.models)-1]; last.own && last.followed {
 		return last.posterior.(*surrogate.Constraint)
@@ -83,8 +84,9 @@ func (a *Agent) completion() *surrogate.Constraint {
 	return nil
 }
 
-// ExpectsFailure reports whether the agent's model gives the design a probability below one half to
-// complete. It is false for every design if failures are not modelled or may have other causes.
+// ExpectsFailure reports whether the agent's model predicts that the design completes with a
+// probability below one half. It is false for every design if failures are not modelled, or are not
+// known to depend on the design.
 func (a *Agent) ExpectsFailure(design task.Design) bool {
 	var view strategy.View
 	for _, m := range a.models {
@@ -105,15 +107,16 @@ func (a *Agent) restoreFit(r *FitRecord) error {
 	return fmt.Errorf("a fit of output %q, which the task does not have", r.Output)
 }
 
-// refitDue returns whether a refit is due: after every observation up to 20, then whenever their
-// number has grown by a tenth, so that the cost of refits stays in proportion to their effect.
+// refitDue reports whether hyperparameters must be fitted again. Up to 20 observations this is
+// after each one. Later it is when their number has grown by about a tenth, so that the cost of
+// fits remains in proportion to their effect.
 func (m *model) refitDue(observations int) bool {
 	return m.fitted == nil || observations-m.fitted.Observations >= max(1, (observations-1)/20*2)
 }
 
 func (m *model) caughtUp(t *trials) bool { return !m.working && m.at == t.measured(m.output) }
 
-// caughtUp reports whether the posteriors include every observation.
+// caughtUp reports whether all posteriors include all observations.
 func (a *Agent) caughtUp() bool {
 	for _, m := range a.models {
 		if !m.caughtUp(&a.trials) {
@@ -123,7 +126,7 @@ func (a *Agent) caughtUp() bool {
 	return true
 }
 
-// catchUp starts the work that brings the posteriors up to date.
+// catchUp starts the computations that include new observations in the posteriors.
 func (a *Agent) catchUp() {
 	for _, m := range a.models {
 		if m.working || m.caughtUp(&a.trials) {
@@ -167,8 +170,8 @@ func (a *Agent) catchUp() {
 	}
 }
 
-// lesson returns the computation by which the model of an output learns. count is the number of all
-// observations, observations holds those to learn from; nil if there is nothing to learn.
+// lesson returns the computation that updates the model of an output, or nil if there is nothing to
+// learn. The argument observations holds those that the model uses; count is the number of all.
 func (a *Agent) lesson(m *model, observations surrogate.Observations, count int) func(context.Context) (any, error) {
 	if len(observations.Y) == 0 || m.own && !surrogate.MayCluster(observations) {
 		return nil
@@ -176,16 +179,16 @@ func (a *Agent) lesson(m *model, observations surrogate.Observations, count int)
 	return m.learn(a.cfg.Task, observations, count, a.cfg.Seed, a.modelInput(m))
 }
 
-// observed returns the observations from which the model of an output learns.
+// observed returns the observations that the model of an output uses.
 func (a *Agent) observed(m *model) surrogate.Observations {
 	trials := a.trials.list
-	if m.own { // those set aside failed most likely because the command was broken
+	if m.own { // trials that are set aside most likely failed because the command was broken
 		trials = a.trials.snapshot()
 	}
 	return strategy.View{Task: a.cfg.Task, Trials: trials, MaxObservations: a.cfg.MaxObservations}.Observed(m.output)
 }
 
-// warnOfDiverged warns of the first outcome that the model of the objective ignores.
+// warnOfDiverged warns of the first outcome that the objective's model ignores as diverged.
 func (a *Agent) warnOfDiverged(m *model) {
 	at := slices.Index(strategy.Diverged(a.cfg.Task, a.trials.list), true)
 	if at < 0 {
@@ -200,13 +203,13 @@ func (a *Agent) warnOfDiverged(m *model) {
 type modelled struct {
 	fitted       *FitRecord // nil if the hyperparameters do not change
 	posterior    surrogate.Posterior
-	clusters     bool  // of failures: they depend on the design
-	followed     bool  // of failures: their model affects the choice of designs
-	withoutPeers error // reason why peer information is ignored; nil if it is used
+	clusters     bool  // only for the model of failures: they depend on the design
+	followed     bool  // only for the model of failures: it affects the choice of designs
+	withoutPeers error // why peer information is ignored; nil if it is used
 }
 
-// modelInput returns the result of an exchange from which a model can learn; nil if there is none,
-// and for all models except the objective's.
+// modelInput returns the exchange result with which the objective's model learns from peers. It is
+// nil if there is no such result, and for the models of other outputs.
 func (a *Agent) modelInput(m *model) (peers strategy.ModelInput) {
 	if m != a.objective() {
 		return nil
@@ -219,8 +222,8 @@ func (a *Agent) modelInput(m *model) (peers strategy.ModelInput) {
 	return peers
 }
 
-// fit learns hyperparameters, with peers' shares unless these are nil. A panic of a model that uses
-// them becomes an error.
+// fit estimates hyperparameters, with peers' shares unless peers is nil. A panic of a model that
+// uses peers' shares becomes an error.
 func fit(ctx context.Context, kind surrogate.Model, peers strategy.ModelInput, observations surrogate.Observations, before *surrogate.Hyperparameters, rng *rand.Rand) (h surrogate.Hyperparameters, err error) {
 	if informed, ok := kind.(surrogate.PeerModel); ok && peers != nil {
 		h, err = recoverpanic.Call("the surrogate", func() (surrogate.Hyperparameters, error) {
@@ -235,9 +238,9 @@ func fit(ctx context.Context, kind surrogate.Model, peers strategy.ModelInput, o
 	return h, checkHyperparameters(h)
 }
 
-// learn returns a computation that may run concurrently with the agent. Its result is the posterior
-// given the observations and peers' shares, with new hyperparameters if a refit is due. If the
-// computation with peers' shares fails, it is repeated without them.
+// learn returns a computation that may run concurrently with the agent. It computes the posterior
+// given the observations and peers' shares, after a fit of hyperparameters if one is due. If it
+// fails with peers' shares, it continues without them.
 func (m *model) learn(of *task.Task, observations surrogate.Observations, count int, seed random.Seed, peers strategy.ModelInput) func(context.Context) (any, error) {
 	output, kind, known := m.output, m.kind, m.posterior
 	previous, refit := m.fitted, m.refitDue(count)
@@ -285,7 +288,8 @@ func (m *model) learn(of *task.Task, observations surrogate.Observations, count 
 	}
 }
 
-// checkHyperparameters returns an error for numbers that no record can hold.
+// checkHyperparameters returns an error if a hyperparameter is not finite, since a record cannot
+// contain it.
 func checkHyperparameters(h surrogate.Hyperparameters) error {
 	for _, v := range append([]float64{h.Noise, h.SharedNoise}, h.Lengthscales...) {
 		if !finite(v) {

@@ -6,48 +6,51 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Authors become known through peers, and identities cost nothing: one peer could fabricate as many
-// as the agent has places. While there is room, every author gets a place. Otherwise the largest
-// group of authors loses places to smaller groups. A group is the authors from one range of
-// addresses, hub or introducer; these cost more than identities. A fixed number of places per group
+// The rules of this file limit what fabricated authors can displace. Authors become known through
+// peers, and identities cost nothing: one peer could fabricate as many authors as the agent has
+// places. While there is room, every author gets a place. After that, the largest group of authors
+// loses places to smaller groups. A group is the authors from one range of addresses, one hub or
+// one introducing peer, since these cost more than identities. A fixed number of places per group
 // would exclude federations behind one address.
 
 // Source describes the peer that sent a share or introduced its author. The zero value is an
 // unknown peer.
 type Source struct {
-	Group string // an origin that costs more than an identity, such as a range of addresses; "": unknown
+	Group string // origin that costs more than an identity, such as a range of addresses; empty: unknown
 	Named bool   // the agent's user has named the peer and trusts it not to fabricate authors
 }
 
 const (
-	// From crowded known authors on, the agent relays at most maxRelayedAuthors of each group that
-	// it has not met itself, except those from a Named source. This leaves room at its peers if one
-	// peer fabricates authors.
+	// If the agent knows crowded authors or more, it relays only maxRelayedAuthors of each group's
+	// unmet authors. Authors from a Named source do not count. Otherwise one peer that fabricates
+	// authors would also fill the places at this agent's peers.
 	crowded           = maxAuthors / 2
 	maxRelayedAuthors = 64
 )
 
-// origin holds the group of an author's first source, or of its latest connection.
+// origin holds the group of an author: that of its latest connection or, without a connection, that
+// of the first source of its shares.
 type origin struct {
 	group  string
-	relays bool // its shares are relayed
+	relays bool // the agent relays the author's shares
 }
 
-// Relays reports whether the agent relays an author's shares to other peers. It stores shares
-// that it does not relay, too.
+// Relays reports whether the agent relays an author's shares to other peers. It stores shares even
+// if it does not relay them.
 func (a *Agent) Relays(author peer.ID) bool { return a.shares.relays(author) }
 
 func (s *shares) relays(author peer.ID) bool {
 	return author == s.self || s.met[author] || s.room.listed[author] || s.origins[author].relays
 }
 
-// noteContact stores the group of the latest connection to an author, whose shares are relayed from
-// now on.
+// noteContact stores the group of the latest connection to an author. From then on the author's
+// shares are relayed.
 func (s *shares) noteContact(author peer.ID, group string) {
 	s.origins[author] = origin{group: group, relays: true}
 }
 
-// groupOf returns the group of an author; for an unknown author, the group that it would have.
+// groupOf returns the group of an author. For an author without a place it returns the group that
+// the source would give it.
 func (s *shares) groupOf(author peer.ID, by Source) string {
 	if p, ok := s.origins[author]; ok {
 		return p.group
@@ -55,7 +58,7 @@ func (s *shares) groupOf(author peer.ID, by Source) string {
 	return by.Group
 }
 
-// placeAuthor gives an unknown author a place.
+// placeAuthor stores the origin of an author that has none yet.
 func (s *shares) placeAuthor(author peer.ID, by Source) {
 	if _, ok := s.origins[author]; ok || author == s.self {
 		return
@@ -69,7 +72,7 @@ func (s *shares) placeAuthor(author peer.ID, by Source) {
 	s.origins[author] = origin{group: by.Group, relays: by.Named || len(s.origins) < crowded || passed < maxRelayedAuthors}
 }
 
-// authors returns the number of authors with held shares, without the agent itself.
+// authors returns the number of authors with stored shares, without the agent itself.
 func (s *shares) authors() (count int) {
 	for i, h := range s.order {
 		if h.Author != s.self && (i == 0 || h.Author != s.order[i-1].Author) {
@@ -79,16 +82,16 @@ func (s *shares) authors() (count int) {
 	return count
 }
 
-// candidate is an author that evict may choose.
+// candidate is an author that evict may select.
 type candidate struct {
 	author             peer.ID
 	group              string
-	received           time.Time // of the latest accepted share
+	received           time.Time // time of the latest accepted share
 	size               int
 	met, listed, leave bool
 }
 
-// candidates returns all authors but the agent itself, each with the size of its held shares.
+// candidates returns all authors except the agent itself, each with the size of its stored shares.
 func (s *shares) candidates(size func(bytes int) int) []candidate {
 	all := make([]candidate, 0, len(s.order))
 	for i, h := range s.order {
@@ -106,9 +109,8 @@ func (s *shares) candidates(size func(bytes int) int) []candidate {
 	return all
 }
 
-// goesBefore reports whether an author is evicted before another of the same rank. Listed authors
-// are last, and authors that were met come just before them. Otherwise the author that was silent
-// longest is first.
+// goesBefore reports whether an author is evicted before another of the same rank. Unlisted authors
+// come before listed ones, then unmet before met ones, then the author whose latest share is older.
 func (c candidate) goesBefore(other candidate) bool {
 	switch {
 	case c.listed != other.listed:
@@ -119,23 +121,23 @@ func (c candidate) goesBefore(other candidate) bool {
 	return c.received.Before(other.received) || c.received.Equal(other.received) && c.author < other.author
 }
 
-// Units of sizes.
+// The two units in which evict measures shares: authors and bytes.
 func inAuthors(int) int     { return 1 }
 func inBytes(bytes int) int { return bytes }
 
-// evict selects authors to forget until `over` units of size are free, if the shares of newcomer
-// grow by `grows` units. ok is false, and gone nil, if not enough authors may be evicted.
+// evict selects authors to forget until `over` units of size are free. The newcomer is the author
+// whose shares are about to grow by `grows` units. If not enough authors may be evicted, ok is false
+// and gone is nil.
 //
-// The largest group loses its authors first, in the order of goesBefore, as long as it is larger
-// than the newcomer's group with its growth. The shares of the agent itself and of listed authors
-// compete with no group: for them, any largest group is larger. Next come unlisted authors of other
-// groups:
+// First the largest group loses authors, in the order of goesBefore, as long as it is larger than the
+// newcomer's group after its growth. The agent itself and listed authors belong to no group: for them
+// any largest group is larger. Next come unlisted authors of other groups:
 //
-//   - any author that was never met and was silent for protectedTime;
-//   - if the newcomer was met: an author that was never met or was silent for protectedTime, in the
-//     newcomer's own group or in one that is no smaller.
+//   - any author that was never met and has been silent for protectedTime;
+//   - if the newcomer was met: an author that was never met or has been silent for protectedTime, in
+//     the newcomer's own group or in a group that is no smaller.
 //
-// With force, any author but the newcomer may be evicted, listed ones last.
+// With force, any author except the newcomer may be evicted, listed ones last.
 func (s *shares) evict(now time.Time, newcomer peer.ID, by Source, size func(bytes int) int, grows, over int, force bool) (gone []peer.ID, ok bool) {
 	all := s.candidates(size)
 	held := map[string]int{}
@@ -147,7 +149,7 @@ func (s *shares) evict(now time.Time, newcomer peer.ID, by Source, size func(byt
 	own := s.groupOf(newcomer, by)
 	has, met := held[own]+grows, s.met[newcomer]
 	if !s.counts(newcomer) {
-		own, has = "", 0 // competes with no group
+		own, has = "", 0 // the newcomer belongs to no group
 	}
 	silent := now.Add(-protectedTime)
 	for over > 0 {
@@ -186,7 +188,7 @@ func (s *shares) evict(now time.Time, newcomer peer.ID, by Source, size func(byt
 	return gone, true
 }
 
-// forget drops all shares of authors.
+// forget removes all shares of the given authors.
 func (s *shares) forget(authors []peer.ID) {
 	for _, author := range authors {
 		for len(s.of(author)) > 0 {

@@ -10,38 +10,41 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Limits of the peers' shares that an agent stores on disk, so that peers cannot fill it.
+// Limits on peers' shares that an agent stores on disk. Without them peers could fill the disk.
 const (
-	// Shares with a shorter TTL, such as presence, are useless after a restart.
+	// minCachedTTL is the minimum TTL of a stored share. Shares with a shorter one, such as
+	// presence, are useless after a restart.
 	minCachedTTL = time.Hour
 
-	// maxUnmet limits the authors that this agent never met and knows only from peers. Identities
-	// cost nothing, so that one peer could introduce any number.
+	// maxUnmet limits the stored authors that this agent has never met. Identities cost nothing, so
+	// one peer could introduce any number of authors.
 	maxUnmet = 64
 
-	maxPeerShareBytes = 45 << 20 // of envelopes; a third more as text
+	maxPeerShareBytes = 45 << 20 // bytes of envelopes; the file's text encoding is a third larger
 )
 
-// PeerShares is the peers' information that an agent stores for the next start. It is not a
-// journal: its loss loses nothing that was acknowledged.
+// PeerShares holds the information about peers that an agent stores for the next start. It is a
+// cache and not a journal: it can be lost without losing anything that was acknowledged.
 type PeerShares struct {
-	Shares     []PeerShare        // in order of author, kind and slot; receipts and equivocation proofs last
+	Shares     []PeerShare        // sorted by author, kind and slot; receipts and equivocation proofs follow at the end
 	Distrusted map[peer.ID]uint64 // the epoch up to which an author's shares are ignored
 }
 
-// PeerShare is a peer's share.
+// PeerShare is a stored share of a peer.
 type PeerShare struct {
 	Envelope  []byte
-	Sent      time.Time // by its author, as far as known
-	Connected bool      // the author was connected to this node on the task at some time
+	Sent      time.Time // time at which its author sent it, as far as known
+	Connected bool      // the author has been connected to this node on the task at some time
 
-	// ConflictingShare is the second envelope of an equivocation proof. Other fields are then ignored.
+	// ConflictingShare is set in an equivocation proof: it is the second of the two envelopes. Sent
+	// and Connected are then ignored.
 	ConflictingShare []byte
 }
 
-// PeerShares returns the information to store: valid shares of authors that are not ignored, except
-// short-lived ones, and permanently the receipts of DP releases and the equivocation proofs. Above
-// the bounds it leaves out first the authors that this agent never met, then the oldest shares.
+// PeerShares returns the information to store. It contains the valid shares of authors that are not
+// ignored, except short-lived shares. It always contains the receipts of DP releases and the
+// equivocation proofs. Above the limits it first omits authors that this agent has never met, then
+// the oldest shares.
 func (a *Agent) PeerShares(now time.Time) PeerShares {
 	received := PeerShares{Distrusted: make(map[peer.ID]uint64, len(a.shares.void))}
 	for author, epoch := range a.shares.void {
@@ -67,35 +70,36 @@ func (a *Agent) PeerShares(now time.Time) PeerShares {
 
 func isCached(s protocol.Share) bool { return s.TTL >= minCachedTTL }
 
-// RestorePeerShare restores a share that PeerShares returned in an earlier run, age after its
-// author sent it. Like Receive it verifies everything.
+// RestorePeerShare restores a share that PeerShares returned in an earlier run. The argument age is
+// the time since its author sent it, and met is PeerShare.Connected. It verifies everything, as
+// Receive does.
 func (a *Agent) RestorePeerShare(now time.Time, share protocol.Share, age time.Duration, met bool) (ShareResult, error) {
 	if met && a.peers.note(share.Author) {
-		a.shares.noteContact(share.Author, "met "+string(share.Author)) // its real group is known once it connects
+		a.shares.noteContact(share.Author, "met "+string(share.Author)) // placeholder: the author's group becomes known when it connects
 	}
 	result, err := a.accept(now, share, age, Source{})
 	a.pump(now)
 	return result, err
 }
 
-// Distrust ignores the shares of an author up to this epoch, which PeerShares returned in an
-// earlier run.
+// Distrust makes the agent ignore the shares of an author up to the given epoch. It restores
+// PeerShares.Distrusted of an earlier run.
 func (a *Agent) Distrust(author peer.ID, epoch uint64) {
 	if epoch > a.shares.void[author] {
 		a.shares.distrust(author, epoch)
 	}
 }
 
-// contacts separates the authors that this agent has met from those that it knows only through
-// other peers.
+// contacts distinguishes authors that this agent has met from authors that it knows only through
+// other peers. An author is met once it has been connected to this node on the task.
 type contacts struct {
 	met   map[peer.ID]bool
-	unmet []peer.ID // whose shares are stored, in the order in which the agent learned of them
+	unmet []peer.ID // unmet authors whose shares are stored, in the order in which the agent learned of them
 }
 
 func newContacts() contacts { return contacts{met: map[peer.ID]bool{}} }
 
-// note marks a peer as met, and reports whether it was not met before.
+// note marks a peer as met, and reports whether this is new.
 func (p *contacts) note(id peer.ID) bool {
 	if p.met[id] {
 		return false
@@ -105,7 +109,7 @@ func (p *contacts) note(id peer.ID) bool {
 	return true
 }
 
-// forget drops authors without held shares if there are too many authors.
+// forget removes met authors without stored shares or receipts if there are too many.
 func (p *contacts) forget(s *shares, t *evidence) {
 	if len(p.met) <= 2*maxAuthors {
 		return
@@ -118,8 +122,8 @@ func (p *contacts) forget(s *shares, t *evidence) {
 	}
 }
 
-// bound leaves out shares above the bounds. Among authors that were never met, those that became
-// known first keep their places as long as they have valid shares.
+// bound omits shares above the limits. Among authors that were never met, those known longest keep
+// their places as long as they have valid shares.
 func (p *contacts) bound(shares []*held, maxBytes int) []*held {
 	var present []peer.ID
 	for _, h := range shares {
@@ -133,7 +137,7 @@ func (p *contacts) bound(shares []*held, maxBytes int) []*held {
 			p.unmet = append(p.unmet, id)
 		}
 	}
-	rank := func(h *held) int { // the position among authors never met; 0 for all others
+	rank := func(h *held) int { // position among the authors that were never met; 0 for all others
 		return slices.Index(p.unmet, h.Author) + 1
 	}
 	kept := slices.DeleteFunc(slices.Clone(shares), func(h *held) bool { return !p.met[h.Author] && rank(h) == 0 })

@@ -13,35 +13,35 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Ready holds the outputs of an agent, to be carried out in this order.
+// Ready holds the outputs of an agent. The driver must carry them out in the order of the fields.
 type Ready struct {
-	Records    []Record         // 1. journal, sync
-	Publish    []protocol.Share // 2. send to all
-	Send       []Direct         // 3. send to one
-	Answers    []Answer         // return to the callers of Ask
-	Work       []Work           // 5. run outside, then Done
-	Events     []Event          // 6. show
-	PeerShares bool             // 7. the result of PeerShares has changed: store it when idle
-	Wake       time.Time        // 8. call Tick then; zero: never
+	Records    []Record         // 1. write to the journal, and sync
+	Publish    []protocol.Share // 2. send to all peers
+	Send       []Direct         // 3. send to one peer each
+	Answers    []Answer         // 4. return to the callers of Ask
+	Work       []Work           // 5. run outside the agent, then call Done
+	Events     []Event          // 6. show to the user
+	PeerShares bool             // 7. the result of PeerShares has changed; store it when idle
+	Wake       time.Time        // 8. call Tick at this time; zero: never
 }
 
-// Direct is a message of an exchange to one agent.
+// Direct is a direct message of an exchange.
 type Direct struct {
 	To       peer.ID
 	Exchange string
 	Data     []byte
 }
 
-// Answer ends an Ask.
+// Answer is the result of an Ask.
 type Answer struct {
 	Request uint64
 	Trial   strategy.Trial
 	Err     error
 }
 
-// Work is a computation on immutable data. Run may be called from any goroutine; its result goes to
-// Done with the same ID. It returns soon after ctx ends, unless a strategy, exchange or surrogate
-// ignores ctx. It never panics.
+// Work is a computation on immutable data. Run may be called from any goroutine; its result must be
+// passed to Done with the same ID. It returns soon after ctx ends, unless a strategy, exchange or
+// surrogate ignores ctx. It never panics.
 type Work struct {
 	ID   uint64
 	Name string // description for a log
@@ -54,11 +54,11 @@ type EventType string
 // Events.
 const (
 	TrialStarted  EventType = "trial_started"
-	TrialFinished EventType = "trial_finished" // done or failed
+	TrialFinished EventType = "trial_finished" // with or without an outcome
 	ShareSent     EventType = "share_sent"
 	ShareReceived EventType = "share_received"
-	LeaseEnded    EventType = "lease_ended" // a client sent no heartbeat; its trial waits for another one
-	WaitEnded     EventType = "wait_ended"  // the wait of the first design for peers has ended
+	LeaseEnded    EventType = "lease_ended" // a client's lease has expired; another client can get the trial
+	WaitEnded     EventType = "wait_ended"  // the first design no longer waits for peers
 	Warning       EventType = "warning"
 )
 
@@ -66,20 +66,20 @@ const (
 type Event struct {
 	Type           EventType       `json:"event"`
 	Trial          *strategy.Trial `json:"trial,omitempty"`
-	Best           *strategy.Trial `json:"best,omitempty"`            // with trial_finished: the best so far, if any
-	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // with trial_finished while no trial is feasible: the one of least violation
-	Better         bool            `json:"improved,omitempty"`        // with trial_finished: Best is this trial
+	Best           *strategy.Trial `json:"best,omitempty"`            // with trial_finished: the best trial so far, if any
+	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // with trial_finished, while no trial is feasible: the trial with the smallest violation
+	Better         bool            `json:"improved,omitempty"`        // with trial_finished: this trial has become Best
 	Peer           peer.ID         `json:"peer,omitempty"`
 	Kind           string          `json:"kind,omitempty"`
-	Stamp          *protocol.Stamp `json:"stamp,omitempty"` // of the share
+	Stamp          *protocol.Stamp `json:"stamp,omitempty"` // stamp of the share
 	Bytes          int             `json:"bytes,omitempty"`
 	Message        string          `json:"message,omitempty"`
 	Stack          string          `json:"-"`                 // with warning: of the panic that caused it, for the log
 	Seconds        float64         `json:"seconds,omitempty"` // with wait_ended: duration of the wait
-	Authors        int             `json:"authors,omitempty"` // with wait_ended: authors of stored shares
+	Authors        int             `json:"authors,omitempty"` // with wait_ended: number of authors of stored shares
 }
 
-// maxMessage is the maximum number of characters of a message that String returns.
+// maxMessage is the maximum number of characters of a message or kind in the result of String.
 const maxMessage = 500
 
 // String returns one line with the event and its trial or share.

@@ -15,8 +15,9 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Receive accepts a share that protocol.Open has verified, age after its author sent it (zero if it
-// came by gossip). The error explains a Malformed share or an Equivocation.
+// Receive accepts a share that protocol.Open has verified. The argument age is the time since its
+// author sent it, zero if it came by gossip. The error explains the results Malformed and
+// Equivocation.
 func (a *Agent) Receive(now time.Time, share protocol.Share, age time.Duration) (ShareResult, error) {
 	return a.ReceiveBy(now, share, age, Source{})
 }
@@ -36,8 +37,7 @@ func (a *Agent) ReceiveBy(now time.Time, share protocol.Share, age time.Duration
 	return result, err
 }
 
-// accept validates a share of another author, stores it and passes it to the
-// exchange of its kind.
+// accept validates a share of another author, stores it, and passes it to the exchange of its kind.
 func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, by Source) (ShareResult, error) {
 	if share.Task != a.id {
 		return Malformed, fmt.Errorf("%w: a share of task %v on the topic of task %v", protocol.ErrMalformed, share.Task, a.id)
@@ -50,14 +50,14 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, b
 	}
 	exchange, ok := a.exchanges.byName[share.Kind]
 	if !ok {
-		return Stale, nil // a newer version may use payloads that this one does not know
+		return Stale, nil // no violation: a newer version of the program may have further kinds
 	}
 	value, slot, err := a.decode(exchange, share.Kind, share.Payload)
 	if err != nil {
 		return Malformed, err
 	}
 	if share.Slot != slot {
-		return Stale, nil // not misbehaviour: a newer version may have more slots
+		return Stale, nil // no violation: a newer version of the program may have further slots
 	}
 	result, err := a.shares.judge(now, share, by)
 	if result == Equivocation {
@@ -78,13 +78,15 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, b
 	return Accepted, nil
 }
 
-// ageError is how much older shares may be than peers report: they report whole seconds.
+// ageError is the error of the ages that peers report. They report whole seconds.
 const ageError = 2 * time.Second
 
 // checkKnown handles one of the agent's own shares that a peer sends back. If the agent does not
-// have it, its journal was lost while its key was kept. Peers would then ignore its shares, so it
-// opens a later epoch and publishes its shares again. It does not if the share was sent in
-// this run: then another node has the same journal and would open a later epoch in turn, without end.
+// have the share, its journal was lost while its key was kept. Peers would then ignore the agent's
+// shares as outdated. So the agent opens a later epoch and publishes its shares again.
+//
+// It does not do so if the share was sent during this run: then another node uses the same key, and
+// both would open later epochs in turn, without end.
 func (a *Agent) checkKnown(now time.Time, share protocol.Share, age time.Duration) {
 	if share.Kind == protocol.ReceiptKind && a.evidence.releases > 0 {
 		a.checkReceipt(now, share)
@@ -111,7 +113,7 @@ func (a *Agent) checkKnown(now time.Time, share protocol.Share, age time.Duratio
 }
 
 // moveOn opens an epoch in which peers accept the agent's shares again, and publishes its valid
-// shares again.
+// shares in it.
 func (a *Agent) moveOn(now time.Time, epoch uint64) {
 	a.openEpoch(epoch)
 	for _, own := range a.shares.sorted() {
@@ -124,8 +126,7 @@ func (a *Agent) moveOn(now time.Time, epoch uint64) {
 	}
 }
 
-// CaughtUp reports that a peer has sent all shares that it holds and that the agent
-// lacked.
+// CaughtUp reports that a peer has sent all shares that it has and this agent did not have.
 func (a *Agent) CaughtUp(now time.Time, peer peer.ID) {
 	for _, name := range a.exchanges.order {
 		a.step(now, name, strategy.CaughtUp{Peer: peer})
@@ -133,26 +134,27 @@ func (a *Agent) CaughtUp(now time.Time, peer peer.ID) {
 	a.pump(now)
 }
 
-// Digest returns the IDs of the shares that the agent holds, its own among them, and of the
-// evidence that it stores permanently.
+// Digest returns the IDs of the shares that the agent stores, including its own, and of its
+// evidence.
 func (a *Agent) Digest() []protocol.ShareID {
 	return append(a.shares.digest(a.withholdsRelease), a.evidence.digest()...)
 }
 
-// Since returns the items that a peer which holds known lacks. Evidence, which is stored
-// permanently, comes first: it is stronger evidence about an author than a single share.
+// Since returns the items that a peer does not have, given the IDs of those that it has. Receipts
+// and equivocation proofs come first, because they are stronger evidence about an author than a
+// single share.
 func (a *Agent) Since(now time.Time, known []protocol.ShareID) []protocol.SyncItem {
 	return append(a.evidence.since(known, now), a.shares.since(known, now, a.withholdsRelease)...)
 }
 
-// Trials returns all trials, in order of ID.
+// Trials returns all trials, sorted by ID.
 func (a *Agent) Trials() []strategy.Trial { return slices.Clone(a.trials.list) }
 
-// Best returns the best trial so far, nil when no trial is feasible.
+// Best returns the best feasible trial so far, or nil if no trial is feasible.
 func (a *Agent) Best() *strategy.Trial { return a.trials.bestTrial() }
 
-// Status returns the items that the exchanges report, in the order of the exchanges, and the effect of
-// peers' shares on predictions. Each value is encoded as JSON.
+// Status returns the status items of the exchanges, in the order of the exchanges, followed by the
+// effect of peers' shares on predictions. The values are encoded as JSON.
 func (a *Agent) Status() (items []strategy.StatusItem) {
 	for _, name := range a.exchanges.order {
 		reporter, ok := a.exchanges.results[name].(strategy.StatusReporter)
@@ -167,7 +169,7 @@ func (a *Agent) Status() (items []strategy.StatusItem) {
 	}
 	if a.cfg.shares {
 		effect, err := encodeItems([]strategy.StatusItem{strategy.PeerEffectOf(a.cfg.Task, a.cfg.disclosure, a.trials.list).Item()})
-		if err == nil { // its numbers are finite
+		if err == nil { // no error: the numbers are finite
 			items = append(items, effect...)
 		}
 	}
@@ -186,20 +188,20 @@ func encodeItems(items []strategy.StatusItem) ([]strategy.StatusItem, error) {
 	return items, nil
 }
 
-// Epoch returns the number of this start.
+// Epoch returns the current epoch, which grows at each start.
 func (a *Agent) Epoch() uint64 { return a.epoch }
 
-// Counts returns the numbers of shares and messages that this run sent and accepted.
+// Counts returns the numbers of shares and direct messages in this run.
 func (a *Agent) Counts() Counts {
 	counts := a.counts
 	counts.Sent, counts.Received = maps.Clone(counts.Sent), maps.Clone(counts.Received)
 	return counts
 }
 
-// Kinds returns the kinds of shares of the task.
+// Kinds returns the kinds of shares on the task.
 func (a *Agent) Kinds() []string { return slices.Clone(a.exchanges.order) }
 
-// Present returns the present agents, as far as known. A keeper does not count itself.
+// Present returns the present agents, as far as this agent knows. A keeper does not count itself.
 func (a *Agent) Present(now time.Time) presence.Result {
 	if a.keeping {
 		return presence.Others(a.view(now))
@@ -207,10 +209,10 @@ func (a *Agent) Present(now time.Time) presence.Result {
 	return presence.Of(a.view(now))
 }
 
-// Keeping reports whether the agent evaluates nothing.
+// Keeping reports whether the agent is a keeper.
 func (a *Agent) Keeping() bool { return a.keeping }
 
-// OwnShares returns the number of the agent's own shares that outlive it.
+// OwnShares returns the number of the agent's own valid shares that peers keep across a restart.
 func (a *Agent) OwnShares(now time.Time) int {
 	count := 0
 	for _, h := range a.shares.of(a.self) {
@@ -221,8 +223,8 @@ func (a *Agent) OwnShares(now time.Time) int {
 	return count
 }
 
-// Knowledge returns the numbers of authors and shares of peers that the agent holds and that
-// outlive it.
+// Knowledge returns the numbers of peers and of their valid shares that the agent stores across a
+// restart.
 func (a *Agent) Knowledge(now time.Time) (authors, shares int) {
 	last := peer.ID("")
 	for _, share := range a.shares.valid(now) {

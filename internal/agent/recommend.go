@@ -12,7 +12,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// View returns the agent's present view.
+// View returns the current view of the agent.
 func (a *Agent) View(now time.Time) strategy.View { return a.view(now) }
 
 // Modelled returns the number of outcomes in the posterior of the objective, and whether the
@@ -20,10 +20,10 @@ func (a *Agent) View(now time.Time) strategy.View { return a.view(now) }
 func (a *Agent) Modelled() (observations int, all bool) { return a.objective().at, a.caughtUp() }
 
 // Recommend returns the recommended design in a view of this agent (search.Recommend). With noisy
-// outcomes it is a better estimate of the best design than the best outcome. It is the zero design
-// while the view has no posterior. It takes as long as a suggestion, may run concurrently with the
-// agent, and is a function of the view and the agent's seed alone. Its error is that of ctx or a
-// panic of the strategy.
+// outcomes it is a better estimate of the best design than the best observed design. Without a
+// posterior in the view it returns the zero design. It takes as long as a suggestion and may run
+// concurrently with the agent. The result depends only on the view and the agent's seed. The error
+// is that of ctx, or a panic of the strategy.
 func (a *Agent) Recommend(ctx context.Context, view strategy.View) (task.Design, error) {
 	seed := a.cfg.Seed.Derive("recommend", uint64(view.Observations))
 	return recoverpanic.Call("the strategy", func() (task.Design, error) {
@@ -34,10 +34,10 @@ func (a *Agent) Recommend(ctx context.Context, view strategy.View) (task.Design,
 	})
 }
 
-// Recommendation is a recommended design.
+// Recommendation is a recommended design with the model's prediction.
 type Recommendation struct {
 	Design    task.Design `json:"parameters"`
-	Predicted *float64    `json:"predicted"`        // objective there, predicted by this node's own model; nil if that has no units
+	Predicted *float64    `json:"predicted"`        // objective that this node's own model predicts for the design; nil if the model's values have no units
 	Noisy     bool        `json:"noisy"`            // outcomes are so noisy that the best one is mostly luck (search.Noisy)
 	Reason    string      `json:"reason,omitempty"` // why the design is preferable to the best observed one; empty unless Noisy
 }
@@ -45,8 +45,8 @@ type Recommendation struct {
 // noisyReason is the Reason of all recommendations that are Noisy.
 const noisyReason = "the noise of outcomes is larger than the differences between designs, so the best observed value is mostly luck"
 
-// Recommendation is Recommend with the model's prediction for the design; the zero value while the
-// view has no posterior.
+// Recommendation is Recommend with the model's prediction for the design. Without a posterior in
+// the view it is the zero value.
 func (a *Agent) Recommendation(ctx context.Context, view strategy.View) (Recommendation, error) {
 	design, err := a.Recommend(ctx, view)
 	if err != nil || design.IsZero() {
@@ -62,9 +62,9 @@ func (a *Agent) Recommendation(ctx context.Context, view strategy.View) (Recomme
 	return r, nil
 }
 
-// Preferred returns the recommendation if it is preferable to the best observed design because
-// outcomes are noisy (search.Noisy). Otherwise, and while no trial is feasible, it returns nil
-// after a short time.
+// Preferred returns the recommendation if outcomes are so noisy that it is preferable to the best
+// observed design (search.Noisy). Otherwise, and while no trial is feasible, it quickly returns
+// nil.
 func (a *Agent) Preferred(ctx context.Context, view strategy.View) (*Recommendation, error) {
 	if strategy.Best(a.cfg.Task, view.Trials) == nil || !search.Noisy(view) {
 		return nil, nil
@@ -76,10 +76,10 @@ func (a *Agent) Preferred(ctx context.Context, view strategy.View) (*Recommendat
 	return &r, nil
 }
 
-// Preferred is Agent.Preferred for an agent with these trials and without peers. Its models have
-// the hyperparameters in the journal.
+// Preferred is Agent.Preferred for an agent with the trials of the history and without peers. Its
+// models have the hyperparameters in the journal.
 func (h History) Preferred(ctx context.Context) (*Recommendation, error) {
-	if h.Best == nil || h.Task.Space.Listing().Absent() { // such designs cannot be encoded
+	if h.Best == nil || h.Task.Space.Listing().Absent() { // designs of an absent listing cannot be encoded
 		return nil, nil
 	}
 	a := &Agent{cfg: Config{Task: h.Task, Strategies: h.strategies, MaxObservations: strategy.DefaultMaxObservations, Exchanges: []strategy.Exchange{}}, trials: h.table}
@@ -105,10 +105,10 @@ func (h History) Preferred(ctx context.Context) (*Recommendation, error) {
 	return a.Preferred(ctx, a.view(time.Time{}))
 }
 
-// RegretBound returns the upper bound on the simple regret of the best design so far by the agent's
-// own model in a view (alone.RegretBound), in the objective's units. It is +Inf without a bound, or
-// if the numbers overflow. It takes as long as several suggestions. Otherwise the notes on Recommend
-// apply.
+// RegretBound returns an upper bound on the simple regret of the best design so far, in the
+// objective's units, by the agent's own model in the view (alone.RegretBound). It is +Inf if there
+// is no bound or the numbers overflow. It takes as long as several suggestions. Otherwise the notes
+// on Recommend apply.
 func (a *Agent) RegretBound(ctx context.Context, view strategy.View) (float64, error) {
 	seed := a.cfg.Seed.Derive("regret", uint64(view.Observations))
 	bound, err := recoverpanic.Call("the bound of the regret", func() (float64, error) { return alone.RegretBound(ctx, view, seed) })
@@ -118,33 +118,34 @@ func (a *Agent) RegretBound(ctx context.Context, view strategy.View) (float64, e
 	return bound, err
 }
 
-// RecordStop records that a run ends because the bound on the regret, computed from all outcomes
-// so far, is at most the requested regret.
+// RecordStop records the end of a run by its stopping rule: the regret bound, computed from all
+// outcomes so far, is at most the requested regret.
 func (a *Agent) RecordStop(now time.Time, bound, regret float64) {
 	a.record(Record{Stop: &StopRecord{Observations: a.trials.done, Bound: bound, Regret: regret, Time: now}})
 }
 
-// StopReason returns why the latest run stopped itself; nil if it ended for another reason, or there
-// are trials since.
+// StopReason returns the reason for which the stopping rule ended the latest run. It is nil if the
+// run ended otherwise, or if a trial has begun since.
 func (a *Agent) StopReason() *Stopped { return a.trials.stop.stopped() }
 
-// Conditions under which a run ends because the regret of its best design is small enough.
+// Conditions of the stopping rule, in addition to a regret bound that is small enough.
 const (
-	// StopAfter is the number of consecutive outcomes for which the bound of the regret must have
-	// been small enough: hyperparameters change with each, and the bound with them.
+	// StopAfter is the number of consecutive outcomes after which the regret bound must have been
+	// small enough. One is not sufficient, because the hyperparameters, and with them the bound,
+	// change with each outcome.
 	StopAfter = 5
 
 	// StopPerParameter is the number of outcomes for each parameter that a model needs before its
-	// bound counts: enough to learn a function by the rule of Loeppky, Sacks and Welch, "Choosing
-	// the Sample Size of a Computer Experiment" (Technometrics, 2009). With fewer, models are often
-	// over-confident about a local optimum.
+	// bound counts. By the rule of Loeppky, Sacks and Welch, "Choosing the Sample Size of a
+	// Computer Experiment" (Technometrics, 2009), that is enough to learn a function. With fewer,
+	// models are often over-confident about a local optimum.
 	StopPerParameter = 10
 )
 
-// Stopped holds the reason why a run ended: the bound on the regret of its best design was small
-// enough.
+// Stopped is the reason for which the stopping rule ended a run: the regret bound of its best
+// design was small enough.
 type Stopped struct {
-	Observations int       `json:"observations"` // behind the bound
+	Observations int       `json:"observations"` // number of observations of the model that gave the bound
 	RegretBound  float64   `json:"regret_bound"` // in the objective's units
 	StopRegret   float64   `json:"stop_regret"`  // the requested regret, RunOptions.StopRegret
 	Time         time.Time `json:"time"`

@@ -14,7 +14,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Record is one fact or decision for the journal. Exactly one field is set.
+// Record is one fact or decision for the journal. Exactly one field is not nil.
 type Record struct {
 	Task   *TaskRecord   `json:"task,omitempty"`
 	Epoch  *EpochRecord  `json:"epoch,omitempty"`
@@ -31,17 +31,16 @@ type Record struct {
 }
 
 type (
-	// TaskRecord holds the canonical form of the task, without which the other records cannot be
-	// read.
+	// TaskRecord holds the canonical form of the task, which is needed to read the other records.
 	TaskRecord struct {
 		Canonical json.RawMessage `json:"canonical"`
 	}
-	// EpochRecord states that the agent started, or adopted a larger epoch.
+	// EpochRecord states that the agent opened an epoch, at a start or later.
 	EpochRecord struct {
 		Epoch uint64 `json:"epoch"`
 	}
-	// TrialRecord is the decision to evaluate a design; it includes the first offer to an evaluator
-	// unless the trial was imported.
+	// TrialRecord is the decision to evaluate a design. Unless the trial was imported, the record
+	// also begins its first evaluation.
 	TrialRecord struct {
 		ID       uint64            `json:"id"`
 		Design   json.RawMessage   `json:"parameters"`
@@ -51,14 +50,14 @@ type (
 		Aside    int               `json:"aside,omitempty"` // number of first trials that are set aside from here on
 		Claim
 	}
-	// OfferRecord offers a trial again after its evaluation was interrupted.
+	// OfferRecord begins another evaluation of a trial that was interrupted.
 	OfferRecord struct {
 		ID   uint64    `json:"id"`
 		Time time.Time `json:"time"`
 		Claim
 	}
-	// ReturnRecord withdraws an offer that was not accepted. It does not count as an attempt,
-	// unless a lease has ended.
+	// ReturnRecord makes a running trial wait for another evaluation. The interrupted one does not
+	// count as an attempt, unless its lease has expired.
 	ReturnRecord struct {
 		ID      uint64 `json:"id"`
 		Expired bool   `json:"expired,omitempty"`
@@ -67,18 +66,19 @@ type (
 	TellRecord struct {
 		ID      uint64           `json:"id"`
 		Outcome strategy.Outcome `json:"outcome"`
-		Gain    *float64         `json:"peer_gain,omitempty"` // Trial.PeerGain
+		Gain    *float64         `json:"peer_gain,omitempty"` // see Trial.PeerGain
 		Time    time.Time        `json:"time"`
 	}
-	// FailRecord ends a trial without one.
+	// FailRecord ends a trial without an outcome.
 	FailRecord struct {
 		ID     uint64    `json:"id"`
 		Reason string    `json:"reason"`
 		Time   time.Time `json:"time"`
 	}
-	// FitRecord is a decision about an output's hyperparameters; it is never taken again.
+	// FitRecord holds the fitted hyperparameters of an output. A restart uses them and does not fit
+	// again.
 	FitRecord struct {
-		Output          task.Output               `json:"output,omitempty"` // empty: the objective
+		Output          task.Output               `json:"output,omitempty"` // empty for the objective
 		Observations    int                       `json:"observations"`
 		Hyperparameters surrogate.Hyperparameters `json:"hyperparameters"`
 	}
@@ -89,30 +89,29 @@ type (
 		Envelope []byte    `json:"envelope"`
 		Time     time.Time `json:"time"`
 	}
-	// NoteRecord is a fact of an exchange.
+	// NoteRecord is a record of an exchange, in that exchange's encoding.
 	NoteRecord struct {
 		Exchange string `json:"exchange"`
 		Data     []byte `json:"data"`
 	}
-	// StopRecord states that a run ended because the bound on the regret of its best design was
-	// small enough. Only the newest is kept.
+	// StopRecord states that the stopping rule ended a run. Only the newest is kept.
 	StopRecord struct {
-		Observations int       `json:"observations"` // behind the bound
-		Bound        float64   `json:"bound"`        // of the regret, in the objective's units
+		Observations int       `json:"observations"` // number of observations of the model that gave the bound
+		Bound        float64   `json:"bound"`        // regret bound, in the objective's units
 		Regret       float64   `json:"regret"`       // the requested regret
 		Time         time.Time `json:"time"`
 	}
 	// ReplyRecord is the result of a request with a key. Only the newest MaxReplies are kept.
 	ReplyRecord struct {
-		Number uint64 `json:"number"` // 1, 2, …
+		Number uint64 `json:"number"` // consecutive number, from 1
 		Key    string `json:"key"`
 		Digest string `json:"digest"`
 		Reply
 	}
 )
 
-// Key returns the key of a record. It is empty for records that are kept forever; others replace
-// the earlier record with the same key.
+// Key returns the key of a record in the journal. A record replaces the earlier record with the
+// same key. Records with an empty key are kept forever.
 func (r Record) Key() string {
 	switch {
 	case r.Task != nil:
@@ -122,7 +121,8 @@ func (r Record) Key() string {
 	case r.Fit != nil:
 		return fitName(r.Fit.Output)
 	case r.Sent != nil:
-		// Only the highest slots of each kind are held; a newer one replaces one that is not held.
+		// Only the maxSlots highest slots of a kind are kept. So a newer record replaces one that
+		// is no longer needed.
 		return "sent/" + r.Sent.Kind + "/" + strconv.FormatUint(r.Sent.Slot%maxSlots, 10)
 	case r.Reply != nil:
 		return r.Reply.key()
@@ -141,8 +141,8 @@ func (r Record) Encode() ([]byte, error) {
 	return data, nil
 }
 
-// DecodeRecord is the inverse of Encode. Unknown fields are errors: a record of a newer version
-// must not be read in part.
+// DecodeRecord is the inverse of Encode. Unknown fields are errors, so that a record of a newer
+// version is not read in part.
 func DecodeRecord(data []byte) (Record, error) {
 	var r Record
 	decoder := json.NewDecoder(bytes.NewReader(data))

@@ -6,21 +6,21 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Repaired holds the usable records of a damaged journal.
+// Repaired holds the result of Repair.
 type Repaired struct {
-	Keep     []bool   // of each record, whether it is kept
-	Add      []Record // to append after the kept ones
-	Imported int      // number of trials in Add of which only design and outcome are kept
-	Dropped  int      // number of records that are meaningless without the missing ones
-	History  History  // of the remaining records
+	Keep     []bool   // for each record of the damaged journal, whether it is kept
+	Add      []Record // records to append after the kept ones
+	Imported int      // number of trials in Add, of which only design and outcome remain
+	Dropped  int      // number of records that are dropped, since they are invalid without the missing ones
+	History  History  // history of the repaired journal
 }
 
-// Repair determines which records of a journal remain valid if some are missing: none before record
-// number complete, any number from there on. All records before it must be valid.
+// Repair determines which records of a journal remain valid if some are missing. The first records,
+// as many as complete, have no gap and must be valid; any number may be missing after them.
 //
-// After a gap trials cannot keep their numbers: those with an outcome become imported ones, others
-// are dropped. Repair also drops the notes of exchanges, which depend on each other, and records
-// that the next start makes again.
+// After a gap trials cannot keep their numbers. Displaced trials with an outcome become imported
+// ones, and others are dropped. Repair also drops the notes of exchanges, which depend on each
+// other, and records that the next start creates again.
 func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired, err error) {
 	m.Keep = make([]bool, len(records))
 	t, err := taskOf(records, strategies)

@@ -9,17 +9,18 @@ import (
 // ErrKeyReused means that a key has been used for another request.
 var ErrKeyReused = errors.New("this key was used for another request")
 
-// MaxReplies is the number of replies that an agent remembers, the newest ones.
+// MaxReplies is the number of newest replies that an agent stores.
 const MaxReplies = 4096
 
 // MaxKey is the maximum number of bytes of a key.
 const MaxKey = 128
 
-// Once makes a request idempotent: if it is repeated because its answer was lost, it is not carried
-// out again. The zero Once is a request without that.
+// Once makes a request idempotent. If a client repeats the request because it did not receive the
+// answer, the request is not executed again. The zero Once is for a request without this
+// protection.
 type Once struct {
-	Key    string // chosen by the client, a different one for each request
-	Digest string // of the request: the same key with another digest is an error
+	Key    string // idempotency key that the client chooses, different for each request
+	Digest string // digest of the request; the same key with another digest is an error
 }
 
 // Validate returns an error unless the key has 1 to MaxKey visible ASCII characters.
@@ -34,17 +35,17 @@ func (o Once) Validate() error {
 	return nil
 }
 
-// Reply is the result of a request.
+// Reply is the stored result of a request.
 type Reply struct {
-	Trials []uint64 `json:"trials,omitempty"` // given to a client
+	Trials []uint64 `json:"trials,omitempty"` // IDs of the trials that the client received
 	Added  int      `json:"added,omitempty"`  // number of trials that an import added
 }
 
-// replies stores the results of requests with keys. It changes by applying records.
+// replies stores the results of requests with keys. It changes only by applying records.
 type replies struct {
-	last  uint64 // number of the newest
+	last  uint64 // number of the newest reply
 	byKey map[string]ReplyRecord
-	keys  map[uint64]string // by number modulo MaxReplies
+	keys  map[uint64]string // keys by reply number modulo MaxReplies
 }
 
 func newReplies() replies {
@@ -62,11 +63,11 @@ func (r *replies) apply(record ReplyRecord) error {
 	return nil
 }
 
-// key returns the key of the record; the record replaces the earlier one with this key.
+// key returns the record's key in the journal (see Record.Key).
 func (r ReplyRecord) key() string { return "reply/" + strconv.FormatUint(r.Number%MaxReplies, 10) }
 
-// Replied returns the result of a request that was carried out before; ok is false if it was not,
-// and for the zero Once. Error: ErrKeyReused.
+// Replied returns the result of a request that was executed before. If it was not, and for the zero
+// Once, ok is false. Error: ErrKeyReused.
 func (a *Agent) Replied(o Once) (reply Reply, ok bool, err error) {
 	if o == (Once{}) {
 		return Reply{}, false, nil
@@ -81,8 +82,8 @@ func (a *Agent) Replied(o Once) (reply Reply, ok bool, err error) {
 	return record.Reply, ok, nil
 }
 
-// Remember stores the result of a request, together with the records made for it since the last
-// Ready: either all reach the disk or none.
+// Remember stores the result of a request. Its record and all other records since the last Ready
+// are written in one transaction, so that all or none reach the disk.
 func (a *Agent) Remember(o Once, reply Reply) {
 	if o == (Once{}) {
 		return

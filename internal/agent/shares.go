@@ -13,34 +13,34 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Limits of the shares that peers can make an agent hold.
+// Limits on the shares that peers can make an agent store.
 const (
 	maxAuthors = 1024
-	maxSlots   = 3 // per author and kind; the highest are kept. Part of the disk format, see Record.Key
+	maxSlots   = 3 // slots per author and kind; the highest are kept. The number is part of the disk format (see Record.Key)
 
-	// If all places are taken, a newcomer of a group that is no smaller than others may replace
-	// only an author silent for this long. A flood of new identities thus cannot evict active
-	// peers.
+	// If all places are taken, a newcomer from a group that is no smaller than the others can
+	// displace only an author that has been silent for this time. So a flood of new identities
+	// cannot evict active peers.
 	protectedTime = 30 * time.Minute
 )
 
 // ShareResult is the result of the validation of a share.
 type ShareResult int
 
-// Results. No honest agent sends a Malformed share or an Equivocation.
+// Results of the validation of a share. No honest agent sends a Malformed share or an Equivocation.
 const (
 	Accepted     ShareResult = iota
-	Duplicate                // stored already, perhaps from the sync stream; gossip forwards it
-	Stale                    // older than the stored one, expired, in a slot that the kind does not have, or unusable here
-	Malformed                // does not fit the task
-	Equivocation             // two different shares with one stamp
+	Duplicate                // already stored, for example from the sync stream; gossip still forwards it
+	Stale                    // older than the stored one, expired, without room, or of a kind or slot that this agent does not know
+	Malformed                // does not match the task
+	Equivocation             // two different shares of its author with one stamp
 )
 
 func (v ShareResult) String() string {
 	return [...]string{"accepted", "duplicate", "stale", "malformed", "equivocation"}[v]
 }
 
-// ShareResults returns all results.
+// ShareResults returns all values of ShareResult.
 func ShareResults() []ShareResult {
 	return []ShareResult{Accepted, Duplicate, Stale, Malformed, Equivocation}
 }
@@ -49,21 +49,21 @@ type held struct {
 	strategy.Share
 	accepted  time.Time
 	expires   time.Time
-	ephemeral bool // an own share that is not in the journal
+	ephemeral bool // an own share that the journal does not contain
 }
 
-// shares holds the latest share of every key, including the agent's own.
+// shares holds the latest share for each key, including the agent's own shares.
 type shares struct {
 	self  peer.ID
 	held  map[protocol.Key]*held
-	order []*held            // the same by author, kind and slot
+	order []*held            // the shares of held, sorted by author, kind and slot
 	void  map[peer.ID]uint64 // the epoch up to which an author's shares are ignored
-	met   map[peer.ID]bool   // authors that were connected
+	met   map[peer.ID]bool   // authors that have been connected
 	room  byteBudget
 
-	origins map[peer.ID]origin // of authors with held shares, and of authors that were met
+	origins map[peer.ID]origin // origins of authors that have stored shares or were met
 
-	soonest time.Time // no held share expires before this time
+	soonest time.Time // no stored share expires before this time
 }
 
 func compareKeys(a, b protocol.Key) int {
@@ -99,7 +99,8 @@ func (s *shares) remove(keys ...protocol.Key) {
 	}
 }
 
-// of returns the shares of one author, in order. The list is valid until the next change.
+// of returns the shares of one author, sorted by kind and slot. The slice is valid until the next
+// change.
 func (s *shares) of(author peer.ID) []*held {
 	begin, _ := slices.BinarySearchFunc(s.order, protocol.Key{Author: author}, compareKey)
 	end := begin
@@ -109,16 +110,16 @@ func (s *shares) of(author peer.ID) []*held {
 	return s.order[begin:end]
 }
 
-// newShares returns an empty table. Shares of listed authors are never dropped for lack of room.
+// newShares returns an empty table. It never drops shares of listed authors for lack of room.
 func newShares(self peer.ID, listed ...peer.ID) shares {
 	return shares{
 		self: self, held: map[protocol.Key]*held{}, void: map[peer.ID]uint64{}, room: newByteBudget(listed), origins: map[peer.ID]origin{},
 	}
 }
 
-// judge returns whether a share is new. The shares of an author that signs two different shares
-// with one stamp are ignored until it opens a new epoch. Such an author is dishonest, or its
-// journal was restored from a backup; in that case it opens a new epoch.
+// judge returns whether a share is new. After an equivocation, the author's shares are ignored
+// until it opens a new epoch. Such an author is dishonest, or its journal was restored from a
+// backup. In the second case its node opens a new epoch when it learns of the equivocation.
 func (s *shares) judge(now time.Time, share protocol.Share, by Source) (ShareResult, error) {
 	if share.Epoch <= s.void[share.Author] {
 		return Stale, nil
@@ -133,7 +134,7 @@ func (s *shares) judge(now time.Time, share protocol.Share, by Source) (ShareRes
 	known, ok := s.held[share.Key]
 	if !ok {
 		if slots := s.slots(share.Key, share.Epoch); len(slots) >= maxSlots && share.Slot < slots[0] {
-			return Stale, nil // put would drop it immediately
+			return Stale, nil // it would be dropped at once
 		}
 	} else if order := share.Stamp.Compare(known.Stamp); order == 0 {
 		return Duplicate, nil
@@ -146,7 +147,7 @@ func (s *shares) judge(now time.Time, share protocol.Share, by Source) (ShareRes
 	return Accepted, nil
 }
 
-// atStamp returns another share that its author has signed with the same stamp.
+// atStamp returns another stored share that the author has signed with the same stamp.
 func (s *shares) atStamp(share protocol.Share) (protocol.Share, bool) {
 	for _, other := range s.of(share.Author) {
 		if other.Stamp == share.Stamp && other.Digest != share.Digest {
@@ -156,8 +157,8 @@ func (s *shares) atStamp(share protocol.Share) (protocol.Share, bool) {
 	return protocol.Share{}, false
 }
 
-// repeats reports whether a share has the payload of the valid share that it replaces, and no
-// other share has expired recently.
+// repeats reports whether a share has the same payload as the valid share that it replaces, and no
+// other share has expired recently. Then nothing changes for the exchange.
 func (s *shares) repeats(now time.Time, share protocol.Share) bool {
 	known, ok := s.held[share.Key]
 	return !s.ranOut(now) && ok && known.expires.After(now) && known.Epoch > s.void[known.Author] && bytes.Equal(known.Payload, share.Payload)
@@ -180,9 +181,9 @@ func (s *shares) ranOut(now time.Time) bool {
 	return true
 }
 
-// superseded reports whether the author has published a share of this kind since a later start.
-// After a start with a lost journal slots begin at their first number again, so that higher slots
-// from before must not exclude new ones.
+// superseded reports whether a share of this author and kind with a later epoch is stored. After a
+// start with a lost journal, slots begin again at their first number. Higher slots from before must
+// then not displace the new ones.
 func (s *shares) superseded(share protocol.Share) bool {
 	for _, other := range s.of(share.Author) {
 		if other.Kind == share.Kind && other.Epoch > share.Epoch {
@@ -192,7 +193,8 @@ func (s *shares) superseded(share protocol.Share) bool {
 	return false
 }
 
-// put stores an accepted share, age after its author sent it, and drops shares above the limits.
+// put stores an accepted share and drops shares above the limits. The argument age is the time
+// since its author sent it.
 func (s *shares) put(share strategy.Share, now time.Time, age time.Duration, by Source) {
 	s.keep(&held{Share: share, accepted: now.Add(-age), expires: now.Add(share.TTL - age)}, now, by)
 }
@@ -216,8 +218,7 @@ func (s *shares) keep(share *held, now time.Time, by Source) {
 	s.boundBytes(share, now)
 }
 
-// slots returns, in order, the held slots of the key's author and kind since the start with this
-// epoch.
+// slots returns the stored slots of the key's author and kind with at least this epoch, sorted.
 func (s *shares) slots(key protocol.Key, epoch uint64) []uint64 {
 	var slots []uint64
 	for _, other := range s.of(key.Author) {
@@ -245,10 +246,10 @@ func (s *shares) distrust(author peer.ID, epoch uint64) {
 	s.void[author] = epoch
 }
 
-// isFull reports whether there is no place for an unknown author.
+// isFull reports whether the author is unknown and there is no place for it.
 func (s *shares) isFull(now time.Time, author peer.ID, by Source) bool {
 	if len(s.held) < maxAuthors || s.room.listed[author] || len(s.of(author)) > 0 {
-		return false // there are at least as many shares as authors
+		return false // fewer shares than maxAuthors also means fewer authors
 	}
 	over := s.authors() + 1 - maxAuthors
 	if over <= 0 {
@@ -258,8 +259,7 @@ func (s *shares) isFull(now time.Time, author peer.ID, by Source) bool {
 	return !ok
 }
 
-// valid returns the peers' shares that have not expired and are not ignored, in order
-// of key.
+// valid returns the peers' shares that have not expired and are not ignored, sorted by key.
 func (s *shares) valid(now time.Time) []*strategy.Share {
 	valid := make([]*strategy.Share, 0, len(s.order))
 	for _, share := range s.order {
@@ -270,10 +270,11 @@ func (s *shares) valid(now time.Time) []*strategy.Share {
 	return valid
 }
 
-// since returns the valid relayed shares that a peer which holds known lacks. It includes an expired
-// share if the peer has an older one of its key: an author that has lost its journal learns from it
-// which stamps it has used. It also includes a share that differs from the peer's share with the
-// same stamp, so that the peer detects the equivocation.
+// since returns the relayed shares that a peer does not have, given the IDs of those that it has.
+// In general they are valid, with two additions. It includes an expired share if the peer has an
+// older one with its key: an author that has lost its journal learns from it which stamps it has
+// used. It also includes a share that differs from the peer's share with the same stamp, so that
+// the peer detects the equivocation.
 func (s *shares) since(known []protocol.ShareID, now time.Time, withholds func(protocol.Share) bool) []protocol.SyncItem {
 	byKey := make(map[protocol.Key]protocol.ShareID, len(known))
 	for _, h := range known {
@@ -292,7 +293,7 @@ func (s *shares) since(known []protocol.ShareID, now time.Time, withholds func(p
 	return items
 }
 
-// digest returns the IDs of the held shares.
+// digest returns the IDs of the stored shares.
 func (s *shares) digest(withholds func(protocol.Share) bool) []protocol.ShareID {
 	var digest []protocol.ShareID
 	for _, share := range s.order {

@@ -13,21 +13,22 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Errors about trials; nothing has changed when one is returned.
+// Errors of the methods on trials. A call that returns one has changed nothing.
 var (
 	ErrUnknownTrial = errors.New("unknown trial")
 	ErrFinished     = errors.New("trial has already ended")
 	ErrBadOutcome   = errors.New("outcome is not accepted")
 )
 
-// trials is the table of the agent's own trials. It changes by applying records, so that replaying
-// the journal rebuilds it. Only cutOff has no record: a process that dies writes none.
+// trials is the table of the agent's own trials. It changes by applying records, so that a replay
+// of the journal reconstructs it. Only cutOff has no record, because a process that is killed
+// writes none.
 type trials struct {
 	task    *task.Task
 	list    []strategy.Trial
-	done    int              // trials with an outcome
-	failed  int              // trials without one
-	nearest int              // index of the best trial with an outcome by task.Compare, -1 without any
+	done    int              // number of trials with an outcome
+	failed  int              // number of failed trials
+	nearest int              // index of the best trial with an outcome in the order of task.Compare; -1: none
 	aside   int              // number of first trials that setAside has hidden from strategies
 	shown   []strategy.Trial // a copy of the present list without these; nil after a change
 	leases  map[uint64]lease // of running trials that clients outside the process hold
@@ -48,8 +49,8 @@ func (t *trials) get(id uint64) (*strategy.Trial, error) {
 	return &t.list[id-1], nil
 }
 
-// snapshot returns a copy for reading. It stays the same until the table changes, so that views
-// cost little.
+// snapshot returns a copy of the trials that are not set aside, for reading. All calls return the
+// same copy until the table changes, so that views cost little.
 func (t *trials) snapshot() []strategy.Trial {
 	if t.shown == nil {
 		t.shown = slices.Clone(t.list[t.aside:])
@@ -58,8 +59,8 @@ func (t *trials) snapshot() []strategy.Trial {
 }
 
 // setAside hides the first trials from strategies if all of them have failed and no trial has an
-// outcome. The next start then begins with the same designs: most likely the user has repaired the
-// command. If failures are observations, the trials stay.
+// outcome. Then the next start begins with the same designs again, because the user has most likely
+// repaired the command. If failures count as observations of a constraint, no trial is hidden.
 func (t *trials) setAside() {
 	if t.done == 0 && t.task.Failures != task.ConstrainFailures {
 		t.setAsideAtMost(len(t.list))
@@ -73,8 +74,8 @@ func (t *trials) setAsideAtMost(most int) {
 	}
 }
 
-// open checks that an outcome may be recorded for the trial. If same reports that the trial has
-// already ended in the same way, the repeated report is no error.
+// open checks that a trial can still be ended. If it has ended and same returns true for it, the
+// report is a repetition and no error.
 func (t *trials) open(id uint64, same func(strategy.Trial) bool) (already bool, err error) {
 	trial, err := t.get(id)
 	if err != nil {
@@ -89,8 +90,8 @@ func (t *trials) open(id uint64, same func(strategy.Trial) bool) (already bool, 
 	return false, nil
 }
 
-// maxReason is the maximum number of characters of a failure reason. An evaluation program
-// writes the reason, so it is also sanitized for display.
+// maxReason is the maximum number of characters of the reason for a failure. The evaluation program
+// writes the reason, so the text is sanitised too.
 const maxReason = 2000
 
 func checkOutcome(t *task.Task, outcome strategy.Outcome) error {
@@ -103,7 +104,7 @@ func checkOutcome(t *task.Task, outcome strategy.Outcome) error {
 	return CheckMetrics(outcome.Metrics)
 }
 
-// CheckMetrics returns an error if an outcome may not have the metrics. Error: ErrBadOutcome.
+// CheckMetrics returns an error if an outcome may not have these metrics. Error: ErrBadOutcome.
 func CheckMetrics(metrics map[string]float64) error {
 	if len(metrics) > strategy.MaxMetrics {
 		return fmt.Errorf("%w: %d metrics; accepted are at most %d", ErrBadOutcome, len(metrics), strategy.MaxMetrics)
@@ -119,18 +120,19 @@ func CheckMetrics(metrics map[string]float64) error {
 	return nil
 }
 
-// sameOutcome treats nil and empty constraints or metrics as equal, as the journal does.
+// sameOutcome reports whether two outcomes are equal. Nil and empty maps are equal, because the
+// journal does not distinguish them.
 func sameOutcome(a, b strategy.Outcome) bool {
 	return a.Value == b.Value && maps.Equal(a.Constraints, b.Constraints) && maps.Equal(a.Metrics, b.Metrics)
 }
 
-// ownMaps returns the outcome with copies of its maps, so that the caller can reuse them.
+// ownMaps returns the outcome with copies of its maps, so that the caller can change its own.
 func ownMaps(outcome strategy.Outcome) strategy.Outcome {
 	outcome.Constraints, outcome.Metrics = maps.Clone(outcome.Constraints), maps.Clone(outcome.Metrics)
 	return outcome
 }
 
-// apply applies a record about trials.
+// apply applies a record about trials and ignores all others.
 func (t *trials) apply(r Record) error {
 	switch {
 	case r.Trial != nil:
@@ -219,8 +221,9 @@ func (t *trials) tell(r TellRecord) error {
 	})
 }
 
-// measured returns the number of trials with an observation of an output: those with an outcome,
-// and for completion also the failed ones. strategy.Observed lists their observations.
+// measured returns the number of trials with an observation of an output. For completion these
+// include failed trials, for all other outputs only trials with an outcome. strategy.Observed
+// returns the observations.
 func (t *trials) measured(output task.Output) int {
 	if output == task.Completion {
 		return t.done + t.failed
@@ -228,8 +231,8 @@ func (t *trials) measured(output task.Output) int {
 	return t.done
 }
 
-// nearestTrial returns a copy of the best trial or, if none is feasible, of the one with the least
-// violation; nil if no trial has an outcome.
+// nearestTrial returns a copy of the best feasible trial or, if none is feasible, of the trial with
+// the smallest violation. It returns nil if no trial has an outcome.
 func (t *trials) nearestTrial() *strategy.Trial {
 	if t.nearest < 0 {
 		return nil
@@ -246,8 +249,8 @@ func (t *trials) bestTrial() *strategy.Trial {
 	return nil
 }
 
-// interrupted returns, after a replay, the trials whose evaluation was interrupted. Evaluations by
-// clients outside the process continue.
+// interrupted returns the trials whose evaluation ended with an earlier process. It is called after
+// the replay of the journal. Evaluations by clients outside the process are not interrupted.
 func (t *trials) interrupted() []strategy.Trial {
 	var cut []strategy.Trial
 	for _, trial := range t.list {
@@ -258,12 +261,12 @@ func (t *trials) interrupted() []strategy.Trial {
 	return cut
 }
 
-// cutOff records that the evaluation of an interrupted trial ended with the process.
+// cutOff records that an evaluation ended with the earlier process: the trial waits again.
 func (t *trials) cutOff(id uint64) {
 	t.shown, t.list[id-1].State = nil, strategy.Waiting
 }
 
-// expired returns the running trials whose lease has ended.
+// expired returns the running trials that have exceeded the lease of Config.Lease.
 func (t *trials) expired(now time.Time, lease time.Duration) (ids []uint64) {
 	if lease <= 0 {
 		return nil
@@ -276,7 +279,7 @@ func (t *trials) expired(now time.Time, lease time.Duration) (ids []uint64) {
 	return ids
 }
 
-// leaseEnd returns the time at which the first lease of a running trial ends, zero for never.
+// leaseEnd returns the earliest time at which a running trial exceeds Config.Lease; zero: never.
 func (t *trials) leaseEnd(lease time.Duration) (end time.Time) {
 	if lease <= 0 {
 		return time.Time{}

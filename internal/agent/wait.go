@@ -8,14 +8,14 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// waiting holds for how long and for which exchanges the strategy has waited before it chooses the
-// next trial. The time limit of the latest Wait, counted from the first, ends all of them, so that
-// no number of Results makes the strategy wait for ever.
+// waiting holds the state of the strategy's waits before it chooses the next trial. A strategy may
+// wait several times for one trial. The time limit of each Wait counts from the first one, so that
+// a strategy cannot wait forever.
 type waiting struct {
-	since    time.Time // of the first Wait; zero before it
-	exchange string    // exchange whose Result the strategy waits for now
-	until    time.Time // set with exchange
-	timedOut string    // the exchange for which it waited without a Result
+	since    time.Time // time of the first Wait; zero before it
+	exchange string    // exchange that the strategy now waits for; empty: none
+	until    time.Time // end of the wait for exchange
+	timedOut string    // exchange whose wait ended without a Result; empty: none
 }
 
 func (w *waiting) begin(now time.Time, wish strategy.Wait) {
@@ -25,8 +25,8 @@ func (w *waiting) begin(now time.Time, wish strategy.Wait) {
 	w.exchange, w.until = wish.Exchange, w.since.Add(wish.For)
 }
 
-// mayWait returns why the strategy may not wait, nil if it may. timedOut names the exchange for
-// which it has already waited without a Result; empty: none.
+// mayWait returns an error if the strategy may not wait. The argument timedOut is the exchange
+// whose wait ended without a Result, or empty.
 func (a *Agent) mayWait(wish strategy.Wait, timedOut string) error {
 	_, talks := a.exchanges.byName[wish.Exchange]
 	switch {
@@ -42,7 +42,7 @@ func (a *Agent) mayWait(wish strategy.Wait, timedOut string) error {
 
 func (a *Agent) waits() bool { return a.wait.exchange != "" && len(a.asks) > 0 }
 
-// waitEnd returns the time at which the wait of the strategy ends, zero while it does not wait.
+// waitEnd returns the time at which the strategy's wait ends; zero if it does not wait.
 func (a *Agent) waitEnd() time.Time {
 	if !a.waits() {
 		return time.Time{}
@@ -50,13 +50,13 @@ func (a *Agent) waitEnd() time.Time {
 	return a.wait.until
 }
 
-// waitTimedOut ends a wait without a Result: the next suggestion is the last one.
+// waitTimedOut ends a wait without a Result. The strategy then must choose a design.
 func (a *Agent) waitTimedOut(reason string) {
 	a.warn("trial %d is chosen without a result of exchange %s: %s", a.trials.next(), a.wait.exchange, reason)
 	a.wait.timedOut, a.wait.exchange = a.wait.exchange, ""
 }
 
-// WaitsFor returns what the oldest Ask without an answer waits for; it is empty when no Ask waits.
+// WaitsFor returns the reason why the oldest Ask has no answer yet; it is empty if no Ask waits.
 func (a *Agent) WaitsFor() string {
 	switch {
 	case len(a.asks) == 0:

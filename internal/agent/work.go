@@ -11,23 +11,23 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// This file, and the places that construct strategies, exchanges and surrogates or read their
-// results, call their code so that a panic ends one step and not the process.
+// The functions of this file call the code of strategies, exchanges and surrogates so that a panic
+// ends one step and not the process. So do the places that construct these or read their results.
 
 // job is a Work with the function that processes its result.
 type job struct {
-	name   string // of the Work
-	who    string // whose code it is, for errors
+	name   string // name of the Work
+	who    string // the called code, for errors
 	run    func(ctx context.Context) (any, error)
 	finish func(now time.Time, value any, err error)
-	undo   func() // for an interrupted Work: resets the state as if it had not been started
+	undo   func() // resets the agent's state, as if an interrupted Work had not been started
 }
 
 // outcome is the result of a Work.
 type outcome struct {
 	value any
 	err   error
-	cut   bool // the context ended before the Work; there is no other result
+	cut   bool // the context ended before the Work did, so there is no result
 }
 
 func (a *Agent) startWork(j job) {
@@ -59,7 +59,7 @@ func (a *Agent) Done(now time.Time, id uint64, result any) {
 	a.pump(now)
 }
 
-// warnOf is warn with the stack of the panic behind an error, if there is one.
+// warnOf is warn, and adds the stack if err is a panic.
 func (a *Agent) warnOf(err error, format string, args ...any) {
 	e := Event{Type: Warning, Message: fmt.Sprintf(format, args...)}
 	if p := recovered(err); p != nil {
@@ -68,7 +68,7 @@ func (a *Agent) warnOf(err error, format string, args ...any) {
 	a.event(e)
 }
 
-// recovered returns the panic behind an error, nil if there is none.
+// recovered returns the panic that err wraps, or nil.
 func recovered(err error) *recoverpanic.Panic {
 	var p *recoverpanic.Panic
 	errors.As(err, &p)
@@ -77,10 +77,9 @@ func recovered(err error) *recoverpanic.Panic {
 
 func nameOf(exchange string) string { return fmt.Sprintf("the exchange %q", exchange) }
 
-// decode calls the Decode of an exchange, and returns its value and the value's slot. A payload
-// that makes it panic is as malformed as one that it refuses, so that the sender counts as
-// misbehaving. The agent warns the user once for each kind, because a hostile peer can use any
-// number of identities.
+// decode calls Decode of an exchange, and returns the value and the value's slot. If Decode panics,
+// the payload counts as malformed, so that the sender gets a violation. The agent warns the user
+// only once for each kind, because a hostile peer can use any number of identities.
 func (a *Agent) decode(exchange strategy.Exchange, kind string, payload []byte) (value any, slot uint64, err error) {
 	value, err = recoverpanic.Call(nameOf(kind), func() (any, error) {
 		value, err := exchange.Decode(payload)
@@ -99,10 +98,10 @@ func (a *Agent) decode(exchange strategy.Exchange, kind string, payload []byte) 
 	return nil, 0, fmt.Errorf("%w: %w", protocol.ErrMalformed, err)
 }
 
-// stepOf calls the Step of an exchange. An exchange that panics may have changed only part of its
-// state, such as the spent privacy budget, so that it gets no further input. This limits the damage,
-// and a peer that can cause the panic can do so only once. The next start rebuilds the state from
-// the records. The agent still receives, stores and forwards shares of this kind.
+// stepOf calls Step of an exchange. If Step panics, the exchange gets no further input, since it
+// may have changed only part of its state, such as the spent privacy budget. This limits the
+// damage, and a peer that can cause the panic can do so only once. The next start reconstructs the
+// state from the records. The agent still receives, stores and forwards shares of this kind.
 func (a *Agent) stepOf(now time.Time, exchange strategy.Exchange, name string, in strategy.Input) []strategy.Output {
 	outputs, err := recoverpanic.Call(nameOf(name), func() ([]strategy.Output, error) { return exchange.Step(a.view(now), in), nil })
 	if err != nil {
@@ -115,7 +114,8 @@ func (a *Agent) stepOf(now time.Time, exchange strategy.Exchange, name string, i
 	return outputs
 }
 
-// named returns the exchanges by name. Each must have one of its own.
+// named returns the exchanges by name, and the names in order. Each exchange must have a unique
+// name.
 func named(list []strategy.Exchange) (byName map[string]strategy.Exchange, order []string, err error) {
 	byName = map[string]strategy.Exchange{}
 	for i, exchange := range list {

@@ -1,13 +1,16 @@
 // Package audit computes lower bounds on the privacy loss of a mechanism from repeated attacks on
 // it. Tests of mechanisms import it.
 //
-// An attacker guesses which of two worlds a release comes from, and is wrong at rates a in one and b
-// in the other. Then the worlds are at least as far apart as two normal distributions of standard
-// deviation 1 at distance μ = Φ⁻¹(1−a) + Φ⁻¹(1−b), for which no test is better (Dong, Roth, Su,
-// "Gaussian Differential Privacy", 2019, Section 2.2). Bounds on the rates by Clopper and Pearson
-// give a bound on μ, and the ε of such distributions a bound on ε, if the noise of the mechanism
-// is normal (Nasr et al., "Tight Auditing of Differentially Private Machine Learning", 2023). One
-// threshold between the worlds serves every ε, with far fewer runs than rare events for one ε.
+// An attacker guesses from which of two worlds a release comes. Let a be the rate of wrong guesses in
+// one world, and b that in the other. They give a distance μ = Φ⁻¹(1−a) + Φ⁻¹(1−b), where Φ is the
+// standard normal distribution function. No test of two normal distributions of standard deviation 1
+// at this distance has smaller rates. So the two worlds can be distinguished at least as well as these
+// (Dong, Roth, Su, "Gaussian Differential Privacy", 2019, Section 2.2).
+//
+// Clopper-Pearson bounds on the rates give a lower bound on μ. If the noise of the mechanism is normal,
+// the ε of such distributions is then a lower bound on ε. The method is that of Nasr et al., "Tight
+// Auditing of Differentially Private Machine Learning", 2023. One threshold between the worlds serves
+// every ε. It needs far fewer runs than rare events for a single ε.
 package audit
 
 import (
@@ -18,12 +21,13 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Confidence is the confidence of the bound that Distance returns.
+// Confidence is the confidence level of the bound that Distance returns.
 const Confidence = 0.999
 
-// Distance returns the lower bound on μ, at Confidence, from the counts of wrong guesses in each of
-// the two worlds, each with the given number of runs. It is negative if the guesses show nothing.
-// It panics on counts outside [0, runs] and runs below 1.
+// Distance returns a lower bound on μ (see the package comment) with confidence Confidence. The
+// argument wrong has the numbers of wrong guesses in the two worlds, each in the given number of
+// runs. The bound is negative if the guesses show no privacy loss. Distance panics if a number is
+// outside [0, runs] or runs is less than 1.
 func Distance(wrong [2]int, runs int) float64 {
 	distance := 0.0
 	for _, errors := range wrong {
@@ -39,9 +43,9 @@ func Distance(wrong [2]int, runs int) float64 {
 	return distance
 }
 
-// Epsilon returns the ε at delta of two normal distributions of standard deviation 1 at this
-// distance (Balle, Wang 2018, Theorem 8); 0 if the distance is not positive. It does not use
-// package privacy, whose figures it checks.
+// Epsilon returns the ε at δ = delta of two normal distributions of standard deviation 1 whose
+// means have the given distance (Balle, Wang 2018, Theorem 8). It is 0 if the distance is not
+// positive. It does not use package privacy, because it serves to check that package.
 func Epsilon(distance, delta float64) float64 {
 	if distance <= 0 {
 		return 0
@@ -61,9 +65,9 @@ func Epsilon(distance, delta float64) float64 {
 // Guarantee is the (ε, δ) differential privacy that a mechanism claims.
 type Guarantee struct{ Epsilon, Delta float64 }
 
-// Shown returns the lower bound on ε at the guarantee's δ, from runs guesses in each of the two
-// worlds. guess runs the mechanism in a world, 0 or 1, and returns the world that the attacker
-// guesses.
+// Shown returns a lower bound on ε at the guarantee's δ, from the given number of runs in each of
+// the two worlds. The function guess runs the mechanism in a world, 0 or 1, and returns the world
+// that the attacker guesses.
 func (g Guarantee) Shown(runs int, guess func(world int) int) float64 {
 	var wrong [2]int
 	for world := range wrong {
@@ -76,9 +80,9 @@ func (g Guarantee) Shown(runs int, guess func(world int) int) float64 {
 	return Epsilon(Distance(wrong, runs), g.Delta)
 }
 
-// Check reports an error if the bound contradicts kept: above ε for a mechanism that keeps the
-// guarantee, at most ε for one that breaks it. It also reports an error if the bound is below the
-// share power of ε, with which the audit would not find such a fault.
+// Check reports an error if the bound on ε contradicts kept. It must be at most ε for a mechanism
+// that keeps the guarantee, and above ε for one that breaks it. Check also reports an error if the
+// bound is less than power times ε, since such an audit could not detect a fault.
 func (g Guarantee) Check(t testing.TB, mechanism string, shown float64, kept bool, power float64) {
 	t.Helper()
 	t.Logf("%s: ε ≥ %.2f, claimed %g", mechanism, shown, g.Epsilon)

@@ -1,5 +1,6 @@
-// Package bounded reads files of others, of which a small one may become much: by compression, or
-// by one cell without an end.
+// Package bounded reads files from untrusted sources with limits on their size. The limits are
+// necessary because a small file can become large when it is decompressed, and because one cell of
+// a table can have any length.
 package bounded
 
 import (
@@ -9,10 +10,10 @@ import (
 	"os"
 )
 
-// SizeError is the error of an input that is larger than what is accepted.
+// SizeError means that an input is larger than accepted.
 type SizeError struct {
-	What string // a path, or a part of what is read
-	Most int64  // bytes
+	What string // path or description of the input
+	Most int64  // accepted number of bytes
 }
 
 func (e *SizeError) Error() string {
@@ -26,7 +27,8 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%d KiB", bytes>>10)
 }
 
-// ReadFile returns the content of a file of at most that number of bytes.
+// ReadFile returns the content of a file. If the file has more than most bytes, the error is a
+// *SizeError.
 func ReadFile(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -43,30 +45,32 @@ func ReadFile(path string, most int64) ([]byte, error) {
 // MaxRecord is the maximum size of a CSV record in bytes.
 const MaxRecord = 1 << 20
 
-// CSV is a csv.Reader of an input with a maximum size and of records up to MaxRecord bytes.
+// CSV is a csv.Reader that limits the size of the whole input, and of each record to MaxRecord
+// bytes.
 type CSV struct {
 	*csv.Reader
 	in *input
 }
 
-// NewCSV returns a reader of at most most bytes of r. The input may be one that decompresses.
+// NewCSV returns a CSV that reads at most most bytes from r. They count after decompression if r
+// decompresses.
 func NewCSV(r io.Reader, most int64) *CSV {
 	in := &input{r: r, most: most}
 	return &CSV{csv.NewReader(in), in}
 }
 
-// Read returns the next record.
+// Read returns the next record. Beyond a limit the error is a *SizeError.
 func (c *CSV) Read() ([]string, error) {
 	c.in.record = 0
 	record, err := c.Reader.Read()
-	if c.in.refused != nil { // which csv.Reader may have put into words of its own
+	if c.in.refused != nil { // csv.Reader may have wrapped the error in its own
 		return nil, c.in.refused
 	}
 	return record, err
 }
 
-// input counts what is read, in all and since the last record. A csv.Reader reads ahead by less
-// than MaxRecord.
+// input counts the bytes that were read, in total and for the current record. The second count
+// includes the bytes that csv.Reader reads in advance, which are fewer than MaxRecord.
 type input struct {
 	r             io.Reader
 	most          int64

@@ -1,13 +1,13 @@
-// Package datadir opens the files and folders of a node's data directory, which no other user can
-// have planted there.
+// Package datadir opens the files and folders of a node's data directory, and ensures that no other
+// user can have placed them there.
 //
-// A data directory that others can write is refused, and so is every symbolic link below it. The
-// directory itself may be reached by one. A folder that holds only other folders may be sticky,
-// like the temporary directory. [Create] makes new files and opens no existing one, so that neither
-// a symbolic nor a hard link redirects a write. Files have mode 0600 and folders 0700.
+// It refuses a data directory that other users can write, and every symbolic link below it. The
+// directory itself may be reached through a link. A folder that contains only other folders may be
+// sticky, like the temporary directory. [Create] creates new files and never opens an existing one, so
+// that neither symbolic nor hard links can redirect a write. Files have mode 0600 and folders 0700.
 //
-// On Windows the package does not check who may write, because modes do not show it. Links are
-// refused there too.
+// On Windows the package does not check who can write, because file modes do not show it. It refuses
+// links there too.
 package datadir
 
 import (
@@ -22,16 +22,16 @@ import (
 
 // Errors that a caller can distinguish with errors.Is.
 var (
-	// ErrOpen: users other than the owner can write a directory.
+	// ErrOpen means that users other than the owner can write a directory.
 	ErrOpen = errors.New("others can write it")
-	// ErrLink: a symbolic link lies in the place of a file or folder.
+	// ErrLink means that there is a symbolic link in place of a file or folder.
 	ErrLink = errors.New("is a symbolic link")
 )
 
 const (
 	filePerm   fs.FileMode = 0o600
 	folderPerm fs.FileMode = 0o700
-	byOthers   fs.FileMode = 0o022 // write, of group and others
+	byOthers   fs.FileMode = 0o022 // write permission of group and others
 )
 
 // Make creates a data directory if it is missing, and checks it.
@@ -42,8 +42,8 @@ func Make(dir string) error {
 	return Check(dir)
 }
 
-// Check returns an error if the path is not a directory or if others can write it. The error wraps
-// fs.ErrNotExist if there is nothing.
+// Check returns an error if the path is not a directory, or if other users can write it. If nothing
+// exists there, the error wraps fs.ErrNotExist.
 func Check(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -68,9 +68,10 @@ func checkFolder(what, path string, info fs.FileInfo) error {
 	return nil
 }
 
-// Folder creates a folder below a data directory, one name after the other, and checks each. A
-// folder above the last may be sticky if root or the user owns it: others can create folders in it,
-// but can neither rename nor remove the user's.
+// Folder creates a folder below a data directory, with all folders in between, and checks each. The
+// names are those of the path, from the top. All folders but the last may be sticky if root or the
+// user owns them. In a sticky folder, other users can create entries but can neither rename nor
+// remove the user's.
 func Folder(dir string, names ...string) (path string, err error) {
 	path = dir
 	for i, name := range names {
@@ -95,13 +96,13 @@ func Folder(dir string, names ...string) (path string, err error) {
 	return path, nil
 }
 
-// Open opens a file to read it. It refuses a link and anything but a regular file. The caller must
-// check the folders above it.
+// Open opens a file for reading. It refuses links and everything except regular files. The caller
+// must have checked the folders above the file.
 func Open(path string) (*os.File, error) {
 	return openAs(path, os.O_RDONLY, 0)
 }
 
-// OpenFile is os.OpenFile with the refusals of Open.
+// OpenFile is os.OpenFile, and refuses the same files as Open.
 func OpenFile(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return openAs(path, flag, perm)
 }
@@ -113,8 +114,8 @@ func openAs(path string, flag int, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(path, flag|noFollow, perm)
 }
 
-// Plain returns an error if the path is a link or no regular file. The error wraps fs.ErrNotExist
-// if there is nothing.
+// Plain returns an error if the path is a link or not a regular file. If nothing exists there, the
+// error wraps fs.ErrNotExist.
 func Plain(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -129,7 +130,7 @@ func Plain(path string) error {
 	return nil
 }
 
-// NoLink returns an error if the path is a link. If there is nothing, it returns nil.
+// NoLink returns an error if the path is a link. If nothing exists there, it returns nil.
 func NoLink(path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -141,7 +142,7 @@ func NoLink(path string) error {
 	return noLink(path, info)
 }
 
-// noLink also refuses the junctions of Windows.
+// noLink returns an error for a symbolic link, and for a junction on Windows.
 func noLink(path string, info fs.FileInfo) error {
 	if info.Mode()&(fs.ModeSymlink|fs.ModeIrregular) != 0 {
 		return fmt.Errorf("%s %w, which is not followed in a data directory; remove it", path, ErrLink)
@@ -149,7 +150,7 @@ func noLink(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// Create makes a new file. It removes an existing file of that name and does not open it.
+// Create creates a new file. It removes an existing file with that name and never opens it.
 func Create(path string) (*os.File, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, Explain(err)
@@ -158,9 +159,9 @@ func Create(path string) (*os.File, error) {
 	return file, Explain(err)
 }
 
-// Replace replaces the content of a file as a whole or not at all. It writes the file under its
-// name with .new, syncs it, renames it, and syncs the folder. It overwrites the remains of a
-// process that was killed. Callers must not replace one file from two processes at once.
+// Replace replaces the content of a file completely or not at all. It writes a file with the ending
+// .new, syncs it, renames it, and syncs the folder. A .new file that a killed process left is
+// overwritten. Two processes must not replace the same file at the same time.
 func Replace(path string, write func(io.Writer) error) error {
 	file, err := Create(path + ".new")
 	if err != nil {
@@ -176,10 +177,11 @@ func Replace(path string, write func(io.Writer) error) error {
 	return Sync(filepath.Dir(path))
 }
 
-// CreateOnce creates a file with a content, as a whole or not at all. If several processes do so at
-// once, one creates the file; the others get fs.ErrExist, and can read it.
+// CreateOnce creates a file with the given content, completely or not at all. If several processes
+// call it at the same time, one of them creates the file. The others get fs.ErrExist and can read
+// the file.
 func CreateOnce(path string, content []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // mode 0600
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // CreateTemp sets mode 0600
 	if err != nil {
 		return Explain(err)
 	}
@@ -190,13 +192,14 @@ func CreateOnce(path string, content []byte) error {
 	}
 	if err := os.Link(file.Name(), path); errors.Is(err, fs.ErrExist) {
 		return err
-	} else if err != nil { // the file system may have no hard links
+	} else if err != nil { // the file system may not support hard links
 		return createHere(path, content)
 	}
 	return Sync(filepath.Dir(path))
 }
 
-// createHere is CreateOnce without a second name: another process may read an incomplete file.
+// createHere is CreateOnce for file systems without hard links. Another process may then see an
+// incomplete file.
 func createHere(path string, content []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
 	if err != nil {
@@ -209,8 +212,8 @@ func createHere(path string, content []byte) error {
 	return Sync(filepath.Dir(path))
 }
 
-// Sync makes the names in a folder as durable as the contents. Windows cannot sync folders and does
-// not need it.
+// Sync syncs a folder to the disk, so that the names in it are as durable as the content of its
+// files. Windows cannot sync folders and does not need it.
 func Sync(folder string) error {
 	if runtime.GOOS == "windows" {
 		return nil

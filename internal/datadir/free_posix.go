@@ -4,8 +4,8 @@ package datadir
 
 import "golang.org/x/sys/unix"
 
-// Free returns the disk space, in bytes, that an unprivileged user may still use in a directory.
-// The error wraps errors.ErrUnsupported if the system cannot report it.
+// Free returns the disk space, in bytes, that is available to an unprivileged user in a directory.
+// If the system cannot report it, the error wraps errors.ErrUnsupported.
 func Free(dir string) (uint64, error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(dir, &stat); err != nil {

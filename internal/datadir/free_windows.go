@@ -2,7 +2,7 @@ package datadir
 
 import "golang.org/x/sys/windows"
 
-// Free returns the disk space, in bytes, that the user may still use in a directory.
+// Free returns the disk space, in bytes, that is available to the user in a directory.
 func Free(dir string) (uint64, error) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

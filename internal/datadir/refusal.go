@@ -9,10 +9,10 @@ import (
 	"syscall"
 )
 
-// Refusal is an error of the system that the user can fix: a full disk, a quota, a limit of a
-// file's size, a read-only file system, or missing permissions.
+// Refusal is an error of the operating system that the user can fix: a full disk, a quota, a limit
+// on the size of files, a read-only file system, or missing permissions.
 type Refusal struct {
-	Problem string // such as "the disk is full"
+	Problem string // description, such as "the disk is full"
 	Remedy  string // what the user can do
 	err     error
 }
@@ -23,8 +23,8 @@ func (r *Refusal) Error() string { return fmt.Sprintf("%v: %s; %s", r.err, r.Pro
 // Unwrap returns the error of the system.
 func (r *Refusal) Unwrap() error { return r.err }
 
-// Explain returns err as a *Refusal if the system refused to open, make or write a file, and err
-// itself otherwise. It explains an error once.
+// Explain returns err as a *Refusal if the system refused to open, create or write a file.
+// Otherwise it returns err itself. An error that is a Refusal already is returned unchanged.
 func Explain(err error) error {
 	if _, explained := errors.AsType[*Refusal](err); explained || err == nil {
 		return err
@@ -47,13 +47,13 @@ func Explain(err error) error {
 	return &Refusal{problem, remedy, err}
 }
 
-// RefusalOf returns the Refusal that Explain finds in err; nil if there is none.
+// RefusalOf returns the Refusal that Explain makes of err, or nil if there is none.
 func RefusalOf(err error) *Refusal {
 	refusal, _ := errors.AsType[*Refusal](Explain(err))
 	return refusal
 }
 
-// refused is a kind of refusal with different error codes on each system.
+// refused is a kind of refusal. Its error codes differ between systems.
 type refused int
 
 const (
@@ -67,7 +67,8 @@ func (r refused) is(err error) bool {
 	return slices.ContainsFunc(codesOf(r), func(code syscall.Errno) bool { return errors.Is(err, code) })
 }
 
-// ofFile reports whether an operation on a file failed, in contrast to, for example, one on a port.
+// ofFile reports whether an operation on a file failed, and not, for example, one on a network
+// port.
 func ofFile(err error) bool {
 	_, path := errors.AsType[*fs.PathError](err)
 	_, link := errors.AsType[*os.LinkError](err)

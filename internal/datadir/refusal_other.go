@@ -4,7 +4,7 @@ package datadir
 
 import "syscall"
 
-// Error codes of the system.
+// codesOf returns the system's error codes for a kind of refusal.
 func codesOf(what refused) []syscall.Errno {
 	switch what {
 	case diskFull:

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Error codes of the system.
+// codesOf returns the system's error codes for a kind of refusal.
 func codesOf(what refused) []syscall.Errno {
 	switch what {
 	case diskFull:

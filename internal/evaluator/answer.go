@@ -11,7 +11,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// answer is the JSON object that ends an evaluation.
+// answer is the JSON object with which a command or worker reports the outcome of an evaluation.
 type answer struct {
 	Result
 	hasValue bool
@@ -20,8 +20,8 @@ type answer struct {
 	reason   string
 }
 
-// parseAnswer reads a line that must be an answer. An error completes the sentence
-// "the command ...".
+// parseAnswer parses a line that must be an answer. The text of an error continues "the command
+// ...".
 func parseAnswer(line string) (answer, error) {
 	a, err := readAnswer(line)
 	if err == nil {
@@ -45,8 +45,9 @@ func (a answer) check() error {
 	return nil
 }
 
-// readAnswer reads "value", "constraints", "error" and "trial". Every other number is a metric.
-// Other values are ignored, and so are metrics beyond their bounds: neither shall fail the trial.
+// readAnswer parses the keys "value", "constraints", "error" and "trial". All other keys with a
+// number are metrics. It ignores other values, and metrics beyond the limits, so that neither fails
+// the trial.
 func readAnswer(line string) (a answer, err error) {
 	err = eachField(quoteNonNumbers([]byte(line)), func(key string, raw json.RawMessage) (err error) {
 		switch key {
@@ -86,7 +87,7 @@ func readConstraints(raw json.RawMessage) (map[string]task.Reading, error) {
 	return constraints, err
 }
 
-// readReason reads the key "error"; null is no failure.
+// readReason parses the key "error". Null means that there is no failure.
 func readReason(raw json.RawMessage) (failed bool, reason string) {
 	if string(raw) == "null" {
 		return false, ""
@@ -108,8 +109,8 @@ func (a *answer) addMetric(name string, raw json.RawMessage) {
 	a.Metrics[name] = value
 }
 
-// quoteNonNumbers quotes NaN, Infinity and -Infinity, which Python writes and JSON lacks. Without
-// the quotes, one of them would make the whole object invalid.
+// quoteNonNumbers puts NaN, Infinity and -Infinity in quotes. Python writes them, but JSON does not
+// have them: without quotes the whole object would be invalid.
 func quoteNonNumbers(object []byte) []byte {
 	var quoted []byte
 	inText := false

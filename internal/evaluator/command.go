@@ -13,36 +13,35 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// DefaultGrace is the time between the request to end and the kill of a command.
+// DefaultGrace is the default time between the request to a command to end and its kill.
 const DefaultGrace = 2 * time.Second
 
-// Command runs a user's command for the trials of one task. Its fields may be
-// changed until the first Evaluate; after that its methods may be called from
-// several goroutines, with different trials.
+// Command runs a user's command for each trial of a task. Its fields may be changed until the first
+// Evaluate. After that its methods may be called from several goroutines, with different trials.
 type Command struct {
-	// Args is the command and its arguments, with placeholders in all but the
-	// first. Set by New.
+	// Args is the command and its arguments. All but the first may contain placeholders. New sets
+	// it.
 	Args []string
-	// Env is the environment to which the FBO_ variables are added; os.Environ()
-	// by default.
+	// Env is the environment to which the FBO_ variables are added. The default is os.Environ().
 	Env []string
-	// Supervisor is the command line of a program that calls [Supervise] with the arguments that
-	// are appended to the line. The command and the processes that it started then die with this
-	// process, however it ends. The default is none. Windows supports none.
+	// Supervisor is the command line of a program that calls [Supervise] with the arguments
+	// appended to the line. With a supervisor, the command and its child processes are killed when
+	// this process ends, for whatever reason. The default is no supervisor. Windows does not
+	// support one.
 	Supervisor []string
-	// Grace is the time between the request to end and the kill of a cancelled command. It is also
-	// the longest wait, after the command has ended, for output of processes that it left behind.
-	// The default is DefaultGrace.
+	// Grace is the time between the request to a cancelled command to end and its kill. After a
+	// command has ended, it is also the maximum wait for the output of processes that the command
+	// left running. The default is DefaultGrace.
 	Grace time.Duration
 
-	path       string // Args[0], resolved
+	path       string // path of the executable Args[0]
 	logs       *triallog.Store
 	parameters []task.Parameter
 }
 
-// New returns a Command that evaluates designs of the space. Package triallog keeps the output of
-// trials in logDir. It is an error if the command does not exist, if a placeholder names no
-// parameter or if the directory is unusable.
+// New returns a Command that evaluates designs of the space. Package triallog stores the output of
+// trials in logDir. It returns an error if the command does not exist, if a placeholder is not the
+// name of a parameter, or if the directory cannot be used.
 func New(space *task.Space, args []string, logDir string) (*Command, error) {
 	c := &Command{Args: args, parameters: space.Parameters()}
 	var err error
@@ -58,7 +57,7 @@ func New(space *task.Space, args []string, logDir string) (*Command, error) {
 	return c, nil
 }
 
-// ErrLogs means that the output of trials cannot be kept, whatever the command.
+// ErrLogs means that the output of trials cannot be stored. The command does not matter for it.
 var ErrLogs = errors.New("cannot keep the output of trials")
 
 func openLogs(dir string) (*triallog.Store, error) {
@@ -72,7 +71,7 @@ func openLogs(dir string) (*triallog.Store, error) {
 	return logs, nil
 }
 
-// resolve returns the path of the command as a shell finds it; errors name the remedy.
+// resolve returns the path of the command, as a shell finds it. Errors include a remedy.
 func resolve(args []string) (string, error) {
 	if len(args) == 0 || args[0] == "" {
 		return "", errors.New("no command given")
@@ -92,8 +91,7 @@ func resolve(args []string) (string, error) {
 	return "", fmt.Errorf("command %q was not found in the directories of PATH", name)
 }
 
-// expand returns the arguments, without the command, with their placeholders
-// replaced.
+// expand returns the arguments after the command, with their placeholders replaced by values.
 func (c *Command) expand(value func(task.Parameter) string) ([]string, error) {
 	values := make(map[string]string, len(c.parameters))
 	names := make([]string, len(c.parameters))
@@ -112,9 +110,10 @@ func (c *Command) expand(value func(task.Parameter) string) ([]string, error) {
 	return args, nil
 }
 
-// expandArgument replaces {name} by its value and {{name}} by {name}. All other braces stay as they
-// are, such as those of JSON. It returns the first placeholder that has no value, which is likely
-// misspelt; ${name} without a value is a variable of a shell, and stays.
+// expandArgument replaces {name} by the value of the parameter, and {{name}} by the text {name}.
+// All other braces remain, such as those of JSON. If a placeholder is not the name of a parameter,
+// it is returned in unknown, since it is probably misspelt. There is one exception: ${name} is then
+// a variable of a shell and remains.
 func expandArgument(arg string, values map[string]string) (expanded, unknown string) {
 	var b strings.Builder
 	for arg != "" {
@@ -126,7 +125,7 @@ func expandArgument(arg string, values map[string]string) (expanded, unknown str
 		arg = after
 		value, known := values[name]
 		switch {
-		case strings.HasSuffix(before, "{") && strings.HasPrefix(after, "}"): // the first brace is written already
+		case strings.HasSuffix(before, "{") && strings.HasPrefix(after, "}"): // {{name}}; its first brace is already in b
 			b.WriteString(name + "}")
 			arg = after[1:]
 		case known:
@@ -140,7 +139,7 @@ func expandArgument(arg string, values map[string]string) (expanded, unknown str
 	return b.String(), ""
 }
 
-// cutPlaceholder cuts s around the first {identifier}. The name is empty where there is none.
+// cutPlaceholder splits s at the first {identifier}. If there is none, the name is empty.
 func cutPlaceholder(s string) (before, name, after string) {
 	for i := range len(s) {
 		if name := placeholder(s[i:]); name != "" {
@@ -150,7 +149,7 @@ func cutPlaceholder(s string) (before, name, after string) {
 	return s, "", ""
 }
 
-// placeholder returns the identifier when s starts with {identifier}.
+// placeholder returns the identifier if s begins with {identifier}, and otherwise "".
 func placeholder(s string) string {
 	if s[0] != '{' {
 		return ""
@@ -169,7 +168,7 @@ func placeholder(s string) string {
 	return name
 }
 
-// environment returns the variables a trial runs with.
+// environment returns the environment variables for a trial.
 func (c *Command) environment(trial uint64, design task.Design) ([]string, error) {
 	env := withoutTrial(c.Env)
 	params, err := design.MarshalJSON()
@@ -183,8 +182,8 @@ func (c *Command) environment(trial uint64, design task.Design) ([]string, error
 	return env, nil
 }
 
-// withoutTrial drops the variables of an outer node's trial, so that the command does not see
-// parameters that this task does not have. nil stands for os.Environ().
+// withoutTrial removes the variables of a trial of an outer node, so that the command does not see
+// parameters of another task. A nil base means os.Environ().
 func withoutTrial(base []string) (env []string) {
 	if base == nil {
 		base = os.Environ()

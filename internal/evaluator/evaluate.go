@@ -12,15 +12,15 @@ import (
 // Evaluate runs the command on a design and returns the result that it printed. Every error is a
 // *Failure.
 //
-// If ctx ends before the command, the command and the processes that it started get a request to
-// end, and are killed after c.Grace. The failure wraps the context's cause. On Windows only the
-// command is killed, at once.
+// If ctx ends first, the command and its child processes get a request to end, and are killed after
+// c.Grace. The failure then wraps the cause of ctx. On Windows only the command itself is killed,
+// without a request.
 func (c *Command) Evaluate(ctx context.Context, trial uint64, design task.Design) (Result, error) {
 	return c.EvaluateOf(ctx, nil, trial, design)
 }
 
 // EvaluateOf is Evaluate for a member of a simulation. The command gets the member in FBO_MEMBER
-// and FBO_FEDERATION; nil stands for no member.
+// and FBO_FEDERATION. A nil member means that there is no simulation.
 func (c *Command) EvaluateOf(ctx context.Context, member *Member, trial uint64, design task.Design) (Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, &Failure{Trial: trial, Reason: "was not started: " + err.Error(), Err: err}
@@ -37,8 +37,7 @@ func (c *Command) EvaluateOf(ctx context.Context, member *Member, trial uint64, 
 	return result, nil
 }
 
-// run starts the command and waits for it. An error completes the sentence "the
-// command ...".
+// run starts the command and waits for it. The text of an error continues "the command ...".
 func (c *Command) run(ctx context.Context, member *Member, trial uint64, design task.Design, log io.Writer, complaints *tail) (Result, error) {
 	args, err := c.expand(func(p task.Parameter) string { return design.Value(p.Name).String() })
 	if err != nil {

@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// Failure is an evaluation that gave no value.
+// Failure is the error of an evaluation that gave no value.
 type Failure struct {
 	Trial  uint64
-	Reason string // in plain words, as in "exited with code 3"
-	Log    string // path of the file with the end of its output; empty when it wrote none
+	Reason string // readable reason, such as "exited with code 3"
+	Log    string // path of the file with the end of its output; empty if there was no output
 	Stderr string // last line of its standard error, shortened
-	Err    error  // cause, if any: the context's when it was cancelled or timed out
+	Err    error  // cause, if any; for a cancelled evaluation or one that took too long, the cause of its context
 
-	worker bool // of a Workers, not of a Command
+	worker bool // the failure is one of Workers, not of a Command
 }
 
 // Error returns the reason, the last line of standard error and the path of the log. It omits the
-// path if the reason quotes the whole output. It omits the trial, which callers name anyway.
+// path if the reason already quotes the whole output. It omits the trial, because callers add it.
 func (f *Failure) Error() string {
 	var b strings.Builder
 	who := "command"
@@ -35,13 +35,13 @@ func (f *Failure) Error() string {
 	return b.String()
 }
 
-// printedReason begins the reasons that quote what was printed.
+// printedReason is the beginning of reasons that quote the command's output.
 const printedReason = "printed "
 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// maxQuote is the largest part of a line of output that an error repeats.
+// maxQuote is the maximum length of a line of output in an error.
 const maxQuote = 200 // bytes
 
 func shorten(line string) string {
@@ -56,7 +56,7 @@ func shorten(line string) string {
 	return line[:end] + "…"
 }
 
-// lastLine returns the last line that is not blank, without the space around it.
+// lastLine returns the last line that is not blank, without surrounding spaces.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])

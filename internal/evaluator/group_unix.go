@@ -12,14 +12,14 @@ import (
 	"time"
 )
 
-// prepareGroup gives the command a process group of its own. The node can then stop all processes
-// that the command starts. An interrupt typed at the node's terminal reaches only the node, which
-// decides the fate of the trial.
+// prepareGroup gives the command its own process group. So the node can stop all processes that the
+// command starts. An interrupt typed at the node's terminal reaches only the node, which then
+// decides about the trial.
 func prepareGroup(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
-// terminateGroup asks the group to end.
+// terminateGroup sends the processes of the group a request to end (SIGTERM).
 func terminateGroup(leader *os.Process) error {
 	err := syscall.Kill(-leader.Pid, syscall.SIGTERM)
 	if errors.Is(err, syscall.ESRCH) {
@@ -31,20 +31,20 @@ func terminateGroup(leader *os.Process) error {
 // pollInterval is the time between two checks whether processes have ended.
 const pollInterval = 10 * time.Millisecond
 
-// killGroup kills the rest of the group after its leader has ended. The rest first has the time
-// grace to end by itself.
+// killGroup kills the remaining processes of the group after its leader has ended. For the time
+// grace, it lets them end by themselves.
 func killGroup(leader *os.Process, grace time.Duration) {
 	for range max(0, grace/pollInterval) {
 		if syscall.Kill(-leader.Pid, 0) != nil {
-			return // no process of the group is left
+			return // the group has no processes
 		}
 		time.Sleep(pollInterval)
 	}
-	// Nothing can be done about a process that may not be killed.
+	// An error means that there is no such process, or that it cannot be killed.
 	_ = syscall.Kill(-leader.Pid, syscall.SIGKILL)
 }
 
-// signalOf names the signal that ended the process; empty when none did.
+// signalOf returns the name of the signal that ended the process, or "" if it ended otherwise.
 func signalOf(state *os.ProcessState) string {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() {
@@ -60,7 +60,7 @@ func signalName(signal syscall.Signal) string {
 	return signal.String()
 }
 
-// readStatus reads the wait status that a supervisor reported.
+// readStatus returns the error for the wait status that a supervisor has reported; nil for success.
 func readStatus(text string) error {
 	number, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {

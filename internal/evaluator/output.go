@@ -11,29 +11,30 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Result is what one run of the command measured. All numbers are finite.
+// Result is the outcome of one evaluation by the command. All numbers are finite.
 type Result struct {
 	Value       float64
-	Constraints map[string]task.Reading // nil when there are none
-	Metrics     map[string]float64      // further numbers; nil when there are none
+	Constraints map[string]task.Reading // nil if there are none
+	Metrics     map[string]float64      // further numbers; nil if there are none
 }
 
-// Bounds of what is kept in memory, in bytes.
+// Limits on output in memory, in bytes.
 const (
-	maxOutput    = 1 << 20 // of standard output: its end
-	maxComplaint = 4 << 10 // of standard error, to quote its last line
+	maxOutput    = 1 << 20 // last part of standard output
+	maxComplaint = 4 << 10 // last part of standard error, whose last line is quoted
 )
 
-// tail is an io.Writer that keeps the end of what is written to it.
+// tail is an io.Writer that keeps the last bytes written to it.
 type tail struct {
 	limit int // bytes
 	kept  []byte
-	cut   bool // something was dropped
+	cut   bool // the beginning was dropped
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.kept = append(t.kept, p...)
-	// Shift seldom: the buffer may grow to twice the limit, so that each byte moves about once.
+	// The buffer grows to twice the limit before it is trimmed, so that each byte is moved about
+	// once.
 	if len(t.kept) > 2*t.limit {
 		t.trim()
 	}
@@ -47,25 +48,25 @@ func (t *tail) trim() {
 	}
 }
 
-// lastLine returns the last line that is not blank, shortened.
+// lastLine returns the last line that is not blank, shortened for display.
 func (t *tail) lastLine() string {
 	t.trim()
-	// A progress bar returns the carriage instead of ending the line.
+	// A progress bar ends its lines with carriage returns.
 	return shorten(lastLine(strings.ReplaceAll(string(t.kept), "\r", "\n")))
 }
 
-// result reads the output. An error completes the sentence "the command ...".
+// result parses the output. The text of an error continues "the command ...".
 func (t *tail) result() (Result, error) {
 	t.trim()
 	text := string(t.kept)
-	// If the beginning of the line was dropped, the rest of it may look like a number.
+	// If the beginning of the last line was dropped, its rest could look like a number.
 	if t.cut && !strings.Contains(strings.TrimRight(text, " \t\r\n"), "\n") {
 		return Result{}, fmt.Errorf("printed a last line of more than %d bytes", t.limit)
 	}
 	return parseOutput(text)
 }
 
-// parseOutput reads the last non-blank line of a command's standard output.
+// parseOutput parses the last line of a command's standard output that is not blank.
 func parseOutput(text string) (Result, error) {
 	line := lastLine(text)
 	if line == "" {
@@ -92,8 +93,8 @@ func describe(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// eachField calls f with the fields of a JSON object. Unlike unmarshalling into a struct, it
-// requires that keys match exactly, and it refuses repeated keys.
+// eachField calls f for each field of a JSON object. Unlike unmarshalling into a struct, it
+// distinguishes upper and lower case in keys, and rejects repeated keys.
 func eachField(object []byte, f func(key string, value json.RawMessage) error) error {
 	decoder := json.NewDecoder(bytes.NewReader(object))
 	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
@@ -105,7 +106,7 @@ func eachField(object []byte, f func(key string, value json.RawMessage) error) e
 		if err != nil {
 			return notJSON(object)
 		}
-		key := token.(string) // the decoder accepts nothing else here
+		key := token.(string) // the decoder returns only strings here
 		var value json.RawMessage
 		if err := decoder.Decode(&value); err != nil {
 			return notJSON(object)
@@ -127,7 +128,8 @@ func eachField(object []byte, f func(key string, value json.RawMessage) error) e
 	return nil
 }
 
-// notJSON explains the most likely reason: Python prints a dictionary in its own way.
+// notJSON returns an error for invalid JSON. It includes a remedy for the most likely cause: Python
+// prints dictionaries with single quotes.
 func notJSON(object []byte) error {
 	if bytes.ContainsRune(object, '\'') {
 		return errors.New("not valid JSON, which has double quotes (in Python: json.dumps)")

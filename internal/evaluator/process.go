@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// launch holds the parameters with which a command is started.
+// launch holds the parameters of a command to start.
 type launch struct {
 	supervisor []string // command line of the supervisor; empty without one
-	path       string   // of the command
-	args       []string // its name and arguments
+	path       string   // path of the command's executable
+	args       []string // name of the command, followed by its arguments
 	env        []string
-	stdin      *os.File // nil: nothing to read
+	stdin      *os.File // nil: empty input
 	stdout     io.Writer
 	stderr     io.Writer
 	grace      time.Duration
 }
 
-// process is a running command in a process group of its own. A supervisor, if any, leads the
-// group.
+// process is a running command in its own process group. If there is a supervisor, it is the leader
+// of the group and the parent of the command.
 type process struct {
 	command  *exec.Cmd
 	grace    time.Duration
-	lifeline *os.File // if closed, the supervisor kills the group; nil without a supervisor
-	report   *os.File // the supervisor writes how the command ended; nil without a supervisor
+	lifeline *os.File // when the node closes it or ends, the supervisor kills the group; nil without a supervisor
+	report   *os.File // the supervisor writes here how the command ended; nil without a supervisor
 
 	ended chan struct{} // closed when the process has ended and its output was read
-	exit  error         // why it failed, completing "the command ..."; set before ended is closed
+	exit  error         // why the command failed; its text continues "the command ..."; set before ended is closed
 }
 
-// start starts the command. An error completes the sentence "the command ...".
+// start starts the command. The text of an error continues "the command ...".
 func (l launch) start() (*process, error) {
 	p := &process{grace: l.grace, ended: make(chan struct{})}
 	line := append([]string{l.path}, l.args[1:]...)
@@ -68,7 +68,8 @@ func (l launch) start() (*process, error) {
 	return p, nil
 }
 
-// connectSupervisor makes the supervisor's pipes and returns the ends that the supervisor uses.
+// connectSupervisor creates the pipes to the supervisor, and returns the ends that the supervisor
+// uses.
 func (p *process) connectSupervisor(supervised bool) (theirs []*os.File, err error) {
 	if !supervised {
 		return nil, nil
@@ -87,17 +88,17 @@ func (p *process) connectSupervisor(supervised bool) (theirs []*os.File, err err
 func closeAll(files []*os.File) {
 	for _, file := range files {
 		if file != nil {
-			_ = file.Close() // an end of a pipe
+			_ = file.Close() // an error does not matter for the end of a pipe
 		}
 	}
 }
 
-// wait returns why the command failed, nil when it did not.
+// wait waits for the command, and returns why it failed, or nil if it succeeded.
 func (p *process) wait() error {
 	err := p.command.Wait()
 	if p.report == nil {
-		// ErrWaitDelay: the command succeeded, but a process it left behind still holds its output.
-		// The command's own output is complete.
+		// ErrWaitDelay means that the command succeeded, but a process that it left running still
+		// has its output open. The command's own output is complete.
 		if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 			return nil
 		}
@@ -106,21 +107,21 @@ func (p *process) wait() error {
 	defer closeAll([]*os.File{p.lifeline, p.report})
 	said, err := io.ReadAll(io.LimitReader(p.report, 1000))
 	if err != nil || len(said) == 0 {
-		killGroup(p.command.Process, 0) // no other process does
+		killGroup(p.command.Process, 0) // without the supervisor, no other process kills the group
 		return fmt.Errorf("lost its supervisor, which %w", exitReason(p.command.ProcessState, errors.New("no status received")))
 	}
 	return readReport(string(said))
 }
 
-// stop asks the group to end, and kills the rest of it after the grace.
+// stop sends the group a request to end, and kills the remaining processes after the grace.
 func (p *process) stop() {
 	told := time.Now()
 	if p.lifeline != nil {
-		_, _ = p.lifeline.Write([]byte{supervisorStop}) // it fails if the process has ended
+		_, _ = p.lifeline.Write([]byte{supervisorStop}) // an error means that the process has ended
 	}
-	_ = terminateGroup(p.command.Process) // it may have ended
+	_ = terminateGroup(p.command.Process) // an error means that the process has ended
 	if !p.endsWithin(p.grace) {
-		closeAll([]*os.File{p.lifeline}) // the supervisor also finds processes outside the group
+		closeAll([]*os.File{p.lifeline}) // the supervisor then also kills processes outside the group
 		if p.lifeline == nil || !p.endsWithin(supervisorGraces*p.grace) {
 			killGroup(p.command.Process, 0)
 		}
@@ -129,9 +130,9 @@ func (p *process) stop() {
 	killGroup(p.command.Process, p.grace-time.Since(told))
 }
 
-// supervisorGraces is the number of graces that a supervisor has to kill processes that have left
-// the group. It needs milliseconds, and on a busy machine seconds. If it is killed earlier, those
-// processes keep running.
+// supervisorGraces is the time, in multiples of grace, for a supervisor to kill processes that have
+// left the group. It needs milliseconds, or seconds on a busy machine. If the supervisor were
+// killed earlier, those processes would keep running.
 const supervisorGraces = 10
 
 func (p *process) endsWithin(limit time.Duration) bool {
@@ -170,7 +171,7 @@ func exitReason(state *os.ProcessState, err error) error {
 
 func codeReason(code int) string { return fmt.Sprintf("exited with code %d", code) }
 
-// because is an error whose text does not repeat that of its cause.
+// because is an error that wraps a cause without repeating its text.
 type because struct {
 	text  string
 	cause error
@@ -179,13 +180,13 @@ type because struct {
 func (b because) Error() string { return b.text }
 func (b because) Unwrap() error { return b.cause }
 
-// supervisorStop is the message that asks a supervisor to end its group.
+// supervisorStop is the message to a supervisor that the node is stopping the command.
 const supervisorStop = 's'
 
-// Reports of a supervisor.
+// Beginnings of a supervisor's report.
 const (
-	reportStatus  = "status " // and the wait status
-	reportFailure = "error "  // and why the command could not be started
+	reportStatus  = "status " // followed by the wait status
+	reportFailure = "error "  // followed by the reason why the command could not be started
 )
 
 func readReport(said string) error {

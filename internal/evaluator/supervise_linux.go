@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoptOrphans makes this process the parent of descendants whose own parent ends, so that they can
-// be found. If the kernel refuses, init becomes their parent.
+// adoptOrphans makes this process the new parent of descendants whose parent ends, so that
+// descendants can find them. If the kernel refuses, init becomes their parent.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// descendants lists the processes below this one that have not ended.
+// descendants returns the IDs of all running processes below this one.
 func descendants() (found []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -27,9 +27,9 @@ func descendants() (found []int) {
 		}
 		stat, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
 		if err != nil {
-			continue // ended meanwhile
+			continue // the process has ended
 		}
-		// pid (name) state parent …; the name may hold anything
+		// pid (name) state parent …, where the name may contain any characters
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 		if len(fields) < 2 {
 			continue

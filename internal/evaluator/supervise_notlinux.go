@@ -2,7 +2,7 @@
 
 package evaluator
 
-// Only the process group can be found.
+// On these systems only the processes of the group can be found.
 
 func adoptOrphans() {}
 

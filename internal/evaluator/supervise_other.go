@@ -4,5 +4,5 @@ package evaluator
 
 import "errors"
 
-// Supervise returns an error: the system has no process groups.
+// Supervise returns an error, because the system has no process groups.
 func Supervise([]string) error { return errors.New("supervise: this system has none") }

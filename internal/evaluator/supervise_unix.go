@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// Descriptors that the node opens for a supervisor, besides the standard ones.
+// File descriptors that a node opens for its supervisor, in addition to the standard ones.
 const (
-	lifelineDescriptor = 3 // input; it reaches its end when the node ends
-	reportDescriptor   = 4 // output: how the command ended
+	lifelineDescriptor = 3 // input; a read returns the end of the file when the node has ended
+	reportDescriptor   = 4 // output for the report on how the command ended
 )
 
-// Supervise is the whole work of the process that Command and Workers start if their Supervisor is
-// set. It runs a command; args are its path, name and arguments. It reports how the command ended.
-// As soon as the node ends, for any reason, it kills the command and the processes that the command
-// started. It returns an error if no node has started the process.
+// Supervise is the main function of the process that Command and Workers start if their Supervisor
+// is set. It runs a command and reports how it ended. The arguments args are the path of the
+// command, its name and its arguments. When the node ends, for whatever reason, Supervise kills the
+// command and its child processes. It returns an error if the process was not started by a node.
 //
-// The processes that the command started are its process group. On Linux, processes that have left
-// the group are included as long as the command runs.
+// The child processes are those in the command's process group. On Linux, processes that have left
+// the group count too as long as the command runs.
 func Supervise(args []string) error {
 	lifeline, report, err := supervisorPipes(args)
 	if err != nil {
@@ -55,7 +55,8 @@ func Supervise(args []string) error {
 	return nil
 }
 
-// supervisorPipes checks that a node has started this process, because Supervise kills its group.
+// supervisorPipes verifies that a node has started this process, because Supervise later kills its
+// own process group.
 func supervisorPipes(args []string) (lifeline, report *os.File, err error) {
 	if len(args) < 2 || syscall.Getpgrp() != os.Getpid() {
 		return nil, nil, errors.New("a node starts it, beside a command")
@@ -65,7 +66,7 @@ func supervisorPipes(args []string) (lifeline, report *os.File, err error) {
 		if err := syscall.Fstat(descriptor, &stat); err != nil || stat.Mode&syscall.S_IFMT != syscall.S_IFIFO {
 			return nil, nil, fmt.Errorf("descriptor %d is no pipe of a node", descriptor)
 		}
-		syscall.CloseOnExec(descriptor) // the command shall not hold it
+		syscall.CloseOnExec(descriptor) // the command must not inherit the pipe
 	}
 	if err := syscall.SetNonblock(lifelineDescriptor, true); err != nil {
 		return nil, nil, err
@@ -73,26 +74,27 @@ func supervisorPipes(args []string) (lifeline, report *os.File, err error) {
 	return os.NewFile(lifelineDescriptor, "lifeline"), os.NewFile(reportDescriptor, "report"), nil
 }
 
-// outliveSignals keeps signals to the group from ending the supervisor before the command.
+// outliveSignals makes the supervisor ignore signals to the group, so that it does not end before
+// the command.
 func outliveSignals() {
 	received := make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
-		if !signal.Ignored(s) { // an ignored signal stays ignored in the command too
+		if !signal.Ignored(s) { // the command inherits ignored signals, so they remain ignored
 			signal.Notify(received, s)
 		}
 	}
 }
 
-// listener reads the node's messages from the lifeline.
+// listener reads the messages of the node from the lifeline.
 type listener struct {
 	lifeline *os.File
-	received chan error // gets the error that ended the reading; io.EOF: the node has ended
-	stopping bool       // the node stops the command; the reading goroutine owns it until received has an error
+	received chan error // receives the error that ended the reading; io.EOF: the node has ended
+	stopping bool       // the node is stopping the command; only the reading goroutine may use it until received has an error
 }
 
 func listenTo(lifeline *os.File) *listener {
 	l := &listener{lifeline: lifeline, received: make(chan error, 1)}
-	_ = lifeline.SetReadDeadline(time.Time{}) // it can, since the pipe does not block
+	_ = lifeline.SetReadDeadline(time.Time{}) // a pipe that does not block supports deadlines
 	go func() {
 		message := make([]byte, 1)
 		for {
@@ -106,21 +108,22 @@ func listenTo(lifeline *os.File) *listener {
 	return l
 }
 
-// soFar ends the reading and returns the node's messages until now, including those in the pipe. A
-// command that is stopped may end before the supervisor has read the request to stop it.
+// soFar ends the reading and returns what the messages until now mean: the node is stopping the
+// command, or the node is gone. It also reads messages that are still in the pipe, since a stopped
+// command may end before the supervisor has read the message.
 func (l *listener) soFar() (stopping, gone bool) {
 	if l.lifeline.SetReadDeadline(time.Now()) != nil {
-		return false, false // cannot be, as long as the pipe does not block
+		return false, false // cannot happen while the pipe does not block
 	}
 	if err := <-l.received; !errors.Is(err, os.ErrDeadlineExceeded) {
 		return l.stopping, true
 	}
 	message := make([]byte, 1)
-	for { // bytes in the pipe that Read does not return after its deadline
+	for { // read the bytes that are still in the pipe, since Read returns none after its deadline
 		n, err := syscall.Read(lifelineDescriptor, message)
 		switch {
 		case errors.Is(err, syscall.EINTR):
-		case err != nil: // EAGAIN: there is no more
+		case err != nil: // EAGAIN: the pipe is empty
 			return l.stopping, false
 		case n == 0:
 			return l.stopping, true
@@ -130,14 +133,15 @@ func (l *listener) soFar() (stopping, gone bool) {
 	}
 }
 
-// reap waits for the command, and for orphans so that they do not stay as zombies.
+// reap waits for the command to end and sends its wait status. It also waits for adopted processes,
+// so that they do not remain as zombies.
 func reap(command int, ended chan<- syscall.WaitStatus) {
 	for {
 		var status syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &status, 0, nil)
 		switch {
 		case errors.Is(err, syscall.EINTR):
-		case err != nil: // no child is left, for now
+		case err != nil: // there is no child process at present
 			time.Sleep(pollInterval)
 		case pid == command:
 			ended <- status
@@ -145,8 +149,8 @@ func reap(command int, ended chan<- syscall.WaitStatus) {
 	}
 }
 
-// waitForOthers waits until the processes that the command left behind have ended. It kills them if
-// the node ends first.
+// waitForOthers waits until the processes that the command left running have ended. If the node
+// ends first, it kills them.
 func waitForOthers(nodeGone <-chan error) {
 	for !none() {
 		select {
@@ -157,8 +161,9 @@ func waitForOthers(nodeGone <-chan error) {
 	}
 }
 
-// none reports whether no descendant is left. It lists twice: a process whose parent ends during
-// the first listing may be missing from it. In the second it is a child of the supervisor.
+// none reports whether there are no descendants. It lists them twice: the first list may lack a
+// process whose parent ended during the listing. That process is then a child of the supervisor and
+// in the second list.
 func none() bool {
 	for range 2 {
 		if len(descendants()) > 0 {
@@ -168,18 +173,19 @@ func none() bool {
 	return true
 }
 
-// killRounds limits the search for processes that start others meanwhile.
+// killRounds is the maximum number of attempts to kill descendants, which may start further
+// processes in the meantime.
 const killRounds = 100
 
-// killAll kills the command if it still runs (it may have left the group) and every descendant that
-// it finds. Then it kills the group and with it this process.
+// killAll kills the command, which may have left the group, and all descendants. A command of 0
+// means that it has already ended. Then killAll kills the group, including this process.
 func killAll(command int) {
 	if command > 0 {
-		_ = syscall.Kill(command, syscall.SIGKILL) // it may have ended
+		_ = syscall.Kill(command, syscall.SIGKILL) // an error means that it has ended
 	}
 	for range killRounds {
 		for _, pid := range descendants() {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+			_ = syscall.Kill(pid, syscall.SIGKILL) // an error means that it has ended
 		}
 		if none() {
 			break

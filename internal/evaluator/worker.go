@@ -13,16 +13,16 @@ import (
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
 )
 
-// worker is one process that stays and evaluates one trial at a time.
+// worker is a process of a Workers, which evaluates one trial at a time.
 type worker struct {
 	*process
 	output *workerOutput
 	input  *os.File // the worker's standard input
-	unread *os.File // the other end of input, to read the bytes that the worker has not read
-	proven bool     // it has answered
+	unread *os.File // the read end of input, for reading the bytes that the worker has not read
+	proven bool     // the worker has answered at least once
 }
 
-// startWorker starts a process. An error completes the sentence "the worker ...".
+// startWorker starts a process. The text of an error continues "the worker ...".
 func startWorker(l launch, log *triallog.Writer) (*worker, error) {
 	w := &worker{output: &workerOutput{}}
 	w.output.direct(log)
@@ -38,17 +38,17 @@ func startWorker(l launch, log *triallog.Writer) (*worker, error) {
 	return w, nil
 }
 
-// errUnread means that a worker ended before it had read its trial.
+// errUnread means that a worker ended before it had read its request.
 var errUnread = errors.New("before it read the trial")
 
-// ask sends the request and waits for the answer. An error completes the sentence "the worker ...".
-// If it wraps errUnread, the trial has not begun.
+// ask sends the request to the worker and waits for the answer. The text of an error continues "the
+// worker ...". If the error wraps errUnread, the evaluation has not begun.
 func (w *worker) ask(ctx context.Context, trial uint64, request []byte) (Result, error) {
 	answers := w.output.expect(trial)
 	defer w.output.expect(0)
 	sent := make(chan error, 1)
 	go func() {
-		_, err := w.input.Write(request) // a worker that does not read it ends or times out
+		_, err := w.input.Write(request) // if the worker does not read the request, it ends or times out
 		sent <- err
 	}()
 	select {
@@ -61,7 +61,7 @@ func (w *worker) ask(ctx context.Context, trial uint64, request []byte) (Result,
 		return Result{}, cancellation(ctx)
 	}
 	select {
-	case a := <-answers: // it answered before it ended
+	case a := <-answers: // the answer came before the end
 		return w.take(a)
 	default:
 	}
@@ -73,13 +73,13 @@ func (w *worker) take(a workerAnswer) (Result, error) {
 	return a.result, a.err
 }
 
-// endedReason returns how the worker ended without an answer.
+// endedReason returns the error of a worker that has ended without an answer.
 func (w *worker) endedReason(sent <-chan error, request []byte) error {
-	closeAll([]*os.File{w.input}) // which may interrupt the sending
+	closeAll([]*os.File{w.input}) // interrupts the sending
 	notSent := <-sent
-	rest, _ := io.ReadAll(w.unread) // it ends, because no process holds the other end
+	rest, _ := io.ReadAll(w.unread) // does not block, because the other end is closed
 	closeAll([]*os.File{w.unread})
-	killGroup(w.command.Process, 0) // child processes shall not stay beside the next worker
+	killGroup(w.command.Process, 0) // child processes must not keep running next to the next worker
 	reason := w.howItEnded()
 	if notSent != nil || bytes.Equal(rest, request) {
 		return because{reason + " " + errUnread.Error(), errUnread}
@@ -94,7 +94,8 @@ func (w *worker) howItEnded() string {
 	return w.exit.Error()
 }
 
-// finish closes the worker's input so that it ends by itself; after the grace it stops the worker.
+// finish closes the worker's input, so that the worker ends by itself. If it has not ended after
+// the grace, finish stops it.
 func (w *worker) finish() {
 	closeAll([]*os.File{w.input})
 	if !w.endsWithin(w.grace) {
@@ -110,12 +111,12 @@ type writerFunc func(p []byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// workerOutput splits the output of a worker into answers and the log of its current trial.
+// workerOutput separates the output of a worker into answers and the log of the current trial.
 type workerOutput struct {
 	mu         sync.Mutex
-	log        *triallog.Writer // nil: dropped
-	complaints tail             // the end of standard error in this trial
-	line       []byte           // of standard output, not ended yet
+	log        *triallog.Writer // nil: output is dropped
+	complaints tail             // last part of standard error during this trial
+	line       []byte           // the incomplete last line of standard output
 	long       bool             // the line is too long for an answer
 	trial      uint64           // trial whose answer is awaited; 0: none
 	answers    chan workerAnswer
@@ -126,7 +127,7 @@ type workerAnswer struct {
 	err    error
 }
 
-// direct sends the output to the log of another trial, and returns the earlier one.
+// direct sends further output to the log of another trial, and returns the previous log.
 func (o *workerOutput) direct(log *triallog.Writer) (earlier *triallog.Writer) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -135,7 +136,8 @@ func (o *workerOutput) direct(log *triallog.Writer) (earlier *triallog.Writer) {
 	return earlier
 }
 
-// expect returns the channel that gets the answer about the trial.
+// expect returns a channel that receives the answer for the trial. Trial 0 means that no answer is
+// expected.
 func (o *workerOutput) expect(trial uint64) <-chan workerAnswer {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -143,7 +145,7 @@ func (o *workerOutput) expect(trial uint64) <-chan workerAnswer {
 	return o.answers
 }
 
-// lastComplaint returns the last line of standard error in this trial.
+// lastComplaint returns the last line of standard error during this trial.
 func (o *workerOutput) lastComplaint() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -187,7 +189,7 @@ func (o *workerOutput) endLine() {
 	line, long := string(o.line), o.long
 	o.line, o.long = o.line[:0], false
 	if o.trial == 0 {
-		return // no answer is awaited
+		return // no answer is expected
 	}
 	result, err := Result{}, error(nil)
 	isAnswer := true
@@ -203,8 +205,8 @@ func (o *workerOutput) endLine() {
 	}
 }
 
-// backoff returns the pause before the next worker starts. failed is the number of workers in a row
-// that ended without an answer.
+// backoff returns the pause before the next worker is started. The argument failed is the number of
+// successive workers that ended without any answer.
 func backoff(failed int) time.Duration {
 	if failed == 0 {
 		return 0

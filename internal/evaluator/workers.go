@@ -15,8 +15,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Workers runs processes of a user's command that stay and evaluate one trial after the other. It
-// has as many processes as there are concurrent calls of Evaluate. Its fields may be changed until
+// Workers runs long-lived processes of a user's command, each of which evaluates one trial after the
+// other. There are as many processes as concurrent calls of Evaluate. Its fields may be changed until
 // the first Evaluate.
 //
 // A worker reads one line per trial from its standard input,
@@ -28,31 +28,31 @@ import (
 //	{"trial": 7, "value": 0.25}
 //
 // with constraints and further numbers as for a Command, or with "error", a text, in place of the
-// value. Lines that are no such object are output, for example of a library. An object that has a
-// value or an error but no trial fails the trial: it could be the answer about another trial. A
-// worker must end when its input ends.
+// value. All other lines are ordinary output, for example of a library. An object with a value or an
+// error but without a trial fails the trial, since it could be the answer for another trial. A worker
+// must end when its input ends.
 type Workers struct {
-	// Args is the command and its arguments. Set by NewWorkers.
+	// Args is the command and its arguments. NewWorkers sets it.
 	Args []string
-	// Env is the environment of the workers; os.Environ() by default.
+	// Env is the environment of the workers. The default is os.Environ().
 	Env []string
-	// Grace is the time between ending a worker's input, asking it to end, and killing it. The
-	// default is DefaultGrace.
+	// Grace is the time between closing a worker's input and the request to end, and between that
+	// request and the kill. The default is DefaultGrace.
 	Grace time.Duration
 	// Supervisor is as in Command.
 	Supervisor []string
 
-	path string // Args[0], resolved
+	path string // path of the executable Args[0]
 	logs *triallog.Store
 
 	mu     sync.Mutex
 	idle   []*worker
-	failed int // processes in a row that ended without any answer
+	failed int // number of successive processes that ended without any answer
 }
 
-// NewWorkers returns Workers without starting a process. Package triallog keeps the output of
-// trials in logDir. It is an error if the command does not exist, if an argument has a placeholder
-// or if the directory is unusable.
+// NewWorkers returns Workers, and starts no process yet. Package triallog stores the output of
+// trials in logDir. It returns an error if the command does not exist, if an argument has a
+// placeholder, or if the directory cannot be used.
 func NewWorkers(args []string, logDir string) (*Workers, error) {
 	w := &Workers{}
 	var err error
@@ -74,18 +74,18 @@ func NewWorkers(args []string, logDir string) (*Workers, error) {
 	return w, nil
 }
 
-// Evaluate lets a worker evaluate a design. Every error is a *Failure. It may be called from
-// several goroutines, with different trials.
+// Evaluate has a worker evaluate a design. Every error is a *Failure. It may be called from several
+// goroutines, with different trials.
 //
-// If ctx ends before the worker answers, the worker and the processes that it started get a request
-// to end, and are killed after w.Grace. The failure wraps the context's cause. If a worker has
-// answered before and ends without reading the next trial, another worker gets the trial.
+// If ctx ends before the worker answers, the worker and its child processes get a request to end,
+// and are killed after w.Grace. The failure then wraps the cause of ctx. If a worker that has
+// answered before ends without reading the request, another worker gets the trial.
 func (w *Workers) Evaluate(ctx context.Context, trial uint64, design task.Design) (Result, error) {
 	return w.EvaluateOf(ctx, nil, trial, design)
 }
 
-// EvaluateOf is Evaluate for a member of a simulation. The worker's line has the member in the keys
-// "member" and "federation"; nil stands for no member.
+// EvaluateOf is Evaluate for a member of a simulation. The request to the worker has the member in
+// the keys "member" and "federation". A nil member means that there is no simulation.
 func (w *Workers) EvaluateOf(ctx context.Context, member *Member, trial uint64, design task.Design) (Result, error) {
 	failure := &Failure{Trial: trial, worker: true}
 	if err := context.Cause(ctx); err != nil {
@@ -120,8 +120,9 @@ func (w *Workers) EvaluateOf(ctx context.Context, member *Member, trial uint64, 
 	return Result{}, failure
 }
 
-// giveBack keeps a worker, unless it has ended, for the next trial. Until then the worker's output
-// goes to the present log. giveBack counts workers that ended by themselves without any answer.
+// giveBack keeps a worker that has not ended for the next trial. Until then the worker's output
+// goes to the log of the last trial. giveBack also counts the successive workers that ended without
+// any answer; byItself means that the context did not end the worker.
 func (w *Workers) giveBack(one *worker, byItself bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,7 +141,7 @@ func (w *Workers) giveBack(one *worker, byItself bool) {
 	}
 }
 
-// take returns a running worker whose output goes to the log from now on.
+// take returns a running worker, whose output goes to the log from now on.
 func (w *Workers) take(ctx context.Context, log *triallog.Writer) (*worker, error) {
 	for {
 		one, failed := w.pop()
@@ -159,7 +160,8 @@ func (w *Workers) take(ctx context.Context, log *triallog.Writer) (*worker, erro
 	}
 }
 
-// pop returns an idle worker, nil when there is none.
+// pop removes and returns an idle worker, or nil if there is none. It also returns the number of
+// successive workers that ended without any answer.
 func (w *Workers) pop() (one *worker, failed int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -170,7 +172,7 @@ func (w *Workers) pop() (one *worker, failed int) {
 	return one, w.failed
 }
 
-// start starts a worker after a pause. The pause prevents a busy loop if workers end at once.
+// start starts a worker after a pause. The pause prevents a busy loop if workers end immediately.
 func (w *Workers) start(ctx context.Context, log *triallog.Writer, pause time.Duration) (*worker, error) {
 	select {
 	case <-time.After(pause):
@@ -182,8 +184,8 @@ func (w *Workers) start(ctx context.Context, log *triallog.Writer, pause time.Du
 	}, log)
 }
 
-// Close ends the workers. It ends their input, asks them to end after the grace, and kills them
-// after another. No Evaluate may run.
+// Close ends all workers. It closes their input, sends a request to end after the grace, and kills
+// them after a further grace. No Evaluate may be running.
 func (w *Workers) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -204,23 +206,24 @@ func workerRequest(trial uint64, design task.Design, member *Member) ([]byte, er
 	return append(line, '\n'), err
 }
 
-// readWorkerLine parses a line that a worker printed. isAnswer reports whether it is the answer
-// about the trial; a line that seems to be meant as the answer is an invalid one.
+// readWorkerLine parses a line that a worker has printed; isAnswer reports whether it is the answer
+// for the trial. A line that seems to be meant as an answer, but is none, counts as an invalid
+// answer.
 func readWorkerLine(line string, trial uint64) (result Result, isAnswer bool, err error) {
 	line = strings.TrimSpace(line)
-	line = strings.TrimSpace(line[strings.LastIndexByte(line, '\r')+1:]) // behind a progress bar
+	line = strings.TrimSpace(line[strings.LastIndexByte(line, '\r')+1:]) // drop a progress bar before the answer
 	if !strings.HasPrefix(line, "{") {
 		return readBehind(line, trial)
 	}
 	a, err := readAnswer(line)
 	switch {
 	case err != nil && !isMeant(line), err == nil && a.trial == nil && !a.hasValue && !a.failed:
-		return Result{}, false, nil // some other object
+		return Result{}, false, nil // an object that is no answer
 	case err == nil && a.trial == nil:
 		return Result{}, true, fmt.Errorf(`printed %q, which does not say "trial": %d`, shorten(line), trial)
 	case err == nil && string(a.trial) != strconv.FormatUint(trial, 10):
 		if number, bad := strconv.ParseUint(string(a.trial), 10, 64); bad == nil && number < trial {
-			return Result{}, false, nil // again about an earlier one
+			return Result{}, false, nil // a repeated answer for an earlier trial
 		}
 		return Result{}, true, fmt.Errorf("printed %q, which is about another trial than %d", shorten(line), trial)
 	}
@@ -228,8 +231,8 @@ func readWorkerLine(line string, trial uint64) (result Result, isAnswer bool, er
 	return a.Result, true, err
 }
 
-// readBehind finds an answer after an output that did not end its line, such as that of a library
-// that shows progress.
+// readBehind finds an answer that follows other output on the same line. Libraries that show
+// progress write output without ending the line.
 func readBehind(line string, trial uint64) (result Result, isAnswer bool, err error) {
 	begin := strings.Index(line, `{"`)
 	if begin < 0 {
@@ -243,8 +246,8 @@ func readBehind(line string, trial uint64) (result Result, isAnswer bool, err er
 	return a.Result, true, err
 }
 
-// isMeant reports whether a line that is not valid JSON seems to be meant as an answer, such as a
-// dictionary that Python printed.
+// isMeant reports whether a line that is not valid JSON seems to be meant as an answer, for example
+// a dictionary that Python has printed.
 func isMeant(line string) bool {
 	return strings.Contains(line, "trial") || strings.Contains(line, `'value':`) || strings.Contains(line, `"value":`)
 }

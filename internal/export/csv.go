@@ -13,12 +13,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Columns of a table with the outcome and the state of a trial.
+// Names of columns, and prefixes of names, for the state and the outcome of a trial.
 const (
 	ValueColumn      = "value"
 	StateColumn      = "state"
-	ConstraintPrefix = "constraint." // no parameter's name has a dot
-	MetricPrefix     = "metric."     // of metrics
+	ConstraintPrefix = "constraint." // for constraints; names of parameters contain no dot
+	MetricPrefix     = "metric."     // for metrics
 )
 
 const feasibleColumn = "feasible"
@@ -46,7 +46,8 @@ func CSV(out io.Writer, of *task.Task, trials []strategy.Trial) error {
 	return csv.NewWriter(out).WriteAll(rows)
 }
 
-// columnsOf omits columns with the name of a parameter, except the value.
+// columnsOf returns all columns of the table. If another column has the name of a parameter, it is
+// omitted, except the column for the value.
 func columnsOf(of *task.Task, trials []strategy.Trial) []Column {
 	columns := before(of)
 	if len(of.Constraints) == 0 {
@@ -65,7 +66,7 @@ func columnsOf(of *task.Task, trials []strategy.Trial) []Column {
 	return append(columns, slices.DeleteFunc(after(), named)...)
 }
 
-// before returns the columns in front of the parameters.
+// before returns the columns that precede those of the parameters.
 func before(of *task.Task) []Column {
 	return []Column{
 		{"trial", func(t strategy.Trial) string { return strconv.FormatUint(t.ID, 10) }},
@@ -85,7 +86,7 @@ func before(of *task.Task) []Column {
 	}
 }
 
-// after returns the columns behind the parameters, constraints and metrics.
+// after returns the columns that follow those of parameters, constraints and metrics.
 func after() []Column {
 	return []Column{
 		{"source", func(t strategy.Trial) string { return string(t.Why.Source) }},
@@ -108,9 +109,9 @@ func after() []Column {
 	}
 }
 
-// noFormula returns a text that spreadsheets do not take for a formula: it puts an apostrophe,
-// which they hide, before a text that begins like one. The output of a training can contain any
-// text.
+// noFormula returns a text that spreadsheets do not interpret as a formula. If the text begins like
+// one, it puts an apostrophe before it, which spreadsheets hide. This is necessary because the
+// output of a training program can contain any text.
 func noFormula(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
 		return "'" + text
@@ -118,7 +119,7 @@ func noFormula(text string) string {
 	return text
 }
 
-// Notes returns the names of the columns that are neither part of the design nor of the outcome.
+// Notes returns the names of the columns that belong neither to the design nor to the outcome.
 func Notes() (names []string) {
 	for _, c := range slices.Concat(before(nil), after()) {
 		if c.Name != ValueColumn && c.Name != StateColumn {
@@ -133,7 +134,8 @@ func MetricColumns(trials []strategy.Trial) []Column {
 	return outcomeColumns(MetricPrefix, trials, func(o strategy.Outcome) map[string]float64 { return o.Metrics }, exact)
 }
 
-// outcomeColumns returns one column for each name that any outcome has besides its value.
+// outcomeColumns returns one column for each name in a map of the outcomes, such as their
+// constraints or metrics.
 func outcomeColumns[V any](prefix string, trials []strategy.Trial, of func(strategy.Outcome) map[string]V, text func(V) string) []Column {
 	names := map[string]bool{}
 	held := func(t strategy.Trial) map[string]V {

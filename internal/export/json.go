@@ -11,14 +11,14 @@ import (
 // document is the object that JSON writes.
 type document struct {
 	ID     string          `json:"id"`
-	Task   json.RawMessage `json:"task"` // canonical: a task file with that ID
+	Task   json.RawMessage `json:"task"` // canonical form, which is a task file with this ID
 	Trials []judged        `json:"trials"`
 
 	Items []strategy.StatusItem `json:"items,omitempty"`
 }
 
-// judged is a trial as history prints it. If the task has constraints, it includes whether the
-// trial is feasible.
+// judged is a trial in the form that the command history prints. If the task has constraints, it
+// includes whether the trial is feasible.
 type judged struct {
 	strategy.Trial
 	Feasible *bool `json:"feasible,omitempty"`
@@ -34,7 +34,8 @@ func JSON(out io.Writer, of *task.Task, trials []strategy.Trial, items []strateg
 	return newEncoder(out).Encode(d)
 }
 
-// feasible returns nil for a trial without an outcome and for a task without constraints.
+// feasible returns whether a trial is feasible. It returns nil for a trial without an outcome, and
+// for a task without constraints.
 func feasible(of *task.Task, t strategy.Trial) *bool {
 	if t.Outcome == nil || len(of.Constraints) == 0 {
 		return nil

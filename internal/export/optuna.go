@@ -28,11 +28,11 @@ const (
 	fail     = 3
 )
 
-// writer is the worker_id of all records. Optuna's own are random UUIDs, and a reader only checks
-// whether a record is its own.
+// writer is the worker_id of all records. Optuna itself uses random UUIDs. Readers only check
+// whether a record is their own.
 const writer = "fbo-node"
 
-// studyID is the ID of the only study of a file: Optuna numbers studies from 0.
+// studyID is the ID of the only study in a file, since Optuna numbers studies from 0.
 const studyID = 0
 
 type studyRecord struct {
@@ -42,7 +42,7 @@ type studyRecord struct {
 	Directions []int  `json:"directions"`
 }
 
-// attributeRecord sets one user attribute of the study; an Optuna record holds only one.
+// attributeRecord sets a user attribute of the study. An Optuna record can set only one.
 type attributeRecord struct {
 	Op        int    `json:"op_code"`
 	Worker    string `json:"worker_id"`
@@ -58,7 +58,7 @@ type trialRecord struct {
 	Started       *string  `json:"datetime_start"`
 	State         int      `json:"state"`
 	Value         *number  `json:"value"`
-	Values        []number `json:"values"` // of several objectives
+	Values        []number `json:"values"` // only for several objectives
 	Ended         *string  `json:"datetime_complete,omitempty"`
 	Distributions object   `json:"distributions"`
 	Parameters    object   `json:"params"`
@@ -67,12 +67,12 @@ type trialRecord struct {
 	Intermediate  object   `json:"intermediate_values"`
 }
 
-// Ended reports whether a trial has an end that Optuna knows: a value or a failure.
+// Ended reports whether a trial has ended in a way that Optuna supports: with a value or a failure.
 func Ended(t strategy.Trial) bool { return t.State == strategy.Done || t.State == strategy.Failed }
 
-// OptunaJournal writes a study with the name of the task and its ended trials, in order. It omits
-// other trials, because no process would end them in the file. Data without a place in Optuna, such
-// as the reason of a design, become user attributes.
+// OptunaJournal writes a study with the name of the task and the ended trials, in order. It omits
+// other trials, because no process would end them in the file. Data that Optuna has no field for,
+// such as the reason for a design, become user attributes.
 func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error {
 	direction := minimize
 	if of.Goal == task.Maximize {
@@ -131,8 +131,9 @@ func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error 
 	return buffered.Flush()
 }
 
-// times returns both times or none, because Optuna accepts an ended trial only with both. For an
-// imported trial with only one time, both are equal.
+// times returns the start and end of a trial for Optuna, or nil for both, because Optuna accepts an
+// ended trial only with both. If an imported trial has only one of them, the other is set to the
+// same time.
 func times(t strategy.Trial) (started, ended *string) {
 	from, to := t.Started, t.Finished
 	if from.IsZero() {
@@ -148,8 +149,8 @@ func times(t strategy.Trial) (started, ended *string) {
 	return new(from.UTC().Format(layout)), new(to.UTC().Format(layout))
 }
 
-// attributesOf returns the data of a trial that have no place of their own. "peer" is the peer that
-// the reason names, "peer_count" the number of peers used.
+// attributesOf returns the data of a trial for which Optuna has no field. "peer" is the peer that
+// the reason for the design names, and "peer_count" the number of peers whose shares were used.
 func attributesOf(of *task.Task, t strategy.Trial) object {
 	o := object{{"trial", t.ID}, {"source", t.Why.Source}, {"why", t.Why.String()}, {"from_peers", t.Why.FromPeers()}}
 	if t.Why.Peer != "" {
@@ -176,8 +177,8 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	return o
 }
 
-// limitsOf returns Optuna's constraints: one number for each, at most 0 if it is satisfied, under a
-// key of the system attributes.
+// limitsOf returns the system attributes with Optuna's form of constraints: one number for each
+// constraint, which is at most 0 if the constraint is satisfied.
 func limitsOf(of *task.Task, t strategy.Trial) object {
 	o := object{}
 	for _, c := range of.Constraints {
@@ -188,22 +189,22 @@ func limitsOf(of *task.Task, t strategy.Trial) object {
 	return o
 }
 
-// excess returns the distance of a value beyond the nearer limit, in the output's own units. It is
-// at most 0 exactly if the constraint is satisfied.
+// excess returns by how much a value exceeds the nearer limit of a constraint, in the output's own
+// units. It is at most 0 if and only if the constraint is satisfied.
 func excess(c task.Constraint, v float64) float64 {
 	beyond := math.Max(c.Low-v, v-c.High)
 	return math.Max(-math.MaxFloat64, math.Min(math.MaxFloat64, beyond))
 }
 
-// distribution is Optuna's form of a parameter's range.
+// distribution is Optuna's description of a parameter's values.
 type distribution struct {
 	Name       string `json:"name"`
 	Attributes object `json:"attributes"`
 	choices    []task.Value
 }
 
-// distributionOf returns a categorical distribution for bools and listed numbers, because Optuna
-// has no other for them.
+// distributionOf returns the distribution of a parameter. Bools and listed numbers become
+// categorical, because Optuna has no other distribution for them.
 func distributionOf(space *task.Space, p task.Parameter) (distribution, error) {
 	choices, err := choicesOf(space, p)
 	logarithmic := p.Scale == task.Log
@@ -221,7 +222,7 @@ func distributionOf(space *task.Space, p task.Parameter) (distribution, error) {
 			{"log", logarithmic}, {"step", int64(math.Max(p.Step, 1))}, {"low", int64(p.Low)}, {"high", int64(p.High)},
 		}, nil}, nil
 	}
-	var step any // null
+	var step any // nil is written as null
 	if p.Step > 0 && countsExactly(p) {
 		step = number(p.Step)
 	}
@@ -230,7 +231,7 @@ func distributionOf(space *task.Space, p task.Parameter) (distribution, error) {
 	}, nil}, nil
 }
 
-// choicesOf returns nil for a parameter with bounds.
+// choicesOf returns the listed values of a parameter, or nil for a parameter with bounds.
 func choicesOf(space *task.Space, p task.Parameter) (choices []task.Value, err error) {
 	texts := slices.Clone(p.Choices)
 	if p.Kind == task.Bool {
@@ -249,7 +250,8 @@ func choicesOf(space *task.Space, p task.Parameter) (choices []task.Value, err e
 	return choices, nil
 }
 
-// internal returns Optuna's stored form of a value: a number, or the index of a choice from 0.
+// internal returns the form in which Optuna stores a value: a number, or the index of a choice from
+// 0.
 func (d distribution) internal(v task.Value) (any, error) {
 	switch {
 	case d.choices != nil:
@@ -264,7 +266,7 @@ func (d distribution) internal(v task.Value) (any, error) {
 	return number(v.Float()), nil
 }
 
-// externalOf returns the value of a choice for JSON.
+// externalOf returns the JSON form of a choice.
 func externalOf(v task.Value) any {
 	if v.Kind() == task.Float {
 		return number(v.Float())
@@ -272,7 +274,8 @@ func externalOf(v task.Value) any {
 	return v
 }
 
-// number is a float that is written with a point or an exponent, so that Python reads a float.
+// number is a float whose JSON has a decimal point or an exponent, so that Python reads it as a
+// float.
 type number float64
 
 // MarshalJSON implements json.Marshaler.
@@ -284,7 +287,7 @@ func (n number) MarshalJSON() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// object is a JSON object that keeps its order.
+// object is a JSON object whose members keep their order.
 type object []member
 
 type member struct {

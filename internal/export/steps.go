@@ -7,13 +7,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// most is the largest number of steps from 0 at which Optuna recognises a multiple of the step.
-// Optuna divides floats with a tolerance of 1e-8.
+// most is the maximum ratio of a value to the step for which Optuna reliably recognises multiples
+// of the step. Optuna divides floats with a tolerance of 1e-8.
 const most = 1e7
 
-// countsExactly reports whether Optuna keeps the upper bound and accepts all values of the
-// parameter. Optuna counts the steps of a float in decimals, and lowers an upper bound that no step
-// reaches. If the result is false, the step is omitted.
+// countsExactly reports whether Optuna keeps the upper bound of a float with a step and accepts all
+// of its values. Optuna counts steps in decimals, and lowers an upper bound that is not a multiple
+// of the step above the lower bound. If countsExactly is false, the export omits the step.
 func countsExactly(p task.Parameter) bool {
 	if math.Max(math.Abs(p.Low), math.Abs(p.High)) > most*p.Step {
 		return false
@@ -23,8 +23,9 @@ func countsExactly(p task.Parameter) bool {
 	return span.Quo(span, step).IsInt()
 }
 
-// decimal returns the shortest decimal of a float, as Python writes it.
+// decimal returns the exact value of the shortest decimal text of a float, which Python also
+// writes.
 func decimal(v float64) *big.Rat {
-	r, _ := new(big.Rat).SetString(exact(v)) // exact always writes a number
+	r, _ := new(big.Rat).SetString(exact(v)) // cannot fail: exact always writes a number
 	return r
 }

@@ -6,14 +6,14 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 )
 
-// TB is the part of testing.TB that a property test has too.
+// TB has those methods of testing.TB that rapid.T has too, for helpers of both kinds of tests.
 type TB interface {
 	Helper()
 	Fatal(args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// Key returns the Ed25519 key number n, of 65,536. It is the same on every run.
+// Key returns the Ed25519 key number n, 0 to 65,535. It is the same in every run.
 func Key(t TB, n int) crypto.PrivKey {
 	t.Helper()
 	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8([32]byte{byte(n), byte(n >> 8)}))

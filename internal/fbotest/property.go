@@ -1,5 +1,5 @@
-// Package fbotest contains helpers for tests of several packages. It imports no package of this
-// module, so that every test can import it.
+// Package fbotest contains helpers for tests of several packages. It imports no other package of
+// this module, so that tests of every package can import it.
 package fbotest
 
 import (
@@ -10,14 +10,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// CheckFew checks a costly property on a few inputs, which are the same in every run. The
-// statistical level checks the same property by rapid.Check on new inputs, which it minimises.
+// CheckFew checks a costly property on a few inputs, which are the same in every run. At the
+// statistical level, tests check the same property with rapid.Check, on new inputs that rapid
+// minimises after a failure.
 func CheckFew(t *testing.T, inputs int, property func(*rapid.T)) {
 	t.Helper()
 	for i := range inputs {
 		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			input := make([]byte, 1<<16)
-			_, _ = rand.NewChaCha8([32]byte{byte(i)}).Read(input) // never fails
+			_, _ = rand.NewChaCha8([32]byte{byte(i)}).Read(input) // Read of ChaCha8 never returns an error
 			rapid.MakeFuzz(property)(t, input)
 		})
 	}

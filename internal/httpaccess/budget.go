@@ -8,22 +8,22 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// freeBody is the largest body, in bytes, that no budget counts.
+// freeBody is the maximum size, in bytes, of a body that does not count toward a budget.
 const freeBody = 64 << 10
 
-// Budget limits the bytes in bodies of concurrent requests. Reading a request takes several times
-// its body in memory.
+// Budget limits the total size of the bodies of concurrent requests. Processing a request takes
+// several times the size of its body in memory.
 type Budget struct {
 	bytes *semaphore.Weighted
 	most  int64
 }
 
-// NewBudget returns a budget of that number of bytes.
+// NewBudget returns a budget of the given number of bytes.
 func NewBudget(bytes int64) *Budget { return &Budget{semaphore.NewWeighted(bytes), bytes} }
 
-// admit reserves space in the budget for the body of a request; done returns it. A body of known
-// length waits for the space at once. A body of unknown length reserves most bytes as soon as more
-// than freeBody bytes are read. The error is that of the request's context.
+// admit reserves space in the budget for the body of a request; done releases it. If the length of
+// the body is known, admit waits for the space. If it is unknown, the body reserves most bytes once
+// more than freeBody bytes have been read. The error is that of the request's context.
 func (b *Budget) admit(r *http.Request, most int64) (done func(), err error) {
 	switch {
 	case r.ContentLength > freeBody:
@@ -42,8 +42,8 @@ type unmeasured struct {
 	io.ReadCloser
 	budget *Budget
 	ctx    context.Context
-	size   int64 // that it reserves
-	taken  int64 // size, or 0 so far
+	size   int64 // bytes to reserve
+	taken  int64 // bytes reserved: 0 or size
 	read   int64
 }
 
@@ -56,7 +56,7 @@ func (u *unmeasured) Read(p []byte) (n int, err error) {
 		u.taken = u.size
 	}
 	if u.taken == 0 {
-		p = p[:min(int64(len(p)), freeBody+1-u.read)] // one more, to detect the end
+		p = p[:min(int64(len(p)), freeBody+1-u.read)] // one more byte than freeBody, so that a longer body is detected
 	}
 	n, err = u.ReadCloser.Read(p)
 	u.read += int64(n)

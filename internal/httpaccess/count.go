@@ -8,14 +8,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// noRoute is the label of requests that reach no operation: those that a policy refuses, and those
-// for unknown paths.
+// noRoute is the label of requests that reach no operation, because a policy refuses them or their
+// path is unknown.
 const noRoute = "none"
 
-// Counter counts answered requests by route, method and status. A nil Counter counts nothing.
+// Counter counts the answered requests by route, method and status. A nil *Counter counts nothing.
 type Counter struct{ requests *prometheus.CounterVec }
 
-// NewCounter registers a counter.
+// NewCounter creates a counter and registers it.
 func NewCounter(registerer prometheus.Registerer) (*Counter, error) {
 	c := &Counter{prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "fbo_http_requests_total", Help: "HTTP requests that were answered; a stream of events is one when it ends.",
@@ -23,8 +23,8 @@ func NewCounter(registerer prometheus.Registerer) (*Counter, error) {
 	return c, registerer.Register(c.requests)
 }
 
-// Count returns a handler that counts the requests to next. A route is a pattern of the
-// http.ServeMux, so that clients cannot choose the number of routes.
+// Count returns a handler that counts the requests to next. A route is a pattern of http.ServeMux
+// and not a path, so that clients cannot create any number of labels.
 func (c *Counter) Count(next http.Handler) http.Handler {
 	if c == nil {
 		return next
@@ -32,7 +32,7 @@ func (c *Counter) Count(next http.Handler) http.Handler {
 	return promhttp.InstrumentHandlerCounter(c.requests, next, promhttp.WithLabelFromRequest("route", routeOf))
 }
 
-// routeOf returns a pattern without its method.
+// routeOf returns the pattern of a request, without the method.
 func routeOf(r *http.Request) string {
 	if r.Pattern == "" {
 		return noRoute

@@ -1,13 +1,13 @@
-// Package httpaccess decides which HTTP requests a node accepts: it checks the token, the Host
-// header and origins, and limits bodies, the rate and concurrent requests. It also provides the
-// listeners, of which a Unix socket is the control socket of a node, and counts requests
-// ([Counter]).
+// Package httpaccess decides which HTTP requests a node accepts. It checks the token, the Host header
+// and the Origin header, and limits the size of bodies, the rate of requests and the number of
+// concurrent ones. It also creates the listeners, one of which is the Unix socket for control of a
+// node, and counts requests ([Counter]).
 //
-// A [Policy] protects a handler and knows nothing of the handler's work. Its refusals are problem
+// A [Policy] protects a handler without knowing what the handler does. Its refusals are problem
 // details (RFC 9457), as those of internal/httpapi.
 //
-// The mode of its file protects a token from other users. Web pages cannot send it, because
-// browsers do not add it to their requests. The Host check refuses pages whose name was made to
-// resolve to this machine (DNS rebinding), and the Origin check all other pages. Together they also
-// protect a token that a user has typed into a page.
+// The file with the token can be read by its owner only. Web pages cannot send the token, because
+// browsers do not add it to their requests. The Host check refuses web pages whose domain name was
+// made to resolve to this machine (DNS rebinding), and the Origin check refuses all other pages.
+// Together they also protect a token that a user has typed into a page.
 package httpaccess

@@ -10,8 +10,8 @@ import (
 	"os"
 )
 
-// ListenSocket listens on a Unix socket that only its owner can use. It replaces a file of that
-// name; the caller must ensure that no process listens on it.
+// ListenSocket listens on a Unix socket that only its owner can use. It replaces an existing file
+// at the path. The caller must ensure that no process listens there.
 func ListenSocket(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -21,15 +21,15 @@ func ListenSocket(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, &fs.PathError{Op: "listen", Path: path, Err: err}
 	}
-	if err := os.Chmod(path, 0o600); err != nil { // in case closeToOthers could not do so
+	if err := os.Chmod(path, 0o600); err != nil { // in case closeToOthers could not set the mode
 		listener.Close()
 		return nil, err
 	}
 	return listener, nil
 }
 
-// CheckAddress checks HOST:PORT; the host must be an address or localhost. local reports whether
-// only this machine can connect.
+// CheckAddress checks an address of the form HOST:PORT, whose host must be an IP address or
+// localhost. The result local reports whether only this machine can connect.
 func CheckAddress(address string) (local bool, err error) {
 	host, port, err := net.SplitHostPort(address)
 	if err == nil {

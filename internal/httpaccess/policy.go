@@ -14,24 +14,23 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Policy holds the conditions and limits of requests. The zero value of a field means no such
-// check.
+// Policy holds the conditions and limits for requests. A field with its zero value is not checked.
 type Policy struct {
-	Token     string   // required of requests, except at the paths of Public
+	Token     string   // required of all requests except those to Public
 	Public    []string // paths that need no token, such as health checks
-	CheckHost bool     // the Host must be an address, localhost or one of Hosts
-	Hosts     []string // further names of the node
-	Origins   []string // of web pages that may send requests
-	Own       bool     // pages of the same Host without TLS may send requests; needs CheckHost
+	CheckHost bool     // the Host header must be an IP address, localhost or one of Hosts
+	Hosts     []string // further host names of the node
+	Origins   []string // origins of web pages that may send requests
+	Own       bool     // pages from the node's own HTTP origin may send requests; needs CheckHost
 
-	MaxBody int64   // bytes of a request
-	Bodies  *Budget // limit of all concurrent bodies; nil: only MaxBody applies
-	Rate    float64 // requests per second, on average: with the token, and as many without
-	Burst   int     // requests at once after a pause
-	MaxOpen int     // concurrent requests
+	MaxBody int64   // maximum bytes of a body
+	Bodies  *Budget // limit on all concurrent bodies together; nil: none
+	Rate    float64 // requests per second, on average; requests without the token have the same rate of their own
+	Burst   int     // number of requests that may follow each other directly after a pause
+	MaxOpen int     // maximum number of concurrent requests
 }
 
-// Protect returns a handler that applies the policy before next.
+// Protect returns a handler that applies the policy, and calls next for accepted requests.
 func (g Policy) Protect(next http.Handler) http.Handler {
 	p := &protected{policy: g, next: next, token: sha256.Sum256([]byte(g.Token))}
 	if g.Rate > 0 {
@@ -49,7 +48,7 @@ type protected struct {
 	next            http.Handler
 	token           [sha256.Size]byte
 	clients         *rate.Limiter
-	unauthenticated *rate.Limiter // requests without the token, which cannot use up the rate of clients
+	unauthenticated *rate.Limiter // for requests without the token, so that they cannot use up the rate of clients
 	open            chan struct{}
 }
 
@@ -72,7 +71,7 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	bears := p.policy.Token == "" || p.bears(r)
-	limiter := p.unauthenticated // also of guesses
+	limiter := p.unauthenticated // this also limits attempts to guess the token
 	if bears {
 		limiter = p.clients
 	}
@@ -83,7 +82,7 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if !bears && !slices.Contains(p.policy.Public, r.URL.Path) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="fbo-node"`)
-		w.Header().Set("Connection", "close") // a stranger keeps no connection
+		w.Header().Set("Connection", "close") // close the connection to a client without the token
 		Refuse(w, http.StatusUnauthorized, "header Authorization: accepted is `Bearer TOKEN` with the token of this node")
 		return
 	}
@@ -105,24 +104,25 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p.policy.MaxBody > 0 {
 		r.Body = http.MaxBytesReader(w, r.Body, p.policy.MaxBody)
 	}
-	if b := p.policy.Bodies; b != nil && bears { // public paths need no body
+	if b := p.policy.Bodies; b != nil && bears { // requests without the token need no body
 		done, err := b.admit(r, p.policy.MaxBody)
 		if err != nil {
-			return // the client has gone away
+			return // the client has closed the connection
 		}
 		defer done()
 	}
 	p.next.ServeHTTP(w, r)
 }
 
-// bears compares digests, so that the duration discloses nothing about the token.
+// bears reports whether a request has the token. It compares hashes in constant time, so that the
+// duration discloses nothing about the token.
 func (p *protected) bears(r *http.Request) bool {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	given := sha256.Sum256([]byte(token))
 	return ok && strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(given[:], p.token[:]) == 1
 }
 
-// allowOrigin lets a page read the answer.
+// allowOrigin sets the headers that allow a web page to read the response.
 func (p *protected) allowOrigin(w http.ResponseWriter, origin string) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", origin)
@@ -131,8 +131,8 @@ func (p *protected) allowOrigin(w http.ResponseWriter, origin string) {
 	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, Last-Event-ID")
 }
 
-// acceptsHost accepts addresses and localhost, which no name server can redirect, and the user's
-// names.
+// acceptsHost reports whether a Host header is an IP address, localhost, or one of the given names.
+// DNS cannot redirect the first two.
 func acceptsHost(given string, names []string) bool {
 	host := given
 	if name, _, err := net.SplitHostPort(given); err == nil {
@@ -145,14 +145,14 @@ func acceptsHost(given string, names []string) bool {
 	return strings.EqualFold(host, "localhost") || slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(host, name) })
 }
 
-// Problem is a refusal in the form of RFC 9457.
+// Problem is the body of a refusal (RFC 9457).
 type Problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail"`
 }
 
-// Refuse answers with a problem.
+// Refuse writes a refusal as the response.
 func Refuse(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)

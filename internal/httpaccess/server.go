@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Timeouts of a server. The write timeout counts from the request and allows for asks that wait; a
-// stream sets its own.
+// Timeouts of a server. The write timeout begins with the request and must allow for requests that
+// wait for a trial. Streams set their own.
 const (
 	writeTimeout  = 5 * time.Minute
 	headerTimeout = 5 * time.Second
@@ -15,7 +15,7 @@ const (
 	maxHeader     = 16 << 10 // bytes
 )
 
-// NewServer returns a server with timeouts; it writes errors of connections to log.
+// NewServer returns a server with timeouts. It writes errors of connections to log.
 func NewServer(handler http.Handler, log *log.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,

@@ -4,8 +4,8 @@ package httpaccess
 
 import "syscall"
 
-// closeToOthers sets the mode of the socket before it has a name, so that others can never connect
-// to it. Systems that cannot do so leave it to the caller.
+// closeToOthers sets the mode of a socket before the socket has a name, so that other users can
+// never connect to it. On systems that do not support this, the caller must set the mode later.
 func closeToOthers(_, _ string, socket syscall.RawConn) error {
 	return socket.Control(func(fd uintptr) { _ = syscall.Fchmod(int(fd), 0o600) })
 }

@@ -12,20 +12,21 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// minToken is the smallest length of a token; a user may have written it.
+// minToken is the minimum length of a token. A user may have written the token.
 const minToken = 20
 
-// maxToken limits the bytes read from a file.
+// maxToken is the maximum number of bytes of the file.
 const maxToken = 1024
 
-// LoadToken reads the token from a file, or creates both. It refuses a file that others can read.
+// LoadToken reads the token from a file. If there is no file, it creates a token and the file. It
+// refuses a file that other users can read.
 func LoadToken(path string) (token string, err error) {
 	token, err = readToken(path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return token, err
 	}
 	token = rand.Text()
-	if err := datadir.CreateOnce(path, []byte(token+"\n")); errors.Is(err, fs.ErrExist) { // another process was quicker
+	if err := datadir.CreateOnce(path, []byte(token+"\n")); errors.Is(err, fs.ErrExist) { // another process has created the file in the meantime
 		return readToken(path)
 	} else if err != nil {
 		return "", err
@@ -57,7 +58,7 @@ func readToken(path string) (string, error) {
 	return token, nil
 }
 
-// parseToken does not quote what it refuses.
+// parseToken returns the token in the content of a file. Its error does not quote the content.
 func parseToken(text string) (string, error) {
 	token := strings.TrimSpace(text)
 	visible := !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })

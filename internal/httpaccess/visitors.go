@@ -9,24 +9,25 @@ import (
 	"sync"
 )
 
-// Limits of the connections of a port.
+// Limits on the connections to a port.
 const (
-	maxUnauthenticated       = 1024 // connections without a request that had the token
-	maxUnauthenticatedOfHost = 512  // such connections of one address
-	maxProven                = 1024 // connections with such a request
+	maxUnauthenticated       = 1024 // connections that have not sent a request with the token
+	maxUnauthenticatedOfHost = 512  // such connections from one IP address
+	maxProven                = 1024 // connections that have sent a request with the token
 )
 
-// visitors limits the connections of a port. Unauthenticated connections, which have not sent the
-// token, are counted apart from the others and cannot displace them: the oldest one is closed.
+// visitors limits the connections to a port. Connections that have not sent the token yet count
+// separately and cannot displace the others. If there are too many of them, the oldest one is
+// closed.
 type visitors struct {
 	mu              sync.Mutex
-	unauthenticated *list.List // of *visitor, the oldest first
+	unauthenticated *list.List // elements are *visitor, oldest first
 	ofHost          map[netip.Addr]*list.List
 	proven          int
 }
 
-// KeepOut limits the connections of a server's port. The server's handler must come from Protect of
-// a Policy with a token, and its listeners must be those that KeepOut returns.
+// KeepOut limits the connections to a server's port. The server's handler must come from Protect of
+// a Policy with a token, and it must serve the listeners that KeepOut returns.
 func KeepOut(server *http.Server, listener net.Listener) net.Listener {
 	v := &visitors{unauthenticated: list.New(), ofHost: map[netip.Addr]*list.List{}}
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
@@ -40,7 +41,8 @@ func KeepOut(server *http.Server, listener net.Listener) net.Listener {
 
 type visitorKey struct{}
 
-// prove notes that a request has the token; false if too many connections have sent it.
+// prove records that a request has the token. It returns false if too many connections have sent
+// it.
 func prove(ctx context.Context) bool {
 	v, ok := ctx.Value(visitorKey{}).(*visitor)
 	return !ok || v.prove()
@@ -51,7 +53,8 @@ type visited struct {
 	visitors *visitors
 }
 
-// Accept returns the next connection at once, however many are unauthenticated.
+// Accept returns the next connection without waiting, whatever the number of connections without a
+// token.
 func (l *visited) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
@@ -60,12 +63,12 @@ func (l *visited) Accept() (net.Conn, error) {
 	return l.visitors.add(conn), nil
 }
 
-// visitor is a connection. The mutex of visitors protects its other fields.
+// visitor is a connection. The mutex of visitors protects its fields.
 type visitor struct {
 	net.Conn
 	of         *visitors
 	host       netip.Addr
-	all, among *list.Element // in the lists of unauthenticated connections; nil if it is in none
+	all, among *list.Element // its elements in the two lists of connections without a token; nil if it has sent the token
 	isProven   bool
 }
 
@@ -97,7 +100,7 @@ func (v *visitors) add(conn net.Conn) *visitor {
 	return c
 }
 
-// forget removes a connection from the lists of unauthenticated ones.
+// forget removes a connection from the lists of connections without a token.
 func (v *visitors) forget(c *visitor) {
 	if c.all == nil {
 		return

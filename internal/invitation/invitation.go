@@ -13,35 +13,35 @@ import (
 
 const (
 	secretBytes   = 32
-	checksumBytes = 4   // 1 of 4·10⁹ mistyped lines passes
-	maxTaskBytes  = 128 // of a task's ID
+	checksumBytes = 4   // one in 4·10⁹ mistyped lines is not detected
+	maxTaskBytes  = 128 // maximum size of a task's ID
 	prefix        = "fbo-invite-"
 	version       = "1"
 
-	// MaxTextBytes is the largest length of an invitation's text.
+	// MaxTextBytes is the maximum length of an invitation's text.
 	MaxTextBytes = 512
 )
 
-// accepted is the end of errors about a text.
+// accepted is the last part of errors about a text.
 const accepted = "accepted is the line that `fbo-node task invite` has made"
 
 var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// Invitation is the secret with which nodes join a task. The zero value is none. Printing one with
-// fmt does not show the secret; Text does.
+// Invitation is the secret with which nodes join a task. The zero value means no invitation.
+// Printing an Invitation with package fmt does not show the secret; Text returns it.
 type Invitation struct {
 	task   cid.Cid
 	secret [secretBytes]byte
 }
 
-// New returns an invitation to a task with a new secret.
+// New returns an invitation to a task, with a new random secret.
 func New(task cid.Cid) Invitation {
 	i := Invitation{task: task}
-	_, _ = rand.Read(i.secret[:]) // never fails
+	_, _ = rand.Read(i.secret[:]) // Read of crypto/rand never returns an error
 	return i
 }
 
-// Parse reads the output of Text; white space around it is allowed. Errors do not quote the text,
+// Parse is the inverse of Text, and allows surrounding white space. Errors do not quote the text,
 // which may contain most of a secret.
 func Parse(text string) (Invitation, error) {
 	text = strings.TrimSpace(text)
@@ -66,7 +66,7 @@ func Parse(text string) (Invitation, error) {
 	return i, nil
 }
 
-// decode reads the part after the version: ID, secret, checksum.
+// decode parses the part after the version: the ID, the secret and a checksum.
 func decode(body string) (i Invitation, ok bool) {
 	raw, err := encoding.DecodeString(body)
 	if err != nil || len(raw) < secretBytes+checksumBytes || len(raw) > maxTaskBytes+secretBytes+checksumBytes {
@@ -84,14 +84,14 @@ func decode(body string) (i Invitation, ok bool) {
 	return i, true
 }
 
-// checksum detects typing errors; it is no protection against attackers.
+// checksum detects typing errors. It does not protect against attackers.
 func checksum(content []byte) []byte {
 	sum := sha256.Sum256([]byte(prefix + version + "-" + string(content)))
 	return sum[:checksumBytes]
 }
 
-// Text returns the invitation as one line without a line end: the version, the task's ID, the
-// secret, and a checksum against typing errors. Any holder of the text can join.
+// Text returns the invitation as one line without a line break. It contains the version, the task's
+// ID, the secret, and a checksum against typing errors. Any holder of the text can join the task.
 func (i Invitation) Text() string {
 	content := append(i.task.Bytes(), i.secret[:]...)
 	return prefix + version + "-" + encoding.EncodeToString(append(content, checksum(content)...))
@@ -105,8 +105,8 @@ func (i Invitation) Equal(other Invitation) bool {
 	return i.task == other.task && subtle.ConstantTimeCompare(i.secret[:], other.secret[:]) == 1
 }
 
-// String returns a text without the secret.
+// String returns a description without the secret.
 func (i Invitation) String() string { return fmt.Sprintf("invitation to %v", i.task) }
 
-// GoString returns String, so that no verb of fmt shows the secret.
+// GoString returns String, so that no verb of package fmt shows the secret.
 func (i Invitation) GoString() string { return i.String() }

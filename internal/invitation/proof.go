@@ -10,30 +10,31 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Ends holds the peers at both ends of a stream, as the connection has authenticated them, and the
-// stream's protocol.
+// Ends holds the peers at both ends of a stream, as authenticated by the connection, and the
+// protocol of the stream.
 type Ends struct {
-	Opened, Accepted peer.ID // the peer that has opened the stream, and the other one
+	Opened, Accepted peer.ID // the peer that opened the stream, and the peer that accepted it
 	Protocol         string
 }
 
 const nonceBytes = 32
 
-// The two sides' proofs differ, so that neither can be sent back.
+// Each side's proof contains its role, so that a peer cannot return the other side's proof as its
+// own.
 const (
 	roleOpened   = "opened"
 	roleAccepted = "accepted"
 )
 
-// Prove proves knowledge of the secret, and checks the other side's proof, for the side that has
-// opened a stream. It comes first on the stream:
+// Prove runs the mutual proof on the side that has opened the stream: it proves that this side knows
+// the secret, and verifies the proof of the other side. The proof comes first on the stream:
 //
 //	opened   → accepted: nonce
 //	accepted → opened:   nonce, proof
 //	opened   → accepted: proof
 //
-// Nonces and proofs have 32 bytes. An error that wraps ErrForeign means that the other side does
-// not know the secret; it has received only a nonce. Other errors mean that the stream broke.
+// Nonces and proofs have 32 bytes. If the error wraps ErrForeign, the other side does not know the
+// secret; it has received only a nonce. Other errors mean that the stream has ended.
 func (k *Keys) Prove(stream io.ReadWriter, ends Ends) error {
 	own := newNonce()
 	if _, err := stream.Write(own[:]); err != nil {
@@ -52,7 +53,7 @@ func (k *Keys) Prove(stream io.ReadWriter, ends Ends) error {
 	return nil
 }
 
-// Answer does the same for the side that has accepted a stream; see Prove.
+// Answer runs the mutual proof of Prove on the side that has accepted the stream.
 func (k *Keys) Answer(stream io.ReadWriter, ends Ends) error {
 	var theirs, proof [nonceBytes]byte
 	if err := read(stream, theirs[:]); err != nil {
@@ -72,11 +73,11 @@ func (k *Keys) Answer(stream io.ReadWriter, ends Ends) error {
 }
 
 func newNonce() (nonce [nonceBytes]byte) {
-	_, _ = rand.Read(nonce[:]) // never fails
+	_, _ = rand.Read(nonce[:]) // Read of crypto/rand never returns an error
 	return nonce
 }
 
-// read reads exactly the parts: later bytes belong to other readers.
+// read reads exactly the given parts, because later bytes of the stream belong to other readers.
 func read(r io.Reader, parts ...[]byte) error {
 	for _, part := range parts {
 		if _, err := io.ReadFull(r, part); err != nil {
@@ -86,11 +87,12 @@ func read(r io.Reader, parts ...[]byte) error {
 	return nil
 }
 
-// proofOf returns one side's proof: HMAC-SHA-256 over six parts, each preceded by its length.
+// proofOf returns the proof of one side: the HMAC-SHA-256 of six parts, each with its length before
+// it.
 func (k *Keys) proofOf(role string, ends Ends, opened, accepted [nonceBytes]byte) []byte {
 	mac := hmac.New(sha256.New, k.proof)
 	for _, part := range []string{role, ends.Protocol, string(ends.Opened), string(ends.Accepted), string(opened[:]), string(accepted[:])} {
-		fmt.Fprintf(mac, "%d:%s", len(part), part) // a hash takes everything
+		fmt.Fprintf(mac, "%d:%s", len(part), part) // writing to a hash never fails
 	}
 	return mac.Sum(nil)
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// Copy replaces the file at path with a copy of the journal in its present state, a journal of its
-// own. The copy is read to its end, including records, before it gets the name, and it is on the
-// disk when Copy returns. On an error the file at path is unchanged. The journal may be used
-// meanwhile; copies to one path must not run concurrently.
+// Copy replaces the file at path with a copy of the journal, which is a complete journal itself.
+// Before the copy gets its name, Copy verifies its structure and all records. When Copy returns,
+// the copy is synced to the disk. After an error the file at path is unchanged. The journal may be
+// used at the same time, but copies to one path must not run concurrently.
 func (j *Journal) Copy(path string) error {
 	if err := j.usable(); err != nil {
 		return err
@@ -37,11 +37,11 @@ func (j *Journal) Copy(path string) error {
 }
 
 const (
-	newEnding   = ".new"      // of an incomplete file
-	copyTimeout = time.Second // no other process uses an incomplete file
+	newEnding   = ".new"      // ending of the name of an incomplete file
+	copyTimeout = time.Second // short, because no other process uses an incomplete file
 )
 
-// place gives a complete file its name.
+// place renames a complete file to its final name.
 func place(from, path string) error {
 	if err := os.Rename(from, path); err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -60,7 +60,7 @@ func (j *Journal) writeTo(file *os.File) (err error) {
 	})
 }
 
-// failing keeps the error of a Writer, because bbolt passes on only its text.
+// failing is a Writer that keeps its error, because bbolt returns only the text of that error.
 type failing struct {
 	io.Writer
 	err error
@@ -73,8 +73,9 @@ func (f *failing) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// orderHeaders gives the headers of a copy the order that bbolt uses elsewhere: the header of an
-// even transaction is the first. bbolt writes the newer one first.
+// orderHeaders exchanges the two headers of a copy if needed, so that the header of an even
+// transaction comes first, as in all other files of bbolt. In a copy bbolt writes the newer header
+// first.
 func orderHeaders(file *os.File, pageSize int64, transaction uint64) error {
 	if transaction%metaPages == 0 {
 		return nil
@@ -93,8 +94,8 @@ func orderHeaders(file *os.File, pageSize int64, transaction uint64) error {
 	return nil
 }
 
-// Check reads a journal to its end, structure and records. It waits for another process as Open
-// does.
+// Check reads a whole journal and verifies its structure and records. It waits for other processes
+// as Open does.
 func Check(path string, timeout time.Duration) error {
 	j, err := OpenReadOnly(path, timeout)
 	if err != nil {
@@ -123,7 +124,8 @@ func (j *Journal) check() error {
 	return nil
 }
 
-// Mark returns the mark of the journal; nil if it has none.
+// Mark returns the mark of the journal: data that Write has stored for later starts. It is nil if
+// there is none.
 func (j *Journal) Mark() (mark []byte, err error) {
 	if err := j.usable(); err != nil {
 		return nil, err
@@ -151,11 +153,11 @@ func (j *Journal) Mark() (mark []byte, err error) {
 	return mark, j.describe(err)
 }
 
-// markIndex is the index of a mark in its checksum. No entry has it.
+// markIndex is the index in the checksum of a mark. Entries begin at index 1.
 const markIndex = 0
 
-// Write replaces the file at path with a journal that has this mark, which must not be nil, and
-// these logs. The file is complete and synced before it gets the name.
+// Write replaces the file at path with a journal that has the given mark, which must not be nil,
+// and the given logs. The file is complete and synced before it gets its name.
 func Write(path string, mark []byte, logs map[string][]Entry) error {
 	made := path + newEnding
 	if err := os.Remove(made); err != nil && !errors.Is(err, os.ErrNotExist) {

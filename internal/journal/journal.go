@@ -19,23 +19,24 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// Errors that a caller can tell apart with errors.Is.
+// Errors that callers can detect with errors.Is.
 var (
-	// ErrBusy: another process has the journal open.
+	// ErrBusy means that another process has the journal open.
 	ErrBusy = errors.New("in use by another process")
-	// ErrDamaged: what is on the disk is not what was written.
+	// ErrDamaged means that the content on the disk is not what was written.
 	ErrDamaged = errors.New("damaged")
 )
 
-// Layouts of the file: its buckets and what they hold.
+// Versions of the file format.
 const (
 	formatVersion = 1
-	markedVersion = 2 // the same with a mark, whose loss is damage
+	markedVersion = 2 // format version 1 with a mark; in such a file a missing mark is damage
 )
 
-// Layout: meta/format is the version (4 bytes, big endian) and its CRC-32C, meta/mark a record at
-// markIndex; tasks/<task>/entries maps an index (8 bytes, big endian) to a record, and
-// tasks/<task>/keys a key to the index of the one entry that has it.
+// Layout of the file. The key format of bucket meta has the version (4 bytes, big endian) and its
+// CRC-32C; the key mark has a record with index markIndex. Bucket tasks has a bucket for each task
+// with two buckets: entries maps an index (8 bytes, big endian) to a record, and keys maps a key to
+// the index of the entry that has it.
 var (
 	metaBucket    = []byte("meta")
 	formatKey     = []byte("format")
@@ -50,15 +51,14 @@ var (
 type Journal struct {
 	db     *bolt.DB
 	path   string
-	file   *os.File    // as bbolt opened it
+	file   *os.File    // the file that bbolt opened
 	unlock func()      // ends this process's lock of the file
-	broken atomic.Bool // bbolt has panicked and may hold its mutexes for ever
+	broken atomic.Bool // bbolt has panicked and may hold its mutexes forever
 }
 
-// Open opens the journal at path for writing and creates it, readable by its
-// owner only, when it is missing; its directory must exist. When another
-// process holds it for longer than timeout the error wraps ErrBusy; a timeout
-// of 0 or less tries once.
+// Open opens the journal at path for writing. If it is missing, Open creates it, readable by its
+// owner only; the directory must exist. If another process has the journal open for longer than
+// timeout, the error wraps ErrBusy. With a timeout of 0 or less, Open tries once.
 func Open(path string, timeout time.Duration) (*Journal, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		if err := create(path); err != nil {
@@ -68,9 +68,9 @@ func Open(path string, timeout time.Duration) (*Journal, error) {
 	return open(path, timeout, false)
 }
 
-// OpenReadOnly opens an existing journal for reading: Append fails. It shares
-// the file with other readers but not with a writer (ErrBusy). A missing file is
-// an error that wraps fs.ErrNotExist.
+// OpenReadOnly opens an existing journal for reading, so that Append fails. Several readers can
+// have the file open at the same time, but not together with a writer (ErrBusy). If there is no
+// file, the error wraps fs.ErrNotExist.
 func OpenReadOnly(path string, timeout time.Duration) (*Journal, error) {
 	return open(path, timeout, true)
 }
@@ -79,7 +79,7 @@ func open(path string, timeout time.Duration, readOnly bool) (j *Journal, err er
 	if err := checkReadable(path); err != nil {
 		return nil, err
 	}
-	// A reader's lock lasts while the file is verified; the writer's comes after.
+	// The file is verified under a reader's lock. A writer then reopens it with its own lock.
 	if j, err = openVerified(path, timeout); err != nil || readOnly {
 		return j, err
 	}
@@ -89,7 +89,8 @@ func open(path string, timeout time.Duration, readOnly bool) (j *Journal, err er
 	return openFile(path, timeout, false)
 }
 
-// openVerified opens a journal for reading that bbolt can trust.
+// openVerified opens a journal for reading, and verifies the structure of the file and its format
+// version.
 func openVerified(path string, timeout time.Duration) (*Journal, error) {
 	j, err := openFile(path, timeout, true)
 	if err != nil {
@@ -99,7 +100,7 @@ func openVerified(path string, timeout time.Duration) (*Journal, error) {
 		err = j.checkFormat()
 	}
 	if err != nil {
-		_ = j.Close() // nothing was written
+		_ = j.Close() // nothing was written, so an error does not matter
 		return nil, err
 	}
 	return j, nil
@@ -113,7 +114,7 @@ func openFile(path string, timeout time.Duration, readOnly bool) (_ *Journal, er
 		}
 	}()
 	defer j.recoverDamage(&err)()
-	// bbolt takes 0 as "wait for ever".
+	// bbolt interprets 0 as an unlimited wait.
 	timeout = max(timeout, time.Nanosecond)
 	j.db, err = bolt.Open(path, 0o600, &bolt.Options{Timeout: timeout, ReadOnly: readOnly, OpenFile: j.openFirst})
 	switch {
@@ -128,7 +129,8 @@ func openFile(path string, timeout time.Duration, readOnly bool) (_ *Journal, er
 	return j, nil
 }
 
-// openFirst opens the file for bbolt, and keeps it the first time: bbolt opens it again for a copy.
+// openFirst opens the file for bbolt. It keeps the file of the first call, because bbolt calls it
+// again for each copy.
 func (j *Journal) openFirst(path string, flag int, perm os.FileMode) (*os.File, error) {
 	file, err := datadir.OpenFile(path, flag, perm)
 	if err != nil || j.file != nil {
@@ -138,7 +140,8 @@ func (j *Journal) openFirst(path string, flag int, perm os.FileMode) (*os.File, 
 	return file, nil
 }
 
-// abandon closes the file without bbolt, which may have closed it, or may never do so.
+// abandon closes the file without bbolt, which may have closed the file already or may be unable
+// to.
 func (j *Journal) abandon() {
 	if j.file != nil {
 		_ = j.file.Close()
@@ -146,14 +149,16 @@ func (j *Journal) abandon() {
 	j.unlock()
 }
 
-// isNotOpened reports whether the system has refused to open the file. Its content may be whole.
+// isNotOpened reports whether the operating system refused to open the file. Then its content may
+// be undamaged.
 func isNotOpened(err error) bool {
 	path, ok := errors.AsType[*fs.PathError](err)
 	return ok && path.Op == "open" || datadir.RefusalOf(err) != nil
 }
 
-// checkReadable gives the two usual mistakes their plain errors. A journal is
-// never empty: it gets its name when it has been written.
+// checkReadable returns a clear error for two common mistakes: a path that is not a regular file,
+// and an empty file. A journal is never empty, since it gets its name only after it has been
+// written.
 func checkReadable(path string) error {
 	if err := datadir.Plain(path); err != nil {
 		return fmt.Errorf("journal: %w", err)
@@ -181,8 +186,9 @@ func (j *Journal) verify() (err error) {
 	return nil
 }
 
-// create makes an empty journal. It gets its name when it is on the disk, unless
-// another process was quicker, so that a journal without a format is a damaged one.
+// create creates an empty journal. The file gets its name only when it is complete and on the disk,
+// unless another process has created one in the meantime. So a journal without a format is always
+// damaged.
 func create(path string) error {
 	directory := filepath.Dir(path)
 	file, err := os.CreateTemp(directory, filepath.Base(path)+".new-*")
@@ -201,7 +207,7 @@ func create(path string) error {
 	switch err := os.Link(file.Name(), path); {
 	case errors.Is(err, fs.ErrExist):
 		return nil
-	case err != nil: // a file system without links
+	case err != nil: // the file system may not support hard links
 		if err := os.Rename(file.Name(), path); err != nil {
 			return fmt.Errorf("journal: %w", err)
 		}
@@ -249,14 +255,14 @@ func (j *Journal) checkFormat() (err error) {
 	})
 }
 
-// encodeFormat lays out a format version with its checksum: a damaged one must not pass for that of
-// a newer version of fbo.
+// encodeFormat encodes a format version with its checksum. Without the checksum, a damaged version
+// could look like that of a newer program.
 func encodeFormat(version uint32) []byte {
 	b := binary.BigEndian.AppendUint32(nil, version)
 	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }
 
-// decodeFormat is the inverse of encodeFormat. ok is false for a damaged one.
+// decodeFormat is the inverse of encodeFormat; ok is false if the data is damaged.
 func decodeFormat(b []byte) (version uint32, ok bool) {
 	if len(b) != 8 || binary.BigEndian.Uint32(b[4:]) != crc32.Checksum(b[:4], castagnoli) {
 		return 0, false
@@ -271,7 +277,7 @@ func syncDirectory(directory string) error {
 	return nil
 }
 
-// Path returns the name of the file.
+// Path returns the path of the file.
 func (j *Journal) Path() string { return j.path }
 
 // Tasks returns the names of the tasks that have at least one entry, sorted.
@@ -293,8 +299,8 @@ func (j *Journal) Tasks() (tasks []string, err error) {
 	return tasks, j.describe(err)
 }
 
-// Log returns the log of a task. It writes nothing: a task is in the journal
-// from its first Append on, and until then its log is empty.
+// Log returns the log of a task. It writes nothing: the journal contains the task from its first
+// Append on, and before that its log is empty.
 func (j *Journal) Log(task string) (*Log, error) {
 	if task == "" || len(task) > MaxKey {
 		return nil, fmt.Errorf("journal: a task's name must have 1 to %d bytes, got %d", MaxKey, len(task))
@@ -302,8 +308,8 @@ func (j *Journal) Log(task string) (*Log, error) {
 	return &Log{journal: j, task: task}, nil
 }
 
-// Close waits for running transactions, closes the file and ends its lock. Closing
-// twice is no error. After damage it does not wait.
+// Close waits for running transactions, closes the file and ends its lock. A second call is no
+// error. If bbolt has panicked because of damage, Close does not wait.
 func (j *Journal) Close() error {
 	if j.broken.Load() {
 		j.abandon()
@@ -321,7 +327,7 @@ func (j *Journal) tasks(tx *bolt.Tx) (*bolt.Bucket, error) {
 	return all, nil
 }
 
-// describe adds the file to an error of the database.
+// describe adds the path of the file to an error of bbolt.
 func (j *Journal) describe(err error) error {
 	switch {
 	case err == nil:
@@ -334,10 +340,9 @@ func (j *Journal) describe(err error) error {
 	return fmt.Errorf("journal: %s: %w", j.path, datadir.Explain(err))
 }
 
-// recoverDamage turns bbolt's panics about impossible pages, and faults of memory
-// where the file has become shorter, into an error. It is meant for
-// defer j.recoverDamage(&err)() and only around bbolt's own code, never around a
-// caller's function.
+// recoverDamage converts two kinds of panics into an error: those of bbolt for invalid pages, and
+// memory faults if the file has become shorter. Call it as defer j.recoverDamage(&err)(), and only
+// around bbolt's own code, never around a caller's function.
 func (j *Journal) recoverDamage(err *error) func() {
 	before := debug.SetPanicOnFault(true)
 	return func() {
@@ -349,7 +354,7 @@ func (j *Journal) recoverDamage(err *error) func() {
 	}
 }
 
-// usable is an error after damage was found while the journal was in use.
+// usable returns an error if damage was found while the journal was in use.
 func (j *Journal) usable() error {
 	if j.broken.Load() {
 		return fmt.Errorf("journal: %s is %w, as was found before", j.path, ErrDamaged)

@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// Lock does nothing here. Windows itself refuses to replace a file that a process has
-// open; on the other systems it is the user's to end the process.
+// Lock does nothing on these systems. Windows does not allow replacing a file that a process has
+// open. On the others the user must end the process.
 func Lock(string, time.Duration) (unlock func(), err error) { return func() {}, nil }
 
-// unlocker returns nothing to do: the lock ends with the file, or there is none.
+// unlocker returns a function that does nothing: closing the file ends its lock, or there is no
+// lock.
 func unlocker(*os.File) (unlock func()) { return func() {} }

@@ -16,8 +16,8 @@ import (
 
 const lockPause = 20 * time.Millisecond
 
-// Lock keeps others from opening the file at path, damaged or not, until unlock is called.
-// It waits for others as Open does.
+// Lock prevents other processes from opening the file at path, damaged or not, until unlock is
+// called. It waits for other processes as Open does.
 func Lock(path string, timeout time.Duration) (unlock func(), err error) {
 	file, err := datadir.Open(path)
 	if err != nil {
@@ -40,12 +40,12 @@ func Lock(path string, timeout time.Duration) (unlock func(), err error) {
 	}
 }
 
-// unlocker returns a function that ends the lock of an open file, whether the file is
-// closed by then or not. To close it is not enough: a child process that the program starts
-// at that moment has inherited the file, and holds its lock until it executes its program.
+// unlocker returns a function that ends the lock of an open file, even after the file was closed.
+// Closing it is not sufficient: a child process that is being started may have inherited the file,
+// and then holds the lock until it executes its program.
 func unlocker(file *os.File) (unlock func()) {
 	duplicate, err := unix.FcntlInt(file.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil { // no descriptor is left
+	if err != nil { // no file descriptor is available
 		return func() {}
 	}
 	return func() {

@@ -16,8 +16,8 @@ type Log struct {
 }
 
 // Append adds the entries, in this order, at the end of the log. It writes them in one transaction
-// and syncs it to the disk before it returns: after nil all of them are stored permanently, after
-// an error none is. Without entries it does nothing.
+// and syncs it to the disk before it returns. If it returns nil, all of them are stored
+// permanently; after an error, none is. Without entries it does nothing.
 func (l *Log) Append(entries ...Entry) (err error) {
 	if len(entries) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (l *Log) Append(entries ...Entry) (err error) {
 	return l.describe(err)
 }
 
-// create returns the two buckets of the task, and makes them if they are missing.
+// create returns the two buckets of the task, and creates them if they are missing.
 func (l *Log) create(tx *bolt.Tx) (stored, keys *bolt.Bucket, err error) {
 	all, err := l.journal.tasks(tx)
 	if err != nil {
@@ -82,18 +82,18 @@ func put(stored, keys *bolt.Bucket, e Entry) error {
 	return stored.Put(name, encodeRecord(index, e))
 }
 
-// Replay calls f with every entry in order and stops at its first error, which it returns
-// unchanged. It reads the log as it was at the beginning of the call. The entry's data belongs to
-// f. f must not append to the journal.
+// Replay calls f with every entry, in order. If f returns an error, Replay stops and returns that
+// error unchanged. It reads the log as it was at the beginning of the call. The entry's data
+// belongs to f, which must not append to the journal.
 //
-// A damaged record ends the replay with an error that wraps ErrDamaged and names
-// the file, the task and the record's index.
+// A damaged record ends the replay with an error that wraps ErrDamaged and names the file, the task
+// and the record's index.
 func (l *Log) Replay(f func(Entry) error) error {
 	tx, err := l.begin()
 	if err != nil {
 		return l.describe(err)
 	}
-	// A read-only transaction loses nothing by its rollback.
+	// A read-only transaction has no changes that a rollback could lose.
 	defer func() { _ = tx.Rollback() }()
 	next, err := l.scan(tx)
 	if err != nil {
@@ -118,7 +118,8 @@ func (l *Log) begin() (tx *bolt.Tx, err error) {
 	return l.journal.db.Begin(false)
 }
 
-// scan returns a function that reads one entry after the other; it reports false after the last.
+// scan returns a function that returns one entry at each call; its second result is false after the
+// last entry.
 func (l *Log) scan(tx *bolt.Tx) (next func() (Entry, bool, error), err error) {
 	defer l.journal.recoverDamage(&err)()
 	all, err := l.journal.tasks(tx)
@@ -133,7 +134,7 @@ func (l *Log) scan(tx *bolt.Tx) (next func() (Entry, bool, error), err error) {
 	if stored == nil || keys == nil {
 		return nil, l.describe(fmt.Errorf("%w: a bucket is missing", ErrDamaged))
 	}
-	// The newest entry is never replaced, so the last entry has the last index.
+	// The newest entry is never deleted, so the last entry has the last index.
 	if last, _ := stored.Cursor().Last(); len(last) != 8 || binary.BigEndian.Uint64(last) != stored.Sequence() {
 		return nil, l.describe(fmt.Errorf("%w: its last entries are missing", ErrDamaged))
 	}
@@ -165,7 +166,7 @@ func read(keys *bolt.Bucket, name, record []byte) (Entry, error) {
 	return entry, nil
 }
 
-// describe adds the task and the file to an error.
+// describe adds the task and the path of the file to an error.
 func (l *Log) describe(err error) error {
 	if err == nil {
 		return nil

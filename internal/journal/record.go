@@ -13,8 +13,8 @@ const recordVersion = 1
 // recordHeader is the length of the version and the checksum.
 const recordHeader = 1 + 4
 
-// Limits of one entry. They are far above the entries of a node and below the limits of bbolt, so
-// that an oversized entry is refused before it is written.
+// Limits of one entry. They are far larger than the entries of a node, and smaller than the limits
+// of bbolt. So Append rejects an oversized entry before it writes any.
 const (
 	MaxKey  = 1 << 10  // bytes in an entry's key and in a task's name
 	MaxData = 16 << 20 // bytes in an entry's data
@@ -24,11 +24,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Entry is one record of a log.
 type Entry struct {
-	// Key is empty for an entry that is kept for ever. An entry with a key replaces the earlier one
-	// with the same key and moves to the end of the order, so the space that a key takes does not
-	// grow.
+	// Key is empty for an entry that is kept forever. An entry with a key replaces the earlier
+	// entry with the same key, and is appended at the end. So each key takes the space of one entry
+	// only.
 	Key string
-	// Data is the record itself, at most MaxData bytes.
+	// Data is the record, at most MaxData bytes.
 	Data []byte
 }
 
@@ -42,7 +42,7 @@ func (e Entry) validate() error {
 	return nil
 }
 
-// encodeRecord lays out an entry as
+// encodeRecord encodes an entry as
 //
 //	version (1 byte) | CRC-32C (4, big endian) | length of key (uvarint) | key | data
 func encodeRecord(index uint64, e Entry) []byte {
@@ -55,7 +55,7 @@ func encodeRecord(index uint64, e Entry) []byte {
 	return b
 }
 
-// decodeRecord is the inverse of encodeRecord. The entry's data is a copy.
+// decodeRecord is the inverse of encodeRecord. The returned data is a copy.
 func decodeRecord(index uint64, b []byte) (Entry, error) {
 	if len(b) < recordHeader {
 		return Entry{}, errors.New("too short")
@@ -75,8 +75,7 @@ func decodeRecord(index uint64, b []byte) (Entry, error) {
 	return Entry{Key: string(rest[:length]), Data: append([]byte{}, rest[length:]...)}, nil
 }
 
-// checksum includes the index, so that a sound record in a wrong place is
-// noticed as well.
+// checksum includes the index, so that an undamaged record at a wrong index is detected too.
 func checksum(index uint64, body []byte) uint32 {
 	sum := crc32.Checksum(binary.BigEndian.AppendUint64(nil, index), castagnoli)
 	return crc32.Update(sum, castagnoli, body)

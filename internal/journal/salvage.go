@@ -13,22 +13,22 @@ import (
 // Salvaged holds the readable part of a journal, damaged or not.
 type Salvaged struct {
 	Mark []byte             // as Journal.Mark returns it
-	Logs map[string][]Piece // by task, in order
+	Logs map[string][]Piece // pieces of each task, in order
 }
 
 // Piece is an entry that is unchanged since it was written.
 type Piece struct {
-	Index uint64 // its index in the log
+	Index uint64 // index of the entry in the log
 	Gap   bool   // entries may be missing before it
 	Entry
 }
 
-// Salvage reads the readable parts of the file at path and writes nothing. It takes no lock: no
+// Salvage reads the readable parts of the file at path and writes nothing. It takes no lock, so no
 // process may write to the file. The error means that the file cannot be opened. A file without
-// readable parts has no logs.
+// readable parts gives no logs.
 //
-// The returned entries were acknowledged, or about to be. If the newest entry with a key is not
-// readable, the one before may be returned.
+// The returned entries were acknowledged, or were about to be. If the newest entry with a key is
+// not readable, Salvage may return the entry before it.
 func Salvage(path string) (s Salvaged, err error) {
 	file, err := datadir.Open(path)
 	if err != nil {
@@ -81,7 +81,7 @@ func headers(file *os.File) (found []foundMeta) {
 const (
 	metaMagic   = 0xED0CDAED
 	metaVersion = 2
-	metaSize    = 64 // the last 8 are the FNV-1a hash of the others
+	metaSize    = 64 // the last 8 bytes are the FNV-1a hash of the others
 )
 
 func readHeader(file *os.File, at int64) (m foundMeta, ok bool) {
@@ -98,9 +98,9 @@ func readHeader(file *os.File, at int64) (m foundMeta, ok bool) {
 	return m, m.pageSize >= 1<<9 && m.pageSize <= 1<<16 && m.pages <= uint64(largestPage)
 }
 
-// salvager reads the pages that are reachable from a header and skips unreadable ones. It also
-// skips a page that is referenced twice or listed as free: one of the references is damaged, and
-// checksums of records do not distinguish tasks.
+// salvager reads the pages that are reachable from a header, and skips unreadable ones. It also
+// skips a page with two references, or one that is listed as free. In these cases one of the
+// references is wrong, and checksums of records do not show to which task a record belongs.
 type salvager struct {
 	verifier
 	leads map[uint64]int // number of references to each page
@@ -138,7 +138,7 @@ func (s *salvager) mark(meta []byte) (mark []byte) {
 	return mark
 }
 
-// log returns the entries of a task.
+// log returns the readable entries of a task.
 func (s *salvager) log(task element) (pieces []Piece) {
 	if task.flags != bucketFlag || len(task.key) == 0 || len(task.key) > MaxKey {
 		return nil
@@ -167,13 +167,14 @@ func (s *salvager) log(task element) (pieces []Piece) {
 	return pieces
 }
 
-// page returns a page; false if it is unreadable, referenced more than once or listed as free.
+// page returns a page; ok is false if the page is unreadable, has more than one reference, or is
+// listed as free.
 func (s *salvager) page(id uint64) ([]byte, bool) {
 	page, err := s.read(id, branchPage, leafPage)
 	return page, err == nil && s.leads[id] == 1 && (s.free == nil || !s.free[id])
 }
 
-// count counts the references to each page.
+// count counts the references to a page and to all pages below it.
 func (s *salvager) count(id uint64, levels int) {
 	if s.leads[id]++; s.leads[id] > 1 || levels == 0 {
 		return
@@ -203,7 +204,8 @@ func (s *salvager) countElements(page []byte, levels int) {
 	}
 }
 
-// rootOf returns the root page of a bucket, or the page that it contains itself.
+// rootOf returns the root page of a bucket. A small bucket has no root page, but contains its only
+// page inline.
 func rootOf(bucket []byte) (root uint64, inline []byte, ok bool) {
 	if len(bucket) < bucketHeader {
 		return 0, nil, false
@@ -215,8 +217,8 @@ func rootOf(bucket []byte) (root uint64, inline []byte, ok bool) {
 	return 0, inline, len(inline) >= pageHeader && kindOf(inline) == leafPage
 }
 
-// walk visits the elements of all leaves below a page, in order, and calls missing where elements
-// are missing.
+// walk calls visit for the elements of all leaves below a page, in order. At each place where
+// elements may be missing it calls missing.
 func (s *salvager) walk(id uint64, levels int, visit func(element), missing func()) {
 	page, ok := s.page(id)
 	if !ok || levels == 0 {

@@ -11,14 +11,15 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// bbolt reads its file through a memory map and trusts the contents of pages, so that a damaged
-// page can end the process by a memory fault. Therefore each journal is first read without the map
-// and verified.
+// This file verifies a journal before bbolt uses it. bbolt reads its file through a memory map and
+// trusts the content of pages, so a damaged page can end the process with a memory fault. The
+// verification reads the file without the map.
 
-// Layout of bbolt's file, in the byte order of the machine.
+// Layout of bbolt's files, in the byte order of the machine. Numbers in parentheses are sizes in
+// bytes.
 const (
-	pageHeader   = 16 // id (8), kind (2), count (2), further pages (4)
-	pageElement  = 16 // leaf: flags, offset, key, value (4 each); branch: offset, key (4 each), child (8)
+	pageHeader   = 16 // id (8), kind (2), count (2), number of further pages (4)
+	pageElement  = 16 // leaf: flags, offset, size of key, size of value (4 each); branch: offset, size of key (4 each), child page (8)
 	bucketHeader = 16 // root page (8), sequence (8)
 	metaPages    = 2
 
@@ -26,20 +27,20 @@ const (
 	leafPage     = 0x02
 	freelistPage = 0x10
 
-	bucketFlag   = 1              // of a leaf's element
-	longFreelist = 1<<16 - 1      // the count of a free list whose first element is the count
-	noFreelist   = ^uint64(0)     // the free list is not stored
-	deepest      = 64             // levels of pages and buckets; a journal has four buckets and few levels each
-	largestPage  = int64(1) << 40 // bytes; far more than a record
+	bucketFlag   = 1              // flag of an element of a leaf whose value is a bucket
+	longFreelist = 1<<16 - 1      // in the header of a free list: the first element of the list is the count
+	noFreelist   = ^uint64(0)     // in place of the page of the free list: the list is not stored
+	deepest      = 64             // maximum depth of pages and buckets; a journal has four levels of buckets with few levels of pages each
+	largestPage  = int64(1) << 40 // maximum number of pages; far more than a journal needs
 )
 
-// meta holds the fields of a header page that are used here.
+// meta holds those fields of a header page that this package uses.
 type meta struct {
 	root, freelist, pages, transaction uint64
 }
 
-// verify returns an error that describes the damage of an open file, nil if bbolt can trust it. It
-// does not check the checksums of the records.
+// verify returns an error that describes the damage of an open file, or nil if bbolt can safely use
+// it. It does not verify the checksums of the records.
 func verify(db *bolt.DB, file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
@@ -65,8 +66,8 @@ type verifier struct {
 	file     io.ReaderAt
 	pageSize int64
 	pages    uint64
-	seen     []bool // pages with a reference
-	free     []bool // pages in the list of free pages; nil without a list
+	seen     []bool // pages that have a reference
+	free     []bool // pages in the free list; nil without such a list
 }
 
 func metaOf(b []byte) meta {
@@ -75,7 +76,8 @@ func metaOf(b []byte) meta {
 }
 
 // newest returns the header of the newest complete transaction. The other header must belong to the
-// transaction before. If it does not, it is damaged, and may have been that of a newer transaction.
+// transaction before it. Otherwise that header is damaged, and may have belonged to a newer
+// transaction.
 func (v *verifier) newest(transaction uint64) (meta, error) {
 	var read [metaPages]meta
 	for i := range read {
@@ -83,7 +85,7 @@ func (v *verifier) newest(transaction uint64) (meta, error) {
 		if _, err := v.file.ReadAt(page, int64(i)*v.pageSize); err != nil {
 			return meta{}, err
 		}
-		b := page[pageHeader+16:] // after magic, version, page size, flags
+		b := page[pageHeader+16:] // after magic, version, page size and flags
 		read[i] = metaOf(b)
 	}
 	newest, other := read[transaction%metaPages], read[(transaction+1)%metaPages]
@@ -96,7 +98,8 @@ func (v *verifier) newest(transaction uint64) (meta, error) {
 	return newest, nil
 }
 
-// pagesOf follows all references from the header. Each page must be used once, or free.
+// pagesOf follows all references from a header. Each page must either have exactly one reference or
+// be listed as free.
 func (v *verifier) pagesOf(m meta) error {
 	v.pages, v.seen = m.pages, make([]bool, m.pages)
 	if m.freelist != noFreelist {
@@ -118,8 +121,8 @@ func (v *verifier) pagesOf(m meta) error {
 	return nil
 }
 
-// page reads a page of one of these kinds with its further pages. It returns an error if a page is
-// used twice.
+// page reads a page, with its further pages, which must be of one of the given kinds. It returns an
+// error if the page is used twice.
 func (v *verifier) page(id uint64, kinds ...uint16) ([]byte, error) {
 	page, err := v.read(id, kinds...)
 	if err != nil {
@@ -134,7 +137,7 @@ func (v *verifier) page(id uint64, kinds ...uint16) ([]byte, error) {
 	return page, nil
 }
 
-// read is page without the check for repeated use.
+// read is page without the check for double use.
 func (v *verifier) read(id uint64, kinds ...uint16) ([]byte, error) {
 	if id < metaPages || id >= v.pages {
 		return nil, fmt.Errorf("something leads to page %d, which does not exist", id)
@@ -187,8 +190,8 @@ func (v *verifier) freelist(id uint64) error {
 	return nil
 }
 
-// tree reads a page of a bucket and all pages below it. The keys must be at least low and less than
-// high; nil is no limit.
+// tree verifies a page of a bucket and all pages below it. All keys must be at least low and less
+// than high; nil means no limit.
 func (v *verifier) tree(id uint64, levels int, low, high []byte) error {
 	if levels == 0 {
 		return errors.New("its pages are nested without end")
@@ -206,16 +209,16 @@ func (v *verifier) tree(id uint64, levels int, low, high []byte) error {
 	return nil
 }
 
-// element is an element of a page. In a leaf it is a key with its value, which may be a bucket; in
-// a branch it is the smallest key of a child page.
+// element is an element of a page. In a leaf it has a key and its value, which may be a bucket. In
+// a branch it has the number of a child page and the smallest key there.
 type element struct {
 	key, value []byte
 	flags      uint32
 	child      uint64
 }
 
-// elements checks a page's elements and follows their references. bbolt writes keys and values one
-// after the other behind the elements, so each offset is known beforehand.
+// elements verifies the elements of a page and follows their references. bbolt writes the keys and
+// values without gaps after the elements, so the offset of each is known in advance.
 func (v *verifier) elements(page []byte, levels int, low, high []byte) error {
 	count := countOf(page)
 	if pageHeader+pageElement*count > len(page) {
@@ -254,8 +257,8 @@ func (v *verifier) elements(page []byte, levels int, low, high []byte) error {
 	return nil
 }
 
-// elementAt returns an element of a page and the position of its key; false if it is not within the
-// page.
+// elementAt returns an element of a page and the position of its key; ok is false if the element is
+// not within the page.
 func elementAt(page []byte, i int) (e element, at int, ok bool) {
 	from := pageHeader + pageElement*i
 	if from+pageElement > len(page) {
@@ -277,7 +280,7 @@ func elementAt(page []byte, i int) (e element, at int, ok bool) {
 	return e, int(begin), true
 }
 
-// bucket follows a bucket to its root page, which a small bucket contains itself.
+// bucket verifies a bucket from its root page on. A small bucket contains its root page inline.
 func (v *verifier) bucket(content []byte, levels int) error {
 	if len(content) < bucketHeader || levels == 0 {
 		return errors.New("a bucket has no header")

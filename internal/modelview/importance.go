@@ -10,17 +10,19 @@ import (
 // Method is the name of the quantity that Importance computes.
 const Method = "total-effect Sobol' indices of the posterior mean"
 
-// pairs is the number of pairs of designs for estimating importance; the relative standard error of
-// an index is about 1/sqrt(pairs).
+// pairs is the number of pairs of designs from which the importance is estimated. The relative
+// standard error of an index is about 1/sqrt(pairs).
 const pairs = 512
 
-// Importance returns for each parameter, in order, its total-effect Sobol' index: the part of the
-// variance of the posterior mean over the space that remains as long as only this parameter is
-// unknown. It uses Jansen's estimator ("Analysis of variance designs for model output", Computer
-// Physics Communications 1999). Interactions count for each parameter involved, so the sum can
-// exceed 1. All are 0 if the mean is the same everywhere. It uses the standardised mean, whose bad
-// tail is bent; otherwise a few very bad designs would dominate it. The designs are those of all
-// combinations, and always the same.
+// Importance returns, for each parameter in order, its total-effect Sobol' index. That is the
+// fraction of the variance of the posterior mean over the space that remains if all other
+// parameters are known. Interactions count for each parameter involved, so the sum of the indices
+// can exceed 1. All indices are 0 if the mean is constant.
+//
+// It uses Jansen's estimator ("Analysis of variance designs for model output", Computer Physics
+// Communications 1999) on the standardised mean. That mean compresses the tail of bad outcomes,
+// which would otherwise dominate. The designs are random combinations of values, also of a space
+// with listed designs, and the same in every call.
 func (p *View) Importance(ctx context.Context) ([]float64, error) {
 	rng := random.SeedOf(0).Stream("importance", 0)
 	blocks := p.space.Blocks()
@@ -41,7 +43,7 @@ func (p *View) Importance(ctx context.Context) ([]float64, error) {
 			effects[i] += (moved - at) * (moved - at) / 2
 		}
 	}
-	variance := squares - sum*sum/pairs // multiplied by pairs, as the effects are
+	variance := squares - sum*sum/pairs // multiplied by pairs, as effects is
 	for i := range effects {
 		if effects[i] = effects[i] / variance; !(variance > 0) {
 			effects[i] = 0

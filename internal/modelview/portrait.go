@@ -16,43 +16,44 @@ import (
 // ErrNoModel means that there is no posterior yet.
 var ErrNoModel = errors.New("there is no model yet")
 
-// Interval is the probability that the function lies between Low and High of a slice.
+// Interval is the probability with which the objective lies between Low and High of a Slice.
 const Interval = 0.95
 
-// deviations is the distance of Low and High from the mean, in standard deviations.
+// deviations is the distance of Low and High from the mean in standard deviations, for a
+// standardised objective.
 const deviations = 1.959964
 
-// Slice is the posterior of the objective along one parameter; all others have the values of one
-// design. All lists are as long as Values.
+// Slice is the posterior of the objective along one parameter, with all other parameters fixed at a
+// design. All slices have the length of Values.
 type Slice struct {
 	Parameter string
-	Values    []task.Value // ascending, or the choices in their order
+	Values    []task.Value // ascending numbers, or the choices in their order
 
-	// Mean, Low and High are in the objective's units. Low and High refer to the function itself,
-	// without the noise of an observation; it lies between them with probability Interval.
+	// Mean is the posterior mean. Low and High are the bounds between which the objective lies with
+	// probability Interval, without the noise of an observation. All are in the objective's units.
 	Mean, Low, High []float64
 
 	Feasible []float64 // probability that all constraints are satisfied; nil if the task has none
 }
 
-// Contour is the posterior of the objective over two parameters; all others have the values of one
-// design.
+// Contour is the posterior of the objective over two parameters, with all others fixed at a design.
 type Contour struct {
 	X, Y            string
 	Xs, Ys          []task.Value
-	Mean, Deviation [][]float64 // in the objective's units; a row for each of Ys, with a number for each of Xs
+	Mean, Deviation [][]float64 // in the objective's units; one row for each of Ys, with one number for each of Xs
 }
 
-// View is a model for display. It is immutable.
+// View computes slices, contours and importance from the posterior of one strategy.View. It is
+// immutable.
 type View struct {
 	view  strategy.View
 	units surrogate.Units
 	sign  float64
-	space *task.Space // with the same parameters; every combination is a design
+	space *task.Space // the task's space without its listing, so that every combination of values is a design
 }
 
-// New returns a View of a view whose posterior uses all its outcomes. Without a posterior the error
-// is ErrNoModel.
+// New returns a View of a strategy.View whose posterior includes all of its outcomes. Without a
+// posterior the error is ErrNoModel.
 func New(view strategy.View) (*View, error) {
 	if view.Posterior == nil {
 		return nil, ErrNoModel
@@ -68,9 +69,10 @@ func New(view strategy.View) (*View, error) {
 	return &View{view, units, view.Task.Goal.Sign(), space}, nil
 }
 
-// Slices returns a slice for each parameter through a design. Each has all values of its parameter,
-// but at most points, two or more, evenly on its scale; all choices are included. If ctx ends
-// before that, it returns the error of ctx.
+// Slices returns one slice for each parameter, with all other parameters fixed at a design. A slice
+// has all values of its parameter if these are choices or at most points, which must be at least
+// two. Otherwise it has points values, evenly spaced on the parameter's scale. The error is that of
+// ctx.
 func (p *View) Slices(ctx context.Context, through task.Design, points int) ([]Slice, error) {
 	var all []Slice
 	center := p.view.Task.Space.Encode(through)
@@ -96,8 +98,8 @@ func (p *View) slice(center []float64, parameter int, name string, points int) S
 	return s
 }
 
-// Contour returns that of two different parameters through a design, with as many values each as in
-// Slices.
+// Contour returns the contour of two different parameters, with all others fixed at a design. The
+// numbers of values are those of Slices.
 func (p *View) Contour(ctx context.Context, through task.Design, x, y string, points int) (Contour, error) {
 	c := Contour{X: x, Y: y}
 	across, err := p.index(x)
@@ -138,8 +140,9 @@ func (p *View) index(name string) (int, error) {
 	return i, nil
 }
 
-// along returns encoded designs that differ from center in only one parameter. Its values are
-// evenly spaced on the parameter's scale, or fewer if ints lie closer than that.
+// along returns encoded designs that differ from center only in one parameter. Its values are
+// evenly spaced on the parameter's scale. There are fewer than points if several of them would be
+// the same int.
 func (p *View) along(center []float64, parameter, points int) (all [][]float64) {
 	block := p.space.Blocks()[parameter]
 	add := func(set func(x []float64)) {
@@ -154,7 +157,7 @@ func (p *View) along(center []float64, parameter, points int) (all [][]float64) 
 			add(func(x []float64) { x[block.Start+choice] = 1 })
 		}
 	case task.Int:
-		last := int64(-1) // of the values so far
+		last := int64(-1) // number of the last value added
 		for k := range min(block.Count, int64(points)) {
 			number, share := k, float64(k)/float64(points-1)
 			switch {
@@ -177,8 +180,9 @@ func (p *View) along(center []float64, parameter, points int) (all [][]float64) 
 	return all
 }
 
-// predict returns values in the objective's units. In the bent tail, deviations differ on both
-// sides; therefore it converts low and high and not their distance.
+// predict returns the posterior mean of an encoded design and the bounds of Slice, in the
+// objective's units. It converts both bounds, because the conversion is not linear in the tail of
+// bad outcomes, so their distances from the mean differ.
 func (p *View) predict(x []float64) (mean, low, high float64) {
 	mean, variance := p.view.Posterior.Predict(x)
 	sd := math.Sqrt(max(variance, 0))

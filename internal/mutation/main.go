@@ -1,12 +1,13 @@
-// Command mutation checks that the tests of the quick level catch known faults.
+// Command mutation checks that the tests of the quick level detect known faults.
 //
 //	go run ./internal/mutation [PATCH...]
 //
-// Each file in patches is one fault of a formula: lines that name the fault, its source and the
-// packages whose tests must catch it, and a patch. The command applies the patch to copies of the
-// files and runs the tests with these copies in place of the files (go test -overlay), so that the
-// working tree stays as it is. It fails if the tests fail without a patch, and if a patch does not
-// apply, does not compile or survives. PATCH selects patches by a part of their names.
+// Each file in patches contains one fault of a formula: lines that describe the fault, its source and
+// the packages whose tests must detect it, followed by a patch. The command applies the patch to copies
+// of the files and runs the tests with these copies in place of the files (go test -overlay). So the
+// working tree does not change. It fails if the tests fail without a patch. It also fails if a patch
+// does not apply, does not compile, or is not detected by any test. PATCH selects the patches whose
+// names contain it.
 //
 // It must run in the root of the module, and needs git.
 package main
@@ -41,8 +42,8 @@ func main() {
 	}
 }
 
-// run checks the patches of a folder in the module at root, prints a line for each, and returns the
-// number of those that no test catches.
+// run checks the patches of a folder in the module at root, and prints a line for each. It returns
+// the number of patches that failed: no test detects them, or they do not apply or compile.
 func run(ctx context.Context, root, folder string, selected []string) (failed int, err error) {
 	files, err := filepath.Glob(filepath.Join(root, folder, "*.patch"))
 	if err != nil {
@@ -104,13 +105,13 @@ func matches(name string, selected []string) bool {
 	return len(selected) == 0
 }
 
-// mutant is one fault.
+// mutant is a fault: a patch, with the packages whose tests must detect it.
 type mutant struct {
-	root     string // of the module
-	file     string // of the patch
+	root     string // root of the module
+	file     string // path of the patch
 	name     string
-	packages []string // whose tests must catch it
-	changed  []string // files, relative to root
+	packages []string // packages whose tests must detect the fault
+	changed  []string // changed files, relative to root
 }
 
 var (
@@ -140,7 +141,7 @@ func read(root, file string) (mutant, error) {
 	return m, nil
 }
 
-// check returns the test that catches the mutant, or the reason why none does.
+// check returns the name of the test that detects the mutant, or an error if none does.
 func (m mutant) check(ctx context.Context) (test string, err error) {
 	dir, err := os.MkdirTemp("", "mutation")
 	if err != nil {
@@ -165,8 +166,8 @@ func (m mutant) check(ctx context.Context) (test string, err error) {
 	return "", errSurvives
 }
 
-// apply writes changed copies of the files to dir, and returns the file that maps the originals to
-// them.
+// apply writes patched copies of the changed files to dir. It returns the path of the overlay file,
+// which maps the original files to the copies.
 func (m mutant) apply(ctx context.Context, dir string) (overlay string, err error) {
 	replace := map[string]string{}
 	for _, name := range m.changed {
@@ -190,7 +191,7 @@ func (m mutant) apply(ctx context.Context, dir string) (overlay string, err erro
 	}
 	apply := exec.CommandContext(ctx, "git", "apply", patch)
 	apply.Dir = dir
-	apply.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)) // dir is no repository
+	apply.Env = append(os.Environ(), "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir)) // so that git does not use a repository above dir
 	if out, err := apply.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", errApply, bytes.TrimSpace(out))
 	}
@@ -208,7 +209,7 @@ func goTest(ctx context.Context, root string, args ...string) (out []byte, err e
 	return test.CombinedOutput()
 }
 
-// failedTest returns the name of the first failed test.
+// failedTest returns the name of the first failed test in the output of go test.
 func failedTest(out []byte) string {
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		if name, ok := strings.CutPrefix(strings.TrimSpace(lines.Text()), "--- FAIL: "); ok {

@@ -25,7 +25,7 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// DefaultListen returns the default listen addresses of a node: any free port of every interface,
+// DefaultListen returns the default listen addresses of a node: any free port on every interface,
 // by QUIC and TCP.
 func DefaultListen() []string {
 	return []string{
@@ -39,18 +39,18 @@ func DefaultListen() []string {
 // MaxConnections is the maximum number of connections that a node keeps.
 const MaxConnections = 64
 
-// Config holds the differences between hosts.
+// Config holds the settings in which hosts differ.
 type Config struct {
 	Key         crypto.PrivKey
 	Listen      []string
 	Traffic     metrics.Reporter
-	Connections int                     // number above which the least useful are closed
+	Connections int                     // maximum number of connections; above it, the least valuable ones are closed
 	Gate        connmgr.ConnectionGater // nil: all connections are allowed
-	Relayed     bool                    // also reaches and is reached through hubs
+	Relayed     bool                    // the host uses hubs to reach peers and to be reached
 	Options     []libp2p.Option
 }
 
-// New returns a host that listens.
+// New creates a host and starts to listen.
 func New(c Config) (host.Host, error) {
 	addresses, err := peeraddr.ParseListen(c.Listen)
 	if err != nil {
@@ -62,13 +62,13 @@ func New(c Config) (host.Host, error) {
 	}
 	options := []libp2p.Option{
 		libp2p.Identity(c.Key),
-		libp2p.NoListenAddrs, // libp2p never closes a host that cannot listen when it starts
+		libp2p.NoListenAddrs, // Listen is called below, because libp2p does not close a host that fails to listen at its creation
 		libp2p.Transport(libp2pquic.NewTransport),
 		libp2p.Transport(tcp.NewTCPTransport),
 		libp2p.ConnectionManager(manager),
 		libp2p.BandwidthReporter(c.Traffic),
 		libp2p.UserAgent("fbo-node"),
-		libp2p.DisableMetrics(), // libp2p's metrics are shared by all nodes of a process
+		libp2p.DisableMetrics(), // all nodes of a process would share libp2p's metrics
 	}
 	if c.Gate != nil {
 		options = append(options, libp2p.ConnectionGater(c.Gate))
@@ -89,8 +89,8 @@ func New(c Config) (host.Host, error) {
 	return h, nil
 }
 
-// directFirst delays dialling a peer's relayed addresses by half a second. libp2p does so only if
-// another address is public.
+// directFirst delays dials to a peer's relayed addresses by half a second. libp2p itself does so
+// only if another address is public.
 func directFirst(addresses []multiaddr.Multiaddr) []network.AddrDelay {
 	ranked := swarm.DefaultDialRanker(addresses)
 	through := func(a network.AddrDelay) bool {
@@ -108,14 +108,15 @@ func directFirst(addresses []multiaddr.Multiaddr) []network.AddrDelay {
 	return ranked
 }
 
-// FullAddresses returns the addresses of a host, each with its ID; none without a host.
+// FullAddresses returns the addresses of a host, each with the host's ID. It returns none if the
+// host is nil.
 func FullAddresses(h host.Host) []string {
 	if h == nil {
 		return nil
 	}
 	addresses, err := peer.AddrInfoToP2pAddrs(&peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
 	if err != nil {
-		return nil // a host's own addresses are always valid
+		return nil // cannot happen: a host's own addresses are valid
 	}
 	texts := make([]string, len(addresses))
 	for i, address := range addresses {
@@ -124,13 +125,14 @@ func FullAddresses(h host.Host) []string {
 	return texts
 }
 
-// Limits of the pause between attempts to reach a configured peer or to reserve a place at a hub.
+// Limits of the pause between attempts to reach a configured peer, or to get a reservation at a
+// hub.
 const (
 	ShortestPause = time.Second
 	LongestPause  = 30 * time.Second
 )
 
-// MaxReason is the maximum number of displayed characters of an error that may quote a peer.
+// MaxReason is the maximum number of characters of a displayed error that may quote a peer.
 const MaxReason = 2000
 
 // DialReason returns libp2p's report of several lines as one line, without the repeated parts.

@@ -11,13 +11,13 @@ import (
 	"github.com/libp2p/go-libp2p/x/rate"
 )
 
-// ConnectionRate is the permitted number of connections per second from one IP address, after a
-// burst of as many as may stay open.
+// ConnectionRate is the number of connections per second that one IP address may open, after a
+// burst of as many as it may have open at the same time.
 const ConnectionRate = 2
 
-// NewResources returns libp2p's resource manager with other limits per IP address. libp2p's limit,
-// eight connections, is too low for a hub with many nodes behind one NAT. It is also too low for a
-// node, for which all connections that a hub relays come from the hub's address.
+// NewResources returns libp2p's resource manager with a limit of perAddress connections per IP
+// address. libp2p's default, eight, is too low for a hub with many nodes behind one NAT. It is also
+// too low for a node, since all connections that a hub relays come from the hub's address.
 func NewResources(perAddress int, limits rcmgr.PartialLimitConfig) (network.ResourceManager, error) {
 	scaling := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&scaling)

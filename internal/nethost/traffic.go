@@ -9,8 +9,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 )
 
-// Traffic counts the bytes on all streams. libp2p's own counter is updated only every second, and
-// therefore misses a short run.
+// Traffic counts the bytes on all streams. libp2p's own counter is updated only once per second, so
+// it would miss a short run.
 type Traffic struct {
 	Sent, Received atomic.Int64
 }
@@ -20,7 +20,8 @@ var _ metrics.Reporter = (*Traffic)(nil)
 func (t *Traffic) LogSentMessage(bytes int64) { t.Sent.Add(bytes) }
 func (t *Traffic) LogRecvMessage(bytes int64) { t.Received.Add(bytes) }
 
-// The rest of the interface splits the same bytes by peer and protocol, which is not needed.
+// The other methods of the interface report the same bytes by peer and protocol, which nothing here
+// needs.
 
 func (t *Traffic) LogSentMessageStream(int64, protocol.ID, peer.ID) {}
 func (t *Traffic) LogRecvMessageStream(int64, protocol.ID, peer.ID) {}

@@ -1,4 +1,4 @@
-// Package peeraddr reads the addresses that users write: of peers, of hubs, and to listen on.
+// Package peeraddr parses the addresses that users write: of peers, of hubs, and to listen on.
 package peeraddr
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 )
 
-// ParsePeers reads addresses of the form /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo….
+// ParsePeers parses addresses of the form /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo….
 func ParsePeers(addresses []string) ([]peer.AddrInfo, error) {
 	var list []multiaddr.Multiaddr
 	for _, text := range addresses {
@@ -25,7 +25,8 @@ func ParsePeers(addresses []string) ([]peer.AddrInfo, error) {
 	return peer.AddrInfosFromP2pAddrs(list...)
 }
 
-// ParseHubs reads addresses of hubs, in the form of ParsePeers. A hub cannot be behind another.
+// ParseHubs parses addresses of hubs, in the form of ParsePeers. It rejects relayed addresses,
+// since a hub cannot be reached through another hub.
 func ParseHubs(addresses []string) ([]peer.AddrInfo, error) {
 	hubs, err := ParsePeers(addresses)
 	if err != nil {
@@ -39,8 +40,7 @@ func ParseHubs(addresses []string) ([]peer.AddrInfo, error) {
 	return hubs, nil
 }
 
-// ParseListen reads addresses to listen on. Only the start of a host shows whether it can listen on
-// them.
+// ParseListen parses addresses to listen on. It does not check whether a host can listen on them.
 func ParseListen(texts []string) ([]multiaddr.Multiaddr, error) {
 	var addresses []multiaddr.Multiaddr
 	for _, text := range texts {

@@ -24,37 +24,36 @@ import (
 	"github.com/fbo-node/fbo/internal/tasknames"
 )
 
-// Errors of a probe.
+// Errors of Probe and From.
 var (
-	// ErrPeerAddress: the address is invalid; nothing was sent.
+	// ErrPeerAddress means that the address is invalid; nothing was sent.
 	ErrPeerAddress = errors.New("not an address of a peer")
-	// ErrUnreachable: no peer answered there.
+	// ErrUnreachable means that no peer answered at the address.
 	ErrUnreachable = errors.New("no answer")
-	// ErrClock: one of the two hosts refuses the certificate of the other, because their clocks
-	// differ by more than an hour.
+	// ErrClock means that one host rejected the other's certificate because their clocks differ by
+	// more than an hour.
 	ErrClock = errors.New("the clocks differ by more than an hour")
-	// ErrWrongPeer: another peer than the named one answered.
+	// ErrWrongPeer means that a peer with another ID answered.
 	ErrWrongPeer = errors.New("another peer answers there")
 )
 
 // Reach is the result of a probe.
 type Reach struct {
 	ID      peer.ID
-	Address string        // the one that answered, which names the transport
-	RTT     time.Duration // of one ping
-	Agent   string        // name of the peer's program, sanitized for display
-	Tasks   []string      // IDs of the tasks that it advertises, sorted; one that it is just joining may be missing
-	Tags    []string      // the same for tasks that it has joined by invitation; see invitation.Keys.Tag
-	Named   []string      // those of them with the requested name, sorted
+	Address string        // address that answered; it shows the transport
+	RTT     time.Duration // round-trip time of one ping
+	Agent   string        // name of the peer's program, sanitised for display
+	Tasks   []string      // sorted IDs of the tasks that the peer advertises; a task that it is just joining may be missing
+	Tags    []string      // sorted tags of the tasks that it has joined by invitation; see invitation.Keys.Tag
+	Named   []string      // sorted IDs of those Tasks that have the requested name
 }
 
 const maxAgent = 100 // characters of a program's name
 
-// Probe connects once to the peer at an address of the form that Node.Peers accepts, under a new
-// identity. It therefore affects neither a running node of the same machine nor the peer's
-// knowledge of that node. If taskName is not empty, it asks which of the peer's tasks have that
-// name. Errors wrap ErrPeerAddress, ErrUnreachable, ErrClock or ErrWrongPeer; the context limits
-// the duration.
+// Probe connects once to the peer at an address, which has the form of those in Node.Peers. It uses
+// a new identity, so that it affects neither a running node on this machine nor what the peer knows
+// of that node. If taskName is not empty, it asks which of the peer's tasks have that name. Errors
+// wrap ErrPeerAddress, ErrUnreachable, ErrClock or ErrWrongPeer. The context limits the duration.
 func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	if ctx == nil {
 		return Reach{}, errors.New("Probe needs a context, got nil; context.Background() is one without an end")
@@ -75,11 +74,11 @@ func Probe(ctx context.Context, address, taskName string) (Reach, error) {
 	return From(ctx, h, targets[0], taskName)
 }
 
-// probeTries is the number of attempts for a connection that the peer ends at once: the reason that
-// it sends is lost if the connection is reset before it is read.
+// probeTries is the number of attempts if the peer ends each connection immediately. One is not
+// sufficient: the peer's reason is lost if the connection is reset before the reason is read.
 const probeTries = 4
 
-// From is Probe from a host, for a peer with known addresses.
+// From is Probe with an existing host, for a peer with known addresses.
 func From(ctx context.Context, h host.Host, target peer.AddrInfo, taskName string) (r Reach, err error) {
 	for range probeTries {
 		if r, err = probeOnce(ctx, h, target, taskName); err == nil || !endedByPeer(err) {
@@ -92,8 +91,8 @@ func From(ctx context.Context, h host.Host, target peer.AddrInfo, taskName strin
 	return r, err
 }
 
-// endedByPeer reports whether the peer ended an established connection without a reason that this
-// host has read. The errors are text only.
+// endedByPeer reports whether the peer ended an established connection, and this host did not get a
+// reason. libp2p returns such errors only as text.
 func endedByPeer(err error) bool {
 	return errors.Is(err, ErrUnreachable) &&
 		(strings.Contains(err.Error(), "connection reset by peer") || strings.Contains(err.Error(), "connection failed"))
@@ -116,7 +115,8 @@ func probeOnce(ctx context.Context, h host.Host, target peer.AddrInfo, taskName 
 	if err != nil {
 		select {
 		case c := <-connections:
-			// The host no longer holds a connection that the peer has ended, nor the reason.
+			// The host forgets a connection that the peer has ended, and with it the reason. The
+			// connection itself still returns it.
 			_, ended := c.NewStream(ctx)
 			if ended != nil && otherTime(ended) {
 				err = fmt.Errorf("%w: %s", ErrClock, sanitize.Text(ended.Error(), nethost.MaxReason))
@@ -127,14 +127,14 @@ func probeOnce(ctx context.Context, h host.Host, target peer.AddrInfo, taskName 
 	return r, err
 }
 
-// otherTime reports whether an error of a connection is about the time of a certificate: this host
-// refuses that of the peer, or the peer that of this host. Both errors are text only: libp2p wraps
-// neither.
+// otherTime reports whether an error concerns the validity period of a certificate: this host
+// rejected the peer's certificate, or the peer rejected this host's. libp2p returns both errors
+// only as text.
 func otherTime(err error) bool {
 	return strings.Contains(err.Error(), "certificate has expired or is not yet valid") || strings.Contains(err.Error(), "tls: bad certificate")
 }
 
-// explainDial distinguishes a wrong peer, different clocks and a missing answer.
+// explainDial returns an error that wraps ErrWrongPeer, ErrClock or ErrUnreachable.
 func explainDial(err error) error {
 	var dial *swarm.DialError
 	if errors.As(err, &dial) {
@@ -171,10 +171,10 @@ func reachOf(ctx context.Context, h host.Host, id peer.ID, taskName string) (Rea
 		name, _ := program.(string)
 		r.Agent = sanitize.Text(name, maxAgent)
 	}
-	p := tasknames.Of(h, id) // known, since Connect waits for identification
+	p := tasknames.Of(h, id) // the tasks are known, since Connect waits for libp2p's identify protocol
 	r.Tasks, r.Tags = p.Tasks, p.Tags
 	if taskName != "" && p.Answers {
-		// Without an answer the names stay unknown.
+		// If the peer does not answer, Named remains empty.
 		r.Named, _ = tasknames.Query(ctx, h, id, taskName, p.Tasks)
 	}
 	return r, nil

@@ -1,10 +1,10 @@
-// Package ratelimitlog limits the effects of peers on logs: control characters for terminals, text
-// that looks like a line of its own, and large volumes.
+// Package ratelimitlog limits what peers can write into logs: control characters for terminals, text
+// that looks like a separate line, and large amounts.
 //
-// A [Handler] makes all text of a record printable and limits its length. A record below the level
-// of a warning, or one that names a peer, has a kind (its message) and a peer. A [Limit] sets how
-// many of these are written. The next written record has the number of omitted ones as left_out, or
-// a record of its own has it. At the level of debugging nothing is omitted.
+// A [Handler] makes all text of a record printable and limits its length. It also limits the rate of
+// records about peers, and of all records below the level of warnings, by a [Limit] for each message
+// and peer. The next record of that kind has the number of omitted records in the attribute left_out;
+// without a next record, a separate record reports it. Records of debug level are never omitted.
 package ratelimitlog
 
 import (
@@ -20,18 +20,19 @@ import (
 )
 
 const (
-	maxText = 500 // characters of a message or an attribute
+	maxText = 500 // maximum number of characters of a message or an attribute
 
-	reportInterval = time.Minute // shortest interval between reports of omitted records
+	reportInterval = time.Minute // minimum time between reports of omitted records
 )
 
-// peerKeys are the attributes that name a peer, in fbo's and libp2p's records.
+// peerKeys has the attributes that contain a peer in records of fbo and libp2p.
 var peerKeys = map[string]bool{"peer": true, "remote_peer": true, "peerID": true, "peer_id": true, "to": true, "from": true}
 
-// Handler passes records on. Handlers derived by WithAttrs and WithGroup share its limit.
+// Handler is a slog.Handler that passes limited records to another one. Handlers from WithAttrs and
+// WithGroup share its limit.
 type Handler struct {
 	next  slog.Handler
-	peer  string // that all records are about
+	peer  string // peer from WithAttrs, which all records of this handler are about
 	shown *shown
 }
 
@@ -45,7 +46,7 @@ type shown struct {
 
 var _ slog.Handler = Handler{}
 
-// New returns a handler with a limit of its own.
+// New returns a handler with its own limit.
 func New(next slog.Handler) Handler { return newHandler(next, time.Now) }
 
 func newHandler(next slog.Handler, now func() time.Time) Handler {
@@ -57,8 +58,9 @@ func (h Handler) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.next.Enabled(ctx, level)
 }
 
-// isClosedListener reports whether libp2p logs the orderly close of a TCP listener as an error: its
-// upgrader may return an error that is not transport.ErrListenerClosed.
+// isClosedListener reports whether a record is libp2p's error about the regular close of a TCP
+// listener. libp2p logs it because its upgrader may return an error that is not
+// transport.ErrListenerClosed.
 func isClosedListener(record slog.Record) (closed bool) {
 	if record.Message != "swarm listener accept error" {
 		return false
@@ -97,7 +99,8 @@ func (h Handler) Handle(ctx context.Context, record slog.Record) error {
 	return h.next.Handle(ctx, clean)
 }
 
-// allow reports whether to write a record, and how many similar ones were omitted before.
+// allow reports whether to write a record, and the number of similar records that were omitted
+// before it.
 func (h Handler) allow(record slog.Record, message string) (left int, ok bool) {
 	about := h.peer
 	record.Attrs(func(a slog.Attr) bool {
@@ -112,8 +115,8 @@ func (h Handler) allow(record slog.Record, message string) (left int, ok bool) {
 	return h.shown.limit.Allow(message, about)
 }
 
-// Tell writes the number of omitted records that no record has reported yet. Handle calls it once
-// per reportInterval. The owner of a log calls it last.
+// Tell writes the numbers of omitted records that no other record has reported. Handle does the
+// same once per reportInterval. The owner of a log must call Tell at the end.
 func (h Handler) Tell(ctx context.Context) { h.tell(ctx, true) }
 
 func (h Handler) tell(ctx context.Context, atOnce bool) {
@@ -131,7 +134,7 @@ func (h Handler) tell(ctx context.Context, atOnce bool) {
 	for message, count := range s.limit.Left() {
 		r := slog.NewRecord(now, slog.LevelWarn, "records were left out", 0)
 		r.AddAttrs(slog.String("like", message), slog.Int("left_out", count))
-		_ = h.next.Handle(ctx, r) // ignored, as for any other record
+		_ = h.next.Handle(ctx, r) // errors are ignored, as for other records
 	}
 }
 
@@ -154,14 +157,14 @@ func (h Handler) WithGroup(name string) slog.Handler {
 	return h
 }
 
-// readable returns the attribute with all text made printable. Errors become their texts, because
-// handlers that marshal values write most errors as {}.
+// readable returns the attribute with printable text only. It replaces errors by their texts,
+// because handlers that marshal values write most errors as {}.
 func readable(a slog.Attr) slog.Attr {
 	a.Value = a.Value.Resolve()
 	switch a.Value.Kind() {
 	case slog.KindString:
 		a.Value = slog.StringValue(sanitize.Text(a.Value.String(), maxText))
-	case slog.KindDuration: // which handlers write in nanoseconds
+	case slog.KindDuration: // handlers write durations in nanoseconds
 		a.Value = slog.StringValue(rounded(a.Value.Duration()).String())
 	case slog.KindGroup:
 		group := make([]slog.Attr, len(a.Value.Group()))
@@ -183,8 +186,8 @@ func readable(a slog.Attr) slog.Attr {
 
 const longestWord = 24
 
-// Shape returns the kind of a message for people: its words without those that have digits or more
-// than longestWord bytes, such as numbers and peer IDs.
+// Shape returns the kind of a message for users: its words, without those that vary. These are
+// words that have digits or more than longestWord bytes, such as numbers and peer IDs.
 func Shape(message string) string {
 	var words []string
 	for word := range strings.FieldsSeq(message) {

@@ -7,17 +7,19 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits of written records: a burst and then one per pause, for each kind and peer, and for each
-// kind over all peers. The second limit is needed because an attacker can use many identities.
+// Limits on written records: after a burst, one record per pause. There is one limit for each kind
+// and peer, and one for each kind over all peers. The second is needed because an attacker can use
+// many identities.
 const (
 	peerBurst, peerPause = 20, time.Minute
 	kindBurst, kindPause = 100, 10 * time.Second
 
-	maxKinds = 256  // further kinds count as one
-	maxPeers = 1024 // per kind; further peers count as one
+	maxKinds = 256  // all further kinds count as one
+	maxPeers = 1024 // peers per kind; all further peers count as one
 )
 
-// Limit limits how often a message is logged. It is safe for concurrent use.
+// Limit limits the rate of messages of each kind, and of each kind and peer. It is safe for
+// concurrent use.
 type Limit struct {
 	now func() time.Time
 
@@ -25,25 +27,26 @@ type Limit struct {
 	kinds map[string]*kind
 }
 
-// kind is one kind of message.
+// kind holds the limits of one kind of message.
 type kind struct {
 	account
 	peers map[string]*account
 }
 
-// account holds a limiter, and the number of records omitted since the last written one.
+// account holds a limiter, and the number of records omitted since the last one that was written.
 type account struct {
 	limiter *rate.Limiter
 	left    int
 }
 
-// NewLimit returns a limit that uses the real clock.
+// NewLimit returns a Limit with the real clock.
 func NewLimit() *Limit { return newLimit(time.Now) }
 
 func newLimit(now func() time.Time) *Limit { return &Limit{now: now, kinds: map[string]*kind{}} }
 
-// Allow reports whether to log a message of a kind about a peer, and if so, how many similar ones
-// were omitted before. The empty peer stands for no peer.
+// Allow reports whether to write a message of the given kind (name) about a peer. If so, left is
+// the number of similar messages that were omitted before. An empty peer means that the message is
+// about no peer.
 func (l *Limit) Allow(name, peer string) (left int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -63,8 +66,8 @@ func (l *Limit) Allow(name, peer string) (left int, ok bool) {
 	return left, true
 }
 
-// Left returns, for each kind, how many omitted messages have not been reported, and marks them as
-// reported.
+// Left returns, for each kind, the number of omitted messages that have not been reported, and sets
+// these numbers to zero.
 func (l *Limit) Left() map[string]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

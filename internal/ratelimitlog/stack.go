@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	stackKey  = "stack" // of the attribute with the stack of a panic
+	stackKey  = "stack" // key of the attribute with the stack of a panic
 	maxFrames = 40
 )
 
-// stackOf returns the stack of a record; it is empty without one.
+// stackOf returns the stack in a record's attributes, or "" if there is none.
 func stackOf(record slog.Record) (stack string) {
 	record.Attrs(func(a slog.Attr) bool {
 		if a.Key == stackKey {
@@ -24,18 +24,19 @@ func stackOf(record slog.Record) (stack string) {
 	return stack
 }
 
-// lines returns a stack of package debug with one line per frame: function and position, from the
-// panic on. It becomes part of the message, because most handlers quote attributes.
+// lines formats a stack of package debug with one line per frame: its function and position. It
+// begins at the panic. The result becomes part of the message, because most handlers quote
+// attributes.
 func lines(stack string) string {
 	var frames []string
 	all := strings.Split(strings.TrimSpace(stack), "\n")
-	for i := 1; i+1 < len(all); i += 2 { // after the line of the goroutine
+	for i := 1; i+1 < len(all); i += 2 { // the first line names the goroutine
 		function := all[i]
 		if strings.HasSuffix(function, ")") {
 			function = function[:strings.LastIndexByte(function, '(')] // without the arguments
 		}
 		if function == "panic" {
-			frames = nil // earlier frames belong to the recovery
+			frames = nil // the frames before this one belong to the recovery of the panic
 			continue
 		}
 		place, _, _ := strings.Cut(strings.TrimSpace(all[i+1]), " +0x")
@@ -47,7 +48,7 @@ func lines(stack string) string {
 	return strings.Join(frames, "\n")
 }
 
-// rounded returns a duration with at least three digits.
+// rounded rounds a duration to at least three significant digits.
 func rounded(d time.Duration) time.Duration {
 	for _, unit := range []time.Duration{time.Second, time.Millisecond, time.Microsecond} {
 		if d.Abs() >= 100*unit {

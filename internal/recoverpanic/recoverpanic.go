@@ -1,8 +1,8 @@
-// Package recoverpanic calls code of other packages and turns its panic into an error.
+// Package recoverpanic calls code of other packages and converts a panic into an error.
 //
-// It recovers panics of the goroutine that makes the call. A goroutine that the called code starts
-// must pass on its own panics. Errors for which the runtime ends the process, such as two
-// goroutines writing to one map, cannot be recovered.
+// It recovers panics only in the goroutine that makes the call. If the called code starts goroutines,
+// it must recover their panics itself and repeat them in the calling goroutine. Errors for which the
+// runtime ends the process, such as concurrent writes to a map, cannot be recovered.
 package recoverpanic
 
 import (
@@ -12,14 +12,15 @@ import (
 
 // Panic is the error of a call that panicked.
 type Panic struct {
-	Who   string // in plain words: whose code it is, such as "the strategy"
-	Value any    // what the code panicked with
-	Stack []byte // of the goroutine that panicked, for the log
+	Who   string // name of the called code, such as "the strategy"
+	Value any    // argument of panic
+	Stack []byte // stack of the goroutine that panicked, for the log
 }
 
 func (p *Panic) Error() string { return fmt.Sprintf("%s panicked: %v", p.Who, p.Value) }
 
-// Call returns what f returns, or a [*Panic] and the zero value when f panics.
+// Call returns the results of f. If f panics, it returns a [*Panic] and the zero value. The
+// argument who names the called code.
 func Call[T any](who string, f func() (T, error)) (result T, err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -30,8 +31,8 @@ func Call[T any](who string, f func() (T, error)) (result T, err error) {
 	return f()
 }
 
-// panicOf keeps the stack of a panic that was contained before and passed on, as from
-// another goroutine.
+// panicOf returns the Panic of a recovered value. If the value is itself a *Panic, for example one
+// that f repeats from another goroutine, it keeps the original value and stack.
 func panicOf(who string, value any) *Panic {
 	if before, ok := value.(*Panic); ok {
 		return &Panic{who, before.Value, before.Stack}

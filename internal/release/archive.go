@@ -18,9 +18,9 @@ import (
 	"time"
 )
 
-// file is a file in an archive.
+// file is a file for an archive.
 type file struct {
-	name       string // with slashes
+	name       string // path in the archive, with slashes
 	data       []byte
 	executable bool
 }
@@ -32,7 +32,7 @@ func (f file) mode() fs.FileMode {
 	return 0o644
 }
 
-// read returns a file with its name in an archive.
+// read returns the file at the path from, with the given name in an archive.
 func read(from, name string) (file, error) {
 	info, err := os.Lstat(from)
 	if err != nil {
@@ -45,8 +45,8 @@ func read(from, name string) (file, error) {
 	return file{name, data, info.Mode()&0o111 != 0}, err
 }
 
-// pack makes an archive of files under one folder, a zip or a tar.gz by its name. Its bytes
-// depend on the arguments only, and not on the order of the files.
+// pack writes an archive with the files in one folder. It is a zip or a tar.gz, depending on its
+// name. Its bytes depend only on the arguments, and not on the order of the files.
 func pack(archive, folder string, at time.Time, files []file) error {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
@@ -103,14 +103,14 @@ func packZip(w io.Writer, folder string, at time.Time, files []file) error {
 	return z.Close()
 }
 
-// sumsFile is for `sha256sum --check`.
+// sumsFile is the name of the file with checksums, for `sha256sum --check`.
 const sumsFile = "SHA256SUMS"
 
-// sum is the SHA-256 of a file, in hexadecimal digits.
+// sum is the SHA-256 of a file in hexadecimal digits, with the name of the file.
 type sum struct{ digits, name string }
 
-// sumsOf returns the sums of a folder's files, in the order of their names, without the file of
-// sums itself.
+// sumsOf returns the checksums of the files in a folder, sorted by name. It omits the file of
+// checksums itself.
 func sumsOf(dir string) (all []sum, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -129,7 +129,7 @@ func sumsOf(dir string) (all []sum, err error) {
 	return all, nil
 }
 
-// writeSums writes the file of sums.
+// writeSums writes the file of checksums of a folder.
 func writeSums(dir string) error {
 	all, err := sumsOf(dir)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// platform is a system and processor for which a program is built.
+// platform is an operating system and processor for which the program is built.
 type platform struct {
-	name       string // in the names of files; if there is a wheel, as in python/build_wheels.py
+	name       string // used in names of files; a platform with a wheel has the same name in python/build_wheels.py
 	goos, arch string
 	wheel      bool
 }
@@ -27,7 +27,7 @@ var platforms = []platform{
 	{"windows-amd64", "windows", "amd64", true},
 }
 
-// platformsOf returns the platforms with these names, or without names all.
+// platformsOf returns the platforms with these names, or all platforms if there are no names.
 func platformsOf(names []string) (some []platform, err error) {
 	var known []string
 	for _, p := range platforms {
@@ -51,7 +51,8 @@ func (p platform) program() string {
 	return "fbo-node"
 }
 
-// folder returns the name of the archive without its ending, which is also that of its only folder.
+// folder returns the name of the archive without its ending. It is also the name of the only folder
+// in the archive.
 func (p platform) folder(version string) string { return "fbo-node-" + version + "-" + p.name }
 
 func (p platform) archive(version string) string {
@@ -61,12 +62,13 @@ func (p platform) archive(version string) string {
 	return p.folder(version) + ".tar.gz"
 }
 
-// environment returns the variables of a build: the user's own, except for those that affect the
-// result. An empty cache stands for Go's own.
+// environment returns the environment variables of a build. These are the user's, but variables
+// that affect the result have fixed values or are removed. An empty cache means Go's own build
+// cache.
 func environment(cache string, more ...string) []string {
 	fixed := []string{
 		"CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOARM=7", "GOFIPS140=off", "GOWORK=off",
-		"GOFLAGS=-buildvcs=true", // also overrides settings of `go env -w`
+		"GOFLAGS=-buildvcs=true", // also overrides the settings of `go env -w`
 	}
 	if cache != "" {
 		fixed = append(fixed, "GOCACHE="+cache)
@@ -81,14 +83,14 @@ func environment(cache string, more ...string) []string {
 		}
 		all = append(all, variable)
 	}
-	return append(all, fixed...) // the last one of a name counts
+	return append(all, fixed...) // if a name occurs twice, the last value applies
 }
 
 func (p platform) environment(cache string) []string {
 	return environment(cache, "GOOS="+p.goos, "GOARCH="+p.arch)
 }
 
-// command runs a program in a folder and shows its output.
+// command runs a program in a folder, and writes its output to standard error.
 func command(ctx context.Context, dir string, env []string, name string, args ...string) error {
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir, c.Env, c.Stdout, c.Stderr = dir, env, os.Stderr, os.Stderr
@@ -98,34 +100,34 @@ func command(ctx context.Context, dir string, env []string, name string, args ..
 	return nil
 }
 
-// sbomModule is the program that lists the components of a program.
+// sbomModule is the program that lists the components of a Go program (its SBOM).
 const sbomModule = "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0"
 
-// sbomTool builds that program and returns its path. Its hash is part of its lists, and therefore
-// it is built like ours.
+// sbomTool builds the program of sbomModule and returns its path. It uses fixed build settings,
+// because the lists contain the hash of that program.
 func sbomTool(ctx context.Context, dir string) (string, error) {
 	bin, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
-	// In a folder outside every module, as @ requires.
+	// go install with a version must run outside of all modules.
 	err = command(ctx, bin, environment("", "GOBIN="+bin), "go", "install", "-trimpath", sbomModule)
 	return filepath.Join(bin, "cyclonedx-gomod"), err
 }
 
 const wheelScript = "python/build_wheels.py"
 
-// builder makes releases of one source.
+// builder builds releases of one source.
 type builder struct {
 	source     source
 	platforms  []platform
-	everything bool   // all platforms
-	sbom       string // path of the program that lists components
-	python     string // interpreter that builds wheels; empty for none
+	everything bool   // all platforms are built
+	sbom       string // path of the program of sbomModule
+	python     string // Python interpreter that builds the wheels; empty: build none
 	temp       string
 }
 
-// build fills a folder. An empty cache stands for Go's own.
+// build writes all files of a release to a folder. An empty cache means Go's own build cache.
 func (b builder) build(ctx context.Context, out, cache string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
@@ -161,7 +163,7 @@ func (b builder) build(ctx context.Context, out, cache string) error {
 	return writeSums(out)
 }
 
-// at returns the target of links to files: the tag, or in a snapshot the commit.
+// at returns the version that links to files refer to: the tag or, in a snapshot, the commit.
 func (s source) at() string {
 	if s.snapshot {
 		return s.commit
@@ -169,7 +171,7 @@ func (s source) at() string {
 	return s.stamped
 }
 
-// forPlatform makes the archive of one platform, and the list of its program's components.
+// forPlatform builds the archive of one platform and the list of its program's components.
 func (b builder) forPlatform(ctx context.Context, p platform, stage, out, cache string) error {
 	built := filepath.Join(filepath.Dir(stage), p.name, p.program())
 	if err := b.compile(ctx, p, stage, built, cache); err != nil {
@@ -184,12 +186,13 @@ func (b builder) forPlatform(ctx context.Context, p platform, stage, out, cache 
 		return err
 	}
 	list := filepath.Join(out, p.folder(version)+".cdx.json")
-	// Modules are in Go's cache by now, and the list must be the same without a network.
+	// GOPROXY=off: the modules are already in Go's cache, and the list must not depend on the
+	// network.
 	return command(ctx, stage, append(p.environment(cache), "GOPROXY=off"), b.sbom, "app", "-json", "-noserial", "-notimestamp",
 		"-std", "-licenses", "-assert-licenses", "-main", "cmd/fbo-node", "-output", list, ".")
 }
 
-// compile builds the program, and checks that it will report the correct version.
+// compile builds the program, and verifies the version that the program will report.
 func (b builder) compile(ctx context.Context, p platform, stage, to, cache string) error {
 	err := command(ctx, stage, p.environment(cache), "go", "build", "-trimpath", "-ldflags", "-s -w -buildid=", "-o", to, "./cmd/fbo-node")
 	if err != nil {
@@ -205,7 +208,7 @@ func (b builder) compile(ctx context.Context, p platform, stage, to, cache strin
 	return nil
 }
 
-// contents returns what is in the archive of a platform.
+// contents returns the files for the archive of a platform.
 func (b builder) contents(ctx context.Context, p platform, stage, built, cache string) (all []file, err error) {
 	names := []string{"LICENSE", "README.md", "CHANGELOG.md"}
 	if p.goos == "linux" {
@@ -247,7 +250,7 @@ func (b builder) contents(ctx context.Context, p platform, stage, built, cache s
 	return append(all, program), err
 }
 
-// sources makes the archive of the sources.
+// sources builds the archive of the source code.
 func (b builder) sources(ctx context.Context, stage, out string) error {
 	names, err := filesOf(ctx, stage)
 	if err != nil {
@@ -266,11 +269,11 @@ func (b builder) sources(ctx context.Context, stage, out string) error {
 	return pack(filepath.Join(out, folder+"-source.tar.gz"), folder, b.source.time, files)
 }
 
-// licenceDir returns the folder with the licences of the modules in each platform's program, for
-// wheels.
+// licenceDir returns the folder with the licences of each platform's program, which the wheels
+// contain.
 func licenceDir(stage string) string { return filepath.Join(filepath.Dir(stage), "licences") }
 
-// wheels makes the Python wheels, if there are any.
+// wheels builds the Python wheels, if the source has them.
 func (b builder) wheels(ctx context.Context, stage, out, cache string) error {
 	if _, err := os.Stat(filepath.Join(stage, wheelScript)); err != nil || b.python == "" {
 		fmt.Println("no wheels")

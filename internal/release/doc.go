@@ -1,11 +1,11 @@
-// Command release makes the files that users download, into an empty folder:
+// Command release builds the files that users download, in an empty folder:
 //
 //	go run ./internal/release VERSION [--snapshot] [--twice] [--platform NAME]…
 //
-// It builds in a clone of the commit of the tag vVERSION, from which Go stamps version and revision
-// into the program; with --snapshot the working tree's files replace those of the clone. All files
-// that it writes have the time of the commit, so that the same commit and the same Go give the same
-// bytes. docs/releases.md describes how a release is made.
+// It builds in a clone of the commit with the tag vVERSION, so that Go records version and revision
+// in the program. With --snapshot the files of the working tree replace those of the clone. All files
+// in the archives have the time of the commit, so that the same commit and the same version of Go give
+// the same bytes. docs/releases.md describes how to make a release.
 //
-// It publishes nothing, signs nothing and makes no container image.
+// It publishes nothing, signs nothing and builds no container image.
 package main

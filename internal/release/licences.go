@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// licencesFile contains the licence texts that must accompany copies of the program.
+// licencesFile has the licence texts that must accompany copies of the program.
 const licencesFile = "THIRD_PARTY_LICENSES.txt"
 
 var (
@@ -20,10 +20,10 @@ var (
 	licenceFolder = regexp.MustCompile(`(?i)^(third_party_)?licen[cs]es$`)
 )
 
-// module is a module that is part of a program, and the folder of its files.
+// module is a module that is part of a program, with the folder of its files.
 type module struct{ name, dir string }
 
-// modulesOf returns the modules in the program of a platform, and Go's library.
+// modulesOf returns Go's standard library and the modules that are part of a platform's program.
 func modulesOf(ctx context.Context, p platform, stage, cache string) (all []module, err error) {
 	goTool := func(args ...string) (string, error) {
 		c := exec.CommandContext(ctx, "go", args...)
@@ -51,7 +51,8 @@ func modulesOf(ctx context.Context, p platform, stage, cache string) (all []modu
 	return append(all, vendored...), err
 }
 
-// vendoredIn returns third-party code in the source itself: beside folders "licenses".
+// vendoredIn returns the third-party code in the source itself: all folders with a subfolder
+// "licenses".
 func vendoredIn(source string) (all []module, err error) {
 	return all, filepath.WalkDir(source, func(name string, entry os.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && entry.Name() == "licenses" {
@@ -64,9 +65,10 @@ func vendoredIn(source string) (all []module, err error) {
 	})
 }
 
-// licencesOf writes the licences of modules one below the other, each text once.
+// licencesOf returns the licences of the modules as one text. Modules with the same licence text
+// share a section.
 func licencesOf(modules []module) (string, error) {
-	holders := map[string][]string{} // by text
+	holders := map[string][]string{} // licence files, by their text
 	for _, m := range modules {
 		files, err := licenceFiles(m.dir)
 		if err != nil {
@@ -93,7 +95,7 @@ func licencesOf(modules []module) (string, error) {
 	return strings.Join(sections, "\n"+strings.Repeat("-", 80)+"\n\n"), nil
 }
 
-// licenceFiles returns the names of a module's licences, with slashes.
+// licenceFiles returns the paths of a module's licences, relative to dir and with slashes.
 func licenceFiles(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

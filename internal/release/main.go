@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// versions matches versions of semver.org without build metadata, which Go does not accept as a
-// version.
+// versions matches the versions of semver.org, except those with build metadata, which Go does not
+// accept as versions.
 var versions = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 
 func main() {
@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string) error {
 	wheels := flags.Bool("wheels", true, "build the wheels, where python/build_wheels.py exists")
 	python := flags.String("python", "python3", "the Python that builds the wheels, with pip")
 	out := flags.String("out", "dist", "the folder to make; it must not exist or be empty")
-	flags.SetOutput(io.Discard) // errors are printed once, by main
+	flags.SetOutput(io.Discard) // main prints errors
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			fmt.Printf("go run ./internal/release VERSION\n%s", flags.FlagUsages())
@@ -100,7 +100,7 @@ func mustBeEmpty(dir string) error {
 	return nil
 }
 
-// same compares the results of two builds by their checksums.
+// same returns an error if the files of two builds differ.
 func same(one, other string) error {
 	a, err := sumsOf(one)
 	if err != nil {

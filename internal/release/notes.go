@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// unreleased is the section of the changelog for changes without a version yet.
+// unreleased is the title of the section of the changelog for changes without a version.
 const unreleased = "Unreleased"
 
-// cutNotes returns the section of the changelog with the first of the titles that exists: the text
-// under "## TITLE"; a date may follow the title.
+// cutNotes returns a section of the changelog: the text under the heading "## TITLE", which may
+// have a date after the title. It takes the first of the titles that has a section.
 func cutNotes(changelog string, titles ...string) (string, error) {
 	for _, title := range titles {
 		heading := regexp.MustCompile(`(?m)^## ` + regexp.QuoteMeta(title) + `(?: .*)?\n`)
@@ -31,15 +31,15 @@ func cutNotes(changelog string, titles ...string) (string, error) {
 
 var relativeLink = regexp.MustCompile(`\]\(([^()#:]+)(#[^()]*)?\)`)
 
-// absoluteLinks makes links to files of this project usable outside it: they lead to the files at a
-// tag or commit.
+// absoluteLinks replaces links to files of this project by links to the same files on its home
+// page, at a tag or commit, so that they work elsewhere.
 func absoluteLinks(text, at string) string {
 	return relativeLink.ReplaceAllString(text, "]("+home+"/blob/"+at+"/$1$2)")
 }
 
 var projectVersion = regexp.MustCompile(`(?m)^version = "(.*)"$`)
 
-// pythonVersion checks that the Python package, if there is one, has the version too.
+// pythonVersion returns an error if the Python package, if there is one, has another version.
 func pythonVersion(dir, version string) error {
 	if _, err := os.Stat(filepath.Join(dir, wheelScript)); err != nil {
 		return nil

@@ -14,18 +14,18 @@ import (
 
 const home = "https://github.com/fbo-node/fbo"
 
-// source is the source of a release.
+// source describes the source of a release.
 type source struct {
-	dir      string // of the working tree
+	dir      string // root of the working tree
 	commit   string
-	time     time.Time // of the commit
-	version  string    // in the names of files
+	time     time.Time // time of the commit
+	version  string    // version in the names of files
 	stamped  string    // version that the program must report; empty in a snapshot
 	notes    string
 	snapshot bool
 }
 
-// look determines the source of a release, and returns an error if it cannot be released.
+// look determines the source of a release. It returns an error if that source cannot be released.
 func look(ctx context.Context, dir, version string, snapshot bool) (s source, err error) {
 	s = source{version: version, snapshot: snapshot}
 	if s.dir, err = git(ctx, dir, "rev-parse", "--show-toplevel"); err != nil {
@@ -73,7 +73,8 @@ func look(ctx context.Context, dir, version string, snapshot bool) (s source, er
 	return s, pythonVersion(s.dir, version)
 }
 
-// stage makes a clone of the commit, with the working tree's files over it in a snapshot.
+// stage clones the commit to a folder. For a snapshot it then replaces the files by those of the
+// working tree.
 func (s source) stage(ctx context.Context, dir string) error {
 	if _, err := git(ctx, s.dir, "clone", "--quiet", "--no-checkout", s.dir, dir); err != nil {
 		return err
@@ -116,7 +117,7 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, f.data, f.mode())
 }
 
-// filesOf returns a working tree's files, without those that git ignores.
+// filesOf returns the paths of a working tree's files, except those that git ignores.
 func filesOf(ctx context.Context, dir string) (names []string, err error) {
 	text, err := git(ctx, dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--deduplicate")
 	if err != nil {
@@ -127,7 +128,7 @@ func filesOf(ctx context.Context, dir string) (names []string, err error) {
 			continue
 		}
 		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, os.ErrNotExist) {
-			continue // deleted, but not in a commit
+			continue // deleted in the working tree, but not yet in a commit
 		}
 		names = append(names, name)
 	}

@@ -2,7 +2,7 @@ package sanitize
 
 import "fmt"
 
-// Count returns a number with a noun, as in "1 peer" and "3 peers".
+// Count returns a number with a noun, such as "1 peer" or "3 peers".
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -10,8 +10,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Every returns the interval of repeated events for a text, as in "every share" and "every 3
-// shares".
+// Every returns the interval of a repeated event, such as "every share" or "every 3 shares".
 func Every(n int, noun string) string {
 	if n == 1 {
 		return "every " + noun

@@ -8,8 +8,8 @@ import (
 // MaxListed is the maximum number of entries that List shows.
 const MaxListed = 10
 
-// List returns the entries, separated by commas. If there are more than MaxListed, it returns the
-// first ones and the number of the others, as in "a, b and 192 more".
+// List returns the entries, separated by commas. Of more than MaxListed entries it returns the
+// first ones and the number of the rest, as in "a, b and 192 more".
 func List(entries []string) string {
 	if len(entries) <= MaxListed {
 		return strings.Join(entries, ", ")

@@ -1,5 +1,5 @@
-// Package sanitize makes text from peers and programs safe to display. On a terminal it cannot move
-// the cursor, change colours or titles, hide text beside it, or fill the screen.
+// Package sanitize makes text from peers and programs safe to display. On a terminal, sanitised
+// text cannot move the cursor, change colours or titles, hide other text, or fill the screen.
 package sanitize
 
 import (
@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns the text on one line, without what exceeds most characters. White space becomes
-// spaces. Other characters that are not printable, including control and formatting characters and
-// invalid UTF-8, become escapes as in Go.
+// Text returns the text on one line, shortened to most characters. White space becomes spaces.
+// Other characters that are not printable become escapes as in Go; these include control and
+// formatting characters and invalid UTF-8.
 func Text(text string, most int) string {
 	var b strings.Builder
 	for count := 0; text != ""; count++ {
@@ -36,14 +36,14 @@ func Text(text string, most int) string {
 	return b.String()
 }
 
-// JSON returns JSON with the same values that is safe to display: in its texts, characters that are
-// not printable are escaped, and invalid UTF-8 becomes U+FFFD, as readers interpret it.
+// JSON returns JSON with the same values that is safe to display. It escapes characters of texts
+// that are not printable. Invalid UTF-8 becomes U+FFFD, as JSON parsers read it.
 func JSON(data []byte) []byte {
 	shown := make([]byte, 0, len(data))
 	for len(data) > 0 {
 		r, size := utf8.DecodeRune(data)
 		switch {
-		case r < utf8.RuneSelf && r != 0x7f, unicode.IsPrint(r) && (r != utf8.RuneError || size > 1): // below, only spaces occur outside texts
+		case r < utf8.RuneSelf && r != 0x7f, unicode.IsPrint(r) && (r != utf8.RuneError || size > 1): // valid JSON has ASCII control characters only as space between values
 			shown = append(shown, data[:size]...)
 		default:
 			for _, unit := range utf16.AppendRune(nil, r) {
@@ -55,8 +55,8 @@ func JSON(data []byte) []byte {
 	return shown
 }
 
-// Lines returns the text with its line breaks and tabs, and all else as Text does. A carriage
-// return, with which programs overwrite a line, becomes a line break.
+// Lines returns the text with its line breaks and tabs, and sanitises everything else as Text does.
+// A carriage return, with which programs overwrite a line, becomes a line break.
 func Lines(text string) string {
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	var b strings.Builder

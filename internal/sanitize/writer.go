@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Writer writes its input in the form of Lines, however the input is split.
+// Writer writes its input as Lines returns it, however the input is divided into calls of Write.
 type Writer struct {
 	Out  io.Writer
-	held []byte // the beginning of a character or of a line break
+	held []byte // incomplete character or line break at the end of the input so far
 }
 
-// Write writes everything except an incomplete character or line break at the end.
+// Write writes p, except for an incomplete character or line break at its end.
 func (w *Writer) Write(p []byte) (int, error) {
 	text := append(bytes.Clone(w.held), p...)
 	whole := len(text) - incomplete(text)
@@ -23,7 +23,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Flush writes the held bytes at the end of the input.
+// Flush writes the bytes that Write has held back. It must be called at the end of the input.
 func (w *Writer) Flush() error {
 	held := w.held
 	w.held = nil
@@ -31,7 +31,7 @@ func (w *Writer) Flush() error {
 	return err
 }
 
-// incomplete returns the number of bytes at the end that later ones may complete.
+// incomplete returns the number of bytes at the end of text that could be completed by later bytes.
 func incomplete(text []byte) int {
 	if bytes.HasSuffix(text, []byte("\r")) {
 		return 1

@@ -18,29 +18,29 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// MaxBytes is the maximum size of a file that is written or read.
+// MaxBytes is the maximum size of a file that Read accepts.
 const MaxBytes = 64 << 20
 
-// ErrDamaged: the file differs from the written one.
+// ErrDamaged means that the file is not as it was written.
 var ErrDamaged = errors.New("damaged")
 
 const format = 2
 
 // Contents is the content of a file.
 type Contents struct {
-	Task       string // its ID
+	Task       string // ID of the task
 	Shares     []Share
-	Distrusted map[string]uint64 // peer ID to the epoch up to which the peer's shares are ignored
+	Distrusted map[string]uint64 // by peer ID, the epoch up to which the peer's shares are ignored
 }
 
-// Share is a share as its author signed it.
+// Share is a stored share of a peer.
 type Share struct {
 	Envelope  []byte    `json:"share"`
-	Sent      time.Time `json:"sent"` // by its author, as far as known
+	Sent      time.Time `json:"sent"` // time at which its author sent it, as far as known
 	Connected bool      `json:"connected,omitempty"`
 
-	// ConflictingShare is a second share of the author, with the same stamp. Both together prove
-	// the equivocation.
+	// ConflictingShare is a second, contradicting share of the author. Both shares together prove
+	// an equivocation.
 	ConflictingShare []byte `json:"conflicting_share,omitempty"`
 }
 
@@ -56,16 +56,16 @@ type (
 	footer struct {
 		Sum string `json:"sha256"`
 	}
-	// line is any line that is neither the first nor the last.
+	// line is a line between the first and the last.
 	line struct {
 		Share
 		distrust
 	}
 )
 
-// Write replaces the file at path, and makes its directory, which lies in the data directory, if
-// missing. If the process is killed meanwhile, the file is unchanged. Writes to one path must not
-// be concurrent.
+// Write replaces the file at path. It creates the folder of the file, which must be directly in the
+// data directory, if it is missing. If the process is killed during the write, the old file
+// remains. Writes to one path must not be concurrent.
 func Write(path string, c Contents) error {
 	folder := filepath.Dir(path)
 	if _, err := datadir.Folder(filepath.Dir(folder), filepath.Base(folder)); err != nil {
@@ -94,8 +94,8 @@ func encode(w io.Writer, c Contents) error {
 	return json.NewEncoder(w).Encode(footer{hex.EncodeToString(sum.Sum(nil))})
 }
 
-// Read returns the content of the file at path; nothing, without an error, if there is none. The
-// error wraps ErrDamaged if the file is damaged.
+// Read returns the content of the file at path. Without a file it returns an empty Contents and no
+// error. If the file is damaged, the error wraps ErrDamaged.
 func Read(path string) (Contents, error) {
 	if err := datadir.NoLink(filepath.Dir(path)); err != nil {
 		return Contents{}, fmt.Errorf("share cache: %w", err)
@@ -159,7 +159,7 @@ func decode(text []byte) (c Contents, err error) {
 	}
 }
 
-// cutLastLine splits off the last line, which ends in a newline as all do.
+// cutLastLine splits off the last line. All lines must end with a newline.
 func cutLastLine(text []byte) (body, last []byte, ok bool) {
 	whole, ended := bytes.CutSuffix(text, []byte("\n"))
 	at := bytes.LastIndexByte(whole, '\n')

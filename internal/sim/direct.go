@@ -13,12 +13,13 @@ import (
 type directMessage struct {
 	from, to int
 	message  protocol.Direct
-	at       time.Duration // when the agent sent it
+	at       time.Duration // time at which the agent sent it
 	failures int
 }
 
-// send accepts a direct message of the agent. Messages that cannot arrive are lost, as are messages
-// of a member to itself; a message that a node would not send is an error of the exchange.
+// send accepts a direct message of the agent. Messages to unknown members and to the member itself
+// are lost. A message that a node would refuse to send is an error of the exchange and ends the
+// run.
 func (m *member) send(d agent.Direct) {
 	message := protocol.Direct{Exchange: d.Exchange, Data: bytes.Clone(d.Data)}
 	if err := message.Check(); err != nil {
@@ -35,8 +36,8 @@ func (m *member) send(d agent.Direct) {
 	m.run.enqueueDirect(&directMessage{from: m.index, to: to, message: message, at: m.run.now})
 }
 
-// enqueueDirect attempts to deliver a direct message, and retries as a node does. A node reaches
-// all known peers, so that Degree does not matter.
+// enqueueDirect attempts to deliver a direct message, and repeats the attempt as a node does.
+// Network.Degree does not limit it, because a node can reach all known peers.
 func (r *run) enqueueDirect(l *directMessage) {
 	if r.now-l.at > protocol.DirectLifetime {
 		r.members[l.from].result.DirectLost++
@@ -57,8 +58,8 @@ func (m *member) receiveDirect(from *member, message protocol.Direct) {
 	m.carryOut()
 }
 
-// Delays and losses of direct messages are drawn from their own random stream, so that they do not
-// change those of shares.
+// Delays and losses of direct messages have their own random stream, so that direct messages do not
+// change the delays and losses of shares.
 
 func (n *network) directDelay() time.Duration { return n.Delay + upTo(n.directs, n.Jitter) }
 

@@ -23,15 +23,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// member drives one agent in the way of a node, without journal or network.
+// member drives one agent as a node does, but without a journal or network.
 type member struct {
 	Member
 	run   *run
 	index int
-	task  *task.Task // the scenario's task with the member's space
+	task  *task.Task // the scenario's task, with the member's space
 	key   crypto.PrivKey
 	id    peer.ID
-	agent *agent.Agent // nil until it joins
+	agent *agent.Agent // nil until the member joins
 
 	work    []agent.Work
 	wake    time.Duration // time of the scheduled tick; negative: none
@@ -42,14 +42,14 @@ type member struct {
 	result  MemberResult
 }
 
-// keyOf returns the key of a member, which determines only its name; it must be the same in every
-// run.
+// keyOf returns the key of a member. The key determines only the member's ID, which must be the
+// same in every run.
 func keyOf(seed random.Seed, index int) (crypto.PrivKey, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8(seed.Derive("key", uint64(index))))
 	return key, err
 }
 
-// Roster returns the names of the members of a scenario with this seed, for tasks with a roster.
+// Roster returns the IDs of the members of a scenario with this seed, for tasks with a roster.
 func Roster(seed random.Seed, members int) ([]peer.ID, error) {
 	ids := make([]peer.ID, members)
 	for i := range ids {
@@ -77,7 +77,7 @@ func newMember(r *run, index int) (*member, error) {
 	m.Parallel = cmp.Or(m.Parallel, 1)
 	if m.Strategy == nil {
 		m.Strategy = r.strategy
-		if m.Space != nil { // the strategy searches only there
+		if m.Space != nil { // the strategy must search only the member's space
 			if m.Strategy, err = r.newStrategy(m.task); err != nil {
 				return nil, err
 			}
@@ -90,7 +90,8 @@ func newMember(r *run, index int) (*member, error) {
 	return m, nil
 }
 
-// interned shares one decoded form of a share among all receivers.
+// interned is an exchange that decodes each share once, and shares the decoded value among all
+// receivers.
 type interned struct {
 	strategy.Exchange
 	run *run
@@ -144,14 +145,14 @@ func (m *member) join() {
 	m.carryOut()
 	m.run.fetch(m.index)
 	m.run.meet(m.index)
-	// Existing shares of the others arrive before the first request for a design.
+	// Existing shares of other members arrive before the first request for a design.
 	m.run.schedule(m.run.now+m.run.Network.Delay+m.run.Network.Jitter+1, func() {
 		m.fill()
 	})
 }
 
-// entropy returns a reproducible source. A node must never use one: shares of a simulation are no
-// secret.
+// entropy returns a reproducible source of noise. Nodes must never use one: the seed reveals the
+// noise.
 func (m *member) entropy() io.Reader {
 	return rand.NewChaCha8(m.run.Seed.Derive("entropy", uint64(m.index)))
 }
@@ -167,7 +168,7 @@ func (m *member) fail(err error) {
 	}
 }
 
-// fill asks for as many trials as the member can evaluate at a time.
+// fill asks for as many trials as the member evaluates at the same time.
 func (m *member) fill() {
 	if m.InRounds && m.running > 0 {
 		return
@@ -219,7 +220,7 @@ func (m *member) carryOut() {
 		m.run.schedule(m.run.now+lasts, func() { m.evaluate(answer.Trial) })
 	}
 	for _, e := range ready.Events {
-		if e.Type == agent.Warning && e.Trial == nil { // about an outcome, and therefore about the objective
+		if e.Type == agent.Warning && e.Trial == nil { // a warning with a trial is about its outcome, so it comes from the objective
 			if m.run.Warned != nil && e.Stack == "" {
 				m.run.Warned(m.index, e.Message)
 				continue
@@ -253,8 +254,8 @@ func (m *member) publish(share protocol.Share) {
 	m.run.publish(m.index, share)
 }
 
-// observe passes the view to Watch and stores the member's recommendation, as soon as its model
-// includes its latest outcome.
+// observe passes the view to Watch and stores the member's recommendation, once its model includes
+// the latest outcome.
 func (m *member) observe() {
 	known, all := m.agent.Modelled()
 	if !all || known == m.watched {

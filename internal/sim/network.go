@@ -14,9 +14,9 @@ type network struct {
 	Network
 	members    []Member
 	rng        *rand.Rand
-	directs    *rand.Rand // for direct messages
-	receivedBy [][]int    // members that each member's shares reach
-	receives   [][]int    // members whose shares reach each member
+	directs    *rand.Rand // random stream for direct messages
+	receivedBy [][]int    // for each member, the members that receive its shares
+	receives   [][]int    // for each member, the members whose shares it receives
 	latest     []map[protocol.Key]*sent
 }
 
@@ -25,7 +25,7 @@ type sent struct {
 	share protocol.Share
 	at    time.Duration
 
-	// The decoded form, once a member has decoded it.
+	// Decoded payload, set when the first member decodes it.
 	decoded bool
 	value   any
 	err     error
@@ -57,7 +57,7 @@ func newNetwork(s Scenario) *network {
 	return n
 }
 
-// choose returns the members whose shares a member receives, as far as Degree determines them.
+// choose returns the members whose shares a member receives according to Degree.
 func (n *network) choose(hearer int, graph *rand.Rand) []int {
 	count := len(n.members)
 	var chosen []int
@@ -77,7 +77,7 @@ func (n *network) choose(hearer int, graph *rand.Rand) []int {
 	return chosen
 }
 
-// passes reports whether the two can receive each other's messages.
+// passes reports whether two members can exchange messages at a time.
 func (n *network) passes(from, to int, at time.Duration) bool {
 	if n.away(from, at) || n.away(to, at) {
 		return false
@@ -94,7 +94,7 @@ func (n *network) away(member int, at time.Duration) bool {
 	return at < n.members[member].Start || n.back(member, at) > at
 }
 
-// back returns the time at which a member that is offline is online again; at if it is online.
+// back returns the time at which an offline member is online again, or at if the member is online.
 func (n *network) back(member int, at time.Duration) time.Duration {
 	spans := n.members[member].Offline
 	next, _ := slices.BinarySearchFunc(spans, at, func(s Span, at time.Duration) int { return cmp.Compare(s.Until, at+1) })
@@ -106,8 +106,8 @@ func (n *network) back(member int, at time.Duration) time.Duration {
 
 func (n *network) delay() time.Duration { return n.Delay + upTo(n.rng, n.Jitter) }
 
-// retry returns the time after which a failed delivery is tried again: when both are online, as
-// nodes do that reconnect.
+// retry returns the time until a failed delivery is repeated. If a member is offline, that is when
+// both are online again, as nodes do that reconnect.
 func (n *network) retry(from, to int, at time.Duration) time.Duration {
 	if back := max(n.back(from, at), n.back(to, at)); back > at {
 		return back - at + n.delay()
@@ -124,10 +124,10 @@ func upTo(rng *rand.Rand, most time.Duration) time.Duration {
 
 func (n *network) lost() bool { return n.Loss > 0 && n.rng.Float64() < n.Loss }
 
-// remember makes a share the newest of its key.
+// remember stores a share as the newest one with its key.
 func (n *network) remember(from int, s *sent) { n.latest[from][s.share.Key] = s }
 
-// current reports whether nothing newer has replaced the share.
+// current reports whether no newer share has replaced this one.
 func (n *network) current(from int, share protocol.Share) bool {
 	return n.latest[from][share.Key].share.Stamp == share.Stamp
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Run simulates a scenario until every member has spent its budget. It ends early when ctx is
-// cancelled, with ctx's error, and when an agent cannot choose a design.
+// Run simulates a scenario until every member has used its budget. It returns early, with an error,
+// if ctx ends or an agent cannot choose a design.
 func Run(ctx context.Context, s Scenario) (Result, error) {
 	if err := s.validate(); err != nil {
 		return Result{}, err
@@ -65,22 +65,22 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 	return result, nil
 }
 
-// run is a scenario at one virtual instant.
+// run is the state of a simulation.
 type run struct {
 	ctx context.Context
 	Scenario
 	registration strategy.Registration
-	strategy     strategy.Strategy // of all members without an own strategy or space
+	strategy     strategy.Strategy // shared by all members without their own strategy or space
 	network      *network
 	delivering   *sent
 	members      []*member
 	indices      map[peer.ID]int
 	waiting      []*member // members that have something to compute
-	unfinished   int       // members that have not spent their budgets
+	unfinished   int       // number of members with remaining budget
 
 	now    time.Duration
 	events events
-	count  uint64 // of all scheduled events; orders those of one instant
+	count  uint64 // number of all events scheduled so far; orders events with the same time
 	failed error
 }
 
@@ -88,7 +88,7 @@ func (r *run) newStrategy(t *task.Task) (strategy.Strategy, error) {
 	return recoverpanic.Call("the making of the strategy", func() (strategy.Strategy, error) { return r.registration.NewStrategy(t) })
 }
 
-// began is an arbitrary date, because agents need one.
+// began is the start of virtual time: an arbitrary date, since agents need one.
 var began = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (r *run) clock() time.Time { return began.Add(r.now) }
@@ -98,7 +98,7 @@ func (r *run) schedule(at time.Duration, do func()) {
 	heap.Push(&r.events, event{at: max(at, r.now), order: r.count, do: do})
 }
 
-// instant processes all events of the next instant.
+// instant processes all events with the next time, including those that they cause at that time.
 func (r *run) instant(ctx context.Context) error {
 	r.now = r.events[0].at
 	for len(r.events) > 0 && r.events[0].at == r.now {
@@ -112,8 +112,8 @@ func (r *run) instant(ctx context.Context) error {
 	return r.failed
 }
 
-// compute runs the computations of the members until there are no more. It passes on the results in
-// the order of the members.
+// compute runs the computations of the members until there are none left. It passes the results to
+// the agents in the order of the members, so that the run is reproducible.
 func (r *run) compute(ctx context.Context) error {
 	for {
 		if len(r.waiting) == 0 {
@@ -137,7 +137,7 @@ func (r *run) compute(ctx context.Context) error {
 	}
 }
 
-// computation is one piece of work of a member.
+// computation is a Work of a member's agent, with its result.
 type computation struct {
 	member *member
 	work   agent.Work
@@ -177,8 +177,9 @@ func (r *run) publish(from int, share protocol.Share) {
 	}
 }
 
-// deliver tries, after a delay, to deliver a share, and again if that fails, unless there is a
-// newer one by then. Members that join later fetch existing shares.
+// deliver attempts, after a delay, to deliver a share. A failed delivery is repeated, unless a
+// newer share has replaced this one. It skips members that have not joined, since these fetch
+// existing shares later.
 func (r *run) deliver(from, to int, s *sent, after time.Duration, again bool) {
 	r.schedule(r.now+after, func() {
 		switch {
@@ -195,7 +196,8 @@ func (r *run) deliver(from, to int, s *sent, after time.Duration, again bool) {
 	})
 }
 
-// fetch gives a member that has just joined the valid shares of the authors that it receives from.
+// fetch sends a member that has just joined the existing shares of all authors from which it
+// receives.
 func (r *run) fetch(to int) {
 	for _, from := range r.network.receives[to] {
 		shares := slices.SortedFunc(maps.Values(r.network.latest[from]), func(a, b *sent) int {
@@ -207,8 +209,8 @@ func (r *run) fetch(to int) {
 	}
 }
 
-// meet notifies a member that has just joined, and the members with which it exchanges shares, when
-// they have sent each other all their shares. Only tasks with a privacy budget need this.
+// meet sends CaughtUp to a member that has just joined and to the members with which it exchanges
+// shares, after all existing shares have arrived. Only tasks with a privacy budget need this input.
 func (r *run) meet(joined int) {
 	if r.Task.Privacy == nil {
 		return

@@ -11,84 +11,86 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Scenario is one run.
+// Scenario defines one simulation.
 type Scenario struct {
 	Task    *task.Task
 	Members []Member // at least 1
 	Network Network
-	Seed    random.Seed // of the members' decisions and of the network
+	Seed    random.Seed // seed of the members' decisions and of the network
 
-	// Strategies must contain the task's strategy. Nil means those of package all.
+	// Strategies must contain the task's strategy. Nil means all.Strategies().
 	Strategies strategy.Set
 
-	// Model is the surrogate of Task; nil makes one. All members share it.
+	// Model is the surrogate of Task, which all members share. Nil means a new one.
 	Model surrogate.Model
 
-	// Receives, if not nil, reports whether a member can receive shares of another at all.
+	// Receives, if not nil, reports whether the member hearer can receive shares of the member
+	// author.
 	Receives func(hearer, author int) bool
 
-	// Workers is the maximum number of members that compute at a time, at least 1. Only members
-	// that have something to compute at the same virtual instant can do so. 0 means GOMAXPROCS.
+	// Workers is the maximum number of members that compute at the same time; 0 means GOMAXPROCS.
+	// Only computations at the same virtual time run in parallel.
 	Workers int
 
-	// Recommend lists the numbers of evaluations after which each member recommends a design.
-	// Unless the list is empty, it also does so at the end of its budget. If several evaluations
-	// end at a time, it does so as soon as its model has at least that number.
+	// Recommend lists numbers of evaluations after which each member recommends a design. If the
+	// list is not empty, each member also recommends one at the end of its budget. If several
+	// evaluations end at the same time, the member recommends once its model includes at least that
+	// number.
 	Recommend []int
 
 	// Watch, if not nil, gets a member's view whenever its model includes a new outcome. It is
-	// never called concurrently, nor while a member computes.
+	// never called concurrently or while a member computes.
 	Watch func(member int, view strategy.View)
 
-	// Warned, if not nil, gets the warnings of a member's agent, which otherwise end the run with
-	// an error; a panic always ends it. It is never called concurrently.
+	// Warned, if not nil, gets the warnings of members' agents. If it is nil, a warning ends the
+	// run with an error; a panic always does. It is never called concurrently.
 	Warned func(member int, message string)
 }
 
-// Member is one agent and its evaluations.
+// Member is one agent with its evaluations.
 type Member struct {
 	// Objective evaluates the design of a trial, in the task's units. It is called once per trial,
 	// and may be called concurrently for different members.
 	Objective func(d task.Design, trial uint64) float64
 
-	// Constraints measures the task's constraints at the same design, after Objective. It is
-	// required if the task has any.
+	// Constraints measures the task's constraints at the same design. It is called after Objective,
+	// and required if the task has constraints.
 	Constraints func(d task.Design, trial uint64) map[string]task.Reading
 
-	// Space, if not nil, is the part of the task's space that the member can evaluate, from its
-	// Within.
+	// Space, if not nil, restricts the member to some designs of the task's space. It must come
+	// from the Within of that space.
 	Space *task.Space
 
-	Evaluations int           // budget; a member that has spent it stays, and its shares are still delivered
-	Start       time.Duration // when it joins
-	Duration    time.Duration // of an evaluation, more than 0
-	Parallel    int           // evaluations at a time; 0 means 1
+	Evaluations int           // budget; a member that has used it remains, and its shares are still delivered
+	Start       time.Duration // time at which it joins
+	Duration    time.Duration // duration of an evaluation, more than 0
+	Parallel    int           // number of evaluations at the same time; 0 means 1
 
-	// InRounds makes the member ask for Parallel trials at once, and for further ones when all of
-	// these have ended. Otherwise it asks for one whenever one has ended.
+	// InRounds makes the member ask for Parallel trials at once, and for further ones only when all
+	// of these have ended. Otherwise it asks for one trial whenever one has ended.
 	InRounds bool
 
-	// Lasts, if not nil, returns the duration of the evaluation of a trial, more than 0, in place
-	// of Duration.
+	// Lasts, if not nil, replaces Duration: it returns the duration of the evaluation of a trial,
+	// more than 0.
 	Lasts func(trial uint64) time.Duration
 
 	// Offline lists the times at which the member can neither send nor receive, in order and
-	// without overlaps. It continues to evaluate.
+	// without overlaps. The member continues to evaluate.
 	Offline []Span
 
 	// Strategy and Exchanges, if not nil, replace those of the task, for this member only.
 	Strategy  strategy.Strategy
 	Exchanges []strategy.Exchange
 
-	// Wrap, when not nil, alters an exchange of this member.
+	// Wrap, if not nil, returns a replacement for an exchange of this member.
 	Wrap func(strategy.Exchange) strategy.Exchange
 
-	// Forge, if not nil, replaces the payload of the member's messages, other than its presence, as
-	// an adversary does. The result is signed as usual.
+	// Forge, if not nil, replaces the payloads of the member's messages, as an adversary does,
+	// except those of presence. The result is signed as usual.
 	Forge func(kind string, payload []byte) []byte
 }
 
-// TaskOf returns the task of a member: with its Space, if it has one.
+// TaskOf returns the task of a member. It has the member's Space, if that is set.
 func (s *Scenario) TaskOf(member int) *task.Task {
 	space := s.Members[member].Space
 	if space == nil {
@@ -99,36 +101,36 @@ func (s *Scenario) TaskOf(member int) *task.Task {
 	return &own
 }
 
-// Span is a span of virtual time.
+// Span is an interval of virtual time, without its end.
 type Span struct{ From, Until time.Duration }
 
 func (s Span) holds(at time.Duration) bool { return s.From <= at && at < s.Until }
 
 // Network defines the delays and losses of shares and direct messages.
 type Network struct {
-	Delay  time.Duration // of every delivery
-	Jitter time.Duration // largest further delay, uniform
-	Loss   float64       // probability that a delivery fails, below 1
+	Delay  time.Duration // delay of every delivery
+	Jitter time.Duration // maximum additional delay; the actual one is uniform
+	Loss   float64       // probability that a delivery fails, less than 1
 
-	// Resync is the maximum time until a failed delivery of a share is tried again, as nodes do
-	// when they catch up with a peer; uniform. 0 means 30 s, otherwise at least 1 ms. Messages that
-	// failed because a member was offline are tried when it is online again.
+	// Resync is the maximum time until a failed delivery of a share is repeated; the actual one is
+	// uniform. It represents sync requests. 0 means 30 s; otherwise it is at least 1 ms. Deliveries
+	// that failed because a member was offline are repeated when it is online again.
 	Resync time.Duration
 
 	// Degree is the number of other members, chosen at random, whose shares a member receives. 0,
-	// or more than there are, means all. Scenario.Receives then excludes some of them. Direct
-	// messages reach all members that Receives does not exclude.
+	// or a number that is too large, means all. Scenario.Receives may exclude some of the chosen
+	// ones. Direct messages reach all members that Receives does not exclude.
 	Degree int
 
-	// Partitions cut the network into parts: members i and j receive each other's messages only
-	// when i and j leave the same remainder on division by Parts.
+	// Partitions cut the network into parts. Members i and j can exchange messages only if i and j
+	// leave the same remainder on division by Parts.
 	Partitions []Partition
 }
 
-// Partition is one cut.
+// Partition is one cut of the network, for the time of its Span.
 type Partition struct {
 	Span
-	Parts int // at least 2
+	Parts int // number of parts, at least 2
 }
 
 const defaultResync = 30 * time.Second
@@ -186,25 +188,25 @@ func (n *Network) validate() error {
 	return nil
 }
 
-// Result is the result of a scenario.
+// Result is the result of a simulation.
 type Result struct {
 	Members []MemberResult
-	Elapsed time.Duration // virtual, until the last evaluation ended
+	Elapsed time.Duration // virtual time until the last evaluation ended
 }
 
-// MemberResult is one member's part.
+// MemberResult is the result of one member.
 type MemberResult struct {
-	Trials             []strategy.Trial    // in order of ID
-	Recommended        map[int]task.Design // by the number of evaluations
-	PeerInformedTrials int                 // trials whose design depends on peers' shares
-	Shares             int                 // sent, without presence
-	Bytes              int64               // of these shares, each counted once for any number of receivers
+	Trials             []strategy.Trial    // sorted by ID
+	Recommended        map[int]task.Design // recommended designs, by number of evaluations
+	PeerInformedTrials int                 // number of trials whose designs depend on peers' shares
+	Shares             int                 // number of shares sent, without presence
+	Bytes              int64               // bytes of these shares; each counts once, whatever the number of receivers
 
-	Direct      int   // messages to one other, sent
-	DirectBytes int64 // of their data, each counted once for any number of attempts
-	DirectLost  int   // number of them that were given up before the run ended
+	Direct      int   // number of direct messages sent
+	DirectBytes int64 // bytes of their data; each counts once, whatever the number of attempts
+	DirectLost  int   // number of direct messages that were given up before the run ended
 
-	// Computing is the real time of its models and choices. It is the only part of a result that
-	// another run does not reproduce.
+	// Computing is the real time of the member's models and choices. It is the only part of the
+	// result that differs between runs.
 	Computing time.Duration
 }

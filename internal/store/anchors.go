@@ -14,11 +14,11 @@ import (
 	"github.com/fbo-node/fbo/internal/peeraddr"
 )
 
-const anchorsDir = "anchors" // in a data directory, a file a task
+const anchorsDir = "anchors" // folder in a data directory, with one file per task
 
-// ReadAnchors returns the peers that were connected longest in an earlier run, with the address of
-// each one's last answer. Without a file there are none. A file with more addresses than most is an
-// error.
+// ReadAnchors returns the anchors that an earlier run stored: peers that were active for long, each
+// with the address at which it last answered. Without a file it returns none. A file with more than
+// most addresses is an error.
 func (s *Store) ReadAnchors(task string, most int) ([]peer.AddrInfo, error) {
 	if err := datadir.NoLink(filepath.Join(s.dir, anchorsDir)); err != nil {
 		return nil, err

@@ -11,12 +11,13 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Archive is the journal of a node that has ended. It is verified once, when it is opened.
+// Archive is the journal of a node that has ended, opened for reading. It is verified once, when it
+// is opened.
 type Archive struct{ journal *journal.Journal }
 
-// OpenArchive opens the journal of a directory for reading. No node may run on it: after a second
-// the error wraps journal.ErrBusy. It wraps fs.ErrNotExist if there is no journal, and
-// journal.ErrDamaged if it is unreadable.
+// OpenArchive opens the journal in a directory for reading. No node may run in the directory: if
+// one still does after a second, the error wraps journal.ErrBusy. It wraps fs.ErrNotExist if there
+// is no journal, and journal.ErrDamaged if the journal is unreadable.
 func OpenArchive(dir string) (*Archive, error) {
 	if err := datadir.Check(dir); err != nil {
 		return nil, err
@@ -28,20 +29,20 @@ func OpenArchive(dir string) (*Archive, error) {
 	return &Archive{opened}, nil
 }
 
-// Close unlocks the directory for nodes.
+// Close closes the journal, so that a node can use the directory again.
 func (a *Archive) Close() error { return a.journal.Close() }
 
 // Tasks returns the IDs of the tasks in the journal, sorted.
 func (a *Archive) Tasks() ([]string, error) { return a.journal.Tasks() }
 
-// History returns the journal's content about the task with this ID. For a task that is not in it
-// the error wraps fs.ErrNotExist; if its strategy is not in the set, it is a
-// *strategy.UnknownError; if records are damaged, it wraps journal.ErrDamaged.
+// History returns the journal's content for the task with this ID. If the journal does not contain
+// the task, the error wraps fs.ErrNotExist. If the task's strategy is not in the set, it wraps a
+// *strategy.UnknownError. If records are damaged, it wraps journal.ErrDamaged.
 func (a *Archive) History(id string, strategies strategy.Set) (agent.History, error) {
 	return historyIn(a.journal, id, strategies)
 }
 
-// historyIn returns a journal's content about a task.
+// historyIn returns a journal's content for a task.
 func historyIn(j *journal.Journal, id string, strategies strategy.Set) (agent.History, error) {
 	log, err := j.Log(id)
 	if err != nil {

@@ -14,18 +14,19 @@ import (
 	"github.com/fbo-node/fbo/internal/journal"
 )
 
-// backup is the state of the journal's copies, of which one is made at a time.
+// backup holds the state of the journal's background copy. Only one copy is made at a time.
 type backup struct {
 	mu      sync.Mutex
 	used    bool // the journal has received records in this run
 	running bool
-	again   bool // there are new records to copy
+	again   bool // there are records that are not in the copy yet
 	copying sync.WaitGroup
 }
 
-// BackUpAfter copies the journal in the background when these records, which are on the disk, open
-// an epoch. A restored copy is thus never older than an epoch under which the node sent something.
-// The loops of sessions call it. The function warn receives the error of a copy.
+// BackUpAfter copies the journal in the background if these records, which must be on the disk
+// already, open an epoch. So a restored copy is never older than an epoch in which the node has
+// sent messages. The loops of sessions call it. The function warn receives the error of a failed
+// copy.
 func (s *Store) BackUpAfter(records []agent.Record, warn func(message string)) {
 	if !slices.ContainsFunc(records, func(r agent.Record) bool { return r.Epoch != nil }) {
 		return
@@ -48,15 +49,15 @@ func (s *Store) backUp(warn func(message string)) {
 	}
 }
 
-// lastBackup copies the journal once more when all sessions have ended, so that later damage of the
-// file loses nothing.
+// lastBackup copies the journal once more after all sessions have ended. So later damage to the
+// journal loses nothing.
 func (s *Store) lastBackup(log *slog.Logger) {
 	s.backup.copying.Wait()
 	if !s.backup.used {
 		return
 	}
 	if err := s.copyJournal(); err != nil {
-		log.Warn("the journal has no new copy, and the one before stays", "error", err) // its sessions have reported the cause
+		log.Warn("the journal has no new copy, and the one before stays", "error", err) // the sessions have already reported the cause
 	}
 }
 
@@ -69,12 +70,12 @@ func (b *backup) isDue() bool {
 	return b.running
 }
 
-// checkLost returns an error if the journal is missing and its copy is not. A node that began anew
-// would soon replace the copy.
+// checkLost returns an error if the journal is missing although its copy exists. A node that
+// started with an empty journal would soon overwrite the copy.
 func checkLost(dir string) error {
 	path := filepath.Join(dir, JournalFile)
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return nil // opening it reports the error
+		return nil // opening the journal reports the error
 	}
 	if _, err := os.Lstat(filepath.Join(dir, CopyFile)); err != nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// maxSmall is the maximum size of a file that readRegular reads.
+// maxSmall is the maximum number of bytes that readRegular reads.
 const maxSmall = 1 << 20
 
 // writeFile replaces the content of a small file of the data directory.
@@ -26,12 +26,12 @@ func readRegular(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxSmall))
 }
 
-// listenFile has the addresses that the node listened on, one a line.
+// listenFile contains the addresses that the node listened on, one per line.
 const listenFile = "listen-addresses"
 
 // LastListen returns the addresses on which the node of a directory listened at its last start
-// without Listen. Its next start without Listen uses the same if they are free. Before its first
-// start there are none.
+// without Node.Listen. The next such start uses them again if they are free. Before the first start
+// there are none.
 func LastListen(dir string) []string {
 	data, err := readRegular(filepath.Join(dir, listenFile))
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// IdentityFile is the name of the private key in a node's directory.
+// IdentityFile is the name of the file with the private key in a data directory.
 const IdentityFile = "identity.key"
 
-// LoadIdentity returns the Ed25519 key in a data directory, and makes one on first use. Only its
-// owner may read the file: a process with the key can act as this node.
+// LoadIdentity returns the Ed25519 key in a data directory, and creates one at the first use. The
+// file must be readable by its owner only, since a process with the key can act as this node.
 func LoadIdentity(dir string) (crypto.PrivKey, error) {
 	path := filepath.Join(dir, IdentityFile)
 	info, err := os.Lstat(path)

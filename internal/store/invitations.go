@@ -13,12 +13,12 @@ import (
 	"github.com/fbo-node/fbo/internal/invitation"
 )
 
-// invitationDir is the folder in a data directory with the invitations that the node has joined by,
-// one a task.
+// invitationDir is the folder in a data directory with the invitations by which the node has joined
+// tasks, one file per task.
 const invitationDir = "invitations"
 
-// ReadInvitation reads an invitation from a file. Only its owner may read the file: a node with the
-// invitation can join.
+// ReadInvitation reads an invitation from a file. The file must be readable by its owner only,
+// since any node with the invitation can join the task.
 func ReadInvitation(path string) (invitation.Invitation, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -43,8 +43,8 @@ func ReadInvitation(path string) (invitation.Invitation, error) {
 	return i, nil
 }
 
-// WriteInvitation writes an invitation to a new file that only its owner can read. The error wraps
-// fs.ErrExist if there is a file.
+// WriteInvitation writes an invitation to a new file that only its owner can read. If the file
+// exists, the error wraps fs.ErrExist.
 func WriteInvitation(path string, i invitation.Invitation) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -57,8 +57,8 @@ func WriteInvitation(path string, i invitation.Invitation) error {
 	return nil
 }
 
-// JoinedBy returns the invitation by which a node with this directory has joined a task; nil when
-// there is none.
+// JoinedBy returns the stored invitation by which the node of this directory has joined a task; nil
+// if there is none.
 func JoinedBy(dir, task string) (*invitation.Invitation, error) {
 	path := filepath.Join(dir, invitationDir, task)
 	for _, part := range []string{filepath.Dir(path), path} {

@@ -16,17 +16,17 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// lockHolderFile identifies the process that has the journal of a directory open. Without it, only
-// an error lacks the name of the process.
+// lockHolderFile contains the name of the process that has the journal of a directory open, for an
+// error message. Nothing else depends on it.
 const lockHolderFile = "process.json"
 
-// lockHolder is a process.
+// lockHolder describes a process.
 type lockHolder struct {
 	PID     int    `json:"pid"`
-	Command string `json:"command"` // the program and its first argument; others may be secret
+	Command string `json:"command"` // the program and its first argument; further arguments may be secret
 }
 
-// writeLockHolder stores this process as the holder of a directory.
+// writeLockHolder stores this process as the one that has the directory's journal open.
 func writeLockHolder(dir string) {
 	words := []string{filepath.Base(os.Args[0])}
 	if len(os.Args) > 1 {
@@ -39,7 +39,8 @@ func writeLockHolder(dir string) {
 
 func removeLockHolder(dir string) { _ = os.Remove(filepath.Join(dir, lockHolderFile)) }
 
-// describeLockHolder adds the process to an error that wraps journal.ErrBusy, if it is known.
+// describeLockHolder adds the name of the other process, if known, to an error that wraps
+// journal.ErrBusy.
 func describeLockHolder(dir string, err error) error {
 	if !errors.Is(err, journal.ErrBusy) {
 		return err
@@ -56,14 +57,14 @@ func describeLockHolder(dir string, err error) error {
 	return fmt.Errorf("%w (it is process %d, %s)", err, h.PID, sanitize.Text(h.Command, 80))
 }
 
-// runs reports whether there is a process. One that was killed has left its file.
+// runs reports whether a process exists. A process that was killed leaves its lockHolderFile.
 func runs(pid int) bool {
 	process, err := os.FindProcess(pid)
 	if pid < 1 || err != nil {
 		return false
 	}
 	defer process.Release()
-	if runtime.GOOS == "windows" { // there, finding a process is enough
+	if runtime.GOOS == "windows" { // on Windows, FindProcess fails if there is no such process
 		return true
 	}
 	err = process.Signal(syscall.Signal(0))

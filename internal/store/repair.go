@@ -18,46 +18,46 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// ErrSound: there is nothing to repair.
+// ErrSound means that the journal is undamaged, so there is nothing to repair.
 var ErrSound = errors.New("the journal is whole")
 
-// Repaired is the result of a repair.
+// Repaired describes a finished repair.
 type Repaired struct {
 	Damage string         `json:"damage"`            // description of the damage
-	KeptAs string         `json:"kept_as,omitempty"` // path of the kept damaged file; empty if it was missing
-	Copied *time.Time     `json:"copied,omitempty"`  // time of the copy that was used; nil: there was no readable one
+	KeptAs string         `json:"kept_as,omitempty"` // path under which the damaged file is kept; empty if the journal was missing
+	Copied *time.Time     `json:"copied,omitempty"`  // time at which the copy in use was made; nil: there was no readable copy
 	Tasks  []RepairedTask `json:"tasks"`
-	Lost   []string       `json:"lost,omitempty"` // tasks with too few readable records, by their names in the journal
+	Lost   []string       `json:"lost,omitempty"` // tasks with too few readable records to restore them, by their names in the journal
 }
 
 // RepairedTask describes a task in a repaired journal.
 type RepairedTask struct {
 	ID       string `json:"id"`
-	Name     string `json:"name,omitempty"` // empty for a task of another program
+	Name     string `json:"name,omitempty"` // empty if only another program can read the task
 	Trials   int    `json:"trials"`
 	Outcomes int    `json:"outcomes"`
-	Newer    int    `json:"newer"`              // records from the damaged file that the copy did not have
-	Imported int    `json:"imported,omitempty"` // number of these trials that now have another number
-	Dropped  int    `json:"dropped,omitempty"`  // records dropped because they depend on missing records
-	Conflict bool   `json:"conflict,omitempty"` // the damaged file contradicts the copy, and only the copy was used
-	Private  bool   `json:"private,omitempty"`  // it makes no further DP releases
+	Newer    int    `json:"newer"`              // number of records from the damaged file that the copy did not have
+	Imported int    `json:"imported,omitempty"` // number of trials that have got another number
+	Dropped  int    `json:"dropped,omitempty"`  // number of records that were dropped, because they depend on missing records
+	Conflict bool   `json:"conflict,omitempty"` // the damaged file contradicts the copy, so only the copy was used
+	Private  bool   `json:"private,omitempty"`  // the task has a privacy budget; the node makes no further DP releases on it
 }
 
-// repairMark is the mark that a repair leaves in the journal for all later starts.
+// repairMark is the mark that a repair leaves in the journal for later starts.
 type repairMark struct {
 	Repaired   time.Time `json:"repaired"`
-	AfterEpoch uint64    `json:"after_epoch"` // no task had a later epoch
+	AfterEpoch uint64    `json:"after_epoch"` // larger than the epoch of any task before the repair
 }
 
-// skippedEpochs is the number of epochs that a repair skips: more than the possible number of
-// starts since the copy was made. Peers accept any later epoch.
+// skippedEpochs is the number of epochs that a repair skips. It exceeds the number of starts that
+// can have occurred since the copy was made. Peers accept any later epoch.
 const skippedEpochs = 1 << 20
 
 func (m *repairMark) unaccounted() string {
 	return fmt.Sprintf("its journal was damaged, and repaired on %s, so the earlier releases of the node are unknown; tasks without a privacy guarantee continue", m.Repaired.UTC().Format(time.DateOnly))
 }
 
-// repairOf returns the mark in a journal, nil if there is none.
+// repairOf returns the repair mark in a journal; nil if there is none.
 func repairOf(j *journal.Journal) (*repairMark, error) {
 	data, err := j.Mark()
 	if data == nil || err != nil {
@@ -70,12 +70,12 @@ func repairOf(j *journal.Journal) (*repairMark, error) {
 	return &m, nil
 }
 
-// Repair replaces a damaged or missing journal by a new one. It uses the copy of the last start or
-// end, and the readable newer records of the damaged file, which it keeps beside the journal under
-// a name with damaged. All records of the copy are in the new journal. No node may run on the
-// directory.
+// Repair replaces a damaged or missing journal by a new one. The new journal has all records of the
+// copy that the last start or end made, and the newer records of the damaged file that are
+// readable. The damaged file is kept beside the journal, with "damaged" in its name. No node may
+// run in the directory.
 //
-// From then on peers treat the node's shares as newer than all earlier ones. The node makes no
+// After a repair, peers treat the node's shares as newer than all earlier ones. The node makes no
 // further DP releases on tasks with a privacy budget, because the journal may lack some.
 //
 // Errors: ErrSound, journal.ErrBusy, ErrUnrepairable. After an error the journal is unchanged.
@@ -111,7 +111,7 @@ func Repair(dir string, strategies strategy.Set, now time.Time) (Repaired, error
 	return r.report, r.write(now)
 }
 
-// damageOf returns the error that keeps a node from starting on a journal.
+// damageOf returns the error that a node's start would return for a journal.
 func damageOf(path string, strategies strategy.Set) error {
 	opened, err := journal.OpenReadOnly(path, readTimeout)
 	if err != nil {
@@ -123,19 +123,20 @@ func damageOf(path string, strategies strategy.Set) error {
 	return errors.Join(err, unread)
 }
 
-// repair is a repair in progress.
+// repair holds the state of a repair in progress.
 type repair struct {
 	dir        string
 	strategies strategy.Set
 
 	copied, found journal.Salvaged
 	logs          map[string][]journal.Entry
-	epoch         uint64 // latest known one
+	epoch         uint64 // latest epoch found so far
 	report        Repaired
 }
 
-// CheckCopy reads the copy of a directory's journal and returns the time at which it was made. The
-// error wraps fs.ErrNotExist if there is none, and journal.ErrDamaged if Repair cannot use it.
+// CheckCopy reads the copy of a directory's journal and returns the time at which the copy was
+// made. The error wraps fs.ErrNotExist if there is no copy, and journal.ErrDamaged if Repair cannot
+// use it.
 func CheckCopy(dir string, strategies strategy.Set) (made time.Time, err error) {
 	path := filepath.Join(dir, CopyFile)
 	if err := damageOf(path, strategies); err != nil {
@@ -157,7 +158,7 @@ func (r *repair) read() error {
 		r.copied, err = journal.Salvage(filepath.Join(r.dir, CopyFile))
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, journal.ErrDamaged) {
-		return err // for any such error, the copy may be undamaged
+		return err // after such an error the copy may still be undamaged
 	}
 	if r.found, err = journal.Salvage(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -171,7 +172,7 @@ func (r *repair) read() error {
 	return nil
 }
 
-// merge makes the new logs.
+// merge creates the new logs of all tasks.
 func (r *repair) merge() error {
 	r.logs = map[string][]journal.Entry{}
 	newer := map[string][]journal.Piece{}
@@ -198,11 +199,12 @@ func (r *repair) merge() error {
 	return nil
 }
 
-// ErrUnrepairable: neither the journal nor a copy of it contains a readable task.
+// ErrUnrepairable means that neither the journal nor its copy contains a readable task.
 var ErrUnrepairable = errors.New("beyond repair")
 
-// taskIn returns the task ID of entries. It uses their record of the task, because the name of
-// their log may be damaged.
+// taskIn returns the ID of the task to which entries belong. It takes the ID from their record of
+// the task, because the name of their log may be damaged. It returns the name if there is no such
+// record.
 func (r *repair) taskIn(name string, pieces []journal.Piece) (id string, readable bool) {
 	id = name
 	for _, piece := range pieces {
@@ -210,7 +212,7 @@ func (r *repair) taskIn(name string, pieces []journal.Piece) (id string, readabl
 		if err != nil || record.Task == nil {
 			continue
 		}
-		readable = true // perhaps only by another program
+		readable = true // even if only another program can read the task itself
 		if t, err := r.strategies.ParseCanonical("journal", record.Task.Canonical); err == nil {
 			id = t.ID().String()
 		}
@@ -218,13 +220,14 @@ func (r *repair) taskIn(name string, pieces []journal.Piece) (id string, readabl
 	return id, readable
 }
 
-// mergeTask merges all of the copy's log with later entries of the damaged file.
+// mergeTask creates the new log of a task: the whole log of the copy, followed by the later entries
+// of the damaged file.
 func (r *repair) mergeTask(id string, copied, found []journal.Piece) error {
 	task := RepairedTask{ID: id, Conflict: !agree(copied, found)}
 	if task.Conflict {
 		found = nil
 	}
-	pieces, gap := slices.Clone(copied), -1 // pieces before the first gap
+	pieces, gap := slices.Clone(copied), -1 // gap is the number of pieces before the first gap
 	for _, piece := range found {
 		if len(copied) > 0 && piece.Index <= copied[len(copied)-1].Index {
 			continue
@@ -252,10 +255,11 @@ func (r *repair) mergeTask(id string, copied, found []journal.Piece) error {
 	}
 	mended, err := agent.Repair(records, complete, r.strategies)
 	if err != nil && base < complete {
-		mended, err = agent.Repair(records, base, r.strategies) // records are missing, although no gap is known
+		mended, err = agent.Repair(records, base, r.strategies) // records are missing although no gap was found
 	}
 	if _, unknown := errors.AsType[*strategy.UnknownError](err); unknown {
-		// This program cannot decide which of the records after a gap are valid.
+		// Without the task's strategy, this program cannot decide which records after a gap are
+		// valid. It keeps only those before the gap.
 		mended = agent.Repaired{Keep: make([]bool, len(pieces)), Dropped: len(pieces) - complete}
 		for i := range complete {
 			mended.Keep[i] = true
@@ -281,7 +285,7 @@ func (r *repair) mergeTask(id string, copied, found []journal.Piece) error {
 	return nil
 }
 
-// copyAlone uses the copy's log unchanged.
+// copyAlone creates the new log of a task from the copy alone.
 func (r *repair) copyAlone(id string, copied []journal.Piece, task RepairedTask) error {
 	if len(copied) == 0 {
 		r.report.Lost = append(r.report.Lost, id)
@@ -305,7 +309,7 @@ func (r *repair) copyAlone(id string, copied []journal.Piece, task RepairedTask)
 	return nil
 }
 
-// add adds a task's new log.
+// add adds the new log of a task to the result and the report.
 func (r *repair) add(task RepairedTask, entries []journal.Entry, h agent.History) {
 	if h.Task != nil {
 		task.Name, task.Private, task.Trials = h.Task.Name, h.Task.Privacy != nil, len(h.Trials)
@@ -319,7 +323,7 @@ func (r *repair) add(task RepairedTask, entries []journal.Entry, h agent.History
 	r.report.Tasks = append(r.report.Tasks, task)
 }
 
-// agree reports whether two logs have equal entries at the indices that are in both.
+// agree reports whether two logs have the same entries at all indices that occur in both.
 func agree(copied, found []journal.Piece) bool {
 	known := map[uint64]journal.Piece{}
 	for _, piece := range copied {
@@ -333,8 +337,8 @@ func agree(copied, found []journal.Piece) bool {
 	return true
 }
 
-// newestOfKeys keeps only the last entry of each key. It returns how many of the remaining entries
-// are before the first gap, and before the end of the copy.
+// newestOfKeys keeps only the last entry of each key. It also returns the number of remaining
+// entries before the first gap, and the number of those from the copy.
 func newestOfKeys(pieces []journal.Piece, gap, copied int) (left []journal.Piece, beforeGap, ofCopy int) {
 	last := map[string]int{}
 	for i, piece := range pieces {
@@ -354,9 +358,9 @@ func newestOfKeys(pieces []journal.Piece, gap, copied int) (left []journal.Piece
 	return left, beforeGap, ofCopy
 }
 
-// write keeps the damaged file under another name and writes the new journal in its place. It
-// replaces the copy first: if the process ends in between, the next repair begins with it, and
-// skips further epochs.
+// write keeps the damaged file under another name and writes the new journal. It replaces the copy
+// first, and then the journal. If the process ends in between, the next repair begins with the new
+// copy and skips further epochs.
 func (r *repair) write(now time.Time) error {
 	mark, err := json.Marshal(repairMark{Repaired: now.UTC(), AfterEpoch: r.epoch + skippedEpochs})
 	if err != nil {
@@ -374,12 +378,13 @@ func (r *repair) write(now time.Time) error {
 	return journal.Write(path, mark, r.logs)
 }
 
-// setAside gives the damaged file a second, unused name, or copies it if that is impossible.
+// setAside gives the damaged file a second, unused name. If the file system does not allow this, it
+// copies the file.
 func setAside(path string, now time.Time) (aside string, err error) {
 	name := "journal-damaged-" + now.UTC().Format("20060102-150405")
 	for number := 1; ; number++ {
 		aside = filepath.Join(filepath.Dir(path), name+".db")
-		if number > 1 { // more than one repair in a second
+		if number > 1 { // several repairs within one second
 			aside = filepath.Join(filepath.Dir(path), fmt.Sprintf("%s-%d.db", name, number))
 		}
 		if os.Link(path, aside) == nil {

@@ -10,23 +10,24 @@ import (
 	"github.com/fbo-node/fbo/internal/sharecache"
 )
 
-// shareCacheDir is the folder in a data directory with the shares of peers, one file a task.
+// shareCacheDir is the folder in a data directory with the shares of peers, one file per task.
 const shareCacheDir = "peer-shares"
 
-// shareCachePause is the time from a change to a write of the file; each MiB adds a second, so that
-// a large federation writes at most a MiB per second to the disk.
+// shareCachePause is the minimum time between a change and the write of the file. Each MiB of the
+// file adds a second, so that a large federation writes at most one MiB per second to the disk.
 const shareCachePause = time.Second
 
-// ShareCache writes the shares of peers on one task to a file, in the background. One goroutine owns
-// it. It selects on Due and Written and calls Begin and Ended.
+// ShareCache writes the shares of peers on one task to a file, in the background. Only one
+// goroutine may use it. That goroutine selects on Due and Written, and calls Begin and Ended for
+// them.
 type ShareCache struct {
 	path    string
 	task    string
-	changed bool        // since the last snapshot was taken
-	timer   *time.Timer // runs while something is to be written
-	writing chan error  // receives when a write has ended; nil when none is in progress
-	bytes   int         // of the last snapshot
-	failed  bool        // a failed write was reported, and none has succeeded since
+	changed bool        // there were changes after the last snapshot
+	timer   *time.Timer // runs while a write is planned
+	writing chan error  // receives the result of the write in progress; nil if there is none
+	bytes   int         // size of the last snapshot
+	failed  bool        // the last write failed, and this was reported
 }
 
 // ShareCache returns the cache of a task.
@@ -36,8 +37,9 @@ func (s *Store) ShareCache(task string) *ShareCache {
 	return &ShareCache{path: filepath.Join(s.dir, shareCacheDir, task+".jsonl"), task: task, timer: timer}
 }
 
-// Read returns the data that an earlier run has stored. The error wraps sharecache.ErrDamaged if
-// the file is damaged or of another task; it is then removed, because Begin writes it anew.
+// Read returns the content that an earlier run has stored. If the file is damaged or belongs to
+// another task, the error wraps sharecache.ErrDamaged. Read then removes the file, since a later
+// write creates it again.
 func (c *ShareCache) Read() (sharecache.Contents, error) {
 	contents, err := sharecache.Read(c.path)
 	if err == nil && contents.Task != c.task && (contents.Task != "" || len(contents.Shares) > 0) {
@@ -49,7 +51,7 @@ func (c *ShareCache) Read() (sharecache.Contents, error) {
 	return contents, err
 }
 
-// Note schedules a write if there is a change.
+// Note plans a write if changed is true.
 func (c *ShareCache) Note(changed bool) {
 	if changed && !c.changed && c.writing == nil {
 		c.plan()
@@ -61,10 +63,10 @@ func (c *ShareCache) plan() {
 	c.timer.Reset(shareCachePause + time.Duration(c.bytes)*time.Second/(1<<20))
 }
 
-// Due receives a time when the owner must call Begin.
+// Due receives a value when the owner must call Begin.
 func (c *ShareCache) Due() <-chan time.Time { return c.timer.C }
 
-// Written receives the result of a write, for Ended.
+// Written receives the result of a write, which the owner must pass to Ended.
 func (c *ShareCache) Written() <-chan error { return c.writing }
 
 // Begin writes a snapshot in the background.
@@ -77,11 +79,11 @@ func (c *ShareCache) Begin(contents sharecache.Contents) {
 	go func(done chan<- error) { done <- sharecache.Write(c.path, contents) }(c.writing)
 }
 
-// Ended processes the result of a write and schedules the next one if needed. It returns an error
-// that the user does not know yet: the first since the last successful write.
+// Ended handles the result of a write, and plans the next write if needed. It returns an error only
+// for the first failure since the last successful write, so that the user gets one warning.
 func (c *ShareCache) Ended(written error) error {
 	c.writing = nil
-	c.changed = c.changed || written != nil // the same contents must still be written
+	c.changed = c.changed || written != nil // after a failure the same content must still be written
 	if c.changed {
 		c.plan()
 	}
@@ -92,7 +94,8 @@ func (c *ShareCache) Ended(written error) error {
 	return nil
 }
 
-// Finish waits for a write in progress and writes later changes. The owner calls it last.
+// Finish waits for a write in progress, and then writes the content if there are later changes. It
+// must be the owner's last call.
 func (c *ShareCache) Finish(contents sharecache.Contents) error {
 	c.timer.Stop()
 	if c.writing != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// JournalFile is the name of the journal in a data directory. CopyFile is the name of its backup,
-// which each start and each end of a node replaces, and which Repair reads.
+// JournalFile is the name of the journal in a data directory, and CopyFile that of its backup. Each
+// start and each end of a node replaces the backup. Repair reads it.
 const (
 	JournalFile = "journal.db"
 	CopyFile    = "journal.copy"
 )
 
 const (
-	lockTimeout = 2 * time.Second // of a start or a repair
+	lockTimeout = 2 * time.Second // maximum wait for the lock at a start or a repair
 	readTimeout = time.Second
 )
 
@@ -30,16 +30,16 @@ type Store struct {
 	dir        string
 	strategies strategy.Set
 	journal    *journal.Journal
-	repaired   *repairMark // nil: the journal was never repaired
+	repaired   *repairMark // nil if the journal was never repaired
 	backup     backup
 
 	mu    sync.Mutex
-	names map[string]string // of the tasks in the journal, by ID
+	names map[string]string // name of each task in the journal, by ID
 }
 
-// Open makes the data directory if it is missing, locks its journal and reads all tasks. The error
-// wraps journal.ErrBusy if another process has the journal, and journal.ErrDamaged if records are
-// damaged.
+// Open creates the data directory if it is missing, locks the journal, and reads all tasks. If
+// another process has the journal open, the error wraps journal.ErrBusy. If records are damaged, it
+// wraps journal.ErrDamaged.
 func Open(dir string, strategies strategy.Set) (*Store, error) {
 	if err := datadir.Make(dir); err != nil {
 		return nil, err
@@ -63,8 +63,8 @@ func Open(dir string, strategies strategy.Set) (*Store, error) {
 	return s, nil
 }
 
-// Close waits for a backup in progress, makes a last one and closes the journal. All logs must have
-// ended. The logger receives the error of the last backup.
+// Close waits for a backup in progress, makes a last backup, and closes the journal. No log may be
+// in use any more. The logger receives an error of the last backup.
 func (s *Store) Close(log *slog.Logger) error {
 	s.lastBackup(log)
 	removeLockHolder(s.dir)
@@ -89,23 +89,22 @@ func (s *Store) OpenLog(task string) (*journal.Log, []agent.Record, error) {
 	return log, records, err
 }
 
-// ApplyRepair sets the consequences of a repair of the journal in an agent's configuration: the
-// epoch after which it begins, and why it makes no further DP releases on tasks with a privacy
-// budget.
+// ApplyRepair sets the fields of an agent's configuration that follow from a repair of the journal:
+// the epoch after which the agent begins, and the reason why it makes no further DP releases.
 func (s *Store) ApplyRepair(config *agent.Config) {
 	if s.repaired != nil {
 		config.AfterEpoch, config.Unaccounted = s.repaired.AfterEpoch, s.repaired.unaccounted()
 	}
 }
 
-// SetName stores the name of a task that the node has joined.
+// SetName stores the name of a task that the node has joined, for Named.
 func (s *Store) SetName(id, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.names[id] = name
 }
 
-// Named returns the IDs of the tasks in the journal with a name.
+// Named returns the IDs of the tasks in the journal that have the given name.
 func (s *Store) Named(name string) (ids []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

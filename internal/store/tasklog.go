@@ -9,7 +9,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// ReadLog returns a task's records, in order.
+// ReadLog returns the records of a task, in order.
 func ReadLog(log *journal.Log) ([]agent.Record, error) {
 	var records []agent.Record
 	err := log.Replay(func(entry journal.Entry) error {
@@ -20,9 +20,10 @@ func ReadLog(log *journal.Log) ([]agent.Record, error) {
 	return records, err
 }
 
-// checkTasks reads the whole journal before the node uses the network. It finds damaged records,
-// and checks that each task has its own ID: with a damaged ID, a node would not find the task and
-// begin anew. It returns the names of the tasks that this version can read, by ID.
+// checkTasks reads the whole journal, before the node uses the network. It detects damaged records.
+// It also verifies that each task is stored under its own ID: otherwise a node would not find its
+// task and would begin again without trials. It returns, by ID, the names of the tasks that this
+// version can read.
 func checkTasks(j *journal.Journal, strategies strategy.Set) (names map[string]string, err error) {
 	ids, err := j.Tasks()
 	if err != nil {
@@ -53,8 +54,8 @@ func checkTasks(j *journal.Journal, strategies strategy.Set) (names map[string]s
 	return names, nil
 }
 
-// checkTask compares the ID with the record of the task in an entry; checked is false if there is
-// none. Tasks of other versions, which this one cannot read, are not checked.
+// checkTask compares the ID with the task in an entry; checked is false if the entry has no task.
+// It does not compare tasks that this version cannot read.
 func checkTask(path, id string, entry journal.Entry, strategies strategy.Set) (t *task.Task, checked bool, err error) {
 	record, err := agent.DecodeRecord(entry.Data)
 	if err != nil || record.Task == nil {

@@ -1,4 +1,4 @@
-// Package tasknames finds the tasks of a connected peer, and those of them with a given name.
+// Package tasknames finds the tasks of a connected peer, and which of them have a given name.
 package tasknames
 
 import (
@@ -19,31 +19,32 @@ import (
 )
 
 const (
-	Protocol = "/fbo/task-mismatch/1" // the stream protocol of requests for task names
-	Timeout  = 5 * time.Second        // of a request
+	Protocol = "/fbo/task-mismatch/1" // protocol of requests for task names
+	Timeout  = 5 * time.Second        // timeout of a request
 
-	// SyncPrefix, and the ID or tag of a task, is a stream protocol of the nodes that work on the task.
+	// SyncPrefix, followed by the ID or the tag of a task, is the sync protocol of the nodes that
+	// take part in the task.
 	SyncPrefix = "/fbo/sync/1/"
 )
 
 // Summary holds the tasks that a peer advertises.
 type Summary struct {
-	Tasks   []string // IDs, sorted
-	Tags    []string // of tasks by invitation, sorted
-	Answers bool     // whether the peer answers requests for task names
+	Tasks   []string // sorted IDs
+	Tags    []string // sorted tags of tasks with an invitation
+	Answers bool     // the peer answers requests for task names
 }
 
-// Of returns the tasks that a connected peer advertises.
+// Of returns the tasks that a connected peer advertises by its protocols.
 func Of(h host.Host, id peer.ID) (p Summary) {
 	spoken, err := h.Peerstore().GetProtocols(id)
 	if err != nil {
-		return Summary{} // not known yet
+		return Summary{} // the peer's protocols are not known yet
 	}
 	for _, name := range spoken {
 		p.Answers = p.Answers || name == Protocol
 		task, ok := strings.CutPrefix(string(name), SyncPrefix)
 		switch {
-		case !ok || !taskref.IsID(task): // ignore protocols without a valid task ID
+		case !ok || !taskref.IsID(task): // not a sync protocol of a task
 		case invitation.IsName(cid.MustParse(task)):
 			p.Tags = append(p.Tags, task)
 		default:
@@ -55,8 +56,9 @@ func Of(h host.Host, id peer.ID) (p Summary) {
 	return p
 }
 
-// Query asks a connected peer which of its tasks have a name. It omits tasks of the answer that are
-// not in partIn, the tasks that the peer advertises.
+// Query asks a connected peer which of its tasks have the given name, and returns their sorted IDs.
+// The argument partIn has the tasks that the peer advertises; Query omits all others from the
+// answer.
 func Query(ctx context.Context, h host.Host, from peer.ID, name string, partIn []string) ([]string, error) {
 	ctx, cancel := context.WithTimeout(network.WithNoDial(ctx, "tasks of a name"), Timeout)
 	defer cancel()

@@ -1,5 +1,5 @@
-// Package taskref finds the task to which a user refers, among those of a data directory or of a
-// node.
+// Package taskref finds the task to which a user refers, among the tasks of a data directory or of
+// a node.
 package taskref
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// MinPrefix is the minimum number of characters of an ID that identify it.
+// MinPrefix is the minimum number of characters of a prefix of an ID.
 const MinPrefix = 8
 
 // Accepted describes the references that Find accepts.
@@ -18,22 +18,23 @@ const Accepted = "an ID, the first characters of one (8 or more), or a name"
 
 // Errors of Find.
 var (
-	// ErrUnknown: no task has this ID, prefix or name.
+	// ErrUnknown means that no task has this ID, prefix or name.
 	ErrUnknown = errors.New("no such task")
-	// ErrAmbiguous: several tasks have this prefix or name.
+	// ErrAmbiguous means that several tasks have this prefix or name.
 	ErrAmbiguous = errors.New("ambiguous")
 )
 
-// Ref is a task.
+// Ref is the ID and the name of a task.
 type Ref struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-// shortLength is the length of a short ID. The first nine characters of all IDs are equal.
+// shortLength is the length of a short ID. It exceeds MinPrefix because the first nine characters
+// of all IDs are the same.
 const shortLength = 18
 
-// Short returns the first characters of an ID, which Find accepts.
+// Short returns the first characters of an ID. Find accepts them as a prefix.
 func Short(id string) string { return id[:min(shortLength, len(id))] }
 
 // String returns the name and the short ID.
@@ -41,8 +42,8 @@ func (r Ref) String() string {
 	return fmt.Sprintf("%s (%s)", sanitize.Text(r.Name, 80), Short(r.ID))
 }
 
-// Find returns the task with the wanted ID; otherwise the only one with that name; otherwise the
-// only one whose ID begins with it.
+// Find returns the task with the wanted ID. If there is none, it returns the only task with that
+// name, or else the only task whose ID has that prefix.
 func Find(refs []Ref, wanted string) (Ref, error) {
 	named, begun := []Ref{}, []Ref{}
 	for _, r := range refs {
@@ -66,7 +67,7 @@ func Find(refs []Ref, wanted string) (Ref, error) {
 	return Ref{}, fmt.Errorf("%w: %.100q; expected %s", ErrUnknown, wanted, Accepted)
 }
 
-// Names returns the names and short IDs of the first ten tasks, and the number of the others.
+// Names returns the names and short IDs of the first ten tasks, and the number of further ones.
 func Names(refs []Ref) string {
 	entries := make([]string, len(refs))
 	for i, r := range refs {
@@ -75,7 +76,7 @@ func Names(refs []Ref) string {
 	return sanitize.List(entries)
 }
 
-// List returns the number of tasks, followed by Names.
+// List returns the number of tasks, followed by the result of Names.
 func List(refs []Ref) string {
 	switch len(refs) {
 	case 0:

@@ -2,10 +2,10 @@
 //
 //	go run ./internal/wording [-files N] [-sentences]
 //
-// It reads the files that git tracks and reports four kinds of text: comments, messages (string
-// literals that contain a space), documentation (Markdown) and the page. Tests are counted and have
-// no ceiling. It fails if a kind exceeds the ceiling, and lists the files with the most words
-// and the sentences of the documentation with more than 40 words.
+// It reads the files that git tracks and reports on five kinds of text: comments, messages (string
+// literals that contain a space), documentation (Markdown), the web page, and tests. It fails if a
+// kind other than tests exceeds the ceiling. It also lists the files with the most excluded words, and
+// the sentences of the documentation with more than 40 words.
 //
 // It must run in the root of the module, and needs git.
 package main
@@ -27,8 +27,8 @@ import (
 var list string
 
 const (
-	ceiling     = 0.5 // words of the list per 1,000 of a kind; tests have no ceiling
-	maxSentence = 40  // words
+	ceiling     = 0.5 // excluded words per 1,000 words, for each kind except tests
+	maxSentence = 40  // words in a sentence of the documentation
 )
 
 func main() {
@@ -65,17 +65,17 @@ func fail(format string, args ...any) {
 	os.Exit(1)
 }
 
-// count is how many words a text has, and how many of the list.
+// count holds the number of words of a text, and the number of excluded words among them.
 type count struct{ words, found int }
 
 func (c count) perThousand() float64 { return 1000 * float64(c.found) / float64(max(c.words, 1)) }
 
-// report holds the counts of the texts that were added.
+// report holds the counts of all texts that were added.
 type report struct {
 	kinds map[kind]count
 	files map[string]count              // without tests
-	found map[string]map[string]int     // by file and word
-	long  []struct{ path, text string } // sentences
+	found map[string]map[string]int     // number of each excluded word, by file
+	long  []struct{ path, text string } // sentences with more than maxSentence words
 }
 
 func (r *report) add(path string, texts map[kind]string, words wordList) {
@@ -109,7 +109,7 @@ func (r *report) add(path string, texts map[kind]string, words wordList) {
 	}
 }
 
-// print writes the report and returns whether all kinds are within the ceiling.
+// print writes the report, and returns whether all kinds are within the ceiling.
 func (r *report) print(w io.Writer, files int, sentences bool) (ok bool) {
 	ok = true
 	fmt.Fprintf(w, "%-14s %7s %6s %9s %8s\n", "kind", "words", "found", "per 1,000", "ceiling")

@@ -22,7 +22,8 @@ const (
 	tests         kind = "tests"
 )
 
-// textsOf returns the texts of a file by kind; none of a file that is generated or of another type.
+// textsOf returns the texts of a file by kind. It returns none for a generated file and for other
+// types of files.
 func textsOf(name string, content []byte) (map[kind]string, error) {
 	text := string(content)
 	switch path.Ext(name) {
@@ -78,7 +79,7 @@ func joined(pattern *regexp.Regexp, text string) string {
 	return strings.Join(pattern.FindAllString(text, -1), "\n")
 }
 
-// proseOf returns a Markdown text without code and the targets of links.
+// proseOf returns a Markdown text without its code and the targets of its links.
 func proseOf(text string) string { return notProse.ReplaceAllString(text, " ") }
 
 var word = regexp.MustCompile(`[A-Za-z][A-Za-z'-]+`)
@@ -90,7 +91,8 @@ var (
 	sentenceEnd = regexp.MustCompile(`[.!?:;]\s+|\n\s*\n|\n\s*(?:[-*#]|\d+\.)\s`)
 )
 
-// longSentences returns the sentences of a text with more than most words. Rows of tables are none.
+// longSentences returns the sentences of a text with more than most words. It ignores rows of
+// tables.
 func longSentences(text string, most int) (long []string) {
 	for _, sentence := range sentenceEnd.Split(tableRow.ReplaceAllString(text, "\n"), -1) {
 		if countWords(sentence) > most {
@@ -100,10 +102,11 @@ func longSentences(text string, most int) (long []string) {
 	return long
 }
 
-// wordList is a regular expression per line of words.txt.
+// wordList has one regular expression for each line of words.txt.
 type wordList []*regexp.Regexp
 
-// parseWords reads words.txt: comments begin with #, and a replacement follows the last colon.
+// parseWords parses words.txt. Lines that begin with # are comments. In all other lines the
+// replacement follows the last colon and a space.
 func parseWords(text string) (words wordList, err error) {
 	for i, line := range strings.Split(text, "\n") {
 		if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "#") {
@@ -122,7 +125,7 @@ func parseWords(text string) (words wordList, err error) {
 	return words, nil
 }
 
-// in returns the words of the list that a text contains, in lower case, and how often.
+// in returns the excluded words in a text, in lower case, with the number of their occurrences.
 func (l wordList) in(text string) map[string]int {
 	found := map[string]int{}
 	for _, pattern := range l {

@@ -18,16 +18,15 @@ const (
 	Total    = 64 << 20
 )
 
-// Reserve is the free space on the disk, in bytes, that outputs leave to the journal and other
-// files.
+// Reserve is the free space on the disk, in bytes, that is left for the journal and other files.
 const Reserve = 16 << 20
 
 const (
-	lastSegments = 3    // kept beside the first
-	fileCost     = 4096 // space that a file takes besides its content
+	lastSegments = 3    // number of last files that are stored, in addition to the first
+	fileCost     = 4096 // space that a file takes in addition to its content
 )
 
-// Numbers of a trial's files, in their order.
+// Numbers of a trial's files, in order.
 const (
 	none  = 0
 	first = 1 // trial-7.log; 2 is trial-7.log.1
@@ -41,7 +40,7 @@ func path(dir string, trial uint64, number int) string {
 	return filepath.Join(dir, name)
 }
 
-// parse is the inverse of path for the name of a file.
+// parse is the inverse of path, for the name of a file.
 func parse(name string) (trial uint64, number int, ok bool) {
 	rest, ok := strings.CutPrefix(name, "trial-")
 	digits, ending, found := strings.Cut(rest, ".")

@@ -8,21 +8,21 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// Reader reads the output of one trial, also while this or another process writes it.
+// Reader reads the output of one trial, even while this or another process writes it.
 type Reader struct {
 	dir    string
 	trial  uint64
-	file   *os.File // nil between two files
-	number int      // of the file, or of the next one
+	file   *os.File // nil before the first file and between two files
+	number int      // number of the open file, or of the next one
 }
 
-// NewReader returns a Reader at the beginning. A trial without output is no error.
+// NewReader returns a Reader at the beginning of the output. A trial without output is no error.
 func NewReader(dir string, trial uint64) *Reader {
 	return &Reader{dir: dir, trial: trial}
 }
 
-// CopyTo writes the output that no earlier call has written, and returns its length in bytes. A
-// line marks each part that was not kept.
+// CopyTo writes the output since the last call to out, and returns its length in bytes. In place of
+// each part that was not stored it writes a line with the number of missing KiB.
 func (r *Reader) CopyTo(out io.Writer) (copied int64, err error) {
 	for {
 		if r.file == nil {
@@ -31,7 +31,7 @@ func (r *Reader) CopyTo(out io.Writer) (copied int64, err error) {
 				return copied, err
 			}
 		}
-		more, err := r.hasMore() // asked first: if there is another file, this one is complete
+		more, err := r.hasMore() // must precede the copy: if there is a later file, the open one is complete
 		if err != nil {
 			return copied, err
 		}
@@ -44,7 +44,7 @@ func (r *Reader) CopyTo(out io.Writer) (copied int64, err error) {
 	}
 }
 
-// open opens the next existing file.
+// open opens the next existing file, and returns false if there is none.
 func (r *Reader) open(out io.Writer) (bool, error) {
 	numbers, err := files(r.dir, r.trial)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *Reader) open(out io.Writer) (bool, error) {
 		}
 		file, err := datadir.Open(path(r.dir, r.trial, number))
 		if os.IsNotExist(err) {
-			continue // removed meanwhile
+			continue // removed in the meantime
 		}
 		if err != nil {
 			return false, err
@@ -70,8 +70,8 @@ func (r *Reader) open(out io.Writer) (bool, error) {
 	return false, nil
 }
 
-// hasMore reports whether another file follows the open one. If the output was begun anew, the
-// reader starts from its beginning.
+// hasMore reports whether another file follows the open one. If the trial's output has been
+// replaced by that of a new evaluation, the reader continues at its beginning.
 func (r *Reader) hasMore() (bool, error) {
 	numbers, err := files(r.dir, r.trial)
 	if err != nil || len(numbers) == 0 {
@@ -93,7 +93,7 @@ func (r *Reader) hasMore() (bool, error) {
 // Close ends the reading.
 func (r *Reader) Close() {
 	if r.file != nil {
-		_ = r.file.Close() // read only
+		_ = r.file.Close() // an error does not matter after reading
 		r.file = nil
 	}
 }

@@ -9,22 +9,22 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// Store is the directory with the outputs of one task's trials. One process at a
-// time may write to it; several goroutines may.
+// Store is the directory with the outputs of one task's trials. Only one process at a time may
+// write to it; several goroutines may.
 type Store struct {
 	dir string
 
 	mu      sync.Mutex
-	kept    map[uint64]map[int]int64 // trial, number of a file, bytes
+	kept    map[uint64]map[int]int64 // bytes of each file, by trial and number of the file
 	total   int64
 	writing map[uint64]bool
 	spare   int64 // bytes that may be written before the next check of the free space
 
-	free func(dir string) (uint64, error) // datadir.Free
+	free func(dir string) (uint64, error) // datadir.Free; tests replace it
 }
 
-// Open creates the directory, trials/TASK in a data directory, if it is missing, and adds up the
-// files in it.
+// Open creates the directory if it is missing, and determines the sizes of the files in it. The
+// directory must be trials/TASK in a data directory.
 func Open(dir string) (*Store, error) {
 	folder := filepath.Dir(dir)
 	if err := os.MkdirAll(filepath.Dir(folder), 0o700); err != nil {
@@ -47,7 +47,7 @@ func Open(dir string) (*Store, error) {
 	return s, nil
 }
 
-// Writer begins the output of a trial, in place of an earlier one.
+// Writer returns a writer for the output of a trial, and removes earlier output of the trial.
 func (s *Store) Writer(trial uint64) *Writer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func (s *Store) add(trial uint64, number int, bytes int64) {
 }
 
 func (s *Store) remove(trial uint64, number int) {
-	// A file that cannot be removed costs no more than its space.
+	// If a file cannot be removed, only its space is lost.
 	_ = os.Remove(path(s.dir, trial, number))
 	s.total -= s.kept[trial][number]
 	delete(s.kept[trial], number)
@@ -74,8 +74,8 @@ func (s *Store) remove(trial uint64, number int) {
 	}
 }
 
-// grew counts written bytes, and removes outputs until all take at most Total. It keeps those that
-// are being written.
+// grew counts written bytes. It then removes outputs of the oldest ended trials until all outputs
+// take at most Total.
 func (s *Store) grew(trial uint64, number int, bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,8 +94,8 @@ func (s *Store) grew(trial uint64, number int, bytes int64) {
 	}
 }
 
-// take reports whether that number of bytes may be written. If they do not leave the Reserve free,
-// it removes the output of the oldest ended trial and checks again.
+// take reports whether the given number of bytes may be written. If less than Reserve would remain
+// free, it removes the output of the oldest ended trial and checks again.
 func (s *Store) take(bytes int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,11 +115,12 @@ func (s *Store) take(bytes int64) bool {
 	return true
 }
 
-// look returns the number of bytes that may be written, at most those of a file with its cost.
+// look returns the number of bytes that may be written before the next check of the free space, at
+// most those of one file.
 func (s *Store) look() int64 {
 	const most = Segment + fileCost
 	free, err := s.free(s.dir)
-	if err != nil { // the free space is unknown
+	if err != nil { // unknown free space does not prevent output
 		return most
 	}
 	return int64(min(free-min(free, Reserve), most))
@@ -145,20 +146,20 @@ func (s *Store) oldest() (trial uint64, found bool) {
 	return slices.Min(candidates), true
 }
 
-// Writer stores the output of one trial. Several goroutines may use it at once.
+// Writer stores the output of one trial. Several goroutines may use it at the same time.
 type Writer struct {
 	store *Store
 	trial uint64
 
 	mu     sync.Mutex
 	file   *os.File // nil before the first output
-	number int      // of the file
-	size   int      // of the file
-	gap    bool     // the last bytes were not kept
+	number int      // number of the file
+	size   int      // size of the file in bytes
+	gap    bool     // the latest output was dropped
 	closed bool
 }
 
-// Write keeps as much of p as possible and never fails.
+// Write stores as much of p as possible and never returns an error.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -190,7 +191,7 @@ func (w *Writer) append(p []byte) (n int, err error) {
 	return n, err
 }
 
-// noteGap marks a gap in the output, once per gap.
+// noteGap writes a note in place of dropped output, once for each gap.
 func (w *Writer) noteGap() {
 	if !w.gap {
 		w.gap = true
@@ -198,10 +199,10 @@ func (w *Writer) noteGap() {
 	}
 }
 
-// nearlyFull stands for output that was dropped to keep the Reserve free.
+// nearlyFull is the note in place of output that was dropped to leave the Reserve free.
 const nearlyFull = "\n[output was not kept here: the disk is nearly full]\n"
 
-// next begins the next file.
+// next opens the next file, and returns false if that is impossible.
 func (w *Writer) next() bool {
 	if !w.store.take(fileCost) {
 		if w.file != nil {
@@ -222,7 +223,7 @@ func (w *Writer) next() bool {
 	return true
 }
 
-// Path returns the path of the file with the end of the output; empty if there is none.
+// Path returns the path of the file with the end of the output; empty if there is no output.
 func (w *Writer) Path() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -232,7 +233,7 @@ func (w *Writer) Path() string {
 	return path(w.store.dir, w.trial, w.number)
 }
 
-// Close ends the output; what is written later is dropped.
+// Close ends the output. Later output is dropped.
 func (w *Writer) Close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

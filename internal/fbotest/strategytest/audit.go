@@ -10,8 +10,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// PrivateExchange returns the exchange of one agent on a task with a section privacy, with noise
-// of this source.
+// PrivateExchange returns the exchange of one agent on a task with a section privacy. The source
+// provides its noise.
 func PrivateExchange(t testing.TB, r strategy.Registration, definition *task.Task, source *rand.ChaCha8) strategy.Exchange {
 	t.Helper()
 	exchanges, err := r.Disclosure(definition).Exchanges(strategy.Env{Task: definition, Entropy: source})
@@ -21,16 +21,18 @@ func PrivateExchange(t testing.TB, r strategy.Registration, definition *task.Tas
 	return exchanges[0]
 }
 
-// Shown returns the lower bound on ε from an attack on a task. Each run has an exchange of its own.
-// attack lets it release the vectors of a world, 0 or 1, and returns the attacker's guess.
+// Shown returns the lower bound on ε that an attack on a task gives. Each of the runs has a new
+// exchange. The function attack makes the exchange release a vector of one of two worlds, 0 or 1.
+// It returns the world that the attacker guesses.
 func Shown(t testing.TB, r strategy.Registration, definition *task.Task, runs int, attack func(e strategy.Exchange, world int) int) float64 {
 	t.Helper()
 	source := rand.NewChaCha8([32]byte{3})
 	return Guarantee().Shown(runs, func(world int) int { return attack(PrivateExchange(t, r, definition, source), world) })
 }
 
-// CheckAudit audits the published bytes of a strategy that releases one design with noise. kept
-// maps the keys of privacy to whether they keep the guarantee. attack is that of Shown.
+// CheckAudit audits the published bytes of a strategy that releases one design with noise. The keys
+// of the map kept are settings of the section privacy, and its values say whether the settings keep
+// the guarantee. The arguments power and attack are those of audit.Guarantee.Check and Shown.
 func CheckAudit(t *testing.T, r strategy.Registration, parameters string, runs int, power float64, kept map[string]bool, attack func(definition *task.Task, e strategy.Exchange, world int) int) {
 	t.Helper()
 	for keys, keeps := range kept {
@@ -40,8 +42,9 @@ func CheckAudit(t *testing.T, r strategy.Registration, parameters string, runs i
 	}
 }
 
-// DueVector returns the function that a private exchange computes for its first release, for any
-// view. The given view must have peer b as the only present one, and enough observations.
+// DueVector returns the function with which a private exchange computes the vector of its first
+// release from a view. In the given view, peer b must be the only present one, and there must be
+// enough observations.
 func DueVector(t testing.TB, e strategy.Exchange, view strategy.View) func(view strategy.View) []float64 {
 	t.Helper()
 	for _, output := range e.Step(view, strategy.CaughtUp{Peer: "b"}) {

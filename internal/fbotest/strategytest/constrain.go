@@ -11,9 +11,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Constrain returns the task and the view of an agent with a lower limit on its first coordinate,
-// which its trials have measured. The model of that constraint has these lengthscales; without any
-// its hyperparameters are fitted.
+// Constrain returns a task and a view with an additional constraint: a lower limit on the first
+// coordinate of the design, which the trials of the view have measured. The model of the constraint
+// has the given lengthscales; without any, its hyperparameters are fitted.
 func Constrain(t testing.TB, view strategy.View, low float64, lengthscales ...float64) (*task.Task, strategy.View) {
 	t.Helper()
 	with := *view.Task

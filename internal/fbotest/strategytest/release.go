@@ -7,7 +7,8 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Released returns the share that a private exchange publishes when it has computed a vector.
+// Released passes a computed vector to a private exchange, and returns the decoded share that the
+// exchange publishes.
 func Released[T any](t testing.TB, e strategy.Exchange, vector []float64) T {
 	t.Helper()
 	for _, output := range e.Step(strategy.View{}, strategy.WorkDone{Result: vector}) {
@@ -23,7 +24,7 @@ func Released[T any](t testing.TB, e strategy.Exchange, vector []float64) T {
 	panic("unreachable")
 }
 
-// Releaser drives a private exchange of weights, with a view that the test sets, and keeps the
+// Releaser runs a private exchange of weights with a view that the test sets. It collects the
 // exchange's outputs.
 type Releaser struct {
 	T        testing.TB
@@ -36,7 +37,8 @@ type Releaser struct {
 	Warnings []string
 }
 
-// Step fails the test when a share leaves without a record before it, or is not journaled.
+// Step passes an input to the exchange. It fails the test if a share is published without a record
+// before it, or is not stored in the journal.
 func (r *Releaser) Step(in strategy.Input) {
 	r.T.Helper()
 	recorded := false
@@ -70,7 +72,7 @@ func (r *Releaser) Step(in strategy.Input) {
 	}
 }
 
-// Observe adds count observations.
+// Observe adds observations, one at a time, and passes each to the exchange.
 func (r *Releaser) Observe(count int) {
 	r.T.Helper()
 	for range count {

@@ -19,7 +19,7 @@ import (
 // Guarantee returns the differential privacy that the audited tasks claim.
 func Guarantee() audit.Guarantee { return audit.Guarantee{Epsilon: 4, Delta: 0.005} }
 
-// Task parses a task file, for these strategies.
+// Task parses the content of a task file that may use the given strategies.
 func Task(t fbotest.TB, strategies strategy.Set, format string, args ...any) *task.Task {
 	t.Helper()
 	parsed, err := strategies.Parse("test", fmt.Appendf(nil, format, args...))
@@ -29,7 +29,7 @@ func Task(t fbotest.TB, strategies strategy.Set, format string, args ...any) *ta
 	return parsed
 }
 
-// ShareValues lists the values of the key share of a strategy, as errors do.
+// ShareValues returns the values of a strategy's key share, in the form of error messages.
 func ShareValues(r strategy.Registration) string {
 	var values []string
 	for _, d := range r.Disclosures {
@@ -40,16 +40,16 @@ func ShareValues(r strategy.Registration) string {
 	return strings.Join(values, ", ")
 }
 
-// PrivateTask parses a task with a local mechanism. keys are those of its strategy, behind the
-// type, and privacy are those of the mechanism.
+// PrivateTask parses a task with mechanism local. The argument keys has the keys of its strategy
+// after the type, and privacy those of the section privacy after the mechanism.
 func PrivateTask(t testing.TB, r strategy.Registration, parameters, keys, privacy string) *task.Task {
 	t.Helper()
 	return Task(t, strategy.Set{r}, "name: test\ngoal: minimize\nparameters: [%s]\nstrategy: {type: %s, %s}\nprivacy: {mechanism: local, %s}\n",
 		parameters, r.Name, keys, privacy)
 }
 
-// View returns the view of an agent that has measured value at these encoded designs. It has no
-// posterior yet.
+// View returns the view of an agent that has measured value at the given encoded designs. It has no
+// posterior.
 func View(definition *task.Task, x [][]float64, value func(x []float64) float64) strategy.View {
 	view := strategy.View{Task: definition, Self: "me", Observations: len(x)}
 	for i, point := range x {
@@ -60,7 +60,7 @@ func View(definition *task.Task, x [][]float64, value func(x []float64) float64)
 	return view
 }
 
-// observations returns the values of a view's trials; larger ones are better.
+// observations returns the outcomes of a view's trials, signed so that larger is better.
 func observations(view strategy.View) (obs surrogate.Observations) {
 	for _, trial := range view.Trials {
 		y := trial.Outcome.Value
@@ -72,9 +72,9 @@ func observations(view strategy.View) (obs surrogate.Observations) {
 	return obs
 }
 
-// Condition sets the posterior of a view with trials to that of its task's surrogate. The
-// hyperparameters are fixed, which saves the time of a fit: this variance of the noise, and
-// lengthscales of 0.4.
+// Condition sets the posterior of a view that has trials, with the surrogate of its task. The
+// hyperparameters are not fitted, which saves time: the noise has the given variance, and all
+// lengthscales are 0.4.
 func Condition(t testing.TB, view *strategy.View, noise float64) {
 	t.Helper()
 	h := surrogate.Hyperparameters{Noise: noise}
@@ -84,7 +84,7 @@ func Condition(t testing.TB, view *strategy.View, noise float64) {
 	condition(t, view, h)
 }
 
-// Fit sets the posterior of a view with trials to that of its task's surrogate, with fitted
+// Fit sets the posterior of a view that has trials, with the surrogate of its task and fitted
 // hyperparameters.
 func Fit(t testing.TB, view *strategy.View, rng *rand.Rand) {
 	t.Helper()
@@ -116,8 +116,8 @@ func condition(t testing.TB, view *strategy.View, h surrogate.Hyperparameters) {
 	view.Posterior = posterior
 }
 
-// CheckSettings checks how the keys of the section strategy are read. The cases map the content of
-// the section to the resulting strategy of a task with one float parameter.
+// CheckSettings checks how the section strategy is parsed. Each key of cases is the content of the
+// section; its value is the expected Strategy of a task with one float parameter.
 func CheckSettings(t *testing.T, strategies strategy.Set, cases map[string]task.Strategy) {
 	t.Helper()
 	for section, want := range cases {

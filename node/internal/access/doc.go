@@ -1,3 +1,4 @@
-// Package access applies the peer policy to a host: a gate for connections, limits for the streams
-// of a protocol, and the end of connections with banned peers.
+// Package access applies the decisions of package peers to a libp2p host. It has a gate for
+// connections, limits for the streams of a protocol, and functions that close the connections of
+// banned peers.
 package access

@@ -12,11 +12,12 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-// Gate refuses connections with peers that are not on the allow list, and with banned ones. It allows
-// no dial, and closes a connection after the handshake, which proves the peer's identity.
+// Gate refuses connections with banned peers and with peers that are not on the allow list. It
+// refuses to dial peers that are not on the list. It closes all other such connections after the
+// handshake, which proves the peer's identity.
 type Gate struct {
 	Policy  *peers.Policy
-	MayDial func(time.Time, peer.ID, multiaddr.Multiaddr) bool // nil: no limits
+	MayDial func(time.Time, peer.ID, multiaddr.Multiaddr) bool // nil: dials are not limited
 }
 
 var _ connmgr.ConnectionGater = (*Gate)(nil)
@@ -27,7 +28,8 @@ func (g *Gate) InterceptAddrDial(id peer.ID, address multiaddr.Multiaddr) bool {
 	return g.MayDial == nil || g.MayDial(time.Now(), id, address)
 }
 
-// InterceptAccept allows every connection: only the handshake shows the peer's identity.
+// InterceptAccept allows every connection, because the peer's identity is unknown before the
+// handshake.
 func (g *Gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
 func (g *Gate) InterceptSecured(_ network.Direction, id peer.ID, between network.ConnMultiaddrs) bool {

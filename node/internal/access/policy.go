@@ -12,7 +12,8 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-// NewPolicy returns the policy of a node or hub, with random choices that peers cannot predict.
+// NewPolicy returns the policy of a node or hub. Its random choices are seeded by the system's
+// random source, so that peers cannot predict them.
 func NewPolicy(c peers.Config) *peers.Policy {
 	var seed [32]byte
 	_, _ = crand.Read(seed[:]) // never fails
@@ -20,14 +21,14 @@ func NewPolicy(c peers.Config) *peers.Policy {
 	return peers.New(c)
 }
 
-// Follow reports the connections of a host to its policy, and closes those of banned peers
-// as soon as they are established, until stop is called.
+// Follow reports the connections of a host to its policy until stop is called. It closes
+// connections of banned peers as soon as they are established.
 func Follow(p *peers.Policy, n network.Network) (stop func()) {
 	connected := func(c network.Conn) {
 		now, id, address := time.Now(), c.RemotePeer(), c.RemoteMultiaddr()
 		p.Connected(now, id, c.ID(), address, c.Stat().Direction == network.DirOutbound)
 		if p.Blocked(now, id, address) {
-			go c.Close() // closing from within the notification would wait for itself
+			go c.Close() // Close waits for notifications, so calling it here would deadlock
 		}
 	}
 	bundle := &network.NotifyBundle{
@@ -35,7 +36,7 @@ func Follow(p *peers.Policy, n network.Network) (stop func()) {
 		DisconnectedF: func(_ network.Network, c network.Conn) { p.Disconnected(c.RemotePeer(), c.ID()) },
 	}
 	n.Notify(bundle)
-	for _, c := range n.Conns() { // those that are older
+	for _, c := range n.Conns() { // connections that existed before
 		if connected(c); c.IsClosed() {
 			p.Disconnected(c.RemotePeer(), c.ID())
 		}
@@ -43,8 +44,8 @@ func Follow(p *peers.Policy, n network.Network) (stop func()) {
 	return func() { n.StopNotify(bundle) }
 }
 
-// Report records a violation of a peer. It closes the connections of a peer that is banned
-// for it, and those from a range that is banned with it, and does not wait until they are closed.
+// Report records a violation of a peer. If this bans the peer, or also its range of addresses,
+// Report starts to close the affected connections and does not wait for the end.
 func Report(p *peers.Policy, n network.Network, log *slog.Logger, id peer.ID, weight int, why error) {
 	now := time.Now()
 	verdict := p.Violated(now, id, weight)

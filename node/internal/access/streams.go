@@ -10,11 +10,11 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-// Limits of the small streams of a protocol, such as requests for task names or to be introduced.
+// Limits of protocols with small messages, such as requests for task names or introductions.
 const (
 	MaxSmallStreams       = 64
 	MaxSmallStreamsOfPeer = 4
-	SmallBytes            = 16 << 10 // that each may take up
+	SmallBytes            = 16 << 10 // memory for each stream
 )
 
 // ErrNotAllowed means that the policy refuses a peer. Another attempt has the same result.
@@ -25,17 +25,17 @@ var (
 	errNoSlot       = errors.New("there is no place for another stream")
 )
 
-// Limiter limits the streams of a protocol that are read concurrently, and what each takes.
+// Limiter limits the concurrent streams of a protocol, and the memory and time of each stream.
 type Limiter struct {
 	slots   *peers.Slots
-	name    string // for libp2p
-	bytes   int    // that each may take up
+	name    string // name of the service in libp2p's resource manager
+	bytes   int    // memory for each stream
 	timeout time.Duration
 }
 
-// Admit gives a stream that a peer has opened the time and memory that it may take. The caller calls
-// leave at the end of the stream. The caller resets a stream that is not admitted; more of them than
-// an honest peer opens are violations, of which blame receives one each.
+// Admit admits a stream that a peer has opened, and reserves its memory and sets its deadline. The
+// caller must call leave at the end of the stream. After an error the caller resets the stream. A
+// refused stream beyond the rate of an honest peer is a violation, which Admit passes to blame.
 func (s *Limiter) Admit(stream network.Stream, p *peers.Policy, blame func(peer.ID, int, error)) (leave func(), err error) {
 	from := stream.Conn().RemotePeer()
 	if p.Banned(time.Now(), from) {
@@ -61,7 +61,7 @@ func (s *Limiter) reserve(stream network.Stream, p *peers.Policy) (leave func(),
 		return nil, errNoSlot
 	}
 	if loser != nil {
-		go loser.Reset() // may wait for the connection
+		go loser.Reset() // Reset may wait for the connection
 	}
 	if err := s.limit(stream); err != nil {
 		s.slots.Release(slot)
@@ -70,7 +70,7 @@ func (s *Limiter) reserve(stream network.Stream, p *peers.Policy) (leave func(),
 	return func() { s.slots.Release(slot) }, nil
 }
 
-// limit puts on the service's account what a stream takes, and ends it in time.
+// limit charges the stream's memory to the service of the limiter, and sets its deadline.
 func (s *Limiter) limit(stream network.Stream) error {
 	if err := stream.Scope().SetService(s.name); err != nil {
 		return err
@@ -81,14 +81,14 @@ func (s *Limiter) limit(stream network.Stream) error {
 	return stream.SetDeadline(time.Now().Add(s.timeout))
 }
 
-// NewLimiter returns a limiter for a protocol: for at most count streams at the same time, of which
-// one peer has at most ofPeer, and for each at most bytes of memory and a timeout. The name is for
-// libp2p.
+// NewLimiter returns a limiter for a protocol: at most count streams at the same time, at most
+// ofPeer of them from one peer, and for each stream the given memory in bytes and the timeout. The
+// name is that of the service in libp2p's resource manager.
 func NewLimiter(name string, count, ofPeer, bytes int, timeout time.Duration) *Limiter {
 	return &Limiter{slots: peers.NewSlots(count, ofPeer), name: name, bytes: bytes, timeout: timeout}
 }
 
-// NewSmallLimiter returns a limiter for small streams.
+// NewSmallLimiter returns a limiter for a protocol with small messages.
 func NewSmallLimiter(name string, timeout time.Duration) *Limiter {
 	return NewLimiter(name, MaxSmallStreams, MaxSmallStreamsOfPeer, SmallBytes, timeout)
 }

@@ -15,11 +15,11 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-// exitHost is the host as gossip uses it: its streams carry no messages of a topic, and no message
-// IDs, to a peer that has not proven the invitation of the topic.
+// exitHost is the host that gossipsub gets. Its streams drop messages and message IDs of a topic
+// for peers that have not proven the topic's invitation.
 //
-// The peer score of admissionOptions is not enough. Gossip gives a peer the score 0 until its outgoing
-// stream is open, and queues messages for it from the moment it connects.
+// The peer score of admissionOptions is not sufficient for this. Gossipsub gives a peer the score 0
+// until its outgoing stream is open, and queues messages for the peer from the moment it connects.
 type exitHost struct {
 	host.Host
 	policy *peers.Policy
@@ -34,8 +34,8 @@ func (h exitHost) NewStream(ctx context.Context, id peer.ID, protocols ...libp2p
 	return &exitStream{Stream: s, id: id, policy: h.policy}, nil
 }
 
-// exitStream removes from the messages of gossip what its peer may not receive. Gossip writes each
-// message, with its length before it, at once.
+// exitStream removes the messages that its peer may not receive from the RPCs of gossipsub.
+// Gossipsub writes each RPC, with its length before it, in one call of Write.
 type exitStream struct {
 	network.Stream
 	id     peer.ID
@@ -50,7 +50,7 @@ func (s *exitStream) Write(data []byte) (int, error) {
 	_, n := binary.Uvarint(data)
 	var rpc pb.RPC
 	if n <= 0 || proto.Unmarshal(data[n:], &rpc) != nil {
-		return len(data), nil // unreadable, and so not known to be harmless
+		return len(data), nil // unreadable data could contain such messages, so it is dropped
 	}
 	size := proto.Size(&rpc)
 	s.strip(&rpc)

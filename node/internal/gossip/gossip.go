@@ -1,5 +1,6 @@
-// Package gossip starts gossipsub under the peer policy: it reads messages of allowed peers only, as
-// many as the policy allows, and sends none of a task to peers that have not proven its invitation.
+// Package gossip starts gossipsub under the peer policy. It reads messages of allowed peers only,
+// within the policy's rates, and sends a task's messages only to peers that have proven its
+// invitation.
 package gossip
 
 import (
@@ -14,10 +15,10 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// MaxMessageBytes is the size of the largest message.
+// MaxMessageBytes is the maximum size of a gossip message.
 const MaxMessageBytes = protocol.MaxEnvelopeBytes + 4096
 
-// Config is what gossip needs of its node.
+// Config has the parts of the node that gossip uses.
 type Config struct {
 	Host    host.Host
 	Policy  *peers.Policy
@@ -25,7 +26,7 @@ type Config struct {
 	Tracers []pubsub.RawTracer
 }
 
-// New starts gossip on a host, until the context ends.
+// New starts gossipsub on a host. It runs until the context ends.
 func New(ctx context.Context, c Config) (*pubsub.PubSub, error) {
 	checked := newValidationCache()
 	i := &inspector{policy: c.Policy, checked: checked, report: c.Report}

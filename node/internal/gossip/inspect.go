@@ -15,16 +15,16 @@ import (
 
 var errTooManySubscriptions = errors.New("announces more subscriptions than a node needs")
 
-// subscriptionFilter makes gossip remember those subscriptions of peers that the policy keeps.
+// subscriptionFilter passes to gossipsub only the subscriptions of peers that the policy keeps.
 type subscriptionFilter struct{ policy *peers.Policy }
 
 var _ pubsub.SubscriptionFilter = subscriptionFilter{}
 
-// CanSubscribe implements pubsub.SubscriptionFilter; the node may subscribe to any topic.
+// CanSubscribe implements pubsub.SubscriptionFilter. The node itself may subscribe to any topic.
 func (subscriptionFilter) CanSubscribe(string) bool { return true }
 
-// FilterIncomingSubscriptions implements pubsub.SubscriptionFilter. It returns no error, since that
-// would drop the rest of the message as well.
+// FilterIncomingSubscriptions implements pubsub.SubscriptionFilter. It never returns an error,
+// because gossipsub would then drop the rest of the message as well.
 func (f subscriptionFilter) FilterIncomingSubscriptions(from peer.ID, announced []*pb.RPC_SubOpts) (kept []*pb.RPC_SubOpts, _ error) {
 	for _, a := range announced {
 		if f.policy.Subscribed(from, a.GetTopicid(), a.GetSubscribe()) {
@@ -34,12 +34,14 @@ func (f subscriptionFilter) FilterIncomingSubscriptions(from peer.ID, announced 
 	return kept, nil
 }
 
-// admissionOptions returns the options by which gossip exchanges no messages with peers that have not
-// proven an invitation. The filter keeps them out of meshes, and most messages and message IDs from
-// them. Gossip sends a node's own messages to all peers on the topic, and some message IDs, without
-// the filter, but only to peers with a sufficient score. The score, to which nothing else
-// contributes, is therefore 0, or -1 for these peers. exitHost removes messages that are queued for
-// a peer before it has a score.
+// admissionOptions returns the options that keep gossipsub from exchanging a topic's messages with
+// peers that have not proven its invitation. The peer filter keeps these peers out of meshes, and
+// most messages and message IDs from them.
+//
+// Gossipsub bypasses the filter for a node's own messages, which it sends to all peers on the
+// topic, and for some message IDs. But these go only to peers with a sufficient score. So the score
+// is -1 for unadmitted peers and 0 for others; nothing else contributes to it. exitHost removes
+// messages that gossipsub queues for a peer before the peer has a score.
 func admissionOptions(policy *peers.Policy) []pubsub.Option {
 	const threshold = -0.5
 	return []pubsub.Option{
@@ -52,13 +54,13 @@ func admissionOptions(policy *peers.Policy) []pubsub.Option {
 				return 0
 			},
 			AppSpecificWeight: 1,
-			DecayInterval:     time.Minute, // of scores that are not used
+			DecayInterval:     time.Minute, // interval at which scores decay; no score here does
 			DecayToZero:       0.5,
 		}, &pubsub.PeerScoreThresholds{GossipThreshold: threshold, PublishThreshold: threshold, GraylistThreshold: threshold}),
 	}
 }
 
-// ownMoves counts how often a message joins or leaves the node's own topics.
+// ownMoves returns the number of subscriptions and unsubscriptions to the node's own topics.
 func (i *inspector) ownMoves(announced []*pb.RPC_SubOpts) (count int) {
 	for _, a := range announced {
 		if i.policy.IsOwnTopic(a.GetTopicid()) {
@@ -68,8 +70,8 @@ func (i *inspector) ownMoves(announced []*pb.RPC_SubOpts) (count int) {
 	return count
 }
 
-// announcedBytes is how long the name of a topic may be to count as one; longer ones count
-// as several, since reading them takes longer.
+// announcedBytes is the length of a topic's name that counts as one announcement. Longer names
+// count as several, since reading them takes longer.
 const announcedBytes = 256
 
 func announcements(announced []*pb.RPC_SubOpts) (count int) {
@@ -79,19 +81,23 @@ func announcements(announced []*pb.RPC_SubOpts) (count int) {
 	return count
 }
 
-// inspector decides on the messages that peers send, before gossip reads them.
+// inspector filters the RPCs of peers before gossipsub reads them.
 type inspector struct {
 	policy  *peers.Policy
 	checked *validationCache
-	report  func(id peer.ID, weight int, why error) // of violations
+	report  func(id peer.ID, weight int, why error) // records a peer's violation
 }
 
-// inspect drops the messages of peers that are not on the allow list, also with a Host of the user's,
-// whose connections have no gate, and of banned ones. It reports peers that announce subscriptions
-// without limit, since reading these costs a processor. From other messages it removes shares that
-// gossip then does not count as seen, so that another peer can deliver them: shares of a task whose
-// invitation the peer has not proven, which is no violation, since this node's own proof may have been
-// the first; those above what a peer may relay; and those whose signatures exceed the budget of checks.
+// inspect drops RPCs of banned peers and of peers that are not on the allow list. A Host of the
+// user has no gate, so such peers may be connected. It also drops RPCs with too many subscriptions,
+// since reading these costs time, and reports their senders.
+//
+// From all other RPCs it removes three kinds of messages, which gossipsub then does not count as
+// seen, so that another peer can deliver them:
+//   - messages of a task whose invitation the sender has not proven. This is no violation, since the
+//     sender may have admitted this node first;
+//   - messages above the sender's relay rate;
+//   - messages whose signature checks exceed the budget.
 func (i *inspector) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if !i.policy.MayTakePart(from) {
 		return fmt.Errorf("%v is not on the list of nodes that may take part", from)
@@ -112,12 +118,13 @@ func (i *inspector) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	return nil
 }
 
-// blacklist drops the gossip of peers that are banned or not authorised, from every relaying peer.
+// blacklist drops gossip messages of banned or unauthorised authors, whichever peer relays them,
+// and all messages that such peers relay.
 type blacklist struct{ policy *peers.Policy }
 
 var _ pubsub.Blacklist = blacklist{}
 
-// Add implements pubsub.Blacklist; it has no effect.
+// Add implements pubsub.Blacklist and has no effect: the policy decides.
 func (blacklist) Add(peer.ID) bool { return false }
 
 // Contains implements pubsub.Blacklist.

@@ -8,7 +8,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 )
 
-// rejectionTracer reports messages that pubsub itself finds malformed.
+// rejectionTracer reports the senders of messages that gossipsub itself finds malformed.
 type rejectionTracer struct {
 	NoTracer
 	report func(id peer.ID, weight int, why error)

@@ -8,26 +8,26 @@ import (
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 )
 
-// validationCacheTime is for how long a message is known as checked, at least. Copies of one by
-// other peers come sooner.
+// validationCacheTime is the minimum time for which a checked message is remembered. Copies from
+// other peers arrive sooner.
 const validationCacheTime = 10 * time.Second
 
-// validationCache remembers the messages of gossip whose signatures were checked of late: copies of
-// them cost nothing more.
+// validationCache remembers gossip messages whose signatures were checked recently, so that copies
+// of them do not count toward the budget of checks.
 type validationCache struct {
 	NoTracer
 	now func() time.Time
 
 	mu            sync.Mutex
 	newer, before map[string]bool
-	since         time.Time // in newer
+	since         time.Time // time of the first message in newer
 }
 
 func newValidationCache() *validationCache {
 	return &validationCache{now: time.Now, newer: map[string]bool{}}
 }
 
-// ValidateMessage implements pubsub.RawTracer; it is called once the signature is checked.
+// ValidateMessage implements pubsub.RawTracer. Gossipsub calls it after the check of the signature.
 func (c *validationCache) ValidateMessage(m *pubsub.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

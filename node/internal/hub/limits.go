@@ -9,21 +9,21 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
 )
 
-// Limits of a hub. A relayed connection itself has none, neither of bytes nor of
-// time: libp2p calls connections with such limits limited, and gossip does not
-// use them.
+// Limits of a hub. A single relayed connection has no limit of bytes or time: libp2p marks
+// connections with such limits as limited, and gossipsub does not use limited connections.
 const (
-	maxConnections    = 1024      // at the same time; from three quarters on, the least useful are closed
-	maxPerAddress     = 64        // of them, and of places, from one IP address (IPv6: from one /56)
-	maxReservations   = 256       // nodes that others reach through the hub
-	reservationTTL    = time.Hour // unless the node renews it
-	maxCircuits       = 2048      // relayed connections
-	maxCircuitsOfNode = 64        // of them, of one node
+	maxConnections    = 1024      // at the same time; above three quarters of it, the hub closes the least valuable ones
+	maxPerAddress     = 64        // connections, and reservations, from one IP address (IPv6: one /56)
+	maxReservations   = 256       // nodes that peers can reach through the hub
+	reservationTTL    = time.Hour // time after which a reservation ends unless the node renews it
+	maxCircuits       = 2048      // relayed connections at the same time
+	maxCircuitsOfNode = 64        // relayed connections of one node
 	relayMemory       = 64 << 20
 	memory            = 512 << 20
 )
 
-// limits returns those of the whole hub. The relay service has its own besides.
+// limits returns the resource limits of the hub's host. The relay service has its own limits in
+// addition.
 func limits() rcmgr.PartialLimitConfig {
 	circuits := rcmgr.ResourceLimits{
 		Streams: 2 * maxCircuits, StreamsInbound: maxCircuits, StreamsOutbound: maxCircuits, Memory: relayMemory,

@@ -21,15 +21,15 @@ import (
 )
 
 const (
-	reservationRenewal = 15 * time.Minute // of the hour that a hub keeps a place; clocks are not compared
+	reservationRenewal = 15 * time.Minute // well within reservationTTL, so that clocks need not be compared
 	reservationTimeout = 10 * time.Second
 )
 
-// Link is what a node knows of one of its hubs.
+// Link is a node's state of one of its hubs.
 type Link struct {
 	peer.AddrInfo
-	connections atomic.Uint64 // how often one began or ended: a hub that was away has no registrations
-	changed     chan struct{} // the same as a signal
+	connections atomic.Uint64 // number of connections begun or ended; a new connection means that the hub has no registrations of this node
+	changed     chan struct{} // receives a signal at each change of connections
 	reservation atomic.Bool
 }
 
@@ -38,7 +38,7 @@ func NewLink(info peer.AddrInfo) *Link {
 	return &Link{AddrInfo: info, changed: make(chan struct{}, 1)}
 }
 
-// ConnectionChanged records that a connection with the hub began or ended.
+// ConnectionChanged records that a connection with the hub has begun or ended.
 func (l *Link) ConnectionChanged() {
 	l.connections.Add(1)
 	select {
@@ -47,14 +47,15 @@ func (l *Link) ConnectionChanged() {
 	}
 }
 
-// Connections returns how often ConnectionChanged was called.
+// Connections returns the number of calls of ConnectionChanged.
 func (l *Link) Connections() uint64 { return l.connections.Load() }
 
-// Reachable reports whether others can reach the node through the hub.
+// Reachable reports whether peers can reach the node through the hub.
 func (l *Link) Reachable() bool { return l.reservation.Load() }
 
-// circuits returns addresses of the node through the hub, with the addresses at which the node reaches
-// the hub. Nodes that are connected with the hub need only its ID.
+// circuits returns the node's relayed addresses through the hub, one for each address of the hub,
+// or none without a reservation. Nodes that are connected to the hub need only the hub's ID in
+// them.
 func (l *Link) circuits() []multiaddr.Multiaddr {
 	if !l.reservation.Load() {
 		return nil
@@ -67,8 +68,8 @@ func (l *Link) circuits() []multiaddr.Multiaddr {
 	return addresses
 }
 
-// Advertise adds the relayed addresses of a node to its own, of which it keeps what fits into a peer
-// record.
+// Advertise appends the relayed addresses of a node to its own addresses, and shortens the list so
+// that it fits into a peer record.
 func Advertise(links []*Link, own []multiaddr.Multiaddr) []multiaddr.Multiaddr {
 	var circuits []multiaddr.Multiaddr
 	for _, l := range links {
@@ -78,17 +79,18 @@ func Advertise(links []*Link, own []multiaddr.Multiaddr) []multiaddr.Multiaddr {
 	return append(slices.Clone(own[:min(len(own), protocol.MaxAddresses-len(circuits))]), circuits...)
 }
 
-// Client keeps the reservations of a node at its hubs.
+// Client keeps reservations at a node's hubs.
 type Client struct {
 	Host    host.Host
 	Policy  *peers.Policy
 	Log     *slog.Logger
 	Warn    func(message string)
-	Changed func() // is called when the addresses through hubs change
+	Changed func() // called when the node's relayed addresses change
 }
 
-// KeepReservation reserves a place at a hub, renews it, and reserves it again whenever the connection
-// was lost, with which it ends. It returns when the context ends.
+// KeepReservation makes a reservation at a hub and renews it. A reservation ends with the
+// connection to the hub, so KeepReservation makes a new one after each new connection. It returns
+// when the context ends.
 func (c *Client) KeepReservation(ctx context.Context, l *Link) {
 	pause, warned := nethost.ShortestPause, false
 	next := time.NewTimer(0)
@@ -116,7 +118,7 @@ func (c *Client) KeepReservation(ctx context.Context, l *Link) {
 			continue
 		}
 		c.Log.Info("a hub gives no place", "peer", l.ID, "error", err)
-		if !warned && pause > nethost.ShortestPause { // once is no reason to warn: a connection may just have ended
+		if !warned && pause > nethost.ShortestPause { // no warning after one failure: a connection may just have ended
 			c.Warn(fmt.Sprintf("hub %v does not relay to this node: %v; trying on", l.ID, err))
 			warned = true
 		}
@@ -141,7 +143,7 @@ func (c *Client) reserve(ctx context.Context, l *Link) error {
 	return nil
 }
 
-// reserved records whether others reach the node through a hub.
+// reserved records whether the node has a reservation, so that peers can reach it through the hub.
 func (c *Client) reserved(l *Link, got bool) {
 	if l.reservation.Swap(got) != got {
 		c.Log.Info("reachable through a hub", "peer", l.ID, "now", got)

@@ -13,12 +13,13 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-// Bytes a second that a hub relays for a range of addresses, and as many at once as two answers
-// with everything that a node holds. Nodes need far less; others find better relays.
+// The rate, in bytes per second, and the burst of the data that a hub relays for one range of
+// addresses. The burst allows two sync responses with all shares that a node may store. Nodes need
+// far less. A program that abuses the hub as a relay finds faster ones.
 const relayByteRate, relayByteBurst = 1 << 20, 16 << 20
 
-// relayRates limits what a hub relays: the bytes that each range of addresses sends. A hub
-// does not see what two nodes exchange, since they encrypt it end to end.
+// relayRates limits the bytes that each range of addresses sends through a hub. A hub cannot
+// inspect this data, since the nodes encrypt it end to end.
 type relayRates struct {
 	ctx    context.Context
 	exempt func(peer.ID) bool
@@ -27,20 +28,20 @@ type relayRates struct {
 	groups peers.Groups
 }
 
-// newRelayRates returns limits for each range, and none for the exempt. Waits for a limit end with
-// ctx.
+// newRelayRates returns limits for each range of addresses. Peers for which exempt returns true
+// have no limit. Waits for a limit end with ctx.
 func newRelayRates(ctx context.Context, exempt func(peer.ID) bool) *relayRates {
 	return &relayRates{ctx: ctx, exempt: exempt, groups: peers.NewGroups(relayByteRate, relayByteBurst)}
 }
 
-// of returns the limit of a group.
+// of returns the limiter of a group (see peers.GroupOf).
 func (r *relayRates) of(group string) *rate.Limiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.groups.Of(group)
 }
 
-// limit returns the stream with reads at the rate of its sender's range.
+// limit returns a stream whose reads are limited to the rate of its sender's range.
 func (r *relayRates) limit(s network.Stream) network.Stream {
 	if r.exempt(s.Conn().RemotePeer()) {
 		return s
@@ -49,14 +50,14 @@ func (r *relayRates) limit(s network.Stream) network.Stream {
 	return limitedStream{Stream: s, ctx: r.ctx, limiter: r.of(group)}
 }
 
-// limitedStream reads no faster than its limiter lets it.
+// limitedStream is a stream whose reads wait for a limiter.
 type limitedStream struct {
 	network.Stream
 	ctx     context.Context
 	limiter *rate.Limiter
 }
 
-// Read waits after the bytes that it has read, so that the sender's window fills.
+// Read waits after it has read, so that libp2p's flow control slows the sender down.
 func (s limitedStream) Read(p []byte) (n int, err error) {
 	n, err = s.Stream.Read(p[:min(len(p), s.limiter.Burst())])
 	if waited := s.limiter.WaitN(s.ctx, n); err == nil {
@@ -65,7 +66,7 @@ func (s limitedStream) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// relayHost is a hub's host as its relay service sees it: all streams are limited.
+// relayHost is the host that the relay service gets. All its streams are limited.
 type relayHost struct {
 	host.Host
 	rates *relayRates

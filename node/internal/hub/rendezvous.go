@@ -20,7 +20,8 @@ const (
 	rendezvousTimeout  = 10 * time.Second
 )
 
-// serveRendezvous registers the asking node and answers with others on its task.
+// serveRendezvous registers the node that opened the stream, and sends it records of other nodes on
+// its task.
 func (s *Server) serveRendezvous(stream network.Stream) {
 	if err := s.introduce(stream); err != nil {
 		s.log.Info("cannot introduce a node", "peer", stream.Conn().RemotePeer(), "error", err)
@@ -61,13 +62,13 @@ func (s *Server) introduce(stream network.Stream) error {
 	return stream.CloseWrite()
 }
 
-// reportViolation records a violation of a node, and closes its connections when it is banned.
+// reportViolation records a violation of a node. If this bans the node, its connections are closed.
 func (s *Server) reportViolation(id peer.ID, weight int, why error) {
 	access.Report(s.policy, s.host.Network(), s.log, id, weight, why)
 }
 
-// isOwnRecord checks that a record is of the node that sends it: others could introduce nodes that
-// have left, with old records.
+// isOwnRecord returns an error unless a record is that of the node that sends it. Otherwise peers
+// could introduce absent nodes with old records.
 func isOwnRecord(sealed []byte, id peer.ID) error {
 	record, err := protocol.OpenRecord(sealed)
 	if err == nil && record.PeerID != id {
@@ -76,27 +77,27 @@ func isOwnRecord(sealed []byte, id peer.ID) error {
 	return err
 }
 
-// AllowReserve implements relay.ACLFilter. A peer that loses its slot to another is disconnected,
-// so that libp2p's relay service frees it.
+// AllowReserve implements relay.ACLFilter. If another node loses its reservation to the new one, it
+// is disconnected, because only then libp2p's relay service frees the reservation.
 func (s *Server) AllowReserve(id peer.ID, from multiaddr.Multiaddr) bool {
 	loses, ok := s.policy.Reserve(time.Now(), id, from)
 	if loses != "" {
 		s.log.Info("a node loses its place to one of another range of addresses", "peer", loses, "to", id)
-		_ = s.host.Network().ClosePeer(loses) // the connection is gone in any case
+		_ = s.host.Network().ClosePeer(loses) // an error means that the connection has already ended
 	}
 	return ok
 }
 
-// AllowConnect implements relay.ACLFilter: a hub relays between hosts that have registered for the
-// same task. It does not see what they exchange: two hosts that register for a fabricated task can
-// use an open hub for anything, at the rate of relayRates. Hub.Allow keeps strangers out.
+// AllowConnect implements relay.ACLFilter. A hub relays between two hosts that have registered for
+// the same task. It cannot see the content: two hosts that register for a fabricated task can use
+// an open hub for any data, at the rate of relayRates. Hub.Allow prevents this.
 func (s *Server) AllowConnect(from peer.ID, _ multiaddr.Multiaddr, to peer.ID) bool {
 	return !s.policy.Banned(time.Now(), from) && s.policy.Together(from, to)
 }
 
-// Register hands in the record of a node on a task to a hub that is connected, and calls learn for each
-// record of another node in the answer. With an invitation the task is the meeting point that the
-// invitation names.
+// Register sends a node's registration for a task to a connected hub, and calls learn for each
+// record of another node in the response. For a task with an invitation, the request has the
+// meeting point that the invitation defines in place of the task's ID.
 func Register(ctx context.Context, from host.Host, at peer.ID, request protocol.RendezvousRequest, learn func(record []byte, by network.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, rendezvousTimeout)
 	defer cancel()

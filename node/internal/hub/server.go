@@ -1,6 +1,6 @@
-// Package hub is what a hub does, and what nodes do with their hubs. A Server introduces the nodes of a
-// task to each other and relays between them. A node has a Link to each of its hubs, by which others
-// reach it.
+// Package hub has the server of a hub, and the node's side of its connection to a hub. A Server
+// introduces the nodes of a task to each other and relays connections between them. A node has a
+// Link to each of its hubs, through which peers can reach it.
 package hub
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-// DefaultListen returns the addresses that a hub listens on by default, with a fixed port, since users
-// give its address to others.
+// DefaultListen returns the addresses that a hub listens on by default. The port is fixed, since
+// users pass the hub's address on to others.
 func DefaultListen() []string {
 	return []string{
 		"/ip4/0.0.0.0/udp/4001/quic-v1",
@@ -32,7 +32,7 @@ func DefaultListen() []string {
 	}
 }
 
-// Config is what a server is made of.
+// Config has the settings of a Server.
 type Config struct {
 	Key     crypto.PrivKey
 	Listen  []string
@@ -41,7 +41,7 @@ type Config struct {
 	NewHost func(nethost.Config) (host.Host, error)
 }
 
-// Server is a hub's host and its services.
+// Server is a hub's host with its services.
 type Server struct {
 	host         host.Host
 	policy       *peers.Policy
@@ -52,7 +52,7 @@ type Server struct {
 	traffic      nethost.Traffic
 }
 
-// Start opens the network. After an error nothing is open.
+// Start creates the host and starts the services. After an error nothing remains open.
 func Start(c Config) (s *Server, err error) {
 	self, err := peer.IDFromPrivateKey(c.Key)
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *Server) serve() (err error) {
 	s.relay, err = relay.New(relayHost{s.host, newRelayRates(relaying, s.policy.Named)},
 		relay.WithResources(relay.Resources{
 			ReservationTTL:        reservationTTL,
-			MaxReservations:       maxConnections, // AllowReserve allows fewer
+			MaxReservations:       maxConnections, // AllowReserve has a lower limit
 			MaxReservationsPerIP:  maxPerAddress,
 			MaxReservationsPerASN: maxConnections,
 			MaxCircuits:           maxCircuitsOfNode,
@@ -96,7 +96,7 @@ func (s *Server) serve() (err error) {
 		}),
 		relay.WithInfiniteLimits(),
 		relay.WithACL(s),
-		relay.WithReservationAddressFilter(func(multiaddr.Multiaddr) bool { return true }), // a hub may serve a private network
+		relay.WithReservationAddressFilter(func(multiaddr.Multiaddr) bool { return true }), // also private addresses, since a hub may serve a private network
 	)
 	if err != nil {
 		s.stopRelaying()
@@ -111,7 +111,7 @@ func (s *Server) Host() host.Host { return s.host }
 // Policy returns the hub's policy.
 func (s *Server) Policy() *peers.Policy { return s.policy }
 
-// Close ends the services and closes the host.
+// Close stops the services and closes the host.
 func (s *Server) Close() error {
 	s.stopRelaying()
 	return errors.Join(s.relay.Close(), s.host.Close())

@@ -8,20 +8,22 @@ import (
 	"github.com/multiformats/go-multiaddr"
 )
 
-// rangeBits6 is the length of the range of an IPv6 address: the network that a provider gives to a
-// customer. That of an IPv4 address is the address. Identities cost nothing and addresses do.
+// rangeBits6 is the prefix length of an IPv6 range: the network that a provider commonly assigns to
+// one customer. An IPv4 range is a single address. Limits count ranges rather than identities,
+// because identities cost nothing.
 const rangeBits6 = 56
 
-// Scope is from where an address means the same.
+// Scope is the part of the network in which an address is valid.
 type Scope int
 
 const (
-	Machine Scope = iota // loopback
-	Local                // RFC 1918, link-local, unique local (RFC 4193)
-	Global               // all others
+	Machine Scope = iota // loopback addresses
+	Local                // RFC 1918, link-local and unique local (RFC 4193) addresses
+	Global               // all other addresses
 )
 
-// IP returns the address of a multiaddr that begins with one; of a relayed one it is the relay's.
+// IP returns the IP address at the beginning of a multiaddr. For a relayed address it is the
+// relay's. It returns false if there is none.
 func IP(a multiaddr.Multiaddr) (ip netip.Addr, ok bool) {
 	if len(a) == 0 {
 		return netip.Addr{}, false
@@ -34,7 +36,8 @@ func IP(a multiaddr.Multiaddr) (ip netip.Addr, ok bool) {
 	return ip.Unmap(), ok
 }
 
-// ScopeOf returns the scope of a multiaddr; one that does not begin with an IP address is Global.
+// ScopeOf returns the scope of a multiaddr. A multiaddr that does not begin with an IP address is
+// Global.
 func ScopeOf(a multiaddr.Multiaddr) Scope {
 	ip, ok := IP(a)
 	switch {
@@ -48,10 +51,10 @@ func ScopeOf(a multiaddr.Multiaddr) Scope {
 	return Global
 }
 
-// wideRange returns the addresses that one owner commonly has: an IPv4 /24, an IPv6 /56.
+// wideRange returns the range that one owner commonly has: an IPv4 /24 or an IPv6 /56.
 func wideRange(ip netip.Addr) netip.Prefix { return prefix(ip, 24, 56) }
 
-// single returns one address: of IPv6 a /64, which is one link.
+// single returns the range of one host: an IPv4 address, or an IPv6 /64, which is one link.
 func single(ip netip.Addr) netip.Prefix { return prefix(ip, 32, 64) }
 
 func prefix(ip netip.Addr, bits4, bits6 int) netip.Prefix {
@@ -62,8 +65,8 @@ func prefix(ip netip.Addr, bits4, bits6 int) netip.Prefix {
 	return netip.PrefixFrom(ip.WithZone(""), bits).Masked()
 }
 
-// rangeOf returns the range that an address is in; not valid for a relayed address, which is the
-// hub's, and for one without an IP address.
+// rangeOf returns the range of an address. The prefix is not valid for an address without an IP
+// address, and for a relayed one, whose IP address is the hub's.
 func rangeOf(address multiaddr.Multiaddr) netip.Prefix {
 	if len(address) > 1 && address[0].Protocol().Code == multiaddr.P_IP6ZONE {
 		address = address[1:]
@@ -83,7 +86,7 @@ func rangeOf(address multiaddr.Multiaddr) netip.Prefix {
 	return r
 }
 
-// WideRangeOf is rangeOf for the wider ranges that one owner of addresses commonly has.
+// WideRangeOf is rangeOf for the wider ranges of wideRange.
 func WideRangeOf(address multiaddr.Multiaddr) netip.Prefix {
 	if ip, ok := IP(address); ok && !IsCircuit(address) {
 		return wideRange(ip)
@@ -97,7 +100,8 @@ func IsCircuit(address multiaddr.Multiaddr) bool {
 	return err == nil
 }
 
-// GroupOf returns the group that a connection at an address counts with.
+// GroupOf returns the group of a connection by its address: the range of the IP address, or the hub
+// of a relayed connection. Limits for groups count all peers of a group together.
 func GroupOf(address multiaddr.Multiaddr) string {
 	_, group := groupOf(address)
 	return group
@@ -114,8 +118,8 @@ func groupOf(address multiaddr.Multiaddr) (direct bool, group string) {
 	return false, "hub " + hub[strings.LastIndex(hub, "/")+1:]
 }
 
-// answeredAt returns the address at which a connection shows that the peer can be reached; nil when
-// it shows none, since the peer has made it.
+// answeredAt returns the address at which a connection proves that the peer can be reached. It is
+// nil for an inbound connection, which proves no such address.
 func (p *Policy) answeredAt(address multiaddr.Multiaddr, outbound bool) multiaddr.Multiaddr {
 	switch {
 	case IsCircuit(address):
@@ -126,13 +130,14 @@ func (p *Policy) answeredAt(address multiaddr.Multiaddr, outbound bool) multiadd
 	return nil
 }
 
-// throughHub returns a relayed address through one of the node's own hubs in its shortest form,
-// without how the hub is reached: the user has named that. It is nil for all others.
+// throughHub returns the shortest form of a relayed address through one of the node's own hubs.
+// That form has only the hub's ID, since the user has configured the hub's addresses. It returns
+// nil for all other addresses.
 func (p *Policy) throughHub(address multiaddr.Multiaddr) multiaddr.Multiaddr {
 	if !IsCircuit(address) {
 		return nil
 	}
-	relay, err := address.ValueForProtocol(multiaddr.P_P2P) // the first
+	relay, err := address.ValueForProtocol(multiaddr.P_P2P) // the first /p2p/ part is the relay's
 	if err != nil {
 		return nil
 	}
@@ -142,16 +147,18 @@ func (p *Policy) throughHub(address multiaddr.Multiaddr) multiaddr.Multiaddr {
 	return nil
 }
 
-// CircuitThrough returns the address of all hosts that are reached through a hub.
+// CircuitThrough returns the relayed address through a hub, without the ID of a target. So it is
+// the same for all hosts behind the hub.
 func CircuitThrough(id peer.ID) multiaddr.Multiaddr {
 	return multiaddr.StringCast("/p2p/" + id.String() + "/p2p-circuit")
 }
 
-const maxTried = 8 // addresses of a record
+const maxTried = 8 // addresses of one record that are dialled
 
-// worthTrying returns the addresses in a record that are dialled, when the peer that sent it is
-// reached at an address of this scope: no private addresses from a public one, and no host names,
-// which a peer could make others look up.
+// worthTrying returns the addresses of a record that may be dialled. Their scope must be at least
+// sentTo, the scope of the address of the peer that sent the record: a public peer introduces no
+// private addresses. Host names are left out, since otherwise peers could make this node look up
+// any name.
 func (p *Policy) worthTrying(addresses []multiaddr.Multiaddr, sentTo Scope) []multiaddr.Multiaddr {
 	var kept []multiaddr.Multiaddr
 	for _, address := range addresses {

@@ -10,44 +10,43 @@ import (
 	"github.com/multiformats/go-multiaddr"
 )
 
-// Attempts that have not been answered.
+// Limits on dials that have not been answered.
 const (
-	MaxAtAddress   = 4 // at once at one address (IPv6: one /64), and one more after each
+	MaxAtAddress   = 4 // at once to one address (IPv6: one /64); one more is allowed after each AddressPause
 	AddressPause   = 15 * time.Second
-	MaxInRange     = 16 // the same in an IPv4 /24 or IPv6 /56
+	MaxInRange     = 16 // the same for an IPv4 /24 or IPv6 /56
 	RangePause     = 5 * time.Second
-	MaxByReferrer  = 16 // the same of peers that one peer introduced
+	MaxByReferrer  = 16 // the same for peers that one peer introduced
 	ReferrerPause  = 10 * time.Second
-	MaxByNamed     = 64 // the same if the user has named that peer: a hub introduces unknown peers
+	MaxByNamed     = 64 // the same if the user has named the introducing peer, such as a hub, which introduces unknown peers
 	NamedPause     = 2 * time.Second
-	maxAnswers     = 4096 // peers of which it is remembered where they have answered
+	maxAnswers     = 4096 // peers for which answering addresses are remembered
 	answersOfPeer  = 8
-	attemptTimeout = time.Minute // how long after an attempt an answer counts as its answer
+	attemptTimeout = time.Minute // time after a dial in which an answer refunds it
 )
 
-// attempts limits dials to addresses that a node has only from peers, and records which have
-// answered. Any peer can sign a record with a third party's address; without limits nodes would
-// flood that address with dials.
+// attempts limits dials to addresses that only peers have supplied, and records which addresses
+// have answered. Any peer can sign a record with a third party's address; without limits nodes
+// would flood that address with dials.
 //
-// An attempt takes one from the budget of the address and one from that of its range, and gets both
-// back when the peer that was dialled answers there. So a hundred nodes behind one address are
-// reached as fast as they answer, and an address where none answers gets 4 attempts at once and one
-// in 15 s after that, its range 16 and one in 5 s. The peer that introduced the address has a budget
-// too.
+// A dial takes one unit from the budget of the address and one from that of its range. Both are
+// refunded if the dialled peer answers there. So a hundred nodes behind one address are reached as
+// fast as they answer. An address without answers gets 4 dials at once and then one in 15 s; its
+// range gets 16 at once and then one in 5 s. The peer that introduced the address has a budget too.
 type attempts struct {
 	random *rand.Rand
-	always []multiaddr.Multiaddr // the user's own
-	exempt map[peer.ID]bool      // peers that the user has named by a host name
+	always []multiaddr.Multiaddr // addresses that the user has configured
+	exempt map[peer.ID]bool      // peers that the user has configured with a host name
 
 	addresses *counter[netip.Prefix]
 	ranges    *counter[netip.Prefix]
 	referrers *counter[peer.ID]
 	namedOnes map[peer.ID]bool
-	byNamed   *counter[peer.ID] // of those
+	byNamed   *counter[peer.ID] // budgets of the referrers in namedOnes
 	made      map[peer.ID][]attempt
-	answers   map[peer.ID][]multiaddr.Multiaddr // newest last
-	answering keySet[peer.ID]                   // those with an answer
-	swept     time.Time                         // when old attempts were forgotten
+	answers   map[peer.ID][]multiaddr.Multiaddr // addresses at which a peer has answered, newest last
+	answering keySet[peer.ID]                   // keys of answers
+	swept     time.Time                         // time of the last forgetAttempts
 }
 
 type attempt struct {
@@ -55,7 +54,7 @@ type attempt struct {
 	at time.Time
 }
 
-// newAttempts returns attempts that allow what the user has named without limit.
+// newAttempts returns attempts without limits for the peers and addresses that the user has named.
 func newAttempts(random *rand.Rand, named []peer.AddrInfo) *attempts {
 	b := &attempts{
 		random:    random,
@@ -73,16 +72,16 @@ func newAttempts(random *rand.Rand, named []peer.AddrInfo) *attempts {
 		for _, a := range info.Addrs {
 			b.always = append(b.always, a)
 			if _, ok := IP(a); !ok {
-				b.exempt[info.ID] = true // where its name leads turns out later
+				b.exempt[info.ID] = true // the name's IP addresses are unknown here
 			}
 		}
 	}
 	return b
 }
 
-// allow takes an attempt at an address from its budgets; false when there is none left.
-// Addresses that the user has named, or relayed ones through them, and those at which
-// the peer has answered cost nothing.
+// allow takes one dial from the budgets of an address, and returns false if a budget is empty.
+// Addresses that the user has named, relayed addresses through them, and addresses at which the
+// peer has answered are free.
 func (b *attempts) allow(now time.Time, id peer.ID, a multiaddr.Multiaddr) bool {
 	ip, ok := IP(a)
 	if !ok || b.exempt[id] || b.isNamed(a) || b.hasAnswered(id, a) {
@@ -112,7 +111,7 @@ func (b *attempts) isNamed(a multiaddr.Multiaddr) bool {
 	return slices.ContainsFunc(b.always, a.Equal)
 }
 
-// forgetAttempts removes attempts that are too old for an answer.
+// forgetAttempts removes the records of dials that are too old to be refunded.
 func (b *attempts) forgetAttempts(now time.Time) {
 	for id, list := range b.made {
 		if now.Sub(list[len(list)-1].at) > attemptTimeout {
@@ -121,8 +120,8 @@ func (b *attempts) forgetAttempts(now time.Time) {
 	}
 }
 
-// answered records that a peer has answered at an address, and gives back what attempts
-// there have cost; those at other addresses of the peer stay spent.
+// answered records that a peer has answered at an address, and refunds the recent dials of the peer
+// there. Its dials to other addresses are not refunded.
 func (b *attempts) answered(now time.Time, id peer.ID, a multiaddr.Multiaddr) {
 	if ip, ok := IP(a); ok {
 		for _, made := range b.made[id] {
@@ -152,7 +151,8 @@ func (b *attempts) hasAnswered(id peer.ID, a multiaddr.Multiaddr) bool {
 	return slices.ContainsFunc(b.answers[id], a.Equal)
 }
 
-// lastAnswer is the address at which a peer has answered last; nil when it has not.
+// lastAnswer returns the address at which a peer answered most recently; nil if it has never
+// answered.
 func (b *attempts) lastAnswer(id peer.ID) multiaddr.Multiaddr {
 	if list := b.answers[id]; len(list) > 0 {
 		return list[len(list)-1]
@@ -160,8 +160,8 @@ func (b *attempts) lastAnswer(id peer.ID) multiaddr.Multiaddr {
 	return nil
 }
 
-// mayTry reports whether a peer that a referrer has introduced may be dialled, try takes that from
-// the referrer's budget, and reached gives it back.
+// mayTry reports whether a referrer's budget allows one more dial of a peer that it introduced. The
+// method try takes that dial from the budget, and reached refunds it.
 func (b *attempts) mayTry(now time.Time, referrer peer.ID) bool {
 	return b.addReferrer(referrer).has(referrer, now)
 }
@@ -181,17 +181,16 @@ func (b *attempts) addReferrer(referrer peer.ID) *counter[peer.ID] {
 	return b.referrers
 }
 
-// AllowDial takes an attempt at an address from its budgets; false when there is none left.
-// Addresses that the user has named, or relayed ones through them, and those at which the peer has
-// answered cost nothing.
+// AllowDial takes one dial from the budgets of an address, and returns false if a budget is empty.
+// Addresses that the user has named, relayed addresses through them, and addresses at which the
+// peer has answered are free.
 func (p *Policy) AllowDial(now time.Time, id peer.ID, address multiaddr.Multiaddr) bool {
 	now = p.lock(now)
 	defer p.mu.Unlock()
 	return p.attempts.allow(now, id, address)
 }
 
-// Answered records that a peer has answered at an address, and gives back what attempts there have
-// cost.
+// Answered records that a peer has answered at an address, and refunds its dials there.
 func (p *Policy) Answered(now time.Time, id peer.ID, address multiaddr.Multiaddr) {
 	now = p.lock(now)
 	defer p.mu.Unlock()

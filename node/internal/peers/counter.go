@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// maxKept is the maximum number of budgets in use; beyond it, new keys get no attempts.
+// maxKept is the maximum number of keys with spent units. Beyond it, new keys get none.
 const maxKept = 4096
 
-// counter allows up to most attempts at once for each key, and one more after each pause.
+// counter is a token bucket for each key: up to most units at once, and one more after each pause.
 type counter[K comparable] struct {
 	most  float64
 	pause time.Duration
 	spent map[K]spending
-	swept time.Time // when those that are settled were forgotten
+	swept time.Time // time at which full buckets were last removed
 }
 
 type spending struct {
@@ -30,7 +30,7 @@ func (b *counter[K]) settled(key K, now time.Time) float64 {
 	return max(0, s.count-float64(now.Sub(s.at))/float64(b.pause))
 }
 
-// has reports whether one may be taken.
+// has reports whether the key has a unit left.
 func (b *counter[K]) has(key K, now time.Time) bool {
 	if _, known := b.spent[key]; !known && len(b.spent) >= maxKept {
 		if now.Sub(b.swept) < b.pause {
@@ -45,7 +45,7 @@ func (b *counter[K]) has(key K, now time.Time) bool {
 	return b.settled(key, now)+1 <= b.most
 }
 
-// take spends one, which has allows, and giveBack undoes it.
+// take spends one unit of a key, if has is true for it. giveBack refunds one.
 func (b *counter[K]) take(key K, now time.Time) {
 	b.spent[key] = spending{b.settled(key, now) + 1, now}
 }

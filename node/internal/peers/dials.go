@@ -11,21 +11,22 @@ import (
 	"github.com/multiformats/go-multiaddr"
 )
 
-// Constants for dials of members.
+// Limits and pauses of dials to members.
 const (
 	minRetry         = time.Second
-	MaxRetry         = 20 * time.Second // a healed network is used again within a minute
-	MaxAnsweredRetry = 2 * time.Minute  // the same of one that answers and never was on the task
-	maxRedialTries   = 30               // 2³⁰ s is more than any pause
+	MaxRetry         = 20 * time.Second // short enough that a network uses connections again within a minute after an interruption
+	MaxAnsweredRetry = 2 * time.Minute  // for a member that answers and has never joined the task
+	maxRedialTries   = 30               // exponent limit; 2³⁰ s is longer than any pause
 
-	dialBackTries = 3 // addresses
+	dialBackTries = 3 // addresses of a dial-back
 	dialBackPause = 10 * time.Second
-	DialTimeout   = 10 * time.Second // in which a member that is being dialled is not dialled again
+	DialTimeout   = 10 * time.Second // within this time after a dial begins, the member is not dialled again
 )
 
-// Dialled records whether a member of a plan could be reached. Until it joins the task a
-// member that answers counts as not reached: it may be no member, and is dialled ever more seldom.
-// It is not removed, since it would be new again.
+// Dialled records whether a dial of a candidate succeeded. A member that answers still counts as a
+// failure until it joins the task, since its referrer may have claimed wrongly that it is a member.
+// So the pauses between its dials grow. It is kept, because otherwise it would be treated as new
+// when another record of it arrives.
 func (t *Task) Dialled(now time.Time, c Candidate, answered bool) {
 	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
@@ -56,10 +57,10 @@ func (t *Task) dialled(now time.Time, id peer.ID, answered bool) {
 type Candidate struct {
 	Info      peer.AddrInfo
 	member    *member
-	referrer  peer.ID // whose budget the dial uses; empty: none
-	turn      int     // among those of its referrer
-	exhausted int     // members at its address that have delivered nothing
-	crowding  int     // those of its range, and connected peers
+	referrer  peer.ID // peer whose budget the dial is charged to; empty: none
+	turn      int     // position among the members of its referrer
+	exhausted int     // number of members at its address that were visited and have delivered nothing
+	crowding  int     // the same for its range, plus connected peers there
 }
 
 // pick returns up to count members to dial, charges the budgets of their referrers, and marks
@@ -111,15 +112,15 @@ func (t *Task) pick(count int, now time.Time, connected func(peer.ID) bool, crow
 			t.policy.attempts.try(now, c.referrer)
 		}
 		c.member.visited = true
-		c.member.retry = now.Add(DialTimeout) // it is under way
+		c.member.retry = now.Add(DialTimeout) // no further dial while this one is in progress
 		picked = append(picked, c)
 	}
 	return picked
 }
 
-// exhausted counts the members that have been visited and have delivered nothing, by the part of
-// addresses that the function returns, of those at which they have answered: a record may contain
-// those of any host.
+// exhausted counts the members that were visited and have delivered nothing, by the range that part
+// returns. A member counts at the address where it last answered, since its record may contain
+// addresses of other hosts.
 func (t *Task) exhausted(part func(multiaddr.Multiaddr) netip.Prefix) map[netip.Prefix]int {
 	counts := map[netip.Prefix]int{}
 	for id, known := range t.known {
@@ -133,7 +134,7 @@ func (t *Task) exhausted(part func(multiaddr.Multiaddr) netip.Prefix) map[netip.
 	return counts
 }
 
-// maxInRanges is the largest count of a part of the addresses of a peer.
+// maxInRanges returns the largest count among the ranges of a peer's addresses.
 func maxInRanges(info peer.AddrInfo, part func(multiaddr.Multiaddr) netip.Prefix, counts map[netip.Prefix]int) int {
 	largest := 0
 	for _, a := range info.Addrs {
@@ -162,7 +163,8 @@ func freshFirst(m *member) int {
 	return 2
 }
 
-// mayTry returns a referrer of a member that has not introduced too many that do not answer.
+// mayTry returns a random referrer of a member whose budget allows a dial; ok is false if there is
+// none. For an anchor it returns an empty referrer and true.
 func (t *Task) mayTry(now time.Time, known *member) (referrer peer.ID, ok bool) {
 	if known.isAnchor() {
 		return "", true
@@ -175,15 +177,16 @@ func (t *Task) mayTry(now time.Time, known *member) (referrer peer.ID, ok bool) 
 	return "", false
 }
 
-// DialBack is a connected peer, and where the node finds out whether the peer answers there: only
-// such a peer is introduced to others.
+// DialBack holds a connected peer and its addresses that the node dials to verify that the peer
+// answers there. Only such peers are introduced to others.
 type DialBack struct {
 	ID    peer.ID
 	Addrs []multiaddr.Multiaddr
 }
 
-// dialBack returns the dial-back that is due for a peer which has not answered at any of its
-// addresses, if there is one. Addresses of its connections come first.
+// dialBack returns a list with the dial-back that is due for a peer, or an empty list. It is due if
+// the peer has answered at none of its addresses. Addresses with the IP address of an open
+// connection come first.
 func (t *Task) dialBack(now time.Time, id peer.ID) []DialBack {
 	known := t.known[id]
 	if known == nil || t.policy.attempts.hasAnsweredAny(id, known.info.Addrs...) || !known.dialBacks.isDue(now, t.policy.random) {
@@ -210,7 +213,7 @@ func (t *Task) dialBack(now time.Time, id peer.ID) []DialBack {
 	return []DialBack{{id, addresses}}
 }
 
-// DialBackSoon makes the dial-back of a peer due again, as one that was never made.
+// DialBackSoon resets the dial-back of a peer, so that it is due again as if none had been made.
 func (t *Task) DialBackSoon(id peer.ID) {
 	t.policy.mu.Lock()
 	defer t.policy.mu.Unlock()

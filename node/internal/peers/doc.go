@@ -1,5 +1,6 @@
-// Package peers decides what a node or hub does with its peers: which it admits, bans, dials, keeps
-// and introduces, and how much each may ask of it. It has no goroutine, clock or socket. The driver
-// in package node reports events by method calls with the time, and carries out what they return.
-// Its random choices are those of the source in Config. A Policy may be used from any goroutine.
+// Package peers makes a node's or hub's decisions on its peers: which of them it admits, bans,
+// dials, introduces and stays connected to, and how many requests it accepts from each. It has no
+// goroutine, clock or socket. Packages access, wire and hub report events with their time by method
+// calls, and carry out the returned decisions. Random choices use the source in Config. A Policy
+// may be used from any goroutine.
 package peers

@@ -10,31 +10,32 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Constants for the choice of connections that a node keeps when it has too many.
+// Constants for choosing which connections a node keeps when it has too many.
 const (
-	maxOutbound = 8                // outbound connections of a task that are never evicted
-	changePause = 10 * time.Minute // between replacements of a protected connection
+	maxOutbound = 8                // outbound connections per task that are never evicted
+	changePause = 10 * time.Minute // time after which one random protected connection is replaced
 
-	ValueOnTask         = 50 // of a connection manager's tag; above those of others
-	valueActive         = 50 // added for an active peer
-	peersPerRange       = 2  // peers from one range of addresses without a penalty
-	crowdedPenalty      = 5  // for each further peer of the range
-	maxCrowdedPenalties = 8  // penalties at most
+	ValueOnTask         = 50 // value of a peer on the task for the connection manager; higher than the values of other tags
+	valueActive         = 50 // additional value of an active peer
+	peersPerRange       = 2  // number of peers from one range of addresses without a penalty
+	crowdedPenalty      = 5  // penalty for each further peer of the range
+	maxCrowdedPenalties = 8  // maximum number of penalties of one peer
 
-	valueListed = 1000 // of peers on the allow list or in the task's roster
+	valueListed = 1000 // value of peers on the allow list or in the task's roster
 )
 
-// neighbour is a peer as the choice of connections sees it.
+// neighbour is a connected peer with the properties that determine its connection's value.
 type neighbour struct {
 	peerActivity
 	id       peer.ID
-	from     netip.Prefix // its range of addresses
+	from     netip.Prefix // range of its address (wideRange)
 	outbound bool
 	listed   bool
 }
 
-// connectionValues returns the value of each neighbour; the node keeps those with larger values.
-// Among peers in one range, the active peers that joined first have the largest values.
+// connectionValues returns the value of each neighbour's connection. When there are too many, the
+// node closes those with the smallest values. In a crowded range, active peers come first, then
+// those that joined first; each further peer gets a smaller value.
 func connectionValues(now time.Time, all []neighbour) map[peer.ID]int {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b neighbour) int {
@@ -62,10 +63,11 @@ func connectionValues(now time.Time, all []neighbour) map[peer.ID]int {
 	return worth
 }
 
-// protect updates the set of outbound neighbours that are never evicted: those of the set that are
-// still active, and others from the ranges with the fewest in it, those that joined first before
-// others. With change a random one makes room for another, if there is another. It returns the peers
-// that are new in the set, and those that are no longer in it.
+// protect updates the set of outbound neighbours that are never evicted. Neighbours that are no
+// longer active leave the set. Free places go to active ones from ranges with the fewest members in
+// the set, and among these to those that joined first. If change is true and another neighbour is
+// available, one random neighbour loses its place. It returns the peers that entered the set
+// (ready) and those that left it (gone).
 func (t *Task) protect(now time.Time, all []neighbour, change bool) (ready, gone []peer.ID) {
 	before := maps.Clone(t.kept)
 	ofRange := map[netip.Prefix]int{}
@@ -103,7 +105,7 @@ func (t *Task) protect(now time.Time, all []neighbour, change bool) (ready, gone
 	return ready, slices.Sorted(maps.Keys(before))
 }
 
-// End ends the protection of peers, and returns those that were protected.
+// End empties the set of protected peers and returns its former members.
 func (t *Task) End(now time.Time) (unprotect []peer.ID) {
 	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
@@ -111,7 +113,7 @@ func (t *Task) End(now time.Time) (unprotect []peer.ID) {
 	return gone
 }
 
-// neighbours returns the connected peers on a task as the choice of connections sees them.
+// neighbours returns the given connected peers as neighbours.
 func (t *Task) neighbours(onTask []peer.ID) []neighbour {
 	var all []neighbour
 	for _, id := range onTask {
@@ -127,8 +129,8 @@ func (t *Task) neighbours(onTask []peer.ID) []neighbour {
 	return all
 }
 
-// crowding returns a function for the number of neighbours with which a peer would share the most
-// crowded of its ranges.
+// crowding returns a function that counts the neighbours in the ranges of a peer's addresses and
+// returns the largest count.
 func crowding(all []neighbour) func(peer.AddrInfo) int {
 	ofRange := map[netip.Prefix]int{}
 	for _, n := range all {

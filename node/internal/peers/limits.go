@@ -8,40 +8,40 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rates per second, and how much at once.
+// Rates per second, and bursts, for one peer or author.
 const (
-	RelayRate, RelayBurst                 = 200, 1000 // gossip messages that one peer passes on
-	AuthorRate, AuthorBurst               = 10, 100   // shares of one author
+	RelayRate, RelayBurst                 = 200, 1000 // gossip messages that a peer relays
+	AuthorRate, AuthorBurst               = 10, 100   // shares of an author
 	SyncRate, SyncBurst                   = 1, 10     // requests to compare shares
-	ExcessStreamRate, ExcessStreamBurst   = 10, 500   // of those above, and streams without a slot; each further one is a violation
+	ExcessStreamRate, ExcessStreamBurst   = 10, 500   // requests above SyncRate and streams without a slot; each one beyond this rate is a violation
 	DirectRate, DirectBurst               = 10, 100   // direct messages
-	DirectRefusalRate, DirectRefusalBurst = 10, 200   // refusals of them; each further one is a violation
+	DirectRefusalRate, DirectRefusalBurst = 10, 200   // refused direct messages; each one beyond this rate is a violation
 	DirectByteRate, DirectByteBurst       = 1 << 20, 8 << 20
 
-	// AnnounceRate and AnnounceBurst limit the subscriptions that one peer announces; no honest
-	// node exceeds them. A node announces all its topics whenever it connects. No gossip message
-	// has room for AnnounceBurst of them.
+	// AnnounceRate and AnnounceBurst limit the subscriptions that a peer announces. A node
+	// announces all its topics whenever it connects. No honest node exceeds them, and AnnounceBurst
+	// is more than fits into one gossip message.
 	AnnounceRate, AnnounceBurst = 20, 4096
 
-	// TopicChurnRate and TopicChurnBurst limit how often one peer joins or leaves the node's own
-	// topics, since the node reacts to each; no honest node exceeds them.
+	// TopicChurnRate and TopicChurnBurst limit how often a peer joins or leaves the node's own
+	// topics, since the node reacts to each change. No honest node exceeds them.
 	TopicChurnRate, TopicChurnBurst = 5, 512
 )
 
-// Op is what a peer asks of the node.
+// Op is an operation of a peer that Policy.Allow limits.
 type Op int
 
-// The operations with a rate for each peer, and Publish, which has one for each author.
+// The limited operations. Publish is limited for each author, all others for each peer.
 const (
-	Relay        Op = iota // pass on a message of gossip
+	Relay        Op = iota // relay a gossip message
 	Sync                   // open a stream
-	ExcessStream           // have one refused
-	Announce               // a subscription
-	TopicChurn             // join or leave an own topic
+	ExcessStream           // open a stream that is refused
+	Announce               // announce a subscription
+	TopicChurn             // join or leave one of the node's own topics
 	Direct                 // send a direct message
 	DirectByte
-	DirectRefusal // have one refused
-	Publish       // a share, connected or not
+	DirectRefusal // send a direct message that is refused
+	Publish       // publish a share; its author need not be connected
 	ops
 )
 
@@ -67,7 +67,7 @@ func (o Op) limiter() *rate.Limiter {
 	return rate.NewLimiter(AuthorRate, AuthorBurst)
 }
 
-// Allow reports whether a peer may do an operation this number of times more, and counts it.
+// Allow reports whether a peer may do an operation the given number of times, and counts these.
 func (p *Policy) Allow(now time.Time, id peer.ID, op Op, times int) bool {
 	now = p.lock(now)
 	defer p.mu.Unlock()
@@ -82,8 +82,8 @@ func (p *Policy) Allow(now time.Time, id peer.ID, op Op, times int) bool {
 	return a.limiters[op].AllowN(now, times)
 }
 
-// AllowCheck reports whether to check the signature of a gossip message from a peer. Messages that an
-// honest peer relays for other authors have a budget apart from its own messages.
+// AllowCheck reports whether to check the signature of a gossip message from a peer. The messages
+// that a peer relays for other authors have a budget separate from that for its own messages.
 func (p *Policy) AllowCheck(now time.Time, id, author peer.ID) bool {
 	now = p.lock(now)
 	defer p.mu.Unlock()
@@ -97,7 +97,8 @@ func (p *Policy) allowCheck(now time.Time, id, author peer.ID, group string) boo
 	return p.named[id] || p.checks.allow(now, group, 1)
 }
 
-// AllowItem reports whether to take an item from the answer of a peer at an address.
+// AllowItem reports whether to accept an item of the given size from a peer's sync response. The
+// argument from is the peer's address.
 func (p *Policy) AllowItem(now time.Time, id peer.ID, from multiaddr.Multiaddr, bytes int) bool {
 	now = p.lock(now)
 	defer p.mu.Unlock()
@@ -108,21 +109,22 @@ func (p *Policy) allowItem(now time.Time, id peer.ID, group string, bytes int) b
 	return p.named[id] || p.items.allow(now, group, 1+bytes/itemBytes)
 }
 
-// Work that peers can give a node without a reason that the node could see beforehand, in signatures
-// to check: so much per second for all peers together and, when that is used up, a little for each
-// group, so that a group that asks for little is served whatever others do.
+// Budgets for work that peers can cause before the node knows whether it is useful, counted in
+// signatures to check. Each group of peers has a small budget of its own. A group that has used it
+// takes from a budget that all groups share. So a group with few messages is served whatever the
+// others send.
 const (
-	CheckRate, CheckBurst           = 200, 1000 // messages of gossip
-	GroupCheckRate, GroupCheckBurst = 5, 50     // of the peers' own messages, and as many of those that they relay
+	CheckRate, CheckBurst           = 200, 1000 // gossip messages
+	GroupCheckRate, GroupCheckBurst = 5, 50     // messages of a group's own peers, and separately the same number of messages that they relay
 
-	// Items of answers to requests for shares. The burst is as many shares as an agent may hold
-	// of others.
+	// Items of sync responses. The burst is the maximum number of peers' shares that an agent
+	// stores.
 	ItemRate, ItemBurst           = 50, 3072
 	GroupItemRate, GroupItemBurst = 5, 128
-	itemBytes                     = 4 << 10 // of which a larger item counts as several
+	itemBytes                     = 4 << 10 // size of an item that counts as one; larger items count as several
 )
 
-// budget is shared by groups.
+// budget has a limiter for each group and one shared by all groups.
 type budget struct {
 	all  *rate.Limiter
 	each Groups
@@ -136,25 +138,25 @@ func newItemBudget() budget {
 	return budget{rate.NewLimiter(ItemRate, ItemBurst), NewGroups(GroupItemRate, GroupItemBurst)}
 }
 
-// allow reports whether something of that cost is still done for a group, and counts it.
+// allow reports whether work of the given cost may be done for a group, and counts it.
 func (b *budget) allow(now time.Time, group string, cost int) bool {
 	return b.each.Of(group).AllowN(now, cost) || b.all.AllowN(now, cost)
 }
 
-// Groups holds a limiter for each of a bounded number of groups.
+// Groups holds a rate limiter for each group, for a bounded number of groups.
 type Groups struct {
 	rate   rate.Limit
 	burst  int
 	groups table[string, *rate.Limiter]
 }
 
-// NewGroups returns limiters of a rate.
+// NewGroups returns Groups whose limiters have the given rate per second and burst.
 func NewGroups(perSecond rate.Limit, burst int) Groups {
 	return Groups{perSecond, burst, newTable[string, *rate.Limiter](MaxRanges)}
 }
 
-// Of returns the limiter of a group. When there are too many, that of the group which has used its
-// own longest ago is removed.
+// Of returns the limiter of a group. If there are too many groups, it first removes the limiter
+// that was used longest ago.
 func (g Groups) Of(group string) *rate.Limiter {
 	limiter, ok := g.groups.get(group)
 	if !ok {

@@ -6,28 +6,29 @@ import (
 )
 
 const (
-	meetingPause   = 2 * time.Second // at most, for a node with too few active peers that learns of new nodes
-	meetingRenewal = 2 * time.Minute // for a node with enough active peers
+	meetingPause   = 2 * time.Second // maximum pause for a node with too few active peers while the hub introduces new nodes
+	meetingRenewal = 2 * time.Minute // pause for a node with enough active peers
 )
 
-// Meeting decides when a node registers for a task at a hub: at once, then at growing intervals, and
-// again when the connection was lost or the node's own addresses have changed. It is used by one
-// goroutine.
+// Meeting decides when a node registers for a task at a hub: at once, then at growing intervals,
+// and again when the connection was renewed or the node's own record has changed. Only one
+// goroutine may use it.
 type Meeting struct {
 	task       *Task
 	pause      time.Duration
 	next       time.Time
-	record     []byte // that the hub has
-	connection uint64 // over which the hub got it
-	members    int    // before that
+	record     []byte // the node's record at the last registration
+	connection uint64 // number of the connection of the last registration
+	members    int    // number of known members before the last registration
 }
 
-// NewMeeting returns the decisions on a hub.
+// NewMeeting returns a Meeting for one hub.
 func (t *Task) NewMeeting(now time.Time) *Meeting {
 	return &Meeting{task: t, pause: ConnectPause, next: now}
 }
 
-// IsDue reports whether to register with a record, nil for none, over the connection of this number.
+// IsDue reports whether to register now, with the node's current record over the connection with
+// this number. A nil record means that the node has none yet.
 func (m *Meeting) IsDue(now time.Time, connected bool, connection uint64, record []byte) bool {
 	if !connected {
 		m.next = now
@@ -44,12 +45,13 @@ func (m *Meeting) IsDue(now time.Time, connected bool, connection uint64, record
 	return true
 }
 
-// Ended records that a registration has ended, and whether the hub has introduced other nodes.
+// Ended records that a registration has ended. The argument introduced reports whether the hub sent
+// records of other nodes.
 func (m *Meeting) Ended(now time.Time, introduced bool) {
 	m.next = now.Add(m.task.policy.Jittered(m.pause))
 	m.pause = min(2*m.pause, LongPause)
 	if m.task.Members() > m.members {
-		m.pause = min(m.pause, meetingPause) // there may be more
+		m.pause = min(m.pause, meetingPause) // the hub may have further nodes
 	}
 	if introduced && m.task.Active(now) >= EnoughPeers {
 		m.next = now.Add(m.task.policy.Jittered(meetingRenewal))

@@ -12,38 +12,38 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Bounds of stored data about other nodes.
+// Limits of the stored data about other nodes.
 const (
 	MaxMembers   = 512
-	maxReferrers = 4 // of one member
-	maxFailures  = 6 // dials of a peer that was never on the task before it is removed
+	maxReferrers = 4 // referrers stored for one member
+	maxFailures  = 6 // failed dials after which a member that was never on the task is removed
 )
 
 type member struct {
-	number    uint64 // in the order in which the node has learned of them
-	sealed    []byte // its signed record; nil when only an address is known
+	number    uint64 // position in the order in which the node learned of its members
+	sealed    []byte // the member's signed record; nil if only an address is known
 	signed    []multiaddr.Multiaddr
-	info      peer.AddrInfo // the addresses of these to dial
+	info      peer.AddrInfo // the member's ID with the addresses in signed that may be dialled
 	sequence  uint64
-	referrers []peer.ID // peers that introduced it; none if an earlier run of this node stored it
-	scope     Scope     // the narrowest of theirs
+	referrers []peer.ID // peers that introduced it; empty if only an earlier run of this node stored it
+	scope     Scope     // narrowest scope of a referrer's address
 	activity  int
-	visited   bool // met, or dialled
-	failures  int  // dials in a row
+	visited   bool // the node has met or dialled it
+	failures  int  // number of successive failed dials
 	retry     time.Time
 	dialBacks backoff
 }
 
-// Activity of a member in this session; higher is better.
+// Values of a member's activity; a larger value is better.
 const (
 	unmet      = iota
 	seen       // it has been on the task
 	delivering // it has delivered a new share, or did so in an earlier run
 )
 
-// Learn takes in a signed record from a peer that is connected at an address. The newest of a member
-// counts, and that of a peer that may not take part does not. An error means that the record is
-// malformed.
+// Learn stores a member's signed record, which a peer connected at the address from has sent. It
+// keeps the newest record of each member, and ignores records of peers that may not take part. An
+// error means that the record is malformed.
 func (t *Task) Learn(sealed []byte, referrer peer.ID, from multiaddr.Multiaddr) error {
 	return t.learn(sealed, referrer, ScopeOf(from))
 }
@@ -66,7 +66,7 @@ func (t *Task) learn(sealed []byte, referrer peer.ID, scope Scope) error {
 	}
 	if record.Seq > known.sequence {
 		known.sealed, known.sequence, known.signed = slices.Clone(sealed), record.Seq, record.Addrs
-		known.failures, known.retry = 0, time.Time{} // it may have moved
+		known.failures, known.retry = 0, time.Time{} // the member may have moved
 	} else if scope >= known.scope {
 		return nil
 	}
@@ -75,8 +75,8 @@ func (t *Task) learn(sealed []byte, referrer peer.ID, scope Scope) error {
 	return nil
 }
 
-// addReferrer records another peer that introduces a member, so that no peer can prevent dials of
-// a member by introducing it first.
+// addReferrer adds another peer that introduced a member. Otherwise a peer could prevent dials of a
+// member by being the first to introduce it, with its own budget spent.
 func (t *Task) addReferrer(m *member, referrer peer.ID) {
 	switch {
 	case slices.Contains(m.referrers, referrer):
@@ -87,7 +87,7 @@ func (t *Task) addReferrer(m *member, referrer peer.ID) {
 	}
 }
 
-// Recall adds an anchor: an address at which a peer delivered shares in an earlier run.
+// Recall adds an anchor, with the address at which the peer delivered shares in an earlier run.
 func (t *Task) Recall(info peer.AddrInfo) {
 	if info.ID == t.policy.self || !t.policy.MayTakePart(info.ID) {
 		return
@@ -97,8 +97,9 @@ func (t *Task) Recall(info peer.AddrInfo) {
 	t.known[info.ID] = &member{info: info, scope: Global, activity: delivering, dialBacks: backoff{pause: dialBackPause}}
 }
 
-// bound drops one member when there are too many: unmet members before met ones, among them one
-// of the referrer with the most members, and the least reachable.
+// bound removes one member if there are more than MaxMembers, but never the newest. Members with
+// the least activity are removed first. Among these it removes one from the referrer with the most
+// members, then the one with the most failed dials; remaining ties are broken at random.
 func (t *Task) bound(newest peer.ID) {
 	if len(t.known) <= MaxMembers {
 		return
@@ -109,14 +110,14 @@ func (t *Task) bound(newest peer.ID) {
 			sentTo[referrer]++
 		}
 	}
-	fewest := func(m *member) int { // of the referrers' members
+	fewest := func(m *member) int { // number of members of the referrer that has introduced the fewest
 		least := MaxMembers
 		for _, referrer := range m.referrers {
 			least = min(least, sentTo[referrer])
 		}
 		return least
 	}
-	worst := map[peer.ID]*member{} // that are equally bad
+	worst := map[peer.ID]*member{} // members that are equally suitable for removal
 	for id, candidate := range t.known {
 		if id == newest {
 			continue
@@ -136,7 +137,7 @@ func (t *Task) bound(newest peer.ID) {
 	delete(t.known, randomKey(t.policy.random, worst))
 }
 
-// raise records what a member has done on the task.
+// raise records that a member has reached this activity on the task, and resets its failed dials.
 func (t *Task) raise(id peer.ID, activity int) {
 	if known := t.known[id]; known != nil {
 		known.activity = max(known.activity, activity)
@@ -144,17 +145,17 @@ func (t *Task) raise(id peer.ID, activity int) {
 	}
 }
 
-// isAnchor reports whether only an earlier run of the node has introduced a member.
+// isAnchor reports whether a member is known only from an earlier run of the node.
 func (m *member) isAnchor() bool { return len(m.referrers) == 0 }
 
-// Members returns how many members are known.
+// Members returns the number of known members.
 func (t *Task) Members() int {
 	t.policy.mu.Lock()
 	defer t.policy.mu.Unlock()
 	return len(t.known)
 }
 
-// unvisited reports whether there are members that were never visited.
+// unvisited reports whether there is a member that the node has neither met nor dialled.
 func (t *Task) unvisited() bool {
 	for _, known := range t.known {
 		if !known.visited {
@@ -164,7 +165,7 @@ func (t *Task) unvisited() bool {
 	return false
 }
 
-// Address returns how a peer can be reached, as far as is known.
+// Address returns the known addresses of a peer.
 func (t *Task) Address(id peer.ID) peer.AddrInfo {
 	t.policy.mu.Lock()
 	defer t.policy.mu.Unlock()
@@ -174,8 +175,8 @@ func (t *Task) Address(id peer.ID) peer.AddrInfo {
 	return peer.AddrInfo{ID: id}
 }
 
-// Records returns up to count signed records at random, those of active peers first. It returns none
-// of a peer that has not answered at an address in it.
+// Records returns up to count signed records of members, chosen at random, the most active members
+// first. It omits members that have not answered at an address in their record.
 func (t *Task) Records(count int) [][]byte {
 	t.policy.mu.Lock()
 	defer t.policy.mu.Unlock()

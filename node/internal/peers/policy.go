@@ -11,12 +11,12 @@ import (
 	"github.com/multiformats/go-multiaddr"
 )
 
-// Config is what a policy has from the start.
+// Config has the fixed settings of a Policy.
 type Config struct {
 	Self   peer.ID
-	Listed []peer.ID       // the allow list; nil: all peers may take part
-	Hubs   []peer.ID       // may connect, listed or not
-	Named  []peer.AddrInfo // peers and hubs that the user has named; dialled without limit
+	Listed []peer.ID       // allow list; nil: all peers may take part
+	Hubs   []peer.ID       // may connect even if they are not in Listed
+	Named  []peer.AddrInfo // peers and hubs that the user has configured; dials to them are not limited
 	Random rand.Source
 }
 
@@ -27,24 +27,24 @@ type Policy struct {
 	hubs   map[peer.ID]bool
 
 	mu          sync.Mutex
-	latest      time.Time // that was reported
+	latest      time.Time // latest time reported to the policy
 	random      *rand.Rand
 	named       map[peer.ID]bool
-	connections map[peer.ID][]connection // oldest first
+	connections map[peer.ID][]connection // open connections of a peer, oldest first
 	attempts    *attempts
 
-	peers   peerTable // that are connected, or were
-	authors peerTable // of shares, which may be fabricated; apart, so that names crowd out no peer
+	peers   peerTable // records of peers that are or were connected
+	authors peerTable // records of authors of shares; in a separate table, since authors can be fabricated and would displace peers
 	ranges  table[netip.Prefix, *rangeRecord]
-	checks  budget // signatures of gossip
-	items   budget // items of answers
+	checks  budget // budget for checking the signatures of gossip messages
+	items   budget // budget for items of sync responses
 
 	topics       topics
-	registry     registry     // of a hub
-	reservations reservations // at a hub
+	registry     registry     // used on a hub
+	reservations reservations // used on a hub
 }
 
-// connection is one that is open.
+// connection is an open connection.
 type connection struct {
 	key      string
 	address  multiaddr.Multiaddr
@@ -81,8 +81,9 @@ func setOf(ids []peer.ID) map[peer.ID]bool {
 	return set
 }
 
-// lock locks the policy, and returns the time, which does not go back: goroutines that read the clock
-// one after another may come here in another order, and a rate would be earned twice.
+// lock locks the policy and returns the time, or the latest time reported before if that is later.
+// Goroutines may read the clock in one order and arrive here in another. If the time went back, a
+// rate limiter would grant the same interval twice.
 func (p *Policy) lock(now time.Time) time.Time {
 	p.mu.Lock()
 	if now.After(p.latest) {
@@ -91,16 +92,18 @@ func (p *Policy) lock(now time.Time) time.Time {
 	return p.latest
 }
 
-// MayTakePart reports whether a node may have a part in this node's tasks.
+// MayTakePart reports whether a peer may take part in this node's tasks: there is no allow list, or
+// it lists the peer.
 func (p *Policy) MayTakePart(id peer.ID) bool { return p.listed == nil || p.listed[id] }
 
-// MayConnect reports whether there may be a connection with a node or hub.
+// MayConnect reports whether a node or hub may be connected with this one.
 func (p *Policy) MayConnect(id peer.ID) bool { return p.MayTakePart(id) || p.hubs[id] }
 
-// Listed reports whether an allow list names a peer.
+// Listed reports whether the allow list has a peer.
 func (p *Policy) Listed(id peer.ID) bool { return p.listed[id] }
 
-// Name adds peers that the user has named, such as those of a task's roster: they go before others.
+// Name adds peers that the user has named in another way, such as those of a task's roster. Named
+// peers have precedence over others.
 func (p *Policy) Name(ids ...peer.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,16 +112,16 @@ func (p *Policy) Name(ids ...peer.ID) {
 	}
 }
 
-// Named reports whether the user has named a peer: as a peer or hub, on the allow list or in the
-// roster of a task.
+// Named reports whether the user has named a peer: by Node.Peers or Node.Hubs, on the allow list,
+// or in the roster of a task.
 func (p *Policy) Named(id peer.ID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.named[id]
 }
 
-// Connected records a connection. Its key is that of no other open connection; a second call with
-// it has no effect.
+// Connected records a new connection. Its key must be unique among open connections. A second call
+// with the same key has no effect.
 func (p *Policy) Connected(now time.Time, id peer.ID, key string, address multiaddr.Multiaddr, outbound bool) {
 	now = p.lock(now)
 	defer p.mu.Unlock()
@@ -145,9 +148,9 @@ func (p *Policy) Disconnected(id peer.ID, key string) {
 	}
 }
 
-// Group returns the group that a peer counts with where places are short: the range of its address,
-// or the hub that it is reached through. All peers without a connection are one group, so that a
-// peer gains nothing by disconnecting at once.
+// Group returns the group with which a peer counts toward limits: the range of its address, or the
+// hub through which it is connected. All peers without a connection form one group, so that
+// disconnecting early gains nothing.
 func (p *Policy) Group(id peer.ID) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,7 +168,7 @@ func (p *Policy) group(id peer.ID) string {
 	return group
 }
 
-// addressOf returns the address of the first connection with a peer; nil when there is none.
+// addressOf returns the address of a peer's oldest connection; nil if it is not connected.
 func (p *Policy) addressOf(id peer.ID) multiaddr.Multiaddr {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,5 +178,5 @@ func (p *Policy) addressOf(id peer.ID) multiaddr.Multiaddr {
 	return nil
 }
 
-// delivered records that a connected peer has delivered a new share.
+// delivered records that a connected peer has delivered a share that was new to this node.
 func (p *Policy) delivered(now time.Time, id peer.ID) { p.peers.of(id, now).delivered = now }

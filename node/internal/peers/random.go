@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Jittered returns a pause between half of d and one and a half times d, d on average: many nodes may
-// start at once and shall not continue in step. d is positive.
+// Jittered returns a random pause between d/2 and 3d/2, whose mean is d. Without jitter, nodes that
+// start together would remain synchronised. d must be positive.
 func (p *Policy) Jittered(d time.Duration) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -23,7 +23,7 @@ func jittered(r *rand.Rand, d time.Duration) time.Duration {
 // maxPause is the longest pause of a backoff.
 const maxPause = 10 * time.Minute
 
-// backoff is when something is due that is done at growing intervals.
+// backoff schedules an action at growing intervals.
 type backoff struct {
 	next  time.Time
 	pause time.Duration
@@ -38,7 +38,7 @@ func (b *backoff) isDue(now time.Time, r *rand.Rand) bool {
 	return true
 }
 
-// randomKey returns a random key of a map that is not empty.
+// randomKey returns a random key of a map, which must not be empty.
 func randomKey[K cmp.Ordered, V any](r *rand.Rand, m map[K]V) K {
 	keys := slices.Sorted(maps.Keys(m))
 	return keys[r.IntN(len(keys))]

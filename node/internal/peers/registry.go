@@ -16,44 +16,45 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Bounds of a hub's stored data.
+// Limits of a hub's registry.
 const (
-	MaxRegistrations = 4096 // a node on two tasks counts twice
+	MaxRegistrations = 4096 // all registrations; a node on two tasks counts twice
 	MaxOfTask        = MaxMembers
 	MaxTasksOfNode   = 16
-	RegistrationTTL  = 10 * time.Minute // since the node last asked
+	RegistrationTTL  = 10 * time.Minute // time after a node's last request
 )
 
-// registry is what a hub knows: which nodes work on which task, and their signed addresses. A registration ends with the node's connection, so that there are never more than the
-// connected nodes account for. When there is no room, the group with the most nodes loses the
-// registration that was renewed longest ago: identities cost nothing.
+// registry holds a hub's registrations: which nodes work on which task, and their signed records. A
+// registration ends with the node's connection, so connected nodes bound their number. If there is
+// no room, the group with the most registrations loses the one renewed longest ago. Groups count
+// rather than nodes, since identities cost nothing.
 type registry struct {
 	random *rand.Rand
 	tasks  map[string]map[peer.ID]registration
-	nodes  map[peer.ID]map[string]bool // the tasks of each
+	nodes  map[peer.ID]map[string]bool // tasks of each node
 	count  int
 }
 
 type registration struct {
-	record  []byte // the node's peer record; nil: it is introduced to no other
+	record  []byte // the node's peer record; nil: the node is not introduced to others
 	group   string
 	expires time.Time
-	order   uint64 // a secret of the order in which groups are introduced to the node
-	sentTo  uint64 // where in it the last answer ended
+	order   uint64 // secret that defines the order in which groups are introduced to the node
+	sentTo  uint64 // position in that order at which the last response ended
 }
 
 func newRegistry(random *rand.Rand) registry {
 	return registry{random: random, tasks: map[string]map[peer.ID]registration{}, nodes: map[peer.ID]map[string]bool{}}
 }
 
-// Registration is what became of one.
+// Registration is the result of Policy.Register.
 type Registration struct {
-	Refused bool // the node works on too many tasks
-	Hidden  bool // the node is introduced to no other, since it is not at its addresses
+	Refused bool // the node works on too many tasks and is not registered
+	Hidden  bool // the node is registered but not introduced to others, since its record does not have the address at which the hub sees it
 }
 
-// Register notes or renews that a node works on a task. The node has a valid record, and asks over a
-// connection at an address.
+// Register registers a node for a task, or renews the registration. The record must be valid, and
+// from is the address of the node's connection.
 func (p *Policy) Register(now time.Time, task string, id peer.ID, from multiaddr.Multiaddr, record []byte) Registration {
 	hidden := !p.isAt(record, from)
 	if hidden {
@@ -64,30 +65,30 @@ func (p *Policy) Register(now time.Time, task string, id peer.ID, from multiaddr
 	return Registration{Refused: !p.registry.register(task, id, p.group(id), record, now), Hidden: hidden}
 }
 
-// Introduce returns up to count records of other nodes on a task.
+// Introduce returns up to count records of other nodes on a task, for the node asking.
 func (p *Policy) Introduce(now time.Time, task string, asking peer.ID, count int) [][]byte {
 	now = p.lock(now)
 	defer p.mu.Unlock()
 	return p.registry.others(task, asking, count, now)
 }
 
-// Together reports whether two nodes work on a common task.
+// Together reports whether two nodes are registered for a common task.
 func (p *Policy) Together(a, b peer.ID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.registry.together(a, b)
 }
 
-// Registrations returns how many there are.
+// Registrations returns the number of registrations.
 func (p *Policy) Registrations() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.registry.count
 }
 
-// isAt reports whether one of the addresses in a record is where the hub sees the node, is one
-// through the hub, or, where the hub is reached in a private network, is private too. Without this,
-// others would dial a third party's address.
+// isAt reports whether a record has a plausible address: the IP address at which the hub sees the
+// node, a relayed address through the hub, or, if the hub sees a private address, any private
+// address. Without this check, nodes would dial a third party's address.
 func (p *Policy) isAt(sealed []byte, seen multiaddr.Multiaddr) bool {
 	record, err := protocol.OpenRecord(sealed)
 	if err != nil {
@@ -109,7 +110,8 @@ func (p *Policy) isAt(sealed []byte, seen multiaddr.Multiaddr) bool {
 	return false
 }
 
-// register notes or renews that a node works on a task; false when it works on too many.
+// register registers a node for a task or renews the registration. It returns false if the node has
+// too many tasks.
 func (r *registry) register(task string, id peer.ID, group string, record []byte, now time.Time) bool {
 	r.expire(task, now)
 	if !r.nodes[id][task] {
@@ -143,9 +145,10 @@ func (r *registry) register(task string, id peer.ID, group string, record []byte
 	return true
 }
 
-// others returns up to count records of other nodes on a task, of each group about as many. Which of
-// a group is random, and so is the order of the groups. Answers to a registered node continue in
-// this order: a party with many groups prevents the introduction of none.
+// others returns up to count records of other nodes on a task, about equally many of each group.
+// The nodes of a group come in random order. The groups come in an order that depends on a secret
+// of the asking node's registration, and each response continues where the last one ended. So a
+// party with many groups cannot prevent the introduction of others.
 func (r *registry) others(task string, asking peer.ID, count int, now time.Time) [][]byte {
 	r.expire(task, now)
 	var found []registration
@@ -161,8 +164,8 @@ func (r *registry) others(task string, asking peer.ID, count int, now time.Time)
 	}
 	rounds := map[string]int{}
 	type ranked struct {
-		round  int    // how many of its group come before
-		place  uint64 // of the group in the order
+		round  int    // number of nodes of the same group before this one
+		place  uint64 // position of the group in the order
 		record []byte
 	}
 	var ranks []ranked
@@ -171,7 +174,7 @@ func (r *registry) others(task string, asking peer.ID, count int, now time.Time)
 		rounds[other.group]++
 	}
 	slices.SortFunc(ranks, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.round, b.round), cmp.Compare(a.place-own.sentTo-1, b.place-own.sentTo-1)) // round the circle, from the last
+		return cmp.Or(cmp.Compare(a.round, b.round), cmp.Compare(a.place-own.sentTo-1, b.place-own.sentTo-1)) // cyclic order, beginning after the last response's end
 	})
 	ranks = ranks[:min(count, len(ranks))]
 	if registered && len(ranks) > 0 {
@@ -185,7 +188,7 @@ func (r *registry) others(task string, asking peer.ID, count int, now time.Time)
 	return records
 }
 
-// placeOf returns the place of a group in the order of a secret.
+// placeOf returns the position of a group in the order that a secret defines: a hash of both.
 func placeOf(order uint64, group string) uint64 {
 	hash := sha256.Sum256(append(binary.LittleEndian.AppendUint64(nil, order), group...))
 	return binary.LittleEndian.Uint64(hash[:])
@@ -207,8 +210,9 @@ func (r *registry) forget(id peer.ID) {
 	}
 }
 
-// makeRoom ends the registration that was renewed longest ago in the largest group on some tasks.
-// That is the newcomer's own when, with it, no other is larger.
+// makeRoom removes, from the given tasks, the registration renewed longest ago in the largest
+// group. The newcomer counts with its group; if that group is then among the largest, it is the one
+// that loses a registration.
 func (r *registry) makeRoom(tasks map[string]map[peer.ID]registration, newcomer string) {
 	counts := map[string]int{newcomer: 1}
 	for _, nodes := range tasks {
@@ -263,28 +267,29 @@ func (r *registry) remove(task string, id peer.ID) {
 	r.count--
 }
 
-// reservations are those of a hub, by which nodes are reached that others cannot dial. libp2p's
-// relay service counts them by address; here the range of addresses with the most loses one to
-// another when there are no more.
+// reservations counts a hub's relay reservations, through which peers reach nodes that they cannot
+// dial. libp2p's relay service limits them by address. If all are taken, a node from the range of
+// addresses with the most reservations loses its own to a node from a smaller one.
 type reservations struct {
 	random *rand.Rand
 	most   int
-	of     map[peer.ID]string // who has one, or has asked while there was one, and its group
+	of     map[peer.ID]string // group of each node that has a reservation, or was granted one and did not complete it
 }
 
 func newReservations(random *rand.Rand, most int) reservations {
 	return reservations{random: random, most: most, of: map[peer.ID]string{}}
 }
 
-// LimitReservations sets how many nodes can be reached through the hub.
+// LimitReservations sets the maximum number of reservations.
 func (p *Policy) LimitReservations(most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.reservations.most = most
 }
 
-// Reserve reports whether a node at an address gets a reservation. A node that loses its own to it is
-// to be disconnected; empty: none does.
+// Reserve reports whether a node at an address gets a reservation. If another node loses its
+// reservation for it, loses is that node, which the caller must disconnect; otherwise loses is
+// empty.
 func (p *Policy) Reserve(now time.Time, id peer.ID, from multiaddr.Multiaddr) (loses peer.ID, ok bool) {
 	now = p.lock(now)
 	defer p.mu.Unlock()
@@ -294,8 +299,9 @@ func (p *Policy) Reserve(now time.Time, id peer.ID, from multiaddr.Multiaddr) (l
 	return p.reservations.take(id, WideRangeOf(from).String())
 }
 
-// take gives a reservation to a node of a group, if need be that of another, which is returned; false
-// when there is none, since no other group would have more than the node's own.
+// take gives a reservation to a node of a group. If all are taken, a random node of the largest
+// group loses its own and is returned. It returns false if the newcomer's group would become as
+// large as that group.
 func (p *reservations) take(id peer.ID, group string) (loses peer.ID, ok bool) {
 	if _, known := p.of[id]; !known && len(p.of) >= p.most {
 		counts := map[string]int{}

@@ -7,38 +7,38 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Constants for the search for active peers.
+// Constants of the search for active peers.
 const (
-	EnoughPeers   = 10               // active peers on the task; with fewer the node dials known members
-	EnoughDialled = 16               // outbound connections; with fewer the node often dials unknown members, whatever the number of inbound ones
+	EnoughPeers   = 10               // active peers on the task; with fewer, the node dials known members
+	EnoughDialled = 16               // outbound connections; with fewer, the node often dials members that it has never met, even if it has many inbound connections
 	ConnectPause  = time.Second      // between plans, with jitter
-	DialPause     = ConnectPause / 4 // the same when a node with too few active peers has dialled members; also how long it waits for them
-	VisitPause    = 3 * time.Second  // between dials of unknown members when there are enough active peers, and room for more
-	LongPause     = 30 * time.Second // between requests for members, once responses contain no new ones
-	directPause   = 5 * time.Second  // between attempts to do without a hub, twice as long with each
-	LostPause     = 15 * time.Second // between dials of lost members when there are enough active peers
+	DialPause     = ConnectPause / 4 // between plans while a node with too few active peers dials members; also the time for which it waits for their answers
+	VisitPause    = 3 * time.Second  // between dials of members never met, if there are enough active peers and fewer than EnoughDialled outbound connections
+	LongPause     = 30 * time.Second // between requests for members' records, if responses contain no new members
+	directPause   = 5 * time.Second  // between attempts to reach a relayed peer directly; doubled after each
+	LostPause     = 15 * time.Second // between dials of members that are not connected, if there are enough active peers
 )
 
-// search is when a node does what on its search for active peers.
+// search holds the times of the next actions in a node's search for active peers.
 type search struct {
-	asking                                    time.Duration // between requests for members
+	asking                                    time.Duration // pause between requests for members' records
 	visited, nextAsk, nextChange, nextAnchors time.Time
 	direct                                    backoff
 }
 
-// Plan is what a node does next to stay well connected on a task.
+// Plan holds the next actions of a node to stay well connected on a task.
 type Plan struct {
-	Values             map[peer.ID]int // of peers, for the connection manager
-	Protect, Unprotect []peer.ID       // from eviction
+	Values             map[peer.ID]int // value of each peer for the connection manager
+	Protect, Unprotect []peer.ID       // peers whose protection from eviction begins or ends
 	DialBacks          []DialBack
-	Anchors            []peer.AddrInfo // to store for the next start; none: those of the last start remain
-	Direct             peer.ID         // a relayed peer to reach without the hub; empty: none
-	Dial               []Candidate     // for whose answers the node waits for DialPause
-	Fetch              peer.ID         // to ask for shares and members; empty: none
+	Anchors            []peer.AddrInfo // anchors to store for the next start; none: the stored ones remain
+	Direct             peer.ID         // a relayed peer to connect to directly; empty: none
+	Dial               []Candidate     // members to dial; the node waits at most DialPause for their answers
+	Fetch              peer.ID         // a peer to request shares and members' records from; empty: none
 	Pause              time.Duration
 }
 
-// Start begins the search, and returns the pause until the first plan.
+// Start begins the search and returns the pause before the first plan.
 func (t *Task) Start(now time.Time) time.Duration {
 	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
@@ -50,9 +50,9 @@ func (t *Task) Start(now time.Time) time.Duration {
 	return jittered(t.policy.random, ConnectPause)
 }
 
-// Plan returns what the node does next, with these peers on the task. Nodes that were all given one
-// address would otherwise form a star, on which gossip loses a third of the messages once there are
-// forty.
+// Plan returns the node's next actions; onTask holds the connected peers on the task. Without this
+// search, nodes that all begin with one peer's address would form a star, in which gossip loses a
+// third of the messages with forty nodes.
 func (t *Task) Plan(now time.Time, onTask []peer.ID) Plan {
 	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
@@ -78,7 +78,8 @@ func (t *Task) Plan(now time.Time, onTask []peer.ID) Plan {
 	return plan
 }
 
-// seek adds to a plan which members to dial or which peer to ask, and returns the pause after it.
+// seek adds members to dial, or a peer to request records from, to a plan. It returns the pause
+// before the next plan.
 func (t *Task) seek(now time.Time, plan *Plan, all []neighbour, change bool) time.Duration {
 	s := &t.search
 	var dialled, onTask []peer.ID
@@ -95,8 +96,9 @@ func (t *Task) seek(now time.Time, plan *Plan, all []neighbour, change bool) tim
 			return DialPause
 		}
 	} else if change || now.Sub(s.visited) > t.visitInterval(len(dialled)) {
-		// The other half of a network that was cut in two has enough active peers as well, and so
-		// have nodes that attackers keep from each other; some node must look for them.
+		// Dial even with enough active peers. If a network was partitioned, both parts have enough
+		// of them. The same holds for nodes that attackers keep apart. Only a dial across the
+		// partition joins the parts.
 		s.visited = now
 		plan.Dial = t.dial(now, 1, all)
 		return ConnectPause
@@ -109,8 +111,8 @@ func (t *Task) seek(now time.Time, plan *Plan, all []neighbour, change bool) tim
 	return ConnectPause
 }
 
-// visitInterval returns the pause between dials of a node with enough active peers and this many
-// outbound connections.
+// visitInterval returns the pause between dials for a node with enough active peers and the given
+// number of outbound connections.
 func (t *Task) visitInterval(dialled int) time.Duration {
 	if dialled < EnoughDialled && t.unvisited() {
 		return VisitPause
@@ -118,7 +120,7 @@ func (t *Task) visitInterval(dialled int) time.Duration {
 	return LostPause
 }
 
-// relayed returns those of the peers that are reached through a hub only.
+// relayed returns the peers whose only connections are relayed.
 func (t *Task) relayed(onTask []peer.ID) (relayed []peer.ID) {
 	for _, id := range onTask {
 		open := t.policy.connections[id]
@@ -129,7 +131,7 @@ func (t *Task) relayed(onTask []peer.ID) (relayed []peer.ID) {
 	return relayed
 }
 
-// dial returns members to dial that are not connected.
+// dial returns up to count members to dial that are neither connected nor banned.
 func (t *Task) dial(now time.Time, count int, all []neighbour) []Candidate {
 	return t.pick(count, now, func(id peer.ID) bool {
 		return len(t.policy.connections[id]) > 0 || t.policy.banned(now, id)

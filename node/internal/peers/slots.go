@@ -7,9 +7,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Slots limits the streams of a protocol that are read concurrently. When all slots are in use, the
-// group with the most slots loses one to a group with fewer. Peers that the user has named displace
-// other peers. It may be used from any goroutine.
+// Slots limits the concurrent streams of a protocol. If all slots are in use, a stream from a
+// smaller group displaces the oldest stream of the group with the most slots. Peers that the user
+// has named displace all others. It may be used from any goroutine.
 type Slots struct {
 	most, ofPeer int
 
@@ -17,19 +17,20 @@ type Slots struct {
 	slots []*Slot // oldest first
 }
 
-// Slot is a stream that is read.
+// Slot describes a stream that the node is reading.
 type Slot struct {
 	ID    peer.ID
 	Group string
 	Named bool
-	Reset func() error // of the stream
+	Reset func() error // resets the stream
 }
 
-// NewSlots returns most slots; one peer gets ofPeer of them at most.
+// NewSlots returns Slots for at most most streams, and at most ofPeer of one peer.
 func NewSlots(most, ofPeer int) *Slots { return &Slots{most: most, ofPeer: ofPeer} }
 
-// Acquire gives a stream a slot, which Release returns; false when there is none. The stream that
-// loses its slot to it, nil for none, is to be reset.
+// Acquire gives a stream a slot, or returns false if there is none. The caller must call Release at
+// the stream's end. If the stream displaces another one, the caller must reset that one, which is
+// loser.
 func (s *Slots) Acquire(slot *Slot) (loser *Slot, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,17 +55,17 @@ func (s *Slots) Acquire(slot *Slot) (loser *Slot, ok bool) {
 	return loser, true
 }
 
-// Release returns a slot, unless it was lost.
+// Release frees a stream's slot, unless another stream has displaced it.
 func (s *Slots) Release(slot *Slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.slots = slices.DeleteFunc(s.slots, func(other *Slot) bool { return other == slot })
 }
 
-// victim returns the index of the slot that a new stream takes over, -1 for none: the oldest stream
-// of the largest group.
+// victim returns the index of the slot that a new stream takes over: the oldest stream of the
+// largest group, if that group is large enough. It returns -1 if there is none.
 func (s *Slots) victim(newcomer *Slot) int {
-	among := newcomer.Named // whether the victim is a named peer
+	among := newcomer.Named // true: a named peer loses a slot; false: one that is not named
 	if among && slices.ContainsFunc(s.slots, func(g *Slot) bool { return !g.Named }) {
 		among = false
 	}
@@ -76,7 +77,7 @@ func (s *Slots) victim(newcomer *Slot) int {
 	}
 	loser, most := -1, 0
 	if among == newcomer.Named {
-		most = counts[newcomer.Group] + 1 // that which loses one must not be the smaller one then
+		most = counts[newcomer.Group] + 1 // the group that loses a slot must still have as many as the newcomer's group
 	}
 	for i, g := range s.slots {
 		if g.Named == among && counts[g.Group] > most {
@@ -86,29 +87,29 @@ func (s *Slots) victim(newcomer *Slot) int {
 	return loser
 }
 
-// Streams with direct messages that are read at the same time.
+// Limits of concurrent streams with direct messages.
 const (
-	MaxDirectStreams       = 32 // of a task, besides one of each peer that has a reserved slot
-	maxDirectStreamsOfPeer = 4  // an honest one has one, besides those that it has given up
+	MaxDirectStreams       = 32 // per task, in addition to the reserved slots
+	maxDirectStreamsOfPeer = 4  // an honest peer needs one, and may have reset others whose end has not arrived
 )
 
-// DirectSlots limits the streams with direct messages of a task. One stream of a peer is read
-// whatever others do, if a roster or the node's allow list names the peer. It may be used from any
-// goroutine.
+// DirectSlots limits the streams with direct messages of a task. Each peer on a roster or on the
+// node's allow list has one reserved slot. It may be used from any goroutine.
 type DirectSlots struct {
 	reserved func(peer.ID) bool
 
 	mu      sync.Mutex
-	streams map[peer.ID]int // that are read, by sender
-	shared  int             // of them, those in slots that are reserved for no peer
+	streams map[peer.ID]int // number of streams in progress, by sender
+	shared  int             // number of them in slots that are not reserved
 }
 
-// NewDirectSlots returns slots, one of which is reserved for each peer that the function names.
+// NewDirectSlots returns DirectSlots with one reserved slot for each peer for which reserved
+// returns true.
 func NewDirectSlots(reserved func(peer.ID) bool) *DirectSlots {
 	return &DirectSlots{reserved: reserved, streams: map[peer.ID]int{}}
 }
 
-// Acquire gives a stream of a peer a slot; false when there is none.
+// Acquire gives a peer's stream a slot, or returns false if there is none.
 func (s *DirectSlots) Acquire(from peer.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 )
 
-// table holds a bounded number of entries. When there are too many, it drops the one that was put or
-// touched longest ago.
+// table holds a bounded number of entries. If there are too many, it drops the entry whose last put
+// or touch is the oldest.
 type table[K comparable, V any] struct {
 	most    int
 	entries map[K]*list.Element
-	order   *list.List // of tableEntry, longest ago first
+	order   *list.List // elements are tableEntry, oldest first
 }
 
 type tableEntry[K comparable, V any] struct {
@@ -24,7 +24,7 @@ func newTable[K comparable, V any](most int) table[K, V] {
 
 func (t table[K, V]) len() int { return len(t.entries) }
 
-// get returns the value of a key, the zero value when there is none.
+// get returns the value of a key; ok is false if there is none.
 func (t table[K, V]) get(key K) (value V, ok bool) {
 	e, ok := t.entries[key]
 	if ok {
@@ -51,7 +51,7 @@ func (t table[K, V]) delete(key K) {
 	}
 }
 
-// oldest returns the entry that was put or touched longest ago.
+// oldest returns the entry whose last put or touch is the oldest.
 func (t table[K, V]) oldest() (key K, value V, ok bool) {
 	front := t.order.Front()
 	if front == nil {
@@ -72,7 +72,7 @@ func (s *keySet[K]) has(key K) bool {
 	return ok
 }
 
-// add adds a key that is not in the set.
+// add adds a key, which must not be in the set.
 func (s *keySet[K]) add(key K) {
 	if s.places == nil {
 		s.places = map[K]int{}
@@ -81,7 +81,7 @@ func (s *keySet[K]) add(key K) {
 	s.keys = append(s.keys, key)
 }
 
-// removeRandom removes a key from a set that is not empty, and returns it.
+// removeRandom removes a random key and returns it. The set must not be empty.
 func (s *keySet[K]) removeRandom(r *rand.Rand) K {
 	place, last := r.IntN(len(s.keys)), len(s.keys)-1
 	key := s.keys[place]

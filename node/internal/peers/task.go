@@ -10,43 +10,43 @@ import (
 )
 
 const (
-	newcomerTime = 5 * time.Second // a peer that has delivered nothing counts as active this long after it joins
-	ActiveTime   = 2 * time.Minute // a peer counts as active this long after it delivers a new share
+	newcomerTime = 5 * time.Second // for this time after it joins, a peer counts as active even if it has delivered nothing
+	ActiveTime   = 2 * time.Minute // for this time after it delivers a new share, a peer counts as active
 
 	MaxAnchors   = 8
-	anchorAge    = 3 * time.Minute // for so long an anchor has been on the task
+	anchorAge    = 3 * time.Minute // minimum time on the task of a peer that becomes an anchor
 	anchorsPause = 5 * time.Minute // between updates of the stored anchors
 )
 
-// Task decides on the peers of one task: which are active, which are known and dialled, and which
-// the node keeps connected. Silent peers do not count as active; otherwise an attacker with many
-// identities could eclipse the node by connecting first.
+// Task makes the decisions on the peers of one task: which of them are active, which members are
+// known and dialled, and which connections the node keeps. Silent peers do not count as active;
+// otherwise an attacker with many identities could eclipse the node by connecting first.
 //
-// Members are remembered with their addresses, whether they are connected or not: libp2p forgets
-// the addresses of peers that are gone, and nothing else joins the halves of a network that was cut
-// in two. Data about a member is only what the member has signed about itself. That it takes part
-// in the task is known of peers that were on its topic; of others their referrers claim it.
+// A Task stores members with their addresses even when they are not connected. libp2p forgets the
+// addresses of disconnected peers, and then nothing could reconnect the parts of a partitioned
+// network. All data about a member comes from records that the member has signed. The node knows
+// that a member takes part in the task if it has been on the task's topic; otherwise only its
+// referrers claim so.
 type Task struct {
-	policy *Policy // whose lock guards all below
+	policy *Policy // its lock guards the fields below
 	roster map[peer.ID]bool
 
-	onTopic map[peer.ID]bool         // on the gossip topic, on the task or not
-	peers   map[peer.ID]peerActivity // on the task
-	fetched map[peer.ID]bool         // have sent their shares, or could not
-	kept    map[peer.ID]time.Time    // outbound peers that are never evicted, and since when
+	onTopic map[peer.ID]bool         // peers on the gossip topic, admitted to the task or not
+	peers   map[peer.ID]peerActivity // peers on the task
+	fetched map[peer.ID]bool         // peers that have sent their shares or failed to
+	kept    map[peer.ID]time.Time    // outbound peers that are never evicted, with the time of their protection
 
 	known   map[peer.ID]*member
-	learned uint64 // how many ever
+	learned uint64 // number of members ever learned
 	search  search
 }
 
 type peerActivity struct {
 	since    time.Time
-	received time.Time // when it last delivered a new share
+	received time.Time // time of the last new share that it delivered
 }
 
-// NewTask returns the decisions on a task's peers. A roster names the only peers that take part;
-// without one it is empty.
+// NewTask returns a Task. If roster is not empty, only its peers take part.
 func (p *Policy) NewTask(roster map[peer.ID]bool) *Task {
 	return &Task{
 		policy: p, roster: roster,
@@ -55,7 +55,7 @@ func (p *Policy) NewTask(roster map[peer.ID]bool) *Task {
 	}
 }
 
-// Arrived records that a peer is on the gossip topic. It joins the task once it is admitted.
+// Arrived records that a peer is on the gossip topic. It joins the task only after its admission.
 func (t *Task) Arrived(id peer.ID) {
 	t.policy.mu.Lock()
 	defer t.policy.mu.Unlock()
@@ -69,8 +69,8 @@ func (t *Task) OnTopic(id peer.ID) bool {
 	return t.onTopic[id]
 }
 
-// Joined records that a peer has joined the task; false when it is on the task already. The
-// connection manager gives the peer the value ValueOnTask until the next plan.
+// Joined records that a peer has joined the task, and returns false if it was on the task before.
+// Until the next plan, the caller gives the peer ValueOnTask at the connection manager.
 func (t *Task) Joined(now time.Time, id peer.ID) bool {
 	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
@@ -81,11 +81,11 @@ func (t *Task) Joined(now time.Time, id peer.ID) bool {
 	return true
 }
 
-// Identified records the signed record that a peer on the task has sent, nil for none. It returns the
-// dial-back that is due, if there is one.
+// Identified records the signed record that a peer on the task has sent; nil means none. It returns
+// the dial-back that is due, if any.
 func (t *Task) Identified(now time.Time, id peer.ID, record []byte) []DialBack {
 	if at := t.policy.addressOf(id); at != nil && record != nil {
-		_ = t.Learn(record, id, at) // libp2p has verified it
+		_ = t.Learn(record, id, at) // libp2p has verified the record
 	}
 	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
@@ -93,21 +93,21 @@ func (t *Task) Identified(now time.Time, id peer.ID, record []byte) []DialBack {
 	return t.dialBack(now, id)
 }
 
-// Fetched records that a peer has sent its shares, or could not.
+// Fetched records that a peer has sent its shares or failed to.
 func (t *Task) Fetched(id peer.ID) {
 	t.policy.mu.Lock()
 	defer t.policy.mu.Unlock()
 	t.fetched[id] = true
 }
 
-// AllFetched reports whether all these peers have sent their shares, or could not.
+// AllFetched reports whether each of these peers has sent its shares or failed to.
 func (t *Task) AllFetched(ids []peer.ID) bool {
 	t.policy.mu.Lock()
 	defer t.policy.mu.Unlock()
 	return !slices.ContainsFunc(ids, func(id peer.ID) bool { return !t.fetched[id] })
 }
 
-// Left records that a peer has left the topic, and the task.
+// Left records that a peer has left the topic and the task.
 func (t *Task) Left(id peer.ID) {
 	t.policy.mu.Lock()
 	defer t.policy.mu.Unlock()
@@ -116,8 +116,8 @@ func (t *Task) Left(id peer.ID) {
 	delete(t.fetched, id)
 }
 
-// Delivered records a new share as a delivery of the peer that relayed it and of its author. It has
-// no effect for a peer that is not on the task.
+// Delivered records that a new share was delivered by the peer that relayed it and by its author.
+// It has no effect for peers that are not on the task.
 func (t *Task) Delivered(now time.Time, from, author peer.ID) {
 	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
@@ -133,7 +133,7 @@ func (t *Task) Delivered(now time.Time, from, author peer.ID) {
 
 func (s peerActivity) isActive(now time.Time) bool { return now.Sub(s.received) < ActiveTime }
 
-// Active returns the number of active peers, new ones included.
+// Active returns the number of active peers. Peers that joined within newcomerTime count too.
 func (t *Task) Active(now time.Time) int {
 	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
@@ -150,8 +150,8 @@ func (t *Task) active(now time.Time) int {
 	return count
 }
 
-// pickActive returns a random peer of preferred or, if that is empty, of others; an active one if
-// there is any.
+// pickActive returns a random peer of preferred, or of others if preferred is empty. It chooses
+// among the active ones if there are any.
 func (t *Task) pickActive(now time.Time, preferred, others []peer.ID) peer.ID {
 	if len(preferred) == 0 {
 		preferred = others
@@ -163,8 +163,9 @@ func (t *Task) pickActive(now time.Time, preferred, others []peer.ID) peer.ID {
 	return rest[t.policy.random.IntN(len(rest))]
 }
 
-// Anchors returns peers for the next start that have long been active, each at the address at which
-// it has answered last: those that are never evicted first, those that joined first before others.
+// Anchors returns peers to store for the next start: active peers that joined at least anchorAge
+// ago, each with the address at which it last answered. Peers protected from eviction come first,
+// then those that joined first.
 func (t *Task) Anchors(now time.Time) (anchors []peer.AddrInfo) {
 	now = t.policy.lock(now)
 	defer t.policy.mu.Unlock()
@@ -180,7 +181,8 @@ func (t *Task) anchors(now time.Time) (anchors []peer.AddrInfo) {
 	return anchors
 }
 
-// longestActive returns the active peers that have been on the task for at least so long.
+// longestActive returns the active peers that have been on the task for at least the given time, in
+// the order of Anchors.
 func (t *Task) longestActive(now time.Time, least time.Duration) []peer.ID {
 	var ids []peer.ID
 	for id, known := range t.peers {

@@ -9,44 +9,46 @@ import (
 )
 
 const (
-	MaxTopics   = 16 // of a peer that are remembered, beside those of the node's own tasks
+	MaxTopics   = 16 // topics remembered for a peer, besides those of the node's own tasks
 	topicPrefix = "/fbo/task/1/"
-	maxAdmitted = 4096 // peers with a proof that are remembered of a topic; one that was removed proves the invitation again
+	maxAdmitted = 4096 // admitted peers remembered for a topic; a forgotten one must prove the invitation again
 )
 
 // TopicName returns the gossip topic of a task.
 func TopicName(task string) string { return topicPrefix + task }
 
-// isTopic reports whether TopicName may return a name.
+// isTopic reports whether a name has the form that TopicName returns.
 func isTopic(name string) bool {
 	task, ok := strings.CutPrefix(name, topicPrefix)
 	return ok && taskref.IsID(task)
 }
 
-// topics decides which of the peers' subscriptions gossip remembers: all to topics of the node's
-// own, and of each peer a few to others. By itself gossip remembers all names that a peer makes up.
+// topics decides which subscriptions of peers gossipsub stores: all to the node's own topics, and
+// for each peer a few to other tasks. Otherwise gossipsub would store every name that a peer
+// invents.
 //
-// If a peer is on more than MaxTopics other tasks, the rest is unknown. If the node joins one of
-// these later, the peer learns of the node, but the node learns of the peer only when they connect
-// anew.
+// If a peer is on more than MaxTopics other tasks, the excess is not stored. If the node later
+// joins such a task, the peer learns of the node, but the node learns of the peer only at their
+// next connection.
 type topics struct {
 	own        map[string]bool
-	others     map[peer.ID]map[string]bool // of the connected peers
-	admissions map[string]*admission       // by those own topics for which an invitation is needed
+	others     map[peer.ID]map[string]bool // other topics of each connected peer
+	admissions map[string]*admission       // admissions to those own topics that need an invitation
 }
 
-// admission has the peers on a topic that needs an invitation. The name of the topic is no secret,
-// since gossip sends it to every peer that connects.
+// admission holds the peers of a topic that needs an invitation. The topic's name is no secret,
+// since gossipsub sends it to every connected peer.
 type admission struct {
-	admitted   keySet[peer.ID]  // have proven the invitation, connected or not
-	unadmitted map[peer.ID]bool // are connected and on the topic, without proof
+	admitted   keySet[peer.ID]  // peers that have proven the invitation, connected or not
+	unadmitted map[peer.ID]bool // connected peers on the topic without a proof
 }
 
 func newTopics() topics {
 	return topics{map[string]bool{}, map[peer.ID]map[string]bool{}, map[string]*admission{}}
 }
 
-// Subscribed reports whether to note that a peer joins or leaves a topic.
+// Subscribed records that a peer joins or leaves a topic, and reports whether gossipsub may store
+// it.
 func (p *Policy) Subscribed(id peer.ID, topic string, joins bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +59,7 @@ func (p *Policy) Subscribed(id peer.ID, topic string, joins bool) bool {
 		if d := p.topics.admissions[topic]; d != nil {
 			delete(d.unadmitted, id)
 		}
-		return true // gossip ignores what it does not know
+		return true // gossipsub ignores topics that it has not stored
 	case p.topics.own[topic]:
 		if d := p.topics.admissions[topic]; d != nil && !d.admitted.has(id) && connected {
 			d.unadmitted[id] = true
@@ -76,7 +78,7 @@ func (p *Policy) Subscribed(id peer.ID, topic string, joins bool) bool {
 	return true
 }
 
-// IsOwnTopic reports whether the node is on a topic.
+// IsOwnTopic reports whether the node itself is on a topic.
 func (p *Policy) IsOwnTopic(topic string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,7 +103,8 @@ func (p *Policy) LeaveTopic(topic string) {
 	delete(p.topics.admissions, topic)
 }
 
-// RequireInvitation makes a topic need an invitation, before the node joins it.
+// RequireInvitation makes a topic require an invitation. It must be called before the node joins
+// the topic.
 func (p *Policy) RequireInvitation(topic string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +117,7 @@ func (p *Policy) RequireInvitation(topic string) {
 	p.topics.admissions[topic] = d
 }
 
-// forget is called when the last connection with a peer is gone.
+// forget removes the subscriptions of a peer whose last connection has ended.
 func (t *topics) forget(id peer.ID) {
 	delete(t.others, id)
 	for _, d := range t.admissions {
@@ -122,8 +125,8 @@ func (t *topics) forget(id peer.ID) {
 	}
 }
 
-// Admit records that a peer has proven a topic's invitation, and reports whether it is the first
-// time.
+// Admit records that a peer has proven a topic's invitation, and reports whether this is its first
+// proof.
 func (p *Policy) Admit(id peer.ID, topic string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,7 +142,7 @@ func (p *Policy) Admit(id peer.ID, topic string) bool {
 	return true
 }
 
-// Admitted reports whether a node may exchange messages of a topic with a peer.
+// Admitted reports whether the node may exchange a topic's messages with a peer.
 func (p *Policy) Admitted(id peer.ID, topic string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

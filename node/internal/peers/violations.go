@@ -10,43 +10,43 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits of tolerated violations of one peer.
+// Limits on the violations of one peer.
 const (
-	MaxViolations     = 3                // things that no honest node does, within violationLifetime
-	violationLifetime = 10 * time.Minute // since the last of them
+	MaxViolations     = 3                // violations that ban a peer
+	violationLifetime = 10 * time.Minute // violations are forgotten this long after the last one
 	BanTime           = 10 * time.Minute
 
-	MaxRecords = 4096 // peers that are remembered, and as many authors
-	maxBans    = 4096 // at a time, of peers, and as many of authors
-	MaxRanges  = 4096 // of addresses from which a peer was banned
+	MaxRecords = 4096 // records of peers, and the same number of authors' records
+	maxBans    = 4096 // concurrent bans of peers, and the same number of authors' bans
+	MaxRanges  = 4096 // ranges of addresses with banned peers
 
-	maxBannedInRange = 3 // at a time, with which the range is banned
+	maxBannedInRange = 3 // concurrently banned peers of a range that ban the whole range
 )
 
 // peerTable holds the records and bans of peers, or of authors.
 type peerTable struct {
 	records table[peer.ID, *peerRecord]
-	bans    table[peer.ID, time.Time] // their ends; apart, as neither may crowd the other out
+	bans    table[peer.ID, time.Time] // end of each ban; in a separate table, so that records and bans do not displace each other
 }
 
 type peerRecord struct {
 	violations int
-	last       time.Time // violation, or use
-	delivered  time.Time // when it last delivered a new share
+	last       time.Time // time of the last violation or, without violations, of the last use
+	delivered  time.Time // time of the last new share that the peer delivered
 	limiters   [ops]*rate.Limiter
 }
 
 // rangeRecord holds the bans of peers from one range of addresses.
 type rangeRecord struct {
-	banned table[peer.ID, time.Time] // the ends of the bans
-	end    time.Time                 // of the ban of the range
+	banned table[peer.ID, time.Time] // end of each peer's ban
+	end    time.Time                 // end of the range's ban
 }
 
 func newPeerTable() peerTable {
 	return peerTable{newTable[peer.ID, *peerRecord](MaxRecords), newTable[peer.ID, time.Time](maxBans)}
 }
 
-// of returns a record, and removes another when there are too many.
+// of returns the record of a peer. If there are too many records, it removes the oldest one.
 func (b *peerTable) of(id peer.ID, now time.Time) *peerRecord {
 	a, ok := b.records.get(id)
 	if !ok {
@@ -60,7 +60,8 @@ func (b *peerTable) of(id peer.ID, now time.Time) *peerRecord {
 	return a
 }
 
-// violation records something that no honest node does, and reports whether it was one too many.
+// violation adds a violation of the given weight to a peer's record, and reports whether the peer
+// is now banned.
 func (b *peerTable) violation(id peer.ID, weight int, now time.Time) (banned bool) {
 	a := b.of(id, now)
 	if now.Sub(a.last) > violationLifetime {
@@ -72,7 +73,7 @@ func (b *peerTable) violation(id peer.ID, weight int, now time.Time) (banned boo
 	if a.violations < MaxViolations {
 		return false
 	}
-	b.bans.put(id, now.Add(BanTime)) // when too many are banned, the ban ends that began first
+	b.bans.put(id, now.Add(BanTime)) // if there are too many bans, the oldest one ends
 	return true
 }
 
@@ -81,22 +82,22 @@ func (b *peerTable) banned(id peer.ID, now time.Time) bool {
 	return now.Before(end)
 }
 
-// Verdict is what follows from a violation. The connections of a banned peer are closed, and with a
-// range those for which Blocked is true.
+// Verdict is the result of a violation. If the peer is banned, the caller must close its
+// connections. If ranges are banned, it must close all connections for which Blocked is true.
 type Verdict struct {
 	Banned bool
-	Ranges []netip.Prefix // banned with the peer
+	Ranges []netip.Prefix // ranges that are banned with the peer
 }
 
-// Violated records what a peer did that no honest node does. A malformed message is a violation by
-// the peer that relayed it, since an honest peer checks messages first; two different shares with
-// one stamp are a violation by their author. A peer with three violations is banned for ten
-// minutes.
+// Violated records an action of a peer that no honest node takes. A malformed message is a
+// violation by the peer that relayed it, since an honest peer checks messages first. Two different
+// shares with one stamp (epoch and sequence) are a violation by their author. A peer with three
+// violations is banned for ten minutes.
 //
 // Three banned peers from one range of addresses ban the range for ten minutes, since new
-// identities cost nothing. Peers that the node's user has named are exempt, and so are active
-// peers, which may share an address with an attacker by chance. A peer without a connection may be
-// made up, and bans no range.
+// identities cost nothing. Peers that the user has named are exempt. Active peers are exempt too,
+// since they may share an address with an attacker by chance. A peer without a connection may be
+// fabricated, so it never bans a range.
 func (p *Policy) Violated(now time.Time, id peer.ID, weight int) Verdict {
 	now = p.lock(now)
 	defer p.mu.Unlock()
@@ -112,7 +113,7 @@ func (p *Policy) Violated(now time.Time, id peer.ID, weight int) Verdict {
 	return p.violation(now, id, weight, from...)
 }
 
-// violation records a violation of a peer that is connected from these ranges.
+// violation records a violation of a peer that is connected from the given ranges.
 func (p *Policy) violation(now time.Time, id peer.ID, weight int, from ...netip.Prefix) Verdict {
 	if !p.peers.violation(id, weight, now) {
 		return Verdict{}
@@ -126,8 +127,8 @@ func (p *Policy) violation(now time.Time, id peer.ID, weight int, from ...netip.
 	return v
 }
 
-// noteBanInRange records the ban of a peer from a range, and reports whether the range is now
-// banned.
+// noteBanInRange records that a peer from a range was banned, and reports whether the range is now
+// banned too.
 func (p *Policy) noteBanInRange(from netip.Prefix, id peer.ID, now time.Time) bool {
 	r, ok := p.ranges.get(from)
 	if !ok {
@@ -155,14 +156,15 @@ func (p *Policy) banned(now time.Time, id peer.ID) bool {
 	return p.peers.banned(id, now) || p.authors.banned(id, now)
 }
 
-// Refused reports whether a node does not exchange messages with a peer: it may not take part, or is
-// banned.
+// Refused reports whether the node exchanges no messages with a peer, because the peer is banned or
+// may not take part.
 func (p *Policy) Refused(now time.Time, id peer.ID) bool {
 	return !p.MayTakePart(id) || p.Banned(now, id)
 }
 
-// Blocked reports whether connections with a peer at an address are refused: the peer or its range
-// is banned. A range's ban exempts active peers without violations, which no new peer can be.
+// Blocked reports whether the node refuses connections with a peer at an address, because the peer
+// or its range is banned. The ban of a range exempts peers that the user has named, and active
+// peers without violations, which a new identity cannot be.
 func (p *Policy) Blocked(now time.Time, id peer.ID, address multiaddr.Multiaddr) bool {
 	now = p.lock(now)
 	defer p.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-// recallAnchors makes the anchors of an earlier run the first members to dial.
+// recallAnchors makes the stored anchors of an earlier run the first members to dial.
 func (t *Topic) recallAnchors() {
 	n := t.net
 	anchors, err := t.store.ReadAnchors(t.id, peers.MaxAnchors)
@@ -21,7 +21,7 @@ func (t *Topic) recallAnchors() {
 	}
 }
 
-// storeAnchors stores the anchors for the next start. Without any, those of the last run stay.
+// storeAnchors stores the anchors for the next start. If there are none, it keeps the stored ones.
 func (t *Topic) storeAnchors(anchors []peer.AddrInfo) {
 	if len(anchors) == 0 {
 		return

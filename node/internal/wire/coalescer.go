@@ -6,14 +6,15 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// coalescer runs a function for many peers, for each once at a time. It may be used from any
-// goroutine.
+// coalescer runs a function for many peers, and never twice at the same time for one peer. It may
+// be used from any goroutine.
 type coalescer struct {
 	mu    sync.Mutex
-	again map[peer.ID]bool // the peers for which it runs: whether run was called meanwhile
+	again map[peer.ID]bool // has a key for each peer for which the function runs; true: run was called again meanwhile
 }
 
-// run calls it, unless it runs for the peer: then the running call repeats it.
+// run calls the function for a peer. If it already runs for that peer, run returns at once, and the
+// running call repeats it once.
 func (o *coalescer) run(id peer.ID, it func()) {
 	if !o.begin(id) {
 		return
@@ -34,7 +35,7 @@ func (o *coalescer) begin(id peer.ID) bool {
 	return !busy
 }
 
-// end reports whether it must run again.
+// end reports whether the function must run again.
 func (o *coalescer) end(id peer.ID) (again bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -18,14 +18,15 @@ import (
 )
 
 const (
-	renewAfter = 3 * time.Second  // after a peer has left the topic, and stayed
-	joinGrace  = 10 * time.Second // until a dialled peer joins the task
+	renewAfter = 3 * time.Second  // wait after a connected peer has left the topic
+	joinGrace  = 10 * time.Second // time in which a dialled peer must join the task
 
-	maxDialBacks    = 8 // at the same time
+	maxDialBacks    = 8 // concurrent dial-backs of a task
 	dialBackTimeout = 5 * time.Second
 )
 
-// maintainConnections keeps the node well connected among the members of its task.
+// maintainConnections carries out the plans of peers.Task, which keep the node connected to enough
+// active members.
 func (t *Topic) maintainConnections() {
 	t.recallAnchors()
 	pause := t.policy.Start(time.Now())
@@ -39,7 +40,7 @@ func (t *Topic) maintainConnections() {
 	}
 }
 
-// carryOut carries out a plan and returns the pause until the next one.
+// carryOut carries out a plan and returns the pause before the next one.
 func (t *Topic) carryOut(plan peers.Plan) (pause time.Duration) {
 	manager := t.net.Host.ConnManager()
 	for id, value := range plan.Values {
@@ -72,7 +73,8 @@ func (t *Topic) unprotectPeers() {
 	}
 }
 
-// rosterOf returns the peers that a task names as the only participants; empty when it names none.
+// rosterOf returns the only peers that may take part in a task. The map is empty if the task has no
+// roster.
 func rosterOf(t *task.Task) map[peer.ID]bool {
 	roster := map[peer.ID]bool{}
 	if t.Privacy != nil && t.Privacy.Aggregate != nil {
@@ -92,8 +94,9 @@ func rosterOf(t *task.Task) map[peer.ID]bool {
 	return roster
 }
 
-// dialDirectly tries to reach a relayed peer without the hub. libp2p does so itself, and punches
-// holes, when a relayed connection is made and the peers know public addresses of each other.
+// dialDirectly tries to connect directly to a peer with a relayed connection. libp2p also tries
+// this, with hole punching, but only once, when the relayed connection begins and both peers know a
+// public address of the other.
 func (t *Topic) dialDirectly(id peer.ID) {
 	err := t.net.dialAgain(network.WithForceDirectDial(t.ctx, "without the hub"), peer.AddrInfo{ID: id})
 	if err != nil && t.ctx.Err() == nil {
@@ -101,7 +104,7 @@ func (t *Topic) dialDirectly(id peer.ID) {
 	}
 }
 
-// dialMembers dials members and waits for the outcome, but no longer than peers.DialPause.
+// dialMembers dials members and waits for the results, but no longer than peers.DialPause.
 func (t *Topic) dialMembers(candidates []peers.Candidate) {
 	done := make(chan struct{}, len(candidates))
 	for _, c := range candidates {
@@ -122,7 +125,7 @@ func (t *Topic) dialMembers(candidates []peers.Candidate) {
 
 func (t *Topic) dialMember(c peers.Candidate) {
 	n, info := t.net, c.Info
-	if n.Foreign { // which does not ask the gate
+	if n.Foreign { // a Host of the user does not ask the gate
 		info.Addrs = slices.DeleteFunc(slices.Clone(info.Addrs), func(a multiaddr.Multiaddr) bool { return !n.Gate.InterceptAddrDial(info.ID, a) })
 	}
 	err := n.dialAgain(t.ctx, info)
@@ -137,15 +140,15 @@ func (t *Topic) dialMember(c peers.Candidate) {
 	t.running.Go(func() { t.closeIfUnused(info.ID) })
 }
 
-// startDialBacks begins to find out whether peers answer at their addresses.
+// startDialBacks starts goroutines that dial peers back.
 func (t *Topic) startDialBacks(due []peers.DialBack) {
 	for _, d := range due {
 		t.running.Go(func() { t.dialBack(d) })
 	}
 }
 
-// dialBack finds out whether a peer that has made the connection answers at one of its addresses, by
-// a handshake, since libp2p makes no second connection to a peer.
+// dialBack verifies that a peer with an inbound connection answers at one of its addresses. It
+// makes only a handshake, because libp2p makes no second connection to a connected peer.
 func (t *Topic) dialBack(d peers.DialBack) {
 	select {
 	case t.dialBacks <- struct{}{}:
@@ -156,7 +159,7 @@ func (t *Topic) dialBack(d peers.DialBack) {
 	n := t.net
 	network, ok := n.Host.Network().(*swarm.Swarm)
 	if !ok {
-		return // a Host of the user's that dials in another way
+		return // a Host of the user may not dial through a swarm
 	}
 	for _, address := range d.Addrs {
 		if !n.Gate.InterceptAddrDial(d.ID, address) {
@@ -181,12 +184,13 @@ func (t *Topic) acceptsDial(network *swarm.Swarm, id peer.ID, address multiaddr.
 	if err != nil {
 		return false
 	}
-	_ = c.Close() // the handshake was enough
+	_ = c.Close() // the handshake was sufficient
 	return true
 }
 
-// closeIfUnused closes the connection to a peer that was dialled for the task, if the peer does not
-// support its protocol and has no other use.
+// closeIfUnused waits for joinGrace after a peer was dialled. It then closes the connection if the
+// peer is not on the topic, does not support the task's protocol, and nothing else uses the
+// connection.
 func (t *Topic) closeIfUnused(id peer.ID) {
 	select {
 	case <-t.ctx.Done():
@@ -194,7 +198,7 @@ func (t *Topic) closeIfUnused(id peer.ID) {
 	case <-time.After(joinGrace):
 	}
 	if t.net.Foreign {
-		return // a Host of the user's may have other uses for it
+		return // the user's program may need the connections of its own Host
 	}
 	h := t.net.Host
 	spoken, err := h.Peerstore().SupportsProtocols(id, t.syncProtocol())
@@ -202,13 +206,13 @@ func (t *Topic) closeIfUnused(id peer.ID) {
 	if err != nil || len(spoken) > 0 || t.policy.OnTopic(id) || h.ConnManager().IsProtected(id, "") || tags != nil && tags.Value > 0 {
 		return
 	}
-	_ = h.Network().ClosePeer(id) // the connection is gone in any case
+	_ = h.Network().ClosePeer(id) // an error means that the connection has already ended
 }
 
 // reconnectStale closes the connection to a peer that has left the topic without a goodbye and is
-// still connected, so that a new one is made. A peer that was killed may come back before the old
-// connection is found dead. It has announced the topic on the new connection, and gossip forgets this
-// with the old one.
+// still connected, so that a new connection is made. A peer that was killed may return before its
+// old connection times out. It announces the topic on the new connection, but gossipsub forgets
+// that when the old connection ends.
 func (t *Topic) reconnectStale(id peer.ID) {
 	select {
 	case <-t.ctx.Done():
@@ -221,10 +225,11 @@ func (t *Topic) reconnectStale(id peer.ID) {
 		return
 	}
 	t.log.Info("peer is connected, and gossip does not know it; connecting anew", "peer", id)
-	_ = n.Host.Network().ClosePeer(id) // the connection is gone in any case
+	_ = n.Host.Network().ClosePeer(id) // an error means that the connection has already ended
 }
 
-// memberRecords returns signed records for a peer: the node's own, and others.
+// memberRecords returns signed records to send to a peer: the node's own and those of other
+// members.
 func (t *Topic) memberRecords() [][]byte {
 	records := make([][]byte, 0, protocol.MaxRecords)
 	if own := t.recordOf(t.net.Host.ID()); own != nil {
@@ -233,13 +238,12 @@ func (t *Topic) memberRecords() [][]byte {
 	return append(records, t.policy.Records(protocol.MaxRecords-len(records))...)
 }
 
-// learn passes a record that came over a connection to the policy.
+// learn passes a record that arrived over a connection to the policy.
 func (t *Topic) learn(sealed []byte, by network.Conn) error {
 	return t.policy.Learn(sealed, by.RemotePeer(), by.RemoteMultiaddr())
 }
 
-// recordOf returns the signed record of a peer that is connected, or of this
-// node; nil when there is none.
+// recordOf returns the signed record of this node or of a connected peer; nil if there is none.
 func (t *Topic) recordOf(id peer.ID) []byte {
 	book, ok := peerstore.GetCertifiedAddrBook(t.net.Host.Peerstore())
 	if !ok {

@@ -15,18 +15,19 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// Why a direct message was not taken.
+// Reasons for which a direct message was rejected; labels of a metric.
 const (
-	rejectedThrottled   = "throttled" // too many, too much, or too many at the same time
+	rejectedThrottled   = "throttled" // above the rate of messages or bytes, or too many streams
 	rejectedMalformed   = "malformed"
-	rejectedBlocked     = "blocked"      // its sender may not take part, is not on the task's roster, or is banned
-	rejectedStreamReset = "stream_reset" // the stream or the session ended first
+	rejectedBlocked     = "blocked"      // the sender may not take part, is not on the task's roster, or is banned
+	rejectedStreamReset = "stream_reset" // the stream or the session ended early
 )
 
 var errThrottled = errors.New("sends too much")
 
-// receive takes a direct message of a peer. A refused one is no violation, since an honest peer retries
-// after a pause; a retry at once is one.
+// receive handles a stream with a direct message. A refused message is no violation by itself,
+// since an honest peer retries after a pause. Refusals above peers.DirectRefusalRate are
+// violations.
 func (c *directMessenger) receive(stream network.Stream) {
 	n, from := c.topic.net, stream.Conn().RemotePeer()
 	err := c.admit(stream, from)
@@ -84,6 +85,6 @@ func (c *directMessenger) admit(stream network.Stream, from peer.ID) error {
 		return err
 	}
 	c.topic.metrics.DirectReceived(message.Exchange)
-	_ = protocol.WriteReceipt(stream) // without it the message comes again
+	_ = protocol.WriteReceipt(stream) // without the receipt the sender repeats the message
 	return nil
 }

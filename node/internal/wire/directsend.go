@@ -19,48 +19,50 @@ import (
 )
 
 const (
-	directTimeout        = 10 * time.Second // of one attempt, without dialling
-	directProtocolPrefix = "/fbo/direct/1/" // and the task's ID or tag
+	directTimeout        = 10 * time.Second // for one attempt, without the dial
+	directProtocolPrefix = "/fbo/direct/1/" // followed by the task's ID or tag
 )
 
-// Bounds of the messages that wait for delivery. One more to each peer is in progress.
+// Limits of the queues. In addition one message to each peer is in progress.
 const (
-	maxQueued      = 1024 // of a session
+	maxQueued      = 1024 // messages of a session
 	maxQueuedBytes = 32 << 20
 
 	maxQueuedToPeer      = 32
 	maxQueuedBytesToPeer = 4 << 20
 )
 
-// Why a direct message was dropped.
+// Reasons for which a direct message was dropped; labels of a metric.
 const (
-	droppedQueueFull = "queue_full" // there was no room for a newer one
-	droppedExpired   = "expired"    // its peer was not reached for a minute
-	droppedBlocked   = "blocked"    // its peer may not take part, is banned, or is this node
-	droppedInvalid   = "invalid"    // the exchange made it too long
+	droppedQueueFull = "queue_full" // a newer message took its place
+	droppedExpired   = "expired"    // the peer was not reached within a minute
+	droppedBlocked   = "blocked"    // the peer may not take part, is banned, or is this node
+	droppedInvalid   = "invalid"    // the exchange produced a message above the size limit
 )
 
-// directMessenger sends and receives a session's direct messages. Each uses a stream of its own,
-// and is confirmed once the receiver's agent has processed it and the results are on disk there.
-// Sending to an unreachable peer is retried for a minute, at protocol.DirectPause and at once when
-// the peer joins the topic. No message waits over a restart. A message is delivered twice if its
-// confirmation is lost.
+// directMessenger sends and receives the direct messages of a session. Each message has its own
+// stream. The receiver confirms it after its agent has processed the message and the resulting
+// records are on disk.
+//
+// A message to an unreachable peer is retried for a minute, after protocol.DirectPause, and at once
+// when the peer joins the topic. The queues are lost at a restart. If a confirmation is lost, the
+// message is delivered again.
 type directMessenger struct {
 	topic     *Topic
 	exchanges map[string]bool
-	roster    map[peer.ID]bool // peers whose messages alone are accepted; nil: all peers
+	roster    map[peer.ID]bool // the only peers whose messages are accepted; nil: all peers
 	slots     *peers.DirectSlots
 
 	mu           sync.Mutex
-	queues       map[peer.ID]*directQueue // of the peers for which a message waits or is in progress
-	count, bytes int                      // of all waiting messages
+	queues       map[peer.ID]*directQueue // queues of the peers with a message that waits or is in progress
+	count, bytes int                      // number and size of all waiting messages
 }
 
-// directQueue has the messages that wait for one peer.
+// directQueue holds the messages that wait for one peer.
 type directQueue struct {
 	waiting []queuedDirect // oldest first
 	bytes   int
-	news    chan struct{} // the peer has joined the task
+	news    chan struct{} // receives a signal when the peer joins the task
 }
 
 type queuedDirect struct {
@@ -89,7 +91,7 @@ func (c *directMessenger) protocol() libp2pprotocol.ID {
 	return libp2pprotocol.ID(directProtocolPrefix + c.topic.called.String())
 }
 
-// enqueue is Topic.Send.
+// enqueue queues a message; it implements Topic.Send.
 func (c *directMessenger) enqueue(d agent.Direct) {
 	l := queuedDirect{protocol.Direct{Exchange: d.Exchange, Data: bytes.Clone(d.Data)}, time.Now()}
 	if err := l.Check(); err != nil {
@@ -113,7 +115,7 @@ func (c *directMessenger) enqueue(d agent.Direct) {
 	c.noteDropped(d.To, droppedQueueFull, dropped)
 }
 
-// deliverQueue delivers the messages that wait for a peer until there are none.
+// deliverQueue delivers the messages in a peer's queue until the queue is empty.
 func (c *directMessenger) deliverQueue(to peer.ID, q *directQueue) {
 	failures := 0
 	for {
@@ -147,8 +149,8 @@ func (c *directMessenger) deliverQueue(to peer.ID, q *directQueue) {
 	}
 }
 
-// dequeue removes and returns the oldest message that is not too old, and ends the
-// queue when there is none.
+// dequeue removes and returns the oldest message that has not expired. If there is none, it removes
+// the queue and returns false.
 func (c *directMessenger) dequeue(to peer.ID, q *directQueue) (l queuedDirect, ok bool) {
 	c.mu.Lock()
 	expired := 0
@@ -173,7 +175,7 @@ func (c *directMessenger) requeue(to peer.ID, q *directQueue, l queuedDirect) {
 	c.noteDropped(to, droppedQueueFull, dropped)
 }
 
-// noteDropped counts dropped messages.
+// noteDropped counts and logs dropped messages.
 func (c *directMessenger) noteDropped(to peer.ID, reason string, count int) {
 	if count > 0 {
 		c.topic.metrics.DirectDropped(reason, count)
@@ -181,7 +183,7 @@ func (c *directMessenger) noteDropped(to peer.ID, reason string, count int) {
 	}
 }
 
-// isBusy is Topic.Sending.
+// isBusy implements Topic.Sending.
 func (c *directMessenger) isBusy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,7 +195,7 @@ func (c *directMessenger) isBusy() bool {
 	return false
 }
 
-// retryNow makes the next attempt at once.
+// retryNow ends the pause before the next attempt for a peer.
 func (c *directMessenger) retryNow(id peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,9 +207,10 @@ func (c *directMessenger) retryNow(id peer.ID) {
 	}
 }
 
-// The next three are called with the lock held.
+// The caller of insert, remove and longestWaiting must hold mu.
 
-// insert puts a message into a queue and returns how many were dropped.
+// insert puts a message into a queue and returns the number of messages that it dropped to make
+// room.
 func (c *directMessenger) insert(q *directQueue, at int, l queuedDirect) (dropped int) {
 	q.waiting = slices.Insert(q.waiting, at, l)
 	q.bytes += l.size()
@@ -242,7 +245,7 @@ func (c *directMessenger) longestWaiting() (oldest *directQueue) {
 	return oldest
 }
 
-// deliver makes one attempt, which starts with reaching the peer when there is no
+// deliver makes one attempt to deliver a message. It dials the peer first if there is no
 // connection.
 func (c *directMessenger) deliver(to peer.ID, d protocol.Direct) error {
 	t, n := c.topic, c.topic.net
@@ -260,12 +263,12 @@ func (c *directMessenger) deliver(to peer.ID, d protocol.Direct) error {
 	if err != nil {
 		return err
 	}
-	defer context.AfterFunc(ctx, func() { _ = stream.Reset() })() // ends waiting for the peer
+	defer context.AfterFunc(ctx, func() { _ = stream.Reset() })() // ends the wait for the peer at the timeout
 	if err := c.write(stream, d); err != nil {
 		_ = stream.Reset()
 		return err
 	}
-	_ = stream.Close() // the message is complete
+	_ = stream.Close() // the confirmation has arrived
 	return nil
 }
 

@@ -2,10 +2,10 @@ package wire
 
 import "github.com/fbo-node/fbo/internal/agent"
 
-// UnknownKind is the kind of shares that cannot be read.
+// UnknownKind is the kind that metrics use for unreadable shares.
 const UnknownKind = "unknown"
 
-// Metrics counts what a topic sends and receives.
+// Metrics counts the messages that a topic sends and receives.
 type Metrics interface {
 	ShareReceived(kind string, result agent.ShareResult)
 	ShareUnpublished()
@@ -17,12 +17,12 @@ type Metrics interface {
 	DirectRejected(reason string)
 }
 
-// DropReasons returns the reasons of Metrics.DirectDropped.
+// DropReasons returns the reasons that Metrics.DirectDropped is called with.
 func DropReasons() []string {
 	return []string{droppedQueueFull, droppedExpired, droppedBlocked, droppedInvalid}
 }
 
-// RejectReasons returns the reasons of Metrics.DirectRejected.
+// RejectReasons returns the reasons that Metrics.DirectRejected is called with.
 func RejectReasons() []string {
 	return []string{rejectedThrottled, rejectedMalformed, rejectedBlocked, rejectedStreamReset}
 }

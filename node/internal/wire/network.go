@@ -1,6 +1,7 @@
-// Package wire is what a node exchanges with peers. A Network has what all tasks of a node have in
-// common: the host, its policy, gossip and dials. A Topic has the messages of one task: shares by
-// gossip and by requests, direct messages, proofs of invitations and the search for peers.
+// Package wire exchanges a node's messages with its peers. A Network holds the parts that all tasks
+// of a node share: the host, the policy, gossipsub and dials. A Topic exchanges the messages of one
+// task: shares by gossip and by sync requests, direct messages, proofs of invitations, and records
+// of members.
 package wire
 
 import (
@@ -22,11 +23,11 @@ import (
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
-// Config is what a network needs of its node.
+// Config has the parts of a node that a Network uses.
 type Config struct {
 	Host    host.Host
-	Foreign bool // the host is the user's: it does not ask the gate, and connections may have other uses
-	MDNS    bool // the node also finds others on the local network
+	Foreign bool // the host belongs to the user's program: it does not ask the gate, and its connections may have other uses
+	MDNS    bool // the node also discovers nodes on the local network
 	Policy  *peers.Policy
 	Gate    *access.Gate
 	Hubs    []*hub.Link
@@ -39,16 +40,16 @@ type Config struct {
 type Network struct {
 	Config
 	gossip  *pubsub.PubSub
-	syncing *access.Limiter // requests for shares
-	naming  *access.Limiter // requests for task names
-	untried atomic.Int32    // configured peers and hubs that have not been dialled once
+	syncing *access.Limiter // limits sync requests
+	naming  *access.Limiter // limits requests for task names
+	untried atomic.Int32    // configured peers and hubs whose first dial has not ended
 
 	mu     sync.Mutex
 	topics map[string]*Topic // by task ID
 }
 
-// Open starts gossip, until the context ends, and answers requests for task names, until stop is
-// called.
+// Open starts gossipsub, which runs until the context ends. It also answers requests for task names
+// until stop is called.
 func Open(ctx context.Context, c Config) (n *Network, stop func(), err error) {
 	n = &Network{
 		Config: c, topics: map[string]*Topic{},
@@ -88,6 +89,6 @@ func (n *Network) ReportViolation(id peer.ID, weight int, why error) {
 // IsBanned reports whether a peer is banned now.
 func (n *Network) IsBanned(id peer.ID) bool { return n.Policy.Banned(time.Now(), id) }
 
-// Refuses reports whether the node accepts no shares of a peer: the peer is banned, or may not take
-// part.
+// Refuses reports whether the node accepts no shares from a peer, because the peer is banned or may
+// not take part.
 func (n *Network) Refuses(id peer.ID) bool { return n.Policy.Refused(time.Now(), id) }

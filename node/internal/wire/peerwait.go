@@ -11,20 +11,21 @@ import (
 
 const (
 	peerPollInterval = 50 * time.Millisecond
-	quietTime        = 500 * time.Millisecond // without another peer, once all peers on the task have sent their shares
-	searchTime       = 3 * time.Second        // without another peer, while none is on the task
+	quietTime        = 500 * time.Millisecond // the wait ends this long after the last change of connected peers, once all peers on the task have sent their shares
+	searchTime       = 3 * time.Second        // the wait ends this long after the last change of connected peers, if none of them is on the task
 )
 
-// awaitPeers ends the wait of the agent for its first design: once the connected peers have sent their
-// shares, once no peers have appeared for a while, or when the time is up.
+// awaitPeers lets the agent choose its first design once the connected peers have sent their
+// shares, no peer has appeared for a while, or the maximum wait has passed.
 func (t *Topic) awaitPeers(longest time.Duration) {
 	begun := time.Now()
 	look := time.NewTicker(peerPollInterval)
 	defer look.Stop()
 	peersBefore, changed := []peer.ID{}, begun
 	for time.Since(begun) < longest {
-		// Read before the peers: a dial counts as tried once its peer is connected. In the other order a
-		// peer that connects in between would be neither.
+		// untried must be read before the list of peers. A dial counts as tried only after its peer
+		// is connected. In the other order, a peer that connects in between would be missing in
+		// both.
 		tried := t.net.untried.Load() == 0
 		if now := t.hasPeers(); !slices.Equal(now, peersBefore) {
 			peersBefore, changed = now, time.Now()
@@ -39,22 +40,24 @@ func (t *Topic) awaitPeers(longest time.Duration) {
 		}
 	}
 	t.log.Info("the first design waits no longer", "after", time.Since(begun))
-	_ = t.do(t.ctx, func(a *agent.Agent, now time.Time) { a.Release(now) }) // the session's end is reported elsewhere
+	_ = t.do(t.ctx, func(a *agent.Agent, now time.Time) { a.Release(now) }) // other code reports the session's end
 }
 
-// hasPeers lists all peers that are connected, in order, those on the task twice.
+// hasPeers returns a sorted list of the connected peers. Peers on the task occur twice, so that the
+// list also changes when a connected peer joins the task.
 func (t *Topic) hasPeers() []peer.ID {
 	all := slices.Concat(t.net.Host.Network().Peers(), t.OnTask())
 	slices.Sort(all)
 	return all
 }
 
-// gathered reports whether the wait can end, when all configured peers have been tried or not, and the
-// last peer came or went that long ago.
+// gathered reports whether the wait for peers can end. The argument tried means that all configured
+// peers were dialled, connected that some peer is connected, and quiet is the time since the last
+// change of the peers.
 func (t *Topic) gathered(tried, connected bool, quiet time.Duration) bool {
 	if peers := t.OnTask(); len(peers) > 0 {
 		return t.policy.AllFetched(peers) && quiet >= quietTime
 	}
-	// A connected peer may yet join the task, or be a hub that introduces others.
+	// A connected peer may still join the task, or be a hub that introduces members.
 	return tried && (!connected && !t.net.MDNS || quiet >= searchTime)
 }

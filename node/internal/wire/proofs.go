@@ -10,8 +10,8 @@ import (
 	"github.com/fbo-node/fbo/internal/invitation"
 )
 
-// prove proves the invitation to the peer at the other end of a stream that this node has opened, and
-// verifies the peer's proof. On an open task it does nothing.
+// prove exchanges proofs of the invitation on a stream that this node has opened: it proves the
+// invitation to the peer and verifies the peer's proof. On an open task it does nothing.
 func (t *Topic) prove(stream network.Stream) error {
 	if t.keys == nil {
 		return nil
@@ -20,7 +20,7 @@ func (t *Topic) prove(stream network.Stream) error {
 	return t.proven(stream, t.keys.Prove(stream, ends))
 }
 
-// demand is prove for a stream that the peer has opened.
+// demand exchanges proofs of the invitation, as prove does, on a stream that the peer has opened.
 func (t *Topic) demand(stream network.Stream) error {
 	if t.keys == nil {
 		return nil
@@ -43,13 +43,14 @@ func (t *Topic) proven(stream network.Stream, err error) error {
 	return nil
 }
 
-// OnTask lists the peers on the topic, without those that have not proven the
-// invitation.
+// OnTask returns the peers on the topic that have proven the invitation, or all peers on the topic
+// of an open task.
 func (t *Topic) OnTask() []peer.ID {
 	return slices.DeleteFunc(t.topic.ListPeers(), func(id peer.ID) bool { return !t.net.Policy.Admitted(id, t.name()) })
 }
 
-// receiveUnadmitted welcomes peers that were on the topic before they proved the invitation.
+// receiveUnadmitted begins to exchange messages with peers that were on the topic before they
+// proved the invitation.
 func (t *Topic) receiveUnadmitted() {
 	for {
 		select {
@@ -63,14 +64,14 @@ func (t *Topic) receiveUnadmitted() {
 	}
 }
 
-// Bounds of the pause between requests for a proof to a peer on the topic.
+// Limits of the pause between requests for a proof.
 const (
 	firstProofPause   = time.Second
 	longestProofPause = 30 * time.Second
 )
 
-// askProof requests shares of a peer on the topic, and with them a proof of the invitation, until the
-// peer has proven it or has left.
+// askProof repeats sync requests, which contain a proof of the invitation, to a peer on the topic.
+// It ends when the peer has proven the invitation, has left the topic or is banned.
 func (t *Topic) askProof(id peer.ID) {
 	n := t.net
 	for pause := firstProofPause; ; pause = min(2*pause, longestProofPause) {

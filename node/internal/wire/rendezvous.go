@@ -10,8 +10,8 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// registerAtHub registers the node for the task at a hub and learns other nodes on the task, which
-// maintainConnections dials.
+// registerAtHub registers the node for the task at a hub, and passes the records that the hub
+// returns to the policy. maintainConnections later dials these members.
 func (t *Topic) registerAtHub(h *hub.Link) {
 	n, meeting := t.net, t.policy.NewMeeting(time.Now())
 	for {

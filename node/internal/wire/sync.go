@@ -19,25 +19,25 @@ import (
 
 const syncTimeout = 10 * time.Second
 
-// Streams of requests for shares that are read at the same time.
+// Limits of concurrent streams with sync requests.
 const (
-	maxSyncStreams       = 16 // each may take up protocol.MaxSyncRequestBytes
-	maxSyncStreamsOfPeer = 8  // an honest one has one for each task in common
+	maxSyncStreams       = 16 // each may use protocol.MaxSyncRequestBytes of memory
+	maxSyncStreamsOfPeer = 8  // an honest peer opens one for each common task
 )
 
 func newSyncLimiter() *access.Limiter {
 	return access.NewLimiter("fbo.sync", maxSyncStreams, maxSyncStreamsOfPeer, protocol.MaxSyncRequestBytes, syncTimeout)
 }
 
-// errEnough ends the reading of an answer. The rest is requested another time.
+// errEnough ends the reading of a sync response early. A later request gets the rest.
 var errEnough = errors.New("sends more than this node has a budget for")
 
 func (t *Topic) syncProtocol() libp2pprotocol.ID {
 	return libp2pprotocol.ID(tasknames.SyncPrefix + t.called.String())
 }
 
-// fetch requests from a peer the shares that this agent lacks. Calls during a request cause one more
-// request after it.
+// fetch requests from a peer the shares that this agent does not have. Calls during a request cause
+// one more request after it.
 func (t *Topic) fetch(from peer.ID) {
 	t.fetches.run(from, func() { t.fetchOnce(from) })
 }
@@ -112,7 +112,7 @@ func (t *Topic) ask(ctx context.Context, stream network.Stream, request protocol
 			return err
 		}
 		if !t.net.Policy.MayTakePart(share.Author) {
-			return nil // the peer's list may be a longer one
+			return nil // the peer's allow list may have more peers than this node's
 		}
 		result, _, err := t.receive(ctx, share, item.Age, from)
 		if result == agent.Equivocation {
@@ -126,8 +126,9 @@ func (t *Topic) ask(ctx context.Context, stream network.Stream, request protocol
 	}))
 }
 
-// contradicted takes a proof of an equivocation, perhaps of this node. It is no violation of the peer that
-// relays it, nor of the author that receives it: thus a node learns that another has its key.
+// contradicted passes a proof of an equivocation, possibly by this node, to the agent. The proof is
+// a violation neither of the peer that sends it nor of its author: that author may be this node,
+// which learns from the proof that another process uses its key.
 func (t *Topic) contradicted(ctx context.Context, first, second []byte) error {
 	c, err := protocol.OpenEquivocationProof(first, second)
 	if err != nil {
@@ -139,8 +140,9 @@ func (t *Topic) contradicted(ctx context.Context, first, second []byte) error {
 	return t.do(ctx, func(a *agent.Agent, now time.Time) { a.Equivocators(now, c) })
 }
 
-// reportMalformed reports malformed messages as a violation of the peer that sent them, and so a wrong
-// proof of the invitation: honest peers that know the protocol's name have the invitation.
+// reportMalformed reports a malformed message or a wrong proof of the invitation as a violation of
+// the peer that sent it. Honest peers that know the protocol's name, which contains the tag, have
+// the invitation.
 func (t *Topic) reportMalformed(stream network.Stream, err error) error {
 	if errors.Is(err, protocol.ErrMalformed) || errors.Is(err, invitation.ErrForeign) {
 		t.net.ReportViolation(stream.Conn().RemotePeer(), 1, err)
@@ -148,7 +150,7 @@ func (t *Topic) reportMalformed(stream network.Stream, err error) error {
 	return err
 }
 
-// serveSync answers a peer's request for shares.
+// serveSync answers a sync request of a peer.
 func (t *Topic) serveSync(stream network.Stream) {
 	if err := t.answer(stream); err != nil {
 		t.log.Info("cannot serve a peer's catching up", "peer", stream.Conn().RemotePeer(), "error", err)

@@ -20,22 +20,22 @@ import (
 )
 
 const (
-	taskNamePause   = 2 * time.Second  // between checks of the connected peers, with jitter
-	taskNameRetry   = 30 * time.Second // after a request without a response
-	maxMismatchLogs = 16               // warnings of a session; a peer could cause any number of them
+	taskNamePause   = 2 * time.Second  // between checks of all connected peers, with jitter
+	taskNameRetry   = 30 * time.Second // after a request that failed
+	maxMismatchLogs = 16               // warnings per session; without a limit, peers could cause any number of them
 )
 
-// TaskMismatch is a connected peer's task of the same name as the session's and with
-// another ID: its file differs, so that the two do not help each other.
+// TaskMismatch describes a connected peer on a task that has the name of the session's task and
+// another ID. The task files differ, so these nodes cannot use each other's shares.
 type TaskMismatch struct {
 	Peer peer.ID `json:"peer"`
-	Task string  `json:"task"`           // its ID
-	Open bool    `json:"open,omitempty"` // it is this very task, which the session joined by invitation and the peer without
+	Task string  `json:"task"`           // ID of the peer's task
+	Open bool    `json:"open,omitempty"` // Task is the session's task, but this session joined it by invitation and the peer did not
 }
 
-// serveTaskNames answers which of the node's tasks have the name that a peer asks for. libp2p and
-// gossip send the IDs of tasks to all connected peers, but not the names, so only peers that know a
-// name receive an answer.
+// serveTaskNames answers a request with a task name: the response lists the node's tasks with that
+// name. libp2p and gossipsub send the IDs of tasks to all connected peers, but not their names. So
+// only peers that already know a name learn to which tasks it belongs.
 func (n *Network) serveTaskNames(stream network.Stream) {
 	if err := n.answerTaskNames(stream); err != nil {
 		n.Log.Info("cannot answer about tasks of a name", "peer", stream.Conn().RemotePeer(), "error", err)
@@ -86,9 +86,9 @@ func (n *Network) worksOn(id string) bool {
 	return n.topics[id] != nil
 }
 
-// mismatches holds the connected peers on other tasks of a task's name.
+// mismatches holds the connected peers on other tasks with the session's task name.
 type mismatches struct {
-	own string // the session's task
+	own string // ID of the session's task
 
 	mu     sync.Mutex
 	asked  map[peer.ID]question
@@ -96,17 +96,17 @@ type mismatches struct {
 	warned map[peer.ID]bool
 }
 
-// question is when a peer was asked, and what it took part in then.
+// question holds the tasks of a peer at the last request, and the time of the next request.
 type question struct {
 	tasks string
-	retry time.Time // zero: answered
+	retry time.Time // zero: the peer has answered
 }
 
 func newMismatches(own string) *mismatches {
 	return &mismatches{own: own, asked: map[peer.ID]question{}, found: map[peer.ID][]string{}, warned: map[peer.ID]bool{}}
 }
 
-// list returns the mismatches for the status.
+// list returns the mismatches for Status, sorted by peer and task.
 func (m *mismatches) list() (all []TaskMismatch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,7 +119,7 @@ func (m *mismatches) list() (all []TaskMismatch) {
 	return all
 }
 
-// due reports whether to ask a peer that takes part in these tasks.
+// due reports whether to ask a peer that takes part in the given tasks.
 func (m *mismatches) due(id peer.ID, tasks []string, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -127,7 +127,7 @@ func (m *mismatches) due(id peer.ID, tasks []string, now time.Time) bool {
 	return !ok || last.tasks != strings.Join(tasks, " ") || !last.retry.IsZero() && now.After(last.retry)
 }
 
-// answered records a peer's answer, and reports whether it is a reason for a new warning.
+// answered records a peer's response, and reports whether to warn the user of it.
 func (m *mismatches) answered(id peer.ID, tasks, named []string, err error, now time.Time) (news bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,7 +148,8 @@ func (m *mismatches) answered(id peer.ID, tasks, named []string, err error, now 
 	return news
 }
 
-// forget drops the peers that have left or are not asked any more.
+// forget removes the peers for which keep returns false, since they have left or need no more
+// requests.
 func (m *mismatches) forget(keep func(peer.ID) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -160,8 +161,8 @@ func (m *mismatches) forget(keep func(peer.ID) bool) {
 	}
 }
 
-// compareTaskNames asks connected peers that take part in other tasks and not in this one whether the
-// name is the same: a task file with a typing error is another task.
+// compareTaskNames asks connected peers that take part only in other tasks whether one of these has
+// this task's name. A task file with a typing error has another ID, so it is another task.
 func (t *Topic) compareTaskNames() {
 	h := t.net.Host
 	for {
@@ -185,10 +186,11 @@ func (t *Topic) compareTaskNames() {
 	}
 }
 
-// isUnrelated reports whether a peer may intend to work on this task and does not. With an invitation
-// peers receive no request, since it would disclose the name to peers that guess it; only peers that
-// run the task without the invitation are found, by the ID that they advertise. No node starts with a
-// mistyped file, which has another ID than the invitation.
+// isUnrelated reports whether a peer takes part in other tasks only, one of which may have this
+// task's name by mistake. For a task with an invitation, peers are not asked, because a request
+// would disclose the name to peers that guess it. Then it reports only peers that run this task
+// without the invitation, as the ID that they advertise shows. A mistyped file cannot occur there,
+// since its ID would not match the invitation.
 func (t *Topic) isUnrelated(p tasknames.Summary) bool {
 	same := slices.Contains(p.Tasks, t.id)
 	if t.keys != nil {
@@ -218,7 +220,7 @@ func (t *Topic) compareTaskName(id peer.ID, tasks []string) {
 	if err != nil {
 		t.log.Debug("a peer does not say whether its task has this name", "peer", id, "error", err)
 	}
-	named = slices.DeleteFunc(named, n.worksOn) // no mistake where the node works on the other task too
+	named = slices.DeleteFunc(named, n.worksOn) // no mistake if this node has joined the other task too
 	if t.mismatches.answered(id, tasks, named, err, time.Now()) {
 		n.Warn(fmt.Sprintf("peer %v works on another task of the same name, %q (its id %s, here %s): the task files differ, so the two do not help each other; compare what `fbo-node task check FILE` prints on both machines",
 			id, t.task.Name, sanitize.List(named), t.id))

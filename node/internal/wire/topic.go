@@ -23,40 +23,40 @@ import (
 
 const (
 	outboxSize     = 128
-	syncInterval   = time.Minute            // anti-entropy with one random peer
-	firstSync      = time.Second            // the same after a peer has joined, then ever more seldom
-	goodbyeLinger  = 200 * time.Millisecond // for the last share to be sent
+	syncInterval   = time.Minute            // between sync requests to a random peer (anti-entropy)
+	firstSync      = time.Second            // before the first such request after a peer has joined; the pause then doubles up to syncInterval
+	goodbyeLinger  = 200 * time.Millisecond // wait at the end for gossipsub to send the last shares
 	receiveTimeout = 5 * time.Second
 )
 
-// TopicConfig is what a topic needs of its session.
+// TopicConfig has the parts of a session that a Topic uses.
 type TopicConfig struct {
 	Task *task.Task
 	Keys *invitation.Keys // nil: the task is open
-	Wait time.Duration    // how long the first design is held back, at most; zero: it is not
+	Wait time.Duration    // maximum delay of the first design; zero: no delay
 	Log  *slog.Logger
 
-	Exchanges []string // names of the agent's exchanges, which alone receive direct messages
+	Exchanges []string // names of the agent's exchanges; direct messages to others are malformed
 	Store     *store.Store
 	Metrics   Metrics
 
-	// Do runs a function in the session's loop, and returns when its effects are on disk. It returns an
-	// error when the session has ended.
+	// Do runs a function in the session's loop, and returns when its effects are on disk. After the
+	// end of the session it returns an error.
 	Do func(ctx context.Context, run func(a *agent.Agent, now time.Time)) error
 
 	// Receive passes a share to the agent.
 	Receive func(a *agent.Agent, now time.Time, share protocol.Share, age time.Duration, by agent.Source) (agent.ShareResult, error)
 }
 
-// Topic exchanges messages with the peers on one task: gossip, requests for shares, and direct
+// Topic exchanges messages with the peers on one task, by gossip, sync requests and direct
 // messages.
 type Topic struct {
 	net     *Network
 	task    *task.Task
-	id      string           // of the task
+	id      string           // the task's ID
 	keys    *invitation.Keys // nil: the task is open
-	called  cid.Cid          // names the topic and streams; see the function called
-	meeting cid.Cid          // names the task to hubs
+	called  cid.Cid          // ID or tag in the names of the topic and protocols; see the function called
+	meeting cid.Cid          // stands for the task at hubs: its ID, or the invitation's meeting point
 	wait    time.Duration
 	log     *slog.Logger
 	store   *store.Store
@@ -68,23 +68,23 @@ type Topic struct {
 	peers      *pubsub.TopicEventHandler
 	inbox      *pubsub.Subscription
 	policy     *peers.Task
-	dialBacks  chan struct{} // holds one for each that is in progress
+	dialBacks  chan struct{} // semaphore for dial-backs in progress
 	mismatches *mismatches
 	direct     *directMessenger
-	joined     chan struct{} // a peer has joined
-	admissions chan peer.ID  // peers that have proven the invitation
-	proofs     coalescer     // of requests for them
-	fetches    coalescer     // of requests for shares
+	joined     chan struct{} // receives a signal when a peer joins
+	admissions chan peer.ID  // receives peers that have proven the invitation
+	proofs     coalescer     // runs askProof for a peer
+	fetches    coalescer     // runs sync requests to a peer
 	renewals   coalescer
 
 	outbox  chan protocol.Share
-	drained chan struct{} // closed when the outbox is closed and empty
+	drained chan struct{} // closed when outbox is closed and empty
 	ctx     context.Context
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 }
 
-// Join subscribes to a task. Nothing is sent or received before Start.
+// Join subscribes to a task's topic. Nothing is sent or received before Start.
 func (n *Network) Join(ctx context.Context, c TopicConfig) (t *Topic, err error) {
 	meeting := c.Task.ID()
 	if c.Keys != nil {
@@ -130,7 +130,8 @@ func (n *Network) Join(ctx context.Context, c TopicConfig) (t *Topic, err error)
 	return t, ctx.Err()
 }
 
-// called returns what names the topic and streams of a task: the ID, or the tag.
+// called returns the CID in the names of a task's topic and protocols: the tag if there is an
+// invitation, else the ID.
 func called(t *task.Task, keys *invitation.Keys) cid.Cid {
 	if keys != nil {
 		return keys.Tag()
@@ -145,7 +146,7 @@ func TopicName(t *task.Task, keys *invitation.Keys) string {
 
 func (t *Topic) name() string { return peers.TopicName(t.called.String()) }
 
-// Start begins to send and receive. The session's loop must run.
+// Start begins to send and receive messages. The session's loop must already run.
 func (t *Topic) Start() {
 	t.net.add(t)
 	t.running.Go(t.send)
@@ -163,8 +164,8 @@ func (t *Topic) Start() {
 	}
 }
 
-// Publish gives a share to gossip and never blocks. Gossip may lose a share; peers get it by a request for
-// shares.
+// Publish queues a share for gossipsub and never blocks. If the queue is full or gossipsub loses
+// the share, peers get it by sync requests.
 func (t *Topic) Publish(share protocol.Share) {
 	select {
 	case t.outbox <- share:
@@ -188,7 +189,8 @@ func (t *Topic) send() {
 	}
 }
 
-// drain empties the subscription, whose messages validate has delivered.
+// drain reads and drops all messages of the subscription. The function validate has already
+// delivered them to the agent.
 func (t *Topic) drain() {
 	for {
 		if _, err := t.inbox.Next(t.ctx); err != nil {
@@ -197,8 +199,8 @@ func (t *Topic) drain() {
 	}
 }
 
-// follow watches peers come and go. Gossip does not repeat the past to a peer
-// that joins, so each side fetches what it lacks from the other.
+// follow handles peers that join or leave the topic. Gossipsub does not send earlier messages to a
+// peer that joins, so each side requests the shares that it does not have.
 func (t *Topic) follow() {
 	for {
 		event, err := t.peers.NextPeerEvent(t.ctx)
@@ -220,7 +222,7 @@ func (t *Topic) follow() {
 	}
 }
 
-// welcome begins to exchange messages with a peer on the task.
+// welcome begins to exchange messages with a peer that has joined the task.
 func (t *Topic) welcome(id peer.ID) {
 	if !t.policy.Joined(time.Now(), id) {
 		return
@@ -237,8 +239,9 @@ func (t *Topic) welcome(id peer.ID) {
 	}
 }
 
-// reconcile requests shares of a random peer, since gossip may lose messages: once a minute, and more
-// often after a peer has joined, when shares are lost between peers that are not connected yet.
+// reconcile requests shares from a random peer once a minute, since gossipsub may lose messages.
+// After a peer has joined it does so more often, because shares are also lost between members that
+// are not yet connected.
 func (t *Topic) reconcile() {
 	pause := syncInterval
 	next := time.NewTimer(pause)
@@ -266,10 +269,10 @@ func (t *Topic) reconcile() {
 	}
 }
 
-// inReach lists the connected peers that answer requests for shares of the task, on the topic or not,
-// without those that have not proven the invitation. A peer gossips with one node of each identity.
-// The second of two copies of a data directory has thus no peers on the topic, and learns why from
-// the answers.
+// inReach returns the connected peers that support the task's sync protocol and have proven the
+// invitation, whether they are on the topic or not. If two nodes run from copies of one data
+// directory, a peer gossips only with one of them. The other has no peers on the topic, and learns
+// the reason from sync responses of these peers.
 func (t *Topic) inReach() []peer.ID {
 	host := t.net.Host
 	return slices.DeleteFunc(host.Network().Peers(), func(id peer.ID) bool {
@@ -278,7 +281,7 @@ func (t *Topic) inReach() []peer.ID {
 	})
 }
 
-// Close sends the last shares and leaves the task. The session's loop must have ended.
+// Close publishes the last shares and leaves the task. The session's loop must have ended.
 func (t *Topic) Close() {
 	t.net.remove(t)
 	close(t.outbox)
@@ -292,7 +295,7 @@ func (t *Topic) Close() {
 	t.unprotectPeers()
 }
 
-// Leave undoes Join, as far as it got.
+// Leave undoes Join, also one that failed half-way.
 func (t *Topic) Leave() {
 	t.cancel()
 	n := t.net
@@ -305,27 +308,27 @@ func (t *Topic) Leave() {
 		t.peers.Cancel()
 	}
 	if t.topic != nil {
-		// Closing fails until gossip has processed the end of the subscription. The end of the node's
-		// gossip context frees the topic in any case.
+		// Close returns an error until gossipsub has processed the end of the subscription. The end
+		// of the gossip context frees the topic in any case.
 		_ = t.topic.Close()
 	}
 	_ = n.gossip.UnregisterTopicValidator(t.name())
 	n.Policy.LeaveTopic(t.name())
 }
 
-// Mismatches lists the connected peers on a task of the same name and another ID.
+// Mismatches returns the connected peers on tasks of the same name with another ID.
 func (t *Topic) Mismatches() []TaskMismatch { return t.mismatches.list() }
 
-// Send delivers a direct message. It never blocks: where there is no room, the message displaces the
-// oldest. Only the session's loop calls it, so that there are no new messages after the loop has
+// Send queues a direct message and never blocks. If the queue is full, the message displaces the
+// oldest one. Only the session's loop may call it, so that no messages are added after the loop has
 // ended.
 func (t *Topic) Send(d agent.Direct) { t.direct.enqueue(d) }
 
-// Sending reports whether a direct message waits for a peer that is connected, or is on its way to it.
+// Sending reports whether a direct message to a connected peer waits or is in progress.
 func (t *Topic) Sending() bool { return t.direct.isBusy() }
 
 // reportJoined reports to the agent that a peer has joined the task.
 func (t *Topic) reportJoined(id peer.ID) {
 	group := t.net.Policy.Group(id)
-	_ = t.do(t.ctx, func(a *agent.Agent, _ time.Time) { a.Joined(id, group) }) // the session's end is reported elsewhere
+	_ = t.do(t.ctx, func(a *agent.Agent, _ time.Time) { a.Joined(id, group) }) // other code reports the session's end
 }

@@ -13,19 +13,19 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// validate checks a gossiped share and delivers it to the agent. Delivery is part of validation, so
-// that gossip forwards only shares that fit the task and are not outdated.
+// validate checks a gossiped share and passes it to the agent. The agent's result is part of the
+// validation, so that gossipsub forwards only shares that fit the task and are not outdated.
 func (t *Topic) validate(ctx context.Context, from peer.ID, message *pubsub.Message) pubsub.ValidationResult {
 	n := t.net
 	if from == n.Host.ID() {
-		return pubsub.ValidationAccept // published by the loop, which must not wait for itself
+		return pubsub.ValidationAccept // the loop has published it and must not wait for itself
 	}
 	author := message.GetFrom()
 	if !n.Policy.Allow(time.Now(), author, peers.Publish, 1) {
 		return pubsub.ValidationIgnore
 	}
-	// Members do not forward messages that they cannot open, and messages of other peers are
-	// filtered earlier, so the sender is at fault.
+	// The sender is at fault if the message cannot be decrypted: members do not forward such
+	// messages, and messages from other peers are filtered earlier.
 	data, err := message.Data, error(nil)
 	if keys := t.keys; keys != nil {
 		data, err = keys.Open(author, data)
@@ -58,22 +58,23 @@ func (t *Topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 	return pubsub.ValidationIgnore
 }
 
-// judge reports the peer that is at fault for a share. A peer that forwards one of two shares with
-// the same stamp need not know the other.
+// judge reports a violation of the peer that is at fault for a share. For an equivocation this is
+// the author, since a peer that forwards one of the two shares need not know the other.
 func (t *Topic) judge(result agent.ShareResult, from, author peer.ID, err error) {
 	switch result {
 	case agent.Malformed:
 		t.net.ReportViolation(from, 1, err)
 	case agent.Equivocation:
-		// With a privacy budget, the author of two such shares is a node that was copied or
-		// restored from a backup. It stays connected, so that it receives the proof.
+		// With a privacy budget, the author of such shares is probably a node that was copied or
+		// restored from a backup. It is not banned, so that it receives the proof.
 		if t.task.Privacy == nil {
 			t.net.ReportViolation(author, peers.MaxViolations, err)
 		}
 	}
 }
 
-// receive gives the agent a verified share that a peer has sent, and reports whether gossip forwards it.
+// receive passes a verified share from a peer to the agent, and reports whether gossipsub forwards
+// it.
 func (t *Topic) receive(ctx context.Context, share protocol.Share, age time.Duration, from peer.ID) (result agent.ShareResult, forward bool, err error) {
 	by := agent.Source{Group: t.net.Policy.Group(from), Named: t.net.Policy.Named(from)}
 	stopped := t.do(ctx, func(a *agent.Agent, now time.Time) {

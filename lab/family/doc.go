@@ -34,7 +34,7 @@
 //
 //   - dissimilar: independent functions of the kind.
 //   - negated: the similar functions and their constraints, times -1.
-//   - half-negated: every second of them is negated, the others are similar.
+//   - half-negated: every second one of them is negated, the rest are similar.
 //   - deceptive: similar functions with a false optimum. It is a bell-shaped peak (a hole if the
 //     goal is to minimise) of height 3 and width 0.1·sqrt(d). All deceptive members have it at the
 //     same place, where the honest member's function is worse than at most designs. Constraints
@@ -45,7 +45,7 @@
 //   - forged: similar functions, but the simulation replaces the members' shares by random weights
 //     or designs.
 //
-// in units of the standard deviation of the objective.
+// All amounts are in units of the standard deviation of the objective.
 //
 // The key adversaries=n is for others=similar. The last n members are then forged as above and do
 // not count; all other members are honest and count. With attack=corner all designs in forged

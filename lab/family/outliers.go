@@ -93,7 +93,7 @@ func (o *odds) random(k int) Member {
 }
 
 // withPeak adds a false optimum to the function of a deceptive member, where the honest member's
-// function is worse than at most designs. At that place the constraints are lowered, too.
+// function is worse than at most designs. There the constraints are lowered by as much.
 func (o *odds) withPeak(g function) function {
 	if o.peak == nil {
 		o.choosePeak()

@@ -22,7 +22,6 @@ const (
 // range, unless it was nearer before. Each int is shifted by a whole number, uniform among those
 // within ±1/4 of the range that keep the minimizer inside. The choices of a categorical are
 // permuted.
-// keep the minimizer inside. The choices of a categorical change places.
 //
 // Nothing is wrapped or reflected, which would add kinks and copies of valleys. Parts that move
 // into the space from outside have the values of f's formula there. Reach guarantees that these are

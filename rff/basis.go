@@ -5,25 +5,25 @@ import (
 	"math/rand/v2"
 )
 
-// The bases define the choice of the frequencies and the features of each.
-// All except RandomPhase have a cosine and a sine per frequency.
+// The bases differ in how they choose the frequencies and in the features per frequency. All except
+// RandomPhase have a cosine and a sine per frequency.
 const (
-	Plain       = "plain"        // independent draws from the spectral density
-	Orthogonal  = "orthogonal"   // in blocks of d, orthogonal to one another
-	Quasi       = "quasi"        // a scrambled Halton sequence
-	RandomPhase = "random-phase" // one cosine with a random phase per frequency, as published
+	Plain       = "plain"        // frequencies are independent draws from the spectral density
+	Orthogonal  = "orthogonal"   // frequencies are orthogonal to one another within blocks of d
+	Quasi       = "quasi"        // frequencies follow a scrambled Halton sequence
+	RandomPhase = "random-phase" // one cosine per frequency, with a random phase, as in Dai, Low and Jaillet (2020)
 )
 
-// DefaultBasis is the basis of a Spec that names none. Up to six coordinates the error of
-// phi(x)·phi(y) as an approximation of the kernel is 1.3 to 9 times smaller than with
-// Plain. At twenty it is 1.0 to 1.3 times smaller, and with Orthogonal 1.1 to 1.4 times
-// (BenchmarkBasis). The fit of projections onto the features hardly depends on the
-// basis (BenchmarkSharedBasis).
+// DefaultBasis is the basis of a Spec that names none. For up to six coordinates, phi(x)·phi(y)
+// approximates the kernel with an error 1.3 to 9 times smaller than with Plain. For twenty
+// coordinates the error is 1.0 to 1.3 times smaller, and with Orthogonal 1.1 to 1.4 times
+// (BenchmarkBasis). The fit of projections onto the features hardly depends on the basis
+// (BenchmarkSharedBasis).
 const DefaultBasis = Quasi
 
 var bases = []string{Plain, Orthogonal, Quasi, RandomPhase}
 
-// derive returns the frequencies of spec, row-major, and the phases of the
+// derive returns the frequencies of spec, row-major, and the phases, which are nil except in the
 // basis RandomPhase.
 func derive(spec Spec, rng *rand.Rand) (rows, phases []float64) {
 	count, dim := spec.Features/2, len(spec.Lengthscales)
@@ -48,9 +48,10 @@ func derive(spec Spec, rng *rand.Rand) (rows, phases []float64) {
 	return rows, phases
 }
 
-// orthogonalRows returns rows that are, in blocks of dim, orthogonal directions with
-// independent lengths. Each row has the spectral density, and the rows are spread more
-// evenly than independent ones (Yu et al. 2016, section 3).
+// orthogonalRows returns count rows of dim coordinates. Within each block of dim rows the
+// directions are orthogonal, and the lengths are independent. Each single row is distributed by the
+// spectral density, and together the rows are spread more evenly than independent ones (Yu et al.
+// 2016, section 3).
 func orthogonalRows(kernel string, count, dim int, normal *normalSource) []float64 {
 	rows := make([]float64, 0, (count+dim-1)/dim*dim*dim)
 	for len(rows) < count*dim {
@@ -73,9 +74,9 @@ func orthogonalRows(kernel string, count, dim int, normal *normalSource) []float
 	return rows[:count*dim]
 }
 
-// orthogonalise makes the dim rows of block orthonormal, one after the other (modified
-// Gram-Schmidt), and returns their former lengths. The lengths of normal vectors are
-// independent of their directions.
+// orthogonalise makes the dim rows of block orthonormal by modified Gram-Schmidt. It returns the
+// lengths that the rows had before. For normal vectors these lengths are independent of the
+// directions.
 func orthogonalise(block []float64, dim int) (lengths []float64) {
 	lengths = make([]float64, dim)
 	for i := range dim {
@@ -96,7 +97,8 @@ func orthogonalise(block []float64, dim int) (lengths []float64) {
 	return lengths
 }
 
-// product returns the inner product, with each operation rounded and in fixed order.
+// product returns the inner product of a and b. It rounds after each operation and adds in fixed
+// order, so the result has the same bits on every processor.
 func product(a, b []float64) float64 {
 	sum := 0.0
 	for k := range a {
@@ -105,9 +107,9 @@ func product(a, b []float64) float64 {
 	return sum
 }
 
-// quasiRows returns the spectral density's quantiles at the points of a
-// scrambled Halton sequence (Avron et al. 2016, section 3). The Matérn-5/2
-// kernel takes one coordinate more, of the smallest base, for the length.
+// quasiRows returns quantiles of the spectral density at the points of a scrambled Halton sequence
+// (Avron et al. 2016, section 3). The Matérn-5/2 kernel needs one more coordinate of the sequence,
+// which determines the length of a row; it is the coordinate with the smallest base, 2.
 func quasiRows(kernel string, count, dim int, rng *rand.Rand) []float64 {
 	rows := make([]float64, count*dim)
 	bases := primes(dim + 1)
@@ -138,8 +140,8 @@ func quasiRows(kernel string, count, dim int, rng *rand.Rand) []float64 {
 }
 
 // scrambled fills column with the first elements of the radical inverse in a prime base. It
-// permutes each digit at random, and draws the part below the digits at random. In every
-// block of base^j elements each stratum of width base^-j contains one element.
+// permutes each digit at random, and draws the remainder below the last digit uniformly. Among any
+// base^j elements that form an aligned block, each stratum of width base^-j contains exactly one.
 func scrambled(column []float64, base int, rng *rand.Rand) {
 	var permutations [][]int
 	for reach := 1; reach < len(column); reach *= base {

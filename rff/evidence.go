@@ -10,22 +10,21 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// Evidence computes the log marginal likelihood of one set of observations for
-// many variances. With n the smaller of t and M, it transforms the n×n matrix of
-// products of features to tridiagonal form once, in O(n³). A pair of variances
-// then costs O(n). An Evidence is immutable and safe for concurrent use.
+// Evidence computes the log marginal likelihood of one set of t observations for many pairs of
+// variances. Let n be the smaller of t and M. NewEvidence transforms the n×n matrix of products of
+// features to tridiagonal form once, in O(n³). Each pair of variances then costs O(n). An Evidence
+// is immutable and safe for concurrent use.
 type Evidence struct {
 	t, features int
 	dual        bool
-	diagonal    []float64 // of QᵀGQ, n; G is PhiPhiᵀ when dual, else PhiᵀPhi
-	off         []float64 // n-1, next to the diagonal
+	diagonal    []float64 // diagonal of QᵀGQ, length n; G is PhiPhiᵀ when dual, else PhiᵀPhi
+	off         []float64 // off-diagonal of QᵀGQ, length n-1
 	moment      []float64 // Qᵀy when dual, else QᵀPhiᵀy
 	square      float64   // y·y
 }
 
-// NewEvidence prepares the evidence of observations y (length t >= 1) at the
-// points x (t rows of d). It needs memory for t·M numbers if t < M, and otherwise for M²,
-// for any t.
+// NewEvidence prepares the evidence of observations y (length t >= 1) at the points x (t rows of
+// d). It needs memory for t·M numbers if t < M, and for M² numbers otherwise.
 func NewEvidence(m *Map, x [][]float64, y []float64) (*Evidence, error) {
 	return newEvidence(m, x, y, len(x) < m.features)
 }
@@ -46,9 +45,9 @@ func newEvidence(m *Map, x [][]float64, y []float64, dual bool) (*Evidence, erro
 	return e, nil
 }
 
-// tridiagonalise computes an orthogonal Q with QᵀGQ tridiagonal and multiplies the
-// moment by Qᵀ. Q is a product of reflections H(0) H(1) ... (LAPACK's DSYTRD), which
-// it stores in the columns of g.
+// tridiagonalise computes an orthogonal matrix Q for which QᵀGQ is tridiagonal, and multiplies the
+// moment by Qᵀ. Q is the product of reflections H(0) H(1) ... that LAPACK's DSYTRD stores in the
+// columns of g.
 func (e *Evidence) tridiagonalise(g []float64) {
 	n := len(e.moment)
 	for i := range n {
@@ -75,8 +74,7 @@ func (e *Evidence) tridiagonalise(g []float64) {
 	}
 }
 
-// Log returns log N(y; 0, v PhiPhiᵀ + noise I). Both variances are positive and
-// finite.
+// Log returns log N(y; 0, v PhiPhiᵀ + noise I). Both variances must be positive and finite.
 func (e *Evidence) Log(v, noise float64) (float64, error) {
 	if err := checkVariances(v, noise); err != nil {
 		return 0, err
@@ -88,17 +86,17 @@ func (e *Evidence) Log(v, noise float64) (float64, error) {
 	quadratic := solved / v
 	logDet += float64(e.t) * math.Log(v)
 	if !e.dual {
-		// The lemmas of Woodbury and Sylvester convert from t×t to M×M.
+		// The Woodbury identity and Sylvester's determinant identity convert M×M results to t×t.
 		quadratic = (e.square - solved) / noise
 		logDet += float64(e.features-e.t)*math.Log(v) + float64(e.t-e.features)*math.Log(noise)
 	}
 	return -0.5 * (quadratic + logDet + float64(e.t)*math.Log(2*math.Pi)), nil
 }
 
-// eliminate factorises the tridiagonal matrix plus ridge I as LDLᵀ and returns
-// the logarithm of its determinant and the moment's product with its inverse.
+// eliminate factorises the tridiagonal matrix T + ridge I as LDLᵀ. It returns the logarithm of its
+// determinant, and the quadratic form momentᵀ (T + ridge I)⁻¹ moment.
 func (e *Evidence) eliminate(ridge float64) (logDet, quadratic float64, err error) {
-	below, z := 0.0, 0.0 // values from the previous row
+	below, z := 0.0, 0.0 // contributions of the previous row
 	for i, diagonal := range e.diagonal {
 		pivot := diagonal + ridge - below
 		if !(pivot > 0) {

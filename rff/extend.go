@@ -8,10 +8,10 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// Extend returns the posterior given one further observation: y at x (length d). The
-// result equals NewPosterior with all observations up to rounding. It costs O(t² + tM) in
-// the dual form, O(M²) in the primal, and O(M³) when t reaches M and the form changes. It
-// does not need the earlier observations. p does not change and remains valid.
+// Extend returns the posterior given one more observation, y at x (length d). Up to rounding, the
+// result equals NewPosterior with all observations. It costs O(t² + tM) in the dual form and O(M²)
+// in the primal. When t reaches M, the change of the form costs O(M³). The caller need not pass the
+// earlier observations. p does not change and remains valid.
 func (p *Posterior) Extend(x []float64, y float64) (*Posterior, error) {
 	if err := checkObservation(p.m, p.count, x, y); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (p *Posterior) Extend(x []float64, y float64) (*Posterior, error) {
 	return &next, nil
 }
 
-// extendFactor extends the factor to all rows, of which the last is new.
+// extendFactor extends the factor by the last row, which is new.
 func (p *Posterior) extendFactor() error {
 	last := p.dual.rows[p.count-1]
 	if p.count >= p.m.features {
@@ -57,7 +57,7 @@ func (p *Posterior) extendFactor() error {
 	return err
 }
 
-// toPrimal changes to the primal form and releases the rows.
+// toPrimal converts p from the dual form to the primal form.
 func (p *Posterior) toPrimal() error {
 	gram := among(p.count, p.m.features, func(phi []float64, i int) { copy(phi, p.dual.rows[i]) })
 	u, err := factorise(gram, p.m.features, p.noise/p.v)
@@ -70,11 +70,11 @@ func (p *Posterior) toPrimal() error {
 	return nil
 }
 
-// WithOutputs returns the posterior for other outputs y (length t) at the same points x
-// (t rows of d, in the order in which they were added). Callers need it after a new
-// standardisation of all outputs. It keeps the factor and costs O(t² + tM) in the
-// dual form and O(tM + M²) in the primal, which evaluates the features again instead of
-// storing them. p does not change.
+// WithOutputs returns the posterior for other outputs y (length t) at the same points x (t rows of
+// d, in the order in which they were added). Callers need it because each new observation changes
+// the standardisation of all outputs. It keeps the factor and costs O(t² + tM) in the dual form. In
+// the primal form it costs O(tM + M²), because it evaluates the features again instead of storing
+// them. p does not change.
 func (p *Posterior) WithOutputs(x [][]float64, y []float64) (*Posterior, error) {
 	if err := checkObservations(p.m, x, y); err != nil {
 		return nil, err

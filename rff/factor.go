@@ -15,18 +15,18 @@ import (
 // ErrNotPositiveDefinite reports that a matrix could not be factorised.
 var ErrNotPositiveDefinite = errors.New("matrix is not positive definite")
 
-// factor is the upper triangular U of a matrix A = UᵀU. It is immutable.
+// factor is the upper triangular matrix U of a matrix A = UᵀU. It is immutable.
 type factor struct {
 	n int
 	u []float64 // n×n, row-major; values below the diagonal are undefined
 }
 
-// slab is the number of rows of a factor that are computed at once, at most a batch. For
-// large matrices most of the work is then in products of packed rows.
+// slab is the number of rows of U that factorise computes at once, at most batch. For large
+// matrices most of the work is then in products of packed rows, which are fast.
 const slab = 128
 
-// factorise returns the factor of a + ridge I. a is n×n, row-major, and only its upper
-// triangle is read. The factor reuses the memory of a.
+// factorise returns the factor of a + ridge I. a is n×n and row-major, and factorise reads only its
+// upper triangle. The factor takes over the memory of a.
 func factorise(a []float64, n int, ridge float64) (*factor, error) {
 	for i := range n {
 		a[i*n+i] += ridge
@@ -47,8 +47,7 @@ func factorise(a []float64, n int, ridge float64) (*factor, error) {
 	return &factor{n: n, u: a}, nil
 }
 
-// subtract subtracts the product of right's transpose and right from the upper
-// triangle of a, which has the same stride.
+// subtract subtracts rightᵀ·right from the upper triangle of a, which has the same stride as right.
 func subtract(a []float64, right blas64.General) {
 	p := newPacked(right.Cols, right.Rows)
 	for k := range right.Rows {
@@ -61,17 +60,16 @@ func subtract(a []float64, right blas64.General) {
 
 // half multiplies v by U⁻ᵀ in place, so that |v|² becomes vᵀA⁻¹v.
 func (f *factor) half(v []float64) {
-	for i := range f.n { // Trsv does the same, without vector instructions
+	for i := range f.n { // blas64.Trsv does the same, but without vector instructions
 		row := f.u[i*f.n+i : (i+1)*f.n]
 		v[i] /= row[0]
 		linalg.AddScaled(v[i+1:], -v[i], row[1:])
 	}
 }
 
-// back multiplies v by U⁻¹ in place; of a standard normal v it makes one with
-// covariance A⁻¹.
+// back multiplies v by U⁻¹ in place. If v is standard normal, the result has the covariance A⁻¹.
 func (f *factor) back(v []float64) {
-	for i := f.n - 1; i >= 0; i-- { // Trsv does the same, without vector instructions
+	for i := f.n - 1; i >= 0; i-- { // blas64.Trsv does the same, but without vector instructions
 		row := f.u[i*f.n+i : (i+1)*f.n]
 		v[i] = (v[i] - linalg.Dot(row[1:], v[i+1:])) / row[0]
 	}
@@ -83,9 +81,9 @@ func (f *factor) solve(v []float64) {
 	f.back(v)
 }
 
-// append returns the factor of A with one further row and column, whose last element is on
-// the diagonal, in O(n²). ok is false if that matrix is not positive definite. It alters
-// column.
+// append returns the factor of A extended by one row and column, in O(n²). The last element of
+// column is the new diagonal element. ok is false if the extended matrix is not positive definite.
+// append overwrites column.
 func (f *factor) append(column []float64) (next *factor, ok bool) {
 	n := f.n + 1
 	f.half(column[:f.n])
@@ -107,9 +105,9 @@ func (f *factor) append(column []float64) (next *factor, ok bool) {
 	return &factor{n: n, u: u}, true
 }
 
-// add returns the factor of A + vvᵀ in O(n²), by plane rotations (Golub and Van
-// Loan, "Matrix Computations", 4th edition, section 6.5.4), row by row, which
-// is the order in memory. add cannot fail. It alters v.
+// add returns the factor of A + vvᵀ in O(n²) by plane rotations (Golub and Van Loan, "Matrix
+// Computations", 4th edition, section 6.5.4). It works row by row, which is the order in memory.
+// add cannot fail. It overwrites v.
 func (f *factor) add(v []float64) *factor {
 	n := f.n
 	u := make([]float64, n*n)

@@ -19,7 +19,7 @@ type Function struct {
 	sum   *fourier.Sum // the function itself, or its numerator in the basis RandomPhase
 }
 
-// Function returns the function with weights w (length M, copied). Panics on a
+// Function returns the function with weights w (length M), of which it keeps a copy. It panics on a
 // wrong length.
 func (m *Map) Function(w []float64) *Function {
 	if len(w) != m.features {
@@ -40,7 +40,7 @@ func (m *Map) Function(w []float64) *Function {
 	return &Function{m: m, level: level, sum: m.waves.Sum(scaled)}
 }
 
-// Value returns phi(x)·w; x has length d.
+// Value returns phi(x)·w for x of length d.
 func (f *Function) Value(x []float64) float64 {
 	f.m.checkLengths("features", f.m.features, x)
 	value := f.sum.Value(x)
@@ -50,8 +50,8 @@ func (f *Function) Value(x []float64) float64 {
 	return f.level + value
 }
 
-// Values fills dst (length n) with the function at n points, row-major in
-// points (length n·d). Panics on wrong lengths.
+// Values fills dst (length n) with the values of the function at n points, which are row-major
+// (length n·d). It panics on wrong lengths.
 func (f *Function) Values(dst, points []float64) {
 	dim := f.m.dim
 	if len(points) != len(dst)*dim {

@@ -1,33 +1,33 @@
 package rff
 
-// batch is the number of terms of every sum of products that are packed at once.
+// batch is the largest number of terms of each inner product that are packed at once.
 const batch = 256
 
-// packed holds one batch of the columns of a matrix with a row per sum. Zero rows and
-// columns fill it up to the multiples that the kernel needs.
+// packed holds one batch of columns of a matrix, and computes the inner products of the rows. It is
+// padded with zero rows and columns up to the multiples that the kernel needs.
 type packed struct {
 	rows   int
-	stride int // between rows
-	width  int // of a row, a multiple of lanes
+	stride int // distance between the starts of rows, in numbers
+	width  int // length of a row, a multiple of lanes
 	data   []float64
 }
 
 const (
-	lanes     = 4     // numbers in a vector
-	tileRows  = 4     // rows of a tile, the result of one call of the kernel
+	lanes     = 4     // numbers in one vector register
+	tileRows  = 4     // rows of a tile, which is the result of one call of the kernel
 	tileCols  = 3     // columns of a tile
-	rowsMulti = 4 * 3 // common multiple of both
+	rowsMulti = 4 * 3 // common multiple of tileRows and tileCols
 )
 
 func newPacked(rows, terms int) *packed {
 	p := &packed{rows: rows, width: (min(terms, batch) + lanes - 1) / lanes * lanes}
-	// With a stride of a power of two, rows would share too few sets of the cache.
+	// A row's stride of exactly a power of two would map rows to few sets of the CPU cache.
 	p.stride = p.width + 2*lanes
 	p.data = make([]float64, (rows+rowsMulti-1)/rowsMulti*rowsMulti*p.stride)
 	return p
 }
 
-// between returns PhiPhiᵀ (t×t, upper triangle) for the features of t points.
+// between returns PhiPhiᵀ (t×t, upper triangle), given the features of t points.
 func between(phi []float64, t, features int) []float64 {
 	g := make([]float64, t*t)
 	p := newPacked(t, features)
@@ -42,8 +42,8 @@ func between(phi []float64, t, features int) []float64 {
 	return g
 }
 
-// among returns PhiᵀPhi (M×M, upper triangle) of t points, whose features put computes one
-// by one. It stores only a few of them at once.
+// among returns PhiᵀPhi (M×M, upper triangle) for t points. put must fill phi with the features of
+// point i. among stores the features of only one batch of points at a time.
 func among(t, features int, put func(phi []float64, i int)) []float64 {
 	g := make([]float64, features*features)
 	p := newPacked(features, t)

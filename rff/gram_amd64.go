@@ -4,12 +4,12 @@ package rff
 
 import "golang.org/x/sys/cpu"
 
-// tileGroup is the number of rows that stay in the L2 cache while all other rows pass.
+// tileGroup is the number of rows that stay in the L2 cache while all other rows are read once.
 const tileGroup = 48
 
-// addOuter adds scale times the product of the packed matrix and its transpose to the
-// upper triangle of g (rows×rows, with this stride). It may write any values below the
-// diagonal.
+// addOuter adds scale times the product of the packed matrix and its transpose to the upper
+// triangle of g (rows×rows, with the given stride). The values below the diagonal of g are
+// undefined afterwards.
 func (p *packed) addOuter(g []float64, stride int, scale float64) {
 	if !cpu.X86.HasAVX2 || !cpu.X86.HasFMA {
 		p.addOuterPortable(g, stride, scale)
@@ -28,7 +28,7 @@ func (p *packed) addOuter(g []float64, stride int, scale float64) {
 	}
 }
 
-// place adds scale times the tile at row i, where g begins, and column j.
+// place adds scale times the tile to the matrix at row i and column j. g begins at row i.
 func (p *packed) place(g []float64, stride int, scale float64, tile *[tileRows * tileCols]float64, i, j int) {
 	width := min(tileCols, p.rows-j)
 	for r := range min(tileRows, p.rows-i) {
@@ -39,8 +39,8 @@ func (p *packed) place(g []float64, stride int, scale float64, tile *[tileRows *
 	}
 }
 
-// products fills tile with the inner products of four rows from a with three from b. Each
-// row has four times `vectors` numbers; stride is the distance of rows in bytes.
+// products fills tile with the inner products of four rows from a with three rows from b. Each row
+// has 4·vectors numbers. stride is the distance between rows in bytes.
 //
 //go:noescape
 func products(a, b *float64, stride, vectors int, tile *[tileRows * tileCols]float64)

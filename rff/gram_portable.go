@@ -5,12 +5,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// panel is the number of rows of a Gram matrix that are computed at once. A symmetric
-// product is computed as products of those panels that reach above the diagonal, since
-// gonum's general product is blocked for the caches and its symmetric one is not.
+// panel is the number of rows of a Gram matrix that addOuterPortable computes at once. It computes
+// the symmetric product as general products of panels at and above the diagonal. gonum's general
+// product is blocked for the CPU caches, and its symmetric product is not.
 const panel = 128
 
-// addOuterPortable implements addOuter by gonum.
+// addOuterPortable implements addOuter with gonum.
 func (p *packed) addOuterPortable(g []float64, stride int, scale float64) {
 	for i := 0; i < p.rows; i += panel {
 		rest := p.rows - i

@@ -9,18 +9,18 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// Joint is the distribution of the function of a Posterior at k points together.
-// It is immutable and safe for concurrent use.
+// Joint is the joint normal distribution of the values of a Posterior's function at k points. It is
+// immutable and safe for concurrent use.
 type Joint struct {
 	m          *Map
 	mean       []float64
 	covariance *mat.SymDense
-	along      [][]float64 // Cov(w)·phi(point), M for each point
+	along      [][]float64 // covariance of the weights times phi(point), length M for each point
 }
 
-// Joint returns the joint distribution of phi(x)·w at k >= 1 points (rows of d), which it
-// does not keep. It costs k times PredictGradient and k² products of length t or M. It
-// panics on a wrong length and without points.
+// Joint returns the joint distribution of phi(x)·w at k >= 1 points (rows of d). It does not keep
+// points. It costs k times PredictGradient, and k² inner products of length t or M. It panics on a
+// wrong length and if there are no points.
 func (p *Posterior) Joint(points [][]float64) *Joint {
 	if len(points) == 0 {
 		panic("rff: a joint distribution of no points")
@@ -46,8 +46,8 @@ func (p *Posterior) Joint(points [][]float64) *Joint {
 	return j
 }
 
-// spread returns the covariance of the weights times phi, and a factor of phi whose inner
-// products are the covariances of points.
+// spread returns along, the covariance of the weights times phi. It also returns half, phi
+// multiplied by a triangular factor, from which inner products give the covariances of points.
 func (p *Posterior) spread(phi []float64) (along, half []float64) {
 	along = slices.Clone(phi)
 	scale := p.noise
@@ -70,11 +70,11 @@ func (p *Posterior) spread(phi []float64) (along, half []float64) {
 	return along, half
 }
 
-// Mean returns the k means, a copy.
+// Mean returns a copy of the k means.
 func (j *Joint) Mean() []float64 { return slices.Clone(j.mean) }
 
-// Covariance returns a copy of the covariance of the function between the k points, without
-// the noise of an observation.
+// Covariance returns a copy of the k×k covariance of the function's values, without the noise of an
+// observation.
 func (j *Joint) Covariance() *mat.SymDense {
 	c := mat.NewSymDense(len(j.mean), nil)
 	c.CopySym(j.covariance)
@@ -93,8 +93,8 @@ func (j *Joint) Cross(dst, x []float64) {
 	}
 }
 
-// CrossGradient fills grad (length d) with the gradient at x of the weighted sum of those
-// covariances (weights has length k), in O(k·M). It panics on wrong lengths.
+// CrossGradient fills grad (length d) with the gradient at x of the weighted sum of the covariances
+// that Cross returns. weights has length k. It costs O(k·M) and panics on wrong lengths.
 func (j *Joint) CrossGradient(grad, weights, x []float64) {
 	j.check(weights)
 	s := j.m.borrow(0)

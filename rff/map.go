@@ -11,28 +11,28 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 )
 
-// The kernels with an implemented spectral density.
+// The kernels whose spectral density this package implements.
 const (
 	Matern52 = radial.Matern52
 	SE       = radial.SE // squared exponential
 )
 
-// Seed is the root from which the random frequencies derive.
+// Seed is the root seed from which the random frequencies are derived.
 type Seed = random.Seed
 
-// Spec defines the features to derive.
+// Spec defines the features of a Map.
 type Spec struct {
 	Kernel       string    // Matern52 or SE
 	Features     int       // M: even, at least 2
 	Lengthscales []float64 // one per encoded coordinate, positive and finite
-	Basis        string    // one of the bases; "" is DefaultBasis
+	Basis        string    // one of the bases below; "" means DefaultBasis
 
-	// Constant is the value of a further feature that is the same at all points; 0 adds
-	// none. Its weight represents an unknown level of the function.
+	// Constant is the value of one additional feature that is the same at all points. 0 adds no
+	// such feature. The weight of this feature represents an unknown level of the function.
 	Constant float64
 }
 
-// count returns the number of features with the constant one.
+// count returns the number of features, including the constant one.
 func (s Spec) count() int {
 	if s.Constant == 0 {
 		return s.Features
@@ -78,25 +78,25 @@ func (s Spec) basis() string {
 	return s.Basis
 }
 
-// Map is a feature map phi from d coordinates to M features with
-// phi(x)·phi(x) = 1 and phi(x)·phi(y) near the kernel k(x, y). A constant feature is the
-// last one and is part of M; it increases both products by its square. A Map is
-// immutable and safe for concurrent use.
+// Map is a feature map phi from d coordinates to M features, with phi(x)·phi(x) = 1 and
+// phi(x)·phi(y) close to the kernel k(x, y). The constant feature, if there is one, comes last and
+// counts towards M; it adds its square to both products. A Map is immutable and safe for concurrent
+// use.
 type Map struct {
 	dim         int
 	features    int // M
-	varying     int // features that are not constant
+	varying     int // number of features without the constant one
 	constant    float64
 	frequencies []float64      // rows of dim, row-major
 	phases      []float64      // one per frequency in the basis RandomPhase, else nil
 	amplitude   float64        // sqrt(2/varying)
-	waves       *fourier.Waves // of the frequencies
-	square      *fourier.Sum   // in the basis RandomPhase, the sum of squared cosines less varying/2
+	waves       *fourier.Waves // cosines and sines of the frequencies
+	square      *fourier.Sum   // in the basis RandomPhase, the sum of squared cosines minus varying/2; else nil
 	scratch     *sync.Pool
 }
 
-// NewMap derives the features of spec from seed. The frequencies are the same
-// bits on every machine.
+// NewMap returns the features of spec, with frequencies derived from seed. The frequencies have the
+// same bits on every machine.
 func NewMap(seed Seed, spec Spec) (*Map, error) {
 	if err := spec.validate(); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func NewMap(seed Seed, spec Spec) (*Map, error) {
 	return m, nil
 }
 
-// prepare sets the fields that depend on the frequencies.
+// prepare sets the fields that are computed from the frequencies and phases.
 func (m *Map) prepare() {
 	m.waves = fourier.NewWaves(m.dim, m.frequencies)
 	if m.phases != nil {
@@ -122,7 +122,7 @@ func (m *Map) prepare() {
 	}
 }
 
-// Rescaled returns the map whose lengthscales are those of m times the given factors, one for
+// Rescaled returns a map whose lengthscales are those of m times the given factors, one factor for
 // each coordinate. It takes much less time than NewMap.
 func (m *Map) Rescaled(factors []float64) (*Map, error) {
 	if len(factors) != m.dim {
@@ -147,17 +147,17 @@ func (m *Map) Features() int { return m.features }
 // Dim returns d, the number of coordinates of a point.
 func (m *Map) Dim() int { return m.dim }
 
-// Frequencies returns a copy of the frequencies, row-major with d columns: M
-// rows in the basis RandomPhase, M/2 in the others.
+// Frequencies returns a copy of the frequencies, row-major with d columns. It has M rows in the
+// basis RandomPhase and M/2 rows in the other bases, without the constant feature.
 func (m *Map) Frequencies() []float64 { return slices.Clone(m.frequencies) }
 
-// Phases returns a copy of the M phases of the basis RandomPhase, in [0, 2 pi),
-// and nil for the others.
+// Phases returns a copy of the M phases of the basis RandomPhase, in [0, 2 pi). It returns nil for
+// the other bases.
 func (m *Map) Phases() []float64 { return slices.Clone(m.phases) }
 
-// Phi fills dst (length M, allocated if nil) with the features of x (length d) and returns it.
-// Frequency i gives features 2i and 2i+1, its cosine and its sine, and in the basis RandomPhase
-// feature i. A constant feature is the last. It panics on a wrong length.
+// Phi fills dst (length M, allocated if nil) with the features of x (length d) and returns dst.
+// Features 2i and 2i+1 are the cosine and the sine of frequency i. In the basis RandomPhase,
+// feature i belongs to frequency i. The constant feature is the last. Phi panics on a wrong length.
 func (m *Map) Phi(dst, x []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, m.features)
@@ -178,8 +178,8 @@ func (m *Map) Phi(dst, x []float64) []float64 {
 	return dst
 }
 
-// pullBack fills grad with the gradient at x of phi(x)·w for fixed w, from phi = phi(x). The
-// given features save the cosines.
+// pullBack fills grad with the gradient at x of phi(x)·w for fixed w. The argument phi must be
+// phi(x), which saves the evaluation of cosines.
 func (m *Map) pullBack(grad, w, phi, x []float64) {
 	clear(grad)
 	if m.phases != nil {
@@ -194,10 +194,10 @@ func (m *Map) pullBack(grad, w, phi, x []float64) {
 	}
 }
 
-// gather returns Phiᵀ·values (length M) for the points, row-major with d columns and already
-// prepared as waves. A product s·x is symmetric, so that the sums over points at each
-// frequency are sums of waves whose frequencies are the points. gather therefore neither
-// computes nor stores features.
+// gather returns Phiᵀ·values (length M) for points, which are row-major with d columns. prepared
+// holds the waves of the same points. The product s·x of a frequency s and a point x is symmetric.
+// Therefore a sum over points at one frequency is a sum of waves that has the points as its
+// frequencies, and gather neither computes nor stores features.
 func (m *Map) gather(points []float64, prepared *fourier.Waves, values []float64) []float64 {
 	count := len(values)
 	weights := make([]float64, 2*count)
@@ -237,7 +237,7 @@ func (m *Map) gather(points []float64, prepared *fourier.Waves, values []float64
 	return w
 }
 
-// rows returns the features of the points one after the other, M each.
+// rows returns the features of the points in one slice, M numbers for each point.
 func (m *Map) rows(points [][]float64) []float64 {
 	phi := make([]float64, len(points)*m.features)
 	for i, x := range points {
@@ -255,10 +255,10 @@ func (m *Map) checkLengths(what string, length int, x []float64) {
 	}
 }
 
-// workspace is memory of a prediction, which later predictions reuse.
+// workspace is the memory of one prediction; later predictions reuse it.
 type workspace struct{ phi, solved, cross []float64 }
 
-// borrow returns a workspace for M features and t observations.
+// borrow returns a workspace for M features and t observations; the caller returns it to m.scratch.
 func (m *Map) borrow(t int) *workspace {
 	s := m.scratch.Get().(*workspace)
 	if s.phi == nil {

@@ -10,15 +10,15 @@ import (
 //
 //	phi_i(x) = cos(s_i·x + b_i) / sqrt(sum over j of cos(s_j·x + b_j)²),
 //
-// which is sqrt(2/M) cos(s_i·x + b_i) scaled to unit norm, as in the code that
-// Dai, Low and Jaillet (2020) published. Both sums are sums of waves in x, since a squared
-// cosine is half a constant plus half a wave of twice the frequency.
+// which is sqrt(2/M) cos(s_i·x + b_i) scaled to unit norm, as in the published code of Dai, Low and
+// Jaillet (2020). The numerator of a function phi·w and the squared norm are both sums of waves in
+// x, because a squared cosine is 1/2 plus half a cosine of twice the frequency.
 
-// leastSquare is the minimum squared norm, for points at which all cosines nearly vanish.
-// These exist only with very few features.
+// leastSquare is a lower bound of the squared norm, for points at which all cosines nearly vanish.
+// Such points exist only with very few features.
 const leastSquare = 1e-12
 
-// shifted fills dst with phi(x) of the basis RandomPhase.
+// shifted fills dst with phi(x) in the basis RandomPhase.
 func (m *Map) shifted(dst, x []float64) {
 	square := 0.0
 	for i := range dst {
@@ -39,8 +39,8 @@ func (m *Map) phase(i int, x []float64) float64 {
 	return phase
 }
 
-// pullBackShifted is pullBack for the basis RandomPhase. The factor w_i - value phi_i is the
-// derivative by cosine i, including that of the norm.
+// pullBackShifted is pullBack for the basis RandomPhase. The factor w_i - value·phi_i is the
+// derivative of phi·w by cosine i, up to the scale; it includes the derivative of the norm.
 func (m *Map) pullBackShifted(grad, w, phi, x []float64) {
 	value, square := 0.0, 0.0
 	for i, v := range phi {
@@ -57,7 +57,7 @@ func (m *Map) pullBackShifted(grad, w, phi, x []float64) {
 	}
 }
 
-// squares returns the sum of squared cosines as waves, without its constant M/2.
+// squares returns the sum over j of cos(s_j·x + b_j)² minus its constant M/2, as a sum of waves.
 func squares(dim int, frequencies, phases []float64) *fourier.Sum {
 	doubled := make([]float64, len(frequencies))
 	for i, s := range frequencies {
@@ -71,12 +71,12 @@ func squares(dim int, frequencies, phases []float64) *fourier.Sum {
 	return fourier.NewWaves(dim, doubled).Sum(weights)
 }
 
-// squareOf returns the sum of squared cosines from its waves, by adding the constant.
+// squareOf returns the sum of squared cosines, given the value of its waves (see squares).
 func (m *Map) squareOf(waves float64) float64 {
 	return max(float64(m.varying)/2+waves, leastSquare)
 }
 
-// numerator returns the sum over i of w_i cos(s_i·x + b_i) as waves.
+// numerator returns the sum over i of w_i cos(s_i·x + b_i) as a sum of waves.
 func (m *Map) numerator(w []float64) *fourier.Sum {
 	weights := make([]float64, 2*len(w))
 	for i, b := range m.phases {

@@ -18,32 +18,35 @@ var ErrNotFinite = errors.New("observation is not finite")
 //
 //	Sigma = PhiᵀPhi + (noise/v) I,  w | y ~ N(Sigma⁻¹Phiᵀy, noise Sigma⁻¹)
 //
-// (Dai, Low and Jaillet 2020, equations 2 and 3, there with v = 1). For t < M, the dual
-// form, it factorises the t×t matrix PhiPhiᵀ + (noise/v) I instead and draws by
-// Matheron's rule, which gives the same distribution at O(t² + tM) per draw. From t = M
-// on, the primal form, its memory is O(M²) for any number of observations. A Posterior
-// is immutable and safe for concurrent use.
+// (Dai, Low and Jaillet 2020, equations 2 and 3, with v = 1 in the paper). Phi has one row phi(x)
+// for each observation. The model has two forms:
+//
+//   - dual, for t < M: it factorises the t×t matrix PhiPhiᵀ + (noise/v) I and draws by Matheron's
+//     rule, which gives the same distribution in O(t² + tM) per draw.
+//   - primal, for t >= M: it factorises Sigma, and its memory is O(M²) for any t.
+//
+// A Posterior is immutable and safe for concurrent use.
 type Posterior struct {
 	m        *Map
 	v, noise float64
 	count    int     // t
-	u        *factor // of the t×t matrix when dual, else of Sigma
+	u        *factor // factor of PhiPhiᵀ + (noise/v) I in the dual form, and of Sigma in the primal
 	mean     []float64
-	dual     *dualForm // nil when primal
-	moment   []float64 // Phiᵀy when primal
+	dual     *dualForm // nil in the primal form
+	moment   []float64 // Phiᵀy in the primal form, else nil
 }
 
-// dualForm holds the data of the dual form. Posteriors that Extend has derived from each
-// other share the rows.
+// dualForm holds the data of the dual form. A Posterior and those that Extend derives from it share
+// the rows.
 type dualForm struct {
 	rows [][]float64 // Phi: t rows of M
 	y    []float64   // t
 }
 
-// NewPosterior conditions the model on observations y (length t >= 1) at the
-// points x (t rows of d). v is the prior variance of the weights, and of the function at
-// every point. noise is the variance of an observation's error. Both must be positive. The
-// inputs are not kept.
+// NewPosterior conditions the model on observations y (length t >= 1) at the points x (t rows of
+// d). v is the prior variance of each weight. It is also the prior variance of the function at every
+// point, unless m has a constant feature. noise is the variance of an observation's error. Both must
+// be positive. NewPosterior does not keep x and y.
 func NewPosterior(m *Map, x [][]float64, y []float64, v, noise float64) (*Posterior, error) {
 	return newPosterior(m, x, y, v, noise, len(x) < m.features)
 }
@@ -73,7 +76,7 @@ func newPosterior(m *Map, x [][]float64, y []float64, v, noise float64, dual boo
 	return p, nil
 }
 
-// setMean computes the mean from the factor and the outputs.
+// setMean computes the posterior mean from the factor and the outputs.
 func (p *Posterior) setMean() {
 	if p.dual == nil {
 		p.mean = slices.Clone(p.moment)
@@ -100,7 +103,7 @@ func (f *dualForm) products(dst, w []float64) {
 	}
 }
 
-// borrow returns memory for a prediction.
+// borrow returns memory for one prediction; the caller returns it to p.m.scratch.
 func (p *Posterior) borrow() *workspace {
 	if p.dual == nil {
 		return p.m.borrow(0)
@@ -126,7 +129,7 @@ func (p *Posterior) Predict(x []float64) (mean, variance float64) {
 	return linalg.Dot(s.phi, p.mean), p.variance(s)
 }
 
-// variance returns the posterior variance at the point whose features are in s.
+// variance returns the posterior variance at the point whose features are in s.phi.
 func (p *Posterior) variance(s *workspace) float64 {
 	if p.dual != nil {
 		p.dual.products(s.cross, s.phi)
@@ -138,15 +141,15 @@ func (p *Posterior) variance(s *workspace) float64 {
 	return p.noise * linalg.Dot(s.solved, s.solved)
 }
 
-// PredictGradient also fills the gradients of the mean and of the variance at x
-// (length d each).
+// PredictGradient returns the same as Predict. It also fills meanGradient and varianceGradient
+// (length d each) with the gradients of mean and variance at x.
 func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64) {
 	s := p.borrow()
 	defer p.m.scratch.Put(s)
 	p.m.Phi(s.phi, x)
 	variance = p.variance(s)
-	// The variance is phiᵀC phi, so its gradient is twice that of phi·w with fixed
-	// w = C phi.
+	// The variance is phiᵀC phi with the covariance C of the weights. Its gradient is therefore
+	// twice the gradient of phi·w for fixed w = C phi.
 	if p.dual != nil {
 		copy(s.solved, s.phi)
 		p.u.back(s.cross)
@@ -167,7 +170,7 @@ func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64)
 	return linalg.Dot(s.phi, p.mean), variance
 }
 
-// Weights returns a draw of w, length M.
+// Weights returns a draw of w (length M) from the posterior.
 func (p *Posterior) Weights(rng *rand.Rand) []float64 {
 	z := make([]float64, p.normals())
 	for i := range z {
@@ -176,7 +179,7 @@ func (p *Posterior) Weights(rng *rand.Rand) []float64 {
 	return p.transform(z)
 }
 
-// normals returns the number of standard normal numbers that a draw needs.
+// normals returns the number of standard normal numbers that transform needs.
 func (p *Posterior) normals() int {
 	if p.dual != nil {
 		return p.m.features + p.count
@@ -184,7 +187,8 @@ func (p *Posterior) normals() int {
 	return p.m.features
 }
 
-// transform converts standard normal numbers to a draw of w. It alters z.
+// transform converts independent standard normal numbers z to a posterior draw of w. It overwrites
+// z.
 func (p *Posterior) transform(z []float64) []float64 {
 	if p.dual != nil {
 		return p.matheron(z[:p.m.features:p.m.features], z[p.m.features:])
@@ -197,8 +201,9 @@ func (p *Posterior) transform(z []float64) []float64 {
 	return z
 }
 
-// matheron converts a prior draw of the weights to a posterior draw by the residuals at the
-// observations, with draws of their errors. It alters both arguments.
+// matheron converts a prior draw of the weights to a posterior draw by Matheron's rule. It corrects
+// the prior draw by the residuals at the observations, each with a draw of its error. prior and
+// errors hold standard normal numbers, and matheron overwrites both.
 func (p *Posterior) matheron(prior, errors []float64) []float64 {
 	scale, sd := math.Sqrt(p.v), math.Sqrt(p.noise)
 	for i := range prior {

@@ -2,12 +2,12 @@ package rff
 
 import "math"
 
-// The quantiles below follow the same rules as frequency.go, so that they have the same bits
-// on every processor.
+// The functions below follow the rules of frequency.go, so their results have the same bits on
+// every processor.
 
-// The coefficients of Wichura, "Algorithm AS 241: The Percentage Points of the
-// Normal Distribution" (Applied Statistics 37, 1988), PPND16; relative error
-// about 1e-16. Numerator and denominator, constant term first.
+// The coefficients of the algorithm PPND16 of Wichura, "Algorithm AS 241: The Percentage Points of
+// the Normal Distribution" (Applied Statistics 37, 1988), with a relative error of about 1e-16. Top
+// is a numerator and Bottom its denominator; the constant term comes first.
 var (
 	centralTop = [8]float64{
 		3.3871328727963666080e0, 1.3314166789178437745e2, 1.9715909503065514427e3, 1.3731693765509461125e4,
@@ -63,10 +63,12 @@ func polynomial(coefficients *[8]float64, x float64) float64 {
 	return sum
 }
 
-// studentQuantile returns the inverse, for u in (0, 1), of the distribution function of
-// sqrt(chi2/5) with five degrees of freedom; compare studentScale.
+// studentQuantile returns the quantile at u in (0, 1) of sqrt(chi2/5), where chi2 has the
+// chi-squared distribution with five degrees of freedom. studentScale draws from the same
+// distribution.
 func studentQuantile(u float64) float64 {
-	// Doubles below 1 have quantiles below 5, and 60 bisections determine the last bit.
+	// For every float64 u below 1 the quantile is below 5, and 60 bisections determine its last
+	// bit.
 	low, high := 0.0, 8.0
 	for range 60 {
 		middle := low + float64((high-low)/2)
@@ -79,9 +81,9 @@ func studentQuantile(u float64) float64 {
 	return high
 }
 
-// studentDistribution returns P(5/2, 5x²/2), the regularised incomplete gamma
-// function, by its series (Abramowitz and Stegun 6.5.29):
-// z^a e^-z / Gamma(a+1) (1 + z/(a+1) + z²/((a+1)(a+2)) + ...).
+// studentDistribution returns the distribution function of sqrt(chi2/5) at x. It equals the
+// regularised incomplete gamma function P(a, z) with a = 5/2 and z = 5x²/2, computed by its series
+// (Abramowitz and Stegun 6.5.29): z^a e^-z / Gamma(a+1) (1 + z/(a+1) + z²/((a+1)(a+2)) + ...).
 func studentDistribution(x float64) float64 {
 	z := float64(x*x) * 2.5
 	term, sum := 1.0, 1.0
@@ -94,10 +96,10 @@ func studentDistribution(x float64) float64 {
 	return float64(float64(z*z)*math.Sqrt(z)) * exponential(-z) / gamma * sum
 }
 
-// exponential returns e^x for |x| below 700, within a few units in the last place.
+// exponential returns e^x for |x| below 700, with an error of a few units in the last place.
 func exponential(x float64) float64 {
-	// ln 2 in two parts, the first with 32 trailing zeros, so that its product
-	// with an exponent is exact.
+	// ln 2 is split into two parts. The first ends with 32 zero bits, so its product with an
+	// integer exponent is exact.
 	const ln2High, ln2Low = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 	exponent := math.Floor(float64(x/math.Ln2) + 0.5)
 	r := x - float64(exponent*ln2High) - float64(exponent*ln2Low)

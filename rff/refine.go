@@ -9,34 +9,34 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// Refined is a projection with further points, which all have the same weight. With E the
-// features of the further points and `also` the values there, it minimises
+// Refined is a projection with additional points, which all have the same weight. E has one row of
+// features for each additional point, and `also` holds the values there. The weights w minimise
 //
 //	|Phi w - values|² + weight |E w - also|² + ridge |w|²
 //
-// With many coordinates a projection fits a function on average and misses its maximum,
-// which is the only part that a maximiser needs. Further points correct that: the
-// function's maximiser, points around it, and, in a few rounds, the maximiser of the
-// projection, where its values are too high. In BenchmarkSharedBasis the loss of the
-// projection's maximiser falls to about a third at six and at twenty coordinates, and to
-// a fifth at twelve (M = 1000).
+// With many coordinates a projection fits a function on average but misses its maximum, which is
+// the only part that a maximiser needs. Additional points correct that: the maximiser of the
+// function, points around it, and in a few rounds the maximiser of the projection, where the
+// projection is too high. Call loss the amount by which the function at the projection's maximiser
+// is below its maximum. In BenchmarkSharedBasis the loss falls to about a third at six and at
+// twenty coordinates, and to a fifth at twelve (M = 1000).
 type Refined struct {
 	p      *Projection
 	weight float64
-	base   []float64 // the weights without further points
+	base   []float64 // the weights without additional points
 	points []furtherPoint
 }
 
-// furtherPoint is one row of E, with A = PhiᵀPhi + ridge I.
+// furtherPoint is one row of E. A stands for PhiᵀPhi + ridge I.
 type furtherPoint struct {
 	phi      []float64
 	along    []float64 // A⁻¹ phi
-	products []float64 // of along with the rows up to this one
-	rest     float64   // residual of the projection without further points
+	products []float64 // inner products of along with the phi of all points up to this one
+	rest     float64   // residual at this point of the projection without additional points
 }
 
-// Refine projects the values like Project. Add then adds further points. It panics on a wrong
-// length.
+// Refine projects the values like Project. Call Add on the result to add points, each with this
+// weight. Refine panics on a wrong length of values.
 func (p *Projection) Refine(values []float64, weight float64) (*Refined, error) {
 	if !(weight > 0) || math.IsInf(weight, 1) {
 		return nil, fmt.Errorf("weight %g of further points: must be positive and finite", weight)
@@ -44,8 +44,8 @@ func (p *Projection) Refine(values []float64, weight float64) (*Refined, error) 
 	return &Refined{p: p, weight: weight, base: p.Project(values)}, nil
 }
 
-// Add adds a further point x (length d), of which only the features are stored, and the value
-// there. It costs one solve, O(M²) from M points on.
+// Add adds the point x (length d) and the value there; it stores only the features of x. It costs
+// one solve, which is O(M²) if the projection has at least M points.
 func (r *Refined) Add(x []float64, value float64) error {
 	if err := checkObservations(r.p.m, [][]float64{x}, []float64{value}); err != nil {
 		return err
@@ -61,8 +61,8 @@ func (r *Refined) Add(x []float64, value float64) error {
 	return nil
 }
 
-// Weights returns the weights (length M), for k further points in O(k³ + kM). By the lemma of
-// Woodbury they are base + A⁻¹Eᵀ (EA⁻¹Eᵀ + I/weight)⁻¹ rest. It returns an error if rounding
+// Weights returns the weights (length M), in O(k³ + kM) for k additional points. By the Woodbury
+// identity they are base + A⁻¹Eᵀ (EA⁻¹Eᵀ + I/weight)⁻¹ rest. Weights returns an error if rounding
 // errors prevent the factorisation.
 func (r *Refined) Weights() ([]float64, error) {
 	k := len(r.points)

@@ -10,19 +10,19 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Constants of candidates, and of the starts that are chosen from them.
+// Constants of the candidates, and of the starting points that are chosen from them.
 const (
-	nearUsed     = 5 // largest number of near designs that are used
-	nearShare    = 4 // one candidate in nearShare perturbs a near design
-	nearStarts   = 8 // one search in nearStarts starts around a near design
+	nearUsed     = 5 // largest number of near designs used
+	nearShare    = 4 // one candidate in nearShare is a perturbed near design
+	nearStarts   = 8 // one search in nearStarts starts at a near design or a perturbation of one
 	minScale     = 0.003
 	largestScale = 0.3
 	selectivity  = 3.0 // inverse temperature, in standard deviations of the candidates' values
 )
 
-// candidates returns the near designs, perturbations of them, and designs spread over the space.
-// Their number is count plus that of the near designs. The first around of them are near designs or
-// perturbations.
+// candidates returns count+len(near) designs, with at most nearUsed near ones: the near designs,
+// perturbations of them, and designs spread over the space. The first `around` of them are near
+// designs or perturbations.
 func candidates(space *task.Space, count int, near [][]float64, rng *rand.Rand) (all *points, around int) {
 	near = near[:min(len(near), nearUsed)]
 	all = newPoints(count+len(near), space.Dim())
@@ -50,8 +50,8 @@ func candidates(space *task.Space, count int, near [][]float64, rng *rand.Rand) 
 	return all, around
 }
 
-// place writes the encoding of the design at u to x, which is zero. u has one number in [0, 1) per
-// parameter.
+// place writes the encoding of the design at u to x, which must be zero. u has one number in [0, 1)
+// per parameter.
 func place(blocks []task.Block, x, u []float64) {
 	for i, block := range blocks {
 		if block.Kind == task.Categorical {
@@ -63,10 +63,10 @@ func place(blocks []task.Block, x, u []float64) {
 	}
 }
 
-// Place returns the encoding of the design at u, which has one number in [0, 1) per parameter. The
-// choices of a categorical take equal parts of [0, 1), other parameters the parts that Decode gives
-// them. For a uniform u the design has the distribution of [Sample]. If designs are listed, Place
-// returns the nearest listed design instead.
+// Place returns the encoding of the design at u, which has one number in [0, 1) per parameter. Each
+// choice of a categorical parameter corresponds to an equal part of [0, 1). For other parameters
+// the parts are those of Decode. If u is uniform, the design has the distribution of [Sample]. If
+// the task lists its designs, Place returns the nearest listed design.
 func Place(space *task.Space, u []float64) []float64 {
 	x := make([]float64, space.Dim())
 	place(space.Blocks(), x, u)
@@ -74,10 +74,10 @@ func Place(space *task.Space, u []float64) []float64 {
 	return x
 }
 
-// Sample returns the encoding of a design drawn uniformly. Every choice of a categorical and every
-// value of an int, or of another parameter with finitely many numbers, is equally likely. Floats
-// are uniform; on log scale, floats and ints are uniform in their logarithms. Every listed design
-// is equally likely.
+// Sample returns the encoding of a design drawn uniformly. Every choice of a categorical parameter
+// is equally likely, and so is every value of an int or another parameter with finitely many
+// values. Floats are uniform. With log scale, the logarithms of floats and ints are uniform. If the
+// task lists its designs, every listed design is equally likely.
 func Sample(space *task.Space, rng *rand.Rand) []float64 {
 	x := make([]float64, space.Dim())
 	if l := space.Listing(); l != nil && !l.Absent() {
@@ -91,8 +91,8 @@ func Sample(space *task.Space, rng *rand.Rand) []float64 {
 	return x
 }
 
-// perturb changes about half the parameters of x, at least one: numbers by normal steps of a random
-// size, categories to a random choice.
+// perturb changes each parameter of x with probability one half, and at least one. Numbers change
+// by a normal step of random size, and categories change to a random choice.
 func perturb(space *task.Space, blocks []task.Block, x []float64, rng *rand.Rand) {
 	scale := minScale * math.Pow(largestScale/minScale, rng.Float64())
 	always := rng.IntN(len(blocks))
@@ -111,10 +111,10 @@ func perturb(space *task.Space, blocks []task.Block, x []float64, rng *rand.Rand
 	space.Snap(x)
 }
 
-// starts returns the indices of up to count starting points: the best one, and others at random.
-// Their probabilities grow exponentially in their values, so that not all lie on the same hill.
-// Points around near designs have high values but few hills, so only one search in nearStarts
-// starts there.
+// starts returns the indices of up to count starting points: the best candidate, and others at
+// random. Their probabilities grow exponentially with their values. Randomness spreads the starting
+// points over several hills. Candidates around near designs have high values but lie on few hills,
+// so only one search in nearStarts starts there.
 func starts(all *points, around, count int, rng *rand.Rand) []int {
 	keys := selectionKeys(all.values, rng)
 	keys[all.best()] = math.Inf(1)
@@ -139,8 +139,9 @@ func starts(all *points, around, count int, rng *rand.Rand) []int {
 	return chosen
 }
 
-// selectionKeys returns keys whose k largest are a sample without replacement from exp(selectivity
-// · standardised value): the Gumbel trick.
+// selectionKeys returns one random key per value. The candidates with the k largest keys are a
+// sample without replacement, with weights exp(selectivity · standardised value) (the Gumbel
+// trick).
 func selectionKeys(values []float64, rng *rand.Rand) []float64 {
 	usable := func(v float64) bool { return !math.IsInf(v, 0) }
 	count, mean, square := 0.0, 0.0, 0.0

@@ -6,24 +6,24 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Climb returns the end of a Maximizer's local search from x, and the value of f there. The search
-// uses gradients for floats and neighbours for other parameters. x is the encoding of a design and
-// is not altered. The result is another one, no worse except by rounding. If ctx ends before, Climb
-// returns the best so far.
+// Climb runs a Maximizer's local search from x, the encoding of a design. It returns the design at
+// which the search ends, in a new slice, and the value of f there. The search uses gradients for
+// floats and neighbours for other parameters. Up to rounding, the result is no worse than x. If ctx
+// ends first, Climb returns the best design so far.
 func Climb(ctx context.Context, space *task.Space, f Function, x []float64) (top []float64, value float64) {
 	s := newSearch(newNeighbours(space), x, finite(f.Value(x)))
 	s.finish(ctx, f)
 	return s.x(), s.value()
 }
 
-// betweenLooks is the number of gradients between Ascend's checks of its context.
+// betweenLooks is the number of gradients after which Ascend checks its context again.
 const betweenLooks = 8
 
-// Ascend climbs from x, which is not altered, on some coordinates of the unit cube. It stops after
-// about the given number of gradients, or when they lead no further. It returns the last point and
-// the value of f there. If ctx ends before, it returns the best so far.
+// Ascend climbs from x on the given coordinates of the unit cube, and does not alter x. It stops
+// after about the given number of gradients, or when gradients find no better point. It returns the
+// last point and the value of f there. If ctx ends first, it returns the best point so far.
 //
-// It is for functions of several designs at once, whose coordinates do not belong to one space.
+// It is for functions of several designs at once, whose coordinates do not form a single space.
 func Ascend(ctx context.Context, f Function, x []float64, coordinates []int, gradients int) (top []float64, value float64) {
 	a := newAscent(coordinates, len(x))
 	a.start(x, finite(f.Value(x)))

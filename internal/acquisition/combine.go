@@ -2,8 +2,8 @@ package acquisition
 
 import "slices"
 
-// Sum returns the sum of functions. For logarithms, such as LogEI and LogFeasibility, that is the
-// logarithm of the product. The sum of no functions is 0.
+// Sum returns the sum of functions. For logarithms of functions, such as LogEI and LogFeasibility,
+// it is the logarithm of their product. Without arguments it returns the function 0.
 func Sum(fs ...Function) Function { return &sum{fs: slices.Clone(fs)} }
 
 var _ Batch = (*sum)(nil)

@@ -5,20 +5,20 @@ import (
 	"math"
 )
 
-// Mean returns the posterior mean.
+// Mean returns the acquisition function that equals the posterior mean.
 func Mean(p Predictor) Function { return &scored{p: p, by: bound{}} }
 
-// UCB returns the upper confidence bound mean + sqrt(beta)·sd: Srinivas et al.,
-// "Gaussian Process Optimization in the Bandit Setting: No Regret and
-// Experimental Design" (ICML 2010), algorithm 1. It panics when beta is negative
-// or NaN.
+// UCB returns the upper confidence bound mean + sqrt(beta)·sd (Srinivas et al., "Gaussian Process
+// Optimization in the Bandit Setting: No Regret and Experimental Design", ICML 2010, algorithm 1).
+// It panics if beta is negative or NaN.
 func UCB(p Predictor, beta float64) Function {
 	return &scored{p: p, by: bound{rootOf(beta)}}
 }
 
-// LCB returns the lower confidence bound mean - sqrt(beta)·sd, to be maximised like all functions
-// here: its maximiser is good even under pessimistic assumptions. (The bound with which a minimiser
-// explores is the UCB of the negated process.) It panics when beta is negative or NaN.
+// LCB returns the lower confidence bound mean - sqrt(beta)·sd. Like all functions here it is to be
+// maximised, and its maximiser is a design that is good even under pessimistic assumptions. (An
+// optimiser that minimises explores with another bound: the UCB of the negated process.) LCB panics
+// if beta is negative or NaN.
 func LCB(p Predictor, beta float64) Function {
 	return &scored{p: p, by: bound{-rootOf(beta)}}
 }
@@ -30,7 +30,7 @@ func rootOf(beta float64) float64 {
 	return math.Sqrt(beta)
 }
 
-// bound is the mean plus a number of standard deviations.
+// bound is the mean plus a number of standard deviations, as a score.
 type bound struct{ deviations float64 }
 
 func (b bound) value(mean, sd float64) float64 { return mean + b.deviations*sd }

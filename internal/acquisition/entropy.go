@@ -7,36 +7,36 @@ import (
 	"github.com/fbo-node/fbo/internal/normal"
 )
 
-// LogGain returns the acquisition function of max-value entropy search: the logarithm of the
-// information, in nats, that the outcome of an evaluation contains about the value y* of the
-// optimum. optima are samples of y*, in the units of p, at least one; the gain is the average over
-// them. With limits, y* is the largest value among the designs that satisfy them all. -Inf means
-// that in this sample no design does, so that only the limits contain information.
+// LogGain returns the acquisition function of max-value entropy search. It is the logarithm of the
+// information gain, in nats, that an outcome at x would have about the optimal value y*. optima
+// holds samples of y* in the units of p, at least one; the gain is averaged over them. With limits,
+// y* is the largest value among the designs that satisfy all limits. A sample of -Inf means that no
+// design satisfies them in this sample, so that only the limits contain information.
 //
-// Given y*, an outcome lies outside the box in which the objective exceeds y* and all limits are
-// satisfied. Let M be the probability of the box and Z = 1 - M. For an output that lies in the box
-// from a to b, in standard deviations from its mean, let m = Φ(b) - Φ(a) and e = aφ(a) - bφ(b).
-// Then
+// Given y*, an outcome cannot lie in the box in which the objective exceeds y* and all limits are
+// satisfied. Let M be the predicted probability of the box, and Z = 1 - M. Let a and b be the lower
+// and upper bound of the box for one output, in standard deviations from its mean. With m = Φ(b) -
+// Φ(a) and e = aφ(a) - bφ(b), the gain is
 //
 //	gain = -ln Z + M/(2Z)·Σ e/m
 //
-// over all outputs, which are independent. That is the entropy of a normal distribution minus that
-// of the same distribution outside the box. Without limits it is equation 6 of Wang and Jegelka,
-// "Max-value Entropy Search for Efficient Bayesian Optimization" (ICML 2017). With limits it is the
-// acquisition function of Perrone et al., "Constrained Bayesian Optimization with Max-Value Entropy
-// Search" (2019), also for limits on both sides.
+// where the sum is over all outputs, which are independent. The gain is the entropy of a normal
+// distribution minus the entropy of the same distribution outside the box. Without limits it is
+// equation 6 of Wang and Jegelka, "Max-value Entropy Search for Efficient Bayesian Optimization"
+// (ICML 2017). With limits it is the acquisition function of Perrone et al., "Constrained Bayesian
+// Optimization with Max-Value Entropy Search" (2019), extended to outputs with two limits.
 //
-// The logarithm has the same maximiser, and has a slope where M underflows, as it does everywhere
-// while the known outcomes are far from the limits. The gain itself can be negative with two or
-// more narrow limits on both sides: a normal distribution without its middle is wider. There the
-// function is the gain minus 1e9, below the logarithms of all gains above exp(-1e9).
+// The logarithm has the same maximiser as the gain. It also has a gradient where M underflows,
+// which happens everywhere as long as the known outcomes are far from the limits. The gain itself
+// can be negative if two or more outputs have two narrow limits, because a normal distribution
+// without its middle is wider. There the function returns the gain minus 1e9, which is less than
+// the logarithm of any gain above exp(-1e9).
 //
-// The outcome of a limit with Noise counts as a number with that noise, although no number is
-// observed for a truth value.
+// A limit with Noise is treated as a number with that noise. For a boolean output this is an
+// approximation, because its evaluation measures no number.
 //
-// An output without variance contains no information. A mean of more than 37 deviations above a
-// sample of y* counts as if it were 37 above. LogGain panics without a sample.
-// sample of y* counts as if it were 37 above. LogGain panics without a sample.
+// An output without variance contains no information. If the mean is more than 37 standard
+// deviations above a sample of y*, it counts as 37 above. LogGain panics if optima is empty.
 func LogGain(p Predictor, optima []float64, limits ...Limit) Function {
 	if len(optima) == 0 {
 		panic("acquisition: LogGain needs at least one sampled optimum")
@@ -45,8 +45,8 @@ func LogGain(p Predictor, optima []float64, limits ...Limit) Function {
 }
 
 const (
-	belowLogs = -1e9 // added to gains; a float64 still distinguishes gains with it
-	certain   = 37.0 // deviations beyond which Φ underflows, and with it Z
+	belowLogs = -1e9 // added to gains that are not positive; a float64 still distinguishes gains with it
+	certain   = 37.0 // standard deviations at which Φ, and with it Z, is near underflow
 )
 
 type gain struct {
@@ -95,7 +95,7 @@ func (g *gain) Gradient(grad, x []float64) float64 {
 	return value
 }
 
-// slopeOfSD returns the slope of a deviation; as elsewhere, 0 if the deviation is 0.
+// slopeOfSD converts a derivative of the variance to that of the standard deviation; 0 if sd is 0.
 func slopeOfSD(ofVariance, sd float64) float64 {
 	if sd == 0 {
 		return 0
@@ -103,12 +103,12 @@ func slopeOfSD(ofVariance, sd float64) float64 {
 	return ofVariance / (2 * sd)
 }
 
-// portion is the part of the distribution of one or more outputs that lies in the box.
+// portion is the probability of the box for one output or several, with the terms of the gain.
 type portion struct {
-	log   float64 // of the probability, the product of all m
-	ratio float64 // the sum of all e/m
+	log   float64 // logarithm of the probability, which is the product of all m
+	ratio float64 // sum of all e/m
 
-	// The derivatives of log and ratio by mean and deviation, for a single output.
+	// Derivatives of log and ratio with respect to mean and standard deviation, for one output.
 	logByMean, logBySD, ratioByMean, ratioBySD float64
 }
 
@@ -117,7 +117,7 @@ func (p *portion) times(other portion) {
 	p.ratio += other.ratio
 }
 
-// portionOf returns the portion of one output in the box from low to high.
+// portionOf returns the portion of one output, for a box from low to high.
 func portionOf(mean, sd, low, high float64) portion {
 	if sd == 0 {
 		if low <= mean && mean <= high {
@@ -127,16 +127,16 @@ func portionOf(mean, sd, low, high float64) portion {
 	}
 	a, b := (low-mean)/sd, (high-mean)/sd
 	aBySD, bBySD := -a/sd, -b/sd
-	if b-a < normal.MinWidth { // as for LogBetween
+	if b-a < normal.MinWidth { // normal.LogBetween widens the interval in the same way
 		centre := (a + b) / 2
 		a, b = centre-normal.MinWidth/2, centre+normal.MinWidth/2
 		aBySD, bBySD = -centre/sd, -centre/sd
 	}
 	value, byA, byB := normal.LogBetween(a, b)
 	if out := normal.CDF(a) + normal.CDF(-b); out < 0.5 {
-		value = math.Log1p(-out) // with all digits of the part outside, which determines Z
+		value = math.Log1p(-out) // keeps all digits of the probability outside, which determines Z
 	}
-	// Without a bound there is no density, and no term.
+	// An infinite bound has density 0 and contributes no term.
 	if math.IsInf(a, 0) {
 		a, aBySD = 0, 0
 	}
@@ -144,14 +144,14 @@ func portionOf(mean, sd, low, high float64) portion {
 		b, bBySD = 0, 0
 	}
 	s := portion{log: value, ratio: -a*byA - b*byB}
-	// The density of the bounds over m is -byA and byB, which are 0 without a bound.
+	// The density at the lower and upper bound, divided by m, is -byA and byB.
 	ratioByA, ratioByB := -byA*(1+s.ratio-a*a), -byB*(1+s.ratio-b*b)
 	s.logByMean, s.logBySD = -(byA+byB)/sd, byA*aBySD+byB*bBySD
 	s.ratioByMean, s.ratioBySD = -(ratioByA+ratioByB)/sd, ratioByA*aBySD+ratioByB*bBySD
 	return s
 }
 
-// exceeding returns the portion of an objective that exceeds the optimum.
+// exceeding returns the portion of the objective above the sampled optimum.
 func exceeding(mean, sd, optimum float64) portion {
 	if least := mean - certain*sd; optimum < least {
 		s := portionOf(mean, sd, least, math.Inf(1))
@@ -160,18 +160,19 @@ func exceeding(mean, sd, optimum float64) portion {
 	return portionOf(mean, sd, optimum, math.Inf(1))
 }
 
-// slopes are the derivatives of the function by the objective's mean and deviation, and
-// by the logarithm and the ratio of the limits' portion.
+// slopes holds the derivatives of the function with respect to the objective's mean and standard
+// deviation, and to the fields log and ratio of the limits' portion.
 type slopes struct{ mean, sd, log, ratio float64 }
 
 func (s *slopes) scale(factor float64) {
 	s.mean, s.sd, s.log, s.ratio = s.mean*factor, s.sd*factor, s.log*factor, s.ratio*factor
 }
 
-// average returns the function for this mean and deviation of the objective. It sums gains as
-// multiples of the largest probability so far, which may underflow.
+// average returns the function for an objective with this mean and standard deviation; kept is the
+// portion of the limits. It sums the gains as multiples of the largest probability so far, because
+// the probabilities themselves may underflow.
 func (g *gain) average(mean, sd float64, kept portion) (value float64, by slopes) {
-	largest, sum := math.Inf(-1), 0.0 // the logarithm of the probability, and the gains over it
+	largest, sum := math.Inf(-1), 0.0 // logarithm of the largest probability, and the sum of gains divided by this probability
 	for _, optimum := range g.optima {
 		s := exceeding(mean, sd, optimum)
 		log := s.log + kept.log
@@ -194,7 +195,7 @@ func (g *gain) average(mean, sd float64, kept portion) (value float64, by slopes
 		by.sd += byLog*s.logBySD + byRatio*s.ratioBySD
 	}
 	switch {
-	case math.IsInf(largest, -1): // no information
+	case math.IsInf(largest, -1): // no sample contains information
 		return largest, slopes{}
 	case sum > 0:
 		by.scale(1 / sum)
@@ -205,8 +206,8 @@ func (g *gain) average(mean, sd float64, kept portion) (value float64, by slopes
 	return belowLogs + scale*sum, by
 }
 
-// gainOf returns the gain as a multiple of M, and its derivatives by ln M and by the sum
-// of e/m in the same unit.
+// gainOf returns the gain divided by M, given log = ln M and ratio = Σ e/m. It also returns the
+// derivatives of the gain with respect to log and ratio, divided by M.
 func gainOf(log, ratio float64) (multiple, byLog, byRatio float64) {
 	m, z := math.Exp(log), -math.Expm1(log)
 	first := 1.0 // -ln Z / M

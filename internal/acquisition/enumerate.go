@@ -9,12 +9,13 @@ import (
 )
 
 const (
-	maxEnumerated = 4096 // designs: a finite space up to this size is searched whole
-	together      = 512  // designs held in memory at once
+	maxEnumerated = 4096 // largest finite space of which all designs are evaluated
+	together      = 512  // number of designs in memory at a time
 )
 
-// enumerable returns the number of designs, and a function that writes the design of a number. ok
-// reports whether all are evaluated: there are few enough, or they are listed.
+// enumerable returns the number of designs, and a function that writes the design with a given
+// number to x. ok reports whether to evaluate all designs: they are listed, or at most
+// maxEnumerated.
 func enumerable(space *task.Space) (count int, write func(x []float64, number int), ok bool) {
 	if l := space.Listing(); l != nil && !l.Absent() {
 		return l.Len(), l.Encode, true
@@ -23,7 +24,8 @@ func enumerable(space *task.Space) (count int, write func(x []float64, number in
 	return count, newNeighbours(space).write, ok && count <= maxEnumerated
 }
 
-// enumerate evaluates all count designs of a finite space. Its error is that of ctx.
+// enumerate evaluates all count designs of a finite space and returns the best. Its only error is
+// that of ctx.
 func enumerate(ctx context.Context, dim, count int, write func(x []float64, number int), f Function, workers int) (x []float64, value float64, err error) {
 	all := newPoints(min(count, together), dim)
 	highest := math.Inf(-1)
@@ -43,7 +45,8 @@ func enumerate(ctx context.Context, dim, count int, write func(x []float64, numb
 	return x, f.Value(x), nil
 }
 
-// write sets x to the design with this number, in mixed radix.
+// write sets x to the design with this number; the digits of the number in mixed radix are the
+// values.
 func (n *neighbours) write(x []float64, number int) {
 	for i, block := range n.blocks {
 		count := int(block.Count)

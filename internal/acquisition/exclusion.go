@@ -6,14 +6,14 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Box is a neighbourhood: the points of which every coordinate is less than Radius away from the
-// centre's. With a radius of at most 1, a design with another category is outside.
+// Box is a neighbourhood of Centre: the points whose coordinates all differ from those of Centre by
+// less than Radius. With a radius of at most 1, a design with a different category lies outside.
 type Box struct {
 	Centre []float64 // encoded
 	Radius float64   // more than 0
 }
 
-// Contains reports whether x is inside.
+// Contains reports whether x lies inside the box.
 func (b Box) Contains(x []float64) bool {
 	for i, u := range b.Centre {
 		if math.Abs(x[i]-u) >= b.Radius {
@@ -23,13 +23,13 @@ func (b Box) Contains(x []float64) bool {
 	return true
 }
 
-// past is the distance to which a point is moved beyond the face of a box, so that rounding, of
-// coordinates of at most 1, leaves it outside.
+// past is the distance by which a point is moved beyond the face of a box. It is large enough that
+// the point is outside in spite of rounding; coordinates are at most 1.
 const past = 1e-15
 
-// Outside is a function outside boxes. A point inside has the value of the nearest point outside
-// that differs in only one float, so that searches move along the faces of boxes. If there is none,
-// as with listed designs, the value is -Inf.
+// Outside is a function that excludes boxes. A point inside a box has the value of the nearest
+// point outside all boxes that differs in one float only. Searches can therefore move along the
+// faces of boxes. If there is no such point, for example with listed designs, the value is -Inf.
 type Outside struct {
 	f      Function
 	boxes  []Box
@@ -42,13 +42,13 @@ var (
 	_ Batch    = (*Outside)(nil)
 )
 
-// NewOutside returns f outside the boxes in a space.
+// NewOutside returns f with the boxes in this space excluded.
 func NewOutside(f Function, space *task.Space, boxes []Box) *Outside {
 	return &Outside{f: f, boxes: boxes, floats: newNeighbours(space).floats}
 }
 
-// Leave moves x out of the boxes, to the point that determines its value. It returns the coordinate
-// that has moved, -1 for none, and false if x cannot be moved out.
+// Leave moves x out of all boxes, to the point that determines its value. It returns the coordinate
+// that it changed, or -1 if x was outside. ok is false if x cannot be moved out.
 func (o *Outside) Leave(x []float64) (moved int, ok bool) {
 	if !o.inside(x) {
 		return -1, true
@@ -69,8 +69,8 @@ func (o *Outside) Leave(x []float64) (moved int, ok bool) {
 	return moved, moved >= 0
 }
 
-// exit moves coordinate i of x in a direction until x is outside, and returns the coordinate; false
-// if it would leave the cube.
+// exit moves coordinate i of x in the given direction until x is outside all boxes, and returns the
+// new coordinate. ok is false if x would leave the unit cube.
 func (o *Outside) exit(x []float64, i int, direction float64) (u float64, ok bool) {
 	for in := true; in; {
 		in = false

@@ -6,17 +6,17 @@ import (
 	"github.com/fbo-node/fbo/internal/normal"
 )
 
-// Limit is a constraint on a predicted output: it is satisfied from Low to High, in the units of
-// the predictor. One of these may be infinite.
+// Limit is a constraint on a predicted output. Values from Low to High, in the units of the
+// predictor, satisfy it. One of the two may be infinite.
 type Limit struct {
 	Predictor
 	Low, High float64
-	// Noise is a variance that is added to the predicted one, 0 or more. It covers influences on
-	// the constraint besides the predicted function.
+	// Noise is a variance, 0 or more, that is added to the predicted variance, for example the
+	// noise of a boolean's label.
 	Noise float64
 }
 
-// predictor returns the predictor of the output with the noise.
+// predictor returns the predictor of the output including Noise.
 func (l Limit) predictor() Predictor {
 	if l.Noise == 0 {
 		return l.Predictor
@@ -24,7 +24,7 @@ func (l Limit) predictor() Predictor {
 	return noisy{l.Predictor, l.Noise}
 }
 
-// noisy adds a variance to the predicted one.
+// noisy is a predictor whose variance is increased by noise.
 type noisy struct {
 	Predictor
 	noise float64
@@ -40,11 +40,11 @@ func (n noisy) PredictGradient(meanGradient, varianceGradient, x []float64) (mea
 	return mean, variance + n.noise
 }
 
-// LogFeasibility returns the logarithm of the probability that all limits are satisfied, for
-// independent outputs: Gardner et al., "Bayesian Optimization with Inequality Constraints" (ICML
-// 2014), equation 7. It stays finite, with a slope, where the probability underflows. Limits closer
-// together than 1e-6 deviations count as 1e-6 apart, because a single number has probability 0
-// everywhere.
+// LogFeasibility returns the log probability that all limits are satisfied, if the outputs are
+// independent (Gardner et al., "Bayesian Optimization with Inequality Constraints", ICML 2014,
+// equation 7). It stays finite and has a gradient where the probability itself underflows. If the
+// two limits of an output are closer than 1e-6 standard deviations, they count as 1e-6 apart,
+// because a single value would have probability 0 everywhere.
 func LogFeasibility(limits ...Limit) Function {
 	terms := make([]Function, len(limits))
 	for i, l := range limits {
@@ -56,7 +56,7 @@ func LogFeasibility(limits ...Limit) Function {
 	return Sum(terms...)
 }
 
-// within is the logarithm of the probability of the range from low to high.
+// within is the log probability of the range from low to high, as a score.
 type within struct{ low, high float64 }
 
 func (w within) value(mean, sd float64) float64 {

@@ -1,24 +1,25 @@
 package acquisition
 
-// Function is a function of encoded designs that a Maximizer maximises. A Maximizer with several
-// workers calls it from several goroutines at once.
+// Function is a function of encoded designs, to be maximised. A Maximizer with several workers
+// calls it from several goroutines at once.
 type Function interface {
-	// Value returns the function at x. NaN counts as the worst value.
+	// Value returns the function at x. A Maximizer treats NaN as the worst value.
 	Value(x []float64) float64
-	// Gradient fills grad, as long as x, and returns the value. It does not
-	// keep or alter x.
+	// Gradient fills grad, which has the length of x, and returns the value. It neither keeps nor
+	// alters x.
 	Gradient(grad, x []float64) float64
 }
 
-// Batch is an optional interface of a Function that evaluates many points faster together than one
-// by one. The value at a point must not depend on the others, and may differ from that of Value by
+// Batch is an optional interface of a Function that evaluates many points at once faster than one
+// by one. The value at a point must not depend on the other points. It may differ from Value by
 // rounding.
 type Batch interface {
-	// Values fills dst with the values at len(dst) points, which lie one after the other in points.
+	// Values fills dst with the values at len(dst) points; points holds their coordinates one after
+	// the other.
 	Values(dst, points []float64)
 }
 
-// evaluate fills dst with the values of f at as many points.
+// evaluate fills dst with the values of f at len(dst) points.
 func evaluate(f Function, dst, points []float64) {
 	if batch, ok := f.(Batch); ok {
 		batch.Values(dst, points)

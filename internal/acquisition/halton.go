@@ -2,20 +2,19 @@ package acquisition
 
 import "math/rand/v2"
 
-// halton is the sequence of Halton (1960) with the digits of each coordinate
-// permuted at random, which breaks the correlation of coordinates with large
-// bases (Braaten and Weller, "An Improved Low-Discrepancy Sequence for
-// Multidimensional Quasi-Monte Carlo Integration", Journal of Computational
-// Physics, 1979; there the permutations are fixed).
+// halton is the sequence of Halton (1960), in which the digits of each coordinate are permuted at
+// random. The permutations break the correlation between coordinates with large bases (Braaten and
+// Weller, "An Improved Low-Discrepancy Sequence for Multidimensional Quasi-Monte Carlo
+// Integration", Journal of Computational Physics, 1979, who use fixed permutations).
 //
-// The maxima found from its points, from those of a golden-ratio lattice and from independent ones
-// were equal within the error of 24 draws each, on draws of Gaussian processes with 2, 6 and 20
-// floats. From 20 coordinates on, the lattice leaves gaps of a quarter in single coordinates; this
-// sequence leaves none. gonum's samplemv.Halton scrambles in another way, and would give other
-// designs for a seed.
+// Three kinds of points were compared as candidates on draws of Gaussian processes with 2, 6 and 20
+// floats: this sequence, a golden-ratio lattice and independent points. The maxima found were equal
+// within the error of 24 draws each. From 20 coordinates on, the lattice leaves gaps of a quarter
+// in single coordinates, and this sequence leaves none. gonum's samplemv.Halton scrambles
+// differently, so the same seed would give other designs.
 type halton struct {
 	index        int
-	permutations [][]int // per coordinate; as long as its base
+	permutations [][]int // one per coordinate, as long as its base
 	point        []float64
 }
 
@@ -27,7 +26,7 @@ func newHalton(dim int, rng *rand.Rand) *halton {
 	return h
 }
 
-// next returns the next point, coordinates in [0, 1), valid until the next call.
+// next returns the next point, with coordinates in [0, 1). The slice is valid until the next call.
 func (h *halton) next() []float64 {
 	const finest = 1e-9
 	h.index++

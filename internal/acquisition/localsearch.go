@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// search is one local search. It owns all the memory that it needs.
+// search is one local search. It owns all memory that it needs.
 type search struct {
 	moves   *neighbours
 	ascent  *ascent
-	scratch *points // the neighbours of one parameter
+	scratch *points // room for the neighbours in one parameter
 	done    bool
 }
 
@@ -22,8 +22,8 @@ func newSearch(moves *neighbours, x []float64, value float64) *search {
 func (s *search) x() []float64   { return s.ascent.x }
 func (s *search) value() float64 { return s.ascent.value }
 
-// advance climbs on the floats, for about the given number of gradients, and then tries the
-// neighbours of every discrete parameter once.
+// advance climbs on the floats with about the given number of gradients. Then it tries the
+// neighbours in every discrete parameter once.
 func (s *search) advance(ctx context.Context, f Function, gradients int) {
 	s.ascent.climb(f, gradients)
 	moved := false
@@ -33,8 +33,8 @@ func (s *search) advance(ctx context.Context, f Function, gradients int) {
 	s.done = s.ascent.settled && !moved
 }
 
-// finish continues until neither gradients nor neighbours lead further, until the limit of the
-// work, or until ctx ends.
+// finish continues until neither gradients nor neighbours improve the search, until lastRounds
+// rounds, or until ctx ends.
 func (s *search) finish(ctx context.Context, f Function) {
 	for range lastRounds {
 		if s.done || ctx.Err() != nil {
@@ -44,7 +44,7 @@ func (s *search) finish(ctx context.Context, f Function) {
 	}
 }
 
-// improve moves to the best of the first count points of the scratch, if it is better.
+// improve moves to the best of the first count points in s.scratch, if it is better than x.
 func (s *search) improve(ctx context.Context, f Function, count int) bool {
 	tried := s.scratch.first(count)
 	tried.score(ctx, f, 1)
@@ -56,7 +56,7 @@ func (s *search) improve(ctx context.Context, f Function, count int) bool {
 	return true
 }
 
-// distance returns the difference in the coordinate in which the searches differ most.
+// distance returns the largest difference between both searches in one coordinate.
 func (s *search) distance(other *search) float64 {
 	largest := 0.0
 	for i, u := range s.x() {

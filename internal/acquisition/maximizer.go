@@ -16,58 +16,62 @@ const (
 	minCandidates          = 128
 	candidatesPerParameter = 64
 	maxCandidates          = 1024
-	// With discrete parameters there are fewer searches: one round of neighbours for all of them
-	// takes about this number of values, but there is at least one group.
+	// With discrete parameters there are fewer searches: so many that one round of neighbours for
+	// all of them takes about this number of values, but at least one group.
 	neighbourValues = 2048
 )
 
-// Maximizer searches the designs of a space. It is a plain value, safe for concurrent use.
+// Maximizer searches for the maximum of a function over the designs of a space. It is a plain value
+// and safe for concurrent use.
 //
-// It enumerates a space of at most 4096 designs, and a list of any length. Otherwise it evaluates
-// the function at Candidates designs: a quasi-random sequence and perturbations of near ones. Local
-// searches climb from the best candidate and from others, which are drawn with probabilities that
-// grow with their values. They compete in groups of eight; the best of each group is followed to
-// its end. When enough groups have ended on the same hill and none on a higher one, the rest is not
-// begun. Enough are 3 and one more per parameter, at most 8.
+// It evaluates all designs of a space with at most 4096, and all designs of a list. In other spaces
+// it evaluates the function at Candidates designs: a quasi-random sequence, and perturbations of
+// the near designs. Local searches then start at the best candidate and at others, drawn with
+// probabilities that grow with their values. The searches compete in groups of eight, and only the
+// best of each group runs to its end. The Maximizer begins no further groups once enough groups
+// have ended on the same hill and none on a higher one. Enough means 3 groups plus one per
+// parameter, at most 8.
 //
-// The work is at most the sum of
+// The work is at most the sum of:
 //
 //   - Candidates + 5 values;
-//   - for each search 20 gradients (each of three line searches may add 11) and the values of all
-//     its neighbours three times;
-//   - for one search in eight up to 1,200 gradients and the neighbours 20 times, of which it
-//     usually takes a hundredth;
-//   - in the end, with two or more discrete parameters, four times 2,048 values of designs that
-//     differ in two of them, each time with one such search.
+//   - for each search 20 gradients (plus up to 11 for each of three line searches), and the values
+//     of all its neighbours three times;
+//   - for one search in eight up to 1,200 gradients, and the values of its neighbours 20 times. It
+//     usually takes a hundredth of that;
+//   - at the end, with two or more discrete parameters, four times 2,048 values of designs that
+//     differ in two of them, each time followed by one such search.
 //
-// Neighbours are the other choices of a categorical, and up to 2·log2(count)+2 of the values of an
-// int or of another parameter with finitely many numbers.
+// The neighbours of a design differ from it in one discrete parameter. For a categorical parameter
+// they have its other choices. For an int, or another parameter with a finite number of values,
+// they have up to 2·log2(number of values)+2 of its other values.
 type Maximizer struct {
 	Space *task.Space
 
-	// Candidates is at least 1. 0 means 128, and 64 more for every parameter, but at most 1024.
+	// Candidates is the number of candidates, at least 1. 0 means 128 plus 64 for every parameter,
+	// but at most 1024.
 	Candidates int
 
-	// Searches is the largest number of local searches, at least 1. 0 means 128; fewer, but not
-	// below 8, if a design has more than 16 neighbours.
+	// Searches is the largest number of local searches, at least 1. 0 means 128. If a design has
+	// more than 16 neighbours, 0 means fewer, but at least 8.
 	Searches int
 
 	// Workers is the number of goroutines that evaluate the function, at least 1. 0 means
-	// GOMAXPROCS. The result is the same for any number. Unless it is 1, the function must be safe
-	// for concurrent use.
+	// GOMAXPROCS. The result does not depend on this number. With more than one worker, the
+	// function must be safe for concurrent use.
 	Workers int
 }
 
 // Maximize returns the best x found and f(x). x is the encoding of a design: Space.Snap leaves it
-// unchanged. (As everywhere in the unit cube, a float is not rounded to the decimals in which
-// designs are shown.) near holds encoded designs, best first, around which it searches as well;
-// they are not altered. The result is no worse than the best candidate and the first five near
-// designs, except by rounding where f's Value, Values and Gradient round differently. It depends
-// only on the arguments and rng.
+// unchanged. (As everywhere in the unit cube, a float is not rounded to the decimals that users
+// see.) near holds encoded designs, best first, around which it searches too; it does not alter
+// them. The result is no worse than the best candidate and the first five near designs, except if
+// f's Value, Values and Gradient round differently. The result depends only on the arguments and
+// rng.
 //
-// If ctx ends before the search, Maximize returns only the error of ctx. It checks ctx between
-// chunks of 32 values and between the stages of a search, each of which takes at most 60 gradients
-// and their line searches.
+// If ctx ends during the search, Maximize returns only the error of ctx. It checks ctx between
+// chunks of 32 values and between the stages of a search. A stage takes at most 60 gradients and
+// their line searches.
 //
 // Maximize panics if a field is negative, if a near design does not have the space's dimension, and
 // if f panics.
@@ -112,7 +116,7 @@ func (m Maximizer) check() {
 	}
 }
 
-// effort returns the numbers of searches and candidates.
+// effort returns the number of searches and the number of candidates.
 func (m Maximizer) effort(moves *neighbours) (searches, candidates int) {
 	searches = defaultSearches
 	candidates = min(minCandidates+candidatesPerParameter*m.Space.Len(), maxCandidates)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// LogMean is LogAverage with equal weights. For one function it returns that function.
+// LogMean is LogAverage with equal weights. Given one function it returns that function.
 func LogMean(fs ...Function) Function {
 	if len(fs) == 1 {
 		return fs[0]
@@ -14,10 +14,10 @@ func LogMean(fs ...Function) Function {
 	return LogAverage(slices.Repeat([]float64{1}, len(fs)), fs...)
 }
 
-// LogAverage returns the logarithm of a weighted average; the functions are the logarithms of its
-// terms. With LogEI under several posteriors, it is the logarithm of the expected improvement under
-// their mixture. There is a weight for each function, at least 0; only their ratios count. It
-// panics without a positive weight.
+// LogAverage returns the logarithm of a weighted average, given the logarithms of its terms as
+// functions. With LogEI under several posteriors, it is the logarithm of the expected improvement
+// under their mixture. weights has one number per function, at least 0; only the ratios of weights
+// matter. LogAverage panics if no weight is positive.
 func LogAverage(weights []float64, fs ...Function) Function {
 	total := 0.0
 	for _, w := range weights {
@@ -39,7 +39,7 @@ var _ Batch = (*logAverage)(nil)
 
 type logAverage struct {
 	fs     []Function
-	logs   []float64 // of the weights, which sum to 1
+	logs   []float64 // logarithms of the weights, which sum to 1
 	memory scratch
 }
 
@@ -65,8 +65,8 @@ func (m *logAverage) Values(dst, points []float64) {
 	m.memory.put(held)
 }
 
-// Gradient returns the average of the gradients; the exponentials of the functions are part of the
-// weights.
+// Gradient returns the value. The gradient is the average of the functions' gradients, in which
+// each function has its weight times its exponential as weight.
 func (m *logAverage) Gradient(grad, x []float64) float64 {
 	held := m.memory.take(len(x))
 	clear(grad)
@@ -87,7 +87,7 @@ func (m *logAverage) Gradient(grad, x []float64) float64 {
 	return total
 }
 
-// logAdd returns log(exp(a)+exp(b)); a NaN as b counts as log 0.
+// logAdd returns log(exp(a)+exp(b)); if b is NaN, exp(b) counts as 0.
 func logAdd(a, b float64) float64 {
 	if math.IsNaN(b) || math.IsInf(b, -1) {
 		return a

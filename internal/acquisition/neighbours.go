@@ -2,20 +2,20 @@ package acquisition
 
 import "github.com/fbo-node/fbo/task"
 
-// neighbours lists the moves of the discrete parameters. Use does not alter it.
+// neighbours knows the possible moves in the discrete parameters of a space. It is immutable.
 type neighbours struct {
 	space    *task.Space
 	blocks   []task.Block
-	floats   []int // coordinates that move freely
-	discrete []int // the other parameters
+	floats   []int // coordinates of the continuous parameters
+	discrete []int // indices of the other parameters
 	most     int   // largest number of neighbours in one parameter
-	total    int   // largest number of neighbours in all
+	total    int   // largest number of neighbours in all parameters together
 }
 
 func newNeighbours(space *task.Space) *neighbours {
 	n := &neighbours{space: space, blocks: space.Blocks()}
 	if space.Listing() != nil {
-		return n // a neighbour of a listed design may not be listed
+		return n // with listed designs there are no moves, because a neighbour may not be on the list
 	}
 	for i, block := range n.blocks {
 		count := block.Len - 1
@@ -33,8 +33,7 @@ func newNeighbours(space *task.Space) *neighbours {
 	return n
 }
 
-// maxSteps returns the maximum number of neighbours of a numeric parameter with this many
-// values.
+// maxSteps returns the largest number of neighbours in a numeric parameter with this many values.
 func maxSteps(values int64) int {
 	count := 2
 	for step := int64(1); step < values-1; step *= 2 {
@@ -43,9 +42,9 @@ func maxSteps(values int64) int {
 	return count
 }
 
-// alternatives writes the designs that differ from x in parameter i to the first rows of dst, and
-// returns their number. These are every other choice, or the numbers one, two, four, ... values
-// away and both bounds.
+// alternatives writes the designs that differ from x only in parameter i to the first rows of dst,
+// and returns their number. For a categorical parameter these are all other choices. For other
+// parameters they are the values one, two, four, ... steps away, and both bounds.
 func (n *neighbours) alternatives(dst *points, i int, x []float64) (count int) {
 	block := n.blocks[i]
 	if block.Kind == task.Categorical {

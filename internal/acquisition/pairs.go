@@ -5,18 +5,18 @@ import (
 	"math/rand/v2"
 )
 
-// Limits of the moves of two discrete parameters at once. Only the best search of all tries them,
-// after it has ended.
+// Limits of the moves in two discrete parameters at once. Only the best of all searches tries such
+// moves, after it has ended.
 const (
 	pairRounds = 4
-	pairValues = 2048 // per round
+	pairValues = 2048 // largest number of values per round
 )
 
 // pair holds the indices of two discrete parameters.
 type pair struct{ one, other int }
 
-// escape tries to leave a design that no single neighbour improves, by moves in two parameters at
-// once, and continues the search from there.
+// escape tries to leave a design that no single neighbour improves. It changes two parameters at
+// once, and continues the search from a better design if it finds one.
 func (s *search) escape(ctx context.Context, f Function, rng *rand.Rand) {
 	pairs := s.moves.pairs()
 	if len(pairs) == 0 {
@@ -33,8 +33,8 @@ func (s *search) escape(ctx context.Context, f Function, rng *rand.Rand) {
 	}
 }
 
-// improveByPair makes the first move of two parameters that improves the search. first is memory
-// for the moves of one parameter.
+// improveByPair makes the first move in two parameters that improves the search, and reports
+// whether it found one. first is memory for the moves in one parameter.
 func (s *search) improveByPair(ctx context.Context, f Function, pairs []pair, first *points) bool {
 	tried := 0
 	for _, p := range pairs {

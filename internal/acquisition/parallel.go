@@ -8,10 +8,10 @@ import (
 	"github.com/fbo-node/fbo/internal/recoverpanic"
 )
 
-// each calls do for 0 to n-1 on up to workers goroutines, and returns when all are done. do may
-// write only data that belong to its index, so that the order does not matter. Once ctx has ended,
-// no further call begins. A panic in do reaches the caller, from another goroutine as a
-// recoverpanic.Panic.
+// each calls do for 0 to n-1 on up to workers goroutines, and returns when all calls are done. do
+// may write only data that belong to its index, so that the order of calls does not matter. Once
+// ctx has ended, each begins no further call. A panic in do reaches the caller of each; from
+// another goroutine it arrives as a recoverpanic.Panic.
 func each(ctx context.Context, workers, n int, do func(i int)) {
 	workers = min(workers, n)
 	if workers <= 1 {

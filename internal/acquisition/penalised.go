@@ -2,14 +2,15 @@ package acquisition
 
 import "math"
 
-// Bounded is a function with a range of allowed values, from Low to High. One of these may be
+// Bounded is a function with a range of allowed values, from Low to High. One of the two may be
 // infinite.
 type Bounded struct {
 	Function
 	Low, High float64
 }
 
-// over returns the distance of a value from the range, negative if it is too low.
+// over returns the distance of value from the allowed range: negative if value is too low, 0
+// inside.
 func (b Bounded) over(value float64) float64 {
 	switch {
 	case value < b.Low:
@@ -20,15 +21,17 @@ func (b Bounded) over(value float64) float64 {
 	return 0
 }
 
-// penalty is the cost of the square of a violation, in standardised units. A maximum on the border
-// of the allowed range violates it by the ratio of the slopes over 2·penalty. That is less than the
-// precision at which a model knows an observed design, 0.01.
+// penalty is the factor of a squared violation, in standardised units. A maximum on the border of
+// the allowed range violates it by the ratio of the slopes of f and of the bounded function,
+// divided by 2·penalty. That is less than 0.01, the precision at which a model knows an observed
+// design.
 const penalty = 1000
 
-// Penalised returns f minus 1000 times the squares of the violations of the others. Its maximum is
-// that of f among the points without violations, to within 0.001 times the ratio of the slopes of f
-// and of the others. If every point violates some, it is the point of least violation. The function
-// is smooth, which Maximizer's climbs need. Without others it is f.
+// Penalised returns f minus 1000 times the squared violations of the bounded functions in others.
+// Its maximum is near the maximum of f among the points without violations: the violation is at
+// most 0.001 times the ratio of the slopes of f and of the others. If every point has violations,
+// it is near the point with the smallest. The function is smooth, as the Maximizer's local searches
+// need it. Without others, Penalised returns f.
 func Penalised(f Function, others ...Bounded) Function {
 	if len(others) == 0 {
 		return f
@@ -36,8 +39,8 @@ func Penalised(f Function, others ...Bounded) Function {
 	return &penalised{f: f, others: others}
 }
 
-// Violation returns the sum of the squared distances of the values at x from their ranges; 0
-// without violations.
+// Violation returns the sum of the squared distances of the functions' values at x from their
+// ranges. It is 0 if there is no violation.
 func Violation(x []float64, all ...Bounded) float64 {
 	sum := 0.0
 	for _, b := range all {
@@ -47,8 +50,8 @@ func Violation(x []float64, all ...Bounded) float64 {
 	return sum
 }
 
-// Margin returns the conditions under which the limit is satisfied with a margin of deviations, in
-// standard deviations of the prediction. It panics if deviations is negative or NaN.
+// Margin returns the conditions under which the limit is satisfied with a margin, which is a number
+// of predicted standard deviations. It panics if deviations is negative or NaN.
 func Margin(l Limit, deviations float64) []Bounded {
 	var all []Bounded
 	if !math.IsInf(l.Low, -1) {

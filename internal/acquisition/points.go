@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// chunk is the number of points that are scored together. It does not depend on the number of
-// workers, so that a Batch gets the same chunks for any number.
+// chunk is the number of points that are evaluated together. It does not depend on the number of
+// workers, so that the results of a Batch do not either.
 const chunk = 32
 
-// points are encoded designs, one row after the other, with their values.
+// points holds encoded designs, one row after the other, with their values.
 type points struct {
 	dim    int
 	x      []float64
-	values []float64 // NaN has become -Inf
+	values []float64 // NaN is stored as -Inf
 }
 
 func newPoints(count, dim int) *points {
@@ -22,15 +22,15 @@ func newPoints(count, dim int) *points {
 
 func (p points) row(i int) []float64 { return p.x[i*p.dim : (i+1)*p.dim : (i+1)*p.dim] }
 
-// first returns the first count points, in the same memory.
+// first returns the first count points; the result shares the memory of p.
 func (p points) first(count int) points {
 	return points{p.dim, p.x[:count*p.dim], p.values[:count]}
 }
 
-// score evaluates all points, unless ctx ends before.
+// score evaluates f at all points and sets their values. It stops early if ctx ends.
 func (p points) score(ctx context.Context, f Function, workers int) {
 	chunks := (len(p.values) + chunk - 1) / chunk
-	if workers == 1 { // without a closure there is nothing to allocate
+	if workers == 1 { // this path has no closure and allocates nothing
 		for i := 0; i < chunks && ctx.Err() == nil; i++ {
 			p.scoreChunk(f, i)
 		}
@@ -47,7 +47,7 @@ func (p points) scoreChunk(f Function, i int) {
 	}
 }
 
-// best returns the index of the largest value, the first of equals.
+// best returns the index of the largest value; of equal values, the first.
 func (p points) best() int {
 	best := 0
 	for i, value := range p.values {

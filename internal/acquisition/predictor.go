@@ -2,24 +2,26 @@ package acquisition
 
 import "math"
 
-// Predictor is a posterior over a function. It is safe for concurrent use.
+// Predictor is a posterior of a function. It is safe for concurrent use.
 type Predictor interface {
 	// Predict returns the mean and the variance, at least 0, of the noise-free function at x.
 	Predict(x []float64) (mean, variance float64)
-	// PredictGradient does the same and fills dMean and dVariance, as long as x, with the
-	// gradients.
+	// PredictGradient returns the same as Predict. It also fills dMean and dVariance, which have
+	// the length of x, with the gradients.
 	PredictGradient(dMean, dVariance, x []float64) (mean, variance float64)
 }
 
-// score is an acquisition function of the mean and the standard deviation at one point.
+// score is an acquisition function that depends only on the mean and the standard deviation at a
+// point.
 type score interface {
 	// value returns the score; sd is at least 0.
 	value(mean, sd float64) float64
-	// slopes returns it with its derivatives. At sd = 0 the derivative by sd is not used.
+	// slopes returns the score and its derivatives. At sd = 0 the derivative with respect to sd is
+	// not used.
 	slopes(mean, sd float64) (value, byMean, bySD float64)
 }
 
-// scored is the acquisition function of a posterior and a score.
+// scored is the acquisition function that applies a score to a posterior.
 type scored struct {
 	p      Predictor
 	by     score
@@ -33,8 +35,8 @@ func (s *scored) Value(x []float64) float64 {
 	return s.by.value(mean, math.Sqrt(max(variance, 0)))
 }
 
-// Gradient treats a point without variance as if the variance were constant around it: it is the
-// variance's minimum, and the deviation has no gradient there.
+// Gradient ignores the gradient of the variance at a point with variance 0. Such a point is a
+// minimum of the variance, where the standard deviation has no gradient.
 func (s *scored) Gradient(grad, x []float64) float64 {
 	held := s.memory.take(len(x))
 	dVariance := *held

@@ -6,34 +6,36 @@ import (
 	"slices"
 )
 
-// The local searches compete in groups. Only the best of each group is followed to its end. Groups
-// continue until enough of them have ended on the same highest hill, so that a smooth function
-// takes few and a rough one many.
+// The local searches compete in groups, and only the best search of each group runs to its end.
+// Groups continue until enough of them have ended on the same highest hill. A smooth function
+// therefore needs few groups, and a rough one needs many.
 //
-// On 600 draws of a random-feature posterior with 6 floats (M = 100, lengthscale 0.73, 50
-// observations) that took 855 gradients on average. In two draws the result was worse than the best
-// of 50 full searches from uniform points. Following all 128 searches to their ends takes 2,400
-// gradients. With 5 groups, and stages of 4, 4 and 6 gradients, it took 460, and the result was
-// worse in 13 draws.
+// The settings were compared on 600 draws of a random-feature posterior with 6 floats (M = 100,
+// lengthscale 0.73, 50 observations). A result counts as worse if it is below the best of 50 full
+// searches from uniform points.
+//
+//   - These settings took 855 gradients on average and were worse in 2 draws.
+//   - Running all 128 searches to their ends takes 2,400 gradients.
+//   - 5 groups, with stages of 4, 4 and 6 gradients, took 460 gradients and were worse in 13 draws.
 const (
 	groupSize   = 8
-	minGroups   = 3 // groups that must end on the highest hill, and one more per parameter
-	maxGroups   = 8 // largest number of groups that must
-	furtherOnes = 4 // groups, if the first ones do not agree
+	minGroups   = 3 // groups that must end on the highest hill; one more is needed per parameter
+	maxGroups   = 8 // upper limit of that number
+	furtherOnes = 4 // groups that follow each time if the groups so far do not agree
 	sameHill    = 0.01
 )
 
-// stages holds, for each stage, the number of gradients of each search of a group. Then one search
-// in keep remains.
+// stages holds the number of gradients that each search of a group gets in each stage. After the
+// stage, 1/keep of the group's initial searches continue: 4, 2 and 1 of eight.
 var stages = [...]struct{ gradients, keep int }{{6, 2}, {6, 4}, {8, 8}}
 
-// Limits of the last stage, which only the best search reaches.
+// Limits of the last stage, which only the best search of a group reaches.
 const (
-	lastRounds    = 20 // of floats and neighbours in turn
-	lastGradients = 60 // per round
+	lastRounds    = 20 // rounds; each climbs on the floats and then tries the neighbours
+	lastGradients = 60 // gradients per round
 )
 
-// tournament holds the data that the groups share. They only read it.
+// tournament holds the data that all groups share and only read.
 type tournament struct {
 	f      Function
 	moves  *neighbours
@@ -41,7 +43,7 @@ type tournament struct {
 	starts []int // starting points, as indices into all
 }
 
-// run returns the best search after its end. Its error is that of ctx.
+// run returns the best of the searches that ran to their ends. Its only error is that of ctx.
 func (t *tournament) run(ctx context.Context, workers int) (*search, error) {
 	var winners []*search
 	agreement := min(minGroups+len(t.moves.blocks), maxGroups)
@@ -68,7 +70,7 @@ func highest(searches []*search) *search {
 	return slices.MaxFunc(searches, func(a, b *search) int { return cmp.Compare(a.value(), b.value()) })
 }
 
-// agreeing returns the number of winners on the highest hill of all.
+// agreeing returns the number of winners on the same hill as the best winner.
 func agreeing(winners []*search) int {
 	top, count := highest(winners), 0
 	for _, s := range winners {
@@ -79,8 +81,8 @@ func agreeing(winners []*search) int {
 	return count
 }
 
-// group lets the searches from a few starts compete, and returns the winner; the best so far if ctx
-// ends.
+// group lets the searches from the given starts compete and returns the winner. If ctx ends, it
+// returns the best search so far.
 func (t *tournament) group(ctx context.Context, starts []int) *search {
 	searches := make([]*search, len(starts))
 	for i, start := range starts {
@@ -100,7 +102,8 @@ func (t *tournament) group(ctx context.Context, starts []int) *search {
 	return winner
 }
 
-// firstDistinct returns up to count searches, without those on the same hill as an earlier one.
+// firstDistinct returns the first count searches, skipping those on the same hill as an earlier
+// one.
 func firstDistinct(searches []*search, count int) []*search {
 	kept := searches[:0]
 	for _, s := range searches {

@@ -18,14 +18,14 @@ func gradient(s *Sum, partial, x []float64) float64 {
 	return gradientAVX2(&s.waves.turns[0], &s.shift[0], &s.minus[0], &partial[0], &x[0], len(x), s.waves.blocks())
 }
 
-// valueAVX2 returns Σ minus·(-cos 2π(turns·x + shift)) over blocks of eight
-// waves; dim and blocks are at least 1.
+// valueAVX2 returns the sum of minus·(-cos 2π(turns·x + shift)) over all waves, in blocks of eight.
+// dim and blocks are at least 1.
 //
 //go:noescape
 func valueAVX2(turns, shift, minus, x *float64, dim, blocks int) float64
 
-// gradientAVX2 also adds minus·(-sin 2π(turns·x + shift))·turns to four partial
-// sums per coordinate.
+// gradientAVX2 returns the same sum. It also adds minus·(-sin 2π(turns·x + shift))·turns to four
+// partial sums per coordinate.
 //
 //go:noescape
 func gradientAVX2(turns, shift, minus, partial, x *float64, dim, blocks int) float64

@@ -2,10 +2,10 @@ package fourier
 
 import "math"
 
-// The cosine of 2πt with |t| ≤ ½ is minus the sine of 2πu with u = |t| − ¼, and
-// that is u P(u²). The coefficients of P, lowest first, are those of the minimax
-// polynomial for the weight √v + 10⁻³ on v in [0, 1/16], found by Remez' exchange
-// in 50 digits; u P(u²) is within 9·10⁻¹⁷ of the sine before rounding.
+// The cosine of 2πt with |t| ≤ ½ is minus the sine of 2πu with u = |t| − ¼, and that sine is
+// approximated by u P(u²). The coefficients of the polynomial P, lowest first, are those of the
+// minimax polynomial for the weight √v + 10⁻³ on v = u² in [0, 1/16]. They were computed by the
+// Remez exchange algorithm with 50 digits. The error of u P(u²) before rounding is at most 9·10⁻¹⁷.
 const (
 	p0 = 6.283185307179581
 	p1 = -41.34170224039515
@@ -37,8 +37,8 @@ func portableValue(s *Sum, x []float64) float64 {
 	return sum
 }
 
-// portableGradient adds, for each coordinate, to its first partial sum. The sine
-// of 2πt is the cosine of 2π(t − ¼).
+// portableGradient adds the gradient of each coordinate to the first of its partial sums, and
+// returns the value. The sine of 2πt is the cosine of 2π(t − ¼).
 func portableGradient(s *Sum, partial, x []float64) float64 {
 	w := s.waves
 	sum := 0.0
@@ -63,7 +63,7 @@ func portableGradient(s *Sum, partial, x []float64) float64 {
 	return sum
 }
 
-// turnsOf returns the angles of block b at x.
+// turnsOf returns the angles of the waves of block b at x, in turns.
 func (s *Sum) turnsOf(b int, x []float64) [block]float64 {
 	turns := *(*[block]float64)(s.shift[b*block:])
 	rows := s.waves.turns[b*block*s.waves.dim:]

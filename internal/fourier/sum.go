@@ -5,21 +5,21 @@ import (
 	"math"
 )
 
-// onStack is the largest number of coordinates for which a gradient allocates nothing.
+// onStack is the largest number of coordinates for which Gradient allocates no memory.
 const onStack = 64
 
-// lanes is the number of partial sums per coordinate in the gradient's kernel.
+// lanes is the number of partial sums per coordinate in the assembly kernel of the gradient.
 const lanes = 4
 
 // Sum is a function over waves. It is immutable and safe for concurrent use.
 type Sum struct {
 	waves *Waves
-	shift []float64 // -φ in turns, per wave
-	minus []float64 // -r, per wave
+	shift []float64 // -φ of each wave, in turns
+	minus []float64 // -r of each wave
 }
 
-// Sum returns the function with these weights: of the cosine and the sine of
-// each wave in turn (length 2·Len, not kept). Panics on a wrong length.
+// Sum returns the function with these weights: for each wave the weight of its cosine and then that
+// of its sine (length 2·Len). It does not keep the slice. It panics on a wrong length.
 func (w *Waves) Sum(weights []float64) *Sum {
 	if len(weights) != 2*w.count {
 		panic(fmt.Sprintf("fourier: %d weights for %d waves, two each are needed", len(weights), w.count))
@@ -33,7 +33,7 @@ func (w *Waves) Sum(weights []float64) *Sum {
 	return s
 }
 
-// Value returns the function at x (length Dim). Panics on a wrong length.
+// Value returns the function at x (length Dim). It panics on a wrong length.
 func (s *Sum) Value(x []float64) float64 {
 	s.waves.check(x)
 	if s.waves.count == 0 {
@@ -42,8 +42,8 @@ func (s *Sum) Value(x []float64) float64 {
 	return value(s, x)
 }
 
-// Values fills dst (length n) with the function at n points, row-major in points
-// (length n·Dim): the same as n calls of Value. Panics on wrong lengths.
+// Values fills dst (length n) with the function at n points, which are row-major (length n·Dim).
+// The values equal those of Value. It panics on wrong lengths.
 func (s *Sum) Values(dst, points []float64) {
 	dim := s.waves.dim
 	if len(points) != len(dst)*dim {
@@ -54,8 +54,8 @@ func (s *Sum) Values(dst, points []float64) {
 	}
 }
 
-// Gradient fills grad (length Dim) with the gradient at x and returns the value.
-// Panics on a wrong length.
+// Gradient fills grad (length Dim) with the gradient at x and returns the value. It panics on a
+// wrong length.
 func (s *Sum) Gradient(grad, x []float64) float64 {
 	s.waves.check(x)
 	s.waves.check(grad)
@@ -72,7 +72,7 @@ func (s *Sum) Gradient(grad, x []float64) float64 {
 	v := gradient(s, partial, x)
 	for k := range grad {
 		p := partial[k*lanes : (k+1)*lanes]
-		// The kernel omits the factor 2π per turn and the sign.
+		// The partial sums lack the factor 2π per turn and the sign.
 		grad[k] = -2 * math.Pi * ((p[0] + p[2]) + (p[1] + p[3]))
 	}
 	return v

@@ -12,13 +12,13 @@ const block = 8
 type Waves struct {
 	dim   int
 	count int
-	// turns holds the frequencies divided by 2π, in blocks of eight waves: for
-	// each coordinate, the eight waves' frequencies. Missing waves are zero.
+	// turns holds the frequencies divided by 2π, in blocks of eight waves. A block has eight
+	// frequencies for each coordinate. The last block is padded with zeros.
 	turns []float64
 }
 
-// NewWaves prepares frequencies, in radians per unit: rows of dim coordinates,
-// row-major, copied. Panics when they do not fit.
+// NewWaves returns waves with these frequencies, in radians per unit: rows of dim coordinates,
+// row-major, which it copies. It panics if the length is not a multiple of dim.
 func NewWaves(dim int, frequencies []float64) *Waves {
 	if dim < 1 || len(frequencies)%dim != 0 {
 		panic(fmt.Sprintf("fourier: %d frequencies do not make rows of %d", len(frequencies), dim))
@@ -41,8 +41,8 @@ func (w *Waves) Dim() int { return w.dim }
 
 func (w *Waves) blocks() int { return (w.count + block - 1) / block }
 
-// Features fills dst (length 2·Len) with the cosine and the sine of each wave at
-// x (length Dim) in turn. Panics on a wrong length.
+// Features fills dst (length 2·Len) with the cosine and the sine of each wave in turn, at x (length
+// Dim). It panics on a wrong length.
 func (w *Waves) Features(dst, x []float64) {
 	w.check(x)
 	if len(dst) != 2*w.count {

@@ -1,5 +1,5 @@
-// Package linalg holds the steps of linear algebra that several surrogates and strategies have in
-// common, on top of gonum's BLAS and LAPACK.
+// Package linalg holds steps of linear algebra that several surrogates and strategies share. It
+// uses gonum's BLAS and LAPACK.
 package linalg
 
 import (
@@ -10,21 +10,21 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// Vector returns v as a vector of BLAS, in the same memory.
+// Vector returns v as a BLAS vector in the same memory.
 func Vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
 
-// Dot returns the inner product of a and b. It panics on unequal lengths. It does not use Vector,
-// with which short vectors take half as long again.
+// Dot returns the inner product of a and b. It panics if their lengths differ. It does not call
+// Vector, because that makes Dot of short vectors take half as long again.
 func Dot(a, b []float64) float64 {
 	return blas64.Dot(blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
 }
 
-// AddScaled adds scale·a to b, which must be as long as a, in place.
+// AddScaled adds scale·a to b in place. a and b must have the same length.
 func AddScaled(b []float64, scale float64, a []float64) {
 	blas64.Axpy(scale, blas64.Vector{N: len(a), Data: a, Inc: 1}, blas64.Vector{N: len(b), Data: b, Inc: 1})
 }
 
-// Clone returns a copy of the rows, each in memory of its own.
+// Clone returns a copy of the rows that shares no memory with them.
 func Clone(rows [][]float64) [][]float64 {
 	copied := make([][]float64, len(rows))
 	for i, row := range rows {
@@ -33,9 +33,10 @@ func Clone(rows [][]float64) [][]float64 {
 	return copied
 }
 
-// Factorise returns U of a = UᵀU, in the memory of a, and the logarithm of U's determinant, which
-// is half of that of a's. a must be stored in its upper triangle. If a is not positive definite, ok
-// is false and the other results are meaningless.
+// Factorise returns the upper triangular U of a = UᵀU, in the memory of a. It also returns the
+// logarithm of the determinant of U, which is half the log determinant of a. The caller must store
+// a in its upper triangle. If a is not positive definite, ok is false and the other results are
+// meaningless.
 func Factorise(a blas64.Symmetric) (root blas64.Triangular, logDet float64, ok bool) {
 	root, ok = lapack64.Potrf(a)
 	if !ok {

@@ -6,23 +6,23 @@ import (
 )
 
 const (
-	onStack = 64  // largest number of coordinates without allocations
+	onStack = 64  // largest number of coordinates for which no memory is allocated
 	chunk   = 128 // number of centers that are evaluated together
 )
 
-// Centers is a set of points with lengthscales. It is immutable and safe for
+// Centers is a set of points with a kernel and its lengthscales. It is immutable and safe for
 // concurrent use.
 type Centers struct {
 	kernel  string
-	inverse []float64   // per coordinate, 1/lengthscale
-	scaled  [][]float64 // per coordinate, that of every center in units of the lengthscale
+	inverse []float64   // 1/lengthscale of each coordinate
+	scaled  [][]float64 // for each coordinate, its value at every center in units of its lengthscale
 }
 
-// NewCenters returns centers at points of as many coordinates as inverse, the reciprocals of the
-// lengthscales, has entries; both are copied. It panics if they do not fit, and on an unknown
-// kernel.
+// NewCenters returns centers at the given points. inverse holds 1/lengthscale of each coordinate.
+// Both are copied. NewCenters panics if a point has another number of coordinates, and on an
+// unknown kernel.
 func NewCenters(kernel string, inverse []float64, points [][]float64) *Centers {
-	Evaluate(kernel, 0) // panics on an unknown one
+	Evaluate(kernel, 0) // panics if the kernel is unknown
 	c := &Centers{kernel: kernel, inverse: slices.Clone(inverse), scaled: make([][]float64, len(inverse))}
 	for k := range c.scaled {
 		c.scaled[k] = make([]float64, 0, len(points))
@@ -30,7 +30,7 @@ func NewCenters(kernel string, inverse []float64, points [][]float64) *Centers {
 	return c.Append(points)
 }
 
-// Append returns the centers with further points behind them. c does not change.
+// Append returns centers with further points after the existing ones. c does not change.
 func (c *Centers) Append(points [][]float64) *Centers {
 	next := &Centers{kernel: c.kernel, inverse: c.inverse, scaled: make([][]float64, len(c.scaled))}
 	for k, row := range c.scaled {
@@ -51,8 +51,8 @@ func (c *Centers) Len() int { return len(c.scaled[0]) }
 // Dim returns the number of coordinates.
 func (c *Centers) Dim() int { return len(c.inverse) }
 
-// Kernel fills dst (length Len) with the kernel between x (length Dim) and every
-// center. Panics on a wrong length.
+// Kernel fills dst (length Len) with the kernel between x (length Dim) and every center. It panics
+// on a wrong length.
 func (c *Centers) Kernel(dst, x []float64) {
 	if len(dst) != c.Len() {
 		panic(fmt.Sprintf("radial: room for %d values of %d centers", len(dst), c.Len()))
@@ -66,7 +66,7 @@ func (c *Centers) Kernel(dst, x []float64) {
 	}
 }
 
-// scale returns x in units of the lengthscales; it uses room if that is long enough.
+// scale returns x in units of the lengthscales. It uses the memory of room if that is long enough.
 func (c *Centers) scale(room, x []float64) []float64 {
 	c.check(x)
 	if len(x) > len(room) {
@@ -78,8 +78,8 @@ func (c *Centers) scale(room, x []float64) []float64 {
 	return room[:len(x)]
 }
 
-// part evaluates the kernel and its slope between the point scaled and up to chunk centers from
-// first on, and returns their number.
+// part evaluates the kernel and its slope between a scaled point and up to chunk centers, starting
+// with center first. It returns the number of these centers.
 func (c *Centers) part(k, slope, scaled []float64, first int) int {
 	n := min(chunk, c.Len()-first)
 	clear(k[:n])

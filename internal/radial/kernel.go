@@ -5,17 +5,16 @@ import (
 	"math"
 )
 
-// The kernels, with value 1 at distance 0. Their names are those of a task file, which
+// The kernels, which have the value 1 at distance 0. The names are those of the task file, which
 // task.Parse accepts.
 const (
 	Matern52 = "matern52"
 	SE       = "se" // squared exponential
 )
 
-// Evaluate returns the kernel at a squared distance in lengthscales, and slope,
-// minus twice its derivative by that square. Then dk/dx_i is
-// −slope (x_i − y_i)/l_i², and dk/dln l_i is slope times that coordinate's part
-// of the square.
+// Evaluate returns the kernel k at a squared distance in units of the lengthscales, and slope = -2
+// dk/dsquare. With slope, dk/dx_i is −slope (x_i − y_i)/l_i², and dk/dln l_i is slope times the
+// contribution of coordinate i to square. It panics on an unknown kernel.
 func Evaluate(kernel string, square float64) (k, slope float64) {
 	switch kernel {
 	case SE:
@@ -29,9 +28,9 @@ func Evaluate(kernel string, square float64) (k, slope float64) {
 	panic(fmt.Sprintf("radial: unknown kernel %q", kernel))
 }
 
-// EvaluateAll is Evaluate for every square, four at a time where the processor
-// can. k and slope are as long as squares and may be the same slice as it, but
-// not as each other.
+// EvaluateAll calls Evaluate for every element of squares, or does four at a time if the processor
+// can. k and slope must have the length of squares. Each of them may be the same slice as squares,
+// but not both.
 func EvaluateAll(kernel string, k, slope, squares []float64) {
 	if kernel != SE && kernel != Matern52 {
 		panic(fmt.Sprintf("radial: unknown kernel %q", kernel))

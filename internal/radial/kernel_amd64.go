@@ -8,7 +8,7 @@ const lanes = 4
 
 func vectors() bool { return cpu.X86.HasAVX2 && cpu.X86.HasFMA }
 
-// evaluateVectors evaluates as many squares as fill whole vectors and returns their number.
+// evaluateVectors evaluates the squares that fill whole vectors, and returns their number.
 func evaluateVectors(kernel string, k, slope, squares []float64) int {
 	n := len(squares) / lanes
 	if n == 0 || !vectors() {
@@ -32,17 +32,17 @@ func addSquares(squares, row []float64, at float64) {
 	portableAddSquares(squares[n*lanes:], row[n*lanes:], at)
 }
 
-// squaresAVX2 adds (row − at)² to n vectors of four squares; n is at least 1.
+// squaresAVX2 adds (row − at)² to squares, for n vectors of four numbers; n is at least 1.
 //
 //go:noescape
 func squaresAVX2(squares, row *float64, at float64, n int)
 
-// maternAVX2 is Evaluate for n vectors of four squares; n is at least 1.
+// maternAVX2 is Evaluate with Matern52 for n vectors of four squares; n is at least 1.
 //
 //go:noescape
 func maternAVX2(k, slope, squares *float64, n int)
 
-// seAVX2 is Evaluate for n vectors of four squares; n is at least 1.
+// seAVX2 is Evaluate with SE for n vectors of four squares; n is at least 1.
 //
 //go:noescape
 func seAVX2(k, slope, squares *float64, n int)

@@ -1,6 +1,6 @@
 package radial
 
-// portableAddSquares adds (row − at)² to squares, which is as long.
+// portableAddSquares adds (row − at)² to squares; row and squares have the same length.
 func portableAddSquares(squares, row []float64, at float64) {
 	row = row[:len(squares)]
 	for j := range squares {

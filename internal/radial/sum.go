@@ -11,8 +11,8 @@ type Sum struct {
 	weights []float64
 }
 
-// Sum returns the function with these weights, one per center, copied. Panics on
-// a wrong length.
+// Sum returns the function with these weights, one per center, which it copies. It panics on a
+// wrong length.
 func (c *Centers) Sum(weights []float64) *Sum {
 	if len(weights) != c.Len() {
 		panic(fmt.Sprintf("radial: %d weights for %d centers", len(weights), c.Len()))
@@ -20,7 +20,7 @@ func (c *Centers) Sum(weights []float64) *Sum {
 	return &Sum{centers: c, weights: slices.Clone(weights)}
 }
 
-// Value returns the function at x (length Dim). Panics on a wrong length.
+// Value returns the function at x (length Dim). It panics on a wrong length.
 func (s *Sum) Value(x []float64) float64 {
 	c := s.centers
 	var few [onStack]float64
@@ -34,8 +34,8 @@ func (s *Sum) Value(x []float64) float64 {
 	return value
 }
 
-// Values fills dst (length n) with the function at n points, row-major in points
-// (length n·Dim): the same as n calls of Value. Panics on wrong lengths.
+// Values fills dst (length n) with the function at n points, which are row-major (length n·Dim).
+// The values equal those of Value. It panics on wrong lengths.
 func (s *Sum) Values(dst, points []float64) {
 	dim := s.centers.Dim()
 	if len(points) != len(dst)*dim {
@@ -46,8 +46,8 @@ func (s *Sum) Values(dst, points []float64) {
 	}
 }
 
-// Gradient fills grad (length Dim) with the gradient at x and returns the value.
-// Panics on a wrong length.
+// Gradient fills grad (length Dim) with the gradient at x and returns the value. It panics on a
+// wrong length.
 func (s *Sum) Gradient(grad, x []float64) float64 {
 	c := s.centers
 	c.check(grad)
@@ -75,8 +75,8 @@ func (s *Sum) Gradient(grad, x []float64) float64 {
 	return value
 }
 
-// dot returns the inner product of slices of one length. (gonum's would move its arguments to the
-// heap.)
+// dot returns the inner product of two slices of the same length. (gonum's function would move its
+// arguments to the heap.)
 func dot(a, b []float64) float64 {
 	b = b[:len(a)]
 	var first, second, third, fourth float64

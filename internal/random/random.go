@@ -1,10 +1,9 @@
-// Package random derives named, independent streams of random numbers from one
-// seed, so that every decision of an agent can be repeated and none disturbs
-// another: drawing one number more for the maximiser does not change which
-// peer is asked.
+// Package random derives named, independent streams of random numbers from one seed. Every decision
+// of an agent can therefore be repeated, and no decision changes another: if the maximiser draws
+// one more number, the node still asks the same peer.
 //
-// Streams are for reproducible decisions only. Noise for privacy and keys must
-// come from crypto/rand.
+// Use streams only for reproducible decisions. Noise for privacy, and keys, must come from
+// crypto/rand.
 package random
 
 import (
@@ -14,21 +13,21 @@ import (
 	"math/rand/v2"
 )
 
-// Seed is the root from which an agent's streams derive.
+// Seed is the root from which the streams of an agent are derived.
 type Seed [32]byte
 
-// SeedOf turns a user's number into a Seed.
+// SeedOf returns the Seed for a number that a user chose.
 func SeedOf(n uint64) Seed {
 	return derive(Seed{}, "seed", n)
 }
 
-// Stream returns the stream with this label and index. The same arguments give
-// the same numbers on every machine.
+// Stream returns the stream with this label and index. The same seed, label and index give the same
+// numbers on every machine.
 func (s Seed) Stream(label string, index uint64) *rand.Rand {
 	return rand.New(rand.NewChaCha8(derive(s, label, index)))
 }
 
-// Derive returns the seed of a part that draws several streams of its own.
+// Derive returns a seed for a component that needs several streams of its own.
 func (s Seed) Derive(label string, index uint64) Seed {
 	return derive(s, label, index)
 }

@@ -13,24 +13,24 @@ import (
 )
 
 // Constraint is the posterior of a constraint's output, with its limits in the units of the
-// posterior. If larger numbers violate the constraint, the output is multiplied by -1, so that the
-// bent tail is that of the bad values, as for an objective.
+// posterior. If the constraint is an upper limit, the output is multiplied by -1. Low values are
+// then bad, and the bent tail lies there, as for an objective.
 type Constraint struct {
 	Posterior
 	Output task.Output
 	// Low and High are the smallest and the largest value that satisfy the constraint. One of them
-	// may be infinite. For a truth value, the posterior is that of a function which is above 0
-	// where the value is true, without the noise of the label.
+	// may be infinite. For a boolean output, the posterior is that of the latent function, without
+	// the noise of the label: the function is above 0 where the output is true.
 	Low, High float64
-	// Noise is the variance of influences on the constraint besides the posterior's function: the
-	// noise of a label, or 0.
+	// Noise is the variance that is added to the function before it is compared with the limits:
+	// the noise of a label for a boolean output, otherwise 0.
 	Noise float64
 }
 
-// Given returns the posterior that also knows from reports of peers whether the constraint is
-// satisfied at some designs: at the encoded points x (one row each), true in kept means satisfied.
-// With two limits it ignores violations, because the output may lie on either side. Without usable
-// reports it returns c itself.
+// Given returns the posterior that also uses reports of peers on whether their designs satisfied
+// the constraint. x holds the encoded designs, one row each; kept[i] is true if design i satisfied
+// the constraint. If the constraint has two limits, Given ignores violations, because the output
+// may lie beyond either limit. Without usable reports it returns c itself.
 func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
 	p, ok := c.Posterior.(*exactPosterior)
 	if !ok {
@@ -40,7 +40,7 @@ func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
 	var within []gp.Interval
 	for i := range x {
 		side := gp.Interval{Low: c.Low, High: c.High}
-		if side.High-side.Low < normal.MinWidth { // a single allowed number, as for probabilities
+		if side.High-side.Low < normal.MinWidth { // lower and upper limit are equal; the probability of a single value would be 0
 			side.High = side.Low + normal.MinWidth
 		}
 		if !kept[i] {
@@ -68,7 +68,7 @@ func (c *Constraint) Given(x [][]float64, kept []bool) (*Constraint, error) {
 }
 
 // WithPending returns the posterior given that the encoded designs x, at least one, have the
-// outputs that c expects: means for numbers ([Pending]), the likelier value for labels.
+// outputs that c predicts: the mean for a number (see [Pending]), the likelier value for a boolean.
 func (c *Constraint) WithPending(x [][]float64) (*Constraint, error) {
 	if c.Noise > 0 {
 		kept := make([]bool, len(x))
@@ -91,9 +91,10 @@ func (c *Constraint) WithPending(x [][]float64) (*Constraint, error) {
 	return &pending, nil
 }
 
-// NewConstraint returns the model of a constraint's output: the exact Gaussian process, whatever
-// the task's surrogate, or for a truth value the process with the probit likelihood. Its posteriors
-// are of type *Constraint. Observations are values as measured, or 1 for true and 0 for false.
+// NewConstraint returns the model of a constraint's output. For a number it is the exact Gaussian
+// process, whatever surrogate the task has for its objective; for a boolean it is the process with
+// the probit likelihood. Its posteriors have the type *Constraint. Observations are the measured
+// numbers, or 1 for true and 0 for false.
 func NewConstraint(t *task.Task, c task.Constraint) (Model, error) {
 	shared, err := SharedMap(t)
 	if err != nil {
@@ -107,21 +108,21 @@ func NewConstraint(t *task.Task, c task.Constraint) (Model, error) {
 	case math.IsInf(c.Low, -1):
 		m.sign = -1
 	case !math.IsInf(c.High, 1):
-		m.process.end = straight // both tails are bad
+		m.process.end = straight // with two limits, both tails are bad, so neither is bent
 	}
 	return m, nil
 }
 
-// constraint models a number.
+// constraint models a numeric output. sign is -1 for an upper limit, else 1.
 type constraint struct {
 	process *exact
 	of      task.Constraint
 	sign    float64
 }
 
-// turned returns the outputs with their bad values low. An output that violates the limit and has
-// diverged is replaced by the worst of the other outputs beyond the limit: only the violation
-// matters.
+// turned returns the outputs times sign, so that low values are bad. A violating output that has
+// diverged is replaced by the worst of the other violating outputs: the model needs to know only
+// that the limit is violated.
 func (m *constraint) turned(obs Observations) Observations {
 	low, high := m.of.Low, m.of.High
 	if m.sign < 0 {
@@ -140,7 +141,8 @@ func (m *constraint) turned(obs Observations) Observations {
 	return Observations{X: obs.X, Y: y}
 }
 
-// limitDiverged replaces the outputs below the limit that have diverged.
+// limitDiverged replaces the diverged outputs below the limit by the worst output there that has
+// not diverged.
 func limitDiverged(x [][]float64, y []float64, limit float64) {
 	diverged := Diverged(Observations{X: x, Y: y})
 	if !slices.Contains(diverged, true) {

@@ -2,25 +2,28 @@ package surrogate
 
 import "slices"
 
-// Thresholds of diverged outputs.
+// Thresholds for diverged outputs. Distances are from an output to the best output.
 const (
-	typicalOf  = 10  // first outputs; the median of their distances to the best is the typical distance
-	minTypical = 4   // outputs; with fewer, none has diverged
-	divergedBy = 1e4 // typical distances to the best
+	typicalOf  = 10  // number of first outputs; the median of their distances is the typical distance
+	minTypical = 4   // smallest number of outputs; with fewer, none counts as diverged
+	divergedBy = 1e4 // a distance above this number of typical distances has diverged
 
-	minPenalties = 3  // number of designs with equal outputs, worse than all others
-	minMeasured  = 3  // number of different better outputs
-	penaltyBy    = 10 // times the distance to the best of the worst of these
+	minPenalties = 3  // smallest number of designs that have the same output, worse than all others
+	minMeasured  = 3  // smallest number of different better outputs
+	penaltyBy    = 10 // smallest ratio of the penalty's distance to the distance of the worst better output
 )
 
-// Diverged reports for each output, larger ones being better, whether a model of the others ignores
-// it, because the evaluation has probably failed. Such an output is more than 10,000 times as far
-// from the best as the median of the first ten, or it is a penalty. A penalty is an output that
-// three or more designs have, ten times as far from the best as all better ones, of which at least
-// three differ.
+// Diverged reports for each output, of which larger ones are better, whether models should ignore
+// it because the evaluation has probably failed. An output has diverged in either of two cases:
 //
-// The first outputs are those of starting designs, which cover the space. More and more of the
-// later designs lie near the best, so their outputs no longer show the typical distance.
+//   - It is more than 10,000 times as far from the best output as the median of the first ten
+//     outputs.
+//   - It is a penalty: three or more different designs have exactly this output. It is worse than
+//     all other outputs, and at least ten times as far from the best as the worst of them. At least
+//     three of the better outputs differ.
+//
+// Only the first outputs determine the typical distance. They belong to starting designs, which
+// cover the space, whereas more and more of the later designs lie near the best.
 func Diverged(obs Observations) []bool {
 	y := obs.Y
 	diverged := make([]bool, len(y))
@@ -39,7 +42,7 @@ func Diverged(obs Observations) []bool {
 	return diverged
 }
 
-// worstMeasured returns the largest distance to the best of an output that has not diverged.
+// worstMeasured returns the largest distance to the best among outputs that have not diverged.
 func worstMeasured(x [][]float64, distances []float64) float64 {
 	sorted := slices.Sorted(slices.Values(distances))
 	typical := quantile(slices.Sorted(slices.Values(distances[:min(typicalOf, len(distances))])), 0.5)
@@ -59,7 +62,7 @@ func worstMeasured(x [][]float64, distances []float64) float64 {
 	}
 }
 
-// designsAt counts the different designs whose outputs have this distance.
+// designsAt counts the different designs whose outputs have this distance, up to minPenalties.
 func designsAt(x [][]float64, distances []float64, distance float64) int {
 	var found [][]float64
 	for i, d := range distances {

@@ -10,9 +10,9 @@ import (
 // Ensemble is an optional interface of a Posterior whose hyperparameters are learned and therefore
 // uncertain.
 type Ensemble interface {
-	// Members returns count posteriors of the same observations under hyperparameters drawn by
-	// [gp.Sample]; with fixed hyperparameters it returns only the posterior itself. They have the
-	// units of the receiver. If ctx ends before that, it returns the error of ctx.
+	// Members returns count posteriors of the same observations, in the same units. The
+	// hyperparameters of each are drawn by [gp.Sample]. If the hyperparameters are fixed, Members
+	// returns only the posterior itself. If ctx ends first, it returns the error of ctx.
 	Members(ctx context.Context, count int, rng *rand.Rand) ([]Posterior, error)
 }
 

@@ -5,11 +5,11 @@ import (
 )
 
 // EvidenceModel is an optional interface of a Model that measures how well hyperparameters explain
-// observations. Nodes that fit the same observations on different processors compare their results
-// with it.
+// observations. Nodes that fit the same observations on different processors use it to compare
+// their hyperparameters.
 type EvidenceModel interface {
-	// LogPosterior returns the logarithm of the density that Fit maximises, up to a constant, for
-	// all observations.
+	// LogPosterior returns the log posterior density of h given all observations, up to a constant.
+	// Fit maximises the same density.
 	LogPosterior(obs Observations, h Hyperparameters) (float64, error)
 }
 
@@ -29,8 +29,9 @@ func (e *exact) LogPosterior(obs Observations, h Hyperparameters) (float64, erro
 
 // LeaveOneOuter is an optional interface of a Posterior that computes leave-one-out residuals.
 type LeaveOneOuter interface {
-	// LeaveOneOut returns for each observation its signed distance from the mean of the process
-	// given all others, in standard deviations of an observation.
+	// LeaveOneOut returns one residual for each observation: its signed distance from the posterior
+	// mean given all other observations, divided by the predictive standard deviation of an
+	// observation.
 	LeaveOneOut() []float64
 }
 

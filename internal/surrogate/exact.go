@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	// drawFeatures is the number of random features of the prior part of a sample path. The part
-	// that depends on observations is exact.
+	// drawFeatures is the number of random features that represent the prior part of a sample path.
+	// The part that depends on observations is exact.
 	drawFeatures = 512
 
-	// A path is projected onto M shared features by its values at the larger of 1,000 and 3·M
-	// designs, at most 3,000 (a limit on memory and time), with a ridge of 0.05 (in units of the
-	// prior variance 1). The ridge determines the norm of the weights; package rff states it. A
-	// limit on that norm, as for privacy, must be chosen together with the ridge.
+	// A path is projected onto M shared features by its values at 3·M designs, but at least 1,000
+	// and at most 3,000, which limits memory and time. The ridge is 0.05, where the process has the
+	// prior variance 1. The ridge determines the norm of the weights (see rff.Projection). A limit
+	// on that norm, as for privacy, must be chosen together with the ridge.
 	minPoints        = 1000
 	pointsPerFeature = 3
 	maxPoints        = 3000
 	ridge            = 0.05
 )
 
-// exact is the Gaussian process.
+// exact is the Gaussian process as a Model.
 type exact struct {
 	end        tail
 	spec       gp.Spec
 	space      *task.Space
 	shared     *rff.Map
 	projection func() (*rff.Projection, error)
-	seed       random.Seed // of everything that only the task determines
+	seed       random.Seed // seed of everything that is derived from the task alone
 }
 
 func newExact(t *task.Task, spec gp.Spec, shared *rff.Map) *exact {
@@ -47,16 +47,16 @@ func newExact(t *task.Task, spec gp.Spec, shared *rff.Map) *exact {
 	}
 }
 
-// lazyProjection returns a function that computes the projection at its first call, so that only
-// agents that share have its cost, and only once.
+// lazyProjection returns a function that computes the projection at its first call, once. Only
+// agents that share pay for it.
 func lazyProjection(t *task.Task, shared *rff.Map) func() (*rff.Projection, error) {
 	return sync.OnceValues(func() (*rff.Projection, error) {
 		return rff.NewProjection(shared, projectionPoints(t), ridge)
 	})
 }
 
-// projectionPoints returns designs, because no function is evaluated between them: points uniform
-// in the cube, moved to the nearest design.
+// projectionPoints returns points that are uniform in the cube and then moved to the nearest
+// design. The function is never evaluated between designs, so the projection need not fit it there.
 func projectionPoints(t *task.Task) [][]float64 {
 	rng := taskSeed(t).Stream("projection", 0)
 	count := max(minPoints, pointsPerFeature*t.Surrogate.Features)
@@ -86,7 +86,7 @@ func (e *exact) Fit(ctx context.Context, obs Observations, previous *Hyperparame
 	return e.FitUnder(ctx, nil, obs, previous, rng)
 }
 
-// startsOf returns the starting point of a fit besides those that every fit uses.
+// startsOf returns the previous hyperparameters, if any, as an additional starting point of a fit.
 func startsOf(previous *Hyperparameters) []gp.Hyperparameters {
 	if previous == nil {
 		return nil
@@ -102,8 +102,8 @@ func (e *exact) Condition(obs Observations, h Hyperparameters, previous Posterio
 	return e.given(obs.X, y, s.units(), h, previous)
 }
 
-// given conditions the process on standardised outputs. It extends the previous posterior if that
-// has the same hyperparameters.
+// given conditions the process on standardised outputs y. It extends the previous posterior if that
+// posterior has the same hyperparameters.
 func (e *exact) given(x [][]float64, y []float64, units Units, h Hyperparameters, previous Posterior) (Posterior, error) {
 	var p *gp.Posterior
 	var err error
@@ -121,7 +121,7 @@ func (e *exact) given(x [][]float64, y []float64, units Units, h Hyperparameters
 type exactPosterior struct {
 	model   *exact
 	process *gp.Posterior
-	units   Units // zero if the outputs are intervals
+	units   Units // zero if the observations are intervals
 }
 
 func (p *exactPosterior) Predict(x []float64) (mean, variance float64) {

@@ -10,16 +10,17 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// MaxDeviations is the largest distance of an output from its mean under fixed hyperparameters;
-// larger distances are reduced to it. No square of a number in standardised units overflows.
+// MaxDeviations is the largest distance of an output from the fixed mean, in fixed standard
+// deviations. Larger distances are reduced to it, so that no square of a standardised number
+// overflows.
 const MaxDeviations = 1e100
 
 // fixed is the Gaussian process with the hyperparameters of the task file. Their mean and standard
-// deviation standardise its outputs, whatever was observed. Therefore it also has a posterior
-// without observations, which is the prior.
+// deviation standardise the outputs, whatever was observed. Therefore the model also has a
+// posterior without observations: the prior.
 type fixed struct {
 	process *exact
-	units   Units // of outputs of which larger are better
+	units   Units // units of outputs for which larger is better
 	h       Hyperparameters
 }
 
@@ -33,7 +34,8 @@ func newFixed(t *task.Task, process *exact) *fixed {
 	}
 }
 
-// fixedUnits negates the mean if the goal is to minimise, as the outputs are.
+// fixedUnits returns the units of the fixed hyperparameters. It negates the mean if the goal is to
+// minimise, because the outputs are negated too.
 func fixedUnits(t *task.Task) Units {
 	return Units{Level: t.Goal.Sign() * t.Surrogate.Fixed.Mean, Scale: t.Surrogate.Fixed.SignalStd}
 }
@@ -54,7 +56,7 @@ func (m *fixed) Condition(obs Observations, h Hyperparameters, previous Posterio
 	return m.process.given(obs.X, y, m.units, h, previous)
 }
 
-// standardise returns outputs in these units, without bending, limited to MaxDeviations.
+// standardise returns the outputs in units u, without bending, limited to MaxDeviations.
 func (u Units) standardise(obs Observations) ([]float64, error) {
 	if err := checkLengths(obs); err != nil {
 		return nil, err
@@ -69,8 +71,8 @@ func (u Units) standardise(obs Observations) ([]float64, error) {
 	return y, nil
 }
 
-// Outputs is Standardise for the objective of a task whose hyperparameters may be fixed.
-// Fixed ones determine the units even without observations.
+// Outputs returns the standardised outputs and their units. It is Standardise, except for a task
+// with fixed hyperparameters, which determine the units even without observations.
 func Outputs(t *task.Task, obs Observations) ([]float64, Units, error) {
 	if t.Surrogate.Fixed == nil {
 		return Standardise(obs)

@@ -9,47 +9,51 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// PriorFitter is a Model whose hyperparameters can be fitted under another prior.
+// PriorFitter is a Model whose hyperparameters can be fitted with a prior other than its own.
 type PriorFitter interface {
-	// FitUnder is Fit with another prior, which the result contains; nil is the model's own.
+	// FitUnder is Fit with the given prior, which the result contains. nil means the model's own
+	// prior.
 	FitUnder(ctx context.Context, prior *gp.Prior, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
-	// Evidence returns the information of the observations, at least one, about the
+	// Evidence returns the information that the observations, at least one, contain about the
 	// hyperparameters. It depends only on the arguments and rng.
 	Evidence(ctx context.Context, obs Observations, rng *rand.Rand) (Evidence, error)
 	// Prior returns the model's own prior.
 	Prior() gp.Prior
 }
 
-// Evidence is the information of observations about the logarithms of hyperparameters, those of the
-// lengthscales first and that of the noise last: the moments of their posterior under the model's
-// own prior, estimated by draws. (The point of largest density is less informative: with five
-// observations it is where the likelihood happens to be large. One step of Fisher scoring from the
-// prior's mode, which is the same for all nodes, gives lengthscales that are too short, by a factor
-// of up to twenty for dissimilar nodes, whatever the number of observations.)
+// Evidence is the information that observations contain about the hyperparameters. It has one entry
+// for the logarithm of each lengthscale, and last one for the logarithm of the noise. The entries
+// are moments of the posterior of these logarithms under the model's own prior, estimated by draws.
 //
-// The draws stay above the floors of a fit, but the prior is treated as a normal distribution
-// without floors. Therefore a node without information reports lengthscales that are a little
-// longer, by a third in a space of two parameters and less in others. This compensates an opposite
-// bias: a few standardised outputs have deviation 1 whatever the lengthscales, and suggest shorter
-// ones. Without both biases, designs were worse.
+// Two simpler estimates were worse. The point of largest posterior density is less informative:
+// with five observations it is wherever the likelihood happens to be large. One step of Fisher
+// scoring from the prior's mode, which is the same for all nodes, gives lengthscales that are too
+// short for dissimilar nodes. The factor is up to twenty, whatever the number of observations.
+//
+// Evidence has two biases that compensate each other. First, the draws stay above the floors of a
+// fit, but the difference from the prior treats the prior as a normal distribution without floors.
+// A node without information therefore reports lengthscales that are a little too long: by a third
+// in a space of two parameters, by less in larger spaces. Second, a few standardised outputs always
+// have the standard deviation 1, which suggests lengthscales that are too short. Corrections of
+// both biases made designs worse.
 type Evidence struct {
-	Mean      []float64 // of the posterior, within MaxSpreads of the prior's mean
-	Precision []float64 // precision of the posterior minus that of the prior: 0 to MaxPrecision
+	Mean      []float64 // posterior mean, limited to within MaxSpreads of the prior's mean
+	Precision []float64 // posterior precision minus the prior's precision, 0 to MaxPrecision
 }
 
 // Limits of Evidence.
 const (
-	MaxSpreads   = 2   // of the prior
-	MaxPrecision = 1e4 // protocol.MaxPrecision
+	MaxSpreads   = 2   // standard deviations of the prior
+	MaxPrecision = 1e4 // equal to protocol.MaxPrecision
 )
 
-// Numbers of draws of Evidence: fewer for more observations, for which each draw takes longer and
-// contains more information.
+// Numbers of draws for Evidence. More observations need fewer draws, because each draw takes longer
+// and contains more information.
 const (
 	maxDraws          = 128
 	minDraws          = 16
-	drawnObservations = 2560 // draws times observations
-	discarded         = 10   // first draws, which depend on the prior's mode
+	drawnObservations = 2560 // number of draws times number of observations
+	discarded         = 10   // number of first draws to discard, because they depend on the start at the prior's mode
 )
 
 var _ PriorFitter = (*exact)(nil)

@@ -16,34 +16,36 @@ import (
 )
 
 const (
-	// priorVariance is the prior variance of standardised outputs, without their level.
+	// priorVariance is the prior variance of the function in standardised units, without its level.
 	priorVariance = 1
 
-	// ownLevel is the prior deviation of the own model's unknown level, the same as in package gp.
+	// ownLevel is the prior standard deviation of the unknown level of the agent's own model, as in
+	// package gp.
 	ownLevel = 1
 
-	// The numbers of own features, at least the task's. With few observations more features are
-	// affordable, because time grows with the observations times the features until both are equal,
-	// and they improve the posterior. Later it grows with the square of the features.
+	// Numbers of own features; the task's number is used if it is larger. Up to fewObservations the
+	// model uses featuresOfFew, and beyond that featuresOfMany. More features improve the
+	// posterior. The time grows with observations times features while there are fewer observations
+	// than features, and with the square of the features afterwards.
 	fewObservations = 256
 	featuresOfFew   = 2048
 	featuresOfMany  = 1024
 
-	// The search for the noise: a grid over the logarithm, because the evidence may have two
-	// maxima, and a golden-section search around its best point.
+	// Settings of the search for the noise: a grid over the logarithm, because the evidence may
+	// have two maxima, and then a golden-section search around the best grid point.
 	noiseCeiling  = 10.0
 	noiseGrid     = 12
 	noiseSections = 12
 )
 
-// linear is the Bayesian linear model over random features. It predicts with its own features, and
-// shares weights over the shared features.
+// linear is the Bayesian linear model over random features. It predicts with its own features, at
+// learned lengthscales, and shares weights over the shared features.
 type linear struct {
 	task       *task.Task
 	shared     *rff.Map
 	projection func() (*rff.Projection, error)
 	process    *exact                           // learns the lengthscales
-	units      map[int]func() (*rff.Map, error) // own features at lengthscales 1, by their number
+	units      map[int]func() (*rff.Map, error) // own features at lengthscales 1; the key is the number of features
 }
 
 func newLinear(t *task.Task, shared *rff.Map) *linear {
@@ -61,7 +63,8 @@ func newLinear(t *task.Task, shared *rff.Map) *linear {
 	return l
 }
 
-// unitFeatures returns a map of that number of features at lengthscales 1, and a constant feature.
+// unitFeatures returns a map with the given number of features at lengthscales 1, plus a constant
+// feature.
 func unitFeatures(t *task.Task, features int) (*rff.Map, error) {
 	return rff.NewMap(taskSeed(t), rff.Spec{
 		Kernel:       t.Surrogate.Kernel,
@@ -72,9 +75,10 @@ func unitFeatures(t *task.Task, features int) (*rff.Map, error) {
 	})
 }
 
-// Fit learns the lengthscales of the exact process, which uses a limited number of observations. It
-// learns the noise over the own and over the shared features from all observations. The noise of
-// the exact process is too small for both: features cannot fit everything that the process fits.
+// Fit learns the lengthscales by fitting the exact process, which uses a limited number of
+// observations. It then learns two noise variances from all observations: one for the own features
+// and one for the shared features. The noise of the exact process is too small for both, because
+// features cannot fit everything that the exact process fits.
 func (l *linear) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	y, err := standardise(obs)
 	if err != nil {
@@ -101,7 +105,7 @@ func (l *linear) Fit(ctx context.Context, obs Observations, previous *Hyperparam
 	return h, nil
 }
 
-// features returns the number of own features.
+// features returns the number of own features for this number of observations.
 func (l *linear) features(observations int) int {
 	if observations <= fewObservations {
 		return max(featuresOfFew, l.task.Surrogate.Features)
@@ -109,8 +113,8 @@ func (l *linear) features(observations int) int {
 	return max(featuresOfMany, l.task.Surrogate.Features)
 }
 
-// own returns the features of the own model: those at the learned lengthscales with a constant
-// feature, or the shared ones if there are no learned lengthscales.
+// own returns the features with which the model predicts: own features at the learned lengthscales
+// with a constant feature, or the shared features if h has no lengthscales.
 func (l *linear) own(h Hyperparameters) (*rff.Map, error) {
 	if len(h.Lengthscales) == 0 {
 		return l.shared, nil
@@ -137,8 +141,8 @@ func (l *linear) own(h Hyperparameters) (*rff.Map, error) {
 	return own, nil
 }
 
-// fitNoise returns the noise of largest posterior density, by the evidence of the features and the
-// same prior as the exact surrogate's. It searches the whole range.
+// fitNoise returns the noise variance with the largest posterior density over the whole allowed
+// range. The density is the evidence of the features times the noise prior of the exact process.
 func fitNoise(ctx context.Context, features *rff.Map, x [][]float64, y []float64) (float64, error) {
 	evidence, err := rff.NewEvidence(features, x, y)
 	if err != nil {
@@ -214,13 +218,14 @@ func (l *linear) Condition(obs Observations, h Hyperparameters, previous Posteri
 	return p, nil
 }
 
-// equal reports whether all numbers are the same.
+// equal reports whether both have the same number of features and the same shared noise,
+// lengthscales, noise and prior.
 func (h Hyperparameters) equal(other Hyperparameters) bool {
 	return h.Features == other.Features && h.SharedNoise == other.SharedNoise && h.Process().Equal(other.Process())
 }
 
-// extend adds the points that p lacks and replaces all outputs, because one more observation
-// changes the standardisation.
+// extend adds the observations that p lacks. It replaces the outputs of all observations, because
+// one more observation changes the standardisation.
 func extend(p *rff.Posterior, x [][]float64, y []float64) (*rff.Posterior, error) {
 	for i := p.Len(); i < len(x); i++ {
 		var err error
@@ -231,20 +236,20 @@ func extend(p *rff.Posterior, x [][]float64, y []float64) (*rff.Posterior, error
 	return p.WithOutputs(x, y)
 }
 
-// linearShare is the posterior over the shared features. It is computed at its first use, so that
-// only nodes that share have its cost.
+// linearShare holds the posterior over the shared features. It computes the posterior at its first
+// use, so only nodes that share pay for it.
 type linearShare struct {
 	features *rff.Map
 	noise    float64
 	x        [][]float64
 	y        []float64
-	before   *rff.Posterior // of the first observations; nil: unknown
+	before   *rff.Posterior // posterior of the first observations in x, to be extended; nil if there is none
 
 	mu       sync.Mutex
 	computed *rff.Posterior // nil before its first use
 }
 
-// known returns the posterior if it has been computed, and nil otherwise.
+// known returns the posterior if it has been computed already, and nil otherwise.
 func (s *linearShare) known() *rff.Posterior {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -269,7 +274,7 @@ func (s *linearShare) posterior() (p *rff.Posterior, err error) {
 	return p, nil
 }
 
-// must returns posterior's result, for callers that return no error.
+// must returns the posterior, for callers that cannot return an error.
 func (s *linearShare) must() *rff.Posterior {
 	p, err := s.posterior()
 	if err != nil {
@@ -278,7 +283,7 @@ func (s *linearShare) must() *rff.Posterior {
 	return p
 }
 
-// linearPosterior predicts and draws with the own features, and shares the posterior over the
+// linearPosterior predicts and draws with the own features. Its share holds the posterior over the
 // shared features.
 type linearPosterior struct {
 	model    *linear
@@ -290,7 +295,7 @@ type linearPosterior struct {
 	share    *linearShare
 }
 
-// begins reports whether the first of the points are those of p.
+// begins reports whether the first points of x are exactly the points of p.
 func (p *linearPosterior) begins(x [][]float64) bool {
 	return len(x) >= len(p.x) && slices.EqualFunc(x[:len(p.x)], p.x, slices.Equal[[]float64])
 }
@@ -325,7 +330,7 @@ func (p *linearPosterior) WeightDraw(ctx context.Context, rng *rand.Rand) ([]flo
 
 func (p *linearPosterior) Mean() (level float64, weights []float64) { return 0, p.share.must().Mean() }
 
-// DetailedMean returns Mean, which is exact here.
+// DetailedMean returns Mean, because the mean of this model needs no projection and is exact.
 func (p *linearPosterior) DetailedMean() (level float64, weights []float64) { return p.Mean() }
 
 func (p *linearPosterior) Explained() (average float64, weights []float64) {

@@ -6,22 +6,25 @@ import (
 	"github.com/fbo-node/fbo/rff"
 )
 
-// The mean is useful to peers where its author has evaluated designs, and most of all around the
-// best one. With six parameters that is so small a part of the space that a projection nearly
-// misses it: on Hartmann's function a newcomer's regret after eight evaluations was half as large
-// again. docs/experiments.md has the figures.
+// The posterior mean helps peers where its author has evaluated designs, above all near the best
+// design. With six parameters this region is so small a part of the space that a projection fitted
+// on average over the space nearly misses it. Without the constants below, a newcomer's regret on
+// Hartmann's function after eight evaluations was half as large again. docs/experiments.md has the
+// figures.
 const (
 	aroundBest   = 20
-	detailWeight = 40.0 // of each observed or surrounding design, in points of the projection
+	detailWeight = 40.0 // weight of each observed or surrounding design; a point of the projection has weight 1
 )
 
-// Mean returns the projection of the process's mean without its constant part.
+// Mean returns the projection of the posterior mean. level is the constant part of the mean, and
+// the weights represent the difference from it.
 func (p *exactPosterior) Mean() (level float64, weights []float64) {
 	projection, level, values := p.meanValues()
 	return level, projection.Project(values)
 }
 
-// DetailedMean gives weight to the observed designs, and to some around the best of them.
+// DetailedMean returns the same as Mean, but fits the observed designs, and aroundBest designs near
+// the one with the best mean, with the additional weight detailWeight.
 func (p *exactPosterior) DetailedMean() (level float64, weights []float64) {
 	projection, level, values := p.meanValues()
 	refined, err := projection.Refine(values, detailWeight)
@@ -30,7 +33,7 @@ func (p *exactPosterior) DetailedMean() (level float64, weights []float64) {
 	}
 	add := func(x []float64) float64 {
 		mean := p.process.Mean(x)
-		_ = refined.Add(x, mean-level) // Add refuses values that are not finite, which would not help
+		_ = refined.Add(x, mean-level) // the error means that a value is not finite; the point is then left out
 		return mean
 	}
 	var best []float64
@@ -46,13 +49,13 @@ func (p *exactPosterior) DetailedMean() (level float64, weights []float64) {
 			add(near(p.model.space, best, rng))
 		}
 	}
-	if weights, err = refined.Weights(); err != nil { // rounding makes the further points unusable
+	if weights, err = refined.Weights(); err != nil { // rounding errors prevent the use of the additional points
 		return level, projection.Project(values)
 	}
 	return level, weights
 }
 
-// meanValues returns the mean at the projection's points without the level.
+// meanValues returns the posterior mean at the points of the projection, minus its level.
 func (p *exactPosterior) meanValues() (projection *rff.Projection, level float64, values []float64) {
 	projection, err := p.model.projection()
 	if err != nil {
@@ -77,9 +80,10 @@ func (p *exactPosterior) Explained() (average float64, weights []float64) {
 	return explained(variances, projection)
 }
 
-// explained turns variances at the projection's points, in place, into the parts by which they are
-// below the prior's. It counts only the varying part of the function as the prior: the constant
-// part, which every sample has, carries no information about where the function is large.
+// explained converts variances at the projection's points, in place, to the fractions of the prior
+// variance that observations have removed. It returns the average fraction, and weights of the
+// difference from the average. The prior variance counts only the varying part of the function. The
+// constant part carries no information about where the function is large.
 func explained(parts []float64, projection *rff.Projection) (average float64, weights []float64) {
 	for i, variance := range parts {
 		parts[i] = min(max(1-variance/priorVariance, 0), 1)

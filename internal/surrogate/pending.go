@@ -8,15 +8,16 @@ import (
 	"github.com/fbo-node/fbo/internal/linalg"
 )
 
-// Pending is an optional interface of a Posterior that can be conditioned on designs whose outcomes
+// Pending is an optional interface of a Posterior that can be conditioned on designs whose trials
 // are pending.
 type Pending interface {
 	Posterior
 	// WithPending returns the posterior given that the encoded designs x, at least one, have the
-	// outcomes that the posterior expects: the kriging believer of Ginsbourger, Le Riche and
-	// Carraro, "Kriging Is Well-Suited to Parallelize Optimization" (2010). The mean, the units and
-	// the hyperparameters stay, and the variance shrinks. Members of an [Ensemble] have
-	// hyperparameters drawn given the real outcomes only, and each uses its own mean.
+	// outputs that the posterior mean predicts. This is the kriging believer of Ginsbourger, Le
+	// Riche and Carraro, "Kriging Is Well-Suited to Parallelize Optimization" (2010). The mean, the
+	// units and the hyperparameters stay the same, and the variance shrinks. Members of an
+	// [Ensemble] have hyperparameters drawn from the observations without pending designs, and each
+	// uses its own mean for the pending designs.
 	WithPending(x [][]float64) (Pending, error)
 }
 
@@ -29,7 +30,7 @@ var (
 // pendingExact is an exact posterior with pending designs.
 type pendingExact struct {
 	*exactPosterior
-	known   *exactPosterior // without the pending designs
+	known   *exactPosterior // posterior without the pending designs
 	pending [][]float64
 }
 
@@ -41,7 +42,7 @@ func (p *exactPosterior) WithPending(x [][]float64) (Pending, error) {
 	return &pendingExact{conditioned, p, linalg.Clone(x)}, nil
 }
 
-// believing returns the posterior given the posterior's own means at x.
+// believing returns the posterior given that the outputs at x equal its own means there.
 func (p *exactPosterior) believing(x [][]float64) (*exactPosterior, error) {
 	all, y := slices.Concat(p.process.Points(), x), slices.Clone(p.process.Outputs())
 	for _, at := range x {

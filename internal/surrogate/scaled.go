@@ -1,12 +1,12 @@
 package surrogate
 
-// Scaled is an optional interface of a Posterior that relates its standardised units to the outputs
-// that it was conditioned on. Posteriors of the objective implement it, for all kinds of Model.
+// Scaled is an optional interface of a Posterior that reports its units. Posteriors of the
+// objective implement it, for all kinds of Model.
 type Scaled interface {
 	Posterior
-	// Units returns the level and the scale of the standardised units: those of Outputs of the same
-	// observations. With fixed hyperparameters they are its mean, negated if the goal is to
-	// minimise, and its deviation.
+	// Units returns the units that Outputs returns for the same observations. With fixed
+	// hyperparameters the level is their mean, negated if the goal is to minimise, and the scale is
+	// their standard deviation.
 	Units() Units
 }
 

@@ -8,27 +8,27 @@ import (
 	"slices"
 )
 
-// ErrNoObservations means that a surrogate was fitted or conditioned before the first observation.
+// ErrNoObservations means that a model was fitted or conditioned without any observation.
 var ErrNoObservations = errors.New("no observations")
 
-// Constants of the bent bad tail.
+// Constants of the bent tail of bad values.
 const (
-	bendAt     = 0.5    // upper quantile for estimating the deviation, together with the median
-	goodShare  = 0.9    // the deviation is estimated from the median to this quantile
-	goodNormal = 1.2816 // this quantile of a standard normal variable
-	minToBend  = 4      // observations
+	bendAt     = 0.5    // distance below the median at which bending begins, in standard deviations
+	goodShare  = 0.9    // the standard deviation is estimated from the median and this quantile
+	goodNormal = 1.2816 // value of that quantile for a standard normal variable
+	minToBend  = 4      // smallest number of observations; with fewer, nothing is bent
 )
 
-// Units relates the standardised outputs of one agent to its own: an output is Level + Scale times
+// Units relates standardised outputs of one agent to its outputs. An output is Level + Scale times
 // its standardised value, unless it lies in the bent tail.
 type Units struct {
 	Level, Scale float64 // Scale is 0 if all outputs are the same
 
-	tail *scaling // nil: nothing is bent
+	tail *scaling // nil means that nothing is bent
 }
 
-// Output returns what has this value in the standardised units. Where the outputs did not
-// differ, it returns their common value.
+// Output converts a standardised value to an output. If all outputs are the same, it returns their
+// common value.
 func (u Units) Output(standardised float64) float64 {
 	if u.tail != nil {
 		return u.tail.output(standardised)
@@ -36,7 +36,7 @@ func (u Units) Output(standardised float64) float64 {
 	return u.Level + u.Scale*standardised
 }
 
-// Standardised is the inverse of Output.
+// Standardised converts an output to a standardised value; it is the inverse of Output.
 func (u Units) Standardised(output float64) float64 {
 	if u.tail != nil {
 		return u.tail.of(output)
@@ -44,8 +44,8 @@ func (u Units) Standardised(output float64) float64 {
 	return (output - u.Level) / u.Scale
 }
 
-// Standardise returns the outputs in the units of all results of a posterior of these observations,
-// if the process is learned.
+// Standardise returns the outputs in standardised units, and these units. A posterior with learned
+// hyperparameters that is conditioned on the same observations has the same units.
 func Standardise(obs Observations) ([]float64, Units, error) {
 	y, s, err := rescale(obs, bent)
 	if err != nil {
@@ -59,7 +59,7 @@ func standardise(obs Observations) ([]float64, error) {
 	return y, err
 }
 
-// tail states whether the bad tail of the outputs is bent.
+// tail states whether the tail of bad outputs is bent.
 type tail bool
 
 const (
@@ -67,20 +67,20 @@ const (
 	straight tail = false
 )
 
-// scaling maps outputs to standardised ones. All fields but largest are in units of largest.
+// scaling maps outputs to standardised values. All fields except largest are in units of largest.
 type scaling struct {
-	largest         float64 // largest absolute output; 0 if all are 0
-	median, bending float64 // start of the bent tail, and its unit; bending 0: nothing is bent
-	mean, deviation float64 // deviation 0: the outputs do not differ
+	largest         float64 // largest absolute value of the outputs; 0 if all outputs are 0
+	median, bending float64 // median of the outputs, and the unit of bending; bending 0 means that nothing is bent
+	mean, deviation float64 // after bending; deviation 0 means that all outputs are the same
 }
 
-// units returns the units of outputs outside the bent tail.
+// units returns the Units of this scaling.
 func (s scaling) units() Units {
 	return Units{Level: s.largest * s.mean, Scale: s.largest * s.deviation, tail: &s}
 }
 
-// of standardises a value. If the outputs do not differ, the size of a difference is unknown: a
-// smaller value becomes -1, a larger one 1.
+// of standardises a value. If all outputs are the same, there is no unit for differences: a smaller
+// value becomes -1, and a larger value becomes 1.
 func (s scaling) of(v float64) float64 {
 	if s.deviation == 0 {
 		return float64(cmp.Compare(v, s.largest*s.mean))
@@ -98,7 +98,7 @@ func (s scaling) bend(v float64) float64 {
 	return v
 }
 
-// output is the inverse of of.
+// output is the inverse of the method of.
 func (s scaling) output(z float64) float64 { return s.largest * s.unbend(s.mean+s.deviation*z) }
 
 func (s scaling) unbend(v float64) float64 {
@@ -111,16 +111,17 @@ func (s scaling) unbend(v float64) float64 {
 	return v
 }
 
-// rescale returns the outputs in the form that the priors of the surrogates assume: mean zero and
-// deviation one, after the bad tail has been bent.
+// rescale returns the outputs in the form that the surrogates' priors assume: mean zero and
+// standard deviation one, after the tail of bad values has been bent.
 //
-// Objectives are often heavy-tailed where they are bad (a divergent training, a polynomial far from
-// its valley). Such values would dominate the deviation and make all good ones equal. Therefore
-// values more than half a deviation below the median grow only with the logarithm of the excess.
-// The order of the outputs stays; good values are never bent. The deviation is that of the good
-// half.
+// Objectives often have heavy tails of bad values (a divergent training, a polynomial far from its
+// valley). Such values would dominate the standard deviation, and all good values would look equal.
+// Therefore values more than half a standard deviation below the median are bent: beyond that point
+// they grow only with the logarithm of the excess. For this purpose the standard deviation is
+// estimated from the better half of the outputs. Bending keeps the order of the outputs and does
+// not change good values.
 //
-// Outputs that do not differ, up to rounding, become zeros.
+// Outputs that are all the same, up to rounding, become zeros.
 func rescale(obs Observations, end tail) ([]float64, scaling, error) {
 	if len(obs.Y) == 0 {
 		return nil, scaling{}, ErrNoObservations
@@ -140,7 +141,7 @@ func rescale(obs Observations, end tail) ([]float64, scaling, error) {
 		return y, s, nil
 	}
 	for i, v := range obs.Y {
-		y[i] = v / s.largest // so that no square overflows or vanishes
+		y[i] = v / s.largest // the largest absolute value becomes 1, so that squares neither overflow nor vanish
 	}
 	if end == bent {
 		s.measureTail(y)
@@ -159,7 +160,7 @@ func checkLengths(obs Observations) error {
 	return nil
 }
 
-// measureTail determines where values of order one begin to bend.
+// measureTail sets the median and the unit of bending, given outputs y in units of s.largest.
 func (s *scaling) measureTail(y []float64) {
 	if len(y) < minToBend {
 		return
@@ -171,7 +172,7 @@ func (s *scaling) measureTail(y []float64) {
 	}
 }
 
-// quantile interpolates between the nearest two sorted values.
+// quantile interpolates linearly between the two nearest sorted values.
 func quantile(sorted []float64, share float64) float64 {
 	at := share * float64(len(sorted)-1)
 	below := int(at)
@@ -179,11 +180,11 @@ func quantile(sorted []float64, share float64) float64 {
 	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
 }
 
-// rounding is the difference below which values of order one count as equal.
+// rounding is the difference below which outputs in units of the largest count as equal.
 const rounding = 1e-12
 
-// center subtracts the mean and divides by the deviation. It returns both, the deviation as 0 if it
-// is only rounding.
+// center subtracts the mean from y and divides by the standard deviation, in place. It returns
+// both. The returned deviation is 0 if it is no larger than rounding errors.
 func center(y []float64) (mean, deviation float64) {
 	square := 0.0
 	for _, v := range y {

@@ -12,33 +12,34 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Observations holds the designs and outputs that one agent has measured.
+// Observations holds the encoded designs of one agent, and one output of each.
 type Observations struct {
-	X [][]float64 // encoded designs, each of the space's Dim
-	Y []float64   // one finite value each; larger is better, except for outputs of constraints
+	X [][]float64 // encoded designs, each of length task.Space.Dim
+	Y []float64   // one finite output per design; larger is better, except for outputs of constraints
 }
 
 // Function is a function over encoded designs, safe for concurrent use.
 type Function interface {
 	// Value returns the function at x.
 	Value(x []float64) float64
-	// Gradient fills grad, as long as x, and returns the value.
+	// Gradient fills grad, which has the length of x, with the gradient at x and returns the value.
 	Gradient(grad, x []float64) float64
 }
 
 // Hyperparameters holds the result of Fit. JSON preserves it exactly.
 type Hyperparameters struct {
 	// Lengthscales has one entry per parameter of the task, in units of the encoded cube. If it is
-	// empty, rff uses the task's.
+	// empty, the rff surrogate predicts with the task's shared features.
 	Lengthscales []float64 `json:"lengthscales,omitempty"`
 	Noise        float64   `json:"noise"` // variance, in standardised units
 
-	// Prior is the prior of the fit; nil is the surrogate's own.
+	// Prior is the prior under which the fit was made; nil is the surrogate's own.
 	Prior *gp.Prior `json:"prior,omitempty"`
 
-	// Features is the number of own features of rff, besides the constant one.
+	// Features is the number of own features of the rff surrogate, without the constant one.
 	Features int `json:"features,omitempty"`
-	// SharedNoise is the noise of rff over the shared features; 0 stands for Noise.
+	// SharedNoise is the noise variance of the rff surrogate over the shared features; 0 means
+	// Noise.
 	SharedNoise float64 `json:"shared_noise,omitempty"`
 }
 
@@ -47,45 +48,47 @@ func (h Hyperparameters) Process() gp.Hyperparameters {
 	return gp.Hyperparameters{Lengthscales: h.Lengthscales, Noise: h.Noise, Prior: h.Prior}
 }
 
-// OfProcess returns the hyperparameters of a model that is the Gaussian process.
+// OfProcess returns the hyperparameters of a model that consists of the Gaussian process alone.
 func OfProcess(h gp.Hyperparameters) Hyperparameters {
 	return Hyperparameters{Lengthscales: h.Lengthscales, Noise: h.Noise, Prior: h.Prior}
 }
 
-// Model is one kind of surrogate on one task. It is immutable and safe for
-// concurrent use.
+// Model is one kind of surrogate for one task. It is immutable and safe for concurrent use.
 type Model interface {
-	// Fit learns hyperparameters from at least one observation. previous, if not nil, is a result
-	// for fewer observations from which to start. The result depends only on the arguments and rng.
-	// If ctx ends before that, Fit soon returns its error.
+	// Fit learns hyperparameters from at least one observation. previous, if not nil, is the result
+	// of a fit to fewer observations, and serves as a starting point. The result depends only on
+	// the arguments and rng. If ctx ends first, Fit soon returns the error of ctx.
 	Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
 	// Condition returns the posterior given at least one observation; with fixed hyperparameters
-	// there may be none. The inputs are not altered and not kept. previous, if not nil, is a
-	// posterior of this model. If its observations are the first of obs, under the same
-	// hyperparameters, it is extended, which is faster and gives the same result up to rounding.
+	// there may be none. It neither changes nor keeps the inputs. previous, if not nil, is a
+	// posterior of this model. If previous has the same hyperparameters and its observations are
+	// the first of obs, Condition extends it. That is faster and gives the same result up to
+	// rounding.
 	Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error)
 }
 
-// Posterior is a model conditioned on observations. It is immutable and safe for concurrent use,
-// each caller with its own rng. Draws depend only on the rng. All its results are in standardised
-// units: the outputs shifted and scaled to mean zero and deviation one, with a bent bad tail. With
-// fixed hyperparameters their mean and standard deviation are used, and nothing is bent.
+// Posterior is a model conditioned on observations. It is immutable and safe for concurrent use, if
+// each caller has its own rng. Draws depend only on the rng. All results are in standardised units:
+// the outputs are shifted and scaled to mean zero and standard deviation one, and the tail of bad
+// values is bent. With fixed hyperparameters, their mean and standard deviation are used and
+// nothing is bent.
 type Posterior interface {
 	// Predict returns the mean and the variance of the function at x, in
 	// standardised units and without the noise of an observation.
 	Predict(x []float64) (mean, variance float64)
-	// PredictGradient also fills the gradients of both at x, as long as x.
+	// PredictGradient returns the same as Predict. It also fills the gradients of the mean and of
+	// the variance at x, which have the length of x.
 	PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64)
 	// Draw returns a sampled function.
 	Draw(rng *rand.Rand) Function
-	// Hyperparameters returns those with which it was conditioned.
+	// Hyperparameters returns the hyperparameters with which the model was conditioned.
 	Hyperparameters() Hyperparameters
 
 	Sharer
 }
 
 // Sharer provides results of a posterior in a form that peers can use: weights over the features of
-// SharedMap, as many as the task's Features.
+// SharedMap. Each vector of weights has as many entries as the task has features.
 type Sharer interface {
 	// Weights returns the weights of a newly sampled function of this posterior, up to a constant.
 	// A posterior that is no linear model over the shared features projects the function onto them.
@@ -95,41 +98,44 @@ type Sharer interface {
 	// the shared features, given the same observations, at least one (Dai, Low and Jaillet 2020,
 	// equations 2 and 3). If ctx ends before that, it returns the error of ctx.
 	WeightDraw(ctx context.Context, rng *rand.Rand) ([]float64, error)
-	// Mean returns the mean of the posterior: its level far from observations, and weights of the
-	// difference from it.
+	// Mean returns the posterior mean as a level and weights. level is the mean far from all
+	// observations, and the weights represent the difference from it.
 	Mean() (level float64, weights []float64)
-	// DetailedMean is Mean with less error at the observed designs and around the best of them, and
-	// more elsewhere. Its weights have a larger norm, so that a limit on the norm removes more of
-	// them.
+	// DetailedMean is Mean with a smaller error at the observed designs and around the best of
+	// them, and a larger error elsewhere. The norm of its weights is larger, so a limit on the norm
+	// changes them more.
 	DetailedMean() (level float64, weights []float64)
-	// Explained returns the part of the prior variance that the observations have removed: its
-	// average over the space, 0 to 1, and weights of the difference from it at each point.
+	// Explained returns the fraction of the prior variance that the observations have removed.
+	// average, 0 to 1, is its average over the space. The weights represent the difference from the
+	// average at each point.
 	Explained() (average float64, weights []float64)
 }
 
-// PeerModel is a Model that also learns from peers' shares. peers is the value of the result of its
-// exchange.
+// PeerModel is a Model that also learns from peers' shares. The argument peers is the result of the
+// exchange that collects these shares.
 type PeerModel interface {
 	Model
 	// FitWithPeers is Fit with peers' shares.
 	FitWithPeers(ctx context.Context, peers any, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error)
 	// ConditionOnPeers returns the posterior given the observations, at least one, and peers'
-	// shares. own is the posterior by Condition of the same observations. The result depends only
-	// on the arguments. If ctx ends before that, it returns the error of ctx.
+	// shares. own is the posterior that Condition returns for the same observations. The result
+	// depends only on the arguments. If ctx ends first, it returns the error of ctx.
 	ConditionOnPeers(ctx context.Context, peers any, obs Observations, own Posterior) (Posterior, error)
 }
 
-// Process is a Model that is an exact Gaussian process, with the methods that an extension needs.
+// Process is a Model that is an exact Gaussian process, with the methods that an extension of the
+// surrogate needs.
 type Process interface {
 	PriorFitter
 	Model
-	// Spec returns the kernel and the groups of coordinates.
+	// Spec returns the kernel, the groups of coordinates that share a lengthscale, and the mean's
+	// kind.
 	Spec() gp.Spec
 	// Standardize returns the outputs of the observations, at least one, in standardised units.
 	Standardize(obs Observations) ([]float64, error)
 }
 
-// New returns the surrogate of the task's type, without extension.
+// New returns the surrogate of the type that the task names, without an extension.
 func New(t *task.Task) (Model, error) {
 	shared, err := SharedMap(t)
 	if err != nil {
@@ -148,15 +154,15 @@ func New(t *task.Task) (Model, error) {
 	return nil, fmt.Errorf("type %q: must be \"exact\" or \"rff\"", t.Surrogate.Type)
 }
 
-// ProcessSpec returns the Gaussian process that models the task's objective.
+// ProcessSpec returns the specification of the Gaussian process that models the task's objective.
 func ProcessSpec(t *task.Task) gp.Spec {
 	spec := ConstraintSpec(t)
 	spec.Centred = t.Surrogate.Fixed != nil
 	return spec
 }
 
-// ConstraintSpec returns the Gaussian process that models a constraint, or the feasibility of
-// designs. It is that of an objective without fixed hyperparameters.
+// ConstraintSpec returns the specification of the Gaussian process that models a constraint, or the
+// feasibility of designs. An objective without fixed hyperparameters has the same.
 func ConstraintSpec(t *task.Task) gp.Spec {
 	spec := gp.Spec{Kernel: t.Surrogate.Kernel}
 	for parameter, block := range t.Space.Blocks() {
@@ -167,8 +173,8 @@ func ConstraintSpec(t *task.Task) gp.Spec {
 	return spec
 }
 
-// SharedMap returns the features in which all agents of the task express their shares. They derive
-// from the task's ID, bit for bit the same everywhere.
+// SharedMap returns the features over which all agents of the task express their shares. They are
+// derived from the task's ID and are the same everywhere, bit for bit.
 func SharedMap(t *task.Task) (*rff.Map, error) {
 	lengthscales := make([]float64, t.Space.Dim())
 	for _, block := range t.Space.Blocks() {
@@ -191,8 +197,8 @@ func SharedMap(t *task.Task) (*rff.Map, error) {
 	return m, nil
 }
 
-// taskSeed returns the root of everything that only the task determines. A change of the label or
-// of its results needs a new format version in the task.
+// taskSeed returns the seed of everything that is derived from the task alone. A change of the
+// label below, or of the numbers derived from the seed, needs a new format version in the task.
 func taskSeed(t *task.Task) random.Seed {
 	hash := sha256.New()
 	hash.Write([]byte("fbo shared features 1\x00"))

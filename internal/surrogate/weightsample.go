@@ -9,21 +9,22 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// A projection fits a path on average over the space. Receivers of the weights need only the
-// location of the maximum, and in many dimensions the projection loses it. Therefore three kinds of
-// points get larger weights: the path's maximum, points around it, and points where the projection
-// wrongly exceeds it. BenchmarkSharedBasis in package rff shows the gain.
+// A projection fits a path on average over the space. Receivers of the weights use only the
+// location of the path's maximum, and with many parameters the projection loses that location.
+// Therefore three kinds of points get larger weights: the path's maximum, points around it, and
+// maxima of the projection where it wrongly exceeds the path's. BenchmarkSharedBasis in package rff
+// measures the effect.
 const (
 	aroundMaximum   = 30
-	aroundDeviation = 0.1 // of the coordinates
+	aroundDeviation = 0.1 // standard deviation of their distance in each coordinate
 	correctedTops   = 4
-	furtherWeight   = 10.0 // of one further point, in points of the projection
-	shareSearches   = 24   // for each maximum
+	furtherWeight   = 10.0 // weight of one additional point; a point of the projection has weight 1
+	shareSearches   = 24   // local searches for each maximum
 )
 
-// Weights returns the projection of a sample path. It omits the constant part, which carries no
-// information about where the function is large, and which features without the frequency zero
-// represent badly.
+// Weights returns the projection of a sample path without its average. The average carries no
+// information about where the function is large, and features without the frequency zero represent
+// a constant badly.
 func (p *exactPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float64, error) {
 	projection, err := p.model.projection()
 	if err != nil {
@@ -44,11 +45,11 @@ func (p *exactPosterior) Weights(ctx context.Context, rng *rand.Rand) ([]float64
 		return nil, err
 	}
 	further := func(x []float64) {
-		_ = refined.Add(x, path.Value(x)-level) // Add refuses values that are not finite, which would not help
+		_ = refined.Add(x, path.Value(x)-level) // the error means that a value is not finite; the point is then left out
 	}
 	project := func() []float64 {
 		weights, err := refined.Weights()
-		if err != nil { // rounding makes the further points unusable
+		if err != nil { // rounding errors prevent the use of the additional points
 			return projection.Project(values)
 		}
 		return weights
@@ -91,7 +92,7 @@ func (p *exactPosterior) WeightDraw(ctx context.Context, rng *rand.Rand) ([]floa
 	return linear.Weights(rng), nil
 }
 
-// near returns a design close to x.
+// near returns a random design close to x.
 func near(space *task.Space, x []float64, rng *rand.Rand) []float64 {
 	moved := make([]float64, len(x))
 	for k, v := range x {

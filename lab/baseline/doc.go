@@ -1,29 +1,31 @@
-// Package baseline has the methods against which those of this project are measured: random search
-// ([NewRandom]), two methods that weigh the models of peers ([NewRGPE], [NewTAF]), Gaussian
-// processes of all members' raw observations ([NewPooled], [NewMultitask]), sums by a trusted
-// server ([NewTrusted]), and one design for all ([NewGlobal]). They are for simulations: the data
-// that their agents exchange is too large or too revealing for the network of a node, so they read
-// it from a [Pool], which the simulator keeps.
+// Package baseline has methods to which the strategies of this project are compared:
 //
-// Sources: Feurer, Letham, Bakshy, "Scalable Meta-Learning for Bayesian
-// Optimization" (arXiv 1802.02219, first version), for the ranking-weighted
-// ensemble RGPE; Wistuba, Schilling, Schmidt-Thieme, "Scalable
-// Gaussian process-based transfer surrogates for hyperparameter optimization"
-// (Machine Learning, 2018), in the form of the code that Feurer and others
-// published, for the transfer acquisition function TAF; Dai, Low, Jaillet,
-// "Federated Bayesian Optimization via Thompson Sampling" (NeurIPS 2020), which
-// compares with both, for the size of their messages ([MessageNumbers]).
+//   - random search ([NewRandom]);
+//   - two ensembles that weight the models of peers ([NewRGPE], [NewTAF]);
+//   - Gaussian processes of all members' raw observations ([NewPooled], [NewMultitask]);
+//   - sums of samples by a trusted server ([NewTrusted]);
+//   - one design for all members ([NewGlobal]).
 //
-// Departures, all in favour of these methods. Peers' models are their exact posteriors, which hold
-// more information than the random-feature models of the published comparison. Peers continue to
-// learn, and all members get their models at once and without loss.
+// They are for simulations only. The data that their agents exchange is too large or discloses too
+// much for the network of a node. They therefore read it from a [Pool], which the simulator fills.
 //
-// The pooled processes are meant as a bound on what methods that hide observations can reach. They
-// are a bound only under their assumptions. All pairs of members are equally similar (and, for
-// NewPooled, the same) and equally noisy, which excludes clusters of members. Outputs are
-// comparable as they are ([CommonUnits]) or after each member has standardised its own
+// Sources: Feurer, Letham, Bakshy, "Scalable Meta-Learning for Bayesian Optimization" (arXiv
+// 1802.02219, first version), for the ranking-weighted ensemble RGPE; Wistuba, Schilling,
+// Schmidt-Thieme, "Scalable Gaussian process-based transfer surrogates for hyperparameter
+// optimization" (Machine Learning, 2018), for the transfer acquisition function TAF, in the form of
+// the code that Feurer and others published; Dai, Low, Jaillet, "Federated Bayesian Optimization
+// via Thompson Sampling" (NeurIPS 2020), which compares with both, for the size of their messages
+// ([MessageNumbers]).
+//
+// Differences from the published methods, all in their favour: peers' models are exact posteriors,
+// which hold more information than the random-feature models of the published comparison. Peers
+// continue to learn, and all members get their models at once and without loss.
+//
+// The pooled processes show what methods that hide observations can reach at most, but only under
+// two assumptions. First, all pairs of members are equally similar (for NewPooled: equal) and
+// equally noisy, which excludes clusters of members. Second, outputs of different members are
+// comparable as they are ([CommonUnits]), or after each member has standardised its own
 // ([OwnUnits]).
 //
-// The package has neither exchanges nor payloads, and accepts the exact
-// surrogate only.
+// The package has no exchanges and no payloads. It supports the exact surrogate only.
 package baseline

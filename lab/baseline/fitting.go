@@ -9,18 +9,18 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// kind is one way to make a process of all members' observations.
+// kind specifies a process of all members' observations.
 type kind struct {
-	related bool // every member has its own function, and their similarity is learned
+	related bool // every member has its own function, and the process learns their similarity
 	units   Units
 }
 
-// perKind holds something for each kind.
+// perKind holds one value for each kind.
 type perKind[T any] [2][unitsCount]T
 
 func (p *perKind[T]) of(k kind) *T { return &p[number(k.related)][k.units] }
 
-// lazily returns what make gives for each kind, made when it is first asked for.
+// lazily returns a function for each kind, which calls make at its first call only.
 func lazily[T any](make func(k kind) (T, error)) perKind[func() (T, error)] {
 	var all perKind[func() (T, error)]
 	for _, related := range []bool{false, true} {
@@ -32,15 +32,15 @@ func lazily[T any](make func(k kind) (T, error)) perKind[func() (T, error)] {
 	return all
 }
 
-// similar is the lengthscale of the members' block from which a fit starts that assumes nearly
-// equal members: a correlation of 0.98 under SE.
+// similar is the lengthscale of the members' block that assumes nearly equal members: a correlation
+// of 0.98 under SE. A fit starts from it.
 const similar = 7.0
 
-// growth is by how much the observations of a pool grow between two fits.
+// growth is the factor by which the number of observations must grow before the next fit.
 const growth = 1.5
 
-// fitting holds the hyperparameters of a pool at one moment, learned at the first request. It
-// starts from the previous fitting.
+// fitting holds the hyperparameters of a pool at one moment. They are learned at the first request,
+// starting from the previous fitting.
 type fitting struct {
 	members []*known
 	count   int
@@ -59,18 +59,18 @@ func (f *fitting) outgrownBy(members []*known) bool {
 	return float64(count(members)) >= growth*float64(f.count)
 }
 
-// learn is the maximum of the posterior density over at most 300 observations,
-// which package gp chooses at random.
+// learn returns the maximiser of the posterior density given at most 300 observations, which
+// package gp selects at random.
 func (f *fitting) learn(spec gp.Spec, k kind, before *fitting) (gp.Hyperparameters, error) {
 	var starts []gp.Hyperparameters
 	if before != nil {
-		// Without the fitting before there are still the other starts.
+		// If the previous fitting failed, the other starts remain.
 		if h, err := (*before.learned.of(k))(); err == nil {
 			starts = append(starts, h)
 		}
 	}
-	// At first, similar and dissimilar members may explain the observations equally well; the
-	// previous fitting had one of the two.
+	// Early on, similar and dissimilar members may explain the observations equally well. The
+	// previous fitting found only one of these two maxima, so the guess is tried too.
 	if len(starts) == 0 || k.related {
 		starts = append(starts, f.guess(k))
 	}
@@ -79,14 +79,14 @@ func (f *fitting) learn(spec gp.Spec, k kind, before *fitting) (gp.Hyperparamete
 		return gp.Hyperparameters{}, err
 	}
 	x, y := all.points()
-	// The stream chooses among the observations; any fixed one will do.
+	// The stream selects the observations; any fixed stream will do.
 	rng := random.SeedOf(uint64(f.count)).Stream("pooled fit", 0)
-	// The first caller learns for all, so that the end of one caller must not cancel it.
+	// The first caller learns for all callers, so its cancellation must not end the fit.
 	return gp.Fit(context.Background(), pooledSpec(spec, k, len(f.members)), x, y, starts, rng)
 }
 
-// guess returns the hyperparameters of the member with the most observations, and the lengthscale
-// of similar members.
+// guess returns the hyperparameters of the member with the most observations. For related members
+// it adds the lengthscale `similar`.
 func (f *fitting) guess(k kind) gp.Hyperparameters {
 	most := slices.MaxFunc(present(f.members), func(a, b peer) int { return len(a.y) - len(b.y) })
 	h := gp.Hyperparameters{Lengthscales: slices.Clone(most.h.Lengthscales), Noise: most.h.Noise}
@@ -96,13 +96,14 @@ func (f *fitting) guess(k kind) gp.Hyperparameters {
 	return h
 }
 
-// pooledSpec is the process of all members' observations. For related members a point has, after
-// the design's coordinates, a one-hot block that identifies its member, with a lengthscale ℓ of its
-// own: two values at the squared distance r² in lengthscales have the covariance k(r) for one
-// member and k(√(r² + 2/ℓ²)) for two, beside that of the constant part. Under SE the latter is
-// exp(−1/ℓ²)·k(r), which is the model f_i = √(1−e²) f₀ + e g_i with 1 − e² = exp(−1/ℓ²). Under
-// Matérn it is no product but shrinks in the same way, to k(√2/ℓ) at r = 0, and what two members
-// have in common is smoother than what each has.
+// pooledSpec returns the process of all members' observations. For related members a point consists
+// of the design's coordinates and a one-hot block for the member, which has its own lengthscale ℓ.
+// Let r² be the squared distance of two designs in lengthscales. Apart from the constant part, two
+// values have the covariance k(r) within one member, and k(√(r² + 2/ℓ²)) between two members.
+//
+// Under SE the latter is exp(−1/ℓ²)·k(r), which is the model f_i = √(1−e²) f₀ + e g_i with 1 − e² =
+// exp(−1/ℓ²). Under Matérn it is not a product, but it shrinks in the same way, to k(√2/ℓ) at r =
+// 0. The common part of two members is then smoother than the function of each.
 func pooledSpec(spec gp.Spec, k kind, members int) gp.Spec {
 	if !k.related {
 		return spec
@@ -115,7 +116,7 @@ func pooledSpec(spec gp.Spec, k kind, members int) gp.Spec {
 	return pooled
 }
 
-// whose is the one-hot block of a member.
+// whose returns the one-hot block of a member.
 func whose(member, members int) []float64 {
 	block := make([]float64, members)
 	block[member] = 1

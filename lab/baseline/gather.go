@@ -12,27 +12,27 @@ import (
 type Units int
 
 const (
-	// OwnUnits standardises each member's outputs by themselves, as the members do, so that
-	// functions may differ in scale and level. But members with different designs then standardise
-	// the same value to different numbers, and so differ even where they have one function.
+	// OwnUnits standardises each member's outputs separately, as the members do themselves.
+	// Functions may then differ in scale and level. But members with different designs standardise
+	// the same value to different numbers, and so differ even if they have the same function.
 	OwnUnits Units = iota
-	// CommonUnits standardises all members' outputs together. It sees most where members measure
-	// the same quantity, and is misled where they do not.
+	// CommonUnits standardises all members' outputs together. It works best if members measure the
+	// same quantity, and misleads if they do not.
 	CommonUnits
 
 	unitsCount
 )
 
-// observation is one of a member's, standardised.
+// observation is one standardised observation of a member.
 type observation struct {
 	member int
-	x      []float64 // as pooledSpec has it
+	x      []float64 // point in the form of pooledSpec
 	y      float64
 }
 
 type observations []observation
 
-// gather lists what the members know, in their order.
+// gather returns the observations of all members, in the order of members.
 func gather(members []*known, k kind) (observations, error) {
 	var all observations
 	var together surrogate.Observations
@@ -64,16 +64,16 @@ func (o observations) points() (x [][]float64, y []float64) {
 	return x, y
 }
 
-// The numbers of observations in a process of all members: in total, own ones, and the best of
-// others.
+// The largest numbers of observations in a process of all members: in total, of the agent itself,
+// and of the best observations of other members.
 const (
 	maxPooled  = 600
 	maxOwn     = 500
 	bestOthers = 100
 )
 
-// choose takes self's own observations, the best of the others' and as many of
-// the rest, at random, as there is room for.
+// choose selects the observations of member self, the best of the other members', and from the rest
+// as many as fit, at random.
 func (o observations) choose(self int, rng *rand.Rand) observations {
 	var own, others observations
 	for _, one := range o {
@@ -90,7 +90,7 @@ func (o observations) choose(self int, rng *rand.Rand) observations {
 	return slices.Concat(own, others[:best], rest)
 }
 
-// atRandom returns at most this number of the observations, chosen at random.
+// atRandom returns at most this many of the observations, selected at random.
 func (o observations) atRandom(most int, rng *rand.Rand) observations {
 	if len(o) <= most {
 		return o

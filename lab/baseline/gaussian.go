@@ -17,8 +17,7 @@ type gaussian struct {
 	covariance *mat.SymDense
 }
 
-// The jitter that makes a singular covariance one that can be factorised, in
-// units of its mean diagonal.
+// The jitter that allows a singular covariance to be factorised, in units of its mean diagonal.
 const (
 	minJitter = 1e-10
 	maxJitter = 1e-4
@@ -46,7 +45,7 @@ func (g *gaussian) draw(count int, rng *rand.Rand) (*mat.Dense, error) {
 	return draws, nil
 }
 
-// factor returns an upper U with UᵀU = covariance.
+// factor returns an upper triangular U with UᵀU = covariance.
 func (g *gaussian) factor() (blas64.Triangular, error) {
 	n := g.mean.Len()
 	scale := math.Abs(mat.Trace(g.covariance)) / float64(n)
@@ -54,7 +53,7 @@ func (g *gaussian) factor() (blas64.Triangular, error) {
 	for jitter := minJitter; jitter <= maxJitter; jitter *= 10 {
 		k.CopySym(g.covariance)
 		for i := range n {
-			// A covariance of zeros, up to rounding, shall have a factor too.
+			// A covariance that is zero up to rounding needs a factor too.
 			k.SetSym(i, i, k.At(i, i)+jitter*max(scale, minJitter))
 		}
 		var chol mat.Cholesky

@@ -16,30 +16,31 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// startsOf is how many of a member's best designs a search for its candidate also starts from.
+// startsOf is the number of a member's best designs from which the search for its candidate starts
+// too.
 const startsOf = 5
 
-// From is the data from which a global design is made.
+// From is the source of a global design.
 type From int
 
 const (
-	// Gradients makes it the maximiser of the members' average expected improvement: where
-	// an ascent along their averaged gradients ends, from the best of many starts.
+	// Gradients chooses the maximiser of the members' average expected improvement: the end of an
+	// ascent along their averaged gradients, from the best of many starts.
 	Gradients From = iota
-	// Candidates makes it the average of the designs at which the members' own expected
-	// improvements are largest: one round of federated averaging.
+	// Candidates chooses the average of the designs that maximise the members' own expected
+	// improvements: one round of federated averaging.
 	Candidates
 )
 
-// Global is the strategy of all members of a federation together, of which each round has one
-// design for all: Al Kontar, "Collaborative and Federated Black-box Optimization" (2024), equation
-// 3, with equal weights. It is what that survey argues against. A round is a member's own trial
-// after its starting designs, which are its own. The design of a round is decided at the first
-// member's request, from all observations at that time; if all start together, that is all of the
-// rounds before.
+// Global is one strategy for all members of a federation together, with one design for all members
+// in each round (Al Kontar, "Collaborative and Federated Black-box Optimization" (2024), equation
+// 3, with equal weights). That survey argues against this approach. A member's n-th trial after its
+// own starting designs is round n. The design of a round is decided when the first member requests
+// it, from all observations at that time. If all members start together, these are all observations
+// of earlier rounds.
 //
-// The members must have the same designs. It is safe for concurrent use, and repeatable
-// as a Pool is.
+// The members must have the same designs. A Global is safe for concurrent use. It is repeatable
+// under the same condition as a Pool.
 type Global struct {
 	task   *task.Task
 	search search.Search
@@ -60,7 +61,7 @@ type decision struct {
 	why    strategy.Why
 }
 
-// NewGlobal returns the strategy of the members of a pool. The seed is for its searches.
+// NewGlobal returns the strategy of all members of a pool. seed determines its searches.
 func NewGlobal(t *task.Task, pool *Pool, from From, seed random.Seed) *Global {
 	return &Global{task: t, search: search.New(t), pool: pool, from: from, seed: seed, rounds: map[uint64]decision{}}
 }
@@ -74,7 +75,7 @@ func (g *Global) Suggest(ctx context.Context, view strategy.View, trial uint64, 
 	return strategy.Suggestion{Design: decided.design, Why: decided.why}, err
 }
 
-// round returns the decision of a round, from 1. The first caller computes it.
+// round returns the decision of a round, counted from 1. The first caller computes it.
 func (g *Global) round(ctx context.Context, number uint64) (decision, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -113,7 +114,7 @@ func (g *Global) decide(ctx context.Context, number uint64, members []utility) (
 	return decision{suggestion.Design, g.task.Space.Encode(suggestion.Design), suggestion.Why}, err
 }
 
-// average is that of the members' candidates, encoded.
+// average returns the average of the members' candidates, encoded.
 func (g *Global) average(ctx context.Context, number uint64, members []utility) ([]float64, error) {
 	average := make([]float64, g.task.Space.Dim())
 	for _, m := range members {
@@ -138,8 +139,8 @@ func (g *Global) decidedBefore(design task.Design) bool {
 	return false
 }
 
-// view has the rounds so far as trials, with the average predictions of the members' models for
-// them, so that a design is not decided twice.
+// view returns a view with the earlier rounds as trials, whose outcomes are the average predictions
+// of the members' models. It prevents that a design is decided twice.
 func (g *Global) view(members []utility) strategy.View {
 	view := strategy.View{Task: g.task}
 	for number, decided := range g.rounds {
@@ -156,14 +157,14 @@ func (g *Global) view(members []utility) strategy.View {
 	return view
 }
 
-// utility is a member with its expected improvement over the best of its own designs.
+// utility is a member with its expected improvement over its own best observed design.
 type utility struct {
 	peer
 	process *gp.Posterior
-	f       acquisition.Function // the logarithm
+	f       acquisition.Function // logarithm of the expected improvement
 }
 
-// utilities are those of all members that have observed something.
+// utilities returns the utilities of all members that have observations.
 func utilities(now *snapshot) ([]utility, error) {
 	var all []utility
 	for _, p := range present(now.members) {
@@ -176,7 +177,7 @@ func utilities(now *snapshot) ([]utility, error) {
 	return all, nil
 }
 
-// top returns at most this number of designs, those of the largest outputs, best first.
+// top returns the designs with the largest outputs, at most this many, best first.
 func (k *known) top(most int) [][]float64 {
 	order := make([]int, len(k.y))
 	for i := range order {

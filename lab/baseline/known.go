@@ -10,19 +10,19 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// meanVariance is the prior variance of a process's unknown mean in package gp.
+// meanVariance is the prior variance of the unknown mean in package gp.
 const meanVariance = 1
 
-// known is what one member has learned. It is immutable.
+// known holds the observations and the model of one member. It is immutable.
 type known struct {
 	spec gp.Spec
 	x    [][]float64
-	raw  []float64 // outputs in the task's units, larger being better
+	raw  []float64 // outputs in the task's units; larger is better
 	y    []float64 // standardised by the member
 	h    gp.Hyperparameters
 
-	// process is the member's posterior in the form of package gp, which is the same as its
-	// surrogate's and also returns the mean alone.
+	// process returns the member's posterior as a type of package gp. It equals the surrogate's,
+	// and can also return the mean alone.
 	process func() (*gp.Posterior, error)
 }
 
@@ -39,11 +39,11 @@ func newKnown(spec gp.Spec, obs surrogate.Observations, posterior surrogate.Post
 	return k, nil
 }
 
-// best is the largest output.
+// best returns the largest standardised output.
 func (k *known) best() float64 { return slices.Max(k.y) }
 
-// at returns the joint posterior of the function's values at the points: mean
-// and covariance (Rasmussen and Williams, equations 2.25 and 2.26).
+// at returns the joint posterior of the function's values at the points, as mean and covariance
+// (Rasmussen and Williams, equations 2.25 and 2.26).
 func (k *known) at(points [][]float64) (*gaussian, error) {
 	n, m := len(k.x), len(points)
 	prior := covariance(k.spec, slices.Concat(k.x, points), k.h)
@@ -72,7 +72,7 @@ func (k *known) at(points [][]float64) (*gaussian, error) {
 	return g, nil
 }
 
-// covariance is that of the function's values under the prior.
+// covariance returns the prior covariance of the function's values at the points.
 func covariance(spec gp.Spec, points [][]float64, h gp.Hyperparameters) *mat.SymDense {
 	k := gp.Covariance(spec, points, h.Lengthscales)
 	for i := range points {
@@ -83,7 +83,7 @@ func covariance(spec gp.Spec, points [][]float64, h gp.Hyperparameters) *mat.Sym
 	return k
 }
 
-// noisy factorises a covariance with noise on its diagonal. It leaves k alone.
+// noisy factorises the sum of k and the noise on its diagonal. It does not change k.
 func noisy(k *mat.SymDense, noise float64) (*mat.Cholesky, error) {
 	n := k.SymmetricDim()
 	sum := mat.NewSymDense(n, nil)

@@ -6,10 +6,10 @@ import (
 	"github.com/fbo-node/fbo/internal/acquisition"
 )
 
-// mixture predicts as RGPE does, with mean Σ w_n μ_n and variance Σ w_n² s_n².
+// mixture predicts as RGPE does, with mean Σ w_n μ_n and variance Σ w_n² s_n² over models n.
 type mixture struct {
 	models  []acquisition.Predictor
-	weights []float64 // positive, together 1
+	weights []float64 // positive, with sum 1
 	memory  sync.Pool // of *[]float64, for gradients
 }
 

@@ -2,13 +2,18 @@ package baseline
 
 import "fmt"
 
-// MessageNumbers returns the count of eight-byte numbers in one message of a method, with this
-// number of shared features and this dimension of an encoded design. For rgpe and taf that is a
-// weight posterior over the features, its mean and the inverse of its covariance, counted whole as
-// by Dai, Low and Jaillet, and sent once by each peer. (Their taf sends its best value too; the
-// form here does not need it.) For dp-fts-de it is one draw of weights, for pooled and multitask
-// one observation, for global one design. A method that is silent sends 0. Panics on an unknown
-// name.
+// MessageNumbers returns the count of eight-byte numbers in one message of a method, for this
+// number of shared features and this dimension of an encoded design.
+//
+//   - rgpe, taf: a posterior over the weights of the features, its mean and its whole inverse
+//     covariance, as Dai, Low and Jaillet count it. Each peer sends it once. (Their taf also sends
+//     its best value, which the form here does not need.)
+//   - dp-fts-de: one draw of weights.
+//   - pooled, multitask: one observation.
+//   - global: one design.
+//   - random: 0, because it sends nothing.
+//
+// It panics on an unknown name.
 func MessageNumbers(name string, features, dim int) int {
 	switch name {
 	case "random":

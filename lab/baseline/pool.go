@@ -11,22 +11,22 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Pool holds the data that the members of one simulated federation have of each other beyond
-// shares. Its user adds every observation, by Watch or Set; the strategies read. It is safe for
-// concurrent use, but a suggestion depends on the contents of the pool when it is computed. So a
-// simulation is repeatable only without writes while suggestions are computed.
+// Pool holds the data that members of one simulated federation have about each other in addition to
+// shares. The simulator adds every observation by Watch or Set, and strategies read. A Pool is safe
+// for concurrent use. A suggestion depends on the contents of the pool at that moment, so a
+// simulation is repeatable only if nothing is added while suggestions are computed.
 type Pool struct {
 	task *task.Task
 	spec gp.Spec // of one member's process
 
 	mu       sync.Mutex
-	members  []*known // nil while nothing is known
+	members  []*known // an entry is nil while its member has no observations
 	latest   *fitting // nil until there is an observation
 	snapshot *snapshot
 }
 
-// NewPool returns a pool of this number of members of a task, at least 1. The task's surrogate must
-// be the exact one, and its hyperparameters learned.
+// NewPool returns a pool for this number of members of a task, at least 1. The task must have the
+// exact surrogate with learned hyperparameters.
 func NewPool(t *task.Task, members int) (*Pool, error) {
 	if t.Surrogate.Word() != "exact" {
 		return nil, fmt.Errorf("a pool of surrogates of type %q: must be \"exact\"", t.Surrogate.Word())
@@ -40,17 +40,17 @@ func NewPool(t *task.Task, members int) (*Pool, error) {
 	return &Pool{task: t, spec: surrogate.ProcessSpec(t), members: make([]*known, members)}, nil
 }
 
-// Watch takes what a member knows from its view, as Set does. It does nothing
-// while the member has no posterior.
+// Watch calls Set with the observations in a member's view. It does nothing while the member has no
+// posterior.
 func (p *Pool) Watch(member int, view strategy.View) {
 	if view.Posterior != nil {
 		p.Set(member, p.observations(view), view.Posterior)
 	}
 }
 
-// Set replaces what is known of a member (0 to members-1): all its observations,
-// larger being better, and the posterior of the exact surrogate given these. The
-// observations are copied. Panics when they are none, or not finite.
+// Set replaces the data of a member (0 to members-1): all its observations, of which larger is
+// better, and the posterior of the exact surrogate given these. Set copies the observations. It
+// panics if there are none, or if one is not finite.
 func (p *Pool) Set(member int, obs surrogate.Observations, posterior surrogate.Posterior) {
 	k, err := newKnown(p.spec, obs, posterior)
 	if err != nil {
@@ -65,7 +65,7 @@ func (p *Pool) Set(member int, obs surrogate.Observations, posterior surrogate.P
 	}
 }
 
-// now returns what the pool holds at this moment.
+// now returns the current contents of the pool.
 func (p *Pool) now() *snapshot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,12 +75,12 @@ func (p *Pool) now() *snapshot {
 	return p.snapshot
 }
 
-// observations are those of a view, as its agent's surrogate sees them.
+// observations returns the observations of a view as the agent's surrogate uses them.
 func (p *Pool) observations(view strategy.View) surrogate.Observations {
 	return view.Observed(task.Objective)
 }
 
-// own holds the data of a view about its agent.
+// own returns the data in a view about its own agent.
 func (p *Pool) own(view strategy.View) (*known, error) {
 	return newKnown(p.spec, p.observations(view), view.Posterior)
 }

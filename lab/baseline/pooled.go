@@ -32,20 +32,21 @@ var (
 	_ strategy.Recommender = pooled{}
 )
 
-// NewPooled returns Thompson sampling, for the agent that is member self of the pool, on the exact
-// process of all members' observations in the given units, as if all were of one function. It
-// recommends the maximiser of that process's mean. While no other member has an observation it is
-// plain Thompson sampling.
+// NewPooled returns Thompson sampling on the exact process of all members' observations in the
+// given units, as if all members had one function. It is for the agent that is member self of the
+// pool. It recommends the maximiser of the process's mean. While no other member has observations,
+// it is plain Thompson sampling.
 //
-// Hyperparameters are learned again when the observations have grown by a half. With more than 600
-// observations the process uses the own ones, the best 100 of the others, and others at random.
+// Hyperparameters are learned again when the number of observations has grown by half. With more
+// than 600 observations the process uses the agent's own (at most 500), the best 100 of the others,
+// and a random selection of the rest.
 func NewPooled(t *task.Task, pool *Pool, self int, units Units) strategy.Strategy {
 	return newPooled(t, pool, self, kind{related: false, units: units})
 }
 
-// NewMultitask returns NewPooled's strategy on a process in which every member has a function of
-// its own, and learns their similarity with the other hyperparameters: it has all observations, and
-// weighs those of others by the learned similarity.
+// NewMultitask returns the strategy of NewPooled on another process. In this process every member
+// has its own function, and the similarity of members is learned with the other hyperparameters. It
+// uses all observations and weights those of other members by the learned similarity.
 func NewMultitask(t *task.Task, pool *Pool, self int, units Units) strategy.Strategy {
 	return newPooled(t, pool, self, kind{related: true, units: units})
 }
@@ -97,7 +98,7 @@ func (s pooled) process(now *snapshot, view strategy.View, seed random.Seed, tri
 	return process, nil
 }
 
-// block holds the coordinates, after those of a design, that mark a value as the agent's own.
+// block returns the coordinates after those of a design that mark a value as the agent's own.
 func (s pooled) block(now *snapshot) []float64 {
 	if !s.kind.related {
 		return nil
@@ -105,7 +106,7 @@ func (s pooled) block(now *snapshot) []float64 {
 	return whose(s.self, len(now.members))
 }
 
-// slice is a function of more coordinates, the last ones held fixed.
+// slice is a function f whose last coordinates are fixed.
 type slice struct {
 	f      acquisition.Function
 	fixed  []float64
@@ -121,7 +122,7 @@ func newSlice(f acquisition.Function, fixed []float64) acquisition.Function {
 	return &slice{f: f, fixed: fixed}
 }
 
-// point returns x with the fixed coordinates, and room for a gradient there.
+// point returns x followed by the fixed coordinates, and memory for the gradient at that point.
 func (s *slice) point(x []float64) (held *[]float64, point, grad []float64) {
 	n := len(x) + len(s.fixed)
 	held, ok := s.memory.Get().(*[]float64)

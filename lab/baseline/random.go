@@ -12,9 +12,9 @@ import (
 // uniform is random search.
 type uniform struct{ search search.Search }
 
-// NewRandom returns the strategy that draws every design after the start uniformly among
-// those not tried yet. Its starting designs are those of every other strategy with the
-// same seed.
+// NewRandom returns the strategy that draws every design after the starting designs uniformly from
+// the designs not tried yet. Its starting designs equal those of every other strategy with the same
+// seed.
 func NewRandom(t *task.Task) strategy.Strategy { return uniform{search.New(t)} }
 
 // Suggest implements strategy.Strategy.

@@ -11,9 +11,8 @@ import (
 // rankingDraws is S, the number of joint draws from each model that are ranked.
 const rankingDraws = 128
 
-// discordant counts the ordered pairs (j, k), j ≠ k, that f and y order
-// differently: Σ 1[(f_j < f_k) ⊕ (y_j < y_k)]. A tie counts half as much as a
-// pair of opposite order.
+// discordant returns the number of ordered pairs (j, k), j ≠ k, that f and y order differently: Σ
+// 1[(f_j < f_k) ⊕ (y_j < y_k)]. A tie counts half as much as a pair of opposite order.
 func discordant(f, y []float64) int {
 	count := 0
 	for j, fj := range f {
@@ -25,7 +24,7 @@ func discordant(f, y []float64) int {
 	return count
 }
 
-// number compiles to an instruction without a branch; the processor could not predict that branch.
+// number converts a bool without a branch, which the processor could not predict here.
 func number(b bool) int {
 	n := 0
 	if b {
@@ -34,8 +33,8 @@ func number(b bool) int {
 	return n
 }
 
-// peerLosses are the ranking losses of S draws of a peer's function against the
-// outputs y at the points x.
+// peerLosses returns the ranking losses of S draws of a peer's function, compared with the outputs
+// y at the points x.
 func peerLosses(peer *known, x [][]float64, y []float64, rng *rand.Rand) ([]int, error) {
 	at, err := peer.at(x)
 	if err != nil {
@@ -52,18 +51,18 @@ func peerLosses(peer *known, x [][]float64, y []float64, rng *rand.Rand) ([]int,
 	return losses, nil
 }
 
-// ownLosses are the ranking losses of S draws of the target's own functions: for
-// each observation j one of the posterior f₋ⱼ given all others under the same
-// hyperparameters, by which x_j is compared with every other own point.
+// ownLosses returns the ranking losses of S draws of the target's own functions. A draw consists of
+// one function for each observation j, from the posterior f₋ⱼ given all other observations under
+// the same hyperparameters. This function compares x_j with every other point of the target.
 //
-// With C the inverse of K + σ²I, a_j = column j of I − σ²C and α = Cy, leaving j
-// out changes the posterior at the own points from N(μ, Σ) to
+// Let C be the inverse of K + σ²I, a_j column j of I − σ²C, and α = Cy. Leaving observation j out
+// changes the posterior at the target's points from N(μ, Σ) to
 //
 //	N(μ − a_j α_j/C_jj, Σ + a_j a_jᵀ/C_jj)
 //
-// (at x_j itself: Rasmussen and Williams, equation 5.12). So a draw of f₋ⱼ is one of the whole
-// posterior and a multiple of a_j. Draw s of f₋ⱼ takes draw s + j of the whole posterior, so that
-// the draws of one loss are independent while there are no more than S of them.
+// (at x_j itself: Rasmussen and Williams, equation 5.12). So a draw of f₋ⱼ is a draw of the whole
+// posterior plus a multiple of a_j. Draw s of f₋ⱼ uses draw s + j of the whole posterior. The draws
+// in one loss are therefore independent if there are at most S observations.
 func ownLosses(own *known, rng *rand.Rand) ([]int, error) {
 	out, err := newLeaveOneOut(own)
 	if err != nil {
@@ -87,8 +86,7 @@ func ownLosses(own *known, rng *rand.Rand) ([]int, error) {
 	return losses, nil
 }
 
-// leaveOneOut is the posterior at the own points with the changes that leaving
-// out each of them makes.
+// leaveOneOut is the posterior at the target's points, with the data for leaving out each of them.
 type leaveOneOut struct {
 	whole   *gaussian
 	columns *mat.Dense // row j is a_j
@@ -125,22 +123,22 @@ func newLeaveOneOut(own *known) (*leaveOneOut, error) {
 	return l, nil
 }
 
-// step is the multiple of a_j that turns a draw of the whole posterior into one
-// of f₋ⱼ; z is standard normal.
+// step returns the multiple of a_j that turns a draw of the whole posterior into a draw of f₋ⱼ,
+// given a standard normal z.
 func (l *leaveOneOut) step(j int, z float64) float64 {
 	c := l.inverse.At(j, j)
 	return z/math.Sqrt(c) - l.alpha.AtVec(j)/c
 }
 
-// worstShare is the quantile of the target's losses that half of a peer's losses
-// must not exceed.
+// worstShare is a quantile of the target's losses. A peer is used only if its median loss does not
+// exceed it.
 const worstShare = 0.95
 
-// rankingWeights returns the share of the draws in which each model has the
-// least loss, own the target's and others the peers'; together they are 1. Peers
-// whose median loss is above the target's 95th percentile get nothing, so that
-// many useless peers do not win by their number. In a tie the target wins, and
-// otherwise those that tie share.
+// rankingWeights returns for each model the share of draws in which it has the smallest loss: own
+// for the target, others for the peers. The weights have the sum 1. A peer whose median loss is
+// above the 95th percentile of the target's losses gets the weight 0, so that many useless peers do
+// not win by their number. In a tie that includes the target the target wins; other ties are
+// divided equally.
 func rankingWeights(target []int, peers [][]int) (own float64, others []float64) {
 	others = make([]float64, len(peers))
 	limit := quantile(target, worstShare)
@@ -172,7 +170,7 @@ func rankingWeights(target []int, peers [][]int) (own float64, others []float64)
 	return own, others
 }
 
-// quantile interpolates linearly between the nearest two values.
+// quantile interpolates linearly between the two nearest values.
 func quantile(values []int, share float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	at := share * float64(len(sorted)-1)

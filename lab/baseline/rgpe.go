@@ -23,15 +23,15 @@ var (
 	_ strategy.Recommender = rgpe{}
 )
 
-// NewRGPE returns the ranking-weighted ensemble of the agent that is member self
-// of the pool: expected improvement over the best own output, by a mixture of
-// its own posterior and its peers', each in its member's standardised units and
-// weighted by how often a draw of it orders the own observations best.
+// NewRGPE returns the ranking-weighted ensemble for the agent that is member self of the pool. It
+// maximises the expected improvement over the agent's best output, under a mixture of its own
+// posterior and its peers'. Each posterior is in its member's standardised units. Its weight is the
+// share of draws in which it orders the agent's observations best.
 //
-// This is the rule of the paper's first version: 128 draws, leave-one-out models
-// for the target, peers dropped whose median loss exceeds the 95th percentile of
-// the target's. It recommends the maximiser of the mixture's mean. A suggestion
-// costs time in proportion to the number of peers.
+// This is the rule of the paper's first version. It uses 128 draws and leave-one-out models for the
+// target, and drops peers whose median loss exceeds the 95th percentile of the target's. It
+// recommends the maximiser of the mixture's mean. The time of a suggestion is proportional to the
+// number of peers.
 func NewRGPE(t *task.Task, pool *Pool, self int) strategy.Strategy {
 	return rgpe{search: search.New(t), pool: pool, self: self}
 }
@@ -60,7 +60,7 @@ func (s rgpe) Recommend(ctx context.Context, view strategy.View, seed random.See
 	return s.search.Top(ctx, view, seed, search.LowerBound(view, &e.mixture))
 }
 
-// ensemble is the mixture with the best own output and the explanation of its designs.
+// ensemble is the mixture, the agent's best output, and the explanation of designs.
 type ensemble struct {
 	mixture mixture
 	best    float64
@@ -102,7 +102,7 @@ func (s rgpe) ensemble(view strategy.View, seed random.Seed) (*ensemble, error) 
 	return e, nil
 }
 
-// peerInput counts the peers on whose models a design rests.
+// peerInput counts the peers whose models a design uses, and their observations.
 type peerInput struct{ members, observations int }
 
 func (l *peerInput) to(p peer) {

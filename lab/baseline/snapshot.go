@@ -7,13 +7,13 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// snapshot is what a pool holds at one moment. It is immutable.
+// snapshot is the content of a pool at one moment. It is immutable.
 type snapshot struct {
 	spec    gp.Spec
 	members []*known
-	fitting *fitting // nil when no member has an observation
+	fitting *fitting // nil if no member has observations
 
-	// whole is the process of all observations, the same for every member.
+	// whole returns the process of all observations, which is the same for every member.
 	whole perKind[func() (*gp.Posterior, error)]
 }
 
@@ -29,7 +29,7 @@ func newSnapshot(spec gp.Spec, members []*known, fitting *fitting) *snapshot {
 	return s
 }
 
-// peer is a member of which something is known.
+// peer is a member that has observations.
 type peer struct {
 	*known
 	member int
@@ -50,7 +50,7 @@ func present(members []*known) []peer {
 	return all
 }
 
-// count is the number of observations of all members.
+// count returns the number of observations of all members.
 func count(members []*known) int {
 	total := 0
 	for _, p := range present(members) {
@@ -59,7 +59,7 @@ func count(members []*known) int {
 	return total
 }
 
-// process returns the posterior given all members' observations, or, when they are too many, given
+// process returns the posterior given all members' observations. If these are too many, it uses
 // those that matter most to self.
 func (s *snapshot) process(k kind, self int, rng *rand.Rand) (*gp.Posterior, error) {
 	if count(s.members) <= maxPooled {

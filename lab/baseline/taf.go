@@ -13,7 +13,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// The Epanechnikov kernel that turns the distance of two rankings into a weight.
+// Constants of the Epanechnikov kernel, which turns the distance of two rankings into a weight.
 const (
 	kernelPeak = 0.75
 	bandwidth  = 0.5
@@ -28,16 +28,15 @@ type taf struct {
 
 var _ strategy.Strategy = taf{}
 
-// NewTAF returns the transfer acquisition function of the agent that is member
-// self of the pool: the weighted average of its own expected improvement over
-// its best output and, for every peer, of how far the mean of the peer's
-// posterior rises above its largest value at the agent's own points. A peer's
-// weight falls with the share of the pairs of own observations that its mean
-// orders wrongly, and is 0 from one half on.
+// NewTAF returns the transfer acquisition function for the agent that is member self of the pool.
+// It is a weighted average of the agent's expected improvement over its best output, and of one
+// term per peer. The term of a peer is the amount by which the mean of its posterior exceeds its
+// largest value at the agent's own points. The weight of a peer falls with the share of pairs of
+// the agent's observations that its mean orders wrongly, and is 0 from one half on.
 //
-// This is the form of the published reference code. It needs no peer's best
-// value, which the form in the comparison of Dai, Low and Jaillet transmits. A
-// suggestion costs time in proportion to the number of peers.
+// This is the form of the published reference code. It does not need the peers' best values, which
+// the form in the comparison of Dai, Low and Jaillet transmits. The time of a suggestion is
+// proportional to the number of peers.
 func NewTAF(t *task.Task, pool *Pool, self int) strategy.Strategy {
 	return taf{search: search.New(t), pool: pool, self: self}
 }
@@ -64,7 +63,7 @@ func (s taf) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 		}
 	}
 	var function acquisition.Function = f
-	if len(f.sources) == 0 { // the same maximiser, without plateaus
+	if len(f.sources) == 0 { // log EI has the same maximiser, without plateaus
 		function = acquisition.LogEI(view.Posterior, own.best())
 	}
 	return s.search.Maximise(ctx, view, trial, seed, function, informed.why())
@@ -74,10 +73,10 @@ func (s taf) Suggest(ctx context.Context, view strategy.View, trial uint64, seed
 type source struct {
 	process *gp.Posterior
 	weight  float64
-	reached float64 // its largest mean at the target's own points
+	reached float64 // largest mean at the target's own points
 }
 
-// newSource returns false when the peer weighs nothing.
+// newSource returns a peer as a source. ok is false if its weight is 0.
 func newSource(process *gp.Posterior, own *known) (source, bool) {
 	s := source{process: process, reached: math.Inf(-1)}
 	means := make([]float64, len(own.x))
@@ -89,8 +88,9 @@ func newSource(process *gp.Posterior, own *known) (source, bool) {
 	return s, s.weight > 0
 }
 
-// rankWeight is ¾(1 − (κ/ρ)²)₊, where κ is the share of the pairs that means and outputs order
-// differently, ties counting half. A single output has no pairs and is no evidence for a peer.
+// rankWeight returns ¾(1 − (κ/ρ)²)₊ with ρ = bandwidth. κ is the share of pairs that means and
+// outputs order differently; a tie counts half. A single output has no pairs and is no evidence for
+// a peer, so it gives 0.
 func rankWeight(means, y []float64) float64 {
 	n := len(y)
 	if n < 2 {
@@ -102,7 +102,7 @@ func rankWeight(means, y []float64) float64 {
 
 // transfer is the acquisition function.
 type transfer struct {
-	own     acquisition.Function // of weight kernelPeak
+	own     acquisition.Function // has the weight kernelPeak
 	sources []source
 }
 

@@ -18,16 +18,16 @@ import (
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
-// Trusted are the settings of DP-FTS-DE in its published form, with a server that sees all members'
-// samples: Dai, Low and Jaillet (NeurIPS 2021), algorithm 2.
+// Trusted holds the settings of DP-FTS-DE in its published form, in which a server sees all
+// members' samples (Dai, Low and Jaillet, NeurIPS 2021, algorithm 2).
 type Trusted struct {
-	Cells int     // P, a power of 2, 1 to 16; 1 is without distributed exploration
-	Clip  float64 // S, more than 0, of all P copies of a sample together
-	Rate  float64 // q, the chance of an agent to be in a round's sum, above 0 to 1
+	Cells int     // P, a power of 2, 1 to 16; 1 means without distributed exploration
+	Clip  float64 // S, more than 0, the norm limit of all P copies of a sample together
+	Rate  float64 // q, the probability that an agent is in a round's sum, above 0 to 1
 	Noise float64 // z, the noise multiplier, 0 or more
 }
 
-// PublishedTrusted are the settings of the published experiments.
+// PublishedTrusted returns the settings of the published experiments.
 func PublishedTrusted() Trusted { return Trusted{Cells: 4, Clip: 22, Rate: 0.35, Noise: 1} }
 
 // Validate returns an error that names the setting that is out of range.
@@ -46,9 +46,9 @@ func (s Trusted) Validate() error {
 }
 
 // Server is the trusted aggregator of one simulated federation. Agents add a new sample after each
-// observation, by Watch, and read the averages. It is safe for concurrent use; as with Pool, a
-// simulation is repeatable only without writes while suggestions are computed. Its noise is of
-// floats and gives no protection: it is for simulations.
+// observation by Watch, and read the averages. A Server is safe for concurrent use. As with Pool, a
+// simulation is repeatable only if nothing is added while suggestions are computed. Its noise
+// consists of floats and gives no protection, which is sufficient for simulations.
 type Server struct {
 	settings Trusted
 	task     *task.Task
@@ -57,11 +57,11 @@ type Server struct {
 	seed     random.Seed
 
 	mu      sync.Mutex
-	samples [][]float64            // of each member, the latest; nil before its starting designs are over
-	rounds  map[uint64][][]float64 // averages by cell
+	samples [][]float64            // latest sample of each member; nil before the member has evaluated its starting designs
+	rounds  map[uint64][][]float64 // for each round, the averages by cell
 }
 
-// NewServer returns the server of this number of members of a task. The settings must be valid.
+// NewServer returns a server for this number of members of a task. The settings must be valid.
 func NewServer(t *task.Task, members int, settings Trusted, seed random.Seed) (*Server, error) {
 	features, err := surrogate.SharedMap(t)
 	if err != nil {
@@ -78,14 +78,14 @@ func NewServer(t *task.Task, members int, settings Trusted, seed random.Seed) (*
 	}, nil
 }
 
-// Watch takes a member's sample from its view.
+// Watch replaces a member's sample by a new one from its view.
 func (s *Server) Watch(member int, view strategy.View) {
 	if view.Posterior == nil || view.Observations < s.task.Strategy.InitialDesigns {
 		return
 	}
 	sample, err := view.Posterior.Weights(context.Background(), s.seed.Derive("member", uint64(member)).Stream("sample", uint64(view.Observations)))
 	if err != nil {
-		panic(err) // the surrogate's own projection never fails
+		panic(err) // unexpected: the surrogate's own projection never fails
 	}
 	ftsde.Shorten(sample, s.settings.Clip/math.Sqrt(float64(s.settings.Cells)))
 	s.mu.Lock()
@@ -93,7 +93,7 @@ func (s *Server) Watch(member int, view strategy.View) {
 	s.samples[member] = sample
 }
 
-// averages returns the averages of a round, from 1. The first caller computes them.
+// averages returns the averages of a round, counted from 1. The first caller computes them.
 func (s *Server) averages(round uint64) [][]float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,8 +103,8 @@ func (s *Server) averages(round uint64) [][]float64 {
 	return s.rounds[round]
 }
 
-// aggregate sums over a random part of the members: (1/q) Σ w ω + N(0, (z w_max S/q)²). If no
-// member is selected only noise is left; here the published code differs.
+// aggregate sums over a random selection of members: (1/q) Σ w ω + N(0, (z w_max S/q)²). Without a
+// selected member the sum is noise only; the published code differs in this case.
 func (s *Server) aggregate(round uint64) [][]float64 {
 	rng := s.seed.Stream("round", round)
 	selected := make([]bool, len(s.samples))
@@ -118,7 +118,7 @@ func (s *Server) aggregate(round uint64) [][]float64 {
 		for member := range s.samples {
 			total += s.weight(member, cell, other)
 		}
-		noise := s.settings.Noise * s.settings.Clip / s.settings.Rate / total // w_max is 1/total
+		noise := s.settings.Noise * s.settings.Clip / s.settings.Rate / total // 1/total is w_max
 		average := make([]float64, s.task.Surrogate.Features)
 		for member, sample := range s.samples {
 			if !selected[member] || sample == nil {
@@ -154,9 +154,9 @@ type trusted struct {
 	alone  alone.TS
 }
 
-// NewTrusted returns the strategy of a member: with probability p_t = 1-1/t, p_1 = 0,
-// it follows its own sample, else the average of the cell where that is largest. t is the
-// server's task, with the member's space.
+// NewTrusted returns the strategy of member self. With probability p_t = 1-1/t, where p_1 = 0, it
+// maximises its own sample. Otherwise it maximises the function that has in each cell the cell's
+// average. t is the server's task, with the member's own space.
 func NewTrusted(t *task.Task, server *Server, self int) strategy.Strategy {
 	return trusted{server: server, self: self, search: search.New(t), alone: alone.NewTS(t)}
 }

@@ -14,36 +14,36 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// adversariesKey and attackKey are settings of strategies: the number of adversaries that join the
-// federation, and what they share. They belong to the experiment and not to the task, so honest
-// agents are the same as without adversaries.
+// adversariesKey and attackKey are settings of a strategy in a plan: the number of adversaries that
+// join the federation, and the content of their shares. They are not part of the task, so honest
+// agents behave exactly as without adversaries.
 const (
 	adversariesKey = "adversaries"
 	attackKey      = "attack"
 	maxAdversaries = 100
 )
 
-// Contents of adversaries' shares. With the first three their shares are forged. With the others
-// they play the strategy as honest agents do, with an objective made of an honest one's.
+// Attacks. Adversaries with one of the first three send forged shares. Adversaries with one of the
+// others run the strategy like honest agents, but with an objective derived from an honest agent's.
 const (
-	attackRandom   = "random"   // weights of the prior, random designs
-	attackCorner   = "corner"   // weights of the prior, always the same design
-	attackExtreme  = "extreme"  // the largest numbers that shares can have, and that design
-	attackReversed = "reversed" // the best is the worst
-	attackShifted  = "shifted"  // all is elsewhere by half of each parameter's range
-	attackDecoy    = "decoy"    // all is true, but that one of the worst places is the best
+	attackRandom   = "random"   // weights drawn from the prior, and random designs
+	attackCorner   = "corner"   // weights drawn from the prior, and always the same design
+	attackExtreme  = "extreme"  // the largest numbers that shares can hold, and always the same design
+	attackReversed = "reversed" // the honest objective times -1
+	attackShifted  = "shifted"  // the honest objective, shifted by half of each parameter's range
+	attackDecoy    = "decoy"    // the honest objective with a false optimum added at one of its worst designs
 )
 
-// Attacks returns the values of the key attack.
+// Attacks returns the allowed values of the key attack.
 func Attacks() []string {
 	return []string{attackRandom, attackCorner, attackExtreme, attackReversed, attackShifted, attackDecoy}
 }
 
 func attackOf(s Spec) string { return cmp.Or(s.setting(attackKey), attackRandom) }
 
-// adversariesOf returns the number of adversaries.
+// adversariesOf returns the number of adversaries in a spec.
 func adversariesOf(s Spec) int {
-	n, _ := strconv.Atoi(s.setting(adversariesKey)) // checkAdversaries has read it
+	n, _ := strconv.Atoi(s.setting(adversariesKey)) // checkAdversaries has checked that it is a number
 	return n
 }
 
@@ -66,8 +66,8 @@ func (p Plan) checkAdversaries(s Spec) error {
 	return nil
 }
 
-// withAdversaries returns the federation with the adversaries of a spec after its members. Each
-// attacks with the objective of one of those that count, in turn.
+// withAdversaries returns the federation with the adversaries of a spec added after its members.
+// Each adversary uses the objective of one counting member, in turn.
 func (f *federation) withAdversaries(s Spec) *federation {
 	n := adversariesOf(s)
 	if n == 0 {
@@ -105,8 +105,8 @@ func (f *federation) adversary(attack string, victim int) family.Member {
 	return m
 }
 
-// shifted is the design that lies half of the range away in each parameter, and from the
-// upper half in the lower.
+// shifted returns the design that is half of the range away from d in each parameter. Values from
+// the upper half wrap around to the lower half.
 func shifted(space *task.Space, d task.Design) task.Design {
 	u := space.Encode(d)
 	for _, block := range space.Blocks() {
@@ -121,9 +121,10 @@ func shifted(space *task.Space, d task.Design) task.Design {
 	return space.Decode(u)
 }
 
-// decoy is the objective with a hill, or a valley, around the worst of some random designs:
-// there it is better than at all of them by half of the range of their values. The width is
-// that of the hills of others=deceptive in package family.
+// decoy returns the honest objective plus a hill (a valley if the goal is to minimise). The hill's
+// centre is the worst of deviationDesigns random designs. There the result is better than the
+// honest objective at all of these designs, by half the range of their values. The width is that of
+// the hills in families with others=deceptive (package family).
 func decoy(space *task.Space, goal task.Goal, honest func(task.Design) float64, seed random.Seed) func(task.Design) float64 {
 	rng := seed.Stream("designs", 0)
 	best, worst := math.Inf(-1), math.Inf(1)

@@ -13,25 +13,25 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// method is a baseline: a way of choosing designs that no task file names.
+// method is a baseline: a strategy of experiments that task files cannot name.
 type method struct {
 	name     string
-	alone    bool // it uses no peer's shares
-	pool     bool // it reads the pool, and so needs an exact process whose hyperparameters are learned
+	alone    bool // it uses no peer information
+	pool     bool // it reads all members' observations, and needs an exact process with learned hyperparameters
 	units    bool // it accepts the setting units
-	limits   bool // it takes constraints
+	limits   bool // it supports constraints
 	messages func(evaluations int) int
 	make     func(t *task.Task, pool *baseline.Pool, self int, units baseline.Units) strategy.Strategy
 
-	// central is in place of make where one place decides for all.
+	// central replaces make if one place decides for all members.
 	central *central
 }
 
-// central is a baseline that decides in one place, with settings of its own.
+// central is a baseline that decides in one place and has settings of its own.
 type central struct {
-	meaning func(Spec) (string, error) // of its settings, in words that identify it
+	meaning func(Spec) (string, error) // returns the settings in a text that identifies them
 	install func(Spec, *sim.Scenario) error
-	common  bool // all members evaluate its designs
+	common  bool // all members evaluate the same designs
 }
 
 func methods() []method {
@@ -55,11 +55,11 @@ func methods() []method {
 	}
 }
 
-// unitsKey is the setting of baselines that put outputs of different members
-// together.
+// unitsKey is the setting of baselines that combine outputs of different members: the units of
+// these outputs.
 const unitsKey = "units"
 
-// unitsOf returns the units in the spec of a baseline, and their name.
+// unitsOf returns the units in a baseline's spec, and their name.
 func unitsOf(s Spec) (units baseline.Units, word string, ok bool) {
 	word = "own"
 	for _, x := range s.Settings {
@@ -76,10 +76,11 @@ func unitsOf(s Spec) (units baseline.Units, word string, ok bool) {
 	return 0, word, false
 }
 
-// pooledName is the baseline that closes the whole gap, by definition.
+// pooledName is the baseline that models all members' observations together. By definition it
+// closes the gap between control and pooled completely.
 const pooledName = "pooled"
 
-// Baselines returns the names of strategies that no task file has.
+// Baselines returns the names of the baselines, which task files cannot name.
 func Baselines() []string {
 	var all []string
 	for _, m := range methods() {
@@ -102,13 +103,12 @@ func isBaseline(s Spec) bool {
 	return ok
 }
 
-// peersKey is the setting of a task file's strategies that selects the peers whose shares agents
-// receive, as far as the network delivers them. It belongs to the experiment and is not in the
-// task.
+// peersKey is a setting of strategies that selects the peers whose shares an agent receives, as far
+// as the network delivers them. It is a setting of the experiment and not part of the task.
 const (
 	peersKey   = "peers"
 	everybody  = "all"
-	ownCluster = "own-cluster" // as if an agent knew the members similar to it
+	ownCluster = "own-cluster" // members of the same cluster only, as if an agent knew the members similar to it
 )
 
 func peersOf(s Spec) string { return cmp.Or(s.setting(peersKey), everybody) }
@@ -122,7 +122,8 @@ func checkPeers(s Spec) error {
 	}
 }
 
-// asTask returns the strategy of the task on which s is played.
+// asTask returns s as the task file of its runs has it: without settings of the experiment.
+// Baselines run on a task with the strategy ts.
 func asTask(s Spec) Spec {
 	if isBaseline(s) {
 		return Spec{Name: "ts"}
@@ -133,7 +134,7 @@ func asTask(s Spec) Spec {
 	return s
 }
 
-// alone reports whether the designs of an agent with s are independent of its peers.
+// alone reports whether the designs of an agent with s do not depend on its peers.
 func (p Plan) alone(s Spec) bool {
 	if m, ok := methodOf(s); ok {
 		return m.alone
@@ -141,7 +142,8 @@ func (p Plan) alone(s Spec) bool {
 	return !p.registrationOf(s).Shares() && !p.extendsSurrogate()
 }
 
-// extendsSurrogate reports whether members learn from each other under any strategy of task files.
+// extendsSurrogate reports whether the plan's surrogate learns from peers' shares, with any
+// strategy.
 func (p Plan) extendsSurrogate() bool {
 	return slices.ContainsFunc(all.Extensions(), func(e strategy.SurrogateExtension) bool {
 		return e.Key == "type" && p.Surrogate.Name == e.Word || p.Surrogate.setting(e.Key) == e.Word
@@ -193,12 +195,12 @@ func (m method) checkSettings(s Spec) error {
 	return nil
 }
 
-// key identifies what the spec of a baseline means.
+// key returns a text that is the same for all specs of the baseline with the same meaning.
 func (m method) key(s Spec) string {
 	if m.central != nil {
 		meaning, err := m.central.meaning(s)
 		if err != nil {
-			panic(err) // Complete has checked it
+			panic(err) // unexpected: Complete has checked the settings
 		}
 		return m.name + ":" + meaning
 	}
@@ -209,7 +211,7 @@ func (m method) key(s Spec) string {
 	return m.name + ":" + unitsKey + "=" + word
 }
 
-// unknown adds the baselines to the strategies that the error of the task file's parser lists.
+// unknown adds the names of baselines to the task parser's error about an unknown strategy.
 func unknown(err error) error {
 	if strings.Contains(err.Error(), "type must be one of") {
 		return fmt.Errorf("%w; or one of the baselines %s", err, strings.Join(Baselines(), ", "))
@@ -217,7 +219,7 @@ func unknown(err error) error {
 	return err
 }
 
-// install gives every member the strategy of a baseline instead of the task's.
+// install replaces the task's strategy by the baseline for every member.
 func (m method) install(spec Spec, s *sim.Scenario) error {
 	if m.central != nil {
 		return m.central.install(spec, s)
@@ -237,7 +239,8 @@ func (m method) install(spec Spec, s *sim.Scenario) error {
 	return nil
 }
 
-// bytes is what an agent would send, had the published method a network.
+// bytes returns the number of bytes that an agent would send if the published method used a
+// network.
 func (m method) bytes(t *task.Task, evaluations int) int64 {
 	const perNumber = 8
 	return int64(perNumber * m.messages(evaluations) * baseline.MessageNumbers(m.name, t.Surrogate.Features, t.Space.Dim()))

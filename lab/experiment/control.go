@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// bestAloneName is the control that is not one strategy: after any number of evaluations it is the
-// one of soloSpecs with the lower geometric mean of the values in ratios. The benefit of peers is
-// measured against the best result of agents without them; the strategy with that result differs
-// from family to family and with the budget.
+// bestAloneName is a control that is not a single strategy. After each number of evaluations it is
+// the strategy of soloSpecs with the lower geometric mean of regret. The benefit of peers is thus
+// measured against the best result of agents without them, whichever strategy has it: that differs
+// between families and budgets.
 const bestAloneName = "best-alone"
 
-// soloSpecs are the strategies among which best-alone chooses. The first is its reference.
+// soloSpecs returns the strategies among which best-alone chooses. The first is its reference.
 func soloSpecs() []Spec { return []Spec{{Name: "ts"}, {Name: "logei"}} }
 
-// chooseControl fills in the control, and adds to the strategies what best-alone needs.
+// chooseControl sets the default control. If the control is best-alone, it adds the strategies of
+// soloSpecs that are missing.
 func (p *Plan) chooseControl() error {
 	if p.Control == "" {
 		p.Control = p.Strategies[0].String()
@@ -54,22 +55,22 @@ func soloNames() string {
 	return strings.Join(names, " and ")
 }
 
-// placeOf returns where the strategies have one that means the same; -1 for nowhere.
+// placeOf returns the index in p.Strategies of the strategy with the same meaning as s, or -1.
 func (p Plan) placeOf(s Spec) int {
 	key := p.key(s)
 	return slices.IndexFunc(p.Strategies, func(other Spec) bool { return p.key(other) == key })
 }
 
-// control is what the strategies of a report are compared with.
+// control is the strategy, or the strategies, with which a report compares the others.
 type control struct {
-	candidates []sample // one, but for best-alone
+	candidates []sample // one strategy, or for best-alone several
 
-	// reference is the place among the plan's strategies of the one with which is
-	// compared what is not of a single number of evaluations.
+	// reference is the index in the plan's strategies of the one strategy for comparisons that are
+	// not at a single number of evaluations.
 	reference int
 }
 
-// control is for plans from Complete.
+// control returns the control of the plan, which must come from Complete.
 func (p Plan) control(samples []sample) control {
 	for i, s := range p.Strategies {
 		if s.String() == p.Control {
@@ -83,27 +84,27 @@ func (p Plan) control(samples []sample) control {
 	return c
 }
 
-// is reports whether a strategy, by its place in the plan, is the control itself.
+// is reports whether the strategy with this index in the plan is the control itself.
 func (c control) is(place int) bool { return len(c.candidates) == 1 && c.reference == place }
 
-// foreign reports whether other builds have made runs of it.
+// foreign reports whether other builds of the program made runs of the control.
 func (c control) foreign() bool {
 	return slices.ContainsFunc(c.candidates, func(s sample) bool { return s.foreign > 0 })
 }
 
-// at returns what is the control after t evaluations.
+// at returns the control after t evaluations.
 func (c control) at(t int) sample {
 	return c.least(func(s sample) []float64 { return logs(column(s.simple, t-1), s.floors) })
 }
 
-// first returns what is the control of how soon a feasible design is found.
+// first returns the control for the number of evaluations until the first feasible design.
 func (c control) first() sample {
 	return c.least(func(s sample) []float64 { return logs(s.firsts, make([]float64, len(s.firsts))) })
 }
 
-// least returns the candidate with the least mean logarithm, the first of several. The
-// choice is made on the runs that are then compared, which makes the control the minimum
-// of its candidates: it is a little better than either would be on new federations.
+// least returns the candidate with the smallest mean logarithm; of equal ones, the first. It
+// chooses by the same runs that are then compared. The control is therefore the minimum of its
+// candidates, which is a little better than either candidate would be on new federations.
 func (c control) least(logarithms func(s sample) []float64) sample {
 	chosen, least := c.candidates[0], math.Inf(1)
 	for _, s := range c.candidates {

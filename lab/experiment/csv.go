@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// WriteCSV writes a row per strategy and evaluation, after a row of names. Cells without meaning
-// are empty. If the report has Fairness, the rows include its curves of the worst and the median
-// agent, too, and with constraints the shares of agents that report nothing feasible.
+// WriteCSV writes a header, and one row per strategy and evaluation. Cells without meaning are
+// empty. If the report has Fairness, the rows include its curves of the worst and the median agent.
+// With constraints, they include the shares of agents that report no feasible design.
 func (r Report) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	header := []string{"family", "strategy", "evaluation"}

@@ -5,58 +5,57 @@ import (
 	"slices"
 )
 
-// judgeRho is that of the weights by which inequality is judged, whatever weights a
-// strategy has: w_i in proportion to judgeRho^(i-1), as in the experiments of Sim et al.
+// judgeRho determines the weights for measuring inequality, whatever weights a strategy has itself:
+// w_i is proportional to judgeRho^(i-1), as in the experiments of Sim et al.
 const judgeRho = 0.2
 
-// Fairness holds the distribution of regret over the agents that count, by Sim et al.,
-// Collaborative Bayesian Optimization with Fair Regret (2021), section 5 and appendix C.5. An agent
-// gains by its t-th evaluation the noise-free value f of its t-th design, the more the better,
-// starting designs included. U_t^i is what agent i has gained in t evaluations, f* the optimum, T
-// the number of evaluations.
+// Fairness holds measures of how regret is distributed over the counting agents (Sim et al.,
+// Collaborative Bayesian Optimization with Fair Regret (2021), section 5 and appendix C.5). An
+// agent's reward for its t-th evaluation is the noise-free value f of its t-th design, starting
+// designs included; larger is better. U_t^i is the sum of the first t rewards of agent i, n the
+// number of agents, f* the optimum, and T the number of evaluations.
 //
-// All is computed from regrets f* - f, with which optima cancel where agents have one
-// common function. Where they have functions of their own an agent's gains are thereby
-// counted from its own optimum, which the paper does not do: it has one function.
+// All measures are computed from regrets f* - f. If all agents have one common function, f*
+// cancels. If they have functions of their own, each agent's rewards are counted from its own
+// optimum. That is an extension: the paper has one function only.
 //
-// The control is the report's Reference.
+// The control of these measures is the report's Reference.
 type Fairness struct {
-	// RegretPerParty is R_T/n: the mean over agents of the sum of all regrets.
+	// RegretPerParty is R_T/n, the mean over agents of the sum of an agent's regrets.
 	RegretPerParty Estimate `json:"regret_per_party"`
-	// Unfairness is the mean over t of ΣU_t^i/n - Σw_i φ_i(U_t), where φ sorts ascending and w_i is
-	// in proportion to 0.2^(i-1), with sum 1: 0 when all have the same reward. It is in the
-	// objective's units.
+	// Unfairness is the mean over t of ΣU_t^i/n - Σw_i φ_i(U_t), in the objective's units. φ sorts
+	// the agents' sums in ascending order, and w_i is proportional to 0.2^(i-1), with sum 1. It is
+	// 0 if all agents have the same sums.
 	Unfairness Estimate `json:"unfairness"`
-	// FairRegret is S_T (equation 2) with the same weights: the sum over t of
-	// Σw_i φ_i(U_(t-1)+f*) - Σw_i φ_i(U_t). As the weights sum to 1, this is the largest
-	// that all could have gained, T·f*, less Σw_i φ_i(U_T): with any weights of a sum it
-	// telescopes.
+	// FairRegret is S_T (equation 2) with the same weights: the sum over t of Σw_i φ_i(U_(t-1)+f*)
+	// - Σw_i φ_i(U_t). The sum telescopes. As the weights sum to 1, it equals the largest possible
+	// T·f* minus Σw_i φ_i(U_T).
 	FairRegret Estimate `json:"fair_regret"`
 
 	// Agents has the sum of regrets of each agent that counts in all federations.
 	Agents []AgentRegret `json:"agents"`
 
-	// Worst and Median are curves of simple regret against the sum of regrets, after each
-	// evaluation: the largest of all agents of all federations, each by itself, and the
-	// median over federations of medians over agents (appendix C.5).
+	// Worst and Median are curves of simple regret and of the sum of regrets after each evaluation.
+	// Worst takes the largest of each over all agents of all federations, separately. Median takes
+	// the median over federations of the median over agents (appendix C.5).
 	Worst  Frontier `json:"worst"`
 	Median Frontier `json:"median"`
 
-	// Rationality compares with the control; nil for the control itself.
+	// Rationality compares agents with themselves under the control; nil for the control itself.
 	Rationality *Rationality `json:"rationality,omitempty"`
 
-	// Alone compares with all strategies of the plan by which agents are alone; nil for
-	// these, and where there are none.
+	// Alone compares with all strategies of the plan that use no peer information; nil for these
+	// strategies, and if there are none.
 	Alone *BestAlone `json:"best_alone,omitempty"`
 
-	// Observed is S'_T and its bound; nil without a roster.
+	// Observed holds S'_T and its bound; nil for strategies without a roster.
 	Observed *ObservedRegret `json:"observed,omitempty"`
 
-	// Understated is not nil if agent 0 shares values that are worse than it measured.
+	// Understated is not nil if agent 0 shares values that are worse than measured.
 	Understated *Understated `json:"understated,omitempty"`
 }
 
-// Estimate holds a mean over federations, and the mean difference from the control, federation by
+// Estimate holds a mean over federations, and the mean difference from the control, paired by
 // federation. Each bound of the difference holds separately with the report's Confidence.
 // Differences are null for the control itself.
 type Estimate struct {
@@ -67,66 +66,71 @@ type Estimate struct {
 	High       Number `json:"difference_high"`
 }
 
-// AgentRegret is what became of one agent over all federations.
+// AgentRegret is the sum of regrets of one agent, over all federations.
 type AgentRegret struct {
 	Agent  int      `json:"agent"` // from 0
 	Regret Estimate `json:"regret"`
 }
 
-// Frontier is what simple regret was reached for what sum of regrets; a number per
+// Frontier holds the simple regret reached and the sum of regrets paid for it, one number each per
 // evaluation.
 type Frontier struct {
 	Cumulative []Number `json:"cumulative_regret"`
 	Simple     []Number `json:"simple_regret"`
-	// DominatedShare is the share of evaluations after which the simple regret is no larger than
-	// the control's for no larger a sum of regrets, among those at whose sum the control
-	// is known. Null for the control, and where there are none.
+	// DominatedShare is the share of evaluations at which the curve is no worse than the control's:
+	// the control, with no larger a sum of regrets, has no smaller simple regret. Only evaluations
+	// with a sum inside the range of the control's sums count. It is null for the control, and if
+	// no evaluation counts.
 	DominatedShare Number `json:"dominated_share"`
 }
 
 // Rationality reports whether agents are better off than with the control, which should be a
-// strategy that uses no peer information: an agent with a smaller simple regret for the same sum of
-// regrets has reason to take part (appendix C.5).
+// strategy without peer information. An agent has a reason to take part if its simple regret is
+// smaller for the same sum of regrets (appendix C.5).
 type Rationality struct {
-	// Lower is the share of agents, in all federations, whose simple regret at the largest sum of
-	// regrets that both have reached is lower than with the control, and Equal the share with the
-	// same simple regret.
+	// Lower is the share of agents, over all federations, whose simple regret is lower than with
+	// the control. The comparison is at the largest sum of regrets that both have reached. Equal is
+	// the share with the same simple regret.
 	Lower Number `json:"lower"`
 	Equal Number `json:"equal"`
-	// LowerLow and LowerHigh are Wilson's bounds of Lower, each with the report's
-	// Confidence. Federations count as the observations, not agents, which makes them
-	// wide rather than narrow: a share of agents varies no more than a coin.
+	// LowerLow and LowerHigh are Wilson's bounds of Lower, each with the report's Confidence. Their
+	// number of observations is the number of federations, not of agents, which makes the bounds
+	// wide rather than narrow: a share of agents varies no more than a single coin toss.
 	LowerLow  Number `json:"lower_low"`
 	LowerHigh Number `json:"lower_high"`
-	// DominatedShare is Frontier.DominatedShare of each agent relative to itself with the control,
-	// averaged over the agents that have one.
+	// DominatedShare is the mean over agents of Frontier.DominatedShare, each agent compared with
+	// itself under the control. Agents without a value are left out.
 	DominatedShare Number `json:"dominated_share"`
 }
 
-// BestAlone holds the share of agents that do better than with the best of several solo strategies.
+// BestAlone holds the share of agents that do better than with the best of several strategies
+// without peers.
 type BestAlone struct {
-	Strategies []string `json:"strategies"` // that use no peer information
-	// Lower is the share of agents, in all federations, whose simple regret in the end is
-	// lower than theirs by each of these, with Wilson's bounds as in Rationality. The best
-	// of several is chosen after the fact, agent by agent, which no agent can.
+	Strategies []string `json:"strategies"` // the strategies, which use no peer information
+	// Lower is the share of agents, over all federations, whose final simple regret is lower than
+	// theirs with each of Strategies. LowerLow and LowerHigh are Wilson's bounds as in Rationality.
+	// The comparison favours the strategies without peers: the best of them is chosen for each
+	// agent after the fact, which no agent could do.
 	Lower     Number `json:"lower"`
 	LowerLow  Number `json:"lower_low"`
 	LowerHigh Number `json:"lower_high"`
 }
 
-// Understated holds the gain of agent 0 from sharing values that are worse by By than the measured
-// ones, in the objective's units: sums of regrets, with differences from Honest, the same strategy
-// without, where that is in the plan.
+// Understated compares a strategy in which agent 0 shares values that are worse than measured with
+// the same strategy without that setting (Honest). Agent and Others hold sums of regrets in the
+// objective's units, of agent 0 and on average of the other agents. Differences are from Honest, if
+// the plan has it.
 type Understated struct {
 	By     Number   `json:"by"`
 	Honest string   `json:"honest,omitempty"`
 	Agent  Estimate `json:"agent"`
 	Others Estimate `json:"others"`
-	// Detected is the share of federations in which an agent warned of another.
+	// Detected is the share of federations in which an agent warned of another agent.
 	Detected Number `json:"detected"`
 }
 
-// judgeWeights are for n agents, with sum 1; the first is for the agent with the least reward.
+// judgeWeights returns weights for n agents, with sum 1; the first is for the agent with the
+// smallest reward.
 func judgeWeights(n int, rho float64) []float64 {
 	weights, sum := make([]float64, n), 0.0
 	for i := range weights {
@@ -139,7 +143,7 @@ func judgeWeights(n int, rho float64) []float64 {
 	return weights
 }
 
-// welfare is W(u) = Σ w_i φ_i(u), φ sorting ascending (equation 4).
+// welfare returns W(u) = Σ w_i φ_i(u), where φ sorts u in ascending order (equation 4).
 func welfare(weights, u []float64) float64 {
 	sum := 0.0
 	for i, v := range slices.Sorted(slices.Values(u)) {
@@ -148,22 +152,22 @@ func welfare(weights, u []float64) float64 {
 	return sum
 }
 
-// fairnessInput holds the data of one federation for the measures of fairness: sums of regrets and
-// simple regrets after each evaluation, a row per agent that counts.
+// fairnessInput holds the data of one federation from which fairness is measured. cumulative and
+// simple hold sums of regrets and simple regrets after each evaluation, a row per counting agent.
 type fairnessInput struct {
 	agents             []int
 	cumulative, simple [][]float64
 }
 
-// losses are the agents' sums of regrets after t evaluations.
+// losses returns the agents' sums of regrets after t evaluations.
 func (j fairnessInput) losses(t int) []float64 { return column(j.cumulative, t-1) }
 
 func (j fairnessInput) evaluations() int { return len(j.cumulative[0]) }
 
 func (j fairnessInput) regretPerParty() float64 { return mean(j.losses(j.evaluations())) }
 
-// unfairness is the mean over t of U_t/n - g_t. Gains are T·f* less losses, of which the
-// first part cancels.
+// unfairness returns the mean over t of the mean reward minus the welfare. Rewards U_t^i are T·f*
+// minus losses, and T·f* cancels.
 func (j fairnessInput) unfairness(weights []float64) float64 {
 	sum := 0.0
 	for t := 1; t <= j.evaluations(); t++ {
@@ -173,8 +177,8 @@ func (j fairnessInput) unfairness(weights []float64) float64 {
 	return sum / float64(j.evaluations())
 }
 
-// fairRegret is S_T. Counted from t·f*, the gains U_(t-1)+f* are the negated losses after
-// t-1 evaluations, so that of the sum only the last term is left.
+// fairRegret returns S_T. Counted from t·f*, the rewards U_(t-1)+f* are the negated losses after
+// t-1 evaluations. The sum over t telescopes, so only its last term remains.
 func (j fairnessInput) fairRegret(weights []float64) float64 {
 	return -welfare(weights, negated(j.losses(j.evaluations())))
 }
@@ -187,8 +191,8 @@ func negated(x []float64) []float64 {
 	return all
 }
 
-// judge makes what is judged of a record; nil where agents have evaluated differently
-// many designs, or none can be feasible, so that there are no regrets.
+// judge returns the input for fairness of a record. It returns nil if agents have different numbers
+// of evaluations, or if no design can be feasible, because there are no regrets then.
 func (r Record) judge() *fairnessInput {
 	var j fairnessInput
 	for _, m := range r.Members {
@@ -202,7 +206,7 @@ func (r Record) judge() *fairnessInput {
 	return &j
 }
 
-// fairnessInputs is nil when one of the records cannot be judged.
+// fairnessInputs returns the inputs of all records, or nil if one of them has none.
 func fairnessInputs(records []Record) (all []fairnessInput) {
 	for _, r := range records {
 		j := r.judge()
@@ -214,7 +218,7 @@ func fairnessInputs(records []Record) (all []fairnessInput) {
 	return all
 }
 
-// each makes a number of every federation.
+// each returns one number per federation.
 func each(all []fairnessInput, number func(j fairnessInput) float64) []float64 {
 	numbers := make([]float64, len(all))
 	for i, j := range all {
@@ -223,7 +227,7 @@ func each(all []fairnessInput, number func(j fairnessInput) float64) []float64 {
 	return numbers
 }
 
-// estimate summarises a number of every federation; control is nil for the control.
+// estimate summarises x, one number per federation; control is nil for the control itself.
 func estimate(x, control []float64) Estimate {
 	none := Number(math.NaN())
 	e := Estimate{Mean: Number(mean(x)), SE: Number(standardError(x)), Difference: none, Low: none, High: none}
@@ -235,7 +239,7 @@ func estimate(x, control []float64) Estimate {
 	return e
 }
 
-// estimateOf is estimate of a number of each federation of both.
+// estimateOf is estimate with a function that computes the number of each federation.
 func estimateOf(all, control []fairnessInput, number func(j fairnessInput) float64) Estimate {
 	if control == nil {
 		return estimate(each(all, number), nil)
@@ -243,7 +247,8 @@ func estimateOf(all, control []fairnessInput, number func(j fairnessInput) float
 	return estimate(each(all, number), each(control, number))
 }
 
-// fairness is of at least one federation. control is nil for the control itself.
+// fairness returns the measures over at least one federation; control is nil for the control
+// itself.
 func fairness(all, control []fairnessInput) *Fairness {
 	weighed := func(number func(j fairnessInput, weights []float64) float64) Estimate {
 		return estimateOf(all, control, func(j fairnessInput) float64 { return number(j, judgeWeights(len(j.agents), judgeRho)) })
@@ -274,12 +279,12 @@ func countsIn(all []fairnessInput, agent int) bool {
 	return !slices.ContainsFunc(all, func(j fairnessInput) bool { return !slices.Contains(j.agents, agent) })
 }
 
-// ofAgent is the sum of regrets of one agent that counts.
+// ofAgent returns the function that computes the sum of regrets of one counting agent.
 func ofAgent(agent int) func(j fairnessInput) float64 {
 	return func(j fairnessInput) float64 { return j.losses(j.evaluations())[slices.Index(j.agents, agent)] }
 }
 
-// ofOthers is the mean sum of regrets of all but one.
+// ofOthers returns the function that computes the mean sum of regrets of all agents but one.
 func ofOthers(agent int) func(j fairnessInput) float64 {
 	return func(j fairnessInput) float64 {
 		losses := j.losses(j.evaluations())
@@ -290,7 +295,8 @@ func ofOthers(agent int) func(j fairnessInput) float64 {
 	}
 }
 
-// frontier summarises the agents of a federation, and then the federations.
+// frontier summarises the agents of each federation by one function, and the federations by
+// another.
 func frontier(all []fairnessInput, agents, federations func([]float64) float64) Frontier {
 	f := Frontier{DominatedShare: Number(math.NaN())}
 	over := func(k int, curves func(j fairnessInput) [][]float64) Number {
@@ -315,8 +321,8 @@ func floats(numbers []Number) []float64 {
 	return all
 }
 
-// reached is the simple regret for no larger a sum of regrets than this; infinite when
-// the first evaluation was more.
+// reached returns the simple regret reached with a sum of regrets of at most `most`. It is infinite
+// if the first evaluation already exceeds that.
 func reached(cumulative, simple []float64, most float64) float64 {
 	best := math.Inf(1)
 	for k, sum := range cumulative {
@@ -327,9 +333,9 @@ func reached(cumulative, simple []float64, most float64) float64 {
 	return best
 }
 
-// dominatedShare is the share of evaluations after which the simple regret is no larger than the
-// other's for no larger a sum, among those whose sum the other has reached and not left
-// behind; NaN without any.
+// dominatedShare returns the share of evaluations whose simple regret is no larger than the other's
+// for the same sum of regrets. Only evaluations with a sum between the other's first and last
+// count. It returns NaN if no evaluation counts.
 func dominatedShare(cumulative, simple, others, theirs []float64) float64 {
 	kept, known := 0, 0
 	for k, sum := range cumulative {
@@ -344,7 +350,7 @@ func dominatedShare(cumulative, simple, others, theirs []float64) float64 {
 	return float64(kept) / float64(known)
 }
 
-// rationality compares agent by agent and federation by federation.
+// rationality compares agent by agent and federation by federation with the control.
 func rationality(all, control []fairnessInput) *Rationality {
 	lower, equal := make([]float64, len(all)), make([]float64, len(all))
 	var shares []float64
@@ -372,7 +378,8 @@ func rationality(all, control []fairnessInput) *Rationality {
 	}
 }
 
-// bestAlone compares with what agents reach in the end by strategies alone, at least one.
+// bestAlone compares final simple regrets with those of the strategies in alone, of which there is
+// at least one.
 func bestAlone(all []fairnessInput, names []string, alone [][]fairnessInput) *BestAlone {
 	lower := make([]float64, len(all))
 	for i, j := range all {
@@ -388,8 +395,8 @@ func bestAlone(all []fairnessInput, names []string, alone [][]fairnessInput) *Be
 	return &BestAlone{Strategies: names, Lower: Number(mean(lower)), LowerLow: Number(low), LowerHigh: Number(high)}
 }
 
-// understatedOf compares who understates with the same without; honest is nil when that
-// was not played.
+// understatedOf compares a strategy in which agent 0 understates with the same strategy without.
+// honest is nil if the plan does not have the latter.
 func understatedOf(by float64, name string, records []Record, all, honest []fairnessInput) *Understated {
 	detected := 0
 	for _, r := range records {
@@ -402,13 +409,12 @@ func understatedOf(by float64, name string, records []Record, all, honest []fair
 	}
 }
 
-// judgesFairness reports whether the report has Fairness.
+// judgesFairness reports whether reports of the plan have Fairness.
 func (p Plan) judgesFairness() bool {
 	return p.Fairness || slices.ContainsFunc(p.Strategies, func(s Spec) bool { return p.registrationOf(s).Roster })
 }
 
-// addFairness fills in Fairness of all strategies, where it is asked for and their
-// records can be judged.
+// addFairness sets Fairness of all strategies, if the plan reports it and the records allow it.
 func (p Plan) addFairness(r *Report, samples []sample, reference int) {
 	if !p.judgesFairness() {
 		return
@@ -445,8 +451,8 @@ func (p Plan) addFairness(r *Report, samples []sample, reference int) {
 	}
 }
 
-// honest finds the same strategy without the setting understate; "" when it is not in
-// the plan.
+// honest returns the name and the inputs of the same strategy without the setting understate. The
+// name is "" if the plan does not have it.
 func (p Plan) honest(s Spec, samples []sample, all [][]fairnessInput) (string, []fairnessInput) {
 	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(x Setting) bool { return x.Key == understateKey })
 	for i, other := range samples {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// writeFairness writes a separate table, if the report has data for it.
+// writeFairness writes a separate table of fairness, if the report has it.
 func (r Report) writeFairness(w io.Writer) {
 	if r.Strategies[0].Fairness == nil {
 		return
@@ -73,7 +73,7 @@ func (o *ObservedRegret) text() string {
 	return fmt.Sprintf("%s [≤ %s]", o.Regret.meanText(), short(o.Bound))
 }
 
-// rationalityText is four cells.
+// rationalityText returns four cells, separated by tabs.
 func (f *Fairness) rationalityText() string {
 	r := f.Rationality
 	if r == nil {

@@ -29,7 +29,7 @@ func (s *sample) addFeasibility(row []MemberRecord) {
 	}
 }
 
-// feasibility is nil without constraints.
+// feasibility returns the summary of feasibility; nil without constraints.
 func (s *sample) feasibility() *Feasibility {
 	if len(s.first) == 0 {
 		return nil
@@ -53,7 +53,7 @@ func (s *sample) feasibility() *Feasibility {
 	return f
 }
 
-// means is average in numbers of a report.
+// means returns the mean row as Numbers.
 func means(rows [][]float64) []Number {
 	var all []Number
 	for _, v := range average(rows) {
@@ -62,7 +62,7 @@ func means(rows [][]float64) []Number {
 	return all
 }
 
-// compare fills in the ratio to the control, unit by unit.
+// compare sets the ratio to the control and its bounds, over units.
 func (f *Feasibility) compare(s sample, c control) {
 	if f == nil {
 		return

@@ -9,15 +9,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// forger replaces the shares of a member by well-formed shares of an honest size with false
-// contents.
+// forger replaces the shares of a member by forged ones: well-formed shares with the size of honest
+// ones and false contents.
 type forger struct {
 	task       *task.Task
 	strategy   string
 	disclosure strategy.Disclosure
 	attack     strategy.Forgery
 	member     int
-	forged     bool // something
+	forged     bool // whether it has forged a share
 	err        error
 }
 
@@ -26,7 +26,7 @@ func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member i
 	return &forger{task: t, strategy: r.Name, disclosure: r.For(t).Disclosure(t), attack: attack, member: member}
 }
 
-// check returns an error if the member's shares could not be forged.
+// check returns an error if no share of the member could be forged.
 func (f *forger) check(result sim.Result) error {
 	if f.err == nil && !f.forged && result.Members[f.member].Direct > 0 {
 		return fmt.Errorf("strategy %s says all that it shares in direct messages, which are not forged", f.strategy)

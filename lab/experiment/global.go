@@ -7,7 +7,8 @@ import (
 	"github.com/fbo-node/fbo/lab/baseline"
 )
 
-// globalOf returns of what the baseline global makes its designs, and the word for it.
+// globalOf returns the source from which the baseline global computes its designs, and the word for
+// it.
 func globalOf(s Spec) (from baseline.From, word string, err error) {
 	word = "gradients"
 	for _, x := range s.Settings {

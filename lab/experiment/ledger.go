@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// ledger divides the processor time of this process among what is under way, in
-// equal parts at each moment: the only fair measure where runs share processors
-// and a run spreads over several. On a machine that does nothing else it is what
-// a run would have taken on one processor, up to caches.
+// ledger divides the processor time of this process among its open activities, at each moment in
+// equal parts. That is the only fair measure if runs share processors and one run uses several. On
+// a machine without other load, the result is the time that a run would have taken on one
+// processor, except for effects of caches.
 type ledger struct {
-	processor func() time.Duration // used by this process so far
+	processor func() time.Duration // returns the processor time that this process has used so far
 
 	mu     sync.Mutex
 	at     time.Duration
 	active map[*account]bool
 }
 
-// account is what one activity has cost.
+// account holds the cost of one activity: core is processor time, real is elapsed time.
 type account struct {
 	begun time.Time
 	core  time.Duration

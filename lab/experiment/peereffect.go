@@ -7,23 +7,24 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// PeerEffects counts agents by the effect of peers' shares on their predictions
-// (strategy.PeerEffect). It tests the verdicts by the regret that only an experiment knows.
+// PeerEffects counts agents by the verdict on the effect of peers' shares on their predictions
+// (strategy.PeerEffect). It checks the verdicts by regrets, which only an experiment knows.
 type PeerEffects struct {
 	Improved     int `json:"improved"`
 	NoDifference int `json:"no_difference"`
 	Worsened     int `json:"worsened"`
 	TooFew       int `json:"too_few_results"`
 
-	// LowerRegret is the number of agents whose simple regret, averaged over the evaluations after the
-	// starting designs, is lower than with the reference.
+	// LowerRegret is the number of agents with a lower simple regret than with the reference. The
+	// regret is averaged over the evaluations after the starting designs.
 	LowerRegret int `json:"lower_regret"`
-	// Agreeing is the number of improved agents with lower regret and of worsened ones with higher.
+	// Agreeing is the number of agents whose verdict agrees with the regret: improved agents with a
+	// lower regret, and worsened agents with a higher one.
 	Agreeing int `json:"agreeing"`
 }
 
-// peerEffects returns the counts of a strategy's agents; nil if none measures the effect, or if other
-// agents count with the reference.
+// peerEffects returns the counts over a strategy's agents. It returns nil if no agent measures the
+// effect, or if the reference has other counting agents.
 func (s *sample) peerEffects(reference sample) *PeerEffects {
 	var e PeerEffects
 	at, measured := 0, false
@@ -65,7 +66,7 @@ func (s *sample) peerEffects(reference sample) *PeerEffects {
 	return &e
 }
 
-// writePeerEffects writes the counts of each strategy that measures the effect.
+// writePeerEffects writes the counts of each strategy whose agents measure the effect.
 func (r Report) writePeerEffects(w io.Writer) {
 	for _, s := range r.Strategies {
 		e := s.PeerEffects

@@ -20,65 +20,62 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// resultsVersion is part of the identity of results. It increases with every change, in this
-// package or in those that it uses, after which the same plan has other results.
+// resultsVersion is part of the plan's hash, and so of the name of the file of results. It must
+// increase with every change, here or in a package used here, that changes the results of a plan.
 const resultsVersion = 19
 
-// EvaluationTime is how long an evaluation lasts on the virtual clock, unless the plan's Schedule
-// changes it.
+// EvaluationTime is the time that an evaluation takes on the virtual clock, unless the plan's
+// Schedule changes it.
 const EvaluationTime = 10 * time.Second
 
 // Bounds of a plan.
 const (
 	MaxAgents      = family.MaxAgents
-	MaxMesh        = 1000 // agents that all hear each other
+	MaxMesh        = 1000 // largest number of agents that are all connected to each other
 	MaxEvaluations = 10_000
 	MaxRepeats     = 100_000
 	MaxInitial     = 1000
-	MaxDelay       = time.Hour // and jitter
+	MaxDelay       = time.Hour // largest delay, and largest jitter, of a message
 )
 
-// startGrid is the distance between the starts of members where there are more
-// than MaxMesh, so that several at a time have something to compute.
+// startGrid is the grid to which start times are rounded if there are more than MaxMesh members.
+// Several members then start at the same time and can compute in parallel.
 const startGrid = 50 * time.Millisecond
 
-// Plan is what is compared, on what, and how often.
+// Plan defines which strategies are compared, on which federations, and how often.
 type Plan struct {
 	Family      family.Family
 	Agents      int // per federation, 1 to MaxAgents
 	Evaluations int // per agent, 1 to MaxEvaluations
-	Repeats     int // federations, 1 to MaxRepeats
+	Repeats     int // number of federations, 1 to MaxRepeats
 	Strategies  []Spec
 	Seed        uint64
 
-	// Own are strategies of the caller's that specs can name, beside those of package
-	// all.
+	// Own holds strategies of the caller that specs can name, in addition to those of package all.
 	Own strategy.Set
 
-	Surrogate Spec // zero means exact, with all defaults of the task file
-	Initial   int  // random designs at an agent's start, 1 to Evaluations; 0 means 3, or Evaluations if that is less
+	Surrogate Spec // the zero value means exact, with the task file's defaults
+	Initial   int  // random starting designs of an agent, 1 to Evaluations; 0 means 3, or Evaluations if less
 	Network   sim.Network
 	Schedule
 
-	// Control names the strategy, as its Spec's String, that the others are
-	// compared with. Empty means the first one of type ts, else the first. The text
-	// best-alone means, at each checkpoint, whichever of ts and logei is better there;
-	// Complete adds them to Strategies.
+	// Control names the strategy, in the form of Spec.String, with which the others are compared.
+	// Empty means the first strategy of type ts, or else the first strategy. best-alone means, at
+	// each checkpoint, the better of ts and logei; Complete adds these to Strategies.
 	Control string
-	added   []string // the strategies that the control has added
+	added   []string // strategies that Complete added for the control
 
-	// Fairness asks for StrategyReport.Fairness, which plans with a strategy that has a
-	// roster report anyway.
+	// Fairness requests StrategyReport.Fairness. If a strategy of the plan has a roster, reports
+	// contain it anyway.
 	Fairness bool
 
-	// Checkpoints are the numbers of evaluations, ascending, at which strategies
-	// are compared and designs recommended; Evaluations is always one. Nil means
-	// 10, 15, 25 and 50.
+	// Checkpoints are the numbers of evaluations, ascending, after which strategies are compared
+	// and designs are recommended. Complete always adds Evaluations. Nil means 10, 15, 25 and 50.
 	Checkpoints []int
 }
 
-// Complete fills in defaults and returns what is wrong with the plan, in the words
-// of the command line.
+// Complete returns the plan with defaults filled in. Its error says what is wrong with the plan, in
+// terms of the command line's flags.
 func (p Plan) Complete() (Plan, error) {
 	p.Initial = cmp.Or(p.Initial, min(3, p.Evaluations))
 	if p.Surrogate.Name == "" {
@@ -124,11 +121,11 @@ func (p Plan) Complete() (Plan, error) {
 	return p, p.chooseCheckpoints()
 }
 
-// ScenarioError is about a setting of the network or the schedule, which the command line reads from
-// a scenario file.
+// ScenarioError reports an invalid setting of the network or the schedule. The command line reads
+// these settings from a scenario file.
 type ScenarioError struct {
-	Key     string // in the file
-	Problem string // the value, and what is accepted
+	Key     string // key in the scenario file
+	Problem string // the value, and the values that are accepted
 }
 
 func (e *ScenarioError) Error() string { return "--scenario: " + e.Key + " " + e.Problem }
@@ -156,7 +153,7 @@ func checkNetwork(n sim.Network) error {
 	return nil
 }
 
-// checkSections has the task file's parser look at the surrogate and strategies.
+// checkSections checks the surrogate and the strategies with the task file's parser.
 func (p Plan) checkSections() error {
 	if len(p.Strategies) == 0 {
 		return fmt.Errorf("--strategy is missing, accepted are one or more, as in --strategy ts,fts")
@@ -196,13 +193,14 @@ func (p Plan) checkSections() error {
 	return nil
 }
 
-// modelled is a task with the plan's surrogate, whatever its strategies are.
+// modelled returns a task with the plan's surrogate; its strategy does not matter.
 func (p Plan) modelled() (*task.Task, error) {
-	p.Family.MaxMoves = 0 // ts moves along no graph
+	p.Family.MaxMoves = 0 // the limit on moves is not allowed with ts
 	return p.template(Spec{Name: "ts"})
 }
 
-// template is a task of the plan without a federation's name.
+// template returns a task of the plan with strategy s. Its name and objective are those of no
+// federation.
 func (p Plan) template(s Spec) (*task.Task, error) {
 	roster, err := p.roster(s, random.SeedOf(0))
 	if err != nil {
@@ -216,8 +214,8 @@ func (p Plan) template(s Spec) (*task.Task, error) {
 	return t, nil
 }
 
-// roster names the members of the scenario with this seed, if the strategy needs to
-// know.
+// roster returns the IDs of the members of a simulation with this seed; nil if the strategy needs
+// no roster.
 func (p Plan) roster(s Spec, seed random.Seed) ([]peer.ID, error) {
 	if !p.needsRoster(s) {
 		return nil, nil
@@ -225,14 +223,14 @@ func (p Plan) roster(s Spec, seed random.Seed) ([]peer.ID, error) {
 	return sim.Roster(seed, p.Agents)
 }
 
-// key identifies what a spec means, with all defaults.
+// key returns a text that is the same for all specs with the same meaning, with all defaults.
 func (p Plan) key(s Spec) string {
 	if m, ok := methodOf(s); ok {
 		return m.key(s)
 	}
 	t, err := p.template(s)
 	if err != nil {
-		panic(err) // Complete has checked it
+		panic(err) // unexpected: Complete has checked the spec
 	}
 	key := canonical(t, "strategy")
 	if p.registrationOf(s).Roster {
@@ -286,12 +284,12 @@ func withCommas(numbers []int) string {
 	return strings.Join(texts, ",")
 }
 
-// header is all of a plan that decides the result of one strategy on the
-// federation of one repeat.
+// header holds everything in a plan that affects the result of one strategy on the federation of
+// one repeat.
 type header struct {
 	Arithmetic  int
 	Family      string
-	Content     string `json:",omitempty"` // of files that the family is read from
+	Content     string `json:",omitempty"` // content of the files from which the family is read
 	Agents      int
 	Evaluations int
 	Seed        uint64
@@ -300,14 +298,14 @@ type header struct {
 	Network     sim.Network
 	Checkpoints []int
 
-	Schedule // distinct
+	Schedule // result of Schedule.distinct
 }
 
-// header is for plans from Complete.
+// header returns the header as JSON. The plan must come from Complete.
 func (p Plan) header() []byte {
 	t, err := p.modelled()
 	if err != nil {
-		panic(err) // Complete has checked it
+		panic(err) // unexpected: Complete has checked the surrogate
 	}
 	text, err := json.Marshal(header{
 		Arithmetic:  resultsVersion,
@@ -323,13 +321,13 @@ func (p Plan) header() []byte {
 		Schedule:    p.distinct(p.Evaluations),
 	})
 	if err != nil {
-		panic(err) // it has numbers and texts only
+		panic(err) // unexpected: numbers and texts can always be encoded
 	}
 	return text
 }
 
-// Hash identifies what runs of this plan, which is from Complete, have in common.
-// Plans that differ only in repeats, strategies or control share it.
+// Hash identifies the runs of this plan, which must come from Complete. Plans that differ only in
+// repeats, strategies or control have the same hash.
 func (p Plan) Hash() string {
 	sum := sha256.Sum256(p.header())
 	return hex.EncodeToString(sum[:8])

@@ -15,16 +15,16 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// deviationDesigns is the number of random designs over which the deviation of an
-// objective is measured.
+// deviationDesigns is the number of random designs from which the standard deviation of an
+// objective is estimated.
 const deviationDesigns = 500
 
-// federation is what all strategies of a repeat are played on.
+// federation is one drawn federation, on which all strategies of a repeat are simulated.
 type federation struct {
 	family.Federation
 	seed       random.Seed // of the repeat
-	deviation  float64     // on average
-	deviations []float64   // by member; at least of those that count and have a name
+	deviation  float64     // mean of the members' standard deviations
+	deviations []float64   // standard deviation by member; set at least for members that count and have a name
 }
 
 func (p Plan) draw(repeat int) (*federation, error) {
@@ -36,7 +36,7 @@ func (p Plan) draw(repeat int) (*federation, error) {
 	f := &federation{Federation: drawn, seed: seed, deviations: make([]float64, len(drawn.Members))}
 	counting := 0
 	for i, m := range f.Members {
-		if m.Counts && (counting < MaxMesh || m.Name != "") { // MaxMesh members are enough for an average
+		if m.Counts && (counting < MaxMesh || m.Name != "") { // the mean over MaxMesh members is precise enough
 			counting++
 			f.deviations[i] = deviation(cmp.Or(m.Space, f.Space), m.Objective, seed.Derive("deviation", uint64(i)))
 			f.deviation += f.deviations[i]
@@ -49,8 +49,8 @@ func (p Plan) draw(repeat int) (*federation, error) {
 	return f, nil
 }
 
-// deviation measures how much the noise-free objective varies over the space, unless the
-// family knows it.
+// deviation returns the standard deviation of the noise-free objective over the space. It estimates
+// it from random designs, unless the family knows it.
 func deviation(space *task.Space, o family.Objective, seed random.Seed) float64 {
 	if o.Deviation > 0 {
 		return o.Deviation
@@ -68,8 +68,8 @@ func deviation(space *task.Space, o family.Objective, seed random.Seed) float64 
 	return math.Sqrt(sum / float64(len(values)))
 }
 
-// play runs one strategy on a federation; at most workers members compute at a time. evaluated is
-// called at each evaluation, never concurrently.
+// play simulates one strategy on a federation and returns the result. At most workers members
+// compute at a time. It calls evaluated after each evaluation, never concurrently.
 func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, workers int, evaluated func()) (Record, error) {
 	if err := p.checkTogether(s, f); err != nil {
 		return Record{}, err
@@ -88,7 +88,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	for i := range f.Members {
 		count := evaluated
 		if i >= p.Agents {
-			count = func() {} // adversaries are no agents of the plan
+			count = func() {} // evaluations of adversaries are not counted
 		}
 		m, forger := p.member(i, s, t, f, count)
 		scenario.Members = append(scenario.Members, m)
@@ -103,7 +103,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 		}
 	}
 	warnings := 0
-	if understated(s, 0) > 0 { // which others may notice, and say
+	if understated(s, 0) > 0 { // other agents may detect this and warn
 		scenario.Warned = func(int, string) { warnings++ }
 	}
 	result, err := sim.Run(ctx, scenario)
@@ -128,10 +128,10 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	return r, nil
 }
 
-// runSeed is that of the simulation, the same for all strategies.
+// runSeed returns the seed of the simulation, which is the same for all strategies.
 func runSeed(f *federation) random.Seed { return f.seed.Derive("run", 0) }
 
-// scenario has no members yet.
+// scenario returns the simulation's scenario without members.
 func (p Plan) scenario(s Spec, t *task.Task, f *federation, workers int) sim.Scenario {
 	scenario := sim.Scenario{
 		Task:       t,
@@ -147,8 +147,8 @@ func (p Plan) scenario(s Spec, t *task.Task, f *federation, workers int) sim.Sce
 	return scenario
 }
 
-// member prepares member i. If the strategy uses no peer information, members that do not count
-// need not be played.
+// member returns the simulated member i, and its forger if it forges shares. If the strategy uses
+// no peer information, members that do not count evaluate nothing.
 func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func()) (sim.Member, *forger) {
 	m := f.Members[i]
 	noise := f.seed.Derive("noise", uint64(i))
@@ -189,8 +189,8 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 	return member, forger
 }
 
-// readings is what a member measures of the constraints, with normal numbers for the
-// noise of each; nil means none.
+// readings returns the values that a member measures of the constraints at d. normal returns a
+// standard normal number for the noise of each constraint; nil means without noise.
 func readings(t *task.Task, m family.Member, d task.Design, normal func(name string) float64) map[string]task.Reading {
 	all := map[string]task.Reading{}
 	for i, c := range t.Constraints {
@@ -220,7 +220,8 @@ func (p Plan) record(f *federation, t *task.Task, result sim.Result) Record {
 	return r
 }
 
-// noiseOf is that of what regrets are of.
+// noiseOf returns the standard deviation of the noise of the quantity that regrets measure: the
+// objective, or in infeasible federations the constraints.
 func noiseOf(f *federation, member int) float64 {
 	if !f.Infeasible {
 		return f.Members[member].Objective.Noise
@@ -277,8 +278,8 @@ func regretIf(feasible bool, regret float64) Number {
 	return Number(max(regret, 0))
 }
 
-// reported is the number, from 1, of the trial that a node would report as the best; 0
-// when it has measured no feasible one.
+// reported returns the number, from 1, of the trial that a node would report as the best. It
+// returns 0 if no trial was measured as feasible.
 func reported(t *task.Task, trials []strategy.Trial) int {
 	best := strategy.Best(t, trials)
 	if best == nil {
@@ -287,9 +288,9 @@ func reported(t *task.Task, trials []strategy.Trial) int {
 	return 1 + slices.IndexFunc(trials, func(trial strategy.Trial) bool { return trial.ID == best.ID })
 }
 
-// judgeOf returns how far a design is from the best one, below 0 when it is better
-// than that, and by how much it breaks the constraints, both without noise. Where
-// nothing can be feasible the violation is in place of the regret.
+// judgeOf returns a function that computes the regret and the violation of a design, both without
+// noise. The regret is below 0 if the design is better than the stated optimum. If no design can be
+// feasible, the violation is returned in place of the regret.
 func judgeOf(f *federation, t *task.Task, member int) func(task.Design) (regret, violation float64) {
 	m := f.Members[member]
 	regret := regretOf(m.Objective, t.Goal)
@@ -305,8 +306,8 @@ func judgeOf(f *federation, t *task.Task, member int) func(task.Design) (regret,
 	}
 }
 
-// regretOf returns how far a design is from the best one; below 0 when it is
-// better than that.
+// regretOf returns a function that computes the regret of a design. It is below 0 if the design is
+// better than the stated optimum.
 func regretOf(o family.Objective, goal task.Goal) func(task.Design) float64 {
 	return func(d task.Design) float64 { return goal.Sign() * (o.Optimum - o.Value(d)) }
 }

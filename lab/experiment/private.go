@@ -11,9 +11,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// signalKey is the setting that selects what agents share under a promise of privacy: their
-// vectors, or zeros, so that peers receive noise only. A strategy that is no better than with zeros
-// has learned nothing from its peers.
+// signalKey is the setting that selects the content of differentially private shares: the agents'
+// vectors, or zeros. With zeros, peers receive noise only. If a strategy is no better than with
+// zeros, its agents have learned nothing from their peers.
 const (
 	signalKey = "signal"
 	ownSignal = "own"
@@ -33,7 +33,7 @@ func (p Plan) checkSignal(s Spec) error {
 	return nil
 }
 
-// mute is an exchange whose computations see no model.
+// mute is an exchange whose computations do not get the agent's model.
 type mute struct{ strategy.Exchange }
 
 func (m mute) Step(view strategy.View, in strategy.Input) []strategy.Output {
@@ -51,16 +51,16 @@ func (m mute) Step(view strategy.View, in strategy.Input) []strategy.Output {
 	return outputs
 }
 
-// promise is the canonical section privacy but for the names of the members.
+// promise returns the canonical section privacy without the names of the members.
 func promise(t *task.Task) string {
 	var form map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(canonical(t, "privacy")), &form); err != nil {
-		panic(err) // it is a JSON object
+		panic(err) // unexpected: it is a JSON object
 	}
 	delete(form, "roster")
 	text, err := json.Marshal(form)
 	if err != nil {
-		panic(err) // it was JSON before
+		panic(err) // unexpected: it was JSON before
 	}
 	return string(text)
 }

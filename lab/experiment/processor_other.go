@@ -6,8 +6,8 @@ import "time"
 
 var begun = time.Now()
 
-// processorTime is real time where processor time is not to be had.
+// processorTime returns elapsed time, because this system does not report processor time.
 func processorTime() time.Duration { return time.Since(begun) }
 
-// processMemory is not to be had here.
+// processMemory returns 0, because this system does not report memory.
 func processMemory() int64 { return 0 }

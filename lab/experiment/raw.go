@@ -6,12 +6,13 @@ import (
 	"strconv"
 )
 
-// WriteRaw writes the data of a report of the plan, which is from Complete: a row per strategy,
-// federation, agent that counts and evaluation, after a row of names. Regrets are those of the
-// report, without noise and in the units of the agent's objective: of the design that was
-// evaluated, the simple regret so far and the sum so far. With constraints there is each design's
-// violation, without noise; 0 where it is feasible, and the regret of the design is empty where it
-// is not. The member's name is empty where each federation has members of its own.
+// WriteRaw writes the data behind a report of the plan, which must come from Complete: a header,
+// and one row per strategy, federation, counting agent and evaluation. The regrets are those of the
+// report, without noise and in the units of the agent's objective: the regret of the evaluated
+// design, the simple regret so far and the sum of regrets so far. With constraints, each row has
+// the violation of the design without noise, which is 0 if the design is feasible. The regret of an
+// infeasible design is empty. The name of the member is empty if each federation has its own
+// members.
 func WriteRaw(w io.Writer, p Plan, store *Store) error {
 	all, err := p.records(store)
 	if err != nil {
@@ -47,8 +48,8 @@ func WriteRaw(w io.Writer, p Plan, store *Store) error {
 	return out.Error()
 }
 
-// violation is that of an evaluated design, under constraints. Where none can be kept it
-// stands for the regret.
+// violation returns the violation of evaluated design k. In infeasible federations violations
+// replace regrets, and it returns the regret.
 func (m MemberRecord) violation(k int) Number {
 	if m.constrained() {
 		return m.Violation[k]

@@ -8,71 +8,72 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// Record is one strategy's result on the federation of one repeat.
+// Record is the result of one strategy on the federation of one repeat.
 type Record struct {
 	Repeat   int            `json:"repeat"`
-	Strategy string         `json:"strategy"` // what the spec means, with all defaults
-	Members  []MemberRecord `json:"members"`  // that count
+	Strategy string         `json:"strategy"` // the spec with all defaults, see Plan.key
+	Members  []MemberRecord `json:"members"`  // members that count
 
-	// Deviation is the standard deviation over the space of the noise-free
-	// objectives of these members, on average.
+	// Deviation is the standard deviation of the members' noise-free objectives over the space,
+	// averaged over members.
 	Deviation float64 `json:"deviation"`
-	// Noise is the standard deviation of their evaluations' noise, on average.
+	// Noise is the standard deviation of the noise of evaluations, averaged over members.
 	Noise float64 `json:"noise"`
-	// Bytes is what a member of the federation sent, on average.
+	// Bytes is the number of bytes that a member of the federation sent, averaged over all members.
 	Bytes float64 `json:"bytes"`
 
-	// Observed is there for strategies with a roster, where all agents count.
+	// Observed is set for strategies with a roster, if all agents count.
 	Observed *Observed `json:"observed,omitempty"`
 
-	// Warnings is how often agents warned of one another where one understates.
+	// Warnings is the number of warnings of agents about other agents, if agent 0 understates.
 	Warnings int `json:"warnings,omitempty"`
 
-	// Infeasible is true if no design satisfies the constraints of these members. Regrets then are
-	// violations (task.Task.Violation), without noise, and Noise is that of the constraints.
+	// Infeasible is true if no design satisfies the constraints of these members. Regrets are then
+	// replaced by violations without noise (task.Task.Violation), and Noise is that of the
+	// constraints.
 	Infeasible bool `json:"infeasible,omitempty"`
 
 	Goal    string  `json:"goal"`
-	Seconds float64 `json:"seconds"`      // real
-	Core    float64 `json:"core_seconds"` // of processors
-	// Drawing is the processor seconds that making the federation took, in the one
-	// record of the repeat that had to.
+	Seconds float64 `json:"seconds"`      // elapsed time
+	Core    float64 `json:"core_seconds"` // processor time
+	// Drawing is the processor time in seconds for drawing the federation. Only one record of the
+	// repeat has it; in the others it is 0.
 	Drawing float64 `json:"drawing_core_seconds"`
-	// Memory is the most that this process had held until then, in bytes; 0 where the operating
-	// system does not report it.
+	// Memory is the largest memory that this process had held until the end of the run, in bytes; 0
+	// if the operating system does not report it.
 	Memory int64  `json:"memory,omitempty"`
 	Build  string `json:"build"`
 }
 
-// MemberRecord is what became of one member. Regrets are noise-free and 0 or
-// more, in the units of its objective, and NaN for designs that are infeasible
-// without noise.
+// MemberRecord is the result of one member. Regrets are without noise, at least 0, and in the units
+// of the member's objective. They are NaN for designs that are infeasible without noise.
 type MemberRecord struct {
 	Member             int      `json:"member"`
 	Regret             []Number `json:"regret"`      // of each evaluated design, in order
-	Recommended        []Number `json:"recommended"` // of the recommended design, per checkpoint, at the end of the budget if that comes first; NaN when there is none
+	Recommended        []Number `json:"recommended"` // of the design recommended at each checkpoint, or at the end of the budget if that is earlier; NaN if none
 	PeerInformedTrials int      `json:"peer_queries"`
 
-	// PeerEffect is the effect of peers' shares on the member's predictions; nil where it is not measured.
+	// PeerEffect is the effect of peers' shares on the member's predictions; nil if not measured.
 	PeerEffect *strategy.PeerEffect `json:"peer_effect,omitempty"`
 
-	// Name is family.Member.Name. With it go the standard deviation of its own objective
-	// over the space, without noise, and that of its evaluations' noise.
+	// Name is family.Member.Name. If it is set, Deviation and Noise are the standard deviation of
+	// the member's noise-free objective over the space, and that of its evaluations' noise.
 	Name      string  `json:"name,omitempty"`
 	Deviation float64 `json:"deviation,omitempty"`
 	Noise     float64 `json:"noise,omitempty"`
 
-	// These are there where the task has constraints that can be kept.
-	Violation            []Number `json:"violation,omitempty"`             // of each evaluated design, without noise; 0 when it is feasible
-	Best                 []int    `json:"best,omitempty"`                  // after each evaluation, the number of the one that a node would report as the best, by what it measured; 0 for none
-	RecommendedViolation []Number `json:"recommended_violation,omitempty"` // per checkpoint; NaN when nothing is recommended
-	Nothing              Number   `json:"nothing,omitempty"`               // the regret, at most, that counts for a design, and for none that is feasible
+	// The next fields are set if the task has constraints that can be satisfied.
+	Violation            []Number `json:"violation,omitempty"`             // of each evaluated design, without noise; 0 if it is feasible
+	Best                 []int    `json:"best,omitempty"`                  // after each evaluation, the number of the trial that a node would report as the best by its measurements; 0 if none
+	RecommendedViolation []Number `json:"recommended_violation,omitempty"` // of the design recommended at each checkpoint; NaN if none
+	Nothing              Number   `json:"nothing,omitempty"`               // the largest regret that counts; it also counts for infeasible designs
 
-	// Excess is by how much a design was better than the family's stated optimum; 0 when none was.
+	// Excess is the amount by which a design was better than the family's stated optimum; 0 if none
+	// was.
 	Excess float64 `json:"excess,omitempty"`
 }
 
-// Number is a float64 whose JSON is null where a number has no meaning.
+// Number is a float64 whose JSON is null if it is NaN or infinite.
 type Number float64
 
 // MarshalJSON implements json.Marshaler.
@@ -92,8 +93,8 @@ func (n *Number) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*float64)(n))
 }
 
-// held continues a member's curve after the end of its budget, to the plan's number of
-// evaluations, with what it was there.
+// held extends a member's curve beyond the end of its budget to the plan's number of evaluations,
+// by repeating the last value.
 func held(curve []float64, evaluations int) []float64 {
 	for len(curve) < evaluations {
 		curve = append(curve, curve[len(curve)-1])
@@ -101,10 +102,10 @@ func held(curve []float64, evaluations int) []float64 {
 	return curve
 }
 
-// constrained reports whether designs can be infeasible, and others not.
+// constrained reports whether the task has constraints that can be satisfied.
 func (m MemberRecord) constrained() bool { return m.Violation != nil }
 
-// count returns what a regret counts as.
+// count returns the regret with which a design counts: at most m.Nothing if there are constraints.
 func (m MemberRecord) count(regret Number) float64 {
 	if m.constrained() && !(regret < m.Nothing) {
 		return float64(m.Nothing)
@@ -112,8 +113,8 @@ func (m MemberRecord) count(regret Number) float64 {
 	return float64(regret)
 }
 
-// simple returns the regret of the best design so far, after each evaluation; with
-// constraints of the one that is reported as the best.
+// simple returns the regret of the best design so far, after each evaluation. With constraints it
+// is the regret of the design that a node would report as the best.
 func (m MemberRecord) simple() []float64 {
 	if m.constrained() {
 		curve := make([]float64, len(m.Regret))
@@ -134,23 +135,22 @@ func (m MemberRecord) simple() []float64 {
 	return curve
 }
 
-// gap returns which part of the regret after the first initial designs has been
-// made good, after each evaluation: (y_init-y_best)/(y_init-f*) of Yue et al.
-// (2023) and Al Kontar (2024). Before there is y_init it is 0; where nothing was
-// left to gain, 1.
+// gap returns, after each evaluation, the fraction of the regret after the first `initial` designs
+// that has been removed since: (y_init-y_best)/(y_init-f*) of Yue et al. (2023) and Al Kontar
+// (2024). It is 0 before all initial designs are evaluated, and afterwards 1 if no regret remained.
 func (m MemberRecord) gap(initial int) []float64 {
 	curve := make([]float64, len(m.Regret))
 	simple := m.simple()
 	for k := initial - 1; k < len(curve); k++ {
 		curve[k] = 1
 		if first := simple[initial-1]; first > 0 {
-			curve[k] = max(1-simple[k]/first, 0) // less only where an infeasible design is reported
+			curve[k] = max(1-simple[k]/first, 0) // below 0 only if an infeasible design is reported as the best
 		}
 	}
 	return curve
 }
 
-// cumulative returns the sum of the regrets so far.
+// cumulative returns the sum of regrets so far, after each evaluation.
 func (m MemberRecord) cumulative() []float64 {
 	sum := 0.0
 	curve := make([]float64, len(m.Regret))
@@ -172,8 +172,8 @@ func (m MemberRecord) recommended() []float64 {
 	return curve
 }
 
-// nothing returns two indicators for each evaluation: nothing is 1 if no feasible design is
-// reported, and mistaken is 1 if an infeasible one is.
+// nothing returns two indicators for each evaluation. The first is 1 if the reported design is not
+// feasible or there is none. The second is 1 if the reported design is infeasible.
 func (m MemberRecord) nothing() (nothing, mistaken []float64) {
 	nothing, mistaken = make([]float64, len(m.Best)), make([]float64, len(m.Best))
 	for i, best := range m.Best {
@@ -187,8 +187,8 @@ func (m MemberRecord) nothing() (nothing, mistaken []float64) {
 	return nothing, mistaken
 }
 
-// first returns which evaluation was the first of a feasible design, and one more than
-// there could be when none was.
+// first returns the number of the evaluation of the first feasible design. It returns evaluations+1
+// if there was none.
 func (m MemberRecord) first(evaluations int) float64 {
 	if i := slices.Index(m.Violation, 0); i >= 0 {
 		return float64(i + 1)
@@ -196,13 +196,14 @@ func (m MemberRecord) first(evaluations int) float64 {
 	return float64(evaluations + 1)
 }
 
-// consistent reports whether the values of constraints match the regrets.
+// consistent reports whether the fields for constraints have lengths and values that match the
+// regrets.
 func (m MemberRecord) consistent() bool {
 	return len(m.Violation) == len(m.Regret) && len(m.Best) == len(m.Regret) && len(m.RecommendedViolation) == len(m.Recommended) &&
 		!slices.ContainsFunc(m.Best, func(best int) bool { return best < 0 || best > len(m.Regret) })
 }
 
-// complete reports whether the record is one of a plan of this size.
+// complete reports whether the record has the sizes that a run of the plan produces.
 func (r Record) complete(p Plan) bool {
 	for _, m := range r.Members {
 		if len(m.Regret) < p.MinEvaluations || len(m.Regret) > p.Evaluations || len(m.Recommended) != len(p.Checkpoints) {

@@ -13,42 +13,43 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// theoremDelta is the δ of Theorem 1: its bound holds with probability 1-δ.
+// theoremDelta is δ of Theorem 1; the bound holds with probability 1-δ.
 const theoremDelta = 0.1
 
-// logFloats is the logarithm of how many floats there are from 0 to 1, at most.
+// logFloats is an upper bound of the logarithm of the number of float64 values from 0 to 1.
 const logFloats = 62 * math.Ln2
 
-// maxInformed bounds the observations whose information is computed, which takes the cube
-// of their number in time and the square in memory.
+// maxInformed is the largest number of observations whose information is computed. The time grows
+// with the cube of their number, and the memory with the square.
 const maxInformed = 3000
 
-// Observed is the regret that Theorem 1 of Sim et al. (2021) is about, of one run of a
-// strategy with a roster.
+// Observed is the regret that Theorem 1 of Sim et al. (2021) bounds, in one run of a strategy with
+// a roster.
 type Observed struct {
-	// Regret is S'_T, the sum over t of W(λ_t+f*) - W(λ_t+f(x_t)) (equation 3), where λ_t is the
-	// sum of the values that agents have shared of their first t-1 evaluations, and W has the
-	// strategy's own weights, whose sum is not 1. It is in the objective's units.
+	// Regret is S'_T, the sum over t of W(λ_t+f*) - W(λ_t+f(x_t)) (equation 3), in the objective's
+	// units. λ_t holds for each agent the sum of the values that it shared from its first t-1
+	// evaluations. W has the strategy's own weights, whose sum is not 1.
 	Regret Number `json:"regret"`
 
 	// Information is the information gain about the objective from all observations of all agents,
-	// ½ log det(I + K/σ²), in nats, and Bound is 2·sqrt(T·α_T·Information), see process.bound, in
-	// the objective's units. Both are null where agents learn the process that the objective is
-	// from, as the theorem is for a known process, and where there are more than 3000 observations.
+	// ½ log det(I + K/σ²), in nats. Bound is 2·sqrt(T·α_T·Information), in the objective's units;
+	// see process.bound. Both are null if agents learn the hyperparameters, because the theorem is
+	// for a known process, and if there are more than 3000 observations.
 	Information Number `json:"information"`
 	Bound       Number `json:"bound"`
 }
 
-// process is a Gaussian process whose hyperparameters are known.
+// process is a Gaussian process with known hyperparameters.
 type process struct {
 	spec         gp.Spec
 	lengthscales []float64
-	deviation    float64 // of the function about its mean, in the objective's units
-	noise        float64 // variance of an observation's noise over that of the function
+	deviation    float64 // standard deviation of the function around its mean, in the objective's units
+	noise        float64 // variance of an observation's noise divided by the variance of the function
 }
 
-// partyWeights are a strategy's own, by the keys rho and weights of its section: exponential ones
-// are rho^(i-1), linear ones rho·(n-i)+1. Without rho all weights are equal.
+// partyWeights returns the weights of n agents that the task's strategy uses, from the keys rho and
+// weights of its section. Exponential weights are rho^(i-1), linear ones are rho·(n-i)+1. Without
+// rho all weights are equal.
 func partyWeights(t *task.Task, n int) []float64 {
 	keys := map[string]any{}
 	if t.Strategy.Settings != nil {
@@ -69,9 +70,9 @@ func partyWeights(t *task.Task, n int) []float64 {
 	return weights
 }
 
-// observedRegret is S'_T of agents with these regrets, one row each, that shared these values, of
-// which larger is better. As f* is the same for all agents, W(λ+f*) - W(λ+f) is W(λ) - W(λ-regret):
-// both lack f* times the sum of the weights.
+// observedRegret returns S'_T, given the regrets and the shared values, one row per agent; larger
+// values are better. As f* is the same for all agents, W(λ+f*) - W(λ+f) equals W(λ) - W(λ-regret):
+// both terms change by f* times the sum of the weights.
 func observedRegret(weights []float64, regrets, told [][]float64) float64 {
 	gains, after := make([]float64, len(regrets)), make([]float64, len(regrets))
 	sum := 0.0
@@ -87,8 +88,8 @@ func observedRegret(weights []float64, regrets, told [][]float64) float64 {
 	return sum
 }
 
-// information returns the information gain about the function from observations at these designs, a
-// row each, in nats: ½ log det(I + K/σ²).
+// information returns the information gain about the function from observations at the designs x,
+// one row each, in nats: ½ log det(I + K/σ²).
 func (p process) information(x [][]float64) float64 {
 	k := gp.Covariance(p.spec, x, p.lengthscales)
 	n := k.SymmetricDim()
@@ -98,26 +99,28 @@ func (p process) information(x [][]float64) float64 {
 	}
 	var c mat.Cholesky
 	if !c.Factorize(k) {
-		return math.NaN() // rounding, where the noise is next to none
+		return math.NaN() // rounding errors, if the noise is almost 0
 	}
 	return c.LogDet() / 2
 }
 
-// bound is that of Theorem 1, 2·sqrt(T·α_T·I), with
+// bound returns the bound of Theorem 1, 2·sqrt(T·α_T·I), with
 //
 //	α_T = C_1·Σw²·exp(2C)·log(|X|T²π²/(6δ)),  C_1 = 4/log(1 + σ^-2),
 //
-// where the function has variance 1. The choices that the theorem leaves:
-//   - I, the information of what has been observed, is in place of γ_T, the largest that
-//     could be: the proof bounds S'_T by it before it takes the largest, by the chain rule.
-//     So the bound is one after the fact, and tighter.
-//   - C bounds the information gain from n-1 observations of a batch: (n-1)/2·log(1 + σ^-2), as the
-//     gain of each is largest by itself. It holds for any batch, and is what makes the bound large.
-//   - |X| of a space that is not finite is that of its floats, 2^62 per parameter, since
-//     designs are floats: the theorem is for a finite space.
+// for a function with variance 1. The theorem leaves some choices, which are made as follows:
 //
-// The theorem takes a strategy whose α_t is this one. Those of experiments explore much
-// less, so that for them it is a yardstick and no guarantee.
+//   - I is the information gain of the actual observations. It replaces γ_T, the largest possible
+//     gain. The proof bounds S'_T by I first, and then I by γ_T. The bound is therefore known only
+//     after the run, and is tighter.
+//   - C bounds the information gain from n-1 observations of a batch. It is (n-1)/2·log(1 + σ^-2),
+//     because the gain of each observation is largest on its own. This holds for any batch, and
+//     makes the bound large.
+//   - |X| is the number of designs. The theorem is for a finite space. For other spaces it is the
+//     number of floats, at most 2^62 per parameter, because designs are floats.
+//
+// The theorem is for a strategy that uses this α_t. Strategies in experiments explore much less, so
+// for them the bound is only a yardstick and no guarantee.
 func (p process) bound(information float64, weights []float64, space *task.Space, evaluations int) float64 {
 	logDesigns := logFloats * float64(space.Len())
 	if count, ok := space.Finite(); ok {
@@ -133,8 +136,8 @@ func (p process) bound(information float64, weights []float64, space *task.Space
 	return 2 * p.deviation * math.Sqrt(T*alpha*information)
 }
 
-// observed is nil for strategies without a roster, and where not all agents count or
-// designs can be infeasible.
+// observed returns Observed of a run. It returns nil for strategies without a roster, if not all
+// agents count, and if designs can be infeasible.
 func (p Plan) observed(s Spec, t *task.Task, f *federation, result sim.Result) *Observed {
 	if !p.registrationOf(s).Roster || t.Constrained() {
 		return nil
@@ -160,7 +163,7 @@ func (p Plan) observed(s Spec, t *task.Task, f *federation, result sim.Result) *
 	return o
 }
 
-// ownRow returns an agent's regrets and the values that it shared, larger being better.
+// ownRow returns an agent's regrets and the values that it shared; larger values are better.
 func ownRow(t *task.Task, m family.Member, trials []strategy.Trial) (regrets, told []float64) {
 	regret := regretOf(m.Objective, t.Goal)
 	for _, trial := range trials {
@@ -170,7 +173,8 @@ func ownRow(t *task.Task, m family.Member, trials []strategy.Trial) (regrets, to
 	return regrets, told
 }
 
-// fixedProcess returns the process of fixed hyperparameters; ok is false where agents learn them.
+// fixedProcess returns the process with the task's fixed hyperparameters; ok is false if agents
+// learn them.
 func fixedProcess(t *task.Task) (p process, ok bool) {
 	fixed := t.Surrogate.Fixed
 	if fixed == nil {
@@ -182,16 +186,16 @@ func fixedProcess(t *task.Task) (p process, ok bool) {
 	}, true
 }
 
-// ObservedRegret summarises Observed over federations. See there and [Record].
+// ObservedRegret summarises Observed of [Record] over federations.
 type ObservedRegret struct {
-	Regret      Estimate `json:"regret"` // without differences: other weights are no comparison
+	Regret      Estimate `json:"regret"` // without differences, because strategies with other weights are not comparable
 	Information Number   `json:"information"`
 	Bound       Number   `json:"bound"`
-	// Within is the share of federations whose regret is within their bound.
+	// Within is the share of federations whose regret is at most their bound.
 	Within Number `json:"within"`
 }
 
-// observedRegretOf is nil when one of the records has nothing of it.
+// observedRegretOf returns nil if one of the records has no Observed.
 func observedRegretOf(records []Record) *ObservedRegret {
 	var regrets, informations, bounds, within []float64
 	for _, r := range records {

@@ -8,17 +8,18 @@ import (
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
-// Ratios treat a regret as zero if it is below a millionth of the objective's standard deviation,
-// which is rounding, or below a tenth of the noise's: who evaluates that well by chance cannot know
-// it.
+// In ratios, a regret below a floor counts as the floor. The floor is a millionth of the
+// objective's standard deviation, which is the size of rounding errors, or a tenth of the noise's
+// standard deviation: an agent cannot tell smaller regrets apart.
 const (
 	relativeFloor = 1e-6
 	noiseFloor    = 0.1
 )
 
 // floor returns the regret below which differences have no meaning, for objectives with this
-// deviation and noise. The family may set the smallest meaningful part of the deviation; that part
-// does not apply to violations, which replace regrets in infeasible federations.
+// standard deviation and noise. The family may set a larger floor, as a fraction of the standard
+// deviation. That fraction does not apply to violations, which replace regrets in infeasible
+// federations.
 func (p Plan) floor(deviation, noise float64, infeasible bool) float64 {
 	part := relativeFloor
 	if !infeasible {
@@ -27,8 +28,8 @@ func (p Plan) floor(deviation, noise float64, infeasible bool) float64 {
 	return max(part*deviation, noiseFloor*noise, math.SmallestNonzeroFloat64)
 }
 
-// Report holds the results of a plan. Its JSON is the same on any number of cores, except build,
-// command and keys for seconds or memory.
+// Report holds the results of a plan. Its JSON does not depend on the number of cores, except for
+// the builds, the command, and keys for seconds and memory.
 type Report struct {
 	Family            string   `json:"family"`
 	Goal              string   `json:"goal"`
@@ -40,45 +41,46 @@ type Report struct {
 	Surrogate         string   `json:"surrogate"`
 	Initial           int      `json:"initial_designs"`
 	Network           Network  `json:"network"`
-	EvaluationSeconds float64  `json:"evaluation_seconds"` // on the virtual clock
+	EvaluationSeconds float64  `json:"evaluation_seconds"` // duration of an evaluation on the virtual clock
 	ResultsVersion    int      `json:"results_version"`
-	Builds            []string `json:"builds"` // of this program, that made the runs
+	Builds            []string `json:"builds"` // builds of this program that made the runs
 	Command           string   `json:"command"`
 
-	// Control is a strategy or best-alone. That is another strategy at each checkpoint:
-	// Controls has them, in the order of Checkpoints, and FirstControl that for
-	// Feasibility.FirstRatio; Added has those that the plan did not name.
+	// Control is the name of a strategy, or best-alone. With best-alone the control may be another
+	// strategy at each checkpoint: Controls has them in the order of Checkpoints, and FirstControl
+	// is the one for Feasibility.FirstRatio. Added has the strategies that the plan did not name.
 	Control      string   `json:"control"`
 	Controls     []string `json:"controls,omitempty"`
 	FirstControl string   `json:"first_feasible_control,omitempty"`
 	Added        []string `json:"added_strategies,omitempty"`
-	// Reference is the strategy with which is compared what is not of one checkpoint,
-	// StrategyReport.Hit and Fairness: the control, or ts where that is best-alone.
+	// Reference is the strategy for comparisons that are not at a single checkpoint,
+	// StrategyReport.Hit and Fairness. It is the control, or ts if the control is best-alone.
 	Reference string `json:"reference"`
 
 	Checkpoints []int  `json:"checkpoints"`
-	Confidence  Number `json:"confidence"`  // of each bound, one-sided
-	Deviation   Number `json:"deviation"`   // of the noise-free objectives over the space, on average
-	RatioFloor  Number `json:"ratio_floor"` // on average: regrets below count as this in ratios
-	// RatioFloors are the least and the largest of which RatioFloor is the average.
+	Confidence  Number `json:"confidence"`  // of each one-sided bound
+	Deviation   Number `json:"deviation"`   // standard deviation of the noise-free objectives over the space, on average
+	RatioFloor  Number `json:"ratio_floor"` // regrets below this count as this in ratios; mean over federations or members
+	// RatioFloors are the smallest and the largest of the floors that RatioFloor averages.
 	RatioFloors [2]Number `json:"ratio_floors"`
-	CoreSeconds Number    `json:"core_seconds"` // of all runs in the report
+	CoreSeconds Number    `json:"core_seconds"` // processor time of all runs in the report
 
-	// DrawingCoreSeconds is the part of CoreSeconds that making the federations took.
+	// DrawingCoreSeconds is the part of CoreSeconds that was needed to draw the federations.
 	DrawingCoreSeconds Number `json:"drawing_core_seconds"`
 
-	// Memory is the most that a process which made runs of these held, in bytes; 0 where the
-	// operating system does not report it.
+	// Memory is the largest memory that a process held while it made runs of this report, in bytes;
+	// 0 if the operating system does not report it.
 	Memory int64 `json:"memory_bytes"`
 
 	// Constraints lists the constraints, as in "c1 at most 0".
 	Constraints []string `json:"constraints,omitempty"`
-	// Infeasible is true if no design can satisfy them: regrets are then violations without noise.
+	// Infeasible is true if no design can satisfy the constraints. Regrets are then replaced by
+	// violations without noise.
 	Infeasible bool `json:"infeasible,omitempty"`
 
-	// Unit is what standard errors and bounds are over: "federation", or "member" where
-	// federations are drawn from the same members, each with the mean over its
-	// federations. Units is how many there are.
+	// Unit is the unit over which standard errors and bounds are computed: "federation", or
+	// "member" if all federations are drawn from the same members. In that case a member's value is
+	// the mean over its federations. Units is the number of units.
 	Unit  string `json:"unit"`
 	Units int    `json:"units"`
 
@@ -86,35 +88,35 @@ type Report struct {
 	Warnings   []string         `json:"warnings,omitempty"`
 }
 
-// Network is sim.Network and Schedule in the words of the command line.
+// Network describes sim.Network and Schedule with the names of the command line.
 type Network struct {
 	DelaySeconds  float64 `json:"delay_seconds"`
 	JitterSeconds float64 `json:"jitter_seconds"`
 	Loss          float64 `json:"loss"`
-	Degree        int     `json:"degree"` // 0: all agents are connected
+	Degree        int     `json:"degree"` // 0 means that all agents are connected
 
 	JoinWithinSeconds float64 `json:"join_within_seconds"`
-	MaxSlowdown       float64 `json:"max_slowdown"` // how many times EvaluationSeconds an evaluation lasts at most, agent by agent
-	Straggler         float64 `json:"straggler"`    // how many times as long as that the last agent's last
+	MaxSlowdown       float64 `json:"max_slowdown"` // the largest duration of an agent's evaluations, divided by EvaluationSeconds
+	Straggler         float64 `json:"straggler"`    // the additional factor for the duration of the last agent's evaluations
 	MinEvaluations    int     `json:"min_evaluations"`
-	Churn             float64 `json:"churn"` // part of the time that an agent is away
+	Churn             float64 `json:"churn"` // fraction of the time in which an agent is disconnected
 
-	Parallel     int  `json:"parallel,omitempty"` // evaluations at a time; left out where it is 1
+	Parallel     int  `json:"parallel,omitempty"` // evaluations at a time; omitted if it is 1
 	Asynchronous bool `json:"asynchronous,omitempty"`
 
 	Partitions []Partition `json:"partitions,omitempty"`
 }
 
-// Partition is a span of virtual time in which agents receive each other's shares only when their
-// numbers leave the same remainder on division by Parts.
+// Partition is a span of virtual time in which the network is divided. Agents then receive shares
+// only from agents whose number has the same remainder when divided by Parts.
 type Partition struct {
 	FromSeconds  float64 `json:"from_seconds"`
 	UntilSeconds float64 `json:"until_seconds"`
 	Parts        int     `json:"parts"`
 }
 
-// networkOf describes in words of the command line the faults and adversaries of a plan, which is
-// from Complete, beyond honest agents and a perfect network.
+// networkOf describes how the network and the schedule of a plan differ from a perfect network. The
+// plan must come from Complete.
 func networkOf(p Plan) Network {
 	n := Network{
 		DelaySeconds:  p.Network.Delay.Seconds(),
@@ -138,77 +140,78 @@ func networkOf(p Plan) Network {
 	return n
 }
 
-// StrategyReport is one strategy's part. Series have a number per evaluation, but
-// Recommended one per checkpoint.
+// StrategyReport is the part of a report about one strategy. Each Series has one number per
+// evaluation, except Recommended, which has one per checkpoint.
 type StrategyReport struct {
 	Strategy    string `json:"strategy"`
-	OtherBuilds int    `json:"other_builds,omitempty"` // how many of its runs other builds of the program have made
+	OtherBuilds int    `json:"other_builds,omitempty"` // number of its runs that other builds of the program made
 	Simple      Series `json:"simple_regret"`
 	Cumulative  Series `json:"cumulative_regret"`
 	Recommended Series `json:"recommended_regret"`
 
-	// Gap is the part of the regret after an agent's starting designs that has been
-	// made good since, 0 to 1: (y_init-y_best)/(y_init-f*), noise-free. It is 0
-	// before their end, and 1 from there on where they had no regret.
+	// Gap is the fraction of the regret after an agent's starting designs that has been removed
+	// since, 0 to 1: (y_init-y_best)/(y_init-f*), without noise. It is 0 before all starting
+	// designs are evaluated, and 1 afterwards if they left no regret.
 	Gap Series `json:"gap"`
 
-	PeerInformedTrials Number `json:"peer_informed_trials"` // per counting agent
-	BytesPerAgent      Number `json:"bytes_per_agent"`      // sent, on average over all agents
-	Seconds            Number `json:"seconds"`              // real, of all its runs together
+	PeerInformedTrials Number `json:"peer_informed_trials"` // mean per counting agent
+	BytesPerAgent      Number `json:"bytes_per_agent"`      // bytes sent, mean over all agents
+	Seconds            Number `json:"seconds"`              // elapsed time of all its runs together
 	CoreSeconds        Number `json:"core_seconds"`
 
-	// Hit is after how many evaluations the mean regret is first at most what the
-	// reference's is in the end; nil when never.
+	// Hit is the first number of evaluations after which the mean regret is at most the reference's
+	// final mean regret; nil if that never happens.
 	Hit *int `json:"hit"`
 
-	// HitHigh bounds Hit from above with the report's Confidence: it is the first number of
-	// evaluations after which the regret is below the reference's final regret by more than its
-	// margin, unit by unit. Nil when never.
+	// HitHigh is an upper bound of Hit with the report's Confidence. It is the first number of
+	// evaluations after which the regret is significantly below the reference's final regret: the
+	// mean difference over units exceeds its margin. Nil if that never happens.
 	HitHigh *int `json:"hit_high"`
 
-	// Feasibility is there where the task has constraints that can be kept.
+	// Feasibility is set if the task has constraints that can be satisfied.
 	Feasibility *Feasibility `json:"feasibility,omitempty"`
 
-	// Fairness is there where Plan.Fairness asks for it or a strategy of the plan has a
-	// roster, if all agents that count evaluate equally many designs.
+	// Fairness is set if Plan.Fairness requests it or a strategy of the plan has a roster. All
+	// counting agents must have the same number of evaluations.
 	Fairness *Fairness `json:"fairness,omitempty"`
 
-	// PeerEffects is there where nodes measure the effect of peers' shares on predictions.
+	// PeerEffects is set if nodes measure the effect of peers' shares on their predictions.
 	PeerEffects *PeerEffects `json:"peer_effects,omitempty"`
 
-	// Compared has the comparisons with the control; none for the control itself.
+	// Compared has the comparisons with the control; empty for the control itself.
 	Compared []Comparison `json:"compared,omitempty"`
 }
 
-// Feasibility holds how soon feasible designs were found. A design is feasible here if it is
-// without noise. Shares, 0 to 1, are of all counting members of all federations.
+// Feasibility reports how soon feasible designs were found. Feasible means feasible without noise.
+// Shares, 0 to 1, are over all counting members of all federations.
 type Feasibility struct {
-	// NoFeasibleDesign is the share that reports no feasible design, after each evaluation,
-	// and InfeasibleReported the part of it that reports an infeasible one.
+	// NoFeasibleDesign is the share of members that report no feasible design, after each
+	// evaluation. InfeasibleReported is the share of members that report an infeasible design; the
+	// first includes the second.
 	NoFeasibleDesign   []Number `json:"no_feasible_design"`
 	InfeasibleReported []Number `json:"infeasible_reported"`
 
-	// Recommended is the share whose recommended design is infeasible, per checkpoint.
+	// Recommended is the share of members whose recommended design is infeasible, per checkpoint.
 	Recommended []Number `json:"recommended_infeasible"`
 
-	// First is after how many evaluations a member had evaluated a feasible design:
-	// quartiles, null when that is never.
+	// First has the quartiles of the number of evaluations until a member had evaluated a feasible
+	// design. A quartile is null if it is never.
 	First [3]Number `json:"first"`
-	// Never is the share that never had.
+	// Never is the share of members that never evaluated a feasible design.
 	Never Number `json:"never"`
 
-	// FirstRatio is the geometric mean over the report's units of First/control's, a
-	// federation's being the mean of its counting members' and never one evaluation
-	// more than there are; each bound holds alone with the report's Confidence. Null
-	// for the control.
+	// FirstRatio is the geometric mean over the report's units of the ratio to the control's First.
+	// The value of a federation is the mean over its counting members. A member without a feasible
+	// design counts as one evaluation more than there are. Each bound holds separately with the
+	// report's Confidence. Null for the control.
 	FirstRatio Number `json:"first_ratio"`
 	FirstLow   Number `json:"first_ratio_low"`
 	FirstHigh  Number `json:"first_ratio_high"`
 }
 
-// Series summarises regrets, or gaps. A federation's regret is the mean over its counting
-// members; Mean, SE and Median are over the report's units, the others over all counting
-// members of all federations.
+// Series summarises regrets or gaps. Mean, SE and Median are over the report's units; the value of
+// a federation is the mean over its counting members. The other fields are quartiles over all
+// counting members of all federations.
 type Series struct {
 	Mean   []Number `json:"mean"`
 	SE     []Number `json:"se"`
@@ -219,26 +222,26 @@ type Series struct {
 	AgentQ3     []Number `json:"agent_q3"`
 }
 
-// Comparison compares a strategy's simple regret with the control's, unit by unit of the report.
-// Every bound holds alone with the report's Confidence.
+// Comparison compares the simple regrets of a strategy and the control, paired by unit of the
+// report. Each bound holds separately with the report's Confidence.
 type Comparison struct {
 	Evaluations int    `json:"evaluations"`
-	Ratio       Number `json:"ratio"` // geometric mean of strategy/control
+	Ratio       Number `json:"ratio"` // geometric mean of strategy divided by control
 	RatioLow    Number `json:"ratio_low"`
 	RatioHigh   Number `json:"ratio_high"`
-	Difference  Number `json:"difference"` // mean of strategy-control
+	Difference  Number `json:"difference"` // mean of strategy minus control
 	Upper       Number `json:"difference_high"`
 
 	// OtherBuilds is true if the comparison includes runs of other builds of the program.
 	OtherBuilds bool `json:"other_builds,omitempty"`
 
-	// GapClosed is log(control/strategy)/log(control/pooled), by mean logarithms;
+	// GapClosed is log(control/strategy)/log(control/pooled), computed from mean logarithms. It is
 	// null unless pooled is among the strategies and better than the control.
 	GapClosed Number `json:"gap_closed"`
 }
 
-// NewReport summarises what the store has of a plan, which is from Complete; all
-// of it must be there. command is how to make it again.
+// NewReport summarises the stored results of a plan, which must come from Complete. The store must
+// have all of them. command is the command line that makes the report again.
 func NewReport(p Plan, store *Store, command string) (Report, error) {
 	all, err := p.records(store)
 	if err != nil {
@@ -284,7 +287,7 @@ func NewReport(p Plan, store *Store, command string) (Report, error) {
 	return r, nil
 }
 
-// records returns what the store has of each strategy, in the order of repeats.
+// records returns the stored records of each strategy, in the order of repeats.
 func (p Plan) records(store *Store) ([][]Record, error) {
 	all := make([][]Record, len(p.Strategies))
 	for i, s := range p.Strategies {
@@ -299,7 +302,8 @@ func (p Plan) records(store *Store) ([][]Record, error) {
 	return all, nil
 }
 
-// addControl adds the control at each checkpoint, if it differs.
+// addControl sets the reference. If the control is best-alone, it also adds the control at each
+// checkpoint.
 func (r *Report) addControl(c control) {
 	r.Reference = r.Strategies[c.reference].Strategy
 	if len(c.candidates) == 1 {
@@ -351,8 +355,8 @@ func (p Plan) compare(s sample, c control) []Comparison {
 	return all
 }
 
-// gapsClosed fills in how much of the control's distance to pooled each strategy
-// makes good. Without comparisons pooled is the control.
+// gapsClosed sets GapClosed of each strategy: the fraction of the distance from the control to
+// pooled that the strategy closes. Without comparisons pooled is the control.
 func gapsClosed(all []StrategyReport, pooled []Comparison) {
 	if pooled == nil {
 		return
@@ -366,7 +370,7 @@ func gapsClosed(all []StrategyReport, pooled []Comparison) {
 	}
 }
 
-// report fills in what concerns all strategies.
+// report returns a Report with the fields that do not belong to a single strategy.
 func (p Plan) report(samples []sample) Report {
 	r := Report{
 		Family:            p.Family.Name,

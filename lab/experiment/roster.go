@@ -11,9 +11,9 @@ import (
 	"github.com/fbo-node/fbo/lab/family"
 )
 
-// rosterKey is the key of a strategy that lists its members, and mediatorKey the key that names the
-// member that decides for all. A spec names no members: its roster is the federation, and its
-// mediator the first agent or none.
+// rosterKey is the key of a strategy that lists its members. mediatorKey is the key that names the
+// member that decides for all. Specs contain no names of members: the roster is the whole
+// federation, and the mediator is the first agent or none.
 const (
 	rosterKey     = "roster"
 	mediatorKey   = "mediator"
@@ -21,18 +21,19 @@ const (
 	noMediator    = "none"
 )
 
-// understateKey is the setting by which agent 0 shares values that are worse, by this much in the
-// objective's units, than it measured. It is about the experiment and not in the task; regrets stay
-// those of the designs.
+// understateKey is a setting with which agent 0 shares values that are worse than measured, by this
+// amount in the objective's units. It belongs to the experiment and is not part of the task.
+// Regrets are still those of the evaluated designs.
 const (
 	understateKey = "understate"
 	maxUnderstate = 1e6
 )
 
-// needsRoster reports whether the task of a strategy names its members.
+// needsRoster reports whether the task of a strategy lists its members.
 func (p Plan) needsRoster(s Spec) bool { return p.sums(s) || p.registrationOf(s).Roster }
 
-// rostered returns the settings of a spec as a task file has them, with the roster where it has one.
+// rostered returns the settings of a spec in the form of a task file, with the roster if the
+// strategy has one.
 func (p Plan) rostered(s Spec, roster []peer.ID) map[string]any {
 	keys := s.keys()
 	if !p.registrationOf(s).Roster {
@@ -48,11 +49,11 @@ func (p Plan) rostered(s Spec, roster []peer.ID) map[string]any {
 	return keys
 }
 
-// nameless is a canonical section strategy without the names of a roster.
+// nameless returns a canonical section strategy without the names of members.
 func nameless(section string) string {
 	var form map[string]json.RawMessage
 	if err := json.Unmarshal([]byte(section), &form); err != nil {
-		panic(err) // it is a JSON object
+		panic(err) // unexpected: it is a JSON object
 	}
 	delete(form, rosterKey)
 	if _, ok := form[mediatorKey]; ok {
@@ -60,17 +61,17 @@ func nameless(section string) string {
 	}
 	text, err := json.Marshal(form)
 	if err != nil {
-		panic(err) // it was JSON before
+		panic(err) // unexpected: it was JSON before
 	}
 	return string(text)
 }
 
-// understated returns by how much the shared values of a member are worse than the measured ones.
+// understated returns by how much the values that a member shares are worse than measured.
 func understated(s Spec, member int) float64 {
 	if member != 0 {
 		return 0
 	}
-	by, _ := strconv.ParseFloat(s.setting(understateKey), 64) // checkUnderstate has read it
+	by, _ := strconv.ParseFloat(s.setting(understateKey), 64) // checkUnderstate has checked that it is a number
 	return by
 }
 
@@ -88,8 +89,8 @@ func (p Plan) checkUnderstate(s Spec) error {
 	return nil
 }
 
-// checkRoster returns an error if agents of this plan cannot be a roster. Strategies that sum can
-// do with a part of it; the others go in rounds of all.
+// checkRoster returns an error if the agents of this plan cannot form a roster. Strategies with
+// private sums work with a part of the roster; the others need all members in each round.
 func (p Plan) checkRoster(s Spec) error {
 	lists, refuse := p.registrationOf(s).Roster, func(format string, args ...any) error {
 		return fmt.Errorf("--strategy %s: "+format, append([]any{s}, args...)...)
@@ -122,8 +123,8 @@ func (p Plan) checkRoster(s Spec) error {
 	return nil
 }
 
-// checkTogether returns an error if the agents of a federation cannot be a roster with rounds, or
-// cannot evaluate designs that are chosen for all.
+// checkTogether returns an error if the agents of a federation cannot form a roster that decides in
+// rounds, or cannot evaluate designs that are chosen for all.
 func (p Plan) checkTogether(s Spec, f *federation) error {
 	if m, ok := methodOf(s); ok && m.central != nil && m.central.common {
 		if i := slices.IndexFunc(f.Members, func(m family.Member) bool { return m.Space != nil }); i >= 0 {

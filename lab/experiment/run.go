@@ -10,24 +10,23 @@ import (
 	"time"
 )
 
-// Options are the options of a Run. They change no result.
+// Options are the options of Run. They do not change results.
 type Options struct {
 	Workers int // runs at a time; 0 means GOMAXPROCS
 
-	// Progress, when not nil, is called after each evaluation and run, never
-	// concurrently. It should return soon.
+	// Progress, if not nil, is called after each evaluation and each run, never concurrently. It
+	// should return soon.
 	Progress func(Progress)
 }
 
-// Progress is the progress of a Run.
+// Progress is the progress of Run.
 type Progress struct {
-	Runs, AllRuns               int // one strategy on one repeat each; the stored ones count as done
+	Runs, AllRuns               int // a run is one strategy on one repeat; stored runs count as done
 	Evaluations, AllEvaluations int // of the runs that were not stored
 	Elapsed                     time.Duration
 }
 
-// Left estimates how long the rest takes, by the pace so far; 0 while nothing is
-// known.
+// Left estimates the remaining time from the pace so far. It returns 0 before the first evaluation.
 func (p Progress) Left() time.Duration {
 	if p.Evaluations == 0 {
 		return 0
@@ -35,9 +34,8 @@ func (p Progress) Left() time.Duration {
 	return time.Duration(float64(p.Elapsed) / float64(p.Evaluations) * float64(p.AllEvaluations-p.Evaluations))
 }
 
-// Run plays what the store does not have yet of a plan, which is from Complete.
-// When ctx is cancelled it stops soon, with ctx's error; what has been finished
-// is in the store.
+// Run simulates all runs of a plan that the store does not have yet. The plan must come from
+// Complete. If ctx ends, Run soon returns the error of ctx; the store keeps finished runs.
 func Run(ctx context.Context, p Plan, store *Store, o Options) error {
 	if o.Workers < 0 {
 		return fmt.Errorf("Options.Workers is %d, accepted are 0 and more", o.Workers)
@@ -80,31 +78,31 @@ type runner struct {
 	options Options
 	ledger  *ledger
 	begun   time.Time
-	within  int // members of a run that compute at a time
+	within  int // number of members of one run that compute at a time
 
 	mu       sync.Mutex
 	progress Progress
-	drawn    map[int]*drawing // by repeat, while jobs need it
+	drawn    map[int]*drawing // by repeat; only repeats that have unfinished jobs
 }
 
-// job is one strategy on one repeat.
+// job is one run: one strategy on one repeat.
 type job struct {
 	repeat   int
 	strategy Spec
 }
 
-// drawing is a federation that the jobs of a repeat share.
+// drawing is a federation that all jobs of a repeat share.
 type drawing struct {
 	once       sync.Once
 	ended      chan struct{}
 	federation *federation
 	err        error
-	core       float64 // seconds, until a record has them
-	jobs       int     // that have not ended
+	core       float64 // processor seconds; 0 after a record has taken them
+	jobs       int     // number of unfinished jobs
 }
 
-// jobs lists the runs that are not stored, repeat by repeat, so that a federation is needed for a
-// short time and the pace so far is that of all strategies.
+// jobs returns the runs that are not stored, repeat by repeat. In this order each federation is in
+// memory for a short time only, and the pace so far includes all strategies.
 func (r *runner) jobs() []job {
 	var jobs []job
 	r.progress.AllRuns = r.Repeats * len(r.Strategies)
@@ -157,17 +155,17 @@ func (r *runner) run(ctx context.Context, j job) error {
 	record.Drawing = r.takeDrawing(d)
 	record.Build = r.store.options.Build
 	if !record.complete(r.Plan) {
-		return errors.New("a run ended before its time") // the simulator's fault
+		return errors.New("a run ended before its time") // a fault of the simulator
 	}
 	if err := r.store.add(record); err != nil {
 		return err
 	}
-	r.advance(r.Agents*r.Plan.Evaluations-evaluations, 1) // with those that need not be played
+	r.advance(r.Agents*r.Plan.Evaluations-evaluations, 1) // includes evaluations that need not be simulated
 	return nil
 }
 
-// draw begins to make the federation of a repeat, unless another job has. That may take
-// minutes, and cannot be stopped: who waits for the end of it may give up.
+// draw starts drawing the federation of a repeat, unless another job has. Drawing may take minutes
+// and cannot be cancelled, but a caller may stop waiting for its end.
 func (r *runner) draw(repeat int) *drawing {
 	r.mu.Lock()
 	d := r.drawn[repeat]

@@ -1,20 +1,21 @@
 package experiment
 
-// sample is all records of one strategy, in the order of repeats.
+// sample holds all records of one strategy, in the order of repeats, and the curves computed from
+// them.
 type sample struct {
 	spec    Spec
-	initial int // designs, random, at an agent's start
-	length  int // of curves, in evaluations
+	initial int // number of random starting designs of an agent
+	length  int // length of curves, in evaluations
 	units   units
 	records []Record
-	foreign int // how many of these other builds have made
+	foreign int // number of records that other builds made
 
-	simple, cumulative, recommended, gap [][]float64 // a row per federation, or per member of each
+	simple, cumulative, recommended, gap [][]float64 // one row per federation, or per member of each federation if members are the units
 	members                              [4][][]float64
-	floors                               []float64 // per row
+	floors                               []float64 // floor of each row
 
-	// Of constraints, none without: a row per counting member, but firsts, which have
-	// the rows of simple.
+	// For constraints, else nil: one row per counting member. firsts has the rows of simple
+	// instead.
 	nothing, mistaken, infeasible [][]float64
 	first, firsts                 []float64
 }

@@ -20,44 +20,48 @@ const (
 	MaxParallel   = 1000
 )
 
-// spell is how long an agent is away at a time, on average.
+// spell is the mean duration of a disconnection.
 const spell = time.Minute
 
-// Schedule defines how the agents of a federation differ in time. With its zero value they hardly
+// Schedule defines how the agents of a federation differ in time. With the zero value they hardly
 // differ.
 type Schedule struct {
-	// JoinWithin is the span in which agents join, each at random, up to
+	// JoinWithin is the span of time in which agents join, each at a random time. It is at most
 	// MaxJoinWithin; 0 means EvaluationTime.
 	JoinWithin time.Duration `json:",omitempty"`
 
-	// MaxSlowdown is how many times EvaluationTime an agent's evaluations last at most, 1
-	// to MaxSlow: each has a number of its own from 1 to this, its logarithm uniform.
+	// MaxSlowdown is the largest duration of an agent's evaluations in units of EvaluationTime, 1
+	// to MaxSlow. Each agent has its own duration from 1 to MaxSlowdown, uniform in the logarithm.
 	// 0 means 1.
 	MaxSlowdown float64 `json:",omitempty"`
 
-	// Straggler is how many times as long the evaluations of the last agent last beside
-	// that, 1 to MaxSlow by itself and times MaxSlowdown; 0 means 1.
+	// Straggler is an additional factor for the duration of the last agent's evaluations. It is at
+	// least 1; Straggler, and Straggler times MaxSlowdown, are at most MaxSlow. 0 means 1.
 	Straggler float64 `json:",omitempty"`
 
-	// MinEvaluations is the smallest budget, Plan.Initial to Plan.Evaluations: each
-	// agent's is uniform from this to that. A newcomer has all. 0 means that all do.
+	// MinEvaluations is the smallest budget, Plan.Initial to Plan.Evaluations. Each agent's budget
+	// is uniform from MinEvaluations to Plan.Evaluations; a newcomer always has Plan.Evaluations. 0
+	// means Plan.Evaluations for all.
 	MinEvaluations int `json:",omitempty"`
 
-	// Parallel is how many evaluations each agent makes at a time, 1 to MaxParallel; 0 means 1.
-	// Agents request that many designs at once, and further ones when all evaluations have ended.
+	// Parallel is the number of evaluations that each agent makes at a time, 1 to MaxParallel; 0
+	// means 1. An agent requests that many designs at once, and further ones when all its
+	// evaluations have ended.
 	Parallel int `json:",omitempty"`
 
-	// Asynchronous has agents ask for a design whenever an evaluation ends. Each evaluation
-	// lasts 0 to 2 times as long as the agent's do on average, uniform.
+	// Asynchronous means that an agent requests a design whenever one of its evaluations ends. The
+	// duration of each evaluation is uniform from 0 to 2 times the agent's mean duration.
 	Asynchronous bool `json:",omitempty"`
 
-	// Churn is the part of the time, 0 to MaxChurn, that each agent is disconnected: it evaluates,
-	// but neither sends nor receives. Connected and disconnected spells are exponential,
-	// disconnected ones with a mean of one minute.
+	// Churn is the fraction of time, 0 to MaxChurn, in which each agent is disconnected. A
+	// disconnected agent evaluates, but neither sends nor receives. The durations of connections
+	// and disconnections are exponentially distributed; a disconnection lasts one minute on
+	// average.
 	Churn float64 `json:",omitempty"`
 }
 
-// complete is for plans with this number of evaluations, the first initial of them random.
+// complete returns the schedule with defaults. initial and evaluations are those of the plan. It
+// returns an error if a value is out of range.
 func (s Schedule) complete(initial, evaluations int) (Schedule, error) {
 	s.JoinWithin = cmp.Or(s.JoinWithin, EvaluationTime)
 	s.MaxSlowdown, s.Straggler = cmp.Or(s.MaxSlowdown, 1), cmp.Or(s.Straggler, 1)
@@ -84,8 +88,8 @@ func (s Schedule) complete(initial, evaluations int) (Schedule, error) {
 	return s, nil
 }
 
-// distinct is the schedule with 0 for what is as it is by default, which JSON leaves
-// out: plans have the header that they had before there was the choice.
+// distinct returns the schedule with 0 in place of default values, which JSON then omits. Plans
+// that use the defaults thus have the same header as before these settings existed.
 func (s Schedule) distinct(evaluations int) Schedule {
 	if s.JoinWithin == EvaluationTime {
 		s.JoinWithin = 0
@@ -105,8 +109,8 @@ func (s Schedule) distinct(evaluations int) Schedule {
 	return s
 }
 
-// start is when member i of a federation drawn with this seed joins; a late one when
-// the others have ended, unless they wait for each other.
+// start returns the time at which member i joins, for a federation drawn with this seed. A late
+// member joins when the others have ended, unless they wait for each other.
 func (p Plan) start(i int, m family.Member, seed random.Seed) time.Duration {
 	start := time.Duration(seed.Stream("start", uint64(i)).Int64N(int64(p.JoinWithin)))
 	if p.Agents > MaxMesh {
@@ -123,8 +127,8 @@ func (p Plan) start(i int, m family.Member, seed random.Seed) time.Duration {
 	return start
 }
 
-// duration is how long an evaluation of member i lasts. A late member is the last
-// one, so that its slowness never makes it come before the others have ended.
+// duration returns the mean duration of member i's evaluations. A late member is always the last
+// member, so the factor Straggler never makes it join before the others have ended.
 func (p Plan) duration(i int, seed random.Seed) time.Duration {
 	times := math.Pow(p.MaxSlowdown, seed.Stream("speed", uint64(i)).Float64())
 	if i == p.Agents-1 {
@@ -133,11 +137,11 @@ func (p Plan) duration(i int, seed random.Seed) time.Duration {
 	return time.Duration(times * float64(EvaluationTime))
 }
 
-// slowest is how many times as long as on average an asynchronous evaluation lasts at most.
+// slowest is the largest duration of an asynchronous evaluation, divided by the mean duration.
 const slowest = 2
 
-// lasts returns how long the evaluations of member i last, trial by trial; nil where all
-// last as long.
+// lasts returns a function for the duration of each evaluation of member i; nil if all have the
+// same.
 func (p Plan) lasts(i int, seed random.Seed) func(trial uint64) time.Duration {
 	if !p.Asynchronous {
 		return nil
@@ -148,7 +152,7 @@ func (p Plan) lasts(i int, seed random.Seed) func(trial uint64) time.Duration {
 	}
 }
 
-// budget is how many evaluations member i has.
+// budget returns the number of evaluations of member i.
 func (p Plan) budget(i int, m family.Member, seed random.Seed) int {
 	if m.Late {
 		return p.Evaluations
@@ -156,8 +160,8 @@ func (p Plan) budget(i int, m family.Member, seed random.Seed) int {
 	return p.MinEvaluations + seed.Stream("budget", uint64(i)).IntN(p.Evaluations-p.MinEvaluations+1)
 }
 
-// offline lists when member i is away: from the first join until twice the time in which all could
-// have ended if none waited for another.
+// offline returns the spans of time in which member i is disconnected. They reach from the first
+// join to twice the time in which all members could end if none waited for another.
 func (p Plan) offline(i int, seed random.Seed) []sim.Span {
 	if p.Churn == 0 {
 		return nil

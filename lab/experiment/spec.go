@@ -16,20 +16,20 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Spec names one choice among several and its settings, as in
-// "fts:schedule=inverse-square,mode=one-shot". Names and keys are those of a
-// section of the task file.
+// Spec names one choice, a strategy, surrogate or family, with its settings, as in
+// "fts:schedule=inverse-square,mode=one-shot". Names and keys are those of a section of the task
+// file.
 type Spec struct {
 	Name     string
 	Settings []Setting
 }
 
-// Setting is one key of a section with its value: a number, a text, or a list of them with
-// semicolons between them.
+// Setting is one key of a section with its value: a number, a text, or a list of these, separated
+// by semicolons.
 type Setting struct{ Key, Value string }
 
-// ParseSpec reads NAME or NAME:KEY=VALUE,KEY=VALUE. It does not know which names,
-// keys and values there are.
+// ParseSpec parses NAME or NAME:KEY=VALUE,KEY=VALUE. It does not check whether names, keys and
+// values exist.
 func ParseSpec(text string) (Spec, error) {
 	specs, err := ParseSpecs(text)
 	if err == nil && len(specs) != 1 {
@@ -41,15 +41,15 @@ func ParseSpec(text string) (Spec, error) {
 	return specs[0], nil
 }
 
-// ParseSpecs reads specs that commas separate. A part KEY=VALUE without a name
-// belongs to the spec before it.
+// ParseSpecs parses specs that are separated by commas. A part KEY=VALUE without a name belongs to
+// the spec before it.
 func ParseSpecs(text string) ([]Spec, error) {
 	var specs []Spec
 	for part := range strings.SplitSeq(text, ",") {
 		part = strings.TrimSpace(part)
 		name, setting, named := strings.Cut(part, ":")
 		equals := strings.Index(part, "=")
-		if equals >= 0 && equals < len(name) { // KEY=VALUE, perhaps with a colon in the value
+		if equals >= 0 && equals < len(name) { // a part KEY=VALUE; the value may contain a colon
 			if len(specs) == 0 || len(specs[len(specs)-1].Settings) == 0 {
 				return nil, fmt.Errorf("%q has no name before it, accepted are NAME and NAME:KEY=VALUE,KEY=VALUE", part)
 			}
@@ -78,7 +78,7 @@ func ParseSpecs(text string) ([]Spec, error) {
 	return specs, nil
 }
 
-// With returns the spec with one setting more.
+// With returns the spec with one more setting.
 func (s Spec) With(key, value string) Spec {
 	s.Settings = append(slices.Clone(s.Settings), Setting{key, value})
 	return s
@@ -88,7 +88,7 @@ func (s Spec) has(key string) bool {
 	return slices.ContainsFunc(s.Settings, func(x Setting) bool { return x.Key == key })
 }
 
-// setting returns the value of a key, "" without it.
+// setting returns the value of a key, or "" if the spec does not have it.
 func (s Spec) setting(key string) string {
 	for _, x := range s.Settings {
 		if x.Key == key {
@@ -98,7 +98,7 @@ func (s Spec) setting(key string) string {
 	return ""
 }
 
-// String returns what ParseSpec reads.
+// String returns the spec in the form that ParseSpec accepts.
 func (s Spec) String() string {
 	parts := make([]string, len(s.Settings))
 	for i, x := range s.Settings {
@@ -110,14 +110,14 @@ func (s Spec) String() string {
 	return s.Name + ":" + strings.Join(parts, ",")
 }
 
-// section returns the spec as a section of a task file in JSON.
+// section returns the spec as a section of a task file, to be encoded as JSON.
 func (s Spec) section() map[string]any {
 	section := s.keys()
 	section["type"] = s.Name
 	return section
 }
 
-// keys returns the settings as a task file has them.
+// keys returns the settings in the form of a task file.
 func (s Spec) keys() map[string]any {
 	keys := map[string]any{}
 	for _, x := range s.Settings {
@@ -126,8 +126,8 @@ func (s Spec) keys() map[string]any {
 	return keys
 }
 
-// value returns what a task file would have: a list where semicolons separate its items,
-// the last of which may be followed by one, so that a list can be of one item.
+// value returns the value in the form of a task file. A text with semicolons is a list, whose items
+// they separate. A final semicolon is allowed, so that a list can have a single item.
 func (x Setting) value() any {
 	if !strings.Contains(x.Value, ";") {
 		return scalar(x.Value)
@@ -139,19 +139,20 @@ func (x Setting) value() any {
 	return list
 }
 
-// privateKeys are the keys of the section privacy that can be settings of a strategy. The
-// roster is that of the federation.
+// privateKeys returns the keys of the section privacy that can be settings of a strategy. The
+// roster is not among them, because it is the federation.
 func privateKeys() []string {
 	return []string{"mechanism", "epsilon", "delta", "clip", "releases", "adjacency", "min_contributors", "committee", "max_colluding"}
 }
 
-// isPrivate reports whether a setting of a strategy belongs to the section privacy. That is
-// so where the strategy goes with one, and has no key of that name itself.
+// isPrivate reports whether a setting of a strategy belongs to the section privacy: the strategy
+// uses that section, and has no key of this name itself.
 func isPrivate(r strategy.Registration, key string) bool {
 	return r.Mechanism != "" && slices.Contains(privateKeys(), key) && !r.Has(key)
 }
 
-// private takes the section privacy out of the settings; nil without one.
+// private splits the spec into the strategy and the section privacy; the section is nil without
+// settings for it.
 func (p Plan) private(s Spec, roster []peer.ID) (Spec, map[string]any) {
 	rest, section := Spec{Name: s.Name}, map[string]any{}
 	registration := p.registrationOf(s)
@@ -174,23 +175,22 @@ func (p Plan) private(s Spec, roster []peer.ID) (Spec, map[string]any) {
 	return rest, section
 }
 
-// known are the strategies that specs can name, beside the baselines.
+// known returns the strategies that specs can name, without the baselines.
 func (p Plan) known() strategy.Set {
 	return append(all.Strategies(), p.Own...).With(all.Extensions()...)
 }
 
-// registrationOf returns what is known of a strategy of task files; nothing of a
-// baseline.
+// registrationOf returns the registration of a strategy of task files. For baselines it is empty.
 func (p Plan) registrationOf(s Spec) strategy.Registration {
 	r, _ := p.known().Named(s.Name)
 	return r
 }
 
-// sums reports whether a strategy uses sums over its roster.
+// sums reports whether a strategy uses private sums over its roster.
 func (p Plan) sums(s Spec) bool { return p.registrationOf(s).Mechanism == task.MechanismAggregate }
 
-// scalar leaves numbers as they are written, but for a 0 that JSON wants before the point,
-// and makes a text of all else.
+// scalar returns a number as it is written, with a 0 added before a leading point, because JSON
+// needs it. It returns any other text as a string.
 func scalar(text string) any {
 	number := text
 	if strings.HasPrefix(strings.TrimPrefix(text, "-"), ".") {
@@ -202,9 +202,8 @@ func scalar(text string) any {
 	return text
 }
 
-// taskOf returns the task that the members of a federation work on. The name is
-// part of its ID, from which the shared features derive. The roster matters for
-// strategies that need one.
+// taskOf returns the task of the members of a federation. The name is part of the task's ID, from
+// which the shared features are derived. Only strategies that need a roster use roster.
 func (p Plan) taskOf(name string, f family.Federation, chosen Spec, roster []peer.ID) (*task.Task, error) {
 	chosen, privacy := p.private(chosen, roster)
 	if key := p.registrationOf(chosen).BudgetKey; key != "" && !chosen.has(key) {
@@ -218,7 +217,7 @@ func (p Plan) taskOf(name string, f family.Federation, chosen Spec, roster []pee
 	})
 }
 
-// messages returns what is wrong with a task in one line.
+// messages returns the errors of a task file as an error of one line.
 func messages(err error) error {
 	var parsed *task.ParseError
 	if !errors.As(err, &parsed) {
@@ -231,12 +230,12 @@ func messages(err error) error {
 	return errors.New(strings.Join(all, "; "))
 }
 
-// canonical returns a section with all its defaults, which is the same text for
-// all specs that mean the same.
+// canonical returns a section of the task with all its defaults. The text is the same for all specs
+// with the same meaning.
 func canonical(t *task.Task, section string) string {
 	var form map[string]json.RawMessage
 	if err := json.Unmarshal(t.Canonical(), &form); err != nil {
-		panic(err) // Canonical returns a JSON object
+		panic(err) // unexpected: Canonical returns a JSON object
 	}
 	return string(form[section])
 }

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// confidence of every bound, each one-sided.
+// confidence is the level of every bound; each bound is one-sided.
 const confidence = 0.95
 
 func mean(x []float64) float64 {
@@ -18,7 +18,8 @@ func mean(x []float64) float64 {
 	return sum / float64(len(x))
 }
 
-// standardError is that of the mean of independent numbers; NaN for less than two.
+// standardError returns the standard error of the mean of independent numbers; NaN for fewer than
+// two.
 func standardError(x []float64) float64 {
 	n := float64(len(x))
 	if n < 2 {
@@ -31,9 +32,9 @@ func standardError(x []float64) float64 {
 	return math.Sqrt(sum / (n - 1) / n)
 }
 
-// quantile interpolates between order statistics (type 7 of Hyndman and Fan,
-// Sample Quantiles in Statistical Packages, 1996). x is not empty; one NaN makes
-// the result NaN.
+// quantile returns a quantile by interpolation between order statistics (type 7 of Hyndman and Fan,
+// Sample Quantiles in Statistical Packages, 1996). x must not be empty. If x contains a NaN, the
+// result is NaN.
 func quantile(x []float64, p float64) float64 {
 	if slices.ContainsFunc(x, math.IsNaN) {
 		return math.NaN()
@@ -47,8 +48,8 @@ func quantile(x []float64, p float64) float64 {
 
 func median(x []float64) float64 { return quantile(x, 0.5) }
 
-// margin is how far Student's one-sided bound lies from the mean of x; NaN for
-// less than two numbers.
+// margin returns the distance of Student's one-sided bound from the mean of x; NaN for fewer than
+// two numbers.
 func margin(x []float64) float64 {
 	if len(x) < 2 {
 		return math.NaN()
@@ -57,13 +58,13 @@ func margin(x []float64) float64 {
 	return t * standardError(x)
 }
 
-// logRatios returns log(x/y) pair by pair, where no number counts as less than
-// its floor.
+// logRatios returns log(x/y) for each pair, after raising both numbers to at least the pair's
+// floor.
 func logRatios(x, y, floors []float64) []float64 {
 	return differences(logs(x, floors), logs(y, floors))
 }
 
-// logs returns the logarithms of numbers, none of which counts as less than its floor.
+// logs returns the logarithms of the numbers, after raising each to at least its floor.
 func logs(x, floors []float64) []float64 {
 	all := make([]float64, len(x))
 	for i := range x {
@@ -89,7 +90,7 @@ func column(rows [][]float64, k int) []float64 {
 	return all
 }
 
-// average returns the mean row.
+// average returns the mean of the rows, column by column.
 func average(rows [][]float64) []float64 {
 	all := make([]float64, len(rows[0]))
 	for k := range all {
@@ -98,8 +99,8 @@ func average(rows [][]float64) []float64 {
 	return all
 }
 
-// wilson returns bounds, one-sided, of a share p of n observations (Wilson, Probable
-// Inference, the Law of Succession, and Statistical Inference, 1927).
+// wilson returns one-sided bounds of a share p of n observations (Wilson, Probable Inference, the
+// Law of Succession, and Statistical Inference, 1927).
 func wilson(p float64, n int) (low, high float64) {
 	z, count := distuv.UnitNormal.Quantile(confidence), float64(n)
 	centre := p + z*z/(2*count)

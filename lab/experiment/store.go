@@ -14,44 +14,45 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Store keeps records in a file, a line of JSON each after a line for the plan. Each record is
-// synced, so that an interruption loses only unfinished runs.
+// Store stores records in a file of JSON lines: a first line for the plan, and then one line per
+// record. It syncs each record, so an interruption loses only unfinished runs.
 //
-// One file holds the records of several builds of the program, and each build uses its own: builds
-// that take turns lose nothing of each other's.
+// One file may hold records of several builds of the program. Each build uses its own records, so
+// builds that run in turn keep each other's.
 type Store struct {
 	path    string
-	lock    *flock.Flock // who holds it may write
+	lock    *flock.Flock // only the holder of the lock may write
 	options StoreOptions
 
 	mu     sync.Mutex
 	file   *os.File
-	own    map[runID]Record // of this build
-	others map[runID]Record // of other builds, the newest of each run
+	own    map[runID]Record // records of this build
+	others map[runID]Record // records of other builds, the newest of each run
 }
 
-// StoreOptions select the records of a file that count.
+// StoreOptions select which records of a file are used.
 type StoreOptions struct {
-	// Build identifies this build of the program among others, which may compute differently; it is
-	// kept with every record.
+	// Build identifies this build of the program. Every record contains it, because other builds
+	// may compute other results.
 	Build string
 
-	// OtherBuilds accepts a run of another build where this build has not made it. A report marks
-	// rows that include such runs.
+	// OtherBuilds also accepts runs of other builds, if this build has not made them. A report
+	// marks rows that include such runs.
 	OtherBuilds bool
 
-	// Fresh forgets what the file held, of all builds.
+	// Fresh discards all records in the file, of all builds.
 	Fresh bool
 }
 
-// runID is one strategy on one repeat.
+// runID identifies a run: one strategy on one repeat.
 type runID struct {
 	repeat   int
 	strategy string
 }
 
-// OpenStore opens the file of a plan, which is from Complete, in a directory that
-// it makes if need be, for one Store at a time. A last line that was cut off is removed.
+// OpenStore opens the file of a plan, which must come from Complete, in directory dir, which it
+// creates if needed. Only one Store at a time can open a file. OpenStore removes a last line that
+// is incomplete.
 func OpenStore(dir string, p Plan, o StoreOptions) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("keep results: %w; --out chooses another directory", err)
@@ -90,7 +91,7 @@ func (s *Store) open(p Plan) error {
 	return nil
 }
 
-// read returns how many bytes hold whole lines.
+// read reads the records and returns the number of bytes of complete lines.
 func (s *Store) read(p Plan) (int, error) {
 	data, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -139,7 +140,7 @@ func (s *Store) append(line []byte) error {
 	return s.file.Sync()
 }
 
-// keep remembers the newest record of a run.
+// keep adds a record in memory; it replaces an earlier record of the same run.
 func (s *Store) keep(r Record) {
 	records := s.own
 	if s.foreign(r) {
@@ -148,10 +149,10 @@ func (s *Store) keep(r Record) {
 	records[runID{r.Repeat, r.Strategy}] = r
 }
 
-// foreign reports whether another build of the program has made a record.
+// foreign reports whether another build of the program made the record.
 func (s *Store) foreign(r Record) bool { return r.Build != s.options.Build }
 
-// add appends a record.
+// add appends a record to the file and keeps it.
 func (s *Store) add(r Record) error {
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -166,7 +167,7 @@ func (s *Store) add(r Record) error {
 	return nil
 }
 
-// get returns the record that counts for a run.
+// get returns the record to use for a run.
 func (s *Store) get(repeat int, strategy string) (Record, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,8 +179,8 @@ func (s *Store) get(repeat int, strategy string) (Record, bool) {
 	return r, ok
 }
 
-// Foreign returns how many runs of a plan, which is from Complete, other builds have
-// made and this one has not.
+// Foreign returns the number of runs of a plan, which must come from Complete, that other builds
+// have made and this build has not.
 func (s *Store) Foreign(p Plan) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +197,8 @@ func (s *Store) Foreign(p Plan) int {
 	return count
 }
 
-// Path returns where the records are.
+// Path returns the path of the file of records.
 func (s *Store) Path() string { return s.path }
 
-// Close closes the file and lets others open it.
+// Close closes the file and releases its lock.
 func (s *Store) Close() error { return errors.Join(s.file.Close(), s.lock.Close()) }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// WriteTable writes the report for people.
+// WriteTable writes the report as text tables for people.
 func (r Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	r.writeCaption(&b)
@@ -51,7 +51,7 @@ func (r Report) writeCaption(w io.Writer) {
 	r.writeControl(w)
 }
 
-// writeControl writes the control where it is no strategy.
+// writeControl describes the control if it is not a single strategy.
 func (r Report) writeControl(w io.Writer) {
 	if r.Controls == nil {
 		return
@@ -63,7 +63,7 @@ func (r Report) writeControl(w io.Writer) {
 	fmt.Fprintln(w, ".")
 }
 
-// writeMeasure writes the measure of the regrets.
+// writeMeasure describes how regrets are measured.
 func (r Report) writeMeasure(w io.Writer, who string) {
 	best := "the best design so far"
 	if len(r.Constraints) > 0 {
@@ -151,7 +151,7 @@ func (r Report) writeRegrets(w io.Writer) {
 	}
 }
 
-// foreignMark follows the names of rows that include runs of other builds.
+// foreignMark follows the names in rows that include runs of other builds.
 const foreignMark = "*"
 
 func (s StrategyReport) marked() string { return marked(s.Strategy, s.OtherBuilds > 0) }
@@ -163,7 +163,7 @@ func marked(name string, foreign bool) string {
 	return name
 }
 
-// firstTexts are the columns of first feasible designs, none without constraints.
+// firstTexts returns the columns about first feasible designs; none without constraints.
 func (f *Feasibility) firstTexts() []string {
 	if f == nil {
 		return nil
@@ -186,7 +186,7 @@ func ratioText(ratio, low, high Number) string {
 	return fmt.Sprintf("%s [%s, %s]", short(ratio), short(low), short(high))
 }
 
-// each makes a cell for every checkpoint, by its place and its evaluations.
+// each returns one cell for every checkpoint; cell gets the checkpoint's index and its evaluations.
 func (r Report) each(cell func(k, t int) string) []string {
 	var all []string
 	for k, t := range r.Checkpoints {
@@ -195,7 +195,7 @@ func (r Report) each(cell func(k, t int) string) []string {
 	return all
 }
 
-// cells takes a series at the checkpoints.
+// cells returns one cell of a series for every checkpoint.
 func (r Report) cells(s Series, cell func(Series, int) string) []string {
 	var all []string
 	for _, t := range r.Checkpoints {
@@ -204,7 +204,7 @@ func (r Report) cells(s Series, cell func(Series, int) string) []string {
 	return all
 }
 
-// row writes all columns of the first table, so that they are aligned.
+// row writes a row of the first table, with all columns, so that rows are aligned.
 func (r Report) row(w io.Writer, name, what string, cells []string, more ...string) {
 	last := make([]string, 4)
 	if r.Strategies[0].Feasibility != nil {
@@ -313,7 +313,7 @@ feasible without noise, quartiles; beside it the ratio to the control's, a geome
 	fmt.Fprintf(w, ". Command:\n  %s\n", r.Command)
 }
 
-// short shows three significant digits, and whole numbers in full.
+// short formats a number with three significant digits, and whole numbers of 1000 or more in full.
 func short(n Number) string {
 	v := float64(n)
 	switch size := math.Abs(v); {

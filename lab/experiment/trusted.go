@@ -8,8 +8,8 @@ import (
 	"github.com/fbo-node/fbo/lab/baseline"
 )
 
-// trustedOf returns the settings of a spec of the baseline dp-fts-de, those of the
-// published experiments where it names none.
+// trustedOf returns the settings in a spec of the baseline dp-fts-de. Settings that the spec does
+// not name are those of the published experiments.
 func trustedOf(s Spec) (baseline.Trusted, error) {
 	settings := baseline.PublishedTrusted()
 	for _, x := range s.Settings {

@@ -5,14 +5,15 @@ import (
 	"slices"
 )
 
-// units are the independent units of standard errors and bounds, the same for all strategies of a
-// report. Federations that are drawn anew are independent of each other, and their members are not.
-// Where federations are drawn from the same members, which have names, repeats differ by the drawn
-// members and by starts only, and a result is one about members like these: then the member is the
-// unit, with the mean over its federations.
+// units are the independent units over which standard errors and bounds are computed. They are the
+// same for all strategies of a report. Usually a unit is a federation: federations are drawn anew
+// and are independent, and members of one federation are not. If all federations are drawn from the
+// same named members, repeats differ only in the selection of members and in starting designs.
+// Results then hold for members like these, so the unit is a member, with the mean over its
+// federations.
 type units struct {
-	names []string // of the members, sorted; nil where federations are the units
-	of    []int    // the unit of each row of a sample
+	names []string // names of the members, sorted; nil if federations are the units
+	of    []int    // index of the unit of each row of a sample
 }
 
 // Names of the units in a report.
@@ -21,11 +22,11 @@ const (
 	memberUnit     = "member"
 )
 
-// fewMembers is below how many members a report warns.
+// fewMembers is the number of members below which a report warns.
 const fewMembers = 5
 
-// newUnits is of the records of all strategies, each in the order of repeats. All
-// strategies must have been played by the same members.
+// newUnits returns the units for the records of all strategies, each in the order of repeats. It
+// returns an error if the strategies have different members.
 func newUnits(strategies [][]Record) (units, error) {
 	var u units
 	named := true
@@ -55,7 +56,7 @@ func newUnits(strategies [][]Record) (units, error) {
 	return u, nil
 }
 
-// rows divides the members of a record into those that make up a row of a sample.
+// rows groups the members of a record by the rows of a sample.
 func (u units) rows(r Record) [][]MemberRecord {
 	if u.names == nil {
 		return [][]MemberRecord{r.Members}
@@ -67,7 +68,7 @@ func (u units) rows(r Record) [][]MemberRecord {
 	return rows
 }
 
-// means makes a number of each unit of a number of each row.
+// means returns one number per unit: the mean over the unit's rows.
 func (u units) means(rows []float64) []float64 {
 	if u.names == nil {
 		return rows
@@ -83,7 +84,7 @@ func (u units) means(rows []float64) []float64 {
 	return means
 }
 
-// describe records in the report the units of its bounds, and where the bounds are uninformative.
+// describe sets the report's unit and number of units, and warns if the bounds are not informative.
 func (u units) describe(r *Report) {
 	r.Unit, r.Units = federationUnit, r.Repeats
 	if u.names == nil {

@@ -10,8 +10,8 @@ import (
 
 // Info describes a kind of family.
 type Info struct {
-	Name  string // as a spec begins
-	About string // a sentence without a full stop
+	Name  string // name with which a spec begins
+	About string // one sentence without a full stop
 	Keys  []Key
 }
 
@@ -19,30 +19,29 @@ type Info struct {
 type Kind struct {
 	Info
 
-	// Build returns the space of the federations and a function that draws them with these values
-	// of the keys. Each value has been accepted by its Key. The error reports values that do not
-	// fit together.
+	// Build returns the space of the federations, and a function that draws federations, for these
+	// values of the keys. Its caller has checked each value with its Key. Build returns an error if
+	// values do not fit together.
 	Build func(v Values) (*task.Space, DrawFunc, error)
 
-	// Constraints, when not nil, returns those of the federations with these values,
-	// which are in each Federation as well.
+	// Constraints, if not nil, returns the constraints of the federations for these values. Each
+	// Federation contains them as well.
 	Constraints func(v Values) []task.Constraint
 
 	// Floor is Family.Floor.
 	Floor float64
 
-	// MaxMoves, when not nil, returns those of the federations with these values.
+	// MaxMoves, if not nil, returns the MaxMoves of the federations for these values.
 	MaxMoves func(v Values) int
 
-	// Content, when not nil, returns a digest of the data that Build reads in addition to the
-	// values.
+	// Content, if not nil, returns a digest of the files that Build reads.
 	Content func(v Values) (string, error)
 }
 
 // Catalogue is a list of kinds with different names.
 type Catalogue []Kind
 
-// List returns what is known about each kind.
+// List returns name, description and keys of each kind.
 func (c Catalogue) List() []Info {
 	var all []Info
 	for _, kind := range c {
@@ -51,10 +50,9 @@ func (c Catalogue) List() []Info {
 	return all
 }
 
-// Parse returns the family that a text "kind" or "kind:key=value,key=value" names.
-// List has the kinds and keys. Values cannot have commas in them; spaces around names,
-// keys and values do not matter. An error names the key, its value, and what is
-// accepted.
+// Parse returns the family for a text "kind" or "kind:key=value,key=value". List returns the kinds
+// and keys. Values cannot contain commas; spaces around names, keys and values are ignored. An
+// error names the key, its value, and what is accepted.
 func (c Catalogue) Parse(spec string) (Family, error) {
 	name, settings, hasSettings := strings.Cut(spec, ":")
 	name = strings.TrimSpace(name)
@@ -75,7 +73,7 @@ func (c Catalogue) Parse(spec string) (Family, error) {
 	if err != nil {
 		return Family{}, fmt.Errorf("family %q: %w", spec, err)
 	}
-	adversaries := values.given[adversariesKey] // of kinds without the key, and specs, none
+	adversaries := values.given[adversariesKey] // "" if the spec does not set the key or the kind does not have it
 	family := Family{
 		Name:   name + values.canonical(),
 		About:  kind.About,

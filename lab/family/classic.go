@@ -11,14 +11,14 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// The units of values.
+// Values of the key units.
 const (
 	unitsKey     = "units"
 	inDeviations = "deviation"
 	inOwn        = "own"
 )
 
-// maxClassicDim is the largest number of floats of a function that is defined for any.
+// maxClassicDim is the largest number of floats for functions that are defined for any number.
 const maxClassicDim = 20
 
 func classicKinds() []Kind {
@@ -29,7 +29,7 @@ func classicKinds() []Kind {
 	return all
 }
 
-// base is a test function that families are made of.
+// base is a test function from which families are made.
 type base struct{ testfunc.Named }
 
 func (b base) kind() Kind {
@@ -100,20 +100,20 @@ func (b base) build(v Values) (*task.Space, DrawFunc, error) {
 	})
 }
 
-// classic is a test function with what its members differ in.
+// classic is a test function with the settings by which members differ.
 type classic struct {
 	testfunc.Function
-	unit         float64 // of values, in the function's own
+	unit         float64 // unit in which values are returned, in the function's own units
 	parameters   []task.Parameter
 	blocks       []task.Block // of the encoded space
-	floats, ints []int        // numbers of parameters
+	floats, ints []int        // indices of the float and the int parameters
 	amounts
 	scale, offset float64
 }
 
-// members returns the member of a source. The first cluster has the function as
-// it was published. Others have it moved by up to a quarter of every range, choices
-// in other places, with its floats in another order, some of them mirrored.
+// members returns the field member of a source. The first cluster has the published function. In
+// other clusters the function is shifted by up to a quarter of every range, the choices are
+// permuted, and the floats are permuted and partly mirrored.
 func (c classic) members(seed random.Seed) func(cluster, k int) function {
 	return func(cluster, k int) function {
 		f := c.Function
@@ -140,14 +140,14 @@ func (c classic) members(seed random.Seed) func(cluster, k int) function {
 	}
 }
 
-// movement is what a member does to a design before it looks up the function.
+// movement is the map that a member applies to a design before it evaluates the function.
 type movement struct {
 	motion           // of the floats
-	steps  []float64 // whole numbers by which the function is moved along each int
+	steps  []float64 // whole numbers by which the function is shifted along each int
 }
 
-// lookedUp returns where, in natural coordinates, the function is looked up for u of
-// the encoded space. Choices stay.
+// lookedUp returns the point, in natural coordinates, at which the function is evaluated for the
+// encoded design u. It does not change choices.
 func (c classic) lookedUp(m movement, u []float64) []float64 {
 	x, floats := make([]float64, len(c.parameters)), make([]float64, len(c.floats))
 	for n, i := range c.floats {
@@ -169,9 +169,8 @@ func (c classic) lookedUp(m movement, u []float64) []float64 {
 	return x
 }
 
-// reached returns the u of the encoded space at which x, in natural coordinates, is
-// looked up, and false when there is none; it is then a point near to where one would
-// be.
+// reached returns the encoded design u for which the function is evaluated at x, in natural
+// coordinates. inside is false if there is no such u in the space; u is then a point near it.
 func (c classic) reached(m movement, x []float64) (u []float64, inside bool) {
 	u = make([]float64, c.Space.Dim())
 	z := make([]float64, len(c.floats))
@@ -197,8 +196,8 @@ func (c classic) reached(m movement, x []float64) (u []float64, inside bool) {
 	return u, inside
 }
 
-// optimum is exact when a minimizer of f is still in the space, since nothing is
-// lower anywhere. Otherwise it is searched.
+// optimum returns the best value of a member. If a minimizer of f is still inside the space, this
+// value is exact, because f is nowhere lower. Otherwise optimum searches for it.
 func (c classic) optimum(f testfunc.Function, m movement, outer func(float64) float64, value func([]float64) float64, seed random.Seed) float64 {
 	var near [][]float64
 	for _, x := range f.Minimizers {

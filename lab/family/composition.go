@@ -12,25 +12,25 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// function is one member's objective over the unit cube of the space, and what it
-// measures of each of the source's constraints.
+// function is the objective of one member on the unit cube of the space, with the values that the
+// member measures of each constraint.
 type function struct {
 	value   func(u []float64) float64
 	limits  []func(u []float64) float64
-	optimum func() float64 // may take seconds; safe for concurrent use
-	err     error          // why the function is not what it should be
+	optimum func() float64 // computes the best value; may take seconds, and is safe for concurrent use
+	err     error          // reason for which the function does not have the required properties; nil if it does
 }
 
-// source makes the functions of one federation. Their standard deviation over the
-// space is about 1, but for those of published functions in their own units.
+// source makes the functions of one federation. Their standard deviation over the space is about 1,
+// except for published functions in their own units.
 type source struct {
 	space *task.Space
 	goal  task.Goal
 	noise float64
 
 	constraints []task.Constraint // each is satisfied by values of at most 0
-	limitNoise  float64           // of their measured values
-	infeasible  bool              // no design satisfies them
+	limitNoise  float64           // standard deviation of the noise of their measured values
+	infeasible  bool              // whether no design satisfies all constraints
 
 	// member returns the function of member k of a cluster. Members of one cluster are similar;
 	// clusters are independent.
@@ -43,13 +43,13 @@ const (
 	attackKey      = "attack"
 )
 
-// Contents of forged shares.
+// Values of the key attack: the designs in forged shares.
 const (
 	atRandom = "random"
 	inCorner = "corner"
 )
 
-// The kinds of fleet composition.
+// Values of the key others.
 const (
 	similar     = "similar"
 	dissimilar  = "dissimilar"
@@ -82,7 +82,7 @@ type composition struct {
 	clusters    int
 	newcomer    bool
 	adversaries int
-	corner      bool // forged designs are one, in a corner
+	corner      bool // all forged designs are the same corner
 }
 
 func compositionOf(v Values) (composition, error) {
@@ -99,7 +99,7 @@ func compositionOf(v Values) (composition, error) {
 	return c, nil
 }
 
-// build is the Build of a kind whose members come from a source over a space.
+// build implements Kind.Build for kinds whose members come from a source over a space.
 func build(v Values, space *task.Space, from func(random.Seed) (source, error)) (*task.Space, DrawFunc, error) {
 	c, err := compositionOf(v)
 	if err != nil {
@@ -119,7 +119,7 @@ func (c composition) gather(s source, seed random.Seed, agents int) (Federation,
 		return Federation{}, fmt.Errorf("adversaries=%d of %d agents: at least one must be honest", c.adversaries, agents)
 	}
 	f := Federation{Space: s.space, Goal: s.goal, Members: make([]Member, agents), Constraints: s.constraints, Infeasible: s.infeasible}
-	honest := 0 // the one who alone is honest, or alone counts
+	honest := 0 // the only honest member, or the only one that counts
 	if c.newcomer {
 		honest = agents - 1
 	}
@@ -148,7 +148,7 @@ func (c composition) gather(s source, seed random.Seed, agents int) (Federation,
 		}
 	}
 	if c.others != similar {
-		place := 0 // among the others
+		place := 0 // index among the members that are not honest
 		for k := range f.Members {
 			if k != honest {
 				f.Members[k] = odd.member(c.others, k, place)
@@ -167,7 +167,7 @@ func (c composition) gather(s source, seed random.Seed, agents int) (Federation,
 	return f, nil
 }
 
-// playing gives a member its function. The objective has no optimum yet.
+// playing returns m with the function g. Its optimum is not computed yet.
 func (s source) playing(g function, m Member) Member {
 	m.Objective = Objective{Value: s.ofDesign(g.value), Noise: s.noise, Optimum: math.NaN()}
 	for _, limit := range g.limits {
@@ -183,7 +183,7 @@ func (s source) ofDesign(value func(u []float64) float64) func(task.Design) floa
 	return func(d task.Design) float64 { return value(s.space.Encode(d)) }
 }
 
-// findOptima asks the functions of the members that count, some at a time.
+// findOptima computes the optima of the members that count, several at a time.
 func (f Federation) findOptima(functions []function) {
 	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var all sync.WaitGroup
@@ -203,7 +203,7 @@ func (f Federation) findOptima(functions []function) {
 	all.Wait()
 }
 
-// rangeOf is the largest less the smallest value over a dense set of points.
+// rangeOf returns the difference of the largest and the smallest value over a dense set of points.
 func rangeOf(value func(u []float64) float64, d int) float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	points := dense(densePoints, d)

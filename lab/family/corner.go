@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	cornerInts    = 8 // values of an int
-	cornerChoices = 4 // of a categorical
+	cornerInts    = 8 // number of values of an int
+	cornerChoices = 4 // number of choices of a categorical
 	cornerPoints  = 4096
 )
 
@@ -72,7 +72,7 @@ func cornerSpace(floats, ints, choices int) (*task.Space, error) {
 	return task.NewSpace(parameters)
 }
 
-// corner is what all federations of a family have in common.
+// corner holds the settings that all federations of a family share.
 type corner struct {
 	space  *task.Space
 	inside int
@@ -80,14 +80,14 @@ type corner struct {
 	shift  float64
 }
 
-// slope is the effect of one parameter: size·t·(1+bend·t)/(1+bend), where t, 0 to
-// 1, is how far from its best value it is.
+// slope is the effect of one parameter, size·t·(1+bend·t)/(1+bend), where t, 0 to 1, is the
+// distance of the parameter from its best value.
 type slope struct {
 	block      task.Block
 	size, bend float64
-	high       bool                   // the best value is the largest
-	best       float64                // inside the range; NaN when at an end
-	far        [cornerChoices]float64 // t of each choice
+	high       bool                   // whether the best value is the largest
+	best       float64                // best value if it is inside the range; NaN if it is an end of the range
+	far        [cornerChoices]float64 // distance t of each choice
 }
 
 func (c corner) slopes(rng *rand.Rand) []slope {
@@ -106,7 +106,7 @@ func (c corner) slopes(rng *rand.Rand) []slope {
 	return all
 }
 
-// distance is t.
+// distance returns t.
 func (s *slope) distance(u []float64) float64 {
 	at := u[s.block.Start]
 	switch {
@@ -116,7 +116,7 @@ func (s *slope) distance(u []float64) float64 {
 			t += far * u[s.block.Start+choice]
 		}
 		return t
-	case s.block.Kind == task.Int: // the middles of the first and the last bin are 0 and 1
+	case s.block.Kind == task.Int: // the centres of the first and the last value have the distances 0 and 1
 		at = (at*cornerInts - 0.5) / (cornerInts - 1)
 	}
 	if s.high {
@@ -127,7 +127,7 @@ func (s *slope) distance(u []float64) float64 {
 
 func (s *slope) at(t float64) float64 { return s.size * t * (1 + s.bend*t) / (1 + s.bend) }
 
-// value is 0 in the best corner and nowhere less.
+// value returns the function at u: 0 in the best corner, and above 0 elsewhere.
 func (c corner) value(slopes []slope, u []float64) float64 {
 	inner, here, opposite := 0.0, 0.0, c.decoy
 	for i := range slopes {
@@ -147,7 +147,7 @@ func (c corner) value(slopes []slope, u []float64) float64 {
 	return inner + min(here, opposite)
 }
 
-// members returns the member of a source. Clusters have corners of their own.
+// members returns the field member of a source. Each cluster has its own best corner.
 func (c corner) members(seed random.Seed) func(cluster, k int) function {
 	return func(cluster, k int) function {
 		slopes := c.slopes(seed.Stream("slopes", uint64(cluster)))
@@ -164,8 +164,8 @@ func (c corner) members(seed random.Seed) func(cluster, k int) function {
 	}
 }
 
-// deviation is the standard deviation over the space, within about two parts in a
-// hundred.
+// deviation returns the standard deviation of the function over the space, with an error of about 2
+// %.
 func (c corner) deviation(slopes []slope) float64 {
 	var count, mean, square float64
 	rng := random.SeedOf(0).Stream("deviation", 0)

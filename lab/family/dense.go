@@ -2,10 +2,10 @@ package family
 
 import "math"
 
-// dense returns n points of d coordinates in [0, 1), one after the other, that
-// fill the cube evenly: the sequence R_d of M. Roberts, "The Unreasonable
-// Effectiveness of Quasirandom Sequences" (2018), whose coordinates are multiples
-// of the powers of 1/φ, modulo 1, where φ > 1 solves φ^(d+1) = φ + 1.
+// dense returns n points of d coordinates in [0, 1), in one slice, that fill the cube evenly. They
+// are the sequence R_d of M. Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences"
+// (2018). Its coordinates are multiples of the powers of 1/φ, modulo 1, where φ > 1 solves φ^(d+1)
+// = φ + 1.
 func dense(n, d int) []float64 {
 	phi := 2.0
 	for range 60 {

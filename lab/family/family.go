@@ -11,37 +11,38 @@ import (
 // MaxAgents is the largest number of members of a federation.
 const MaxAgents = 100_000
 
-// Objective is what one agent evaluates.
+// Objective is the objective of one agent.
 type Objective struct {
-	// Value is the objective without noise at a design of the federation's space,
-	// in the task's units. It always returns the same for the same design, and is
-	// safe for concurrent use.
+	// Value returns the objective without noise at a design of the federation's space, in the
+	// task's units. It always returns the same value for the same design, and is safe for
+	// concurrent use.
 	Value func(d task.Design) float64
 
 	// Noise is the standard deviation of the independent normal noise that an
 	// evaluation adds; 0 or more.
 	Noise float64
 
-	// Optimum is the best value in the space, the largest or smallest by the federation's goal, as
-	// exactly as the family's kind can compute it; with constraints the best of a design that keeps
-	// them. It is NaN for members that do not count, and where no design keeps the constraints.
+	// Optimum is the best value in the space: the largest or the smallest, depending on the
+	// federation's goal, and with constraints the best among designs that satisfy them. It is as
+	// exact as the kind of family allows. It is NaN for members that do not count, and if no design
+	// satisfies the constraints.
 	Optimum float64
 
-	// Deviation is the standard deviation of the value over the space where the family knows it. 0
-	// leaves its measurement to the experiment, which evaluates some hundred designs.
+	// Deviation is the standard deviation of the value over the space, if the family knows it. 0
+	// means unknown; the experiment then estimates it from some hundred designs.
 	Deviation float64
 
-	// Range is the largest less the smallest value at 4096 points that fill the
-	// space, or at those of a search: what it costs to have no feasible design. It is 0 in federations without
-	// constraints, and NaN for members that do not count.
+	// Range is the largest minus the smallest value, at 4096 points that fill the space or at the
+	// designs of a search. It is the regret that counts while a member has no feasible design. It
+	// is 0 in federations without constraints, and NaN for members that do not count.
 	Range float64
 }
 
-// Measure is what one agent measures of a constraint.
+// Measure is the measurement of one constraint by one agent.
 type Measure struct {
-	// Value is the measured output without noise, in the constraint's units; 1 for true
-	// and 0 for false. It
-	// always returns the same for the same design, and is safe for concurrent use.
+	// Value returns the measured output without noise, in the constraint's units; 1 for true and 0
+	// for false. It always returns the same value for the same design, and is safe for concurrent
+	// use.
 	Value func(d task.Design) float64
 
 	// Noise is the standard deviation of the independent normal noise that an
@@ -52,25 +53,25 @@ type Measure struct {
 // Member is one agent of a federation.
 type Member struct {
 	Objective   Objective
-	Constraints []Measure // in the order of the federation's
+	Constraints []Measure // in the order of the federation's constraints
 	Counts      bool      // its regret belongs to the result
 
-	// Name identifies the member from federation to federation, where these are drawn
-	// from the same members. It is "" where each federation has members of its own.
+	// Name identifies the member across federations, if all federations are drawn from the same
+	// members. It is "" if each federation has members of its own.
 	Name string
 
-	// Space, when not nil, is the part of the federation's space that the member can
-	// evaluate, from its Within: its Objective and Constraints know no other designs.
+	// Space, if not nil, is the part of the federation's space that the member can evaluate, made
+	// by task.Space.Within. Objective and Constraints are defined for its designs only.
 	Space *task.Space
 
 	Cluster int  // members with the same number are similar
 	Late    bool // it starts when all others have spent their budgets
-	Forged  bool // what it shares is replaced by random weights or designs before it is sent
-	Corner  bool // if Forged, its designs are not random: all are the corner where numbers are largest
-	Extreme bool // if Forged, its numbers are not random either: all are the largest that shares can have
+	Forged  bool // the simulation replaces its shares by random weights or designs before they are sent
+	Corner  bool // if Forged: all designs are the corner where numbers are largest, instead of random ones
+	Extreme bool // if Forged: all numbers are the largest that shares can have, instead of random ones
 }
 
-// Federation is what a family draws. At least one member counts.
+// Federation is one draw of a family. At least one member counts.
 type Federation struct {
 	Space   *task.Space
 	Goal    task.Goal
@@ -79,54 +80,52 @@ type Federation struct {
 	// Constraints are the limits of the task that all members work on.
 	Constraints []task.Constraint
 
-	// MaxMoves is that of the task, 0 unless the space has a graph.
+	// MaxMoves is that of the task: 0 unless the space has a graph.
 	MaxMoves int
 
-	// Infeasible is true if no design satisfies the constraints of a member that counts, so that
-	// there are no optima.
+	// Infeasible is true if no design satisfies the constraints of a member that counts. There are
+	// no optima then.
 	Infeasible bool
 }
 
-// DrawFunc draws a federation of a number of agents that is 1 to MaxAgents. It is
-// safe for concurrent use.
+// DrawFunc draws a federation of 1 to MaxAgents agents. It is safe for concurrent use.
 type DrawFunc func(seed random.Seed, agents int) (Federation, error)
 
-// Family is a way of drawing federations, from [Catalogue.Parse]. It is immutable and
-// safe for concurrent use.
+// Family is a distribution of federations, made by [Catalogue.Parse]. It is immutable and safe for
+// concurrent use.
 type Family struct {
-	// Name is the text that gives this family when it is parsed, and the same text
-	// for all that mean the same: keys are in the order of the kind, and those with
-	// their default values are left out.
+	// Name is a text that Parse turns into this family. It is the same for all specs with the same
+	// meaning: keys are in the order of the kind, and keys with default values are omitted.
 	Name string
 
 	// About describes the kind in a sentence.
 	About string
 
-	// Space is that of all its federations.
+	// Space is the space of all its federations.
 	Space *task.Space
 
-	// Constraints are those of all its federations, none for most kinds.
+	// Constraints are the constraints of all its federations; most kinds have none.
 	Constraints []task.Constraint
 
-	// MaxMoves is that of all its federations, 0 for most kinds.
+	// MaxMoves is that of all its federations; 0 for most kinds.
 	MaxMoves int
 
-	// Floor is the part of the objective's standard deviation below which a regret
-	// counts as none in ratios; 0 leaves that to the judge.
+	// Floor is a fraction of the objective's standard deviation. In ratios, smaller regrets count
+	// as this. 0 leaves the choice to the experiment.
 	Floor float64
 
-	// Content is a digest of files that the federations are made of, "" without any.
+	// Content is a digest of the files from which the family is read; "" without files.
 	Content string
 
-	// Forges reports whether some members of each federation are Forged.
+	// Forges reports whether each federation has members that are Forged.
 	Forges bool
 
 	draw DrawFunc
 }
 
-// Draw returns a federation of 1 to MaxAgents members. The same seed gives the
-// same federation on every machine, up to the last bits of floats and, where an
-// optimum has to be searched, what these decide.
+// Draw returns a federation of 1 to MaxAgents members. The same seed gives the same federation on
+// every machine, except for the last bits of floats, and for optima that are searched and depend on
+// these bits.
 func (f Family) Draw(seed random.Seed, agents int) (Federation, error) {
 	if f.draw == nil {
 		return Federation{}, errors.New("this Family is not from Parse")

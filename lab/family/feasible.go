@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	inside       = 1e-9 // by which a stated optimum keeps its limits
-	stiffer      = 1000 // how many times as much a violation costs at first
-	tightenings  = 3    // the penalty's own error shrinks about a thousandfold with each
-	restorations = 50   // steps back to what is feasible
-	promising    = 16   // dense points from which the search for the best feasible one starts
-	again        = 10   // times at most that the search goes on from the best
-	worthwhile   = 1e-9 // gain of one of these
+	inside       = 1e-9 // margin by which a stated optimum satisfies its limits
+	stiffer      = 1000 // factor of the penalty in the first climb
+	tightenings  = 3    // iterations; each makes the penalty's error about a thousand times smaller
+	restorations = 50   // largest number of steps back to a feasible point
+	promising    = 16   // dense points from which the search for the best feasible point starts
+	again        = 10   // largest number of further climbs from the best point
+	worthwhile   = 1e-9 // smallest gain for which another climb follows
 )
 
-// largestFeasible returns the largest value of f among the points of the space that
-// keep all bounds; NaN when the search finds none that does.
+// largestFeasible returns the largest value of f among the points of the space that satisfy all
+// bounds. It returns NaN if the search finds no such point.
 func largestFeasible(space *task.Space, f acquisition.Function, bounds []acquisition.Bounded, seed random.Seed) float64 {
 	s := feasibleSearch{f: f, bounds: bounds, best: math.NaN()}
 	s.climber = acquisition.Maximizer{Space: space, Candidates: 1, Searches: 1, Workers: 1}
@@ -37,7 +37,7 @@ func largestFeasible(space *task.Space, f acquisition.Function, bounds []acquisi
 	for _, x := range near {
 		s.polish(x)
 	}
-	for range again { // from where the last climb was cut short
+	for range again { // continues from the end of the last climb, which has limited work
 		if before := s.best; !math.IsNaN(before) {
 			if s.polish(s.at); s.best-before < worthwhile {
 				break
@@ -55,11 +55,11 @@ func maximise(m acquisition.Maximizer, f acquisition.Function, near [][]float64,
 	return x
 }
 
-// feasibleSearch keeps the best feasible value that was met.
+// feasibleSearch holds the best feasible value found so far.
 type feasibleSearch struct {
 	f       acquisition.Function
 	bounds  []acquisition.Bounded
-	climber acquisition.Maximizer // from one point
+	climber acquisition.Maximizer // climbs from a single point
 	at      []float64
 	best    float64
 }
@@ -80,16 +80,17 @@ func (s *feasibleSearch) bestDense() (points [][]float64) {
 	return points
 }
 
-// polish climbs from x to a maximum among what is feasible. A maximum of the penalised function
-// lies beyond the border; moving the bounds inwards by how far it does leads to the border (the
-// method of multipliers: Powell 1969, Hestenes 1969). The first climb, with a stiffer penalty,
-// determines the distance, and keeps the others out of parts where violating a flat bound pays.
+// polish climbs from x to a maximum among feasible points. A maximum of the penalised function lies
+// slightly beyond the border. polish therefore moves the bounds inwards by this distance and climbs
+// again (the method of multipliers: Powell 1969, Hestenes 1969). The first climb, with a stiffer
+// penalty, determines the distance. It also keeps the later climbs out of parts where violating a
+// flat bound pays.
 func (s *feasibleSearch) polish(x []float64) {
 	s.meet(x)
 	x = maximise(s.climber, acquisition.Penalised(softer{s.f}, s.bounds...), [][]float64{x}, s.rng())
 	s.meet(x)
 	weight := float64(stiffer)
-	low, high := make([]float64, len(s.bounds)), make([]float64, len(s.bounds)) // how far moved
+	low, high := make([]float64, len(s.bounds)), make([]float64, len(s.bounds)) // distances by which the bounds are moved
 	moved := make([]acquisition.Bounded, len(s.bounds))
 	for range tightenings {
 		for i, b := range s.bounds {
@@ -103,10 +104,10 @@ func (s *feasibleSearch) polish(x []float64) {
 	}
 }
 
-// rng is of no consequence: all candidates but one are near the given point.
+// rng returns any stream: all candidates but one are near the given point, so it does not matter.
 func (s *feasibleSearch) rng() *rand.Rand { return random.SeedOf(0).Stream("climb", 0) }
 
-// softer is a function that counts less beside a penalty.
+// softer is a function divided by stiffer, so that a penalty has more weight.
 type softer struct{ acquisition.Function }
 
 func (f softer) Value(u []float64) float64 { return f.Function.Value(u) / stiffer }
@@ -119,7 +120,7 @@ func (f softer) Gradient(grad, u []float64) float64 {
 	return value / stiffer
 }
 
-// meet remembers the value at x, or at the nearest feasible point that is found.
+// meet updates the best value with the value at x, or at the nearest feasible point that it finds.
 func (s *feasibleSearch) meet(x []float64) {
 	if x, ok := restored(s.bounds, x); ok {
 		if value := s.f.Value(x); !(value <= s.best) {
@@ -128,11 +129,11 @@ func (s *feasibleSearch) meet(x []float64) {
 	}
 }
 
-// restored moves a copy of x by the shortest linear steps to where all bounds that it
-// has broken so far are kept.
+// restored moves a copy of x by shortest linear steps to a point that satisfies all bounds violated
+// so far. It returns false if it finds no feasible point.
 func restored(bounds []acquisition.Bounded, x []float64) ([]float64, bool) {
 	x = slices.Clone(x)
-	sides := make([]float64, len(bounds)) // 1: has broken High, -1: Low
+	sides := make([]float64, len(bounds)) // 1 if High was violated, -1 if Low was
 	for range restorations {
 		var slopes, excess []float64
 		broken := false
@@ -163,8 +164,8 @@ func restored(bounds []acquisition.Bounded, x []float64) ([]float64, bool) {
 	return nil, false
 }
 
-// stepBack subtracts from x the shortest step that reduces linear functions of these
-// slopes by the excess, among the steps along coordinates that do not leave the cube.
+// stepBack subtracts from x the shortest step that reduces linear functions with these slopes by
+// the excess. It uses only coordinates along which the step does not leave the cube.
 func stepBack(x, slopes, excess []float64) bool {
 	free := make([]int, len(x))
 	for i := range free {
@@ -179,7 +180,7 @@ func stepBack(x, slopes, excess []float64) bool {
 		}
 		var step mat.VecDense
 		if err := step.SolveVec(a, mat.NewVecDense(len(excess), excess)); err != nil {
-			return false // the slopes say no way
+			return false // the slopes allow no such step
 		}
 		kept := free[:0:0]
 		for column, i := range free {

@@ -11,10 +11,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// How finely a Gaussian process is approximated, and over how many points the
-// distance of two functions is taken.
+// Numbers of random features that approximate a Gaussian process, and of points at which the
+// distance of two functions is measured.
 const (
-	fewFeatures  = 1000 // with one and two coordinates
+	fewFeatures  = 1000 // for one and two coordinates
 	manyFeatures = 2000
 	densePoints  = 4096
 )
@@ -81,16 +81,17 @@ func gpFeatures(v Values) rff.Spec {
 	return spec
 }
 
-// gp is what all federations of a family have in common.
+// gp holds the settings that all federations of a family share.
 type gp struct {
 	space    *task.Space
 	spec     rff.Spec
 	e        float64
-	distance float64 // NaN when e sets the similarity of members
+	distance float64 // value of d_n; NaN if e sets the similarity of members
 }
 
-// source has features of its own for every federation, so that over federations
-// functions have the kernel exactly, and agents share no frequency with them.
+// source makes the functions of one federation. Each federation has its own random features. Over
+// federations the functions therefore have exactly the covariance of the kernel, and agents do not
+// know the features.
 func (g gp) source(seed random.Seed, noise float64) (source, error) {
 	features, err := rff.NewMap(seed.Derive("features", 0), g.spec)
 	if err != nil {
@@ -105,8 +106,8 @@ func (g gp) source(seed random.Seed, noise float64) (source, error) {
 	}}, nil
 }
 
-// mixed is member k's function: what its cluster has in common is drawn from one seed,
-// and what is its own from another.
+// mixed returns the function of member k. The part that its cluster has in common is drawn from the
+// seed common, and the member's own part from the seed own.
 func (g gp) mixed(features *rff.Map, common, own random.Seed, cluster, k int) *rff.Function {
 	shared := normals(features.Features(), common.Stream("common", uint64(cluster)))
 	weights := normals(features.Features(), own.Stream("own", uint64(k)))
@@ -117,8 +118,7 @@ func (g gp) mixed(features *rff.Map, common, own random.Seed, cluster, k int) *r
 	return features.Function(weights)
 }
 
-// parts returns how much of the common function and of a member's own add up to
-// the member's.
+// parts returns the factors of the common function and of the member's own function in their sum.
 func (g gp) parts(features *rff.Map, own []float64) (common, part float64) {
 	if math.IsNaN(g.distance) {
 		return math.Sqrt(1 - g.e*g.e), g.e
@@ -126,7 +126,7 @@ func (g gp) parts(features *rff.Map, own []float64) (common, part float64) {
 	return 1, g.distance / extent(features.Function(own), features.Dim())
 }
 
-// extent is the largest absolute value over a dense set of points.
+// extent returns the largest absolute value over a dense set of points.
 func extent(f *rff.Function, d int) float64 {
 	values := make([]float64, densePoints)
 	f.Values(values, dense(densePoints, d))

@@ -8,25 +8,25 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Standard deviations at a uniform point of the unit square.
+// Standard deviations over uniform points of the unit square.
 const (
 	gramacySumDeviation  = 0.408248290 // the square root of 1/6
 	gramacyWaveDeviation = 0.761919
 	gramacyDiscDeviation = 0.421637021 // the square root of 8/45
 )
 
-// gramacySum is the objective of the toy problem of Gramacy et al., "Modeling an
-// Augmented Lagrangian for Blackbox Constrained Optimization" (Technometrics, 2016),
-// section 1, to be minimised over the unit square. Its least feasible value is 0.5998
-// at (0.1954, 0.4044), on the limit of gramacyWave.
+// gramacySum is the objective of the toy problem of Gramacy et al., "Modeling an Augmented
+// Lagrangian for Blackbox Constrained Optimization" (Technometrics, 2016), section 1, to be
+// minimised over the unit square. Its smallest feasible value is 0.5998 at (0.1954, 0.4044), on the
+// limit of gramacyWave.
 func gramacySum(x []float64) float64 { return x[0] + x[1] }
 
-// gramacyWave is the first constraint there, kept at most 0.
+// gramacyWave is the first constraint of that problem: it must be at most 0.
 func gramacyWave(x []float64) float64 {
 	return 1.5 - x[0] - 2*x[1] - 0.5*math.Sin(2*math.Pi*(x[0]*x[0]-2*x[1]))
 }
 
-// gramacyDisc is the second one, kept at most 0.
+// gramacyDisc is the second constraint: it must be at most 0.
 func gramacyDisc(x []float64) float64 { return x[0]*x[0] + x[1]*x[1] - 1.5 }
 
 func gramacyKind() Kind {
@@ -61,8 +61,8 @@ func buildGramacy(v Values) (*task.Space, DrawFunc, error) {
 	})
 }
 
-// gramacyMember moves all three functions by the same shift. The first cluster has the published
-// functions; others are mirrored and have their coordinates in another order.
+// gramacyMember shifts all three functions by the same amount. The first cluster has the published
+// functions. In other clusters the functions are mirrored and their coordinates are permuted.
 func gramacyMember(space *task.Space, shift float64, seed random.Seed, cluster, k int) function {
 	m, own := still(2), seed.Derive("own", uint64(k))
 	if cluster > 0 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Type is what the value of a Key is.
+// Type is the type of a Key's value.
 type Type string
 
 // The types of keys.
@@ -20,17 +20,17 @@ const (
 	Text   Type = "text"   // anything but the empty text
 )
 
-// Key is something that a spec can set.
+// Key is a key that a spec can set.
 type Key struct {
 	Name      string
 	Type      Type
-	Default   string // a value in canonical form; "" when Meaning says what holds without
+	Default   string // default value in canonical form; "" if Meaning describes the case without a value
 	Meaning   string // a phrase without a full stop
 	Low, High float64
 	Choices   []string
 }
 
-// Accepts describes the accepted values, as in "0 to 1".
+// Accepts describes the accepted values, for example "0 to 1".
 func (k Key) Accepts() string {
 	switch k.Type {
 	case Number:
@@ -49,13 +49,13 @@ func (k Key) Accepts() string {
 	}
 }
 
-// canonical returns the one way to write a value, and whether it is accepted.
+// canonical returns the canonical form of a value, and whether the key accepts the value.
 func (k Key) canonical(value string) (string, bool) {
 	switch k.Type {
 	case Number, Whole:
 		v, err := strconv.ParseFloat(value, 64)
 		inside := err == nil && !math.IsInf(v, 0) && v >= k.Low && v <= k.High && (k.Type == Number || v == math.Trunc(v))
-		return decimal(v + 0), inside // + 0 makes one of the two zeros
+		return decimal(v + 0), inside // + 0 turns -0 into 0
 	case Choice:
 		return value, slices.Contains(k.Choices, value)
 	case Switch:
@@ -67,15 +67,14 @@ func (k Key) canonical(value string) (string, bool) {
 
 func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// Values are the values of the keys of a kind: those given in a spec, and the
-// defaults of the others. To ask for a key that the kind does not have, or in
-// another type, panics.
+// Values holds the values of all keys of a kind: those of the spec, and the defaults of the others.
+// Its methods panic if the kind does not have the key, or if the key has another type.
 type Values struct {
 	keys  []Key
-	given map[string]string // canonical
+	given map[string]string // values of the spec, in canonical form
 }
 
-// set takes "key=value".
+// set sets a key from a text "key=value".
 func (v Values) set(setting string) error {
 	name, value, found := strings.Cut(setting, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
@@ -102,7 +101,7 @@ func (v Values) names() []string {
 	return all
 }
 
-// canonical returns what follows the name of the kind.
+// canonical returns the part of a family's name after the kind, with the colon.
 func (v Values) canonical() string {
 	text, mark := "", ":"
 	for _, k := range v.keys {
@@ -114,13 +113,13 @@ func (v Values) canonical() string {
 	return text
 }
 
-// Given reports whether the spec names the key.
+// Given reports whether the spec sets the key.
 func (v Values) Given(name string) bool {
 	_, ok := v.given[v.key(name).Name]
 	return ok
 }
 
-// Number returns the value of a key of this type, and NaN when it has none.
+// Number returns the value of a key of type Number, or NaN if the key has no value.
 func (v Values) Number(name string) float64 {
 	value, err := strconv.ParseFloat(v.text(name, Number), 64)
 	if err != nil {
@@ -129,7 +128,7 @@ func (v Values) Number(name string) float64 {
 	return value
 }
 
-// Whole returns the value of a key of this type; without one it panics.
+// Whole returns the value of a key of type Whole. It panics if the key has no value.
 func (v Values) Whole(name string) int {
 	value, err := strconv.ParseFloat(v.text(name, Whole), 64)
 	if err != nil {
@@ -138,13 +137,13 @@ func (v Values) Whole(name string) int {
 	return int(value)
 }
 
-// Choice returns the value of a key of this type.
+// Choice returns the value of a key of type Choice.
 func (v Values) Choice(name string) string { return v.text(name, Choice) }
 
-// Switch returns the value of a key of this type.
+// Switch returns the value of a key of type Switch.
 func (v Values) Switch(name string) bool { return v.text(name, Switch) == "true" }
 
-// Text returns the value of a key of this type, "" when it has none.
+// Text returns the value of a key of type Text, or "" if the key has no value.
 func (v Values) Text(name string) string { return v.text(name, Text) }
 
 func (v Values) text(name string, kind Type) string {

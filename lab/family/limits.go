@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	smallestShare, largestShare = 0.05, 0.4 // that is feasible, where the spec names none
-	beyond                      = 0.5       // from a limit to what the common function reaches, where nothing is feasible
-	redraws                     = 1000      // of constraints, until they are what the spec asks for
+	smallestShare, largestShare = 0.05, 0.4 // feasible share of the space, if the spec names none
+	beyond                      = 0.5       // if nothing is feasible: distance of the limit below the smallest value of the common function
+	redraws                     = 1000      // largest number of draws of constraints until they meet the spec
 )
 
-// Whether the optimum without constraints is infeasible.
+// Values of the key border: whether the optimum without constraints must be infeasible.
 const (
 	borderAny = "any"
 	borderYes = "yes"
@@ -54,7 +54,7 @@ func limitNoiseKey() Key {
 		Meaning: "standard deviation of the noise of what is measured of a constraint, where that of the constraint is 1"}
 }
 
-// atMostZero returns n constraints c1, c2, ….
+// atMostZero returns n constraints c1, c2, …, each of which must be at most 0.
 func atMostZero(n int) []task.Constraint {
 	all := make([]task.Constraint, n)
 	for i := range all {
@@ -82,11 +82,11 @@ func buildLimits(v Values) (*task.Space, DrawFunc, error) {
 	})
 }
 
-// limits is what all federations of a family have in common.
+// limits holds the settings that all federations of a family share.
 type limits struct {
 	gp
 	count    int
-	feasible float64 // NaN: each federation has its own
+	feasible float64 // feasible share; NaN if each federation has its own
 	border   string
 }
 
@@ -108,24 +108,24 @@ func (l limits) source(seed random.Seed) (source, error) {
 	}, nil
 }
 
-// limited is what the members of one federation have in common.
+// limited holds the data that the members of one federation share.
 type limited struct {
 	limits
 	seed     random.Seed
-	features []*rff.Map // of the objective, and of each constraint
-	points   []float64  // dense
+	features []*rff.Map // features of the objective first, then of each constraint
+	points   []float64  // dense points that fill the space
 	clusters map[int]commonLimits
 }
 
-// commonLimits is what the constraints of a cluster have in common.
+// commonLimits holds the common part of the constraints of one cluster.
 type commonLimits struct {
-	attempt int       // that drew them
-	shifts  []float64 // taken off what is drawn for each, so that its limit is 0
+	attempt int       // number of the draw that was accepted
+	shifts  []float64 // amounts that are subtracted from each drawn function, so that its limit is 0
 	err     error
 }
 
-// draw returns member k's function of output i, 0 being the objective, with these attempts at
-// drawing the common part and the member's own part.
+// draw returns the function of member k for output i, where 0 is the objective. common and own are
+// the numbers of the draws of the common part and of the member's own part.
 func (f *limited) draw(e float64, i, cluster, k, common, own int) *rff.Function {
 	g := f.gp
 	g.e = e
@@ -140,7 +140,7 @@ func (f *limited) drawConstraints(e float64, cluster, k, common, own int) (all [
 	return all
 }
 
-// common draws the common part of a cluster's constraints, until its border is as required.
+// common draws the common part of a cluster's constraints until it has the required border.
 func (f *limited) common(cluster int) commonLimits {
 	if known, ok := f.clusters[cluster]; ok {
 		return known
@@ -162,8 +162,8 @@ func (f *limited) failure(of string) error {
 	return fmt.Errorf("%d draws of the constraints %s are not as feasible=%.3g and border=%s say", redraws, of, f.feasible, f.border)
 }
 
-// member draws a member's part of the constraints until something is feasible, or
-// nothing where that is wanted, and its border is what it should be.
+// member draws a member's own part of the constraints until it has the required border. In addition
+// some design must be feasible, or none if the spec requires that.
 func (f *limited) member(cluster, k int) function {
 	common := f.common(cluster)
 	objective := f.draw(f.e, 0, cluster, k, 0, 0)
@@ -193,7 +193,7 @@ func (f *limited) member(cluster, k int) function {
 	return g
 }
 
-// top is where an objective is largest, if that matters.
+// top returns the maximiser of an objective; nil if the border does not matter.
 func (f *limited) top(objective *rff.Function) []float64 {
 	if f.border == borderAny {
 		return nil
@@ -202,7 +202,7 @@ func (f *limited) top(objective *rff.Function) []float64 {
 	return u
 }
 
-// highest is one search.
+// highest runs one search for the maximum of g.
 func (f *limited) highest(g acquisition.Function) (u []float64, value float64) {
 	u, value, err := acquisition.Maximizer{Space: f.space, Workers: 1}.Maximize(context.Background(), g, nil, f.seed.Stream("highest", 0))
 	if err != nil {
@@ -215,8 +215,8 @@ func (f *limited) bordered(bounds []acquisition.Bounded, top []float64) bool {
 	return f.border == borderAny || (acquisition.Violation(top, bounds...) > 0) == (f.border == borderYes)
 }
 
-// reaches reports whether a dense point keeps all bounds; where none should, whether
-// some point keeps one of them.
+// reaches reports whether a dense point satisfies all bounds. If the spec requires that nothing is
+// feasible, it reports whether some point satisfies one of the bounds.
 func (f *limited) reaches(bounds []acquisition.Bounded) bool {
 	if f.feasible == 0 {
 		return slices.ContainsFunc(bounds, func(b acquisition.Bounded) bool { return f.least(b) <= b.High })
@@ -246,7 +246,7 @@ func (n upsideDown) Gradient(grad, u []float64) float64 {
 	return -value
 }
 
-// atMost are functions as bounds.
+// atMost returns bounds by which each function must be at most its number in highs.
 func atMost(functions []*rff.Function, highs []float64) []acquisition.Bounded {
 	all := make([]acquisition.Bounded, len(functions))
 	for i, g := range functions {
@@ -255,8 +255,9 @@ func atMost(functions []*rff.Function, highs []float64) []acquisition.Bounded {
 	return all
 }
 
-// shiftsOf returns limits of functions such that the wanted share of the dense points
-// keeps all, each limit at the same quantile of its function; or that none can be kept.
+// shiftsOf returns a limit for each function, all at the same quantile of their functions. The
+// quantile is chosen so that the required share of the dense points satisfies all limits. If
+// nothing shall be feasible, it returns limits that cannot be satisfied.
 func (f *limited) shiftsOf(functions []*rff.Function) []float64 {
 	shifts := make([]float64, len(functions))
 	if f.feasible == 0 {
@@ -275,7 +276,7 @@ func (f *limited) shiftsOf(functions []*rff.Function) []float64 {
 		}
 		slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[i][a], values[i][b]) })
 		for rank, k := range order {
-			ranks[k] = max(ranks[k], rank) // the quantile from which on point k keeps all
+			ranks[k] = max(ranks[k], rank) // rank of the limit from which on point k satisfies all limits
 		}
 		slices.Sort(values[i])
 	}

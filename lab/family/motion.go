@@ -5,18 +5,18 @@ import (
 	"math/rand/v2"
 )
 
-// motion maps the unit cube to points at which a function is looked up, which may
-// lie a little outside: every coordinate is raised to a power, then all are
-// shifted, turned about the centre, and last put in another order and mirrored.
+// motion maps the unit cube to the points at which a function is evaluated, which may lie a little
+// outside the cube. It raises every coordinate to a power. Then it shifts all coordinates, rotates
+// them about the centre, permutes them and mirrors some.
 type motion struct {
 	powers []float64
 	shift  []float64
 	turns  []turn
-	order  []int  // coordinate i of the result is order[i] of what was turned
-	mirror []bool // of the result
+	order  []int  // coordinate i of the result is coordinate order[i] after the rotation
+	mirror []bool // whether coordinate i of the result is mirrored
 }
 
-// turn is a rotation of two coordinates about the centre, by sine and cosine.
+// turn is a rotation of two coordinates about the centre, given by its sine and cosine.
 type turn struct {
 	i, j     int
 	sin, cos float64
@@ -32,13 +32,13 @@ func still(d int) motion {
 
 // amounts holds the sizes of random motions.
 type amounts struct {
-	shift float64 // at most, of a coordinate's range
-	turn  float64 // at most, in radians
+	shift float64 // largest shift, as a fraction of a coordinate's range
+	turn  float64 // largest angle, in radians
 	warp  float64 // standard deviation of the logarithm of a power
 }
 
-// move draws what each member does. Amounts draw from streams of their own, so
-// that one more of one leaves the others.
+// move draws the motion of one member. Each kind of motion has its own stream of random numbers, so
+// that a change of one does not change the others.
 func (m motion) move(a amounts, shifts, turns, powers *rand.Rand) {
 	for i := range m.shift {
 		m.shift[i] = a.shift * (2*shifts.Float64() - 1)
@@ -51,7 +51,7 @@ func (m motion) move(a amounts, shifts, turns, powers *rand.Rand) {
 	}
 }
 
-// mix draws an order and mirrors.
+// mix draws the permutation and the mirrored coordinates.
 func (m motion) mix(rng *rand.Rand) {
 	copy(m.order, rng.Perm(len(m.order)))
 	for i := range m.mirror {
@@ -59,7 +59,7 @@ func (m motion) mix(rng *rand.Rand) {
 	}
 }
 
-// forth returns where the function is looked up for u of the cube.
+// forth returns the point at which the function is evaluated for the point u of the cube.
 func (m motion) forth(u []float64) []float64 {
 	v := make([]float64, len(u))
 	for i := range u {
@@ -83,8 +83,8 @@ func (m motion) forth(u []float64) []float64 {
 	return z
 }
 
-// back returns the u of the cube that goes forth to z, and false when none does;
-// it is then a point of the cube near to where one would be.
+// back returns the point u of the cube that forth maps to z. inside is false if there is no such
+// point in the cube; u is then a point of the cube near it.
 func (m motion) back(z []float64) (u []float64, inside bool) {
 	u = make([]float64, len(z))
 	for i, from := range m.order {

@@ -8,19 +8,19 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// lie is by how many standard deviations of the objective lies are better than
-// what is common.
+// lie is the amount, in standard deviations of the objective, by which false values are better than
+// the mean.
 const lie = 3.0
 
-// odds makes the members of a fleet with others that are not similar.
+// odds makes the members that are not honest, in federations in which others is not similar.
 type odds struct {
 	source
 	seed   random.Seed
-	victim function  // of the honest member
-	peak   []float64 // nil without a deceptive member
+	victim function  // function of the honest member
+	peak   []float64 // place of the false optimum; nil until a deceptive member is made
 }
 
-// member returns member k, which has a place, from 0, among the others.
+// member returns member k, which has index place, from 0, among the members that are not honest.
 func (o *odds) member(others string, k, place int) Member {
 	same := func() function { return o.source.member(0, k) }
 	switch others {
@@ -45,7 +45,7 @@ func (o *odds) member(others string, k, place int) Member {
 	panic("family: others are " + others)
 }
 
-// better is the sign of an improvement.
+// better returns the sign of an improvement.
 func (o *odds) better() float64 {
 	if o.goal == task.Minimize {
 		return -1
@@ -64,7 +64,7 @@ func negative(g function) function {
 	return n
 }
 
-// flat is as good everywhere, and keeps all constraints.
+// flat returns a constant function that satisfies all constraints.
 func (o *odds) flat() function {
 	always := func(value float64) func([]float64) float64 { return func([]float64) float64 { return value } }
 	g := function{value: always(o.better() * lie)}
@@ -74,7 +74,8 @@ func (o *odds) flat() function {
 	return g
 }
 
-// random is no function of the design but a normal number for each.
+// random returns a member whose values do not depend on its design smoothly: each design has its
+// own standard normal number.
 func (o *odds) random(k int) Member {
 	seed := o.seed.Derive("noise", uint64(k))
 	m := Member{Cluster: 1 + k, Objective: Objective{
@@ -91,8 +92,8 @@ func (o *odds) random(k int) Member {
 	return m
 }
 
-// withPeak adds a false optimum to deceptive members, where the honest member's function is worse
-// than at most designs. There their constraints are satisfied, too.
+// withPeak adds a false optimum to the function of a deceptive member, where the honest member's
+// function is worse than at most designs. There the constraints are lowered by as much.
 func (o *odds) withPeak(g function) function {
 	if o.peak == nil {
 		o.choosePeak()
@@ -127,7 +128,7 @@ func (o *odds) choosePeak() {
 		_, values[i] = draw()
 	}
 	slices.Sort(values)
-	for range 1000 { // one would do but for functions that are flat
+	for range 1000 { // one draw would suffice, except for functions that are flat
 		u, value := draw()
 		if o.peak = u; value < values[points/2] {
 			return

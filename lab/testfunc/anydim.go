@@ -20,8 +20,8 @@ func anyDim(name string, d int, low, high float64, value func(x []float64) float
 	}
 }
 
-// Ackley has d floats in [-32.768, 32.768]: a nearly flat, rippled plain with a
-// hole at the origin, where it is 0.
+// Ackley returns Ackley's function of d floats in [-32.768, 32.768]: a nearly flat, rippled plain
+// with a hole at the origin, where it is 0.
 //
 // Source: Ackley (1987), "A connectionist machine for genetic hillclimbing".
 func Ackley(d int) Function {
@@ -38,7 +38,7 @@ func ackley(x []float64) float64 {
 	return -20*math.Expm1(-0.2*math.Sqrt(squares/n)) - math.E*math.Expm1(cosines/n-1)
 }
 
-// Levy has d floats in [-10, 10]; it is 0 at (1, …, 1).
+// Levy returns Levy's function of d floats in [-10, 10]. It is 0 at (1, …, 1).
 //
 // Source: Levy and Montalvo (1985), "The tunneling algorithm for the global
 // minimization of functions", SIAM Journal on Scientific and Statistical
@@ -58,8 +58,8 @@ func levy(x []float64) float64 {
 	return value + square(scaled(last)-1)*(1+square(math.Sin(2*math.Pi*scaled(last))))
 }
 
-// Rosenbrock has d ≥ 2 floats in [-5, 10]: a long curved valley that is 0 at
-// (1, …, 1).
+// Rosenbrock returns Rosenbrock's function of d ≥ 2 floats in [-5, 10]: a long curved valley. It is
+// 0 at (1, …, 1).
 //
 // Source: Rosenbrock (1960), "An automatic method for finding the greatest or
 // least value of a function", The Computer Journal 3, extended to d dimensions.
@@ -79,8 +79,8 @@ func rosenbrock(x []float64) float64 {
 	return value
 }
 
-// Griewank has d floats in [-600, 600]: a wide bowl with very many regular dents
-// that is 0 at the origin.
+// Griewank returns Griewank's function of d floats in [-600, 600]: a wide bowl with very many
+// regular dents. It is 0 at the origin.
 //
 // Source: Griewank (1981), "Generalized descent for global optimization",
 // Journal of Optimization Theory and Applications 34.

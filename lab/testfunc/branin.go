@@ -6,15 +6,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Branin is the function of two floats, x1 in [-5, 10] and x2 in [0, 15], with
-// three global minimizers and least value 5/(4π) ≈ 0.3979.
+// Branin returns the function of two floats, x1 in [-5, 10] and x2 in [0, 15], with three global
+// minimizers and the minimum 5/(4π) ≈ 0.3979.
 //
 // Source: Branin (1972), "Widely convergent method for finding multiple
 // solutions of simultaneous nonlinear equations", IBM Journal of Research and
 // Development 16, with the ranges of Dixon and Szegő (1978).
 //
-// The least value is that of the whole plane: the square is at least 0 and the
-// cosine at least -1, and x1 = π(2k+1) attains both.
+// The minimum is that of the whole plane: the square is at least 0 and the cosine at least -1, and
+// both values are reached at x1 = π(2k+1).
 func Branin() Function {
 	return Function{
 		Name: "branin",

@@ -2,22 +2,21 @@ package testfunc
 
 import "math"
 
-// The deviations of functions are their standard deviations at a uniform point of
-// their spaces as published. All digits are right, but of the last of
-// ackleyDeviations one or two.
+// The standard deviations of the functions at a uniform point of their published spaces. All digits
+// are correct, except for the last one or two of ackleyDeviations.
 const (
 	braninDeviation    = 51.2512177  // Gauss-Legendre rule, 64 points a coordinate
 	hartmann3Deviation = 0.955586276 // Gauss-Legendre rule, 40 points a coordinate
 	hartmann6Deviation = 0.384827213 // products of integrals over one coordinate
 	mixedDeviation     = 12.7027490  // Gauss-Legendre rule, 64 points for each float
 
-	// 1/(w+r²) is the integral over s > 0 of exp(-s(w+r²)), whose integrals over the
-	// space are products of error functions; trapezoidal rule for the logarithm of s,
-	// with steps of 1/4 and 1/5.
-	shekel4Deviation = 0.179894043 // of ten wells
+	// 1/(w+r²) is the integral over s > 0 of exp(-s(w+r²)), whose integrals over the space are
+	// products of error functions. The integral over ln s is by the trapezoidal rule with steps of
+	// 1/4 and 1/5.
+	shekel4Deviation = 0.179894043 // for ten wells
 )
 
-// ackleyDeviations are for 1 to 20 coordinates: means over 2^22 points of the lattice
+// ackleyDeviations holds the values for 1 to 20 coordinates: means over 2^22 points of the lattice
 // of M. Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences" (2018).
 var ackleyDeviations = [...]float64{
 	4.685, 2.38, 1.47, 1.04, 0.8061, 0.6651, 0.5724, 0.5073, 0.4591, 0.4219,
@@ -31,8 +30,8 @@ func ackleyDeviation(d int) float64 {
 	return ackleyDeviations[d-1]
 }
 
-// levyDeviation adds variances, since Levy's function is a sum over coordinates;
-// each of them is by the Gauss-Legendre rule with 300 points.
+// levyDeviation adds variances, because Levy's function is a sum over coordinates. Each variance
+// was computed by the Gauss-Legendre rule with 300 points.
 func levyDeviation(d int) float64 {
 	const lone, first, middle, last = 10.4976195, 254.888015, 256.414378, 10.2665162
 	if d == 1 {
@@ -41,16 +40,15 @@ func levyDeviation(d int) float64 {
 	return math.Sqrt(first + float64(d-2)*middle + last)
 }
 
-// rosenbrockDeviation adds the variances of the terms and the covariances of
-// neighbours, which have a coordinate in common; both are exact integrals of
-// polynomials.
+// rosenbrockDeviation adds the variances of the terms, and the covariances of neighbouring terms,
+// which have a coordinate in common. Both are exact integrals of polynomials.
 func rosenbrockDeviation(d int) float64 {
 	const variance, neighbours = 50293045092.9, -2937278571.43
 	return math.Sqrt(float64(d-1)*variance + 2*float64(d-2)*neighbours)
 }
 
-// griewankDeviation is exact. The bowl is a sum over coordinates and the dents are a
-// product; what they have in common is a sum of products of integrals.
+// griewankDeviation is exact. The bowl is a sum over coordinates, and the dents are a product.
+// Their covariance is a sum of products of integrals.
 func griewankDeviation(d int) float64 {
 	const r = 600.0
 	const square, fourth = r * r / 3, r * r * r * r / 5 // means of x² and x⁴
@@ -69,8 +67,8 @@ func griewankDeviation(d int) float64 {
 	return math.Sqrt(bowl + dents - 2*cosines*ratios/4000)
 }
 
-// michalewiczDeviation adds variances, since Michalewicz's function is a sum over
-// coordinates; each of them is by the midpoint rule.
+// michalewiczDeviation adds variances, because Michalewicz's function is a sum over coordinates.
+// Each variance is computed by the midpoint rule.
 func michalewiczDeviation(d int) float64 {
 	const points = 10000
 	variance := 0.0

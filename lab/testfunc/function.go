@@ -8,39 +8,39 @@ import (
 
 // Function is a function over a task's space, to be minimised.
 //
-// A point x has one natural coordinate per parameter, in the order of the space:
-// the value of a float or int, and of a categorical the index of the choice. It
-// may lie outside the space by as much as Reach allows.
+// A point x has one natural coordinate per parameter, in the order of the space: the value of a
+// float or int, and the index of the choice of a categorical. A point may lie outside the space as
+// far as Reach allows.
 type Function struct {
 	Name  string
 	Space *task.Space
 
-	// Value is the function at a point. It neither keeps nor alters x.
+	// Value returns the function at a point. It neither keeps nor alters x.
 	Value func(x []float64) float64
 
-	// Optimum is the least value in the space and within Reach of it.
+	// Optimum is the smallest value in the space, and also within Reach outside it.
 	Optimum float64
 
-	// Minimizers are points of the space where Value is Optimum: at least one,
-	// not always all.
+	// Minimizers are points of the space at which Value is Optimum: at least one, but not always
+	// all.
 	Minimizers [][]float64
 
-	// Deviation is the standard deviation of Value at a uniform point of the space,
-	// as published: [Shifted] and [Noisy] leave it. It is 0 when not known, which is
-	// so of Ackley's function of more than 20 floats and Shekel's of fewer than ten wells.
+	// Deviation is the standard deviation of Value at a uniform point of the space, for the
+	// published function; [Shifted] and [Noisy] do not change it. It is 0 if it is unknown: for
+	// Ackley's function of more than 20 floats, and for Shekel's function of fewer than ten wells.
 	Deviation float64
 
-	// Reach says how far outside the space, as a multiple of each float's or
-	// int's range, Value goes on without falling below Optimum: 0 or more, maybe
-	// infinite. Choices know no outside.
+	// Reach is the distance outside the space up to which Value is defined and not below Optimum.
+	// Its unit is each float's or int's range. It is 0 or more, and may be infinite. Choices cannot
+	// lie outside.
 	Reach float64
 }
 
 // At returns the function's value at a design of its space.
 func (f Function) At(d task.Design) float64 { return f.Value(f.Coordinates(d)) }
 
-// Coordinates returns the natural coordinates of a design of the function's
-// space; it panics when the design is not of that space.
+// Coordinates returns the natural coordinates of a design. It panics if the design is not in the
+// function's space.
 func (f Function) Coordinates(d task.Design) []float64 {
 	if err := f.Space.Check(d); err != nil {
 		panic(fmt.Sprintf("testfunc: %s: %v", f.Name, err))
@@ -64,8 +64,8 @@ func (f Function) Coordinates(d task.Design) []float64 {
 	return x
 }
 
-// Design returns the design at a point of the space, or the error of the first
-// coordinate that lies outside it, or is not whole where it has to be.
+// Design returns the design at a point of the space. It returns an error for the first coordinate
+// that lies outside the space or must be whole and is not.
 func (f Function) Design(x []float64) (task.Design, error) {
 	parameters := f.Space.Parameters()
 	if len(x) != len(parameters) {
@@ -90,8 +90,8 @@ func (f Function) Design(x []float64) (task.Design, error) {
 	return f.Space.NewDesign(values...)
 }
 
-// mustSpace panics on an error: the spaces of this package are fixed but for
-// their number of parameters.
+// mustSpace returns the space of the parameters and panics on an error. The spaces of this package
+// are fixed except for their number of parameters, so errors are impossible.
 func mustSpace(parameters []task.Parameter) *task.Space {
 	space, err := task.NewSpace(parameters)
 	if err != nil {
@@ -100,7 +100,7 @@ func mustSpace(parameters []task.Parameter) *task.Space {
 	return space
 }
 
-// box is the space of d floats x1 to xd with the same bounds.
+// box returns the space of d floats x1 to xd with the same bounds.
 func box(d int, low, high float64) *task.Space {
 	parameters := make([]task.Parameter, d)
 	for i := range parameters {
@@ -109,7 +109,7 @@ func box(d int, low, high float64) *task.Space {
 	return mustSpace(parameters)
 }
 
-// filled is the point with d coordinates that are all v.
+// filled returns the point whose d coordinates are all v.
 func filled(d int, v float64) []float64 {
 	x := make([]float64, d)
 	for i := range x {

@@ -5,18 +5,18 @@ import "math"
 // hartmannHeights are the heights of the four Gaussian wells.
 var hartmannHeights = [4]float64{1, 1.2, 3, 3.2}
 
-// Hartmann3 is the function of three floats in [0, 1] with four local minima and
-// least value -3.86278.
+// Hartmann3 returns the function of three floats in [0, 1] with four local minima. Its minimum is
+// -3.86278.
 //
 // Source: Hartman (1973), "Some experiments in global optimization", Naval
 // Postgraduate School; the constants of Dixon and Szegő (1978).
 //
-// The fourth centre starts with 0.0381; the value 0.03815 of other collections
-// gives a least value that differs in the sixth decimal.
+// The fourth centre starts with 0.0381. Other collections have 0.03815, with which the minimum
+// differs in the sixth decimal.
 //
-// Moving a coordinate from outside to the nearer bound comes nearer to all four
-// centres, which lie inside, and so lowers the value: the least value is that of
-// the whole space.
+// All four centres lie inside the space. Moving a coordinate from outside to the nearer bound
+// brings the point nearer to all of them and lowers the value. Therefore no point outside the space
+// has a value below the minimum.
 func Hartmann3() Function {
 	sharpness := [4][]float64{{3, 10, 30}, {0.1, 10, 35}, {3, 10, 30}, {0.1, 10, 35}}
 	centres := [4][]float64{
@@ -36,8 +36,8 @@ func Hartmann3() Function {
 	}
 }
 
-// Hartmann6 is the function of six floats in [0, 1] with six local minima and
-// least value -3.32237. Source and reach: see [Hartmann3].
+// Hartmann6 returns the function of six floats in [0, 1] with six local minima. Its minimum is
+// -3.32237. For the source and for Reach see [Hartmann3].
 func Hartmann6() Function {
 	sharpness := [4][]float64{
 		{10, 3, 17, 3.5, 1.7, 8},

@@ -5,17 +5,16 @@ import (
 	"math"
 )
 
-// Michalewicz has d floats in [0, π]: steep narrow valleys between plateaus, the
-// steeper the later the coordinate. Its least value is -1.8013 for d = 2,
-// -4.687658 for d = 5 and -9.66015 for d = 10. d is 1 to 100; others panic.
+// Michalewicz returns the function of d floats in [0, π] with steep narrow valleys between
+// plateaus. The valleys are steeper for later coordinates. The minimum is -1.8013 for d = 2,
+// -4.687658 for d = 5 and -9.66015 for d = 10. Michalewicz panics unless d is 1 to 100.
 //
 // Source: Michalewicz (1992), "Genetic Algorithms + Data Structures = Evolution
 // Programs", with steepness m = 10.
 //
-// It is a sum over coordinates, so that the optimum is found here one coordinate
-// at a time. Up to π outside the space every term is at least 0, since the sine has
-// the other sign; farther outside, where it changes again, the terms have their
-// absolute value here.
+// The function is a sum over coordinates, so the optimum is found one coordinate at a time. Up to π
+// outside the space every term is at least 0, because the sine has the other sign there. Farther
+// outside, where the sign changes again, this implementation uses the absolute value of the term.
 func Michalewicz(d int) Function {
 	f := Function{
 		Name:       fmt.Sprintf("michalewicz%d", d),
@@ -52,9 +51,9 @@ func michalewiczTerm(i int, v float64) float64 {
 	return height * s8 * s8 * s4
 }
 
-// michalewiczValley returns where the term of coordinate i is least. A grid finds
-// every valley (the narrowest, of i = 99, are 0.005 wide, 16 steps of the grid),
-// and each is searched by golden sections, since neighbours may be nearly as deep.
+// michalewiczValley returns the minimizer of the term of coordinate i. A grid finds every valley:
+// the narrowest, of i = 99, are 0.005 wide, or 16 steps of the grid. Golden-section search then
+// minimises in each valley, because valleys may be nearly equally deep.
 func michalewiczValley(i int) float64 {
 	const step = math.Pi / 10000
 	best := 0.0

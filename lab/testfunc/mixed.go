@@ -6,16 +6,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Mixed has two floats, an int and a choice, as a small tuning problem has: the
-// choice decides where the best floats lie and how good they can be, and the int
-// moves the valley of the floats. With h, c, u and v taken from the choice and
-// k = (n-c)/4 it is
+// Mixed returns a function of two floats, an int and a choice, as in a small tuning problem. The
+// choice determines the best floats and how good they can be, and the int moves the valley of the
+// floats. With h, c, u and v determined by the choice, and k = (n-c)/4, the function is
 //
 //	h + k² + a² + 4(b - sin(2a)/2)²,  a = x - u - k/2,  b = y - v
 //
-// for x and y in [-2, 2] and n in 1 to 16. The squares are 0 at n = c, x = u,
-// y = v for every choice, so that the least value is the least h, which is 0, and
-// the best values of the other choices are 0.15, 0.4 and 0.8.
+// for x and y in [-2, 2] and n in 1 to 16. For every choice the squares are 0 at n = c, x = u, y =
+// v. The minimum is therefore the smallest h, which is 0. The best values of the other choices are
+// 0.15, 0.4 and 0.8.
 //
 // It was made for this package.
 func Mixed() Function {

@@ -2,10 +2,10 @@ package testfunc
 
 import "math/rand/v2"
 
-// Noisy returns f with independent Gaussian noise of standard deviation sd (in
-// the units of f, 0 or more) added to each value that is asked for. Optimum and
-// Minimizers stay those of f. Its Value draws from rng at each call: it is not
-// safe for concurrent use, and the k-th call meets the same noise wherever it is.
+// Noisy returns f with independent Gaussian noise added to each value. sd is the standard deviation
+// in the units of f, 0 or more. Optimum and Minimizers stay those of f. Value draws from rng at
+// each call. Therefore it is not safe for concurrent use, and the k-th call gets the same noise at
+// any point.
 func Noisy(f Function, sd float64, rng *rand.Rand) Function {
 	if !(sd >= 0) {
 		panic("testfunc: the standard deviation of noise must be 0 or more")

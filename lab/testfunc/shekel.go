@@ -5,15 +5,15 @@ import (
 	"math"
 )
 
-// Shekel4 is Shekel's function of four floats in [0, 10] with m wells, 5, 7 or
-// 10 (it panics on another m); its least value is -10.1532, -10.4029 or -10.5364.
-// The deepest well is narrow, near (4, 4, 4, 4).
+// Shekel4 returns Shekel's function of four floats in [0, 10] with m = 5, 7 or 10 wells. It panics
+// for other m. The minimum is -10.1532, -10.4029 or -10.5364. The deepest well is narrow and near
+// (4, 4, 4, 4).
 //
 // Source: Shekel (1971), "Test functions for multimodal search techniques",
 // Fifth Annual Princeton Conference on Information Science and Systems.
 //
-// All wells are centred inside, and each is the shallower the farther from its
-// centre, so that the least value is that of the whole space.
+// All wells have their centres inside the space, and each rises with the distance from its centre.
+// Therefore no point outside the space has a value below the minimum.
 func Shekel4(m int) Function {
 	var optimum, deviation float64
 	var minimizer []float64

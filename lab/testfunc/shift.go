@@ -10,23 +10,22 @@ import (
 )
 
 const (
-	maxShift  = 0.25 // of a parameter's range
-	clearance = 0.05 // of a float's range
+	maxShift  = 0.25 // largest shift, in units of a parameter's range
+	clearance = 0.05 // smallest distance of the minimizer from a bound, in units of a float's range
 )
 
-// Shifted returns f moved at random, g(x) = f(x - s), in the same space and with
-// the same optimum at another place.
+// Shifted returns f shifted at random, g(x) = f(x - s), in the same space. The optimum has the same
+// value at another place.
 //
-// One of f's minimizers, chosen at random, stays in the space. Each float moves
-// by a part of its range that is uniform within ±1/4, except that the minimizer
-// does not come nearer to a bound than 1/20 of the range, or than it was. Each
-// int moves by a whole number, uniform among those within ±1/4 of the range that
-// keep the minimizer inside. The choices of a categorical change places.
+// One minimizer of f, chosen at random, stays in the space. Each float is shifted by a fraction of
+// its range, uniform within ±1/4. The minimizer does not come nearer to a bound than 1/20 of the
+// range, unless it was nearer before. Each int is shifted by a whole number, uniform among those
+// within ±1/4 of the range that keep the minimizer inside. The choices of a categorical are
+// permuted.
 //
-// It is a plain translation: nothing is wrapped or reflected, which would put
-// kinks and copies of valleys into f. What moves in from outside is f as its
-// formula goes on there, and Reach promises that it is not below the optimum.
-// Shifted panics when Reach is less than 1/4, or a scale is not linear.
+// Nothing is wrapped or reflected, which would add kinks and copies of valleys. Parts that move
+// into the space from outside have the values of f's formula there. Reach guarantees that these are
+// not below the optimum. Shifted panics if Reach is less than 1/4, or if a scale is not linear.
 func Shifted(f Function, rng *rand.Rand) Function {
 	if f.Reach < maxShift {
 		panic(fmt.Sprintf("testfunc: %s reaches %g of its range outside the space; a shift needs %g", f.Name, f.Reach, maxShift))
@@ -60,11 +59,10 @@ func Shifted(f Function, rng *rand.Rand) Function {
 	return g
 }
 
-// move is what happens to one coordinate: a number is added, or the choices are
-// reordered.
+// move is the change of one coordinate: a number is added, or the choices are permuted.
 type move struct {
 	by     float64
-	places []int // where each choice goes; nil for floats and ints
+	places []int // new index of each choice; nil for floats and ints
 }
 
 func (m move) forth(v float64) float64 {

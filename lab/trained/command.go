@@ -25,11 +25,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// minSearch is the smallest search: its first half gives the variation of the values.
+// minSearch is the smallest number of designs in a search. The values of its first half show how
+// much the objective varies.
 const minSearch = 16
 
-// Kind is the kind command: what a program of the user's measures, started as by
-// `fbo-node run`, is the objective.
+// Kind returns the kind command. Its objective is what a program of the user measures, which is
+// started in the same way as by `fbo-node run`.
 func (p *Programs) Kind() family.Kind {
 	return family.Kind{
 		Info: family.Info{
@@ -59,7 +60,7 @@ func (p *Programs) Kind() family.Kind {
 	}
 }
 
-// words returns the command line, and whether it stays.
+// words returns the command line. stays reports whether the program stays for many evaluations.
 func words(v family.Values) (line []string, stays bool, err error) {
 	if v.Given("run") == v.Given("worker") {
 		return nil, false, errors.New("keys run and worker: accepted: one of them, a program and its arguments")
@@ -68,7 +69,8 @@ func words(v family.Values) (line []string, stays bool, err error) {
 	return strings.Fields(v.Text("run") + v.Text("worker")), stays, nil
 }
 
-// readTask reads what a key task names. Strategies that are not of this program are none.
+// readTask reads the task file that the key task names. It does not know strategies of other
+// programs.
 func readTask(path string) (*task.Task, error) {
 	if path == "" {
 		return nil, errors.New("key task is missing; accepted: the path of a task file")
@@ -84,8 +86,8 @@ func readTask(path string) (*task.Task, error) {
 	return t, nil
 }
 
-// taskOf is for values from which a family has been built. A file that can no longer
-// be read leaves an empty task, which Content reports.
+// taskOf returns the task for values from which a family was built. If the file cannot be read any
+// more, the task is empty, and Content returns the error.
 func taskOf(v family.Values) *task.Task {
 	t, err := readTask(v.Text("task"))
 	if err != nil {
@@ -94,8 +96,8 @@ func taskOf(v family.Values) *task.Task {
 	return t
 }
 
-// contentOfCommand returns a digest of the task and of all files that the command line
-// names, so that runs are kept apart when one changes.
+// contentOfCommand returns a digest of the task and of all files that the command line names.
+// Results are thus kept apart after one of the files changes.
 func contentOfCommand(v family.Values) (string, error) {
 	t, err := readTask(v.Text("task"))
 	if err != nil {
@@ -146,15 +148,15 @@ func (p *Programs) build(v family.Values) (*task.Space, family.DrawFunc, error) 
 	return t.Space, func(seed random.Seed, agents int) (family.Federation, error) { return c.draw(v, seed, agents) }, nil
 }
 
-// command is what the members of all federations have in common.
+// command holds the settings that the members of all federations share.
 type command struct {
 	*Programs
 	task    *task.Task
 	how     evaluation
-	limit   time.Duration // of an evaluation; 0: none
+	limit   time.Duration // time limit of an evaluation; 0 means none
 	search  int
-	optimum float64    // NaN unless it was stated
-	fixed   []*metered // members from which federations are drawn; nil: each has its own
+	optimum float64    // optimum that the user states, or NaN
+	fixed   []*metered // members from which all federations are drawn; nil if each federation has its own
 }
 
 func (c *command) draw(v family.Values, seed random.Seed, agents int) (family.Federation, error) {
@@ -192,10 +194,10 @@ func (c *command) draw(v family.Values, seed random.Seed, agents int) (family.Fe
 	return f, nil
 }
 
-// choose returns the members of a federation.
+// choose returns the members of one federation.
 func (c *command) choose(seed random.Seed, agents int) (chosen []*metered, err error) {
 	if c.fixed == nil {
-		federation := uint32(seed.Stream("federation", 0).Uint64()>>32) | 1 // never 0
+		federation := uint32(seed.Stream("federation", 0).Uint64()>>32) | 1 // is never 0
 		for k := range agents {
 			chosen = append(chosen, c.member(evaluator.Member{Number: k, Federation: federation}, seed.Derive("search", uint64(k))))
 		}
@@ -214,18 +216,18 @@ func (c *command) member(who evaluator.Member, seed random.Seed) *metered {
 	return &metered{command: c, who: who, seed: seed, known: map[string]*measured{}}
 }
 
-// metered is a member's objective. It has each design evaluated once.
+// metered is the objective of one member. The program evaluates each design only once.
 type metered struct {
 	*command
 	who  evaluator.Member
-	seed random.Seed // of its search
+	seed random.Seed // seed of its search
 
 	mu    sync.Mutex
-	known map[string]*measured // by the design's key
+	known map[string]*measured // by the key of the design
 
 	searched          sync.Once
-	found             float64 // the optimum
-	deviation, extent float64 // of the values of the search
+	found             float64 // optimum that the search found
+	deviation, extent float64 // standard deviation and range of the values of the search
 }
 
 type measured struct {
@@ -234,7 +236,7 @@ type measured struct {
 	ok      bool
 }
 
-// at returns false when the program has failed, or was ended.
+// at returns the outcome of a design. ok is false if the program failed or was ended.
 func (m *metered) at(d task.Design) (strategy.Outcome, bool) {
 	key := d.Key()
 	m.mu.Lock()
@@ -248,7 +250,7 @@ func (m *metered) at(d task.Design) (strategy.Outcome, bool) {
 	return one.outcome, one.ok
 }
 
-// value is NaN when there is none; the context then has the error for the caller.
+// value returns the objective, or NaN without an outcome. In that case the context has the error.
 func (m *metered) value(d task.Design) float64 {
 	outcome, ok := m.at(d)
 	if !ok {
@@ -267,7 +269,7 @@ func (m *metered) reading(name string) func(d task.Design) float64 {
 	}
 }
 
-// best is the optimum that was stated, or the best of a search.
+// best returns the stated optimum, or the best value of a search.
 func (m *metered) best() float64 {
 	m.searched.Do(m.lookForBest)
 	return m.found
@@ -310,8 +312,8 @@ func (m *metered) lookForBest() {
 	}
 }
 
-// spreadOf returns the standard deviation of some values, and the largest less the
-// smallest of all.
+// spreadOf returns the standard deviation of the values in some, and the difference between the
+// largest and the smallest value in all.
 func spreadOf(some, all []float64) (deviation, extent float64) {
 	mean, square := 0.0, 0.0
 	for i, v := range some {

@@ -15,25 +15,25 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Programs runs the programs that families of the kind command are made of, a bounded number at a
-// time. An evaluation that fails ends Context, with its error as the cause; simulations run under
+// Programs runs the programs of families of the kind command, a limited number at a time. A failed
+// evaluation ends Context with its error as the cause. Simulations of such families must run under
 // that context.
 type Programs struct {
 	ctx   context.Context
 	end   context.CancelCauseFunc
 	guard []string
-	slots chan struct{} // one for each evaluation under way
+	slots chan struct{} // one for each running evaluation
 
-	trials atomic.Uint64 // started so far, over all members
+	trials atomic.Uint64 // number of trials started so far, by all members
 
 	mu      sync.Mutex
-	dir     string // temporary, of what programs print; "" until one is made
+	dir     string // temporary directory for the output of programs; "" until it is created
 	closers []func()
-	failed  bool // so that the user wants to read it
+	failed  bool // an evaluation failed, so Close keeps the output for the user
 }
 
-// NewPrograms returns Programs that run at most atATime programs at a time, 0 for one per
-// processor, until ctx ends. guard is that of evaluator.Command.
+// NewPrograms returns Programs that run at most atATime programs at a time until ctx ends; 0 means
+// one per processor. guard is the argument of evaluator.Command with the same name.
 func NewPrograms(ctx context.Context, atATime int, guard []string) *Programs {
 	if atATime == 0 {
 		atATime = runtime.GOMAXPROCS(0)
@@ -43,16 +43,18 @@ func NewPrograms(ctx context.Context, atATime int, guard []string) *Programs {
 	return p
 }
 
-// Context ends with the context of NewPrograms, with a failed evaluation, and with Close.
+// Context returns a context that ends with the context of NewPrograms, after a failed evaluation,
+// and with Close.
 func (p *Programs) Context() context.Context { return p.ctx }
 
-// Close ends all programs and waits for them. Their output is discarded, unless one has failed.
+// Close ends all programs and waits for them. It deletes their output, unless an evaluation has
+// failed.
 func (p *Programs) Close() {
 	p.end(nil)
 	for range cap(p.slots) {
-		p.slots <- struct{}{} // no further program starts
+		p.slots <- struct{}{} // takes the slot, so that no further program starts
 	}
-	defer func() { // another Close finds nothing to do
+	defer func() { // frees the slots again, so that a second Close does nothing
 		for range cap(p.slots) {
 			<-p.slots
 		}
@@ -68,7 +70,7 @@ func (p *Programs) Close() {
 	}
 }
 
-// fail keeps the first of several reasons.
+// fail ends the context with err; only the first call has an effect.
 func (p *Programs) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,8 +83,8 @@ func (p *Programs) fail(err error) {
 // evaluation evaluates a design for a member.
 type evaluation func(ctx context.Context, member *evaluator.Member, trial uint64, design task.Design) (evaluator.Result, error)
 
-// prepare checks that a command can be started for each trial, or, if it stays, once. It
-// starts none.
+// prepare returns the evaluation by a command, which it starts for each trial or, if stays is true,
+// once. It checks that the command exists, but does not start it.
 func (p *Programs) prepare(t *task.Task, words []string, stays bool) (evaluation, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +94,7 @@ func (p *Programs) prepare(t *task.Task, words []string, stays bool) (evaluation
 			return nil, err
 		}
 	}
-	logs := filepath.Join(p.dir, "trials") // as in a data directory, whose parent may be anyone's
+	logs := filepath.Join(p.dir, "trials") // a subdirectory as in a data directory, because anyone may own the parent
 	if stays {
 		workers, err := evaluator.NewWorkers(words, logs)
 		if err != nil {
@@ -110,8 +112,8 @@ func (p *Programs) prepare(t *task.Task, words []string, stays bool) (evaluation
 	return command.EvaluateOf, nil
 }
 
-// measure waits for its turn. It returns false when the context has ended, which a
-// failure ends.
+// measure waits for a free slot and evaluates the design. It returns false if the context has
+// ended, which a failed evaluation also causes.
 func (p *Programs) measure(how evaluation, t *task.Task, limit time.Duration, member evaluator.Member, d task.Design) (strategy.Outcome, bool) {
 	select {
 	case p.slots <- struct{}{}:

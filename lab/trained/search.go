@@ -9,9 +9,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// search evaluates count designs: the first half, which spread counts, spread over the space by a
-// Latin hypercube, the others near the best so far, ever nearer. better evaluates a design and
-// reports whether it is better than all before.
+// search evaluates count designs. The first half, whose number spread returns, is spread over
+// the space by a Latin hypercube. The others are near the best design so far, at distances that
+// shrink. better must evaluate a design and report whether it is better than all before.
 func search(space *task.Space, count int, seed random.Seed, better func(d task.Design) bool) {
 	rng := seed.Stream("designs", 0)
 	var best []float64
@@ -40,8 +40,8 @@ func search(space *task.Space, count int, seed random.Seed, better func(d task.D
 
 func spread(count int) int { return (count + 1) / 2 }
 
-// The standard deviation of the steps of the second half, and how often one takes
-// another choice.
+// The standard deviation of the steps in the second half, at its begin and at its end, and the
+// probability that a step changes a choice.
 const (
 	firstWidth, lastWidth = 0.2, 0.004
 	otherChoice           = 0.1

@@ -91,7 +91,7 @@ func buildTable(v family.Values) (*task.Space, family.DrawFunc, error) {
 	}, nil
 }
 
-// taskOfTable reads the task file.
+// taskOfTable returns the task of the file that the key task names.
 func taskOfTable(v family.Values) (*task.Task, error) {
 	path := v.Text("task")
 	t, err := readTask(path)
@@ -104,7 +104,7 @@ func taskOfTable(v family.Values) (*task.Task, error) {
 	return t, nil
 }
 
-// filesOfTable returns the paths that the key file names, those of a folder in the order of
+// filesOfTable returns the paths that the key file names. Files of a folder are in the order of
 // their names.
 func filesOfTable(v family.Values) ([]string, error) {
 	const accepted = "accepted: the path of a CSV, several with semicolons between them, or a folder"
@@ -114,7 +114,7 @@ func filesOfTable(v family.Values) ([]string, error) {
 	var files []string
 	for path := range strings.SplitSeq(v.Text("file"), ";") {
 		if path = strings.TrimSpace(path); path == "" {
-			continue // after the last one, as in lists of settings
+			continue // the empty text after a final semicolon, which lists of settings allow
 		}
 		path = filepath.Clean(path)
 		info, err := os.Stat(path)
@@ -150,13 +150,13 @@ func filesOfTable(v family.Values) ([]string, error) {
 	return files, nil
 }
 
-// stem returns the name of a table's file without its suffix.
+// stem returns the name of a table's file without its suffixes.
 func stem(name string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".csv")
 }
 
-// contentOfTable returns a digest of the task and the files, with their names, since these
-// may be members.
+// contentOfTable returns a digest of the task and of the files. It includes the names of the files,
+// because members may be named after them.
 func contentOfTable(v family.Values) (string, error) {
 	t, err := taskOfTable(v)
 	if err != nil {
@@ -173,25 +173,25 @@ func contentOfTable(v family.Values) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("key file: %w", err)
 		}
-		fmt.Fprintf(h, "%q %d\n", filepath.Base(path), len(data)) // so that the border counts
+		fmt.Fprintf(h, "%q %d\n", filepath.Base(path), len(data)) // the length marks where the next file begins
 		h.Write(data)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// measurements are what a member of a federation can be.
+// measurements holds one possible member of a federation.
 type measurements struct {
 	name          string
-	space         *task.Space // nil where it is the federation's
+	space         *task.Space // nil if it is the space of the federation
 	value         func(d task.Design) float64
 	constraints   []family.Measure
-	optimum       float64 // of the designs that keep the constraints
-	width         float64 // from the smallest value to the largest
+	optimum       float64 // the best value among designs that satisfy the constraints
+	width         float64 // difference between the largest and the smallest value
 	standardError float64
 }
 
-// measure makes functions of the members' evaluations, in the given way or by default in the way
-// that suits them.
+// measure converts the members' evaluations to functions. way is a value of the key designs; by
+// default it uses grids if all members have one, and lists otherwise.
 func measure(t *task.Task, members []*measurer, way string) (*task.Space, []measurements, error) {
 	grids, err := gridsOf(t, members)
 	switch {
@@ -209,9 +209,9 @@ func measure(t *task.Task, members []*measurer, way string) (*task.Space, []meas
 	return list(t, members)
 }
 
-// list makes functions that know the measured designs alone. Where all members have the
-// same ones, these are the federation's; else each member has a part of the space for
-// itself.
+// list makes functions that are defined for measured designs only. If all members have the same
+// designs, these become the space of the federation. Otherwise each member gets its own part of the
+// space.
 func list(t *task.Task, members []*measurer) (space *task.Space, all []measurements, err error) {
 	first := members[0]
 	common := !slices.ContainsFunc(members, func(m *measurer) bool { return !m.sameDesigns(first) })

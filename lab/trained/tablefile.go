@@ -18,50 +18,49 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Default names of columns, unless keys of the family or parameters of the task change them.
-// `fbo-node history --format csv` writes the last two.
+// Default names of columns. Keys of the family or parameters of the task may change them. The
+// command `fbo-node history --format csv` writes the last two.
 const (
 	memberColumn = "member"
 	valueColumn  = "value"
 	stateColumn  = "state"
 )
 
-// maxTable is how many bytes a table has at most, when it is decompressed.
+// maxTable is the largest size of a table in bytes, after decompression.
 const maxTable = 128 << 20
 
-// constraintPrefix may stand before the name of a constraint in that of its column.
+// constraintPrefix may precede the name of a constraint in the name of its column.
 const constraintPrefix = "constraint."
 
-// minDesigns is how many a member must have, so that there is something to choose.
+// minDesigns is the smallest number of designs of a member; with fewer there is nothing to choose.
 const minDesigns = 2
 
 // layout describes the columns of a table.
 type layout struct {
 	task          *task.Task
-	member        string // "": memberColumn, where there is one
+	member        string // "" means memberColumn, if the table has that column
 	value         string
-	standardError string // "": none
+	standardError string // "" means none
 }
 
-// measurer is a member of a table.
+// measurer is one member of a table.
 type measurer struct {
 	name          string
-	points        []*point // different designs, in the order of the table
+	points        []*point // one for each different design, in the order of the table
 	byDesign      map[string]*point
-	errors, times float64 // sum of the squares of standard errors, and how many there are
+	errors, times float64 // sum of the squares of standard errors, and their number
 }
 
-// point is a design with the mean of its measured values. A constraint that is true or false counts
-// as 1 or 0.
+// point is a design with the means of its measured values. Boolean constraints count as 1 or 0.
 type point struct {
 	values      []task.Value
 	u           []float64 // encoded
 	value       float64
 	constraints []float64
-	times       float64 // that it was measured
+	times       float64 // number of measurements
 }
 
-// cells holds the values of a row.
+// cells holds the parsed values of one row.
 type cells struct {
 	member        string
 	values        []task.Value
@@ -71,11 +70,11 @@ type cells struct {
 	result        bool
 }
 
-// read returns the members of all files, in the order in which they appear.
+// read returns the members in all files, in the order in which they first occur.
 func (l layout) read(files []string) ([]*measurer, error) {
 	var all []*measurer
 	named := map[string]*measurer{}
-	ofFile := map[string]string{} // the file whose name a member has
+	ofFile := map[string]string{} // for members that are named after their file, the path of that file
 	for _, path := range files {
 		own := stem(filepath.Base(path))
 		err := l.readFile(path, func(c cells, hasMember bool) error {
@@ -113,7 +112,7 @@ func (l layout) read(files []string) ([]*measurer, error) {
 	return all, nil
 }
 
-// readFile passes the rows of a file to its callback.
+// readFile calls take for each row of a file.
 func (l layout) readFile(path string, take func(c cells, hasMember bool) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -131,11 +130,11 @@ func (l layout) readFile(path string, take func(c cells, hasMember bool) error) 
 	return l.readRows(unzipped, take)
 }
 
-// readRows passes on the rows of a CSV with the names of columns in its first line. Errors name the
-// line, from 1.
+// readRows calls take for each row of a CSV whose first line has the names of columns. Errors name
+// the line, counted from 1.
 func (l layout) readRows(r io.Reader, take func(c cells, hasMember bool) error) error {
 	buffered := bufio.NewReader(r)
-	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" { // as spreadsheets write
+	if mark, _ := buffered.Peek(3); string(mark) == "\ufeff" { // byte order mark, which spreadsheets write
 		_, _ = buffered.Discard(3)
 	}
 	reader := bounded.NewCSV(buffered, maxTable)
@@ -179,7 +178,7 @@ func (l layout) readRows(r io.Reader, take func(c cells, hasMember bool) error) 
 	return nil
 }
 
-// columns are where things stand in a row; -1 where they do not.
+// columns holds the index of each column in a row; -1 if the table does not have it.
 type columns struct {
 	task                                *task.Task
 	member, value, standardError, state int
@@ -238,7 +237,7 @@ func (l layout) columns(header []string) (columns, error) {
 	return c, err
 }
 
-// parse reads a row. A row whose state explains a missing value has no result.
+// parse parses a row. If the column for the state explains a missing value, the row has no result.
 func (c columns) parse(record []string) (row cells, err error) {
 	if c.member >= 0 {
 		if row.member = strings.TrimSpace(record[c.member]); row.member == "" {
@@ -258,7 +257,7 @@ func (c columns) parse(record []string) (row cells, err error) {
 		}
 		row.values = append(row.values, v)
 	}
-	if _, err := c.task.Space.NewDesign(row.values...); err != nil { // a task may list its designs
+	if _, err := c.task.Space.NewDesign(row.values...); err != nil { // the task may list its designs
 		return row, plainly(err)
 	}
 	for i, constraint := range c.task.Constraints {
@@ -280,10 +279,10 @@ func (c columns) parse(record []string) (row cells, err error) {
 	return row, nil
 }
 
-// plainly is an error of package task without the package's name.
+// plainly returns an error of package task without the name of the package.
 func plainly(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "task: ")) }
 
-// maxValue bounds what is measured, so that no square overflows.
+// maxValue is the largest absolute value that is accepted, so that squares do not overflow.
 const maxValue = 1e100
 
 func number(text string) (float64, error) {
@@ -307,11 +306,11 @@ func reading(c task.Constraint, text string) (float64, error) {
 	return 0, fmt.Errorf("is %q; accepted: true or false", text)
 }
 
-// add takes a measurement in; of several of a design it keeps the mean.
+// add adds a measurement. If a design is measured several times, its point has the mean.
 func (m *measurer) add(c cells, space *task.Space) {
 	design, err := space.NewDesign(c.values...)
 	if err != nil {
-		panic(err) // parse has accepted it
+		panic(err) // unexpected: parse has accepted the design
 	}
 	u := space.Encode(design)
 	p := m.at(u)
@@ -327,7 +326,7 @@ func (m *measurer) add(c cells, space *task.Space) {
 	m.errors, m.times = m.errors+c.standardError*c.standardError, m.times+1
 }
 
-// at returns the point of an encoded design, nil when it was not measured.
+// at returns the point of an encoded design; nil if the design was not measured.
 func (m *measurer) at(u []float64) *point { return m.byDesign[placeOf(u)] }
 
 func placeOf(u []float64) string {
@@ -344,7 +343,7 @@ func (m *measurer) sameDesigns(other *measurer) bool {
 		!slices.ContainsFunc(m.points, func(p *point) bool { return other.at(p.u) == nil })
 }
 
-// rows are the designs as task.NewListed takes them.
+// rows returns the designs in the form that task.NewListed accepts.
 func (m *measurer) rows() [][]task.Value {
 	rows := make([][]task.Value, len(m.points))
 	for i, p := range m.points {
@@ -353,7 +352,7 @@ func (m *measurer) rows() [][]task.Value {
 	return rows
 }
 
-// measurements has all but the functions.
+// measurements returns all fields except the functions.
 func (m *measurer) measurements(t *task.Task) measurements {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, p := range m.points {
@@ -362,7 +361,8 @@ func (m *measurer) measurements(t *task.Task) measurements {
 	return measurements{name: m.name, optimum: m.optimum(t), width: high - low, standardError: math.Sqrt(m.errors / m.times)}
 }
 
-// optimum is the best value of a design that keeps the constraints, NaN when none does.
+// optimum returns the best value among the designs that satisfy the constraints, or NaN if none
+// does.
 func (m *measurer) optimum(t *task.Task) float64 {
 	best := math.NaN()
 	for _, p := range m.points {

@@ -9,20 +9,21 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// grid is a function that is known at each combination of some values of each parameter.
+// grid is a function that is known at all combinations of some values of each parameter. A
+// combination is a node.
 type grid struct {
 	space  *task.Space
 	blocks []task.Block
-	nodes  [][]float64 // of each parameter, ascending: coordinates, or numbers of choices
-	values []float64   // the last parameter changes fastest
+	nodes  [][]float64 // for each parameter, in ascending order: coordinates, or indices of choices
+	values []float64   // values at the nodes; the index of the last parameter changes fastest
 }
 
-// value interpolates between the nearest nodes, linearly in each coordinate of the encoded
-// design, so that nothing is better than the best node. A choice is one of its nodes.
+// value interpolates linearly between the nearest nodes in each coordinate of the encoded design,
+// so no design is better than the best node. Every choice is a node.
 func (g *grid) value(d task.Design) float64 { return g.from(g.space.Encode(d), 0, 0) }
 
-// from interpolates over parameter i and those behind it, where those before it are at the
-// nodes of this offset.
+// from interpolates over parameters i and later. offset is the number of the node of the earlier
+// parameters.
 func (g *grid) from(u []float64, i, offset int) float64 {
 	if i == len(g.nodes) {
 		return g.values[offset]
@@ -36,7 +37,8 @@ func (g *grid) from(u []float64, i, offset int) float64 {
 	return value
 }
 
-// coordinate is a parameter's in an encoded design, or the number of its choice.
+// coordinate returns the coordinate of a parameter in an encoded design, or the index of its
+// choice.
 func coordinate(b task.Block, u []float64) float64 {
 	if b.Kind == task.Categorical {
 		return float64(slices.Index(u[b.Start:b.Start+b.Len], 1))
@@ -44,8 +46,8 @@ func coordinate(b task.Block, u []float64) float64 {
 	return u[b.Start]
 }
 
-// between returns the last i with nodes[i] at most v, and the part of the way from there to
-// the next node.
+// between returns the last i for which nodes[i] is at most v. part is the position of v between
+// this node and the next, from 0 to 1.
 func between(nodes []float64, v float64) (i int, part float64) {
 	i, exactly := slices.BinarySearch(nodes, v)
 	if exactly {
@@ -55,7 +57,7 @@ func between(nodes []float64, v float64) (i int, part float64) {
 	return i, (v - nodes[i]) / (nodes[i+1] - nodes[i])
 }
 
-// gridsOf returns the grid of each member, or why there is none.
+// gridsOf returns the grid of each member, or an error that says why a member has none.
 func gridsOf(t *task.Task, members []*measurer) ([]*grid, error) {
 	if len(t.Constraints) > 0 {
 		return nil, errors.New("between the nodes of a grid it would have to be known which designs keep the constraints")
@@ -87,7 +89,7 @@ func gridOf(space *task.Space, points []*point) (*grid, error) {
 			return nil, fmt.Errorf("no design has %s=%s", p.Name, missing)
 		}
 		g.nodes = append(g.nodes, nodes)
-		if count *= len(nodes); count > len(points) { // more can only grow
+		if count *= len(nodes); count > len(points) { // the product can only grow
 			count = len(points) + 1
 		}
 		sizes = append(sizes, fmt.Sprint(len(nodes)))
@@ -106,7 +108,7 @@ func gridOf(space *task.Space, points []*point) (*grid, error) {
 	return g, nil
 }
 
-// uncovered is a value of a parameter that lies outside of its nodes, "" when none does.
+// uncovered returns a value of a parameter that lies outside its nodes, or "" if there is none.
 func uncovered(space *task.Space, parameter int, nodes []float64) string {
 	block, first, last := space.Blocks()[parameter], nodes[0], nodes[len(nodes)-1]
 	u := make([]float64, space.Dim())

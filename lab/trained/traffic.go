@@ -57,7 +57,7 @@ func buildTraffic(v family.Values) (*task.Space, family.DrawFunc, error) {
 	}, nil
 }
 
-// contentOfTraffic returns a digest of the files.
+// contentOfTraffic returns a digest of both files.
 func contentOfTraffic(v family.Values) (string, error) {
 	h := sha256.New()
 	for _, key := range []string{"file", "roads"} {
@@ -65,19 +65,19 @@ func contentOfTraffic(v family.Values) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("key %s: %w", key, err)
 		}
-		fmt.Fprintf(h, "%d\n", len(data)) // so that the border counts
+		fmt.Fprintf(h, "%d\n", len(data)) // the length marks where the next file begins
 		h.Write(data)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
-// city is the regions that some road leads to or from.
+// city holds the regions that are connected by at least one road.
 type city struct {
 	space  *task.Space
-	demand []float64 // by the numbers of the listing
+	demand []float64 // by the number of the region in the task's list
 }
 
-// region is a row of the table.
+// region is a row of the table of regions.
 type region struct {
 	x1, x2 int64
 	demand float64
@@ -99,7 +99,7 @@ func readCity(regionFile, roadFile string) (*city, error) {
 	return c, nil
 }
 
-// readFile calls read on the file that a key names.
+// readFile calls read with the file at path; key is the key that names the file.
 func readFile[T any](key, path, what string, read func(io.Reader) (T, error)) (all T, err error) {
 	if path == "" {
 		return all, fmt.Errorf("key %s is missing; accepted: the path of a CSV with %s", key, what)
@@ -115,12 +115,12 @@ func readFile[T any](key, path, what string, read func(io.Reader) (T, error)) (a
 	return all, nil
 }
 
-// newCity lists the regions on roads, in the order of their nodes.
+// newCity returns the regions with roads, in the order of their nodes.
 //
-// The published file of roads has one-way ones (1,080 of its connections are named from
-// one end), and most of its nodes name themselves. Roads of a listing lead both ways, so
-// that no member is caught where others come from, and staying is no step: this is easier
-// for all members than the published experiment.
+// The published file has one-way roads (1,080 of its connections are listed at one end only), and
+// most of its nodes list themselves. In a task's graph all roads lead both ways, so that no member
+// is trapped where others can enter. Staying does not count as a step. The search is therefore
+// easier for all members than in the published experiment.
 func newCity(regions map[int]region, roads map[int][]int) (*city, error) {
 	beside := map[int]map[int]bool{}
 	join := func(a, b int) {
@@ -225,7 +225,8 @@ func readRoads(r io.Reader) (map[int][]int, error) {
 	return all, err
 }
 
-// eachRow calls f with the cells of these columns of each row; errors get the line.
+// eachRow calls f with the cells of the given columns for each row. It adds the line to errors of
+// f.
 func eachRow(r io.Reader, columns []string, f func(cells []string) error) error {
 	reader := bounded.NewCSV(r, maxTable)
 	header, err := reader.Read()

@@ -9,14 +9,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Kinds returns the kinds of this package that run no programs; Programs.Kind is the one
-// that does.
+// Kinds returns the kinds of this package that run no programs. Programs.Kind returns the kind that
+// does.
 func Kinds() family.Catalogue {
 	return family.Catalogue{syntheticKind(), tableKind(), trafficKind()}
 }
 
-// measuredFloor is the part of the deviation of measured values that no application would
-// notice: a search misses more of the optimum, and the values are known no better.
+// measuredFloor is the fraction of the standard deviation of measured values below which regrets do
+// not matter in an application. A search misses the optimum by more, and the values are not known
+// better.
 const measuredFloor = 0.01
 
 func newcomerKey() family.Key {
@@ -29,13 +30,14 @@ func noiseKey() family.Key {
 		Meaning: "standard deviation of the noise of an evaluation"}
 }
 
-// objective is one member's.
+// objective is the objective of one member.
 type objective struct {
 	value   func(d task.Design) float64
-	optimum func() float64 // may take long
+	optimum func() float64 // returns the best value; may take long
 }
 
-// assemble finds the optima of the members that count, some at a time.
+// assemble returns a federation of members with these objectives. It computes the optima of the
+// members that count, several at a time.
 func assemble(space *task.Space, goal task.Goal, v family.Values, objectives []objective) family.Federation {
 	f := family.Federation{Space: space, Goal: goal, Members: make([]family.Member, len(objectives))}
 	newcomer, last := v.Switch("newcomer"), len(objectives)-1

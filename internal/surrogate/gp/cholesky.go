@@ -7,21 +7,21 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// ErrNotFinite means that an observation, or a matrix computed from observations, contains a NaN or
+// ErrNotFinite reports that an observation, or a matrix computed from observations, contains NaN or
 // an infinity.
 var ErrNotFinite = errors.New("not finite")
 
-// ErrNotPositiveDefinite means that a covariance matrix could not be factorised with the largest
-// jitter tried.
+// ErrNotPositiveDefinite reports that a covariance matrix could not be factorised, even with the
+// largest jitter.
 var ErrNotPositiveDefinite = errors.New("covariance is not positive definite")
 
 const (
-	firstJitter = 1e-8 // in units of the mean diagonal
+	firstJitter = 1e-8 // in units of the mean of the diagonal
 	jitterTries = 5
 )
 
-// factorise returns the Cholesky factor of k. It adds a little to the diagonal only if needed, and
-// reports whether it did. It may alter k.
+// factorise returns the Cholesky factor of k. It adds jitter to the diagonal only if the
+// factorisation fails without, and reports whether it did. It may change k.
 func factorise(k *mat.SymDense) (chol *mat.Cholesky, jittered bool, err error) {
 	n := k.SymmetricDim()
 	mean := 0.0

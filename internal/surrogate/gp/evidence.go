@@ -14,21 +14,21 @@ import (
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
-// The priors: both log-normal, densities of the parameter itself rather than of its logarithm. The
-// location of the lengthscale's prior grows with the dimension, as distances do. The values are
-// those of BoTorch.
+// The priors of lengthscales and noise are log-normal. They are densities of the parameter, not of
+// its logarithm. The location of the lengthscale's prior grows with the number of groups, because
+// distances grow with the dimension. The values are those of BoTorch.
 const (
 	lengthscaleFloor  = 0.025
 	lengthscaleSpread = 1.7320508075688772 // sqrt 3
 	noiseLocation     = -4.0
 	noiseSpread       = 1.0
 
-	// NoiseFloor is the smallest noise that Fit returns: a variance, in units of the standardised
-	// outputs.
+	// NoiseFloor is the smallest noise that Fit returns. It is a variance, in units of the
+	// standardised outputs.
 	NoiseFloor = 1e-4
 )
 
-// LogNoisePrior returns the log prior density of the noise, a positive variance, up to a constant.
+// LogNoisePrior returns the log prior density of noise, a positive variance, up to a constant.
 func LogNoisePrior(noise float64) float64 {
 	value, _ := logNormal(math.Log(noise), noiseLocation, noiseSpread)
 	return value
@@ -38,15 +38,15 @@ func lengthscaleLocation(groups int) float64 {
 	return math.Sqrt2 + 0.5*math.Log(float64(groups))
 }
 
-// logNormal returns the log density at exp(logValue), without its constant, and the derivative by
-// logValue.
+// logNormal returns the log density at exp(logValue), up to a constant, and its derivative with
+// respect to logValue.
 func logNormal(logValue, location, spread float64) (value, slope float64) {
 	z := (logValue - location) / spread
 	return -logValue - 0.5*z*z, -1 - z/spread
 }
 
-// Covariance returns the prior covariances, t×t, of the varying part of the function at the points
-// x (t rows): the kernel alone, without the constant part and without noise.
+// Covariance returns the t×t prior covariance of the function at the points x (t rows). It is the
+// kernel alone, without the variance of the unknown mean and without noise.
 func Covariance(spec Spec, x [][]float64, lengthscales []float64) *mat.SymDense {
 	e := newEvidence(spec, x, make([]float64, len(x)))
 	e.fillCovariance(Hyperparameters{Lengthscales: lengthscales})
@@ -59,19 +59,19 @@ func Covariance(spec Spec, x [][]float64, lengthscales []float64) *mat.SymDense 
 	return k
 }
 
-// evidence holds the data and the scratch space for successive evaluations; one goroutine may use
-// it.
+// evidence holds the data of a log posterior density, and memory that successive evaluations reuse.
+// Only one goroutine may use it at a time.
 type evidence struct {
 	spec   Spec
 	groups int
 	t      int
 	x      []float64 // t rows
 	y      []float64
-	prior  *Prior // nil: the standard one
+	prior  *Prior // nil means the standard prior
 
 	scaled []float64 // x in units of the lengthscales
 	k      []float64 // t×t, upper part: covariance, then its factor, then its inverse
-	slopes []float64 // t×t, upper part: of the kernel
+	slopes []float64 // t×t, upper part: derivative factors of the kernel
 	alpha  []float64 // K⁻¹ y
 }
 
@@ -86,7 +86,7 @@ func newEvidence(spec Spec, x [][]float64, y []float64) *evidence {
 	return e
 }
 
-// logPosterior implements density.
+// logPosterior implements the interface density.
 func (e *evidence) logPosterior(gradient []float64, h Hyperparameters) (float64, error) {
 	factor, value, err := e.logLikelihood(h)
 	if err != nil {
@@ -106,13 +106,13 @@ func (e *evidence) addPrior(gradient []float64, h Hyperparameters) float64 {
 	return addPriors(gradient, h)
 }
 
-// logDensity is logPosterior without the gradient, whose computation takes most of the time.
+// logDensity is logPosterior without the gradient, which takes most of the time.
 func (e *evidence) logDensity(h Hyperparameters) (float64, error) {
 	_, value, err := e.logLikelihood(h)
 	return value + e.addPrior(make([]float64, len(h.Lengthscales)+1), h), err
 }
 
-// logLikelihood returns the log likelihood, and leaves the factor of the covariance in k.
+// logLikelihood returns the log likelihood. It leaves the factor of the covariance in e.k.
 func (e *evidence) logLikelihood(h Hyperparameters) (factor blas64.Triangular, value float64, err error) {
 	e.fillCovariance(h)
 	factor, logRoot, ok := linalg.Factorise(blas64.Symmetric{N: e.t, Stride: e.t, Data: e.k, Uplo: blas.Upper})
@@ -155,8 +155,9 @@ func (e *evidence) fillCovariance(h Hyperparameters) {
 	}
 }
 
-// fillGradient computes Rasmussen and Williams, equation 5.9: one half of tr((alpha alphaᵀ - K⁻¹)
-// dK/dtheta).
+// fillGradient fills gradient with the derivatives of the log likelihood, ½ tr((alpha alphaᵀ - K⁻¹)
+// dK/dtheta), with theta the logarithm of each hyperparameter (Rasmussen and Williams, equation
+// 5.9).
 func (e *evidence) fillGradient(gradient []float64, h Hyperparameters) {
 	dim := len(e.spec.Groups)
 	clear(gradient)
@@ -186,7 +187,7 @@ func addPriors(gradient []float64, h Hyperparameters) (value float64) {
 	return value + prior
 }
 
-// checkSome is checkObservations with at least one observation.
+// checkSome is checkObservations, but requires at least one observation.
 func checkSome(spec Spec, x [][]float64, y []float64) error {
 	if err := checkObservations(spec, x, y); err != nil {
 		return err

@@ -13,22 +13,22 @@ import (
 
 // Limits of the work of Fit.
 const (
-	maxFitted    = 300 // observations used; a random choice if there are more
-	randomStarts = 2   // besides the caller's and the mode of the prior
+	maxFitted    = 300 // largest number of observations used; a random subset if there are more
+	randomStarts = 2   // random starting points, in addition to the mode of the prior
 	iterations   = 40  // of L-BFGS, per start
 	evaluations  = 80  // of the density with its gradient, per start
 	logLimit     = 20  // on |ln(parameter - floor)|, against overflow
 )
 
-// Fit returns the hyperparameters of largest posterior density given outputs y (length t >= 1,
-// standardised) at the points x (t rows). It climbs by L-BFGS from every one of starts (nil
-// allowed), from the mode of the prior and, if starts is empty, from a few random points, and
-// returns the best result. Lengthscales stay above 0.025 and the noise above 1e-4. From more than
-// 300 observations it uses 300 chosen at random, which limits the time: a refit with all for every
-// new observation would cost more than its improvement is worth.
+// Fit returns the hyperparameters with the largest posterior density given outputs y (length t >=
+// 1, standardised) at the points x (t rows). It runs L-BFGS from several starting points and
+// returns the best result. The starting points are the mode of the prior and starts, or two
+// random points if starts is empty. Lengthscales stay above 0.025 and the noise above 1e-4.
+// With more than 300 observations Fit uses a random subset of 300, which limits the time: the
+// improvement by using all is not worth the time of a refit after every new observation.
 //
-// The result is a function of the arguments and rng alone. If ctx ends before that, Fit returns its
-// error; it checks ctx before each evaluation of the density.
+// The result depends only on the arguments and rng. If ctx ends first, Fit returns the error of
+// ctx; it checks ctx before each evaluation of the density.
 func Fit(ctx context.Context, spec Spec, x [][]float64, y []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	if err := checkSome(spec, x, y); err != nil {
 		return Hyperparameters{}, err
@@ -41,8 +41,8 @@ func Fit(ctx context.Context, spec Spec, x [][]float64, y []float64, starts []Hy
 	return climb(ctx, newEvidence(spec, x, y), points)
 }
 
-// startingPoints returns the mode of the prior, the caller's starts, and random points if there are
-// no starts.
+// startingPoints returns the mode of the prior and the caller's starts. If there are no starts, it
+// adds random points.
 func startingPoints(spec Spec, starts []Hyperparameters, rng *rand.Rand) ([][]float64, error) {
 	groups := spec.lengthscales()
 	points := [][]float64{encode(priorMode(groups))}
@@ -60,7 +60,7 @@ func startingPoints(spec Spec, starts []Hyperparameters, rng *rand.Rand) ([][]fl
 	return points, nil
 }
 
-// climb returns the largest of the maxima that it reaches from the points.
+// climb runs one search from each of the points, and returns the best result.
 func climb(ctx context.Context, d density, points [][]float64) (Hyperparameters, error) {
 	objective := &objective{density: d, gradient: make([]float64, len(points[0]))}
 	best, bestValue := points[0], math.Inf(1)
@@ -79,7 +79,8 @@ func climb(ctx context.Context, d density, points [][]float64) (Hyperparameters,
 	return decode(best), nil
 }
 
-// choose returns the observations that Fit uses, at most `most`.
+// choose returns the observations that a fit uses: all, or a random subset if there are more than
+// most.
 func choose[T any](x [][]float64, y []T, most int, rng *rand.Rand) ([][]float64, []T) {
 	if len(x) <= most {
 		return x, y
@@ -94,7 +95,7 @@ func choose[T any](x [][]float64, y []T, most int, rng *rand.Rand) ([][]float64,
 	return someX, someY
 }
 
-// PriorMode returns the most likely hyperparameters before any observation.
+// PriorMode returns the mode of the standard prior.
 func PriorMode(spec Spec) Hyperparameters { return priorMode(spec.lengthscales()) }
 
 func priorMode(groups int) Hyperparameters {
@@ -106,8 +107,8 @@ func priorMode(groups int) Hyperparameters {
 	return h
 }
 
-// randomStart returns a point around the mode. It varies by less than the prior's width, because
-// climbs stall in the flat tails of the prior.
+// randomStart returns a random point around the mode of the prior. It varies by less than the
+// prior's spread, because searches stall in the flat tails of the prior.
 func randomStart(groups int, rng *rand.Rand) Hyperparameters {
 	h := priorMode(groups)
 	for g := range h.Lengthscales {
@@ -117,7 +118,7 @@ func randomStart(groups int, rng *rand.Rand) Hyperparameters {
 	return h
 }
 
-// encode returns the unconstrained parameters: logarithms of the excess over the floors.
+// encode returns the unconstrained parameters: the logarithms of the amounts above the floors.
 func encode(h Hyperparameters) []float64 {
 	theta := make([]float64, 0, len(h.Lengthscales)+1)
 	for _, l := range h.Lengthscales {
@@ -126,7 +127,8 @@ func encode(h Hyperparameters) []float64 {
 	return append(theta, logExcess(h.Noise, NoiseFloor))
 }
 
-// logExcess stays a little away from the floor, where the gradient vanishes.
+// logExcess returns the logarithm of value - floor. It stays a little above the floor, where the
+// gradient would vanish.
 func logExcess(value, floor float64) float64 {
 	return math.Log(max(value-floor, 0.01*floor))
 }
@@ -143,21 +145,22 @@ func decode(theta []float64) Hyperparameters {
 
 func limit(logExcess float64) float64 { return min(max(logExcess, -logLimit), logLimit) }
 
-// density is a log posterior density of hyperparameters, up to a constant. logPosterior fills
-// gradient with its derivatives by their logarithms: one for each lengthscale and the noise.
+// density is a log posterior density of hyperparameters, up to a constant. logPosterior returns it
+// and fills gradient with its derivatives with respect to the logarithms of the lengthscales and
+// the noise.
 type density interface {
 	logPosterior(gradient []float64, h Hyperparameters) (float64, error)
 }
 
-// objective is the negative log posterior over the unconstrained parameters. An optimiser requests
-// value and gradient separately, mostly at the same point, and they cost nearly the same, so it
-// keeps the last ones.
+// objective is the negative log posterior as a function of the unconstrained parameters. The
+// optimiser requests value and gradient separately, mostly at the same point. Both cost nearly the
+// same together as one alone, so objective keeps the latest value and gradient.
 type objective struct {
 	density  density
 	theta    []float64 // point of value and gradient
 	value    float64   // +Inf if undefined
 	gradient []float64
-	panicked error // of an evaluation, which the optimiser runs on another goroutine
+	panicked error // panic of an evaluation; the optimiser evaluates on another goroutine
 }
 
 func (o *objective) at(theta []float64) {
@@ -178,12 +181,14 @@ func (o *objective) at(theta []float64) {
 		if i < len(h.Lengthscales) {
 			parameter, floor = h.Lengthscales[i], lengthscaleFloor
 		}
-		// From ln(parameter) to ln(parameter - floor).
+		// The derivative with respect to ln(parameter) becomes that with respect to ln(parameter -
+		// floor).
 		o.gradient[i] *= -(parameter - floor) / parameter
 	}
 }
 
-// tryAt is at for the optimiser: it stores a panic and ends the descent.
+// tryAt is at for the optimiser's goroutine. It stores a panic and makes the value +Inf; status
+// then ends the search.
 func (o *objective) tryAt(theta []float64) {
 	_, err := recoverpanic.Call("the density", func() (struct{}, error) { o.at(theta); return struct{}{}, nil })
 	if err != nil {
@@ -191,7 +196,7 @@ func (o *objective) tryAt(theta []float64) {
 	}
 }
 
-// status ends the descent early after a panic or the end of ctx.
+// status ends the search early after a panic or when ctx ends.
 func (o *objective) status(ctx context.Context) (optimize.Status, error) {
 	if o.panicked != nil {
 		return optimize.Failure, o.panicked
@@ -199,8 +204,8 @@ func (o *objective) status(ctx context.Context) (optimize.Status, error) {
 	return optimize.NotTerminated, ctx.Err()
 }
 
-// descend returns the best point that it finds from start, and the value there. Its error is that
-// of ctx.
+// descend minimises the objective from start. It returns the best point and the value there. Its
+// only error is that of ctx.
 func (o *objective) descend(ctx context.Context, start []float64) (theta []float64, value float64, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
@@ -221,8 +226,8 @@ func (o *objective) descend(ctx context.Context, start []float64) (theta []float
 		MajorIterations:   iterations,
 		FuncEvaluations:   evaluations,
 	}
-	// An error means that a line search failed, often at the optimum itself; the best point so far
-	// is then a valid result.
+	// An error means that a line search failed, which often happens at the optimum itself. The best
+	// point so far is then a valid result.
 	result, _ := optimize.Minimize(problem, start, settings, &optimize.LBFGS{})
 	if o.panicked != nil {
 		panic(o.panicked)

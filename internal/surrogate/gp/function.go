@@ -8,7 +8,7 @@ import (
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
-// onStack is the largest number of coordinates for which a gradient allocates nothing.
+// onStack is the largest number of coordinates for which Gradient allocates no memory.
 const onStack = 64
 
 // Function is one sample path of a posterior. It is immutable and safe for concurrent use.
@@ -19,7 +19,8 @@ type Function struct {
 	constant float64
 }
 
-// drawPrior draws rows pairs of features with their weights, and a constant.
+// drawPrior draws a prior sample path without the constant part: random features, as many cosines
+// and sines as rows, with random weights. It also draws the constant.
 func (p *Posterior) drawPrior(rows int, rng *rand.Rand) (prior *fourier.Sum, constant float64) {
 	frequencies := make([]float64, rows*len(p.inverse))
 	weights := make([]float64, 2*rows)
@@ -27,7 +28,7 @@ func (p *Posterior) drawPrior(rows int, rng *rand.Rand) (prior *fourier.Sum, con
 	for i := range rows {
 		scale := 1.0
 		if p.spec.Kernel == Matern52 {
-			// The spectral density is a multivariate t with five degrees.
+			// The spectral density is a multivariate t with five degrees of freedom.
 			scale = 1 / math.Sqrt(chiSquare(5, rng)/5)
 		}
 		row := frequencies[i*len(p.inverse) : (i+1)*len(p.inverse)]
@@ -40,7 +41,8 @@ func (p *Posterior) drawPrior(rows int, rng *rand.Rand) (prior *fourier.Sum, con
 	return fourier.NewWaves(len(p.inverse), frequencies).Sum(weights), math.Sqrt(p.spec.meanVariance()) * rng.NormFloat64()
 }
 
-// chiSquare replaces distuv's, whose draws differ: a seed would give other designs.
+// chiSquare draws from the chi-squared distribution. gonum's distuv has the same distribution, but
+// other draws: the same seed would give other designs.
 func chiSquare(degrees int, rng *rand.Rand) float64 {
 	sum := 0.0
 	for range degrees {
@@ -50,7 +52,7 @@ func chiSquare(degrees int, rng *rand.Rand) float64 {
 	return sum
 }
 
-// Constant returns the part of the function that does not depend on x.
+// Constant returns the constant part of the sample path.
 func (f *Function) Constant() float64 { return f.constant }
 
 // Value returns the function at x (length d). It panics on a wrong length.

@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// Interval is the information about an output that was not measured as a number: it lies from Low
-// to High, of which one may be infinite. The output is the function plus the noise of an
+// Interval is the information about an output that was not measured as a number: the output lies
+// from Low to High. One of the two may be infinite. The output is the function plus the noise of an
 // observation.
 type Interval struct{ Low, High float64 }
 
-// Side returns the interval of a truth value: true is above 0. It makes the process a classifier
-// with the probit likelihood, whose labels have the noise of Hyperparameters. A process of larger
-// variance with noise 1 would be equivalent.
+// Side returns the interval of a boolean output: above 0 for true, below 0 for false. With such
+// intervals the process is a classifier with the probit likelihood and the noise of
+// Hyperparameters. A process with noise 1 and a larger variance would be equivalent.
 func Side(above bool) Interval {
 	if above {
 		return Interval{0, math.Inf(1)}
@@ -23,14 +23,14 @@ func Side(above bool) Interval {
 	return Interval{math.Inf(-1), 0}
 }
 
-// maxIntervals limits the work of FitIntervals, as maxFitted does for Fit: a step of expectation
-// propagation costs as much as several of Fit's.
+// maxIntervals limits the observations of FitIntervals, as maxFitted does for Fit. It is smaller,
+// because a step of expectation propagation costs as much as several steps of Fit.
 const maxIntervals = 150
 
-// NewIntervalPosterior conditions the process on outputs within intervals (length t >= 1) at the
-// points x (t rows), by expectation propagation (Rasmussen and Williams, section 3.6). The
-// posterior is the normal distribution whose means and variances at the points match those that
-// each interval implies given the others. It costs O(t³) several times.
+// NewIntervalPosterior conditions the process on intervals of outputs (length t >= 1) at the points
+// x (t rows), by expectation propagation (Rasmussen and Williams, section 3.6). The posterior is
+// the normal distribution whose mean and variance at each point match the moments that the point's
+// interval implies, given all other intervals. It costs several times O(t³).
 func NewIntervalPosterior(spec Spec, x [][]float64, within []Interval, h Hyperparameters) (*Posterior, error) {
 	if err := checkIntervals(spec, x, within); err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func NewIntervalPosterior(spec Spec, x [][]float64, within []Interval, h Hyperpa
 	return NewUnequalPosterior(spec, x, outputs, h, noise)
 }
 
-// Within returns the posterior given also that outputs at the points x (k >= 1 rows) lie within
-// intervals, by expectation propagation with p as the prior. p does not change.
+// Within returns the posterior given also that the outputs at the points x (k >= 1 rows) lie within
+// the given intervals. It uses expectation propagation with p as the prior. p does not change.
 func (p *Posterior) Within(x [][]float64, within []Interval) (*Posterior, error) {
 	if err := checkIntervals(p.spec, x, within); err != nil {
 		return nil, err
@@ -75,8 +75,8 @@ func (p *Posterior) Within(x [][]float64, within []Interval) (*Posterior, error)
 		p.h, append(slices.Clone(p.noise), noise...))
 }
 
-// FitIntervals is Fit for outputs within intervals, by the evidence of expectation propagation.
-// From more than 150 it uses 150 chosen at random.
+// FitIntervals is Fit for intervals of outputs. It uses the evidence of expectation propagation.
+// With more than 150 intervals it uses a random subset of 150.
 func FitIntervals(ctx context.Context, spec Spec, x [][]float64, within []Interval, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	if err := checkIntervals(spec, x, within); err != nil {
 		return Hyperparameters{}, err
@@ -101,7 +101,7 @@ func checkIntervals(spec Spec, x [][]float64, within []Interval) error {
 	return checkSome(spec, x, make([]float64, len(x)))
 }
 
-// IntervalEvidence returns the logarithm of the probability that outputs lie within the intervals,
+// IntervalEvidence returns the log probability that the outputs lie within the intervals, estimated
 // by expectation propagation. It costs as much as NewIntervalPosterior.
 func IntervalEvidence(spec Spec, x [][]float64, within []Interval, h Hyperparameters) (float64, error) {
 	if err := checkIntervals(spec, x, within); err != nil {
@@ -119,11 +119,11 @@ func IntervalEvidence(spec Spec, x [][]float64, within []Interval, h Hyperparame
 	return value, nil
 }
 
-// intervalEvidence is the evidence of expectation propagation.
+// intervalEvidence computes the evidence of intervals by expectation propagation.
 type intervalEvidence struct {
 	*evidence
 	ep    *propagation
-	prior []float64 // the covariance without noise, upper part
+	prior []float64 // prior covariance without noise, upper part
 }
 
 func newIntervalEvidence(spec Spec, x [][]float64, within []Interval) *intervalEvidence {
@@ -134,8 +134,8 @@ func newIntervalEvidence(spec Spec, x [][]float64, within []Interval) *intervalE
 	}
 }
 
-// logPosterior implements density. Its derivatives are those at fixed sites, where the evidence is
-// stationary (Rasmussen and Williams, section 5.5.2).
+// logPosterior implements the interface density. Its derivatives treat the sites as fixed, because
+// the evidence is stationary in the sites (Rasmussen and Williams, section 5.5.2).
 func (e *intervalEvidence) logPosterior(gradient []float64, h Hyperparameters) (float64, error) {
 	noiseless := Hyperparameters{Lengthscales: h.Lengthscales}
 	e.fillCovariance(noiseless)

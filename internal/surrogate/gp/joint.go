@@ -10,19 +10,20 @@ import (
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
-// Joint is the joint distribution of a Posterior's function at k points. It is immutable and safe
-// for concurrent use.
+// Joint is the joint normal distribution of a Posterior's function at k points. It is immutable and
+// safe for concurrent use.
 type Joint struct {
 	dim        int
 	mean       []float64
 	covariance *mat.SymDense
-	centers    *radial.Centers // the observed points and after them the k points
-	along      [][]float64     // K⁻¹k(X, point), t for each point
-	offset     []float64       // contribution of the constant part to each covariance
+	centers    *radial.Centers // the observed points, followed by the k points
+	along      [][]float64     // K⁻¹k(X, point), length t, for each of the k points
+	offset     []float64       // for each of the k points, the constant part of its covariance with any point
 }
 
-// Joint returns the joint distribution of the function at k >= 1 points (rows of d), which are
-// copied: O(k·t² + k²·t) with t observations. It panics on a wrong length and without points.
+// Joint returns the joint distribution of the function at k >= 1 points (rows of d), which it
+// copies. It costs O(k·t² + k²·t) for t observations. It panics on a wrong length and if there are
+// no points.
 func (p *Posterior) Joint(points [][]float64) *Joint {
 	if len(points) == 0 {
 		panic("gp: a joint distribution of no points")
@@ -39,8 +40,8 @@ func (p *Posterior) Joint(points [][]float64) *Joint {
 		along:      make([][]float64, k),
 		offset:     make([]float64, k),
 	}
-	// U⁻ᵀk(X, point): the covariance is a difference of products of these, which keeps its diagonal
-	// equal to the variance that Predict returns.
+	// U⁻ᵀk(X, point) for each point. The covariance is the prior covariance minus inner products of
+	// these vectors. Its diagonal then equals the variance that Predict returns.
 	halves := make([][]float64, k)
 	for i, x := range points {
 		halves[i] = p.covariances(nil, x)
@@ -67,7 +68,7 @@ func (p *Posterior) Joint(points [][]float64) *Joint {
 // Mean returns a copy of the k means.
 func (j *Joint) Mean() []float64 { return slices.Clone(j.mean) }
 
-// Covariance returns a copy of the covariances of the function at the k points, without the noise
+// Covariance returns a copy of the k×k covariance of the function at the points, without the noise
 // of an observation.
 func (j *Joint) Covariance() *mat.SymDense {
 	c := mat.NewSymDense(len(j.mean), nil)
@@ -75,8 +76,8 @@ func (j *Joint) Covariance() *mat.SymDense {
 	return c
 }
 
-// Cross fills dst (length k) with the covariances between the function at x (length d) and at the k
-// points, in O(k·t). It panics on wrong lengths.
+// Cross fills dst (length k) with the covariances between the function at x (length d) and at each
+// of the k points, in O(k·t). It panics on wrong lengths.
 func (j *Joint) Cross(dst, x []float64) {
 	j.check(dst, x)
 	kernel := make([]float64, j.centers.Len())
@@ -87,8 +88,8 @@ func (j *Joint) Cross(dst, x []float64) {
 	}
 }
 
-// CrossGradient fills grad (length d) with the gradient at x of the sum of those covariances, each
-// times its weight (length k), in O(k·t). It panics on wrong lengths.
+// CrossGradient fills grad (length d) with the gradient at x of a weighted sum of the covariances
+// that Cross returns. weights has length k. It costs O(k·t) and panics on wrong lengths.
 func (j *Joint) CrossGradient(grad, weights, x []float64) {
 	j.check(weights, x)
 	all := make([]float64, j.centers.Len())

@@ -14,19 +14,19 @@ const (
 	SE       = radial.SE // squared exponential
 )
 
-// Spec describes the process.
+// Spec specifies the process.
 type Spec struct {
 	Kernel string // Matern52 or SE
 	// Groups[i] is the index of the lengthscale of coordinate i. Indices start at 0 and have no
-	// gaps. The coordinates of a one-hot category share one, so that the kernel only distinguishes
-	// equal and unequal choices.
+	// gaps. The coordinates of a one-hot category share one lengthscale, so the kernel only
+	// distinguishes equal and different categories.
 	Groups []int
-	// Centred means that the mean of the process is known to be zero. Otherwise it is an unknown
-	// constant, which is integrated out.
+	// Centred states that the mean of the process is known to be zero. Otherwise the mean is an
+	// unknown constant, which is integrated out.
 	Centred bool
 }
 
-// clone copies the parts that a caller may change.
+// clone returns a copy that shares no memory with s.
 func (s Spec) clone() Spec {
 	s.Groups = slices.Clone(s.Groups)
 	return s
@@ -54,7 +54,7 @@ func (s Spec) validate() error {
 	return nil
 }
 
-// lengthscales returns the number of groups.
+// lengthscales returns the number of lengthscales, one per group.
 func (s Spec) lengthscales() int {
 	highest := -1
 	for _, g := range s.Groups {
@@ -63,16 +63,17 @@ func (s Spec) lengthscales() int {
 	return highest + 1
 }
 
-// Hyperparameters are the learned part of the process.
+// Hyperparameters holds the learned numbers of the process.
 type Hyperparameters struct {
-	Lengthscales []float64 `json:"lengthscales"` // one per group, in units of the cube's side
+	Lengthscales []float64 `json:"lengthscales"` // one per group, in units of the unit cube's side
 	Noise        float64   `json:"noise"`        // variance, in units of the standardised outputs
 
-	// Prior is the prior with which they were learned; nil is the standard one. Sample uses it.
+	// Prior is the prior of the fit that returned these numbers; nil is the standard prior. Sample
+	// uses it.
 	Prior *Prior `json:"prior,omitempty"`
 }
 
-// Equal reports whether all numbers are the same, including those of the prior.
+// Equal reports whether both have the same lengthscales, noise and prior.
 func (h Hyperparameters) Equal(other Hyperparameters) bool {
 	return h.Noise == other.Noise && slices.Equal(h.Lengthscales, other.Lengthscales) && h.Prior.equal(other.Prior)
 }
@@ -92,13 +93,13 @@ func (h Hyperparameters) validate(s Spec) error {
 	return h.Prior.validate(s)
 }
 
-// unknownMean is the prior variance of the process's unknown mean, which is constant over the cube.
-// It is integrated out: the covariance of two values is unknownMean + k. Standardised outputs have
-// mean zero, but an optimiser's designs are not representative of the process.
+// unknownMean is the prior variance of the unknown mean, which is constant over the cube. The mean
+// is integrated out: the prior covariance of two values is unknownMean + k. Standardised outputs
+// have the average zero, but the designs of an optimiser are not a representative sample of the
+// space.
 const unknownMean = 1.0
 
-// meanVariance returns the prior variance of the constant part of the function: 0 if the mean is
-// known.
+// meanVariance returns the prior variance of the unknown mean, or 0 if the mean is known.
 func (s Spec) meanVariance() float64 {
 	if s.Centred {
 		return 0
@@ -106,7 +107,7 @@ func (s Spec) meanVariance() float64 {
 	return unknownMean
 }
 
-// priorVariance returns the prior variance of the function, the same at every point.
+// priorVariance returns the prior variance of the function, which is the same at every point.
 func (s Spec) priorVariance() float64 { return s.meanVariance() + 1 }
 
 func checkPoint(x []float64, dim int) {

@@ -1,7 +1,7 @@
 package gp
 
-// LogPosterior returns the logarithm of the density that Fit maximises, given outputs y (length t
-// >= 1) at the points x (t rows).
+// LogPosterior returns the logarithm of the density that Fit maximises, at h, given outputs y
+// (length t >= 1) at the points x (t rows).
 func LogPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (float64, error) {
 	if err := checkObservations(spec, x, y); err != nil {
 		return 0, err

@@ -19,19 +19,19 @@ import (
 type Posterior struct {
 	spec     Spec
 	h        Hyperparameters
-	inverse  []float64 // per coordinate, 1/lengthscale
+	inverse  []float64 // 1/lengthscale of each coordinate
 	x        [][]float64
 	y        []float64
-	noise    []float64       // of each observation
-	centers  *radial.Centers // x
-	chol     *mat.Cholesky   // of K + noise; nil without observations
-	jittered bool            // the diagonal contains jitter besides the noise
-	mean     *radial.Sum     // (K + noise I)⁻¹ y over x
-	constant float64         // contribution of the constant part to the mean
+	noise    []float64       // noise variance of each observation
+	centers  *radial.Centers // the points x
+	chol     *mat.Cholesky   // factor of K + noise; nil without observations
+	jittered bool            // whether the diagonal contains jitter in addition to the noise
+	mean     *radial.Sum     // (K + noise I)⁻¹ y as weights of kernels at the points x
+	constant float64         // contribution of the unknown mean to the posterior mean
 }
 
 // NewPosterior conditions the process on outputs y (length t, which may be 0) at the points x (t
-// rows). The inputs are copied. Equal points are allowed.
+// rows). It copies the inputs. Points may be equal.
 func NewPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (*Posterior, error) {
 	noise := make([]float64, len(x))
 	for i := range noise {
@@ -40,8 +40,8 @@ func NewPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters) (*Po
 	return NewUnequalPosterior(spec, x, y, h, noise)
 }
 
-// NewUnequalPosterior conditions the process on outputs with individual variances of noise (length
-// t, positive). Observations that Extend adds have the noise of h.
+// NewUnequalPosterior conditions the process on outputs with one noise variance each (noise has
+// length t, all positive). Observations that Extend adds later have the noise of h.
 func NewUnequalPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameters, noise []float64) (*Posterior, error) {
 	if err := checkObservations(spec, x, y); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func NewUnequalPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameter
 	return p, nil
 }
 
-// factorise sets the factor of K + noise; without observations it stays nil.
+// factorise computes the factor of K + noise. Without observations the factor stays nil.
 func (p *Posterior) factorise() (err error) {
 	if len(p.x) == 0 {
 		return nil
@@ -86,15 +86,15 @@ func (p *Posterior) factorise() (err error) {
 	return err
 }
 
-// Extend returns the posterior given more observations with the same hyperparameters, equal to
-// NewPosterior(spec, x, y, h) up to rounding. The first points of x must be those of p; all outputs
-// may be new, as after another standardisation. Each additional point costs O(t²). p does not
-// change.
+// Extend returns the posterior given more observations with the same hyperparameters. Up to
+// rounding, the result equals NewPosterior(spec, x, y, h). The first points of x must be the points
+// of p, but all outputs may differ, for example after another standardisation. Each additional
+// point costs O(t²). p does not change.
 func (p *Posterior) Extend(x [][]float64, y []float64) (*Posterior, error) {
 	return p.ExtendUnequal(x, y, slices.Repeat([]float64{p.h.Noise}, max(len(x)-len(p.x), 0)))
 }
 
-// ExtendUnequal is Extend with a variance of noise for each additional observation.
+// ExtendUnequal is Extend with a noise variance for each additional observation.
 func (p *Posterior) ExtendUnequal(x [][]float64, y, noise []float64) (*Posterior, error) {
 	if err := checkObservations(p.spec, x, y); err != nil {
 		return nil, err
@@ -129,12 +129,12 @@ func (p *Posterior) ExtendUnequal(x [][]float64, y, noise []float64) (*Posterior
 	return &next, nil
 }
 
-// begins reports whether the first of the points are those of p.
+// begins reports whether the first points of x are exactly the points of p.
 func (p *Posterior) begins(x [][]float64) bool {
 	return len(x) >= len(p.x) && slices.EqualFunc(x[:len(p.x)], p.x, slices.Equal[[]float64])
 }
 
-// condition sets the outputs, which are copied.
+// condition sets the outputs, which it copies, and computes the posterior mean.
 func (p *Posterior) condition(y []float64) {
 	p.y = slices.Clone(y)
 	alpha := slices.Clone(y)
@@ -143,7 +143,7 @@ func (p *Posterior) condition(y []float64) {
 }
 
 // covariances fills dst (allocated if nil) with the prior covariances between the function at x and
-// at every observed point.
+// at each observed point.
 func (p *Posterior) covariances(dst, x []float64) []float64 {
 	if dst == nil {
 		dst = make([]float64, p.centers.Len(), p.centers.Len()+1)
@@ -169,15 +169,15 @@ func (p *Posterior) half(v []float64) { p.solveHalf(blas.Trans, v) }
 func (p *Posterior) otherHalf(v []float64) { p.solveHalf(blas.NoTrans, v) }
 
 func (p *Posterior) solveHalf(t blas.Transpose, v []float64) {
-	if len(v) == 0 { // there is no factor
+	if len(v) == 0 { // without observations there is no factor
 		return
 	}
 	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
 	blas64.Trsv(t, u, linalg.Vector(v))
 }
 
-// halfAll and otherHalfAll are half and otherHalf of several vectors. From manyVectors on these are
-// solved together, so that the factor is read only once.
+// halfAll and otherHalfAll apply half and otherHalf to several vectors. With manyVectors or more
+// they solve all vectors together, so that the factor is read only once.
 func (p *Posterior) halfAll(v [][]float64)      { p.solveAll(blas.Trans, v) }
 func (p *Posterior) otherHalfAll(v [][]float64) { p.solveAll(blas.NoTrans, v) }
 
@@ -209,24 +209,24 @@ func (p *Posterior) solveAll(transposed blas.Transpose, v [][]float64) {
 // Len returns the number of observations, t.
 func (p *Posterior) Len() int { return len(p.x) }
 
-// Points returns the observed points, which must not be altered.
+// Points returns the observed points. The caller must not change them.
 func (p *Posterior) Points() [][]float64 { return p.x }
 
-// Outputs returns what was observed there, which must not be altered.
+// Outputs returns the outputs at the observed points. The caller must not change them.
 func (p *Posterior) Outputs() []float64 { return p.y }
 
-// Hyperparameters returns those with which p was made; they must not be altered.
+// Hyperparameters returns the hyperparameters of p. The caller must not change them.
 func (p *Posterior) Hyperparameters() Hyperparameters { return p.h }
 
-// Mean returns the mean of the function at x (length d). It is cheaper than Predict, and panics on
-// a wrong length.
+// Mean returns the posterior mean of the function at x (length d). It is cheaper than Predict. It
+// panics on a wrong length.
 func (p *Posterior) Mean(x []float64) float64 {
 	checkPoint(x, len(p.inverse))
 	return p.mean.Value(x) + p.constant
 }
 
-// Means fills dst (length n) with the mean at n points, row-major in points (length n·d). It panics
-// on wrong lengths.
+// Means fills dst (length n) with the posterior mean at n points, which are row-major (length n·d).
+// It panics on wrong lengths.
 func (p *Posterior) Means(dst, points []float64) {
 	if len(points) != len(dst)*len(p.inverse) {
 		panic(fmt.Sprintf("gp: %d coordinates for %d points of %d", len(points), len(dst), len(p.inverse)))
@@ -243,8 +243,8 @@ func (p *Posterior) MeanGradient(grad, x []float64) float64 {
 	return p.mean.Gradient(grad, x) + p.constant
 }
 
-// Constant returns the mean of the function's constant part: the limit of Mean far from all
-// observations.
+// Constant returns the posterior mean of the unknown constant mean. Far from all observations, Mean
+// approaches this value.
 func (p *Posterior) Constant() float64 { return p.constant }
 
 // Predict returns the mean and the variance of the function at x (length d), without the noise of
@@ -257,8 +257,9 @@ func (p *Posterior) Predict(x []float64) (mean, variance float64) {
 	return mean, max(p.spec.priorVariance()-linalg.Dot(cross, cross), 0)
 }
 
-// Variances fills dst (length n) with Predict's variances at n points, row-major in points (length
-// n·d), up to rounding and several times faster. It panics on wrong lengths.
+// Variances fills dst (length n) with the posterior variances at n points, which are row-major
+// (length n·d). Up to rounding they equal the variances of Predict, but are several times faster to
+// compute. It panics on wrong lengths.
 func (p *Posterior) Variances(dst, points []float64) {
 	n, d, t := len(dst), len(p.inverse), p.centers.Len()
 	if len(points) != n*d {
@@ -292,7 +293,8 @@ func (p *Posterior) Variances(dst, points []float64) {
 	}
 }
 
-// PredictGradient also fills the gradients of the mean and of the variance at x (length d each).
+// PredictGradient returns the same as Predict. It also fills the gradients of mean and variance at
+// x (length d each).
 func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64) {
 	checkPoint(x, len(p.inverse))
 	mean = p.mean.Gradient(meanGradient, x) + p.constant
@@ -300,8 +302,8 @@ func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64)
 	p.half(cross)
 	variance = p.spec.priorVariance() - linalg.Dot(cross, cross)
 	p.otherHalf(cross)
-	// The variance is prior - cᵀK⁻¹c, so its gradient is that of the sum of kernels with weights
-	// -2K⁻¹c, held fixed.
+	// With c the covariances between x and the observed points, the variance is prior - cᵀK⁻¹c. Its
+	// gradient is that of a sum of kernels with the weights -2K⁻¹c, held fixed.
 	for i := range cross {
 		cross[i] *= -2
 	}
@@ -313,11 +315,11 @@ func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64)
 	return mean, variance
 }
 
-// Draw returns one sample path by Matheron's rule: a draw from the prior, as random Fourier
-// features of the learned kernel, plus the kernel's correction towards the observations (Wilson et
-// al. 2020). features is their number, even and at least 2. They are fresh in every draw, so that
-// over draws the mean and the covariance are exact for any number of them. With more features, a
-// single draw is closer to a Gaussian process.
+// Draw returns one sample path by Matheron's rule (Wilson et al. 2020). It is a draw from the
+// prior, represented by random Fourier features of the kernel, plus a correction towards the
+// observations by kernels. The number of features must be even and at least 2. Every draw has new
+// features, so the mean and the covariance over draws are exact for any number of features. With
+// more features, a single draw is closer to a draw from a Gaussian process.
 func (p *Posterior) Draw(features int, rng *rand.Rand) *Function {
 	if features < 2 || features%2 != 0 {
 		panic("gp: features of a draw must be even and at least 2")

@@ -8,14 +8,14 @@ import (
 	"slices"
 )
 
-// Prior is a density of hyperparameters: each logarithm, those of the lengthscales first and that
-// of the noise last, has an independent normal distribution.
+// Prior is a density of hyperparameters. The logarithm of each lengthscale, and last that of the
+// noise, has an independent normal distribution.
 type Prior struct {
-	Location []float64 `json:"location"` // mean of each logarithm, where the density is largest
-	Spread   []float64 `json:"spread"`   // standard deviation of each, above 0
+	Location []float64 `json:"location"` // mean of each logarithm, at which its density is largest
+	Spread   []float64 `json:"spread"`   // standard deviation of each logarithm, above 0
 }
 
-// StandardPrior returns the prior that Fit uses.
+// StandardPrior returns the standard prior, under which Fit works, as a density of logarithms.
 func StandardPrior(spec Spec) Prior {
 	mode := PriorMode(spec)
 	p := Prior{Location: mode.Logarithms()}
@@ -50,7 +50,8 @@ func (p *Prior) validate(spec Spec) error {
 	return nil
 }
 
-// mode returns the hyperparameters of largest density, within the floors.
+// mode returns the hyperparameters with the largest density, raised to the floors of a fit if
+// needed.
 func (p *Prior) mode() Hyperparameters {
 	last := len(p.Location) - 1
 	h := Hyperparameters{Noise: max(math.Exp(p.Location[last]), NoiseFloor)}
@@ -60,7 +61,7 @@ func (p *Prior) mode() Hyperparameters {
 	return h
 }
 
-// add returns the logarithm of the density up to a constant, and adds its derivatives by the
+// add returns the log density of h up to a constant. It adds the derivatives with respect to the
 // logarithms to gradient.
 func (p *Prior) add(gradient []float64, h Hyperparameters) (value float64) {
 	for i, at := range h.Logarithms() {
@@ -71,7 +72,7 @@ func (p *Prior) add(gradient []float64, h Hyperparameters) (value float64) {
 	return value
 }
 
-// Logarithms returns the logarithms of the lengthscales, and last that of the noise.
+// Logarithms returns the logarithms of the lengthscales and, last, of the noise.
 func (h Hyperparameters) Logarithms() []float64 {
 	all := make([]float64, 0, len(h.Lengthscales)+1)
 	for _, l := range h.Lengthscales {
@@ -80,7 +81,7 @@ func (h Hyperparameters) Logarithms() []float64 {
 	return append(all, math.Log(h.Noise))
 }
 
-// FitUnder is Fit with another prior, which the result contains; nil is the standard one.
+// FitUnder is Fit with the given prior, which the result contains. nil means the standard prior.
 func FitUnder(ctx context.Context, spec Spec, prior *Prior, x [][]float64, y []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
 	if prior == nil {
 		return Fit(ctx, spec, x, y, starts, rng)

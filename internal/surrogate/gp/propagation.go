@@ -11,33 +11,34 @@ import (
 	"github.com/fbo-node/fbo/internal/normal"
 )
 
-// Constants of the convergence of expectation propagation. The evidence changes by the square of
-// the change of the sites.
+// Limits for the convergence of expectation propagation. Small changes of the sites are negligible,
+// because the error of the evidence is of the order of their squares.
 const (
 	maxSweeps  = 100
-	siteChange = 1e-6  // change of a precision, in units of 1 + the precision
-	minWeight  = 1e-10 // smallest precision of a site as an observation
+	siteChange = 1e-6  // largest change of a site's precision at convergence, in units of 1 + the precision
+	minWeight  = 1e-10 // smallest precision of a site that is converted to an observation
 
-	// minVariance replaces a variance of the function that rounding has removed.
+	// minVariance replaces a variance of the function that rounding errors made too small.
 	minVariance = 1e-12
 	maxShrink   = 1 - 1e-10
 )
 
-// propagation is expectation propagation for outputs within intervals: Rasmussen and Williams,
-// algorithm 3.5, site by site. A run begins with the last result, which is close if the covariance
-// has changed little. Matrices are n×n, upper parts.
+// propagation is expectation propagation for outputs within intervals, one site after the other
+// (Rasmussen and Williams, algorithm 3.5). A site is the normal factor that replaces an interval.
+// Each run starts from the sites of the previous run, which are close if the covariance has changed
+// little. Matrices are n×n, and only their upper parts are used.
 type propagation struct {
 	n         int
 	within    []Interval
 	noise     float64
-	prior     []float64 // covariance of the function
-	precision []float64 // of each site, which replaces an interval by
-	shift     []float64 // exp(shift·f - precision·f²/2) up to a constant
+	prior     []float64 // prior covariance of the function
+	precision []float64 // of each site; a site is the factor
+	shift     []float64 // exp(shift·f - precision·f²/2) of function value f, up to a constant
 
-	mean, cov []float64 // of the posterior
-	root      []float64 // U of UᵀU = I + S^½ K S^½, S the precisions
+	mean, cov []float64 // posterior mean and covariance
+	root      []float64 // factor U of UᵀU = I + S^½ K S^½, with S the diagonal matrix of precisions
 	logRoot   float64   // log det U
-	half      []float64 // U⁻ᵀ S^½ K, full
+	half      []float64 // U⁻ᵀ S^½ K, full matrix
 	column    []float64
 }
 
@@ -53,7 +54,7 @@ func newPropagation(within []Interval) *propagation {
 	return p
 }
 
-// run determines the sites for this prior covariance, which it keeps, and noise.
+// run computes the sites for this prior covariance and noise. It keeps prior, without a copy.
 func (p *propagation) run(prior []float64, noise float64) error {
 	p.prior, p.noise = prior, noise
 	if err := p.refresh(); err != nil {
@@ -64,7 +65,7 @@ func (p *propagation) run(prior []float64, noise float64) error {
 		for i := range p.n {
 			change = max(change, p.update(i))
 		}
-		// Rank-one updates accumulate rounding errors.
+		// The rank-one updates of the sweep accumulate rounding errors.
 		if err := p.refresh(); err != nil {
 			return err
 		}
@@ -75,18 +76,18 @@ func (p *propagation) run(prior []float64, noise float64) error {
 	return nil
 }
 
-// cavity returns the distribution of the function at point i without the site of its interval.
+// cavity returns the distribution of the function at point i under all sites except site i.
 func (p *propagation) cavity(i int) (mean, variance float64) {
 	posterior := max(p.cov[i*p.n+i], minVariance)
 	precision := 1/posterior - p.precision[i]
-	if !(precision > 0) { // by rounding only: sites have positive precisions
+	if !(precision > 0) { // only rounding errors lead here: sites have positive precisions
 		precision = minWeight
 	}
 	return (p.mean[i]/posterior - p.shift[i]) / precision, 1 / precision
 }
 
-// tilted returns the log probability of interval i for a function value with this distribution, and
-// the first two derivatives by the mean.
+// tilted returns the log probability of interval i for a function value with the given mean and
+// variance, and its first and second derivative with respect to the mean.
 func (p *propagation) tilted(i int, mean, variance float64) (value, first, second float64) {
 	sd := math.Sqrt(variance + p.noise)
 	a, b := (p.within[i].Low-mean)/sd, (p.within[i].High-mean)/sd
@@ -100,12 +101,12 @@ func (p *propagation) tilted(i int, mean, variance float64) (value, first, secon
 	}
 	second /= sd * sd
 	second -= first * first
-	// The truncated variable has a smaller variance than the original, and a positive one.
+	// The truncated variable has a smaller variance than the original one, but a positive variance.
 	return value, first, min(max(second, -maxShrink/(sd*sd)), 0)
 }
 
-// update sets site i so that the posterior has the moments of the cavity distribution times the
-// interval, and returns the change of its precision.
+// update changes site i so that the posterior at point i has the moments of the cavity distribution
+// restricted to the interval. It returns the relative change of the site's precision.
 func (p *propagation) update(i int) (change float64) {
 	mean, variance := p.cavity(i)
 	_, first, second := p.tilted(i, mean, variance)
@@ -124,7 +125,7 @@ func (p *propagation) update(i int) (change float64) {
 	return math.Abs(dPrecision) / (1 + precision)
 }
 
-// refresh computes the posterior from the prior and the sites.
+// refresh computes the posterior from the prior covariance and the sites.
 func (p *propagation) refresh() error {
 	n := p.n
 	for i := range n {
@@ -153,8 +154,8 @@ func (p *propagation) symmetric(data []float64) blas64.Symmetric {
 	return blas64.Symmetric{N: p.n, Stride: p.n, Data: data, Uplo: blas.Upper}
 }
 
-// logEvidence returns the log probability of all intervals, Rasmussen and Williams, equations 3.65
-// and 3.74, and its derivative by the noise at fixed sites.
+// logEvidence returns the log probability of all intervals (Rasmussen and Williams, equations 3.65
+// and 3.74), and its derivative with respect to the noise at fixed sites.
 func (p *propagation) logEvidence() (value, byNoise float64) {
 	value = -p.logRoot
 	for i := range p.n {
@@ -162,7 +163,8 @@ func (p *propagation) logEvidence() (value, byNoise float64) {
 		log, first, second := p.tilted(i, mean, variance)
 		value += log
 		byNoise += 0.5 * (second + first*first) // by the heat equation
-		// The evidence is divided by the integral of the site times the cavity.
+		// The normalising constant of the site divides by the integral of the site times the
+		// cavity.
 		precision, shift := p.precision[i], p.shift[i]
 		value += 0.5*math.Log1p(precision*variance) + 0.5*p.mean[i]*shift
 		value += 0.5 * (mean*(precision*mean-2*shift) - shift*shift*variance) / (1 + precision*variance)
@@ -170,8 +172,8 @@ func (p *propagation) logEvidence() (value, byNoise float64) {
 	return value, byNoise
 }
 
-// solve fills inverse (upper part) with (K + Σ)⁻¹, where Σ = S⁻¹ are the variances of the sites,
-// and alpha with (K + Σ)⁻¹ times their means.
+// solve fills inverse (upper part) with (K + Σ)⁻¹, where the diagonal matrix Σ = S⁻¹ holds the
+// variances of the sites. It fills alpha with (K + Σ)⁻¹ times the means of the sites.
 func (p *propagation) solve(alpha, inverse []float64) error {
 	n := p.n
 	copy(inverse, p.root)
@@ -187,7 +189,7 @@ func (p *propagation) solve(alpha, inverse []float64) error {
 	return nil
 }
 
-// observations returns the sites as outputs with noise.
+// observations returns the sites as outputs with a noise variance each.
 func (p *propagation) observations() (outputs, noise []float64) {
 	outputs, noise = make([]float64, p.n), make([]float64, p.n)
 	for i := range p.n {

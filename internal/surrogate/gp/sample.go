@@ -6,29 +6,31 @@ import (
 	"math/rand/v2"
 )
 
-// Constants of Sample: the steps between two draws, and the search for the slice.
+// Constants of Sample: the numbers of observations and sweeps, and the search for the slice.
 const (
-	maxSampled = 100 // observations used; a random choice if there are more
+	maxSampled = 100 // largest number of observations used; a random subset if there are more
 
-	sweeps    = 2   // over all hyperparameters, from one draw to the next
-	sliceStep = 1.0 // first width of a slice, in the logarithm of the hyperparameter
-	maxSteps  = 8   // largest number of steps that widen a slice
-	shrinks   = 30  // after which a hyperparameter keeps its value
+	sweeps    = 2   // sweeps over all hyperparameters from one draw to the next
+	sliceStep = 1.0 // initial width of a slice, in the logarithm of the hyperparameter
+	maxSteps  = 8   // largest number of steps by which a slice is widened
+	shrinks   = 30  // largest number of times a slice shrinks; after that the hyperparameter keeps its value
 )
 
 // Sample returns count draws of hyperparameters given outputs y (length t >= 1) at the points x (t
-// rows). The density of their logarithms is proportional to the one that Fit maximises (FitUnder
-// for the start's Prior), so that both have one mode. (The density of the parameters themselves,
-// for which the priors are stated, would have one more factor for each. Its lengthscales are
-// several times as long as Fit's, and many improvements are missed.)
+// rows). The density of their logarithms is proportional to the density that Fit maximises (or
+// FitUnder with start.Prior), so both have the same mode. The standard priors are stated as
+// densities of the parameters themselves. Draws under those would need one more factor per
+// parameter. Their lengthscales are several times as long as those of Fit, and the acquisition
+// function then misses many improvements.
 //
-// It is a Markov chain from start: slice sampling, one logarithm after the other (Neal, "Slice
-// Sampling", Annals of Statistics, 2003, figures 3 and 5), with two sweeps per draw. From more than
-// 100 observations it uses 100 chosen at random, because each step costs several densities. Like
-// Fit it stays above 0.025 and 1e-4; a start below is moved there.
+// Sample runs a Markov chain from start. The chain uses slice sampling, one logarithm after the
+// other (Neal, "Slice Sampling", Annals of Statistics, 2003, figures 3 and 5), with two sweeps per
+// draw. With more than 100 observations it uses a random subset of 100, because each step evaluates
+// several densities. Like Fit it keeps lengthscales above 0.025 and the noise above 1e-4; a start
+// below these floors is moved to them.
 //
-// The result is a function of the arguments and rng alone. If ctx ends before that, Sample returns
-// its error.
+// The result depends only on the arguments and rng. If ctx ends first, Sample returns the error of
+// ctx.
 func Sample(ctx context.Context, spec Spec, x [][]float64, y []float64, start Hyperparameters, count int, rng *rand.Rand) ([]Hyperparameters, error) {
 	if err := checkSome(spec, x, y); err != nil {
 		return nil, err
@@ -63,8 +65,8 @@ func Sample(ctx context.Context, spec Spec, x [][]float64, y []float64, start Hy
 type chain struct {
 	evidence *evidence
 	rng      *rand.Rand
-	at       []float64 // logarithms
-	value    float64   // of the density there
+	at       []float64 // current logarithms of the hyperparameters
+	value    float64   // log density at the current point
 }
 
 func (c *chain) hyperparameters() Hyperparameters {
@@ -75,8 +77,8 @@ func (c *chain) hyperparameters() Hyperparameters {
 	return h
 }
 
-// density returns the logarithm of the sampled density, up to a constant; -Inf below the floors of
-// Fit.
+// density returns the log density at the current point, up to a constant. It returns -Inf below the
+// floors of Fit.
 func (c *chain) density() float64 {
 	for g, v := range c.at {
 		floor := lengthscaleFloor
@@ -94,7 +96,7 @@ func (c *chain) density() float64 {
 	return value
 }
 
-// step moves coordinate k within its slice.
+// step replaces coordinate k by a draw from its slice.
 func (c *chain) step(k int) {
 	from := c.at[k]
 	level := c.value - c.rng.ExpFloat64()

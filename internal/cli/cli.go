@@ -16,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/show"
 	"github.com/fbo-node/fbo/internal/cli/simulate"
 	"github.com/fbo-node/fbo/internal/cli/taskcmd"
+	"github.com/fbo-node/fbo/internal/cli/trialcmd"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
@@ -36,9 +37,9 @@ func Main(args []string) int {
 	defer stop()
 
 	root := base.NewRoot()
-	root.AddCommand(run.New(), run.NewServe(), run.NewKeep(), run.NewHub(), democmd.New(), taskcmd.NewTask(), show.NewStatus(), show.NewWatch(), run.NewWeb(), show.NewHistory(), show.NewExport(), show.NewBest(), show.NewLog(), taskcmd.NewPrivacy(),
+	root.AddCommand(run.New(), run.NewServe(), run.NewKeep(), run.NewHub(), democmd.New(), taskcmd.NewTask(), show.NewStatus(), show.NewWatch(), run.NewWeb(), show.NewHistory(), show.NewExport(), show.NewBest(), show.NewLog(), trialcmd.NewAsk(), trialcmd.NewTell(), taskcmd.NewPrivacy(),
 		doctorcmd.New(), newPeerID(), newVersion(), democmd.NewTrain(), simulate.New(), base.NewSupervisor())
-	root.SetArgs(args)
+	root.SetArgs(trialcmd.SplitNegative(args))
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return base.ExitDone

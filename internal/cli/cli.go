@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/libp2p/go-libp2p/gologshim"
+	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/democmd"
@@ -36,11 +37,10 @@ func Main(args []string) int {
 	ctx, stop := endOnSignals()
 	defer stop()
 
-	root := base.NewRoot()
-	root.AddCommand(run.New(), run.NewServe(), run.NewKeep(), run.NewHub(), democmd.New(), taskcmd.NewTask(), show.NewStatus(), show.NewWatch(), run.NewWeb(), show.NewHistory(), show.NewExport(), show.NewBest(), show.NewLog(), trialcmd.NewAsk(), trialcmd.NewTell(), taskcmd.NewPrivacy(),
-		doctorcmd.New(), newPeerID(), newVersion(), democmd.NewTrain(), simulate.New(), base.NewSupervisor())
+	root := newRoot()
 	root.SetArgs(trialcmd.SplitNegative(args))
-	err := root.ExecuteContext(ctx)
+	command, err := root.ExecuteContextC(ctx)
+	err = base.ExplainEnvironment(command, err)
 	if err == nil {
 		return base.ExitDone
 	}
@@ -50,4 +50,14 @@ func Main(args []string) int {
 	err = datadir.Explain(err)
 	fmt.Fprintf(os.Stderr, "fbo-node: %s\n", sanitize.Lines(err.Error())) // errors quote files and peers
 	return base.ExitCode(err)
+}
+
+// newRoot returns the program's command with its subcommands.
+func newRoot() *cobra.Command {
+	root := base.NewRoot()
+	demo := democmd.New()
+	demo.PreRun = func(*cobra.Command, []string) { base.ClearEnvironment(root) } // its nodes are a network of their own
+	root.AddCommand(run.New(), run.NewServe(), run.NewKeep(), run.NewHub(), demo, taskcmd.NewTask(), show.NewStatus(), show.NewWatch(), run.NewWeb(), show.NewHistory(), show.NewExport(), show.NewBest(), show.NewLog(), trialcmd.NewAsk(), trialcmd.NewTell(), taskcmd.NewPrivacy(),
+		doctorcmd.New(), newPeerID(), newVersion(), democmd.NewTrain(), simulate.New(), base.NewSupervisor())
+	return root
 }

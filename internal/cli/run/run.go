@@ -104,6 +104,7 @@ Ctrl-C; the same command continues where it stopped.`,
 	flags.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
 	addPage(flags, &o.page)
 	base.AddLogLevel(command, &o.logLevel)
+	base.FromEnvironment(command, "evals", "for", "max-failures", "parallel", "trial-timeout", "wait-for-peers", "keep-after", "max-observations", "json", "metrics", "web")
 	return command
 }
 

@@ -81,6 +81,7 @@ gets the trial; a result that comes late is still accepted, unless the other cli
 // addClient adds the flag of the commands of this package.
 func addClient(command *cobra.Command, client *string) {
 	command.Flags().StringVar(client, "client", defaultClient, "name under which trials are held; another one for each person")
+	base.FromEnvironment(command, "client")
 }
 
 func (o askOptions) validate(wanted string) error {

@@ -137,6 +137,7 @@ func TestNodeJoinReturnsErrorForInvalidArguments(t *testing.T) {
 		{"negative evaluations", func() error { return session.Run(t.Context(), evaluate, node.RunOptions{Evals: -1}) }, "Evals is -1"},
 		{"negative failures", func() error { return session.Run(t.Context(), evaluate, node.RunOptions{MaxFailures: -1}) }, "MaxFailures is -1"},
 		{"negative parallel", func() error { return session.Run(t.Context(), evaluate, node.RunOptions{Parallel: -2}) }, "Parallel is -2"},
+		{"negative time limit", func() error { return session.Run(t.Context(), evaluate, node.RunOptions{TimeLimit: -time.Minute}) }, "TimeLimit is -1m0s"},
 		{"negative timeout", func() error { return session.Run(t.Context(), evaluate, node.RunOptions{TrialTimeout: -time.Minute}) }, "TrialTimeout is -1m0s"},
 		{"NaN as regret", func() error { return session.Run(t.Context(), evaluate, node.RunOptions{StopRegret: math.NaN()}) }, "StopRegret is NaN"},
 		{"NaN as value", func() error { return session.Tell(t.Context(), trial.ID, math.NaN()) }, "not a finite number"},

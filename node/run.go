@@ -32,6 +32,10 @@ type RunOptions struct {
 	// tasks without constraints. Zero means off.
 	StopRegret float64
 
+	// TimeLimit ends the run too: no evaluation starts later than this after the beginning of
+	// the run. Running ones end as usual. Each run has its own limit. Zero: never.
+	TimeLimit time.Duration
+
 	// Parallel is how many evaluations run at once; default 1.
 	Parallel int
 
@@ -49,6 +53,8 @@ func (o *RunOptions) validate() error {
 		return fmt.Errorf("RunOptions.Evals is %d, expected 0 (no end) or more", o.Evals)
 	case o.MaxFailures < 0:
 		return fmt.Errorf("RunOptions.MaxFailures is %d, expected 0 (the default) or more", o.MaxFailures)
+	case o.TimeLimit < 0:
+		return fmt.Errorf("RunOptions.TimeLimit is %v, expected 0 (never) or more", o.TimeLimit)
 	case o.Parallel < 0:
 		return fmt.Errorf("RunOptions.Parallel is %d, expected 0 (one at a time) or more", o.Parallel)
 	case o.TrialTimeout < 0:
@@ -96,6 +102,9 @@ func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options Run
 		return errors.New("RunOptions.StopRegret is for tasks without constraints: the bound of the regret takes no notice of them")
 	}
 	r := &run{session: s, evaluate: evaluate, options: options}
+	if options.TimeLimit > 0 {
+		r.deadline = time.Now().Add(options.TimeLimit)
+	}
 	if err := r.count(ctx); err != nil {
 		return err
 	}
@@ -122,6 +131,7 @@ type run struct {
 	evaluate Evaluator
 	options  RunOptions
 	stop     context.CancelCauseFunc
+	deadline time.Time // no evaluation starts after it; zero: there is none
 
 	mu      sync.Mutex
 	claimed int // number of evaluations that run or have an outcome
@@ -158,11 +168,32 @@ func (r *run) count(ctx context.Context) error {
 func (r *run) claim() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.late() {
+		return false
+	}
 	if r.options.Evals > 0 && r.claimed >= r.options.Evals {
 		return false
 	}
 	r.claimed++
 	return true
+}
+
+// late reports whether no evaluation may start any more.
+func (r *run) late() bool { return !r.deadline.IsZero() && !time.Now().Before(r.deadline) }
+
+// ask returns the next trial; ok is false if the deadline passed before there was one.
+func (r *run) ask(ctx context.Context) (trial strategy.Trial, ok bool, err error) {
+	asking := ctx
+	if !r.deadline.IsZero() {
+		var cancel context.CancelFunc
+		asking, cancel = context.WithDeadline(ctx, r.deadline)
+		defer cancel()
+	}
+	trial, err = r.session.Ask(asking)
+	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && r.late() {
+		return strategy.Trial{}, false, nil // if the session has failed, endWithSession ends the run
+	}
+	return trial, true, err
 }
 
 func (r *run) work(ctx context.Context) {
@@ -171,12 +202,15 @@ func (r *run) work(ctx context.Context) {
 		if err == nil && (enough || !r.claim()) {
 			return
 		}
-		var trial strategy.Trial
 		if err == nil {
-			trial, err = r.session.Ask(ctx)
-		}
-		if err == nil {
-			err = r.one(ctx, trial)
+			var trial strategy.Trial
+			var ok bool
+			if trial, ok, err = r.ask(ctx); err == nil && !ok {
+				return
+			}
+			if err == nil {
+				err = r.one(ctx, trial)
+			}
 		}
 		if err != nil {
 			r.stop(err)

@@ -224,7 +224,7 @@ func TestInvitationIsKept(t *testing.T) {
 	dir := shortTempDir(t)
 	// An environment variable names the file too.
 	once := nodeCommand(join(runLine(file, dir, "--json", "--evals", "2"), objective("steady"))...)
-	once.Env = append(once.Env, base.InviteVariable+"="+inviteFile)
+	once.Env = append(once.Env, "FBO_INVITE="+inviteFile)
 	if e := finish(t, once); e.code != base.ExitDone || !strings.Contains(e.stdout, tag) {
 		t.Fatalf("%+v", e)
 	}

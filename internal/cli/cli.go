@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/libp2p/go-libp2p/gologshim"
+	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/democmd"
@@ -16,6 +17,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/show"
 	"github.com/fbo-node/fbo/internal/cli/simulate"
 	"github.com/fbo-node/fbo/internal/cli/taskcmd"
+	"github.com/fbo-node/fbo/internal/cli/trialcmd"
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
@@ -35,11 +37,10 @@ func Main(args []string) int {
 	ctx, stop := endOnSignals()
 	defer stop()
 
-	root := base.NewRoot()
-	root.AddCommand(run.New(), run.NewServe(), run.NewKeep(), run.NewHub(), democmd.New(), taskcmd.NewTask(), show.NewStatus(), show.NewWatch(), run.NewWeb(), show.NewHistory(), show.NewExport(), show.NewBest(), show.NewLog(), taskcmd.NewPrivacy(),
-		doctorcmd.New(), newPeerID(), newVersion(), democmd.NewTrain(), simulate.New(), base.NewSupervisor())
-	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	root := newRoot()
+	root.SetArgs(trialcmd.SplitNegative(args))
+	command, err := root.ExecuteContextC(ctx)
+	err = base.ExplainEnvironment(command, err)
 	if err == nil {
 		return base.ExitDone
 	}
@@ -49,4 +50,14 @@ func Main(args []string) int {
 	err = datadir.Explain(err)
 	fmt.Fprintf(os.Stderr, "fbo-node: %s\n", sanitize.Lines(err.Error())) // errors quote files and peers
 	return base.ExitCode(err)
+}
+
+// newRoot returns the program's command with its subcommands.
+func newRoot() *cobra.Command {
+	root := base.NewRoot()
+	demo := democmd.New()
+	demo.PreRun = func(*cobra.Command, []string) { base.ClearEnvironment(root) } // its nodes are a network of their own
+	root.AddCommand(run.New(), run.NewServe(), run.NewKeep(), run.NewHub(), demo, taskcmd.NewTask(), show.NewStatus(), show.NewWatch(), run.NewWeb(), show.NewHistory(), show.NewExport(), show.NewBest(), show.NewLog(), trialcmd.NewAsk(), trialcmd.NewTell(), taskcmd.NewPrivacy(),
+		doctorcmd.New(), newPeerID(), newVersion(), democmd.NewTrain(), simulate.New(), base.NewSupervisor())
+	return root
 }

@@ -66,6 +66,9 @@ func flagProblem(err error) string {
 	if !errors.As(err, &invalid) {
 		return err.Error()
 	}
+	if _, is := invalid.GetFlag().Value.(*choice); is {
+		return fmt.Sprintf("--%s %q: %v", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
+	}
 	accepted := map[string]string{
 		"int":      "whole numbers",
 		"uint64":   "whole numbers from 0",

@@ -13,13 +13,14 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 )
 
-// DataDirVariable names the environment variable with the data directory.
+// DataDirVariable names the variable of the flag, which also places the directory of a hub.
 const DataDirVariable = "FBO_DATA_DIR"
 
 // AddDataDir adds the flag that all commands on a node's state have.
 func AddDataDir(command *cobra.Command, dir *string) {
 	command.Flags().StringVar(dir, "data-dir", "",
-		"directory of this node's identity and journal (default $"+DataDirVariable+", else "+describeDefaultDir()+")")
+		"directory of this node's identity and journal (default "+describeDefaultDir()+")")
+	FromEnvironment(command, "data-dir")
 }
 
 // ResolveDataDir returns the data directory, and an error if other users can write to it.

@@ -1,8 +1,6 @@
 package base
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/invitation"
@@ -11,20 +9,16 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// InviteVariable names the environment variable with the name of the invitation's file, not the secret: trainings inherit the environment.
-const InviteVariable = "FBO_INVITE"
-
-// AddInvite adds the flag of commands that take part in one task.
+// AddInvite adds the flag of commands that take part in one task. Its variable has the name of the
+// invitation's file, not the secret: trainings inherit the environment.
 func AddInvite(command *cobra.Command, file *string) {
-	command.Flags().StringVar(file, "invite", "", "file with the invitation that the task's nodes have; the data directory keeps it for later starts (default $"+InviteVariable+", else the one that is kept, else the task is open)")
+	command.Flags().StringVar(file, "invite", "", "file with the invitation that the task's nodes have; the data directory keeps it for later starts (default: the one that is kept, else the task is open)")
+	FromEnvironment(command, "invite")
 }
 
-// ReadInvite reads the invitation to a task; no file, by flag or environment, means none.
+// ReadInvite reads the invitation to a task; no file means none.
 func ReadInvite(file string, t *task.Task) (*invitation.Invitation, error) {
-	from := "--invite"
-	if file == "" {
-		file, from = os.Getenv(InviteVariable), "$"+InviteVariable
-	}
+	const from = "--invite"
 	if file == "" {
 		return nil, nil
 	}

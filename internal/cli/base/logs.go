@@ -23,6 +23,7 @@ func LogHandler() slog.Handler { return ratelimitlog.New(golog.SlogHandler()) }
 func AddLogLevel(command *cobra.Command, level *string) {
 	command.Flags().StringVar(level, "log-level", "",
 		"diagnostics on standard error: debug, info, warn or error, or such as fbo=debug,error (default $GOLOG_LOG_LEVEL, else error)")
+	FromEnvironment(command, "log-level")
 }
 
 // SetLogLevel sets the levels in a text of the form of GOLOG_LOG_LEVEL: a level for all loggers, or

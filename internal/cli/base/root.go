@@ -24,7 +24,8 @@ tell.`,
 			}
 			return nil
 		},
-		RunE: func(command *cobra.Command, _ []string) error { return command.Help() },
+		PersistentPreRunE: func(command *cobra.Command, _ []string) error { return ReadEnvironment(command) },
+		RunE:              func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
 		return Usagef("%s; see `%s --help`", flagProblem(err), command.CommandPath())

@@ -6,6 +6,7 @@
 package control
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -126,13 +127,43 @@ func Within(ctx context.Context, patience time.Duration) (context.Context, conte
 
 // AskSocket reads the object of a socket's answer; ok is false if no program listens.
 func AskSocket(ctx context.Context, socket, path string, into any) (ok bool, err error) {
+	return send(ctx, socket, http.MethodGet, path, nil, into)
+}
+
+// Post sends an object to a running node and reads the object of its answer; ok is false if no node
+// listens, and then nothing was sent. The error of a node that refuses is a RefusedError.
+func Post(ctx context.Context, dir, path string, body, into any) (ok bool, err error) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return false, err
+	}
+	if ok, err = send(ctx, filepath.Join(dir, Socket), http.MethodPost, path, data, into); err != nil {
+		return false, fmt.Errorf("the running node: %w", err)
+	}
+	return ok, nil
+}
+
+// RefusedError is the answer of a node that does not carry out a request.
+type RefusedError struct {
+	Status int
+	Reason string
+}
+
+func (e *RefusedError) Error() string { return "it answers: " + e.Reason }
+
+// send sends a request, without a body if it is nil, and reads the object of the answer; ok is false
+// if no program listens.
+func send(ctx context.Context, socket, method, path string, body []byte, into any) (ok bool, err error) {
 	ctx, cancel := Within(ctx, answerPatience)
 	defer cancel()
 	client := Client(socket)
 	defer client.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node"+path, nil)
+	request, err := http.NewRequestWithContext(ctx, method, "http://node"+path, bytes.NewReader(body))
 	if err != nil {
 		return false, err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
 	}
 	response, err := client.Do(request)
 	switch {
@@ -140,18 +171,26 @@ func AskSocket(ctx context.Context, socket, path string, into any) (ok bool, err
 		return false, context.Cause(ctx)
 	case errors.Is(err, os.ErrPermission):
 		return false, fmt.Errorf("it may be asked by its own user only: %w", err)
-	case err != nil:
+	case err != nil && (body == nil || notConnected(err)):
 		return false, nil // no listener: no node runs
+	case err != nil:
+		return false, fmt.Errorf("the connection ended before its answer: %w", err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusCreated {
 		message, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
-		return false, fmt.Errorf("it answers: %s", Refusal(message))
+		return false, &RefusedError{response.StatusCode, Refusal(message)}
 	}
 	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
 		return false, fmt.Errorf("its answer: %w", err)
 	}
 	return true, nil
+}
+
+// notConnected reports whether a request failed before anything was sent.
+func notConnected(err error) bool {
+	operation, ok := errors.AsType[*net.OpError](err)
+	return ok && operation.Op == "dial"
 }
 
 // Client returns a client of the HTTP interface on a socket.

@@ -64,8 +64,8 @@ func OrMissingFile(wanted string, err error) error {
 	return err
 }
 
-// Served returns the task of a running node that an argument names; empty names the
-// only one.
+// Served returns the task of a running node that an argument names; empty names the only one. The
+// error of a task on which the node does not work wraps taskref.ErrUnknown.
 func Served(dir string, served []taskref.Ref, wanted string) (taskref.Ref, error) {
 	switch {
 	case wanted == "" && len(served) == 0:
@@ -85,7 +85,7 @@ func Served(dir string, served []taskref.Ref, wanted string) (taskref.Ref, error
 	}
 	found, err := taskref.Find(served, id)
 	if errors.Is(err, taskref.ErrUnknown) {
-		err = fmt.Errorf("the node that runs on data directory %s works on %s, and not on task %s; stop it to read about others", dir, taskref.List(served), id)
+		err = fmt.Errorf("%w: the node that runs on data directory %s works on %s, and not on task %s", taskref.ErrUnknown, dir, taskref.List(served), id)
 	}
 	if err != nil {
 		return taskref.Ref{}, OrMissingFile(wanted, usageIfAmbiguous(err))

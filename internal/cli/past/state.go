@@ -72,6 +72,9 @@ func Read(ctx context.Context, dir, wanted string) (History, error) {
 // readServed asks a running node about the task that an argument names.
 func readServed(ctx context.Context, dir string, served []taskref.Ref, wanted string) (History, error) {
 	found, err := Served(dir, served, wanted)
+	if errors.Is(err, taskref.ErrUnknown) {
+		err = fmt.Errorf("%w; stop it to read about others", err)
+	}
 	if err != nil {
 		return History{}, err
 	}

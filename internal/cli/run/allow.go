@@ -13,6 +13,7 @@ import (
 // addAllow adds the flag of commands that take connections.
 func addAllow(command *cobra.Command, file *string) {
 	command.Flags().StringVar(file, "allow", "", "file of the peer IDs, one a line, of the only nodes that may connect (default: all may)")
+	base.FromEnvironment(command, "allow")
 }
 
 // readAllow reads the list; no file means all nodes.

@@ -168,6 +168,14 @@ func (p *display) whyEnded(ctx context.Context, session *node.Session, o options
 		return err
 	case stopped != nil && o.stopGiven && stopped.RegretBound <= o.stopRegret:
 		p.PrintLine(base.Object{"event": "stop_regret_reached", "regret_bound": stopped.RegretBound, "stop_regret": stopped.StopRegret, "observations": stopped.Observations}, "%s", render.Stopped(*stopped))
+		return nil
+	}
+	done, err := outcomes(ctx, p.Task, session)
+	switch {
+	case err != nil:
+		return err
+	case o.timeGiven && !(o.evalsGiven && done >= o.evals):
+		p.PrintLine(base.Object{"event": "time_limit_reached", "seconds": o.timeLimit.Seconds()}, "--for %v ended the run; the same command begins with the whole time again", o.timeLimit)
 	case o.evalsGiven:
 		p.budgetSpent(o.evals)
 	}
@@ -179,6 +187,13 @@ func (p *display) budget(t *task.Task, evals int) {
 	if hint := base.RegistrationOf(t).BudgetHint(t, evals); hint != "" {
 		p.PrintLine(base.Object{"event": "budget_hint", "evals": evals, "message": hint}, "hint: %s", hint)
 	}
+}
+
+// outcomes returns the number of evaluations of a node that have an outcome.
+func outcomes(ctx context.Context, t *task.Task, session *node.Session) (int, error) {
+	trials, err := session.Trials(ctx)
+	s := summarise(t, trials)
+	return s.Evaluations - s.Failed, err
 }
 
 // budgetSpent explains a run without evaluations.

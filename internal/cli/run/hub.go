@@ -64,6 +64,7 @@ Ctrl-C stops it; nodes come back to it when it starts again.`,
 	flags.StringArrayVar(&o.invites, "invite", nil, "file with the invitation to a task of --keep, repeatable; the hub's directory keeps it for later starts")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
 	base.AddLogLevel(command, &o.logLevel)
+	base.FromEnvironment(command, "listen", "keep", "json")
 	return command
 }
 

@@ -55,6 +55,7 @@ Ctrl-C stops it; the same command continues.`,
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object per event")
 	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
 	base.AddLogLevel(command, &o.logLevel)
+	base.FromEnvironment(command, "json", "metrics")
 	return command
 }
 

@@ -30,6 +30,8 @@ type options struct {
 	evalsGiven       bool
 	stopRegret       float64
 	stopGiven        bool
+	timeLimit        time.Duration
+	timeGiven        bool
 	maxFailures      int
 	maxFailuresGiven bool
 	parallel         int
@@ -67,7 +69,8 @@ failed; fbo-node log shows what it printed.
 With --worker COMMAND is started once and stays. It reads one JSON line per trial,
 {"trial": 7, "parameters": {…}}, and answers with one: {"trial": 7, "value": 0.25}.
 
-Ctrl-C stops cleanly; the same command continues where it stopped.`,
+The run ends at --evals, --for or --stop-regret, whichever comes first, or with
+Ctrl-C; the same command continues where it stopped.`,
 		Example: `  fbo-node run task.yaml --evals 50 -- python train.py --lr {learning_rate}
   fbo-node run task.yaml --evals 50 --worker -- python worker.py
   fbo-node run task.yaml --peer /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo… -- ./measure`,
@@ -75,13 +78,14 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			given := command.Flags().Changed
 			o.seeded, o.evalsGiven, o.maxFailuresGiven = given("seed"), given("evals"), given("max-failures")
-			o.stopGiven = given("stop-regret")
+			o.stopGiven, o.timeGiven = given("stop-regret"), given("for")
 			return o.run(command.Context(), args[0], args[1:])
 		},
 	}
 	flags := command.Flags()
 	base.AddDataDir(command, &o.dir)
 	flags.IntVar(&o.evals, "evals", 0, "evaluations with an outcome by this node in all, earlier runs included; 0: none (default: until Ctrl-C)")
+	flags.DurationVar(&o.timeLimit, "for", 0, "start no evaluation later than this after the beginning of this run, such as 8h; running ones end as usual (default: never)")
 	flags.Float64Var(&o.stopRegret, "stop-regret", 0, "end when the best design lacks at most this of the best there is, in the objective's units, as far as this node's model knows (default: never)")
 	flags.IntVar(&o.maxFailures, "max-failures", 0, "stop after this many failed evaluations in this run (default: when the first 10 fail, later 20 in a row that were expected to complete)")
 	flags.IntVar(&o.parallel, "parallel", 1, "evaluations at the same time")
@@ -100,6 +104,7 @@ Ctrl-C stops cleanly; the same command continues where it stopped.`,
 	flags.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
 	addPage(flags, &o.page)
 	base.AddLogLevel(command, &o.logLevel)
+	base.FromEnvironment(command, "evals", "for", "max-failures", "parallel", "trial-timeout", "wait-for-peers", "keep-after", "max-observations", "json", "metrics", "web")
 	return command
 }
 
@@ -124,6 +129,8 @@ func (o options) validate() error {
 		return base.Usagef("--evals %d: accepted are 0 and more (without --evals: until Ctrl-C)", o.evals)
 	case o.stopGiven && !(o.stopRegret > 0 && !math.IsInf(o.stopRegret, 1)):
 		return base.Usagef("--stop-regret %g: accepted are numbers above 0, in the objective's units", o.stopRegret)
+	case o.timeGiven && o.timeLimit <= 0:
+		return base.Usagef("--for %v: accepted are times above 0 such as 90s, 30m or 8h", o.timeLimit)
 	case o.maxFailuresGiven && o.maxFailures < 1:
 		return base.Usagef("--max-failures %d: accepted are 1 and more", o.maxFailures)
 	case o.parallel < 1:
@@ -132,8 +139,8 @@ func (o options) validate() error {
 		return base.Usagef("--trial-timeout %v: accepted are positive times (0: never)", o.trialTimeout)
 	case o.wait < 0:
 		return base.Usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
-	case o.keepAfter && !o.evalsGiven && !o.stopGiven:
-		return base.Usagef("--keep-after needs --evals or --stop-regret, without which the evaluations do not end")
+	case o.keepAfter && !o.evalsGiven && !o.stopGiven && !o.timeGiven:
+		return base.Usagef("--keep-after needs --evals, --for or --stop-regret, without which the evaluations do not end")
 	}
 	if err := checkMaxObservations(o.maxObservations); err != nil {
 		return err
@@ -258,7 +265,7 @@ func (o options) runTrials(ctx context.Context, session *node.Session, evaluate 
 		return ctx.Err()
 	}
 	return session.RunTrials(ctx, evaluate, node.RunOptions{
-		Evals: o.evals, StopRegret: o.stopRegret, MaxFailures: o.maxFailures, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
+		Evals: o.evals, StopRegret: o.stopRegret, TimeLimit: o.timeLimit, MaxFailures: o.maxFailures, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
 	})
 }
 

@@ -79,6 +79,7 @@ It listens on control.sock in the data directory, which only its owner can reach
 	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
 	addPage(command.Flags(), &o.page)
 	base.AddLogLevel(command, &o.logLevel)
+	base.FromEnvironment(command, "http", "http-host", "origin", "tls-cert", "tls-key", "rate-limit", "lease", "wait-for-peers", "max-observations", "json", "metrics", "web")
 	return command
 }
 

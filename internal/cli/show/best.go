@@ -38,12 +38,9 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 			if asJSON {
 				format = "json"
 			}
-			write, ok := map[string]func(io.Writer, *task.Task, bestDesign) error{
+			write := map[string]func(io.Writer, *task.Task, bestDesign) error{
 				"text": writeBest, "json": writeBestJSON, "flags": writeBestFlags, "env": writeBestEnv,
 			}[format]
-			if !ok {
-				return base.Usagef("--format %q: accepted are text, json, flags and env", format)
-			}
 			dataDir, err := base.ResolveDataDir(dir)
 			if err != nil {
 				return err
@@ -66,7 +63,7 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 		},
 	}
 	base.AddDataDir(command, &dir)
-	command.Flags().StringVar(&format, "format", "text", "text, json, flags or env")
+	base.AddChoice(command, &format, "format", "text", render.DesignFormats(), "")
 	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return command
 }
@@ -101,9 +98,7 @@ func writeBest(out io.Writer, t *task.Task, best bestDesign) error {
 		fmt.Fprintln(&b, render.Recommended(*best.Recommended))
 	}
 	fmt.Fprintf(&b, "value  %s (trial %d, %s)\n", render.ExactValue(best.Trial), best.ID, best.Why)
-	for _, p := range t.Space.Parameters() {
-		fmt.Fprintf(&b, "%s  %s\n", p.Name, best.Design.Value(p.Name))
-	}
+	b.WriteString(render.DesignLines(t.Space, best.Design))
 	_, err := io.WriteString(out, b.String())
 	return err
 }
@@ -114,19 +109,11 @@ func writeBestJSON(out io.Writer, _ *task.Task, best bestDesign) error {
 }
 
 func writeBestFlags(out io.Writer, t *task.Task, best bestDesign) error {
-	var flags []string
-	for _, p := range t.Space.Parameters() {
-		flags = append(flags, "--"+p.Name+" "+base.ShellQuote(best.design().Value(p.Name).String()))
-	}
-	_, err := fmt.Fprintln(out, strings.Join(flags, " "))
+	_, err := io.WriteString(out, render.DesignFlags(t.Space, best.design()))
 	return err
 }
 
 func writeBestEnv(out io.Writer, t *task.Task, best bestDesign) error {
-	var b strings.Builder
-	for _, p := range t.Space.Parameters() {
-		fmt.Fprintf(&b, "FBO_PARAM_%s=%s\n", strings.ToUpper(p.Name), base.ShellQuote(best.design().Value(p.Name).String()))
-	}
-	_, err := io.WriteString(out, b.String())
+	_, err := io.WriteString(out, render.DesignVariables(t.Space, best.design()))
 	return err
 }

@@ -32,10 +32,7 @@ func NewHistory() *cobra.Command {
 			if asJSON {
 				format = "json"
 			}
-			write, ok := map[string]func(io.Writer, past.History) error{"table": writeTable, "csv": writeCSV, "json": writeTrials}[format]
-			if !ok {
-				return base.Usagef("--format %q: accepted are table, csv and json", format)
-			}
+			write := map[string]func(io.Writer, past.History) error{"table": writeTable, "csv": writeCSV, "json": writeTrials}[format]
 			dataDir, err := base.ResolveDataDir(dir)
 			if err != nil {
 				return err
@@ -48,7 +45,7 @@ func NewHistory() *cobra.Command {
 		},
 	}
 	base.AddDataDir(command, &dir)
-	command.Flags().StringVar(&format, "format", "table", "table, csv or json")
+	base.AddChoice(command, &format, "format", "table", []string{"table", "csv", "json"}, "")
 	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return command
 }

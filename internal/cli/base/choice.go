@@ -1,0 +1,58 @@
+package base
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// choice is the value of a flag that accepts only the listed texts.
+type choice struct {
+	value    *string
+	accepted []string
+}
+
+// String returns the value.
+func (c *choice) String() string { return *c.value }
+
+// Set returns an error for a text that is not listed.
+func (c *choice) Set(text string) error {
+	if !slices.Contains(c.accepted, text) {
+		return fmt.Errorf("accepted are %s", listOf(c.accepted, "and"))
+	}
+	*c.value = text
+	return nil
+}
+
+// Type returns the word for the value in the help.
+func (c *choice) Type() string { return "string" }
+
+// AddChoice adds a flag that accepts only the listed values. The help, the error and the completion
+// of the flag contain the same list. An empty usage is the list.
+func AddChoice(command *cobra.Command, value *string, name, otherwise string, accepted []string, usage string) {
+	*value = otherwise
+	list := listOf(accepted, "or")
+	if usage != "" {
+		list = usage + ": " + list
+	}
+	command.Flags().Var(&choice{value, accepted}, name, list)
+	completeFlag(command, name, cobra.FixedCompletions(accepted, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// listOf lists words, with a conjunction before the last one.
+func listOf(words []string, conjunction string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
+}
+
+// completeFlag registers the completion of the values of a flag that the command has.
+func completeFlag(command *cobra.Command, name string, complete cobra.CompletionFunc) {
+	if err := command.RegisterFlagCompletionFunc(name, complete); err != nil {
+		panic(err) // the flag is missing, or has a completion already
+	}
+}

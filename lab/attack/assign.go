@@ -2,7 +2,7 @@ package attack
 
 import "math"
 
-// distance is the largest difference of any coordinate.
+// distance returns the largest difference in any coordinate.
 func distance(a, b []float64) float64 {
 	most := 0.0
 	for i := range a {
@@ -11,14 +11,13 @@ func distance(a, b []float64) float64 {
 	return most
 }
 
-// assign returns for each input the guess that is its own, such that the sum of the
-// distances is least (the Hungarian method with potentials, as in Burkard, Dell'Amico and
-// Martello, Assignment Problems, 2009, section 4.2). There are at least as many guesses as
-// inputs.
+// assign returns the guess that is assigned to each input, so that the sum of distances is smallest
+// (the Hungarian method with potentials, as in Burkard, Dell'Amico and Martello, Assignment
+// Problems, 2009, section 4.2). There must be at least as many guesses as inputs.
 func assign(inputs, guesses [][]float64) []int {
 	n, m := len(inputs), len(guesses)
 	u, v := make([]float64, n+1), make([]float64, m+1)
-	match := make([]int, m+1) // the input of each guess, from 1; 0: none
+	match := make([]int, m+1) // input of each guess, counted from 1; 0 means none
 	for i := 1; i <= n; i++ {
 		match[0] = i
 		way, least, used := make([]int, m+1), make([]float64, m+1), make([]bool, m+1)

@@ -9,46 +9,46 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Attack is a way of reading shares.
+// Attack is a method to estimate a node's observations from its shares.
 type Attack struct {
 	Name  string   // a phrase for people, such as "inversion of all shares"
-	Kinds []string // of shares that it reads; it is for tasks whose nodes send one of them
-	Scene Scene    // what the attacker does to hear them
+	Kinds []string // kinds of shares that it uses; it applies to tasks whose nodes send one of them
+	Scene Scene    // how the attacker gets the shares
 
-	// Applies, when not nil, reports whether the attack is useful on a task whose nodes send such
+	// Applies, if not nil, reports whether the attack is useful on a task whose nodes send such
 	// shares.
 	Applies func(t *task.Task) bool
 
-	// Most is the number of observations beyond which it would take too long; 0: none.
+	// Most is the largest number of observations for which the attack is fast enough; 0 means any.
 	Most int
 
-	// Guess returns what the attacker takes the inputs and values for. Fewer than there are
-	// get others beside them, around the best of them or anywhere. It depends on its arguments alone. Its error is that
-	// of ctx, or one that ends the run.
+	// Guess returns the estimated inputs and values. If it returns fewer guesses than there are
+	// inputs, the scoring adds some, around the best guess or anywhere. The result depends only on
+	// the arguments. The error is that of ctx, or one that ends the run.
 	Guess func(ctx context.Context, seen *Seen, rng *rand.Rand) (Guess, error)
 }
 
-// Scene is a way in which an attacker receives shares.
+// Scene is the way in which an attacker receives shares.
 type Scene string
 
 // Scenes.
 const (
-	Listen   Scene = "listen"   // takes part as any other node does
-	Steer    Scene = "steer"    // all other nodes are the attacker's, and share what leads the node
-	Restarts Scene = "restarts" // the node starts five times anew with the same data, each time without its journal
-	Renamed  Scene = "renamed"  // the node runs five tasks that differ in name, with the same data
+	Listen   Scene = "listen"   // takes part like any other node
+	Steer    Scene = "steer"    // controls all other nodes, whose shares lead the attacked node to chosen designs
+	Restarts Scene = "restarts" // the node starts five times with the same data, each time without its journal
+	Renamed  Scene = "renamed"  // the node runs five tasks that differ only in name, with the same data
 )
 
-// Seen is what an attacker knows.
+// Seen holds the data that an attacker has.
 type Seen struct {
 	Task         *task.Task
-	Observations int          // that the node has
-	Disclosures  []Disclosure // more than one after restarts and with other names
-	Deviation    float64      // of the noise that a promise of privacy puts on each weight; 0: none is promised
-	Planted      [][]float64  // where the attacker has wanted the node to evaluate, in order
+	Observations int          // number of observations of the node
+	Disclosures  []Disclosure // more than one in the scenes Restarts and Renamed
+	Deviation    float64      // standard deviation of the privacy noise on each weight; 0 means none
+	Planted      [][]float64  // designs to which the attacker led the node, in order
 }
 
-// Disclosure is what a node has shared in one life.
+// Disclosure holds the shares of a node between one start and the next.
 type Disclosure struct {
 	Task   *task.Task
 	Shares []Share // in order
@@ -62,28 +62,28 @@ type Share struct {
 	Value        any // decoded: a type of package protocol
 }
 
-// Guess is what an attacker takes the truth for.
+// Guess is an attacker's estimate of the truth.
 type Guess struct {
-	X    [][]float64 // encoded designs, most certain first
-	Y    []float64   // of each, in the objective's units with larger being better; nil: no guess
-	Best []float64   // the best of the designs; nil: the one of largest Y, or without the believed optimum
-	Note string      // what else was seen, a phrase; often empty
+	X    [][]float64 // encoded designs, the most certain first
+	Y    []float64   // value of each design in the objective's units, larger is better; nil means no guess
+	Best []float64   // the best design; nil means the design with the largest Y, or without Y the estimated optimum
+	Note string      // other findings, as a phrase; often empty
 }
 
-// Truth is what the attacker would know.
+// Truth holds the data that the attacker wants to know.
 type Truth struct {
 	X                [][]float64
 	Y                []float64 // larger is better
-	EstimatedOptimum []float64 // where the node believes the optimum to be
-	Noise            float64   // variance of its process's noise, in standardised units
+	EstimatedOptimum []float64 // the node's own estimate of the optimum
+	Noise            float64   // variance of the noise in the node's process, in standardised units
 }
 
-// Attacks lists all.
+// Attacks returns all attacks.
 func Attacks() []Attack {
 	return slices.Concat(meanAttacks(), sampleAttacks(), designAttacks(), coarseAttacks(), replayAttacks(), steerAttacks())
 }
 
-// decode returns the payload of a share by its kind; nil for kinds without an attack.
+// decode decodes the payload of a share by its kind. value is nil for kinds without an attack.
 func decode(t *task.Task, kind string, payload []byte) (value any, observations int, err error) {
 	switch kind {
 	case protocol.MeanKind:
@@ -108,10 +108,11 @@ func decode(t *task.Task, kind string, payload []byte) (value any, observations 
 	return nil, 0, nil
 }
 
-// candidateRounds bounds the rounds of a candidate, which the exchange has checked.
+// candidateRounds is a limit on the rounds of a candidate that never applies; the exchange has
+// checked them.
 const candidateRounds = 1 << 30
 
-// valuesOf lists the values of one type, in order.
+// valuesOf returns the values of one type, in order.
 func valuesOf[T any](disclosure Disclosure) (all []T) {
 	for _, share := range disclosure.Shares {
 		if value, ok := share.Value.(T); ok {
@@ -121,7 +122,8 @@ func valuesOf[T any](disclosure Disclosure) (all []T) {
 	return all
 }
 
-// until returns the part that was seen when the node had at most this number of observations.
+// until returns the part of s that was visible while the node had at most this number of
+// observations.
 func (s *Seen) until(observations int) *Seen {
 	cut := &Seen{Task: s.Task, Observations: observations, Deviation: s.Deviation, Planted: s.Planted}
 	for _, disclosure := range s.Disclosures {

@@ -12,18 +12,19 @@ import (
 	"github.com/fbo-node/fbo/internal/acquisition"
 )
 
-// Ways in which the baseline guesses: this part of the designs lies around the believed optimum,
-// with this deviation, and the others are spread as starting designs are. Each score takes the best
-// method, so that the baseline is as good as one that knows the best method for the task.
+// Parameters of the baseline's guesses: a part of the designs lies around the estimated optimum
+// with this standard deviation, and the others are spread like starting designs. Each score takes
+// the best combination, so the baseline is as good as an attacker that knows the best combination
+// for the task.
 var (
 	baselineParts   = []float64{0, 0.25, 0.5, 0.75, 1}
 	baselineSpreads = []float64{0.02, 0.05, 0.1, 0.2}
 )
 
-const baselineDraws = 10 // of each way, which are averaged
+const baselineDraws = 10 // for each combination; the scores are averaged
 
-// baseline is the score of an attacker that knows the number of designs, how starting designs are
-// drawn, and the estimated optimum exactly.
+// baseline returns the score of an attacker that knows the number of designs, how starting designs
+// are drawn, and the exact estimated optimum.
 func baseline(t *task.Task, truth Truth, rng *rand.Rand) Score {
 	best := Score{Distance: 1}
 	for _, part := range baselineParts {
@@ -40,7 +41,7 @@ func baseline(t *task.Task, truth Truth, rng *rand.Rand) Score {
 	return best
 }
 
-// spreadOut returns n designs, a part of them around one, which is the first of them.
+// spreadOut returns n designs. A part of them lies around one design, which is the first.
 func spreadOut(t *task.Task, around []float64, n int, part, spread float64, rng *rand.Rand) [][]float64 {
 	var all [][]float64
 	if around != nil {

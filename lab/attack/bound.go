@@ -11,30 +11,30 @@ import (
 	"github.com/fbo-node/fbo/protocol"
 )
 
-// unknown is the variance of a coordinate of which nothing is known but that it lies in the
-// unit interval.
+// unknown is the variance of a coordinate that is known only to lie in the unit interval.
 const unknown = 1.0 / 12
 
-// roundingPart is the deviation of a float32's rounding error, in parts of the number; and
-// minRounding that of numbers near 0.
+// roundingPart is the standard deviation of a float32's rounding error, as a fraction of the
+// number. minRounding is that of numbers near 0.
 const (
 	roundingPart = 1.0 / (1 << 25)
 	minRounding  = 1e-10
 )
 
-// bound is the score of an attacker that knows the approximate truth, with the deviations that
-// inputs and values have given the shares: an input counts as found if none of its coordinates has
-// a deviation above Near. ok is false where shares are not a known function with normal noise.
+// bound returns the score of an attacker that already knows the approximate truth. It uses the
+// standard deviations of inputs and values given the shares. An input counts as found if none of
+// its coordinates has a standard deviation above Near. ok is false if shares are not a known
+// function with normal noise.
 func bound(ctx context.Context, seen *Seen, truth Truth) (s Score, ok bool, err error) {
 	n, dim := len(truth.X), seen.Task.Space.Dim()
-	x, y := make([][]float64, n), make([]float64, n) // deviations; of values in the objective's units
+	x, y := make([][]float64, n), make([]float64, n) // standard deviations; those of values are in the objective's units
 	for i := range x {
 		x[i], y[i] = slices.Repeat([]float64{math.Sqrt(unknown)}, dim), deviation(truth.Y)
 	}
 	if shares := valuesOf[protocol.Mean](seen.Disclosures[0]); len(shares) > 0 && shares[len(shares)-1].Observations == n {
 		err = boundOfMean(ctx, seen, truth, shares[len(shares)-1], x, y)
 	} else if m, known, failed := samplesMean(seen); seen.Deviation > 0 && known && failed == nil {
-		// The distribution of a sample adds to the noise, of which it is a small part.
+		// The randomness of a sample adds to the noise, of which it is a small part.
 		m.level, m.scale = mean(truth.Y), max(deviation(truth.Y), math.SmallestNonzeroFloat64)
 		err = m.bound(truth, x, y)
 	} else {
@@ -65,8 +65,8 @@ func deviation(y []float64) float64 {
 	return math.Sqrt(square)
 }
 
-// boundOfMean fills the deviations that the newest exact mean leaves. The noise of the
-// author's process is unknown too.
+// boundOfMean fills x and y with the standard deviations given the newest exact mean. The noise of
+// the author's process is unknown too.
 func boundOfMean(ctx context.Context, seen *Seen, truth Truth, m protocol.Mean, x [][]float64, y []float64) error {
 	r, err := newReader(seen.Task)
 	if err != nil {
@@ -111,7 +111,7 @@ func boundOfMean(ctx context.Context, seen *Seen, truth Truth, m protocol.Mean, 
 	information := mat.NewSymDense(len(u), nil)
 	information.SymOuterK(1, jacobian.T())
 	for k := range u {
-		prior := 1.0 // of outputs, and of the logarithm of the noise
+		prior := 1.0 // variance of outputs, and of the logarithm of the noise
 		if k < n*dim {
 			prior = 1 / unknown
 		}
@@ -125,7 +125,8 @@ func boundOfMean(ctx context.Context, seen *Seen, truth Truth, m protocol.Mean, 
 	return nil
 }
 
-// bound fills the deviations of the first observations, which the noisy mean is of.
+// bound fills x and y with the standard deviations of the observations that the noisy mean
+// contains.
 func (m noisyMean) bound(truth Truth, x [][]float64, y []float64) error {
 	n, dim := m.count, len(truth.X[0])
 	z := make([]float64, n)
@@ -148,7 +149,7 @@ func (m noisyMean) bound(truth Truth, x [][]float64, y []float64) error {
 		phi := phiOf(u)
 		var alpha, w mat.VecDense
 		if factor, ok := covariance(phi); ok {
-			_ = factor.SolveVecTo(&alpha, mat.NewVecDense(n, u[n*dim:])) // near singular is near enough
+			_ = factor.SolveVecTo(&alpha, mat.NewVecDense(n, u[n*dim:])) // an error means near singularity, which does not matter
 		}
 		w.MulVec(phi.T(), &alpha)
 		return w.RawVector().Data
@@ -177,8 +178,8 @@ func (m noisyMean) bound(truth Truth, x [][]float64, y []float64) error {
 	return nil
 }
 
-// rootsOfInverse returns the roots of the diagonal of the inverse, scaled first, since
-// what is known of some numbers is known by orders of magnitude better than of others.
+// rootsOfInverse returns the square roots of the diagonal of the inverse. It scales the matrix
+// first, because some numbers are known more precisely than others by orders of magnitude.
 func rootsOfInverse(information *mat.SymDense) []float64 {
 	n := information.SymmetricDim()
 	scale := make([]float64, n)
@@ -195,9 +196,9 @@ func rootsOfInverse(information *mat.SymDense) []float64 {
 	var factor mat.Cholesky
 	var inverse mat.SymDense
 	if factor.Factorize(scaled) {
-		_ = factor.InverseTo(&inverse) // of condition 1e13 at most
+		_ = factor.InverseTo(&inverse) // the condition is 1e13 at most
 	} else {
-		inverse = *scaled // which happens to rounding only
+		inverse = *scaled // only because of rounding errors
 	}
 	roots := make([]float64, n)
 	for k := range roots {

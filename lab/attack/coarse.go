@@ -10,15 +10,16 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// isCoarse reports whether the nodes of a task share designs by a secret grid.
+// isCoarse reports whether the nodes of a task share cells of a secret grid in place of designs.
 func isCoarse(t *task.Task) bool {
 	registration, err := all.Strategies().Of(t)
 	return err == nil && registration.Disclosure(t).Coarse
 }
 
-// coarseAttacks sharpen places of which each number is the middle of its cell in a grid that only
-// the node knows, or the side of the unit cube nearest to that. An attacker with one middle inside
-// of the cube knows the grid.
+// coarseAttacks returns attacks on coarse shares. Each number of such a share is the middle of its
+// cell in a grid that only the node knows; if the middle is outside the unit cube, it is the
+// nearest side. An attacker that has one middle inside the cube knows the grid. The attacks combine
+// several shares to locate the optimum better.
 func coarseAttacks() []Attack {
 	attack := func(name string, scene Scene, guess func(seen *Seen) [][]float64) Attack {
 		return Attack{Name: name, Kinds: designKinds(), Scene: scene, Applies: isCoarse,
@@ -45,13 +46,13 @@ func coarseAttacks() []Attack {
 	}
 }
 
-// cellOf returns the interval within the unit interval where a number lies of which this
-// was shared, for cells of this width.
+// cellOf returns the part of the unit interval in which a number lies, given the shared number and
+// the width of cells.
 func cellOf(shared, width float64) (low, high float64) {
 	return max(shared-width/2, 0), min(shared+width/2, 1)
 }
 
-// widthsOf returns the widths of cells by coordinate; of a choice, 0.
+// widthsOf returns the width of cells for each coordinate; 0 for the coordinates of a categorical.
 func widthsOf(space *task.Space) (widths []float64) {
 	of := coarsen.Widths(space)
 	for _, block := range space.Blocks() {
@@ -64,9 +65,10 @@ func widthsOf(space *task.Space) (widths []float64) {
 	return widths
 }
 
-// middles returns the middle of the intersection of the last shared cells of all disclosures, or
-// with sides the nearest side of the cube where it reaches one. Where they have nothing in common,
-// as when nodes believe another place each time, it is their mean.
+// middles returns the middle of the intersection of the last shared cells of all disclosures. With
+// sides it returns the nearest side of the cube if the intersection reaches one. If the cells have
+// no intersection, for example because the node estimates another optimum each time, it returns
+// their mean.
 func middles(seen *Seen, sides bool) [][]float64 {
 	var middle []float64
 	widths := widthsOf(seen.Task.Space)
@@ -96,8 +98,8 @@ func middles(seen *Seen, sides bool) [][]float64 {
 	return [][]float64{middle}
 }
 
-// meanLocation returns the mean of the last locations: an estimated optimum on the border of two
-// cells is shared as one cell and the other in turn.
+// meanLocation returns the mean of the last shared locations. A node whose estimated optimum is on
+// the border of two cells shares one cell and the other in turn.
 func meanLocation(seen *Seen, most int) [][]float64 {
 	places := disclosedIn(seen.Disclosures[0])
 	places = places[max(len(places)-most, 0):]
@@ -113,7 +115,7 @@ func meanLocation(seen *Seen, most int) [][]float64 {
 	return [][]float64{sum}
 }
 
-// disclosedIn lists the first place of each share that has one.
+// disclosedIn returns the first location of each share that has one.
 func disclosedIn(disclosure Disclosure) (places [][]float64) {
 	for _, share := range disclosure.Shares {
 		if of := placesOf(disclosure.Task, share.Value); len(of) > 0 {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-const difference = 1e-6 // of a coordinate, for derivatives
+const difference = 1e-6 // step in one coordinate for numerical derivatives
 
 func squared(v []float64) float64 {
 	square := 0.0
@@ -25,8 +25,8 @@ func minus(a, b []float64) []float64 {
 	return d
 }
 
-// derivatives returns the matrix of those of f at u by differences, one column for each of
-// u.
+// derivatives returns the Jacobian matrix of f at u by finite differences, with one column for each
+// element of u. now is f(u).
 func derivatives(f func([]float64) []float64, u, now []float64) *mat.Dense {
 	jacobian := mat.NewDense(len(now), len(u), nil)
 	for k := range u {
@@ -39,8 +39,8 @@ func derivatives(f func([]float64) []float64, u, now []float64) *mat.Dense {
 	return jacobian
 }
 
-// leastSquares minimises the sum of the squares of f from u by the method of Levenberg and
-// Marquardt, in at most steps steps; it stops when the sum is below enough.
+// leastSquares minimises the sum of the squares of f, starting from u, by the Levenberg–Marquardt
+// method. It takes at most `steps` steps, and stops if the sum is below `enough`.
 func leastSquares(ctx context.Context, f func([]float64) []float64, u []float64, steps int, enough float64) (at []float64, least float64) {
 	damping, now := 1e-3, f(u)
 	least = squared(now)

@@ -13,8 +13,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Exact means are known functions of their author's observations: the attacker solves for the
-// designs from the variance reductions, and then for the values from the mean.
+// meanAttacks returns attacks on exact means, which are known functions of their author's
+// observations. The attacker solves for the designs, given the variance reductions, and then for
+// the values, given the mean.
 func meanAttacks() []Attack {
 	kinds := []string{protocol.MeanKind}
 	return []Attack{
@@ -52,7 +53,7 @@ type reader struct {
 	model    surrogate.Model
 	features *rff.Map
 	x        [][]float64
-	noise    float64 // of the author's process; its logarithm
+	noise    float64 // logarithm of the noise of the author's process
 }
 
 func newReader(t *task.Task) (*reader, error) {
@@ -65,19 +66,19 @@ func newReader(t *task.Task) (*reader, error) {
 }
 
 const (
-	// solved is the misfit below which a share is explained; what travels as float32
-	// cannot agree much better.
+	// solved is the misfit below which a share counts as explained. The numbers are sent as float32
+	// and cannot agree much better.
 	solved      = 1e-10
-	guesses     = 16 // of the designs that are new in a share
-	newSteps    = 30 // of the solution for these alone
-	allSteps    = 10 // of that for all designs
-	placesToTry = 8  // of each kind, for each new design
-	maxToMove   = 90 // numbers that are solved for at once, after a share that could not be explained
+	guesses     = 16 // starting guesses for the designs that are new in a share
+	newSteps    = 30 // steps of the solution for the new designs alone
+	allSteps    = 10 // steps of the solution for all designs
+	placesToTry = 8  // locations of each kind tried for each new design
+	maxToMove   = 90 // numbers to solve for at once, after a share that could not be explained
 )
 
-// read takes in a share of as many observations, of which the first are known from
-// earlier ones. The attacker sees when it has found what the share was made from, and until
-// then guesses anew.
+// read solves for the observations of a share. The first of them are known from earlier shares. The
+// misfit shows whether it has found the observations behind the share; until then it tries other
+// starting guesses.
 func (r *reader) read(ctx context.Context, m protocol.Mean, rng *rand.Rand) error {
 	fresh := m.Observations - len(r.x)
 	if fresh <= 0 {
@@ -113,7 +114,7 @@ func (r *reader) read(ctx context.Context, m protocol.Mean, rng *rand.Rand) erro
 	r.x, r.noise = append(known, rows(best, dim)...), best[len(best)-1]
 	if all := append(slices.Concat(r.x...), r.noise); least > solved && len(all) <= maxToMove {
 		misfit := func(u []float64) []float64 {
-			v, _ := r.misfit(m, rows(u, dim), u[len(u)-1]) // the start has no error, and so have no others
+			v, _ := r.misfit(m, rows(u, dim), u[len(u)-1]) // unexpected: the start has given no error, so other points give none
 			return v
 		}
 		u, _ := leastSquares(ctx, misfit, all, allSteps, solved)
@@ -123,8 +124,8 @@ func (r *reader) read(ctx context.Context, m protocol.Mean, rng *rand.Rand) erro
 	return ctx.Err()
 }
 
-// fold moves what is outside of the unit cube into it, by reflection at its sides. Many designs
-// lie on these, and a search that stops there would not find them.
+// fold reflects coordinates outside the unit cube into it. Many designs lie on the sides of the
+// cube, and a search that stopped at the sides would not find them.
 func fold(x [][]float64) {
 	for _, point := range x {
 		for k, v := range point {
@@ -134,7 +135,7 @@ func fold(x [][]float64) {
 	}
 }
 
-// rows cuts numbers into designs; what is left at the end is none.
+// rows divides numbers into designs. It ignores a remainder at the end.
 func rows(u []float64, dim int) (x [][]float64) {
 	for i := 0; i+dim <= len(u); i += dim {
 		x = append(x, slices.Clone(u[i:i+dim]))
@@ -142,13 +143,13 @@ func rows(u []float64, dim int) (x [][]float64) {
 	return x
 }
 
-// starts of the noise beside the last one, in its logarithm: hyperparameters are learned
-// anew now and then.
+// noiseMoves are added to the logarithm of the last noise for the starting guesses, because the
+// author learns its hyperparameters again from time to time.
 var noiseMoves = []float64{0, -2, 2, -4}
 
-// start adds to the designs that are known new ones, one after the other: of places where the
-// share knows most more than follows from those, and of random ones, that with which it is
-// explained best, or in later trials next best.
+// start adds new designs to the known ones, one after the other. Candidates are random locations,
+// and locations where the share's variance reduction exceeds most what the known designs explain.
+// It takes the candidate with which the share is explained best, or in later trials next best.
 func (r *reader) start(m protocol.Mean, known [][]float64, fresh, trial int, rng *rand.Rand) ([]float64, error) {
 	noise := r.noise + noiseMoves[trial%len(noiseMoves)]
 	x, u := slices.Clone(known), []float64(nil)
@@ -174,7 +175,7 @@ func (r *reader) start(m protocol.Mean, known [][]float64, fresh, trial int, rng
 			}
 			misfits[i] = squared(v)
 		}
-		for range trial / len(noiseMoves) { // the best have been tried
+		for range trial / len(noiseMoves) { // the better candidates were used in earlier trials
 			misfits[slices.Index(misfits, slices.Min(misfits))] = math.Inf(1)
 		}
 		best := places[slices.Index(misfits, slices.Min(misfits))]
@@ -187,7 +188,7 @@ func (r *reader) condition(m protocol.Mean, x [][]float64, y []float64, logNoise
 	if y == nil {
 		y = make([]float64, len(x))
 		for i := range y {
-			y[i] = float64(i) // what is known where does not depend on values
+			y[i] = float64(i) // any values: the variance reduction does not depend on them
 		}
 	}
 	h := surrogate.Hyperparameters{Lengthscales: m.Lengthscales, Noise: math.Exp(min(max(logNoise, -20), 2))}
@@ -198,8 +199,8 @@ func (r *reader) condition(m protocol.Mean, x [][]float64, y []float64, logNoise
 	return posterior, nil
 }
 
-// misfit returns the difference between the variance reductions (Explained), given these designs
-// and this noise, and those of the share.
+// misfit returns the difference between the variance reductions (Explained) given these designs and
+// this noise, and those of the share.
 func (r *reader) misfit(m protocol.Mean, x [][]float64, logNoise float64) ([]float64, error) {
 	fold(x)
 	posterior, err := r.condition(m, x, nil, logNoise)
@@ -210,13 +211,13 @@ func (r *reader) misfit(m protocol.Mean, x [][]float64, logNoise float64) ([]flo
 	return append(minus(known, m.ExplainedWeights), 10*(average-m.Explained)), nil
 }
 
-// values are what the author must have measured at the designs to share this mean, level and
-// scale.
+// values returns the values that the author must have measured at the designs, given the mean,
+// level and scale of the share.
 func (r *reader) values(ctx context.Context, m protocol.Mean) ([]float64, error) {
 	says := r.features.Function(m.Values)
 	y := make([]float64, len(r.x))
 	for i, x := range r.x {
-		y[i] = says.Value(x) // in the units of the share, of which values of order one remain
+		y[i] = says.Value(x) // in standardised units, so that values are of order one
 	}
 	var failed error
 	misfit := func(y []float64) []float64 {
@@ -242,7 +243,8 @@ func (r *reader) values(ctx context.Context, m protocol.Mean) ([]float64, error)
 	return y, failed
 }
 
-// meanDifferences takes designs to be where a share knows most more than the one before.
+// meanDifferences guesses the designs at which the variance reduction of a share exceeds that of
+// the share before most.
 func meanDifferences(_ context.Context, seen *Seen, rng *rand.Rand) (Guess, error) {
 	shares := valuesOf[protocol.Mean](seen.Disclosures[0])
 	if len(shares) == 0 {
@@ -270,11 +272,11 @@ func meanDifferences(_ context.Context, seen *Seen, rng *rand.Rand) (Guess, erro
 const (
 	peakCandidates = 2000
 	peakClimb      = 120
-	apart          = 0.1 // of peaks of functions as smooth as the task's kernel, at least
+	apart          = 0.1 // smallest distance of peaks, for functions as smooth as the task's kernel
 )
 
-// peaks returns about the count highest local maxima of f, or fewer if it does not find as many at
-// this distance.
+// peaks returns about the count highest local maxima of f. It returns fewer if it does not find as
+// many with this distance from each other.
 func peaks(t *task.Task, f func([]float64) float64, count int, apart float64, rng *rand.Rand) [][]float64 {
 	type candidate struct {
 		x     []float64
@@ -310,7 +312,7 @@ func peaks(t *task.Task, f func([]float64) float64, count int, apart float64, rn
 	return found
 }
 
-// climb improves x by random steps, which become longer with success and shorter without.
+// climb improves x by random steps, which become longer after a success and shorter otherwise.
 func climb(t *task.Task, f func([]float64) float64, x []float64, step float64, tries int, rng *rand.Rand) []float64 {
 	x = slices.Clone(x)
 	value := f(x)

@@ -13,9 +13,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// noisyMean is a mean with noise over the shared features: of the Bayesian linear model, with this
-// number of observations, this variance of their errors, and normal noise of this deviation on each
-// weight.
+// noisyMean is a posterior mean over the shared features with noise. It is the mean of the Bayesian
+// linear model given `count` observations, whose errors have the variance `error`. Each weight has
+// normal noise with the standard deviation `deviation`.
 type noisyMean struct {
 	task      *task.Task
 	features  *rff.Map
@@ -27,7 +27,7 @@ type noisyMean struct {
 	level, scale float64
 }
 
-// phi are the features of the inputs, a row for each.
+// phi returns the features of the inputs, one row each.
 func (m noisyMean) phi(x [][]float64) *mat.Dense {
 	phi := mat.NewDense(len(x), len(m.weights), nil)
 	for i := range x {
@@ -36,9 +36,9 @@ func (m noisyMean) phi(x [][]float64) *mat.Dense {
 	return phi
 }
 
-// evidence is how probable the inputs are given the noisy weights alone, in logarithms
-// and up to a constant. With C = K + error·I the weights are normal with covariance
-// ΦᵀC⁻¹Φ + s²I, whose inverse and determinant are those of s²C + K.
+// evidence returns the log probability of the noisy weights given the inputs alone, up to a
+// constant. With C = K + error·I and noise of standard deviation s, the weights are normal with
+// covariance ΦᵀC⁻¹Φ + s²I. Its inverse and determinant follow from those of s²C + K.
 func (m noisyMean) evidence(x [][]float64) float64 {
 	value, _, ok := m.solve(x)
 	if !ok {
@@ -47,15 +47,15 @@ func (m noisyMean) evidence(x [][]float64) float64 {
 	return value
 }
 
-// fitted is the mean that is most probable with some inputs.
+// fitted is the most probable mean for some inputs.
 type fitted struct {
 	phi     *mat.Dense
 	alpha   mat.VecDense // the mean is Φᵀα
 	root    mat.Cholesky // of C
-	outputs []float64    // to be expected at the inputs, Cα
+	outputs []float64    // expected outputs at the inputs, Cα
 }
 
-// solve also returns the mean that is most probable.
+// solve returns the evidence and the most probable mean.
 func (m noisyMean) solve(x [][]float64) (evidence float64, f fitted, ok bool) {
 	n := len(x)
 	f.phi = m.phi(x)
@@ -86,8 +86,8 @@ func (m noisyMean) solve(x [][]float64) (evidence float64, f fitted, ok bool) {
 	return evidence, f, true
 }
 
-// polish moves all inputs at once, by the method of Levenberg and Marquardt on what the
-// most probable mean leaves, and returns them if that makes them more probable.
+// polish moves all inputs at once by the Levenberg–Marquardt method, applied to the residuals of
+// the most probable mean. It returns the new inputs if they are more probable.
 func (m noisyMean) polish(ctx context.Context, x [][]float64) [][]float64 {
 	dim := m.task.Space.Dim()
 	misfit := func(u []float64) []float64 {
@@ -122,15 +122,15 @@ func (m noisyMean) polish(ctx context.Context, x [][]float64) [][]float64 {
 
 const (
 	evidenceStarts = 12
-	mildNoise      = 0.3 // at which the search begins if there is less; then it falls by thirds
-	greedyTries    = 40  // designs tried for each input in a start
-	sweeps         = 3   // over all inputs, each moved by itself
+	mildNoise      = 0.3 // smallest noise with which the search begins; it then falls by thirds to the true noise
+	greedyTries    = 40  // designs tried for each input of a starting guess
+	sweeps         = 3   // sweeps over all inputs, each of which is moved alone
 	sweepTries     = 40
 	polishSteps    = 12
 )
 
-// likeliest returns the inputs of largest evidence that a search finds, of several starts,
-// and the values to be expected there.
+// likeliest returns the inputs with the largest evidence, found by a search from several starts,
+// and the expected values at these inputs.
 func (m noisyMean) likeliest(ctx context.Context, rng *rand.Rand) (x [][]float64, y []float64, err error) {
 	best := math.Inf(-1)
 	for range evidenceStarts {
@@ -184,7 +184,7 @@ func (m noisyMean) improve(ctx context.Context, x [][]float64, rng *rand.Rand) {
 	}
 }
 
-// values are those to be expected at the inputs.
+// values returns the expected values at the inputs.
 func (m noisyMean) values(x [][]float64) []float64 {
 	y := make([]float64, len(x))
 	_, f, _ := m.solve(x)

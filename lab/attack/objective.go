@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	unlike       = 0.2 // the part of each member's function that is its own
+	unlike       = 0.2 // fraction of each member's function that is its own
 	objectiveSum = 1000
-	// kept is the level above which a drawn function keeps a constraint: three quarters of
-	// the space on average.
+	// kept is the level above which a drawn function satisfies a constraint; that is so for three
+	// quarters of the space on average.
 	kept = -0.67
 )
 
-// objectives are samples of a Gaussian process over the task's encoded space, similar among
-// members, as in family gp: variance 1, lengthscale 0.2·√d.
+// objectives holds the members' objectives: samples of a Gaussian process over the task's encoded
+// space that are similar among members, as in the family gp, with variance 1 and lengthscale
+// 0.2·√d.
 type objectives struct {
 	task      *task.Task
 	seed      random.Seed
 	functions []*rff.Function
-	limits    [members][]*rff.Function // of each member, one for each constraint
+	limits    [members][]*rff.Function // for each member, one function for each constraint
 }
 
 func newObjectives(t *task.Task, seed random.Seed) (*objectives, error) {
@@ -58,7 +59,8 @@ func newObjectives(t *task.Task, seed random.Seed) (*objectives, error) {
 	return o, nil
 }
 
-// member evaluates function k, with noise of this deviation.
+// member returns the simulated member with function k and evaluation noise of this standard
+// deviation.
 func (o *objectives) member(k int, noise float64) sim.Member {
 	sign, space := o.task.Goal.Sign(), o.task.Space
 	m := sim.Member{Objective: func(d task.Design, trial uint64) float64 {
@@ -80,7 +82,7 @@ func (o *objectives) member(k int, noise float64) sim.Member {
 	return m
 }
 
-// reading keeps a constraint where the function is above kept.
+// reading returns a reading that satisfies the constraint if value is above kept.
 func reading(c task.Constraint, value float64) task.Reading {
 	margin := value - kept
 	switch {

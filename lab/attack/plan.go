@@ -15,45 +15,45 @@ import (
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
-// MaxObservations is how many observations a plan may ask for.
+// MaxObservations is the largest number of observations in a plan.
 const MaxObservations = 200
 
-// Plan defines the tasks and shares that are attacked.
+// Plan defines which tasks and shares are attacked.
 type Plan struct {
-	Task         *task.Task // one of strategy/all, without a roster
-	Observations []int      // that the node has when it is attacked, each 3 to MaxObservations
-	Repeats      int        // federations, at least 1
+	Task         *task.Task // with a strategy of package strategy/all, without a roster
+	Observations []int      // numbers of observations of the node at the time of the attack, each 3 to MaxObservations
+	Repeats      int        // number of federations, at least 1
 	Seed         uint64
-	Noises       []float64 // deviations of the noise of an evaluation, where that of the objective is about 1
+	Noises       []float64 // standard deviations of an evaluation's noise; that of the objective is about 1
 
-	// Only, when not empty, is what the names of the attacks contain that are made.
+	// Filter selects the attacks whose names contain this text; empty means all.
 	Filter string
 
-	// Done, when not nil, is called after each federation that has been attacked.
+	// Done, if not nil, is called after the attacks on each federation.
 	Done func(noise float64, repeat int)
 }
 
-// Line is what one attack finds in one setting, on average over federations.
+// Line is the result of one attack in one setting, averaged over federations.
 type Line struct {
 	Noise        float64  `json:"noise"`
 	Observations int      `json:"observations"`
 	Attack       string   `json:"attack"`
-	Bound        bool     `json:"bound"` // the deviations at the truth, and no attack
+	Bound        bool     `json:"bound"` // whether the line is the bound and not an attack
 	Found        Score    `json:"found"`
 	Baseline     Score    `json:"baseline"`
 	Notes        []string `json:"notes,omitempty"`
 }
 
-// Report is what all attacks find.
+// Report holds the results of all attacks.
 type Report struct {
 	Task    string   `json:"task"`
 	Repeats int      `json:"repeats"`
 	Seed    uint64   `json:"seed"`
-	Kinds   []string `json:"kinds"` // of the shares that were received; none: nothing is shared
+	Kinds   []string `json:"kinds"` // kinds of the received shares; empty if nothing is shared
 	Lines   []Line   `json:"lines"`
 }
 
-// Check returns what is wrong with a plan.
+// Check returns an error that describes what is wrong with a plan.
 func (p Plan) Check() error {
 	if p.Task == nil {
 		return errors.New("Plan.Task is missing")
@@ -101,13 +101,13 @@ func (p Plan) Check() error {
 	return nil
 }
 
-// entry is what one attack has found in all federations of a setting.
+// entry holds the scores of one attack over all federations of a setting.
 type entry struct {
 	line             Line
 	found, baselines []Score
 }
 
-// Run plays and attacks. The report is a function of the plan.
+// Run simulates the federations and attacks them. The report depends only on the plan.
 func (p Plan) Run(ctx context.Context) (Report, error) {
 	if err := p.Check(); err != nil {
 		return Report{}, err
@@ -139,7 +139,7 @@ func (p Plan) Run(ctx context.Context) (Report, error) {
 	return r, nil
 }
 
-// attack plays one federation in all scenes that apply, and adds the findings to entries.
+// attack simulates one federation in all applicable scenes, and adds the scores to entries.
 func (p Plan) attack(ctx context.Context, noise float64, seed random.Seed, entries *[]*entry) (kinds []string, err error) {
 	first, err := play(ctx, p.Task, Listen, p.Observations, noise, seed)
 	if err != nil {
@@ -218,9 +218,9 @@ func (e *entry) add(found, baseline Score, note string) {
 	}
 }
 
-// complete makes as many guesses as there are inputs: who takes no design for the best knows
-// the believed optimum, as the baseline does, and others lie around the best or anywhere.
-// Values that are not guessed are taken for the mean of those that are.
+// complete adds guesses until there are as many as inputs, around the best guess or anywhere. If
+// the attack has no best design and no values, the best is the estimated optimum, as for the
+// baseline. Missing values become the mean of the guessed ones.
 func (g *Guess) complete(t *task.Task, truth Truth, seed uint64) {
 	n := len(truth.X)
 	if g.Best == nil && g.Y == nil {
@@ -244,7 +244,7 @@ func (g *Guess) complete(t *task.Task, truth Truth, seed uint64) {
 	g.Y = g.Y[:n]
 }
 
-// Text describes a line in plain words.
+// Text describes a line in a sentence.
 func (l Line) Text() string {
 	f := l.Found
 	if l.Bound {
@@ -254,8 +254,8 @@ func (l Line) Text() string {
 	return fmt.Sprintf("%s: %s", l.Attack, f.text(f.HasValues)) + l.noted()
 }
 
-// Known returns the baseline as text: the findings of an attacker that knows only the node's
-// estimated optimum, its number of observations and its starting designs' distribution.
+// Known describes the score of the baseline: an attacker that knows only the node's estimated
+// optimum, its number of observations and how starting designs are drawn.
 func (l Line) Known() string { return l.Baseline.text(true) }
 
 func (l Line) noted() string {
@@ -275,7 +275,7 @@ func (s Score) text(values bool) string {
 	return text + fmt.Sprintf(", the best input to %.2g", s.BestInput)
 }
 
-// count is a number of inputs, which is an average over federations.
+// count formats a number of inputs, which is an average over federations.
 func count(v float64) string {
 	return strconv.FormatFloat(math.Round(10*v)/10, 'f', -1, 64)
 }

@@ -18,14 +18,14 @@ import (
 
 const (
 	particles      = 16
-	functionDraws  = 20  // of the prior, for each particle
-	functionPoints = 300 // at which the maximum of one is looked for
-	// fits is the deviation between a particle's share and the real share.
+	functionDraws  = 20  // prior draws for each particle
+	functionPoints = 300 // points at which the maximum of a draw is searched
+	// fits is the standard deviation allowed between a particle's share and the real share.
 	fits = 0.1
 )
 
-// replayAttacks let the strategy itself choose: designs follow from data by a rule that all
-// know, but for its random numbers.
+// replayAttacks returns attacks that run the node's strategy on possible data. Except for random
+// numbers, everybody knows the rule by which designs follow from data.
 func replayAttacks() []Attack {
 	return []Attack{{Name: "replays of the strategy that fit the shares", Kinds: designKinds(), Scene: Listen, Most: 10, Guess: replayed}}
 }
@@ -37,9 +37,10 @@ type particle struct {
 	y         []float64
 }
 
-// replayed is a particle filter. The objectives are those of many draws whose maxima are nearest to
-// the last shared place. On each the strategy chooses designs, as if it received no shares. After
-// each share particles are resampled by how near their estimated optimum is to the shared one.
+// replayed is a particle filter. It draws many objectives from the prior, and keeps those whose
+// maxima are nearest to the last shared location. On each objective the strategy chooses designs as
+// if it received no shares. After each share it resamples the particles by the distance of their
+// estimated optimum from the shared one.
 func replayed(ctx context.Context, seen *Seen, rng *rand.Rand) (Guess, error) {
 	shares := seen.Disclosures[0].Shares
 	if len(shares) == 0 {
@@ -79,8 +80,8 @@ func replayed(ctx context.Context, seen *Seen, rng *rand.Rand) (Guess, error) {
 	return Guess{X: cloud[0].x, Best: places[0]}, nil
 }
 
-// resample draws as many particles by the logarithms of their weights; the first is the one of
-// largest weight.
+// resample draws as many particles as before, with the exponentials of logs as weights. The first
+// is the particle with the largest weight.
 func resample(cloud []particle, logs []float64, rng *rand.Rand) []particle {
 	most, total := slices.Max(logs), 0.0
 	for _, w := range logs {
@@ -100,7 +101,7 @@ func resample(cloud []particle, logs []float64, rng *rand.Rand) []particle {
 	return drawn
 }
 
-// player chooses as a node of the task does.
+// player chooses designs as a node of the task does.
 type player struct {
 	task     *task.Task
 	features *rff.Map
@@ -125,7 +126,7 @@ func newPlayer(t *task.Task) (*player, error) {
 	return p, err
 }
 
-// draw returns particles whose objectives have their maxima about there.
+// draw returns particles whose objectives have their maxima near there.
 func (p *player) draw(there []float64, rng *rand.Rand) []particle {
 	type drawn struct {
 		particle
@@ -161,7 +162,7 @@ func (p *player) draw(there []float64, rng *rand.Rand) []particle {
 	return cloud
 }
 
-// view is what a node knows that has lived as the particle has.
+// view returns the view of a node that has the particle's history.
 func (p *player) view(ctx context.Context, so particle, seed random.Seed) (strategy.View, error) {
 	view := strategy.View{Task: p.task, Observations: len(so.x)}
 	for i, x := range so.x {
@@ -190,7 +191,7 @@ func (p *player) step(ctx context.Context, so *particle, seed random.Seed) error
 	if err != nil {
 		return err
 	}
-	if suggestion.Design.IsZero() { // it would wait for others, and goes on without
+	if suggestion.Design.IsZero() { // the strategy would wait for peers; the particle continues without
 		view.Waited = suggestion.Wait.Exchange
 		if suggestion, err = p.strategy.Suggest(ctx, view, uint64(len(so.x)+1), seed); err != nil {
 			return err
@@ -201,7 +202,7 @@ func (p *player) step(ctx context.Context, so *particle, seed random.Seed) error
 	return nil
 }
 
-// believed is where a node that has lived so believes the optimum to be.
+// believed returns the optimum that a node with the particle's history estimates.
 func (p *player) believed(ctx context.Context, so particle, seed random.Seed) ([]float64, error) {
 	view, err := p.view(ctx, so, seed)
 	if err != nil {

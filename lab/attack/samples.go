@@ -12,10 +12,11 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Samples of a posterior agree where it was conditioned. By Bayes' rule the probability of
-// weights w given inputs and outputs, over that under the prior, is the probability of the
-// outputs given w, N(z; Φw, τ²I), over that under the prior, N(z; 0, ΦΦᵀ+τ²I). The attacker
-// looks for the inputs of which this is largest.
+// sampleAttacks returns attacks on samples of a posterior, which agree at the inputs of its
+// observations. Let w be the weights of a sample, z the outputs, and Φ the features of the inputs.
+// By Bayes' rule, the probability of w given inputs and outputs, divided by that under the prior,
+// is N(z; Φw, τ²I) / N(z; 0, ΦΦᵀ+τ²I). The attacker searches for the inputs for which this ratio is
+// largest.
 func sampleAttacks() []Attack {
 	kinds := []string{protocol.WeightsKind, kindSum}
 	inputs := func(ctx context.Context, seen *Seen, rng *rand.Rand) (Guess, error) {
@@ -34,13 +35,13 @@ func sampleAttacks() []Attack {
 	}
 }
 
-// samples are the contents of shared samples.
+// samples holds the contents of shared samples.
 type samples struct {
 	task      *task.Task
 	functions []*rff.Function
-	counts    []int // observations behind each
+	counts    []int // number of observations of each sample
 	kernel    *rff.Map
-	noise     float64 // variance of the noise that the weights have by a promise, known to all
+	noise     float64 // variance of the privacy noise on each weight, which is public
 }
 
 func newSamples(seen *Seen) (*samples, error) {
@@ -65,13 +66,13 @@ func newSamples(seen *Seen) (*samples, error) {
 
 const (
 	sampleErrors = 4 // values of τ² that are tried: 1e-4, 1e-3, …
-	minAgree     = 3 // samples that must agree
-	stretches    = 4 // of the samples, from an observation on, whose agreement is looked at
+	minAgree     = 3 // smallest number of samples that must agree
+	stretches    = 4 // number of ranges of samples, from an observation on, in which agreement is tested
 )
 
-// gain is how much more probable the samples are with one more observation than without, in
-// logarithms, if the samples of at least from observations include it, and its output has this
-// prior mean and variance.
+// gain returns the log ratio of the samples' probability with one more observation to that without.
+// It assumes that all samples of at least `from` observations include the new one, and that its
+// output has this prior mean and variance.
 func (s *samples) gain(values []float64, from int, expected, variance, error float64) float64 {
 	n, z, square := s.agreement(values, from)
 	if n < minAgree {
@@ -81,7 +82,7 @@ func (s *samples) gain(values []float64, from int, expected, variance, error flo
 	return n/2*(math.Log((variance+error)/error)+(z-expected)*(z-expected)/(variance+error)) - n*square/(2*error)
 }
 
-// agreement is the mean of the samples at a place and their variance.
+// agreement returns the number, the mean and the variance of the samples at a location.
 func (s *samples) agreement(values []float64, from int) (n, mean, variance float64) {
 	sum, square := 0.0, 0.0
 	for i, v := range values {
@@ -101,8 +102,8 @@ func (s *samples) at(x []float64) []float64 {
 	return values
 }
 
-// likeliest takes the places where samples agree most, and of these those with which they are
-// most probable.
+// likeliest takes locations at which samples agree most. From these it selects the ones with which
+// the samples are most probable.
 func (s *samples) likeliest(ctx context.Context, count int, rng *rand.Rand) (Guess, error) {
 	sorted := slices.Sorted(slices.Values(s.counts))
 	var froms []int
@@ -131,7 +132,7 @@ func (s *samples) likeliest(ctx context.Context, count int, rng *rand.Rand) (Gue
 			best, highest = chosen, total
 		}
 	}
-	// Samples come without their level and unit, so that values are known only up to both.
+	// Samples have no level and no unit, so values are known only up to both.
 	var g Guess
 	most := math.Inf(-1)
 	for _, i := range best {
@@ -143,7 +144,7 @@ func (s *samples) likeliest(ctx context.Context, count int, rng *rand.Rand) (Gue
 	return g, ctx.Err()
 }
 
-// choose takes one place after the other, the one that gains most.
+// choose selects one location after the other, each time the one with the largest gain.
 func (s *samples) choose(places [][]float64, froms []int, count int, error float64) (chosen []int, total float64, err error) {
 	values := make([][]float64, len(places))
 	for i, x := range places {
@@ -180,7 +181,7 @@ func (s *samples) choose(places [][]float64, froms []int, count int, error float
 	return chosen, total, nil
 }
 
-// averageSample takes the highest and the lowest places of the average for the inputs.
+// averageSample guesses the highest and the lowest locations of the average sample as inputs.
 func averageSample(_ context.Context, seen *Seen, rng *rand.Rand) (Guess, error) {
 	s, err := newSamples(seen)
 	if err != nil || s == nil {
@@ -199,12 +200,12 @@ func averageSample(_ context.Context, seen *Seen, rng *rand.Rand) (Guess, error)
 	return g, nil
 }
 
-// sampleError is the variance of an observation's error that the attacker takes for the
-// node's, which it does not know.
+// sampleError is the variance that the attacker assumes for an observation's error; it does not
+// know the node's.
 const sampleError = 0.01
 
-// samplesMean takes all samples of a life for ones of the newest posterior, and averages
-// them. A sample's own deviation is that of the prior at most.
+// samplesMean treats all samples of one disclosure as samples of the newest posterior, and averages
+// them. The standard deviation of a single sample is at most that of the prior.
 func samplesMean(seen *Seen) (m noisyMean, ok bool, err error) {
 	features, err := surrogate.SharedMap(seen.Disclosures[0].Task)
 	if err != nil {

@@ -22,22 +22,23 @@ import (
 )
 
 const (
-	members = 3 // of a federation; the first is attacked, and the second listens
-	lives   = 5 // of a node that starts anew or changes its task's name
+	members = 3 // members of a federation; the first is attacked, and the second observes
+	lives   = 5 // starts of a node that starts anew or changes its task's name
 
 	delay = 50 * time.Millisecond
-	// The first member is a little faster, so that its last share arrives before the run ends.
+	// The first member is slightly faster, so that its last share arrives before the simulation
+	// ends.
 	victimsDuration = 9 * time.Second
 	othersDuration  = 10 * time.Second
 )
 
-// played is a federation that has ended.
+// played is the result of one simulated federation.
 type played struct {
 	seen   *Seen
 	truths map[int]Truth // by the number of observations
 }
 
-// play plays one federation of a scene.
+// play simulates one federation of a scene.
 func play(ctx context.Context, t *task.Task, scene Scene, counts []int, noise float64, seed random.Seed) (*played, error) {
 	p := &played{seen: &Seen{Task: t, Observations: slices.Max(counts)}, truths: map[int]Truth{}}
 	ids, err := sim.Roster(seed, members)
@@ -118,7 +119,7 @@ func truthOf(ctx context.Context, t *task.Task, view strategy.View, seed random.
 	return truth
 }
 
-// observer records the shares of one author that an exchange receives.
+// observer records the shares of author `to` that an exchange receives.
 type observer struct {
 	strategy.Exchange
 	task       *task.Task
@@ -143,9 +144,9 @@ func (t *Disclosure) add(kind string, payload []byte) {
 	t.Shares = append(t.Shares, Share{Kind: kind, Observations: observations, Payload: payload, Value: value})
 }
 
-// repeatOutcomes lets a node with these trials live several times on its own: each time without a
-// journal, with other random decisions, and perhaps with another name of its task. It takes
-// in one trial after the other, so that each share is of as many observations as before.
+// repeatOutcomes restarts a node with these trials several times, without peers. Each time it has
+// no journal and makes other random decisions; if renamed is true, its task has another name. The
+// node adds one trial after the other, so that each share contains as many observations as before.
 func repeatOutcomes(ctx context.Context, t *task.Task, renamed bool, trials []strategy.Trial, seed random.Seed) ([]Disclosure, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.NewChaCha8(seed.Derive("key of many lives", 0)))
 	if err != nil {
@@ -166,7 +167,7 @@ func repeatOutcomes(ctx context.Context, t *task.Task, renamed bool, trials []st
 	return all, nil
 }
 
-// live takes in the trials, and down what the node shares.
+// live adds the trials to a new node one by one, and records what it shares.
 func (t *Disclosure) live(ctx context.Context, key crypto.PrivKey, trials []strategy.Trial, seed random.Seed) error {
 	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 	a, err := agent.New(agent.Config{Task: t.Task, Strategies: all.Strategies(), Key: key, Seed: seed, Entropy: rand.NewChaCha8(seed)}, nil, now)
@@ -201,7 +202,7 @@ func (t *Disclosure) live(ctx context.Context, key crypto.PrivKey, trials []stra
 		if trials[i].State != strategy.Done {
 			continue
 		}
-		// Importing the same again adds nothing, so all so far are given each time.
+		// Importing the same trial again adds nothing, so all trials so far are passed each time.
 		var past []agent.Past
 		for _, trial := range trials[:i+1] {
 			if trial.State == strategy.Done {
@@ -218,20 +219,20 @@ func (t *Disclosure) live(ctx context.Context, key crypto.PrivKey, trials []stra
 	return nil
 }
 
-// sameShares reports whether two lives have shared the same, byte for byte.
+// sameShares reports whether two disclosures have the same shares, byte for byte.
 func sameShares(a, b Disclosure) bool {
 	return slices.EqualFunc(a.Shares, b.Shares, func(x, y Share) bool { return bytes.Equal(x.Payload, y.Payload) })
 }
 
-// planter leads all other members' shares to one place after another.
+// planter makes the shares of all other members point to one location after another.
 type planter struct {
 	task    *task.Task
 	rng     *rand.Rand
 	planted [][]float64
 }
 
-// Each planted location stays for this number of its forger's shares, in which the attacked node
-// chooses about as many designs.
+// sharesPerLocation is the number of a forger's shares for which each planted location stays.
+// Meanwhile the attacked node chooses about as many designs.
 const sharesPerLocation = 2
 
 // forgerOf returns the function that replaces the shares of a member.

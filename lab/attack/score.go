@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// Near is how near a guess must be to an input to have found it, in every coordinate of the
-// encoded space.
+// Near is the largest difference, in every coordinate of the encoded space, with which a guess
+// counts as having found an input.
 const Near = 0.02
 
-// Close is how far off a value may be that counts as known, in parts of the range of all
+// Close is the largest error with which a value counts as known, as a fraction of the range of all
 // values.
 const Close = 0.05
 
-// Score is how much of the truth a guess has, on average over federations.
+// Score measures how much of the truth a guess contains. Numbers may be averages over federations.
 type Score struct {
-	Inputs     float64 `json:"inputs"`       // there are
-	Found      float64 `json:"found"`        // of them
-	Distance   float64 `json:"distance"`     // the median over inputs, under the best assignment of guesses
-	Values     float64 `json:"values"`       // within Close, among the values guessed for the inputs
-	ValueError float64 `json:"value_error"`  // the median over inputs, in parts of their range
-	BestInput  float64 `json:"best_input"`   // distance of the guess at the best input from it
-	HasValues  bool    `json:"values_known"` // the attack guesses values itself; otherwise these are the mean
+	Inputs     float64 `json:"inputs"`       // number of inputs
+	Found      float64 `json:"found"`        // number of inputs that were found
+	Distance   float64 `json:"distance"`     // median over inputs, with the best assignment of guesses
+	Values     float64 `json:"values"`       // number of values within Close, among the values guessed for the inputs
+	ValueError float64 `json:"value_error"`  // median error over inputs, as a fraction of the values' range
+	BestInput  float64 `json:"best_input"`   // distance of the guess for the best input from that input
+	HasValues  bool    `json:"values_known"` // whether the attack guesses values itself; otherwise the mean counts as guess
 }
 
-// score compares as many guesses as there are inputs.
+// score compares a guess with the truth. There must be as many guesses as inputs.
 func score(truth Truth, guess Guess) Score {
 	s := Score{Inputs: float64(len(truth.X)), HasValues: guess.Y != nil}
 	own := assign(truth.X, guess.X)
@@ -79,7 +79,7 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// average is the mean of scores, each of a federation.
+// average returns the mean of scores, one per federation.
 func average(scores []Score) Score {
 	var a Score
 	n := float64(len(scores))

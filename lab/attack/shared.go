@@ -13,8 +13,8 @@ func designKinds() []string {
 	return []string{protocol.DensityKind, protocol.NearOptimalKind, protocol.FeasibilityKind, protocol.CandidateKind}
 }
 
-// designAttacks take the designs that are shared for those that were evaluated, the newest
-// for the best.
+// designAttacks returns attacks that guess the shared designs as the evaluated ones, and the newest
+// as the best.
 func designAttacks() []Attack {
 	guess := func(_ context.Context, seen *Seen, _ *rand.Rand) (Guess, error) { return sharedDesigns(seen), nil }
 	return []Attack{
@@ -24,7 +24,7 @@ func designAttacks() []Attack {
 	}
 }
 
-// sharedDesigns lists the places of all shares, the newest first, and none twice.
+// sharedDesigns returns the locations in all shares, the newest first, without repetitions.
 func sharedDesigns(seen *Seen) Guess {
 	var g Guess
 	shares := seen.Disclosures[0].Shares
@@ -38,8 +38,8 @@ func sharedDesigns(seen *Seen) Guess {
 	return g.cut(seen.Observations)
 }
 
-// placesOf returns the designs in a share, the most important first; none for shares that
-// hold models.
+// placesOf returns the designs in a share, the most important first. Shares that hold models have
+// none.
 func placesOf(t *task.Task, value any) (places [][]float64) {
 	switch v := value.(type) {
 	case protocol.Density:
@@ -58,7 +58,7 @@ func placesOf(t *task.Task, value any) (places [][]float64) {
 	return places
 }
 
-// averagedDesigns averages each share over the tellings, where each has one place.
+// averagedDesigns averages each share over the disclosures, if each of them has one location.
 func averagedDesigns(_ context.Context, seen *Seen, _ *rand.Rand) (Guess, error) {
 	g := sharedDesigns(&Seen{Task: seen.Task, Observations: seen.Observations, Disclosures: seen.Disclosures[:1]})
 	if len(g.X) == 0 {
@@ -93,7 +93,7 @@ func averagedDesigns(_ context.Context, seen *Seen, _ *rand.Rand) (Guess, error)
 	return g.cut(seen.Observations), nil
 }
 
-// cut keeps the newest locations; the first is used as the best.
+// cut keeps the first `most` locations, which are the newest; the first of them is the best.
 func (g Guess) cut(most int) Guess {
 	g.X = g.X[:min(len(g.X), most)]
 	if len(g.X) > 0 {
@@ -102,7 +102,7 @@ func (g Guess) cut(most int) Guess {
 	return g
 }
 
-// noteOf reports whether a node shared the same each time.
+// noteOf states whether a node shared the same each time.
 func noteOf(seen *Seen) string {
 	for _, disclosure := range seen.Disclosures[1:] {
 		if !sameShares(seen.Disclosures[0], disclosure) {

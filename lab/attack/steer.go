@@ -11,9 +11,9 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// steerAttacks lead the node: all of its peers share what makes one place after another look
-// best, and take these for its designs. Exact means are read beside that without steering, and
-// better.
+// steerAttacks returns attacks that lead the node: all its peers send shares that make one location
+// after another look best, and the attacker guesses these locations as the node's designs. Exact
+// means are also attacked without steering, with better results.
 func steerAttacks() []Attack {
 	kinds := []string{protocol.MeanKind, protocol.WeightsKind, protocol.DensityKind, protocol.NearOptimalKind, protocol.CandidateKind}
 	return []Attack{{Name: "peers that lead the node to places of their choice", Kinds: kinds, Scene: Steer, Guess: led}}
@@ -21,7 +21,7 @@ func steerAttacks() []Attack {
 
 func led(_ context.Context, seen *Seen, _ *rand.Rand) (Guess, error) {
 	var g Guess
-	// Each place stays while the node chooses about two designs, after its starting ones.
+	// Each location stays while the node chooses about two designs, after its starting designs.
 	chosen := max(seen.Observations-seen.Task.Strategy.InitialDesigns, 0)
 	for i := range seen.Planted {
 		if len(g.X) < (chosen+sharesPerLocation-1)/sharesPerLocation {
@@ -38,10 +38,10 @@ func led(_ context.Context, seen *Seen, _ *rand.Rand) (Guess, error) {
 }
 
 const (
-	plantedScale = 3.0 // how much better than everything else a place is made to look, in deviations
+	plantedScale = 3.0 // how much better a location is made to look than everything else, in standard deviations
 )
 
-// plant returns a share of a kind that makes a place look best.
+// plant returns a share of this kind that makes location x look best.
 func plant(t *task.Task, kind string, payload []byte, x []float64) ([]byte, error) {
 	point := protocol.PointOf(t.Space, t.Space.Decode(slices.Clone(x)))
 	towards := func() ([]float64, error) {

@@ -11,12 +11,13 @@ import (
 	"github.com/fbo-node/fbo/tsampling/ftsde"
 )
 
-// kindSum is the kind of the information in a sum about one node; no share has it.
+// kindSum is the kind of the data about one node that a sum discloses. No share has this kind.
 const kindSum = "sum"
 
-// promised is the deviation of the noise that a task promises to be on each weight of what an
-// attacker learns of one node: with sums, what is left when all other vectors of the least sum,
-// and the noise of as many contributors as may collude, are subtracted. 0 is no promise.
+// promised returns the standard deviation of the privacy noise on each weight that an attacker
+// learns about one node. With sums it is the noise that remains in the smallest sum if all other
+// vectors are subtracted, and the noise of as many contributors as may collude. 0 means that the
+// task promises no noise.
 func promised(t *task.Task) (float64, error) {
 	if t.Privacy == nil {
 		return 0, nil
@@ -31,14 +32,15 @@ func promised(t *task.Task) (float64, error) {
 	return terms.Sigma, nil
 }
 
-// sums holds what an attacker that knows all vectors but one node's learns about that vector from
-// private sums. The sums are not simulated: the node evaluates as it would alone, and from each sum
-// that it contributes to the attacker gets its vector with the noise that cannot be subtracted.
+// sums computes what private sums disclose about one node's vector to an attacker that knows all
+// other vectors. It does not simulate the sums: the node evaluates without peers. For each sum to
+// which the node contributes, the attacker gets its vector with the noise that cannot be
+// subtracted.
 type sums struct {
-	task   *task.Task // for which the node evaluates
+	task   *task.Task // task for which the node evaluates
 	terms  ledger.Terms
 	noise  float64
-	first  int // observations until the first
+	first  int // number of observations before the first sum
 	every  int
 	normal *rand.Rand
 }
@@ -59,7 +61,7 @@ func newSums(t *task.Task, normal *rand.Rand) (*sums, error) {
 	return &sums{&alone, terms, noise, t.Strategy.InitialDesigns, settings.ShareEvery, normal}, nil
 }
 
-// tell adds the information in a sum about a node with this view, if a sum is due.
+// tell adds the data that a sum discloses about a node with this view, if a sum is due.
 func (s *sums) tell(disclosure *Disclosure, view strategy.View) {
 	since := view.Observations - s.first
 	if since < 0 || since%s.every != 0 || since/s.every >= s.terms.Releases || view.Posterior == nil {

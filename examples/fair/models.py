@@ -1,8 +1,8 @@
 """The classifiers and their hyperparameters.
 
 rf, xgb, nn and linear have the search spaces of Perrone et al., Fair Bayesian Optimization,
-AIES 2021, appendix A.1. The others lessen unfairness by themselves, as fairlearn and
-imbalanced-learn have it; reductions, grid and adversarial need the limit on dsp.
+AIES 2021, appendix A.1. The others lessen unfairness by themselves, as fairlearn,
+imbalanced-learn and scikit-lego have it; reductions, grid and adversarial need the limit on dsp.
 """
 
 import warnings
@@ -66,6 +66,7 @@ SPACES = {
     "smote": [*LINEAR, float_("ratio", 0.3, 1), int_("k_neighbors", 1, 20)],
     "reductions": [float_("C", 0.001, 10, log=True), float_("difference_bound", 0, 1)],
     "grid": [float_("C", 0.001, 10, log=True), float_("constraint_weight", 0, 1), float_("grid_limit", 0.1, 10, log=True)],
+    "zafar": [float_("C", 0.1, 1000, log=True), float_("covariance_threshold", 0, 1)],
     "adversarial": [
         float_("alpha", 0, 1),
         int_("epochs", 1, 500, log=True),
@@ -81,6 +82,7 @@ UNTUNED = {
     # fairlearn bounds how far a group's rate is from that of all, so that two groups' may
     # differ by twice the bound.
     "reductions": lambda limit: {"C": 1, "difference_bound": limit / 2},
+    "zafar": lambda limit: {"C": 1, "covariance_threshold": 0.01},
     "grid": lambda limit: {"C": 1, "constraint_weight": 0.5, "grid_limit": 2},
     "adversarial": lambda limit: {"alpha": 1, "epochs": 1, "batch_size": 32, "hidden": 64},
 }
@@ -158,6 +160,27 @@ def grid(split, seed, C, constraint_weight, grid_limit):
     return classifier.predict(split.valid)
 
 
+def zafar(split, seed, C, covariance_threshold):
+    """Zafar et al., Fairness Constraints: Mechanisms for Fair Classification, AISTATS 2017, as in scikit-lego.
+
+    The classifier has an L1 penalty of weight 1/C and does not see the sensitive feature. The
+    bound is on the covariance of membership in each group with the distance to the boundary.
+    """
+    from sklego.linear_model import DemographicParityClassifier
+
+    features = split.train[:, split.blind]
+    # Two groups have one membership: that in the second is the opposite.
+    members = (split.train_groups[:, None] == np.arange(1, split.count)).astype(float)
+    columns = list(range(features.shape[1], features.shape[1] + members.shape[1]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of cvxpy about shapes, of scikit-lego about other methods
+        classifier = DemographicParityClassifier(covariance_threshold=covariance_threshold, sensitive_cols=columns, C=C,
+                                                 train_sensitive_cols=False, max_iter=0)
+        classifier.fit(np.hstack([features, members]), split.train_labels)
+    valid = split.valid[:, split.blind]
+    return classifier.predict(np.hstack([valid, np.zeros((len(valid), members.shape[1]))]))
+
+
 def adversarial(split, seed, alpha, epochs, batch_size, hidden):
     """Zhang, Lemoine and Mitchell, Mitigating Unwanted Biases with Adversarial Learning, AIES 2018."""
     from fairlearn.adversarial import AdversarialFairnessClassifier
@@ -169,4 +192,4 @@ def adversarial(split, seed, alpha, epochs, batch_size, hidden):
 
 
 PREDICT = {"rf": rf, "xgb": xgb, "nn": nn, "linear": linear, "smote": smote, "reductions": reductions,
-           "grid": grid, "adversarial": adversarial}
+           "grid": grid, "zafar": zafar, "adversarial": adversarial}

@@ -30,7 +30,7 @@ func Linear(n int, rho float64) Weights {
 }
 
 // Welfare returns W(u): the sum of the utilities u, sorted in rising order, each times its weight
-// (S21, equation 3). It panics if the numbers of utilities and weights differ.
+// (S21, equation 4). It panics if the numbers of utilities and weights differ.
 func (w Weights) Welfare(u []float64) float64 {
 	if len(u) != len(w) {
 		panic("batch: as many utilities as weights are needed")

@@ -31,9 +31,9 @@ func TestUsageErrors(t *testing.T) {
 		args []string
 		want string // a pattern of the whole line, without the leading name
 	}{
-		{[]string{"bogus"}, "unknown command \"bogus\"; `fbo-node help` lists the commands"},
+		{[]string{"bogus"}, "unknown command \"bogus\"; `fbo-node --help` lists the commands"},
 		{[]string{"task"}, "fbo-node task: expected check, id or invite; see `fbo-node task --help`"},
-		{[]string{"task", "bogus"}, "fbo-node task: expected check, id or invite; see `fbo-node task --help`; unexpected: \"bogus\""},
+		{[]string{"task", "bogus"}, "unknown command \"bogus\"; `fbo-node task --help` lists the commands"},
 		{[]string{"task", "id"}, "fbo-node task id takes 1 argument, not 0: fbo-node task id TASK .*"},
 		{[]string{"peer-id", "x"}, `fbo-node peer-id takes no arguments, not 1: .*; unexpected: "x"`},
 		{[]string{"history", "a", "b"}, `fbo-node history takes at most 1 argument, not 2: .*; unexpected: "b"`},

@@ -128,8 +128,8 @@ func TestDataDirectories(t *testing.T) {
 		}{
 			{[]string{"--data-dir", missing}, base.ExitFailed, []string{"nothing has run with data directory " + missing + " yet"}},
 			{[]string{"--data-dir", empty}, base.ExitFailed, []string{"nothing has run with data directory " + empty + " yet"}},
-			{[]string{"--data-dir", several, unknown}, base.ExitFailed, []string{"data directory " + several + " knows nothing of task " + third}},
-			{[]string{"--data-dir", several, "nosuch"}, base.ExitFailed, []string{"knows nothing of task nosuch"}},
+			{[]string{"--data-dir", several, unknown}, base.ExitFailed, []string{"data directory " + several + " has no task " + third}},
+			{[]string{"--data-dir", several, "nosuch"}, base.ExitFailed, []string{"has no task nosuch"}},
 			{[]string{"--data-dir", several, "nosuch.yaml"}, base.ExitUsage, []string{"task file: open nosuch.yaml: no such file"}},
 		} {
 			e := call(t, append([]string{command}, c.args...)...)

@@ -37,7 +37,7 @@ func Main(args []string) int {
 	ctx, stop := endOnSignals()
 	defer stop()
 
-	root := newRoot()
+	root := Command()
 	root.SetArgs(trialcmd.SplitNegative(args))
 	command, err := root.ExecuteContextC(ctx)
 	err = base.ExplainEnvironment(command, err)
@@ -52,12 +52,14 @@ func Main(args []string) int {
 	return base.ExitCode(err)
 }
 
-// newRoot returns the program's command with its subcommands.
-func newRoot() *cobra.Command {
+// Command returns the program's command with its subcommands.
+func Command() *cobra.Command {
 	root := base.NewRoot()
+	addVersion(root)
 	demo := democmd.New()
 	demo.PreRun = func(*cobra.Command, []string) { base.ClearEnvironment(root) } // its nodes are a network of their own
 	root.AddCommand(run.New(), run.NewServe(), run.NewKeep(), run.NewHub(), demo, taskcmd.NewTask(), show.NewStatus(), show.NewWatch(), run.NewWeb(), show.NewHistory(), show.NewExport(), show.NewBest(), show.NewLog(), trialcmd.NewAsk(), trialcmd.NewTell(), taskcmd.NewPrivacy(),
 		doctorcmd.New(), newPeerID(), newVersion(), democmd.NewTrain(), simulate.New(), base.NewSupervisor())
+	addCompletion(root)
 	return root
 }

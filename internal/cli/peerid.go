@@ -13,6 +13,7 @@ import (
 
 func newPeerID() *cobra.Command {
 	var dir string
+	var asJSON bool
 	command := &cobra.Command{
 		Use:   "peer-id",
 		Short: "Print this node's peer ID, making an identity on first use",
@@ -33,10 +34,14 @@ func newPeerID() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if asJSON {
+				return base.PrintJSON(command.OutOrStdout(), base.Object{"peer_id": id.String()})
+			}
 			fmt.Fprintln(command.OutOrStdout(), id)
 			return nil
 		},
 	}
 	base.AddDataDir(command, &dir)
+	base.AddJSON(command, &asJSON)
 	return command
 }

@@ -30,7 +30,7 @@ func eachCommand(command *cobra.Command, visit func(name string, command *cobra.
 func variables() (lines []string) {
 	commands, others := map[string][]string{}, map[string][]string{} // with the flag and its variable, without the variable
 	rows := map[string]string{}
-	eachCommand(newRoot(), func(name string, command *cobra.Command) {
+	eachCommand(Command(), func(name string, command *cobra.Command) {
 		command.Flags().VisitAll(func(flag *pflag.Flag) {
 			if variable := base.VariableOf(flag); variable != "" {
 				rows[flag.Name] = variable

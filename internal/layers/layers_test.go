@@ -93,7 +93,7 @@ var layers = map[string]int{
 	"cmd":                           18,
 	"examples":                      17,
 	"internal/layers":               17,
-	"internal/release":              17,
+	"internal/release":              18,
 	"internal/mutation":             17,
 	"internal/wording":              17,
 }

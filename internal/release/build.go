@@ -230,6 +230,13 @@ func (b builder) contents(ctx context.Context, p platform, stage, built, cache s
 		}
 		all = append(all, f)
 	}
+	if p.goos != "windows" {
+		pages, err := manual(b.source.version, b.source.time)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, pages...)
+	}
 	modules, err := modulesOf(ctx, p, stage, cache)
 	if err != nil {
 		return nil, err

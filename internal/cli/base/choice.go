@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // choice is the value of a flag that accepts only the listed texts.
@@ -29,16 +29,23 @@ func (c *choice) Set(text string) error {
 // Type returns the word for the value in the help.
 func (c *choice) Type() string { return "string" }
 
-// AddChoice adds a flag that accepts only the listed values. The help, the error and the completion
-// of the flag contain the same list. An empty usage is the list.
-func AddChoice(command *cobra.Command, value *string, name, otherwise string, accepted []string, usage string) {
+// AddChoice adds a flag that accepts only the listed values. Its help, its error and its completion
+// contain the same list. An empty usage is the list.
+func AddChoice(flags *pflag.FlagSet, value *string, name, otherwise string, accepted []string, usage string) {
 	*value = otherwise
 	list := listOf(accepted, "or")
 	if usage != "" {
 		list = usage + ": " + list
 	}
-	command.Flags().Var(&choice{value, accepted}, name, list)
-	completeFlag(command, name, cobra.FixedCompletions(accepted, cobra.ShellCompDirectiveNoFileComp))
+	flags.Var(&choice{value, accepted}, name, list)
+}
+
+// Choices returns the values that a flag of AddChoice accepts; nil of other flags.
+func Choices(flag *pflag.Flag) []string {
+	if c, is := flag.Value.(*choice); is {
+		return c.accepted
+	}
+	return nil
 }
 
 // listOf lists words, with a conjunction before the last one.
@@ -48,11 +55,4 @@ func listOf(words []string, conjunction string) string {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:last], ", ") + " " + conjunction + " " + words[last]
-}
-
-// completeFlag registers the completion of the values of a flag that the command has.
-func completeFlag(command *cobra.Command, name string, complete cobra.CompletionFunc) {
-	if err := command.RegisterFlagCompletionFunc(name, complete); err != nil {
-		panic(err) // the flag is missing, or has a completion already
-	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"github.com/fbo-node/fbo/internal/sanitize"
 )
 
@@ -18,6 +20,11 @@ func PrintJSON(out io.Writer, value any) error {
 	}
 	_, err := out.Write(sanitize.JSON(b.Bytes()))
 	return err
+}
+
+// AddJSON adds the flag of commands that print one result.
+func AddJSON(command *cobra.Command, asJSON *bool) {
+	command.Flags().BoolVar(asJSON, "json", false, "print one JSON object")
 }
 
 // Object is a JSON object with few keys, such as an event.

@@ -2,6 +2,7 @@ package base
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 
 	golog "github.com/ipfs/go-log/v2"
@@ -19,11 +20,17 @@ func Logger() *slog.Logger {
 // because peers can cause them.
 func LogHandler() slog.Handler { return ratelimitlog.New(golog.SlogHandler()) }
 
+// LogLevels returns the levels of the library's diagnostics.
+func LogLevels() []string { return []string{"debug", "info", "warn", "error"} }
+
 // AddLogLevel adds the flag of commands that run a node.
 func AddLogLevel(command *cobra.Command, level *string) {
 	command.Flags().StringVar(level, "log-level", "",
-		"diagnostics on standard error: debug, info, warn or error, or such as fbo=debug,error (default $GOLOG_LOG_LEVEL, else error)")
+		"diagnostics on standard error: "+listOf(LogLevels(), "or")+", or such as fbo=debug,error (default $GOLOG_LOG_LEVEL, else error)")
 	FromEnvironment(command, "log-level")
+	if err := command.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions(LogLevels(), cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // the flag has a completion already
+	}
 }
 
 // SetLogLevel sets the levels in a text of the form of GOLOG_LOG_LEVEL: a level for all loggers, or
@@ -39,10 +46,8 @@ func SetLogLevel(text string) error {
 		if !named {
 			name, level = "*", part
 		}
-		switch level {
-		case "debug", "info", "warn", "error":
-		default:
-			return Usagef("--log-level %q: accepted are debug, info, warn and error, for all or, as in fbo=debug,error, for one logger", text)
+		if !slices.Contains(LogLevels(), level) {
+			return Usagef("--log-level %q: accepted are %s, for all or, as in fbo=debug,error, for one logger", text, listOf(LogLevels(), "and"))
 		}
 		if named {
 			single = append(single, setting{name, level})

@@ -15,12 +15,11 @@ Every machine runs a node on the same task file. Nodes send each other what thei
 models believe: by default about where each believes its optimum to be, and nothing
 of its results. docs/privacy.md says what that guarantees, and what other strategies
 tell.`,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
-		Args: func(_ *cobra.Command, args []string) error {
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(command *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return Usagef("unknown command %q; `fbo-node help` lists the commands", args[0])
+				return UnknownCommand(command, args)
 			}
 			return nil
 		},
@@ -28,7 +27,7 @@ tell.`,
 		RunE:              func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	root.SetFlagErrorFunc(func(command *cobra.Command, err error) error {
-		return Usagef("%s; see `%s --help`", flagProblem(err), command.CommandPath())
+		return Usagef("%s%s; see `%s --help`", flagProblem(err), didYouMean(nearFlags(command, err)), command.CommandPath())
 	})
 	return root
 }

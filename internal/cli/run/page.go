@@ -116,6 +116,7 @@ func fewStreams(api http.Handler) http.Handler {
 // NewWeb returns the command web.
 func NewWeb() *cobra.Command {
 	var dir, address string
+	var asJSON bool
 	command := &cobra.Command{
 		Use:   "web",
 		Short: "Show the page of a node that runs in a browser of this machine",
@@ -142,7 +143,14 @@ Who has the link can read all that the node would tell its user, and change noth
 				return err
 			}
 			out := command.OutOrStdout()
-			fmt.Fprintf(out, "page: %s\n", page.link)
+			if asJSON {
+				err = base.PrintJSON(out, base.Object{"event": "page_served", "url": page.link})
+			} else {
+				_, err = fmt.Fprintf(out, "page: %s\n", page.link)
+			}
+			if err != nil {
+				return errors.Join(err, page.close())
+			}
 			if base.IsTerminal(out) {
 				base.OpenBrowser(page.link)
 			}
@@ -155,6 +163,7 @@ Who has the link can read all that the node would tell its user, and change noth
 		},
 	}
 	base.AddDataDir(command, &dir)
+	base.AddJSON(command, &asJSON)
 	command.Flags().StringVar(&address, "address", anyPort, "address to serve the page at, of this machine; port 0: any free one")
 	return command
 }

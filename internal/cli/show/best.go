@@ -63,7 +63,7 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 		},
 	}
 	base.AddDataDir(command, &dir)
-	base.AddChoice(command, &format, "format", "text", render.DesignFormats(), "")
+	base.AddChoice(command.Flags(), &format, "format", "text", render.DesignFormats(), "")
 	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return command
 }

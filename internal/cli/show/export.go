@@ -16,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/export"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
 )
 
 const optunaJournal = "optuna-journal"
@@ -23,7 +24,7 @@ const optunaJournal = "optuna-journal"
 // NewExport returns the command export.
 func NewExport() *cobra.Command {
 	var dir, format string
-	var force bool
+	var force, asJSON bool
 	command := &cobra.Command{
 		Use:   "export TASK FILE [--format csv|json|optuna-journal]",
 		Short: "Write the trials of a task (a file, an ID or a name) to a file for other programs, while the node runs or after",
@@ -47,13 +48,16 @@ exists is replaced only with --force.`,
 			if format == "" {
 				format = formatOf(args[1])
 			}
-			write, ok := map[string]func(io.Writer, past.History) error{
+			write := map[string]func(io.Writer, past.History) error{
 				"csv":         writeCSV,
 				"json":        func(out io.Writer, p past.History) error { return export.JSON(out, p.Task, p.Trials, p.Items) },
 				optunaJournal: func(out io.Writer, p past.History) error { return export.OptunaJournal(out, p.Task, p.Trials) },
 			}[format]
-			if !ok {
-				return base.Usagef("--format %q: accepted are csv, json and %s; FILE names one by its end: .csv, .json or .log", format, optunaJournal)
+			if write == nil {
+				return base.Usagef("%s: the end of the file names no format; expected .csv, .json or .log, or a --format", args[1])
+			}
+			if args[1] == "-" && asJSON {
+				return base.Usagef("--json describes a written file; with - expected --format json, which prints the trials")
 			}
 			file := args[1]
 			if file != "-" {
@@ -75,12 +79,21 @@ exists is replaced only with --force.`,
 			if err := replace(file, func(out io.Writer) error { return write(out, p) }); err != nil {
 				return fmt.Errorf("export: %w", err)
 			}
-			fmt.Fprintln(command.OutOrStdout(), exportedText(file, format, p))
-			return nil
+			done := exported{file, format, p.Task.ID().String(), p.Task.Name, len(p.Trials), 0}
+			if format == optunaJournal {
+				done.LeftOut = unended(p.Trials)
+				done.Trials -= done.LeftOut
+			}
+			if asJSON {
+				return base.PrintJSON(command.OutOrStdout(), done)
+			}
+			_, err = fmt.Fprintln(command.OutOrStdout(), done)
+			return err
 		},
 	}
 	base.AddDataDir(command, &dir)
-	command.Flags().StringVar(&format, "format", "", "csv, json or "+optunaJournal+" (default: by the end of FILE: .csv, .json or .log)")
+	base.AddChoice(command.Flags(), &format, "format", "", []string{"csv", "json", optunaJournal}, "format of FILE, by default that of its end (.csv, .json or .log)")
+	base.AddJSON(command, &asJSON)
 	command.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
 	return command
 }
@@ -90,21 +103,32 @@ func formatOf(file string) string {
 	return map[string]string{".csv": "csv", ".json": "json", ".log": optunaJournal}[strings.ToLower(filepath.Ext(file))]
 }
 
-// exportedText describes the exported and the omitted data of a file.
-func exportedText(file, format string, p past.History) string {
-	written, left := len(p.Trials), 0
-	if format == optunaJournal {
-		for _, t := range p.Trials {
-			if !export.Ended(t) {
-				left++
-			}
-		}
-	}
-	text := fmt.Sprintf("%s has %s of task %q (%s)", file, sanitize.Count(written-left, "trial"), p.Task.Name, p.Task.ID())
-	if left > 0 {
-		text += fmt.Sprintf("; left out: %s without an end", sanitize.Count(left, "trial"))
+// exported describes a written file.
+type exported struct {
+	File    string `json:"file"`
+	Format  string `json:"format"`
+	Task    string `json:"task"`
+	Name    string `json:"name"`
+	Trials  int    `json:"trials"`
+	LeftOut int    `json:"left_out"` // trials without an end
+}
+
+func (e exported) String() string {
+	text := fmt.Sprintf("%s has %s of task %q (%s)", e.File, sanitize.Count(e.Trials, "trial"), e.Name, e.Task)
+	if e.LeftOut > 0 {
+		text += fmt.Sprintf("; left out: %s without an end", sanitize.Count(e.LeftOut, "trial"))
 	}
 	return text
+}
+
+// unended returns the number of trials without an end.
+func unended(trials []strategy.Trial) (count int) {
+	for _, t := range trials {
+		if !export.Ended(t) {
+			count++
+		}
+	}
+	return count
 }
 
 // checkReplaced returns an error if a file must not be replaced.

@@ -45,7 +45,7 @@ func NewHistory() *cobra.Command {
 		},
 	}
 	base.AddDataDir(command, &dir)
-	base.AddChoice(command, &format, "format", "table", []string{"table", "csv", "json"}, "")
+	base.AddChoice(command.Flags(), &format, "format", "table", []string{"table", "csv", "json"}, "")
 	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return command
 }

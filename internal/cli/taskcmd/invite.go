@@ -15,6 +15,7 @@ import (
 
 func newInvite() *cobra.Command {
 	var dir, out string
+	var asJSON bool
 	command := &cobra.Command{
 		Use:   "invite TASK",
 		Short: "Make an invitation: only nodes that have it join the task and read its shares",
@@ -33,6 +34,11 @@ Without --out the line is printed.`,
 				return err
 			}
 			i := invitation.New(t.ID())
+			made := base.Object{"task": t.ID().String(), "name": t.Name, "tag": i.Keys().Tag().String()}
+			if out == "" && asJSON {
+				made["invitation"] = i.Text()
+				return base.PrintJSON(command.OutOrStdout(), made)
+			}
 			if out == "" {
 				fmt.Fprintln(command.OutOrStdout(), i.Text())
 				return nil
@@ -42,11 +48,16 @@ Without --out the line is printed.`,
 			} else if err != nil {
 				return fmt.Errorf("--out: %w", err)
 			}
+			if asJSON {
+				made["file"] = out
+				return base.PrintJSON(command.OutOrStdout(), made)
+			}
 			fmt.Fprintf(command.OutOrStdout(), "%s invites to task %q (%s), which its nodes announce as %s\n", out, t.Name, t.ID(), i.Keys().Tag())
 			return nil
 		},
 	}
 	base.AddDataDir(command, &dir)
+	base.AddJSON(command, &asJSON)
 	command.Flags().StringVar(&out, "out", "", "file to write it to, readable by its owner only; it must not exist (default: print it)")
 	return command
 }

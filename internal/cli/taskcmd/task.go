@@ -23,7 +23,10 @@ func NewTask() *cobra.Command {
 		Short: "Check a task file, print its ID, or make an invitation to it",
 		Args:  cobra.ArbitraryArgs,
 		RunE: func(command *cobra.Command, args []string) error {
-			return base.Usagef("%s: expected check, id or invite; see `%s --help`%s", command.CommandPath(), command.CommandPath(), base.Surplus(args))
+			if len(args) > 0 {
+				return base.UnknownCommand(command, args)
+			}
+			return base.Usagef("%s: expected check, id or invite; see `%s --help`", command.CommandPath(), command.CommandPath())
 		},
 	}
 	var asJSON bool
@@ -71,7 +74,7 @@ have, that is shown too, with the sum of both budgets.`,
 		},
 	}
 	base.AddDataDir(check, &dir)
-	check.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	base.AddJSON(check, &asJSON)
 	check.Flags().StringVar(&invite, "invite", "", "file with an invitation: check that it is one to this task, and show what nodes announce in place of the ID")
 	id := &cobra.Command{
 		Use:   "id TASK",
@@ -82,11 +85,15 @@ have, that is shown too, with the sum of both budgets.`,
 			if err != nil {
 				return err
 			}
+			if asJSON {
+				return base.PrintJSON(command.OutOrStdout(), base.Object{"id": t.ID().String(), "name": t.Name})
+			}
 			fmt.Fprintln(command.OutOrStdout(), t.ID())
 			return nil
 		},
 	}
 	base.AddDataDir(id, &dir)
+	base.AddJSON(id, &asJSON)
 	command.AddCommand(check, id, newInvite())
 	return command
 }

@@ -73,7 +73,7 @@ gets the trial; a result that comes late is still accepted, unless the other cli
 	flags.IntVar(&o.count, "count", 1, "number of new trials")
 	flags.DurationVar(&o.lease, "lease", defaultLease, "time after the last ask of this client after which another client gets the new trials")
 	flags.BoolVar(&o.open, "open", false, "give no new trial: list the trials that this client holds, and renew their leases")
-	base.AddChoice(command, &o.format, "format", "text", render.DesignFormats(), "")
+	base.AddChoice(command.Flags(), &o.format, "format", "text", render.DesignFormats(), "")
 	flags.BoolVar(&o.json, "json", false, "the same as --format json")
 	return command
 }

@@ -29,7 +29,7 @@ type Flags struct {
 // Add defines the flags.
 func (f *Flags) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.File, "import", "", "file of past trials, .csv or .json")
-	flags.StringVar(&f.outside, "import-outside", "error", "rows of --import outside the task's space: error, or skip to leave them out")
+	base.AddChoice(flags, &f.outside, "import-outside", "error", []string{"error", "skip"}, "rows of --import outside the task's space")
 	flags.StringSliceVar(&f.columns, "import-columns", nil, "what columns of --import hold, such as value=loss,C=params_C")
 	flags.StringSliceVar(&f.ignored, "import-ignore", nil, "columns of --import to leave out, separated by commas")
 	flags.StringArrayVar(&f.defaults, "import-default", nil, "NAME=VALUE of a parameter where --import has none, repeatable")
@@ -47,9 +47,6 @@ type Imported struct {
 // Read returns the trials to import; without a file, nothing. Its errors are the user's.
 func (f Flags) Read(t *task.Task) (Imported, error) {
 	got := Imported{File: f.File}
-	if f.outside != "error" && f.outside != "skip" {
-		return got, base.Usagef("--import-outside %q: accepted are error and skip", f.outside)
-	}
 	if f.File == "" {
 		if len(f.columns)+len(f.ignored)+len(f.defaults) > 0 || f.outside == "skip" {
 			return got, base.Usagef("--import-columns, --import-ignore, --import-default and --import-outside go with --import FILE")

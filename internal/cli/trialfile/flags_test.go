@@ -143,7 +143,6 @@ func TestImportFlags(t *testing.T) {
 		"default outside":   {two, "a.csv", csv, Flags{defaults: []string{"dropout=0.25"}}, `--import-default dropout=0.25: task: parameter "dropout": 0.25 is not accepted; it takes a number from 0 to 1 in steps of 0.1`},
 		"unknown default":   {two, "a.csv", csv, Flags{defaults: []string{"drop=0"}}, `--import-default drop=0: task: unknown parameter "drop"; accepted: C, dropout`},
 		"no file":           {parameter, "", "", Flags{columns: []string{"C=c"}}, `--import-columns, --import-ignore, --import-default and --import-outside go with --import FILE`},
-		"outside what":      {parameter, "a.csv", csv, Flags{outside: "ignore"}, `--import-outside "ignore": accepted are error and skip`},
 	} {
 		if c.flags.outside == "" {
 			c.flags.outside = "error"

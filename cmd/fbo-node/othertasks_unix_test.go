@@ -76,7 +76,7 @@ func TestPromisesAboutTheSameDataAreAddedUp(t *testing.T) {
 	}
 
 	open := change("type: fts,", "type: peer-prior,", "\nprivacy: {mechanism: local, epsilon: 4, releases: 3}", "")
-	if out := run(open, "--import", past); !strings.Contains(out, "that guarantee does not cover the shares of this task, which have nonet one") || strings.Contains(out, "adds up") {
+	if out := run(open, "--import", past); !strings.Contains(out, "that guarantee does not cover the shares of this task, which have none") || strings.Contains(out, "adds up") {
 		t.Errorf("a task without a promise:\n%s", out)
 	}
 	if out := run(second, "--evals", "3"); !strings.Contains(out, "has shared information about the same data (of its trials 12 are this task's too)") || strings.Contains(out, "adds up") {

@@ -209,6 +209,27 @@ print(json.dumps({"rows": len(ours.labels), "names": list(ours.frame), "yes": in
 	}
 }
 
+// TestZafarLessensUnfairness compares the method of Zafar et al. with and without its bound: on COMPAS the
+// bound lessens the difference between groups, and a loose one leaves the error of logistic regression.
+func TestZafarLessensUnfairness(t *testing.T) {
+	folder := needData(t, "compas.csv.gz")
+	python := interpreter.Need(t, "sklearn", "pandas", "sklego", "cvxpy")
+	var got struct{ Tight, Loose, Logistic struct{ Value, DSP float64 } }
+	compute(t, python, "", &got, `
+import json, sys, data, fair, metrics, models
+split = data.split(data.load("compas", sys.argv[1]), 0)
+def zafar(threshold):
+    return fair.evaluate(split, "zafar", 0, {}, False, {"C": 1, "covariance_threshold": threshold})
+said = models.fitted(models.logistic(1), split)
+print(json.dumps({"tight": zafar(0.01), "loose": zafar(1), "logistic": {"value": float((said != split.valid_labels).mean())}}))`, folder)
+	if got.Tight.DSP > 0.1 || got.Loose.DSP < 0.12 {
+		t.Errorf("dsp %.3f with the bound, want at most .1; %.3f without, want at least .12", got.Tight.DSP, got.Loose.DSP)
+	}
+	if math.Abs(got.Loose.Value-got.Logistic.Value) > 0.02 {
+		t.Errorf("error %.3f without the bound, of logistic regression %.3f", got.Loose.Value, got.Logistic.Value)
+	}
+}
+
 // TestGapsAgreeWithFairlearn compares the three differences with some computed by hand, and with fairlearn's.
 func TestGapsAgreeWithFairlearn(t *testing.T) {
 	python := need(t)

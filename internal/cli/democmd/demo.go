@@ -33,7 +33,7 @@ func taskText(strategy string) string {
 // The data of a site.
 const (
 	samples = 200 // 30 % of them for validation
-	common  = 1   // how much of the distribution similar sites have in common
+	common  = 1   // similar sites draw their samples from one distribution
 )
 
 // Strategies returns the names of the strategies that use peers' shares and need neither a privacy
@@ -60,7 +60,7 @@ type options struct {
 }
 
 // defaultSeeds is the number of seeds that take less than a minute.
-const defaultSeeds = 3
+const defaultSeeds = 5
 
 // New returns the command demo.
 func New() *cobra.Command {
@@ -96,7 +96,7 @@ there, the identities of nodes derive from the seed.`,
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the data, the identities and the random decisions")
 	flags.IntVar(&o.seeds, "seeds", defaultSeeds, "number of runs, with this seed and those after it; 1 by default with --web or --data-dir")
 	flags.StringVar(&o.strategy, "strategy", Strategies()[0], "how nodes with peers choose their designs: "+strings.Join(Strategies(), ", "))
-	flags.BoolVar(&o.dissimilar, "dissimilar", false, "sites with other data distributions and other labels each")
+	flags.BoolVar(&o.dissimilar, "dissimilar", false, "sites with a data distribution and labels of their own")
 	flags.BoolVar(&o.regret, "regret", false, "search for the lowest loss of each site too, which takes minutes, and print regrets with standard errors over the seeds")
 	flags.StringVar(&o.dir, "data-dir", "", "new directory for the nodes' files (default: a temporary one, removed at the end)")
 	flags.BoolVar(&o.web, "web", false, "show an overview of all nodes in a browser of this machine until Ctrl-C")

@@ -54,7 +54,7 @@ type trial struct {
 // start starts the node and waits until it listens. Its identity derives from a seed.
 func (s *site) start(ctx context.Context, program string, identity random.Seed, peers []string) (err error) {
 	defer func() {
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			err = fmt.Errorf("demo: %s: %w", s.name, err)
 		}
 	}()

@@ -74,8 +74,8 @@ func TestSentencesNameTheFaster(t *testing.T) {
 	gain, loss := [2][]float64{fast, slow}, [2][]float64{slow, fast}
 	r := results(0, [sites][2][]float64{gain, gain, gain, loss})
 	for i, want := range []string{
-		"Scene one: with peers the mean loss reached after 2 evaluations that of\n  4 alone. With peers 3 of 3 sites ended better, 0 worse.",
-		"Scene two: alone the mean loss reached after 2 evaluations that of\n  4 with peers. With peers 0 of 1 site ended better, 1 worse.",
+		"Scene one: with peers 2 evaluations reached the mean loss of 4 alone;\n  with peers 3 of 3 sites ended better, 0 worse.",
+		"Scene two: alone 2 evaluations reached the mean loss of 4 with peers;\n  with peers 0 of 1 site ended better, 1 worse.",
 	} {
 		if got := r.Scenes[i].sentence(sceneNames[i]); got != want {
 			t.Errorf("%s\nwant\n%s", got, want)

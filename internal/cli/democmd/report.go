@@ -181,7 +181,7 @@ func (s scene) sentence(name string) string {
 	if after(first, last(second)) == 0 {
 		first, second, with, other = second, first, other, with
 	}
-	return fmt.Sprintf("Scene %s: %s the mean loss reached after %s that of\n  %d %s. With peers %d of %s ended better, %d worse.",
+	return fmt.Sprintf("Scene %s: %s %s reached the mean loss of %d %s;\n  with peers %d of %s ended better, %d worse.",
 		name, with, sanitize.Count(after(first, last(second)), "evaluation"), len(second), other, s.Better, sanitize.Count(s.Sites, "site"), s.Worse)
 }
 

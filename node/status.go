@@ -23,6 +23,7 @@ type Status struct {
 	Trials    map[strategy.State]int `json:"trials"`
 	Best      *strategy.Trial        `json:"best"`
 	WaitsFor  string                 `json:"waits_for,omitempty"` // why the oldest Ask has no answer yet; empty when no Ask waits
+	Computing bool                   `json:"computing,omitempty"` // a model, a share or a design is being computed
 
 	TopicPeers     []peer.ID    `json:"topic_peers"`     // connected peers on this task
 	Peers          []Link       `json:"peers"`           // connections to TopicPeers
@@ -107,6 +108,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 			status.Trials[trial.State]++
 		}
 		status.Starts, status.Best, status.WaitsFor = s.agent.Epoch(), s.agent.Best(), s.agent.WaitsFor()
+		status.Computing = s.agent.Computing()
 		present := s.agent.Present(now)
 		status.Present, status.PresenceAgreed = present.Present, present.Agreed
 		status.Keeping = s.agent.Keeping()

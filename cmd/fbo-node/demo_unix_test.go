@@ -4,10 +4,11 @@ package main_test
 
 import (
 	"bufio"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,55 +33,82 @@ func checkEmpty(t *testing.T, dir string) {
 	}
 }
 
-func TestDemoJSON(t *testing.T) {
-	t.Parallel()
+// demoReport returns the report of a demo, which leaves no files behind.
+func demoReport(t *testing.T, args ...string) (r democmd.Report) {
+	t.Helper()
 	dir := shortTempDir(t)
-	e := finish(t, demoCommand(dir, "--json", "--nodes", "3", "--evals", "6"))
-	if e.code != base.ExitDone {
+	e := finish(t, demoCommand(dir, append([]string{"--json"}, args...)...))
+	if e.code != base.ExitDone || strings.Contains(e.stderr, "warning") {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	checkEmpty(t, dir)
-	var keys map[string]json.RawMessage
-	decode(t, e.stdout, &keys) // exactly one object, or this fails
-	var nodes []map[string]json.RawMessage
-	decode(t, string(keys["nodes"]), &nodes)
-	for _, key := range []string{"peer_id", "evaluations", "best", "alone", "peer_informed_trials", "shares_sent", "shares_received", "bytes_sent"} {
-		if len(nodes) == 0 || nodes[0][key] == nil {
-			t.Errorf("key %q is missing in %s", key, e.stdout)
+	decode(t, e.stdout, &r) // exactly one object, or this fails
+	return r
+}
+
+// Two runs of a seed differ only in times and bytes.
+func TestDemoRepeatsASeed(t *testing.T) {
+	t.Parallel()
+	first, again := demoReport(t, "--evals", "5", "--seed", "7", "--seeds", "2"), demoReport(t, "--evals", "5", "--seed", "7", "--seeds", "2")
+	for _, r := range []*democmd.Report{&first, &again} {
+		if r.Seconds <= 0 {
+			t.Errorf("%g seconds", r.Seconds)
+		}
+		r.Seconds = 0
+		for _, seed := range r.Seeds {
+			for i := range seed.Sites {
+				for _, run := range []*int64{&seed.Sites[i].WithPeers.BytesSent, &seed.Sites[i].Alone.BytesSent} {
+					*run = 0
+				}
+			}
 		}
 	}
-	var r democmd.Report
-	decode(t, e.stdout, &r)
-	if r.Task == "" || r.Seconds <= 0 || len(r.Nodes) != 3 {
-		t.Errorf("task %q, %g seconds, %d nodes", r.Task, r.Seconds, len(r.Nodes))
+	if !reflect.DeepEqual(first, again) {
+		t.Errorf("%+v\nthen\n%+v", first, again)
 	}
-	ids, received := map[string]bool{}, 0
-	for _, n := range r.Nodes {
-		ids[n.PeerID] = true
-		received += n.SharesReceived
-		var parameters map[string]any
-		decode(t, string(n.Best.Parameters), &parameters)
-		if n.Evaluations != 6 || n.Best.Value <= 0 || n.Alone.Value <= 0 || n.Best.Value > 20 || len(parameters) < 4 {
-			t.Errorf("node %+v", n)
-		}
-		if n.SharesSent == 0 || n.BytesSent == 0 || n.PeerInformedTrials > n.Evaluations {
-			t.Errorf("node %+v", n)
+	checkDemoReport(t, first)
+}
+
+// checkDemoReport checks the report of seeds 7 and 8 with five evaluations.
+func checkDemoReport(t *testing.T, r democmd.Report) {
+	t.Helper()
+	if len(r.Seeds) != 2 || r.Seeds[0].Seed != 7 || r.Seeds[1].Seed != 8 || len(r.Scenes) != 2 || !r.Similar {
+		t.Fatalf("%+v", r)
+	}
+	ids := map[string]bool{}
+	for _, seed := range r.Seeds {
+		for i, site := range seed.Sites {
+			want := 5
+			if i == 3 {
+				want = 3
+			}
+			if len(site.WithPeers.Curve) != want || len(site.Alone.Curve) != want || site.Alone.UsedShares != 0 {
+				t.Errorf("site %d: %+v", i+1, site)
+			}
+			starts := 3 // designs that do not depend on the strategy
+			if i == 3 {
+				starts = 0
+			}
+			if site.WithPeers.UsedShares != want-starts || !slices.Equal(site.WithPeers.Designs[:starts], site.Alone.Designs[:starts]) {
+				t.Errorf("site %d: %+v", i+1, site)
+			}
+			ids[site.WithPeers.PeerID], ids[site.Alone.PeerID] = true, true
 		}
 	}
-	if len(ids) != 3 || received == 0 {
-		t.Errorf("%d peer IDs, %d shares received", len(ids), received)
+	if len(ids) != 16 || ids[""] {
+		t.Errorf("%d identities of 16 nodes: %v", len(ids), ids)
 	}
 }
 
 func TestDemoForPeople(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)
-	e := finish(t, demoCommand(dir, "--nodes", "2", "--evals", "2"))
+	e := finish(t, demoCommand(dir, "--evals", "2", "--seeds", "2"))
 	if e.code != base.ExitDone || e.stderr != "" {
 		t.Fatalf("exit code %d: %s", e.code, e.stderr)
 	}
 	checkEmpty(t, dir)
-	for _, want := range []string{"together: made, best", "2 nodes tune 4 hyperparameters", "each alone", " reached after ", "of 2 nodes", "This took "} {
+	for _, want := range []string{"Seeds: 1 2.", "mean of 2 seeds", "scene two, site 4, 1 evaluation ", "Scene one: ", "Scene two: ", "Dissimilar sites", "This took "} {
 		if !strings.Contains(e.stdout, want) {
 			t.Errorf("%q is missing in\n%s", want, e.stdout)
 		}
@@ -96,43 +124,28 @@ func TestDemoForPeople(t *testing.T) {
 	}
 }
 
-func TestDemoSeeds(t *testing.T) {
+// A long search finds a loss that is at most that of the runs, and the text has the errors.
+func TestDemoRegret(t *testing.T) {
 	t.Parallel()
-	all := demoOfTwoSeeds(t)
-	if len(all.Seeds) != 2 || all.Seeds[0].Seed != 7 || all.Seeds[1].Seed != 8 || all.EvaluationsToAlone < 1 || all.EvaluationsToAlone > 3 {
-		t.Fatalf("%+v", all)
-	}
-	for _, r := range all.Seeds {
-		if len(r.Curves.Together) != 3 || len(r.Curves.Alone) != 3 {
-			t.Errorf("seed %d: %+v", r.Seed, r.Curves)
+	r := demoReport(t, "--evals", "1", "--seeds", "1", "--regret", "--dissimilar")
+	for i, site := range r.Seeds[0].Sites {
+		if site.Lowest == nil || *site.Lowest > min(site.WithPeers.Curve[0], site.Alone.Curve[0]) {
+			t.Errorf("site %d: %+v", i+1, site)
 		}
 	}
-}
-
-// demoOfTwoSeeds returns the report of a demo of seeds 7 and 8.
-func demoOfTwoSeeds(t *testing.T) (all democmd.SeedsReport) {
-	t.Helper()
-	dir := shortTempDir(t)
-	e := finish(t, demoCommand(dir, "--json", "--nodes", "2", "--evals", "3", "--seed", "7", "--seeds", "2"))
-	if e.code != base.ExitDone {
-		t.Fatalf("exit code %d: %s", e.code, e.stderr)
+	if r.Similar || r.Scenes[1].Ratio == nil {
+		t.Errorf("%+v", r)
 	}
-	if n := strings.Count(e.stderr, " of 2\n"); n != 2 {
-		t.Errorf("%d lines of seeds:\n%s", n, e.stderr)
-	}
-	decode(t, e.stdout, &all)
-	checkEmpty(t, dir)
-	return all
 }
 
 func TestDemoInterrupted(t *testing.T) {
 	t.Parallel()
 	dir := shortTempDir(t)
-	command := demoCommand(dir, "--nodes", "2", "--evals", "1000")
+	command := demoCommand(dir, "--evals", "1000")
 	e := finishAnd(t, command, func() {
 		deadline := time.Now().Add(patienceOfTests)
 		for time.Now().Before(deadline) {
-			if journals, _ := filepath.Glob(filepath.Join(dir, "*", "*", "journal.db")); len(journals) >= 2 { // the keeper's and one of a node
+			if journals, _ := filepath.Glob(filepath.Join(dir, "*", "*", "journal.db")); len(journals) >= 6 {
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -154,11 +167,10 @@ func TestDemoFlags(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--nodes", "0"}, "fbo-node: --nodes 0: accepted are 1 to 32\n"},
-		{[]string{"--evals", "0"}, "fbo-node: --evals 0: accepted are 1 and more\n"},
-		{[]string{"--samples", "19"}, "fbo-node: --samples 19: accepted are 20 to 100000\n"},
-		{[]string{"--seeds", "0"}, "fbo-node: --seeds 0: accepted are 1 and more\n"},
-		{[]string{"--seeds", "2", "--data-dir", taken + "/new"}, "fbo-node: --data-dir keeps one run; it cannot be given with --seeds 2\n"},
+		{[]string{"--evals", "0"}, "fbo-node: --evals 0: expected 1 or more\n"},
+		{[]string{"--seeds", "0"}, "fbo-node: --seeds 0: expected 1 or more\n"},
+		{[]string{"--seeds", "2", "--data-dir", taken + "/new"}, "fbo-node: --data-dir keeps one run: expected --seeds 1, not 2\n"},
+		{[]string{"--seeds", "2", "--web"}, "fbo-node: --web shows one run: expected --seeds 1, not 2\n"},
 		{[]string{"--data-dir", taken}, "fbo-node: --data-dir must be a new directory: mkdir " + taken + ": file exists\n"},
 	} {
 		e := call(t, append([]string{"demo"}, c.args...)...)
@@ -168,36 +180,11 @@ func TestDemoFlags(t *testing.T) {
 	}
 }
 
-func TestDemoWithAStrategy(t *testing.T) {
+// The overview lists all nodes and forwards requests about each, until Ctrl-C.
+func TestDemoOverview(t *testing.T) {
 	t.Parallel()
-	checkDemoStrategy(t, "fts")
-}
-
-// checkDemoStrategy runs two nodes with a strategy, and expects designs from peers.
-func checkDemoStrategy(t *testing.T, strategy string) {
-	t.Helper()
 	dir := shortTempDir(t)
-	e := finish(t, demoCommand(dir, "--json", "--nodes", "2", "--evals", "8", "--strategy", strategy))
-	if e.code != base.ExitDone {
-		t.Fatalf("exit code %d: %s", e.code, e.stderr)
-	}
-	checkEmpty(t, dir)
-	var r democmd.Report
-	decode(t, e.stdout, &r)
-	queries := 0
-	for _, n := range r.Nodes {
-		queries += n.PeerInformedTrials
-	}
-	if queries == 0 {
-		t.Errorf("no design of %d nodes came from a peer", len(r.Nodes))
-	}
-}
-
-// The first and the last node serve a page until Ctrl-C, also after their evaluations.
-func TestDemoPages(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	command := demoCommand(dir, "--nodes", "2", "--evals", "2", "--samples", "40", "--web")
+	command := demoCommand(dir, "--evals", "2", "--web")
 	stdout, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -207,22 +194,43 @@ func TestDemoPages(t *testing.T) {
 	}
 	slow := time.AfterFunc(patienceOfTests, func() { _ = command.Process.Kill() })
 	defer slow.Stop()
-	var links []string
-	stays := false
+	link, stays := "", false
 	for lines := bufio.NewScanner(stdout); !stays && lines.Scan(); {
-		if _, link, ok := strings.Cut(lines.Text(), ": http://"); ok {
-			links = append(links, "http://"+link)
+		if _, found, ok := strings.Cut(lines.Text(), "overview: "); ok {
+			link = found
 		}
-		stays = lines.Text() == "The pages stay until Ctrl-C."
+		stays = lines.Text() == "The overview stays until Ctrl-C."
 	}
-	if !stays || len(links) != 2 {
-		t.Fatalf("stays: %v, links %v", stays, links)
+	url, key, _ := strings.Cut(link, "/#key=")
+	status, text := pageAsk(t, "GET", url+"/v1/tasks", key)
+	if !stays || status != 200 {
+		t.Fatalf("stays: %v, link %q: %d %s", stays, link, status, text)
 	}
-	for _, link := range links {
-		url, key, _ := strings.Cut(link, "/#key=")
-		if status, text := pageAsk(t, "GET", url+"/v1/tasks", key); status != 200 || !strings.Contains(text, `"done":2`) {
-			t.Errorf("%s: %d %s", link, status, text)
+	var list struct {
+		Tasks []struct {
+			ID, Name string
+			Trials   map[string]int
 		}
+	}
+	decode(t, text, &list)
+	if len(list.Tasks) != 8 || list.Tasks[6].Name != "site 4 alone" || list.Tasks[7].Name != "site 4 with peers" || list.Tasks[0].Trials["done"] != 2 {
+		t.Errorf("%+v", list.Tasks)
+	}
+	for path, want := range map[string]string{
+		"/v1/node":                                   "8 nodes",
+		"/v1/log":                                    "lines",
+		"/v1/tasks/site-4-with-peers":                `"name":"site 4 with peers"`,
+		"/v1/tasks/site-4-with-peers/trials":         `"state":"done"`,
+		"/v1/tasks/site-1-with-peers/contributions":  "peers known",
+		"/v1/tasks/site-1-with-peers/trials?limit=1": `"next":1`,
+		"/v1/tasks/site-1-alone/model":               "mean",
+	} {
+		if status, text := pageAsk(t, "GET", url+path, key); status != 200 || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+	if status, _ := pageAsk(t, "GET", url+"/v1/tasks/site-5", key); status != 404 {
+		t.Errorf("an unknown node: %d", status)
 	}
 	if err := command.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)

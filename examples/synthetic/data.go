@@ -39,6 +39,10 @@ type Config struct {
 	// Beta is the variance of B_k, the mean of a node's inputs; 0 to 100. It
 	// controls how much the inputs differ between nodes.
 	Beta float64
+	// Common is the fraction of the variance of a node's true weights that all nodes of the
+	// federation have in common, and by which the variance of its mean inputs is reduced; 0 to 1. At
+	// 1 the data is Synthetic_IID of the paper: nodes differ by their samples only.
+	Common float64
 	// Samples is the number of samples of the node, 20 to 100,000; 0 means 400.
 	Samples int
 }
@@ -56,6 +60,9 @@ func (c Config) validate() (Config, error) {
 	}
 	if !(c.Beta >= 0 && c.Beta <= 100) {
 		return c, fmt.Errorf("beta %g is not in [0, 100]", c.Beta)
+	}
+	if !(c.Common >= 0 && c.Common <= 1) {
+		return c, fmt.Errorf("common %g is not in [0, 1]", c.Common)
 	}
 	if c.Samples < 20 || c.Samples > 100_000 {
 		return c, fmt.Errorf("%d samples are not in [20, 100000]", c.Samples)
@@ -80,6 +87,9 @@ type Data struct {
 // with 10 classes c and 60 inputs j = 1...60; the second argument of N is a
 // variance. The first 70 % of the samples, rounded down, are for training.
 //
+// With a fraction C in common, the weights are sqrt(C)·V + sqrt(1-C)·W_k with V ~ N(0, 1) of the
+// federation, likewise the biases, and the mean inputs are sqrt(1-C)·v_k.
+//
 // It differs from the authors' program in two ways: that takes alpha and beta as
 // standard deviations (the same for the values 0 and 1 of the paper's figures),
 // and draws the number of samples of each node from a log-normal distribution.
@@ -92,6 +102,11 @@ func Generate(c Config) (*Data, error) {
 	labels := trueModel(c.Alpha, seed.Stream("model", 0))
 	inputs := seed.Stream("inputs", 0)
 	mean := inputMean(c.Beta, inputs)
+	if c.Common > 0 {
+		all := trueModel(0, random.SeedOf(c.Seed).Stream("common model", 0))
+		weighSum(labels.parameters, math.Sqrt(1-c.Common), all.parameters, math.Sqrt(c.Common))
+		weighSum(mean, math.Sqrt(1-c.Common), mean, 0)
+	}
 
 	d := &Data{Classes: classes, Dim: dimensions}
 	train := int(trainShare * float64(c.Samples))
@@ -162,6 +177,13 @@ func inputMean(beta float64, rng *rand.Rand) []float64 {
 		mean[j] = b + rng.NormFloat64()
 	}
 	return mean
+}
+
+// weighSum sets a to a weighted sum of a and b.
+func weighSum(a []float64, ofA float64, b []float64, ofB float64) {
+	for i := range a {
+		a[i] = ofA*a[i] + ofB*b[i]
+	}
 }
 
 func largest(values []float64) int {

@@ -150,7 +150,7 @@ func TestAlphaDoesNotMoveLabels(t *testing.T) {
 
 func TestGenerateRejectsInvalidConfig(t *testing.T) {
 	for _, c := range []Config{
-		{Node: -1}, {Alpha: -1}, {Alpha: math.NaN()}, {Beta: -1}, {Beta: math.Inf(1)}, {Samples: 19}, {Samples: 100_001},
+		{Node: -1}, {Alpha: -1}, {Alpha: math.NaN()}, {Beta: -1}, {Beta: math.Inf(1)}, {Common: -0.1}, {Common: 1.1}, {Common: math.NaN()}, {Samples: 19}, {Samples: 100_001},
 	} {
 		if _, err := Generate(c); err == nil {
 			t.Errorf("accepted %+v", c)
@@ -301,6 +301,35 @@ func BenchmarkTrain(b *testing.B) {
 	for b.Loop() {
 		if _, err := Train(b.Context(), d, h, 1); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// With everything in common one model labels the samples of all nodes, and their inputs have mean 0.
+func TestNodesInCommonHaveOneModel(t *testing.T) {
+	of := func(node int, common float64) (*Data, *Data) {
+		return mustGenerate(t, Config{Seed: 3, Node: node, Common: common, Samples: 1000}), mustGenerate(t, Config{Seed: 3, Node: node + 1, Common: common, Samples: 1000})
+	}
+	h := Hyperparameters{LearningRate: 0.1, Momentum: 0.8, BatchSize: 20, Epochs: 20}
+	transfer := func(common float64) float64 {
+		a, b := of(0, common)
+		score, err := Train(t.Context(), &Data{TrainX: a.TrainX, TrainY: a.TrainY, ValidX: b.ValidX, ValidY: b.ValidY, Classes: a.Classes, Dim: a.Dim}, h, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return score.Accuracy
+	}
+	if one, none := transfer(1), transfer(0); one < 0.6 || none > 0.4 {
+		t.Errorf("accuracy on another node's data: %g with one model, %g with two", one, none)
+	}
+	a, _ := of(0, 1)
+	for j := range a.Dim {
+		mean := 0.0
+		for _, x := range a.TrainX {
+			mean += x[j] / float64(len(a.TrainX))
+		}
+		if math.Abs(mean) > 0.2 {
+			t.Errorf("input %d has mean %g", j, mean)
 		}
 	}
 }

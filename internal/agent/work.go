@@ -42,6 +42,10 @@ func (a *Agent) startWork(j job) {
 	}})
 }
 
+// Computing reports whether a Work has no result yet. If it is false, the agent has published every
+// share that its inputs cause.
+func (a *Agent) Computing() bool { return len(a.work) > 0 }
+
 // Done passes the result of a Work to the agent. The result of a Work whose context ended changes
 // nothing; the Work begins again with the next input.
 func (a *Agent) Done(now time.Time, id uint64, result any) {

@@ -135,8 +135,19 @@ const (
 // MaxReason is the maximum number of characters of a displayed error that may quote a peer.
 const MaxReason = 2000
 
-// DialReason returns libp2p's report of several lines as one line, without the repeated parts.
+// DialReason returns libp2p's report of several lines as one line, without the repeated parts. It
+// leaves out addresses that this node itself did not dial yet, for its limits, if others have a
+// reason.
 func DialReason(err error) string {
+	if failed := new(swarm.DialError); errors.As(err, &failed) {
+		dialled := *failed
+		dialled.DialErrors = slices.DeleteFunc(slices.Clone(failed.DialErrors), func(e swarm.TransportError) bool {
+			return errors.Is(e.Cause, swarm.ErrGaterDisallowedConnection)
+		})
+		if len(dialled.DialErrors) > 0 {
+			err = &dialled
+		}
+	}
 	_, tries, found := strings.Cut(err.Error(), "all dials failed")
 	if !found {
 		tries = err.Error()

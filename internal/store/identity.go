@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -48,21 +49,37 @@ func LoadIdentity(dir string) (crypto.PrivKey, error) {
 	return key, nil
 }
 
+// WriteIdentity stores the Ed25519 key of a seed in a data directory without one. Such a key is as
+// secret as its seed: it is for experiments that must be repeatable. A key that exists is kept, and
+// the error wraps fs.ErrExist.
+func WriteIdentity(dir string, seed [ed25519.SeedSize]byte) error {
+	key, err := crypto.UnmarshalEd25519PrivateKey(ed25519.NewKeyFromSeed(seed[:]))
+	if err != nil {
+		return fmt.Errorf("make identity: %w", err)
+	}
+	return writeIdentity(filepath.Join(dir, IdentityFile), key)
+}
+
+func writeIdentity(path string, key crypto.PrivKey) error {
+	data, err := crypto.MarshalPrivateKey(key)
+	if err != nil {
+		return fmt.Errorf("make identity: %w", err)
+	}
+	if err := datadir.CreateOnce(path, data); err != nil {
+		return fmt.Errorf("make identity: %w", err)
+	}
+	return nil
+}
+
 // createIdentity makes a key, unless another process is quicker: then it returns that one's.
 func createIdentity(path string) (crypto.PrivKey, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("make identity: %w", err)
 	}
-	data, err := crypto.MarshalPrivateKey(key)
-	if err != nil {
-		return nil, fmt.Errorf("make identity: %w", err)
-	}
-	switch err := datadir.CreateOnce(path, data); {
-	case errors.Is(err, fs.ErrExist):
+	err = writeIdentity(path, key)
+	if errors.Is(err, fs.ErrExist) {
 		return LoadIdentity(filepath.Dir(path))
-	case err != nil:
-		return nil, fmt.Errorf("make identity: %w", err)
 	}
-	return key, nil
+	return key, err
 }

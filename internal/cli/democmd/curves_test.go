@@ -1,46 +1,19 @@
 package democmd
 
 import (
-	"encoding/json"
+	"bytes"
+	"math"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/fbo-node/fbo/internal/cli/clitest"
-	"github.com/fbo-node/fbo/strategy"
 )
-
-func TestDemoSentenceComparesTogetherWithAlone(t *testing.T) {
-	for _, c := range []struct {
-		together, alone []float64
-		want            string
-	}{
-		{[]float64{4, 2, 1, 1}, []float64{4, 3, 2.5, 2}, "Together reached after 2 evaluations what alone took 4: mean loss 2."},
-		{[]float64{4, 3, 2.5, 2}, []float64{4, 2, 1, 1}, "Alone reached after 2 evaluations what together took 4: mean loss 2."},
-		{[]float64{5, 4, 3, 1}, []float64{4, 3, 3, 3}, "Together reached after 3 evaluations what alone took only 2: mean loss 3."},
-		{[]float64{5, 3}, []float64{4, 3}, "Together reached after 2 evaluations what alone took 2: mean loss 3."},
-		{[]float64{3}, []float64{2}, "Alone reached after 1 evaluation what together took 1: mean loss 3."},
-	} {
-		if got := (curves{c.together, c.alone}).sentence(); got != c.want {
-			t.Errorf("%v, %v:\n%s\nwant\n%s", c.together, c.alone, got, c.want)
-		}
-	}
-}
-
-func TestMeanCurve(t *testing.T) {
-	got := meanCurve([]nodeSummary{{curve: []float64{4, 2, 1}}, {curve: []float64{2, 1}}})
-	if len(got) != 2 || got[0] != 3 || got[1] != 1.5 {
-		t.Errorf("%v, want 3 and 1.5", got)
-	}
-}
 
 func TestDemoPlotDrawsBothCurves(t *testing.T) {
 	got := curves{[]float64{8, 2, 1}, []float64{8, 4, 2}}.plot(4, 18)
 	want := []string{
 		"      8 |***",
 		"        |   aaa",
-		"        |   tttaaa",
-		"      1 |      ttt",
+		"        |   pppaaa",
+		"      1 |      ppp",
 		"         1       3",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -55,92 +28,83 @@ func TestDemoPlotStaysWithinItsWidth(t *testing.T) {
 		long[i] = 500 - float64(i)
 	}
 	for _, c := range []curves{{long, long}, {[]float64{1}, []float64{1}}, {[]float64{0, 0}, []float64{1, 0}}, {[]float64{0}, []float64{0}}} {
-		lines := c.plot(plotRows, screenWidth)
+		lines := c.plot(plotRows, plotWidth)
 		if len(lines) != plotRows+1 {
 			t.Errorf("%d lines", len(lines))
 		}
 		for _, line := range lines {
-			if len(line) > screenWidth {
+			if len(line) > plotWidth {
 				t.Errorf("%d characters: %s", len(line), line)
 			}
 		}
 	}
 }
 
-// What is written fits 24 lines of 80 characters, with the first line and that of the prompt,
-// and has no escape codes but on a terminal.
-func TestDemoFitsTheScreen(t *testing.T) {
-	for _, nodes := range []int{1, 8, 32} {
-		for _, live := range []bool{true, false} {
-			var out strings.Builder
-			s := newScreen(&out, live, nodes)
-			long := nodeEvent{Trial: &nodeTrial{}, Best: &nodeTrial{}}
-			if err := json.Unmarshal([]byte(`{"trial":{"id":10,"outcome":{"value":0.5},"reason":"x"},"best":{"outcome":{"value":12345.678}}}`), &long); err != nil {
-				t.Fatal(err)
-			}
-			s.begin(true)
-			for i := range nodes {
-				s.trial(i, true, 10, long)
-				s.trial(i, false, 10, long)
-			}
-			long.Trial.Outcome, long.Trial.Reason = nil, strings.Repeat("ü", 200)
-			s.trial(0, false, 10, long)
-			if len(s.table()) > screenRows+1 {
-				t.Errorf("%d nodes: %d rows", nodes, len(s.table()))
-			}
-			s.end()
-			if strings.Contains(out.String(), "\x1b") != live {
-				t.Errorf("live %t: %q", live, out.String())
-			}
-			for _, line := range strings.Split(out.String(), "\n") {
-				if _, line, _ = strings.Cut(line, "\x1b[2K"); len([]rune(line)) > screenWidth {
-					t.Errorf("%d characters: %s", len([]rune(line)), line)
-				}
-			}
+// results returns a report with these curves of each site.
+func results(lowest float64, seeds ...[sites][2][]float64) (r Report) {
+	for i, curves := range seeds {
+		seed := seedReport{Seed: uint64(i)}
+		for _, c := range curves {
+			seed.Sites = append(seed.Sites, siteReport{runReport{Curve: c[0]}, runReport{Curve: c[1]}, &lowest})
+		}
+		r.Seeds = append(r.Seeds, seed)
+	}
+	r.summarize()
+	return r
+}
+
+// Two seeds: in scene one sites are better, worse and equal with peers, in scene two first better
+// and then worse.
+func TestSummaryCountsTiesHalf(t *testing.T) {
+	better, worse, equal := [2][]float64{{4, 2}, {4, 3}}, [2][]float64{{4, 3}, {4, 2}}, [2][]float64{{3, 2}, {3, 2}}
+	r := results(1, [sites][2][]float64{better, worse, equal, better}, [sites][2][]float64{better, better, equal, worse})
+	one, two := r.Scenes[0], r.Scenes[1]
+	if one.Sites != 6 || one.Better != 3 || one.Worse != 1 || math.Abs(one.Share.Mean-(0.5+5.0/6)/2) > 1e-12 || math.Abs(one.Share.Error-1.0/6) > 1e-12 {
+		t.Errorf("scene one: %+v", one)
+	}
+	// Regrets of 1 and 2, then 2 and 1.
+	if two.Share.Mean != 0.5 || math.Abs(two.Ratio.Mean-1) > 1e-12 || math.Abs(two.Ratio.Error-math.Ln2) > 1e-12 || two.Regrets[0].Mean != 1.5 || two.Regrets[1].Mean != 1.5 {
+		t.Errorf("scene two: %+v %+v %+v", two, two.Ratio, two.Regrets)
+	}
+}
+
+// The sentences are true whatever the result.
+func TestSentencesNameTheFaster(t *testing.T) {
+	fast, slow := []float64{4, 2, 1, 1}, []float64{4, 3, 2.5, 2}
+	gain, loss := [2][]float64{fast, slow}, [2][]float64{slow, fast}
+	r := results(0, [sites][2][]float64{gain, gain, gain, loss})
+	for i, want := range []string{
+		"Scene one: with peers 2 evaluations reached the mean loss of 4 alone;\n  with peers 3 of 3 sites ended better, 0 worse.",
+		"Scene two: alone 2 evaluations reached the mean loss of 4 with peers;\n  with peers 0 of 1 site ended better, 1 worse.",
+	} {
+		if got := r.Scenes[i].sentence(sceneNames[i]); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
 		}
 	}
-	summary := nodeSummary{Evaluations: 10, BytesSent: 1e6, curve: []float64{1, .5}, Best: &nodeTrial{Outcome: &strategy.Outcome{Value: 0.5}}}
-	var all []nodeSummary
-	for range 32 {
-		all = append(all, summary)
+}
+
+// The text has at most 80 characters a line, and at most 24 lines with the two before it and the
+// prompt.
+func TestDemoFitsTheScreen(t *testing.T) {
+	long := make([]float64, 1000)
+	for i := range long {
+		long[i] = 12345.678 - float64(i)
 	}
-	var out strings.Builder
-	newReport(clitest.MixedTask(t), 1, 100*time.Second, all, all).write(&out)
+	c := [2][]float64{long, long}
+	r := results(0, [sites][2][]float64{c, c, c, c})
+	r.Similar = true
+	for i := range r.Scenes {
+		r.Scenes[i].Ratio = nil
+	}
+	var out bytes.Buffer
+	r.write(&out)
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	if len(lines)+screenRows+1+1+1 > 24 {
+	if len(lines)+3 > 24 {
 		t.Errorf("%d lines:\n%s", len(lines), out.String())
 	}
 	for _, line := range lines {
 		if len([]rune(line)) > 80 {
 			t.Errorf("%d characters: %s", len([]rune(line)), line)
 		}
-	}
-}
-
-func TestSeedsReport(t *testing.T) {
-	var all SeedsReport
-	nodes := make([]reportNode, 4)
-	for i, c := range []curves{{[]float64{4, 2}, []float64{4, 3}}, {[]float64{4, 3}, []float64{4, 2}}, {[]float64{3, 2}, []float64{4, 3}}} {
-		all.add(Report{Seed: uint64(i), Nodes: nodes, Curves: c, EvaluationsToAlone: c.reached(), NodesBetter: float64(i) + 0.5})
-	}
-	// After 2, never (2) and 1 of two evaluations; 0.5, 1.5 and 2.5 of four nodes.
-	if all.EvaluationsToAlone != 5.0/3 || all.BudgetFraction != 5.0/6 || all.Never != 1 || all.NodesBetter != 4.5/12 {
-		t.Errorf("%+v", all)
-	}
-	for _, want := range []string{"after 1.7 evaluations, 83 % of the budget", "never, in 1 of 3 seeds", "better mean in 2.", "38 % of the nodes"} {
-		if !strings.Contains(all.text(), want) {
-			t.Errorf("%q is missing in\n%s", want, all.text())
-		}
-	}
-}
-
-// TestWarningEscapesControlCharacters shows a warning whose text comes from peers.
-func TestWarningEscapesControlCharacters(t *testing.T) {
-	t.Parallel()
-	const sent, want = "\x1b[2J\u202egone", `\x1b[2J\u202egone`
-	var out strings.Builder
-	newScreen(&out, false, 1).warning(0, sent)
-	if text := out.String(); !strings.Contains(text, want) || strings.Contains(text, sent) {
-		t.Errorf("a warning of demo: %q, want %s in it", text, want)
 	}
 }

@@ -48,12 +48,12 @@ func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.Join
 	m.ends = append(m.ends, func() error { d.Close(); return nil })
 	api := apiOf(d, 0, false, show)
 	if page != "" {
-		p, err := servePage(ctx, page, api)
+		p, err := ServePage(ctx, page, api)
 		if err != nil {
 			return m, err
 		}
-		m.page = p.link
-		m.ends = append(m.ends, p.close)
+		m.page = p.Link
+		m.ends = append(m.ends, p.Close)
 	}
 	stop, err := serveControl(n.Dir, api)
 	if err != nil {

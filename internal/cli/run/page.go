@@ -21,12 +21,12 @@ import (
 	"github.com/fbo-node/fbo/internal/webpage"
 )
 
-// anyPort is the default address of a page.
-const anyPort = "127.0.0.1:0"
+// AnyPort is the default address of a page.
+const AnyPort = "127.0.0.1:0"
 
 func addPage(flags *pflag.FlagSet, address *string) {
 	flags.StringVar(address, "web", "", "serve a page about this node to browsers of this machine, and print its link; --web=127.0.0.1:7071 chooses the port (default: not)")
-	flags.Lookup("web").NoOptDefVal = anyPort
+	flags.Lookup("web").NoOptDefVal = AnyPort
 }
 
 // checkPage accepts only addresses of this machine.
@@ -44,17 +44,18 @@ func checkPage(address string) error {
 	return nil
 }
 
-// pageServer serves the page about a node.
-type pageServer struct {
-	link   string // with the key
+// PageServer serves the page about a node.
+type PageServer struct {
+	Link  string       // with the key
+	Ended <-chan error // receives the reason when the page ends
+
 	server *http.Server
-	ended  chan error
 }
 
-// servePage serves the page at an address of this machine, and the readable part of the HTTP
+// ServePage serves the page at an address of this machine, and the readable part of the HTTP
 // interface to clients with the page's key. The key is valid only until the node ends. It follows
 // the # of the link, a part that browsers never send.
-func servePage(ctx context.Context, address string, api http.Handler) (*pageServer, error) {
+func ServePage(ctx context.Context, address string, api http.Handler) (*PageServer, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("--web %s: %w", address, err)
@@ -67,14 +68,16 @@ func servePage(ctx context.Context, address string, api http.Handler) (*pageServ
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", read.Protect(readOnly(fewStreams(api))))
 	mux.Handle("/", files.Protect(webpage.Handler()))
-	p := &pageServer{link: "http://" + listener.Addr().String() + "/#key=" + key, server: httpaccess.NewServer(mux, quietLog()), ended: make(chan error, 1)}
+	ended := make(chan error, 1)
+	p := &PageServer{Link: "http://" + listener.Addr().String() + "/#key=" + key, Ended: ended, server: httpaccess.NewServer(mux, quietLog())}
 	p.server.BaseContext = func(net.Listener) context.Context { return ctx }
 	listener = httpaccess.KeepOut(p.server, listener)
-	go func() { p.ended <- p.server.Serve(listener) }()
+	go func() { ended <- p.server.Serve(listener) }()
 	return p, nil
 }
 
-func (p *pageServer) close() error {
+// Close ends the page.
+func (p *PageServer) Close() error {
 	p.server.Close() // streams do not end by themselves
 	return nil
 }
@@ -138,39 +141,39 @@ Who has the link can read all that the node would tell its user, and change noth
 			} else if !ok {
 				return errors.New("no node runs on data directory " + dataDir + ", so that there is nothing to show; history shows what has happened")
 			}
-			page, err := servePage(ctx, address, throughSocket(filepath.Join(dataDir, control.Socket)))
+			page, err := ServePage(ctx, address, ThroughSocket(filepath.Join(dataDir, control.Socket)))
 			if err != nil {
 				return err
 			}
 			out := command.OutOrStdout()
 			if asJSON {
-				err = base.PrintJSON(out, base.Object{"event": "page_served", "url": page.link})
+				err = base.PrintJSON(out, base.Object{"event": "page_served", "url": page.Link})
 			} else {
-				_, err = fmt.Fprintf(out, "page: %s\n", page.link)
+				_, err = fmt.Fprintf(out, "page: %s\n", page.Link)
 			}
 			if err != nil {
-				return errors.Join(err, page.close())
+				return errors.Join(err, page.Close())
 			}
 			if base.IsTerminal(out) {
-				base.OpenBrowser(page.link)
+				base.OpenBrowser(page.Link)
 			}
 			select {
 			case <-ctx.Done():
-				return page.close()
-			case err := <-page.ended:
+				return page.Close()
+			case err := <-page.Ended:
 				return err
 			}
 		},
 	}
 	base.AddDataDir(command, &dir)
 	base.AddJSON(command, &asJSON)
-	command.Flags().StringVar(&address, "address", anyPort, "address to serve the page at, of this machine; port 0: any free one")
+	command.Flags().StringVar(&address, "address", AnyPort, "address to serve the page at, of this machine; port 0: any free one")
 	return command
 }
 
-// throughSocket returns a handler that asks the node of a socket. It forwards only the parts of a
+// ThroughSocket returns a handler that asks the node of a socket. It forwards only the parts of a
 // page's requests that the interface reads.
-func throughSocket(path string) http.Handler {
+func ThroughSocket(path string) http.Handler {
 	return &httputil.ReverseProxy{
 		Transport: control.Client(path).Transport,
 		Rewrite: func(r *httputil.ProxyRequest) {

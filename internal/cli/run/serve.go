@@ -190,12 +190,12 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *display) (e
 	start.web = w
 	start.listening(d.Count())
 	if o.page != "" {
-		page, err := servePage(ctx, o.page, api)
+		page, err := ServePage(ctx, o.page, api)
 		if err != nil {
 			return err
 		}
-		ends = append(ends, page.close)
-		show.page(page.link)
+		ends = append(ends, page.Close)
+		show.page(page.Link)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	opened := make(chan error, 1)

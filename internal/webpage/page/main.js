@@ -97,7 +97,7 @@ function Shell({ route }) {
       <${Theme} />
     </header>
     ${route.page === 'task' ? html`<${Task} key=${route.task} route=${route} now=${now} main=${main} />`
-      : html`<main id="main" tabindex="-1" ref=${main}><h1>All tasks of this node</h1>${failure && !list ? html`<p class="warning" role="status">The node does not answer: ${plain(failure.message)}</p>` : ''}<${Fleet} now=${now} /></main>`}`;
+      : html`<main id="main" tabindex="-1" ref=${main}><h1>All tasks</h1>${failure && !list ? html`<p class="warning" role="status">The node does not answer: ${plain(failure.message)}</p>` : ''}<${Fleet} now=${now} /></main>`}`;
 }
 
 function Task({ route, now, main }) {

@@ -198,7 +198,9 @@ def test_a_bad_parameter_is_refused_at_construction() -> None:
         ("parameter 'x': expected either log or step", lambda: fbo.Float("x", 1, 2, log=True, step=0.5)),
         ("parameter 'n': high is 1.5", lambda: fbo.Int("n", 0, 1.5)),  # type: ignore[arg-type]
         ("parameter 'n': expected bounds from -2", lambda: fbo.Int("n", 0, 2**60)),
-        ("parameter 'learning rate': expected a name of", lambda: fbo.Bool("learning rate")),
+        ("parameter '': expected a name of", lambda: fbo.Bool("")),
+        (r"parameter 'a\\nb': expected a name of printable", lambda: fbo.Bool("a\nb")),
+        (r"parameter 'l{65}': expected a name of at most 64 characters in the task, not 65", lambda: fbo.Bool("l" * 65)),
         ("parameter 3: expected a name of", lambda: fbo.Bool(3)),  # type: ignore[arg-type]
         ("parameter 'c': choices 'ab'", lambda: fbo.Categorical("c", "ab")),
         ("parameter 'c': choices: expected 2 to 64, not 1", lambda: fbo.Categorical("c", ["a"])),

@@ -39,3 +39,21 @@ _odd = iter(ODD)
 def odd_at_first(x: float) -> Any:
     """Return what is no finite number, each once, then numbers."""
     return next(_odd, x * x)
+
+
+def limited(x: float) -> tuple[float, dict[str, Any]]:
+    return -x, {"latency.ms": x, "accuracy": x + 1, "ok": x > -0.8, "memory/MB": x + 100, "cached": True}
+
+
+def fails_right(x: float) -> float:
+    if x > -0.1:  # the first design, in the middle, among others
+        raise ValueError("too far right")
+    return x * x
+
+
+def half_a_second(x: float) -> float:
+    """Write the time of the start to a file in the folder of the variable STARTED."""
+    start = time.time()
+    (Path(os.environ["STARTED"]) / f"{os.getpid()} {start}").write_text(str(start))
+    time.sleep(0.5)
+    return x * x

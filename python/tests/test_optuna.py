@@ -547,14 +547,35 @@ def test_a_distribution_that_does_not_fit(node: fbo.Node) -> None:
     assert {trial.state for trial in known(sampler)} == {"waiting"}
 
 
+IMPOSSIBLE: list[tuple[dict[str, BaseDistribution], str]] = [
+    ({"rate" * 17: FloatDistribution(0, 1)}, "parameter 'raterate.*at most 64 characters in the task, not 68"),
+    ({"x": FloatDistribution(0, 1), "X": FloatDistribution(0, 1)}, "'X' and 'x': expected names that differ in more than case"),
+    ({"c": CategoricalDistribution([str(i) for i in range(65)])}, "parameter 'c': choices: expected 2 to 64, not 65"),
+]
+
+
+@pytest.mark.parametrize(("space", "words"), IMPOSSIBLE)
+def test_what_no_task_takes_is_refused_in_the_first_trial(space: dict[str, BaseDistribution], words: str, node: fbo.Node) -> None:
+    study = optuna.create_study(sampler=Sampler("learned", node))
+    with pytest.raises(fbo.BadInput, match=words):
+        study.ask(space)
+    if len(space) == 2:  # also where no trial has both
+        study = optuna.create_study(sampler=Sampler("learned", node))
+        for name, one in space.items():
+            trial = study.ask()
+            if trial.number:
+                with pytest.raises(fbo.BadInput, match="differ in more than case"):
+                    trial._suggest(name, one)
+            else:
+                trial._suggest(name, one)
+                study.tell(trial, 1.0)
+    assert node.tasks() == []
+
+
 def test_what_no_task_takes_is_refused_by_name(node: fbo.Node) -> None:
-    for space, words in (
-        ({"learning rate": FloatDistribution(0, 1)}, 'parameter "learning rate"'),
-        ({"x": FloatDistribution(0, 1), "X": FloatDistribution(0, 1)}, "upper and lower case"),
-        ({"c": CategoricalDistribution([str(i) for i in range(65)])}, "2 to 64, not 65"),
-    ):
-        with pytest.raises(fbo.Refused, match=words):
-            optuna.create_study(sampler=Sampler("no", node, search_space=space)).ask()
+    for space, words in IMPOSSIBLE:
+        with pytest.raises(fbo.BadInput, match=words):
+            Sampler("no", node, search_space=space)
     with pytest.raises(fbo.BadInput, match="at least one"):
         optuna.create_study(sampler=Sampler("no", node, search_space={"x": FloatDistribution(1, 1)})).ask()
     with pytest.warns(UserWarning, match="persistent storage"):

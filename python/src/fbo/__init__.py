@@ -8,6 +8,7 @@ from .errors import (
     Error,
     Failed,
     Field,
+    Interrupted,
     NotFound,
     NotStarted,
     Problem,
@@ -19,6 +20,7 @@ from .http import Client
 from .node import Node
 from .optimize import maximize, minimize
 from .result import Result
+from .run import Run
 from .space import Bool, Categorical, Float, Int, Parameter
 from .task import Event, Task
 from .trial import Recommendation, Trial
@@ -37,6 +39,7 @@ __all__ = [
     "Field",
     "Float",
     "Int",
+    "Interrupted",
     "Node",
     "NotFound",
     "NotStarted",
@@ -45,6 +48,7 @@ __all__ = [
     "Recommendation",
     "Refused",
     "Result",
+    "Run",
     "Task",
     "Trial",
     "Unavailable",

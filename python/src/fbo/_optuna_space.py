@@ -10,7 +10,8 @@ from typing import Any
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
 from .errors import BadInput
-from .space import is_plain
+from .names import differ, to_task
+from .space import CHOICES, is_plain
 from .trial import Value
 
 _WHOLE = 2**53  # larger whole numbers are not exact in a task
@@ -22,7 +23,9 @@ def parameters_of(space: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]
     The same space gives the same parameters, whatever the order of names and choices.
     What has a single value is left out.
     """
-    return [_parameter(name, one) for name, one in sorted(space.items()) if not one.single()]
+    made = [_parameter(name, one) for name, one in sorted(space.items()) if not one.single()]
+    differ(str(one["name"]) for one in made)
+    return made
 
 
 def same(a: Value, b: Value) -> bool:
@@ -79,8 +82,11 @@ class Space:
 
 
 def _parameter(name: str, distribution: BaseDistribution) -> dict[str, Any]:
+    to_task(name)
     if isinstance(distribution, CategoricalDistribution):
         choices = _written(name, distribution)
+        if len(choices) not in CHOICES:
+            raise BadInput(f"parameter {name!r}: choices: expected 2 to 64, not {len(choices)}")
         if all(isinstance(one, bool) for one in choices):
             return {"name": name, "type": "bool"}
         return {"name": name, "type": "categorical", "choices": sorted(choices, key=_order)}

@@ -19,6 +19,7 @@ from typing import Any
 
 from .errors import BadInput, BinaryMissing, NotStarted
 from .http import Client
+from .names import shown
 
 _log = logging.getLogger("fbo")
 _PROGRAM = "fbo-node"
@@ -159,5 +160,6 @@ class Daemon:
             self._serving = event
             self._started.set()
         elif kind == "warning":
-            self._said.append(str(event.get("message")))
-            _log.warning("fbo-node: %s", event.get("message"))
+            message = shown(str(event.get("message")))
+            self._said.append(message)
+            _log.warning("fbo-node: %s", message)

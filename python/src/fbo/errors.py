@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .result import Result
+    from .trial import Trial
 
 
 class Error(Exception):
@@ -25,7 +29,27 @@ class NotStarted(Error):
 
 
 class Failed(Error):
-    """Too many trials in a row have failed, or none has a value."""
+    """Too many trials in a row have failed, or no trial has a value that satisfies all constraints.
+
+    Attributes:
+        trials: All trials of this node on the task, with outcomes and reasons of failures.
+    """
+
+    def __init__(self, message: str, trials: tuple[Trial, ...] = ()) -> None:
+        super().__init__(message)
+        self.trials = trials
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C has ended minimize or maximize. Running trials were returned to the node.
+
+    Attributes:
+        result: The result so far, or None if no trial has a value that satisfies all constraints.
+    """
+
+    def __init__(self, result: Result | None) -> None:
+        super().__init__("interrupted: the attribute `result` of this exception has the result so far")
+        self.result = result
 
 
 class Unreachable(Error):

@@ -6,15 +6,16 @@ import contextlib
 import math
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import SupportsFloat, Union
+from dataclasses import dataclass, field
+from typing import Any, SupportsFloat, Union
 
 from .errors import BadInput
 from .trial import Value
 
 _LONGEST = 200  # characters of a value in a message
 
-Objective = Callable[..., SupportsFloat]
+# A number; a number and further outputs by name; or all by name, with the objective under "value".
+Objective = Callable[..., Union[SupportsFloat, tuple[SupportsFloat, Mapping[str, Any]], Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -25,20 +26,49 @@ class Failure:
     trace: str = ""
 
 
-Outcome = Union[float, Failure]
+@dataclass(frozen=True)
+class Measured:
+    """What an evaluation measured."""
+
+    value: float
+    outputs: dict[str, float | bool] = field(default_factory=dict)  # constraints and metrics
+    refused: dict[str, str] = field(default_factory=dict)  # outputs that are no finite numbers, with a message
+
+
+Outcome = Union[Measured, Failure]
 
 
 def evaluate(f: Objective, design: Mapping[str, Value]) -> Outcome:
-    """Call f with the design's values as keywords. An exception is a failure, and so is what is no finite number."""
+    """Call f with the design's values as keywords. An exception is a failure, and so is a value that is no finite number."""
     try:
         returned = f(**design)
     except Exception as error:
         reason = "".join(traceback.format_exception_only(error)).strip()
         return Failure(reason, traceback.format_exc())
     try:
-        return number("f returned", returned)
+        return _measured(returned)
     except BadInput as error:
         return Failure(str(error))
+
+
+def _measured(returned: object) -> Measured:
+    if isinstance(returned, Mapping):
+        if "value" not in returned:
+            raise BadInput(f"f returned {_shortened(repr(returned))}: expected the objective under the key 'value'")
+        value, outputs = returned["value"], {name: one for name, one in returned.items() if name != "value"}
+    elif isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], Mapping):
+        value, outputs = returned[0], dict(returned[1])
+    else:
+        return Measured(number("f returned", returned))
+    measured = Measured(number("f returned the value", value))
+    for name, one in outputs.items():
+        try:
+            if not isinstance(name, str):
+                raise BadInput(f"output {name!r}: expected a name that is a text")
+            measured.outputs[name] = one if isinstance(one, bool) else number(f"output {name!r} is", one)
+        except BadInput as error:
+            measured.refused[str(name)] = str(error)
+    return measured
 
 
 def number(what: str, given: object) -> float:

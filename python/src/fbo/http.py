@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import BadInput, Unavailable, Unreachable, problem
+from .names import shown
 
 # An ask waits for designs up to a minute, and a node of many trials takes a while to choose.
 _TIMEOUT = 300.0
@@ -200,4 +201,4 @@ def _refusal(status: int, data: bytes) -> Exception:
         body = json.loads(text)
     except ValueError:
         body = None
-    return problem(status, body if isinstance(body, dict) else None, text)
+    return problem(status, shown(body) if isinstance(body, dict) else None, text)

@@ -15,6 +15,7 @@ from typing import Any
 from .daemon import Daemon, default_dir, find_binary, socket_of
 from .errors import BadInput, Error, NotStarted, Unreachable
 from .http import Client, quote
+from .names import definition_to_task, keys_to_task
 from .space import TaskFile
 from .task import Task
 from .trial import Value
@@ -132,13 +133,13 @@ class Node:
         """
         order: dict[str, Any] = {}
         if isinstance(task, Mapping):
-            order["task"] = dict(task)
+            order["task"] = definition_to_task(task)
         else:
             order["text"] = _text_of(task)
         for name, value in (
             ("tables", dict(tables or {})),
-            ("enqueue", [dict(one) for one in enqueue]),
-            ("prior_designs", [dict(one) for one in prior_designs]),
+            ("enqueue", [keys_to_task(one) for one in enqueue]),
+            ("prior_designs", [keys_to_task(one) for one in prior_designs]),
             ("invitation", invitation),
         ):
             if value:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import logging
+import math
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import BadInput, Conflict, Failed
-from .evaluate import Failure, Objective, Outcome, evaluate
+from .errors import BadInput, Conflict, Failed, Interrupted, Refused
+from .evaluate import Failure, Measured, Objective, evaluate
+from .limits import Constraints, constraints_of
 from .node import Node
 from .result import Result
+from .run import Callback, Run
 from .space import Space, converter, definition, is_task
 from .task import Task
 from .trial import Trial, Value
@@ -25,8 +30,26 @@ _log = logging.getLogger("fbo")
 _MOST_AT_FIRST = 10
 _MOST_IN_A_ROW = 100
 
+_LONGEST_ASK = 60.0  # seconds
 _POLL = 1.0  # seconds that an ask waits for designs while others are evaluated
 _ALONE = ("--mdns=false", "--listen", "/ip4/127.0.0.1/tcp/0", "--wait-for-peers", "0s")
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """The keywords of minimize."""
+
+    evals: int
+    timeout: float | None
+    constraints: Constraints | None
+    callbacks: Sequence[Callback]
+    task: str | None
+    node: Node | None
+    peers: Sequence[str]
+    workers: int
+    seed: int | None
+    max_failures: int | None
+    progress: bool
 
 
 def minimize(
@@ -34,6 +57,9 @@ def minimize(
     space: Space,
     *,
     evals: int = 30,
+    timeout: float | None = None,
+    constraints: Constraints | None = None,
+    callbacks: Sequence[Callback] = (),
     task: str | None = None,
     node: Node | None = None,
     peers: Sequence[str] = (),
@@ -42,37 +68,66 @@ def minimize(
     max_failures: int | None = None,
     progress: bool = True,
 ) -> Result:
-    """Find where f is least.
+    """Find the design with the smallest value of a function.
 
-    f is called with the parameters as keywords and returns a number. An exception, nan, an infinity
-    and whatever is no number fail the trial, and the search goes on. After max_failures in a row
-    fbo.Failed is raised; by default after 10 before the first value, and 100 later, as a part of
-    the space may fail.
+    Without `task` nothing is shared or kept: a node runs for this call only, in a temporary directory and without
+    a network. With `task`, or with a whole task as `space`, the node works together with all nodes that have the
+    same task, and it keeps its trials.
 
-    space is a list of fbo.Float, fbo.Int, fbo.Categorical and fbo.Bool; a dictionary of bounds such as
-    {"rate": (0, 1), "depth": range(1, 9), "kernel": ["rbf", "poly"], "bias": bool}, where a tuple
-    is for floats and a range for ints; or a whole task: the path or text of a task file, or its
-    dictionary.
+    Args:
+        f: The objective. It is called with the parameters as keywords. It returns a finite number; or a tuple of
+            this number and a dictionary of further outputs; or one dictionary of all, with the number under
+            `"value"`. Outputs named in `constraints` are constraints. All other outputs are metrics: the node
+            stores up to 64 of them with the trial. An exception fails the trial, and so does a missing or
+            non-finite value or constraint. The search continues after a failed trial.
+        space: A list of `fbo.Float`, `fbo.Int`, `fbo.Categorical` and `fbo.Bool`; or a dictionary of bounds such as
+            `{"rate": (0, 1), "depth": range(1, 9), "kernel": ["rbf", "poly"], "bias": bool}`, in which a tuple
+            stands for floats and a range for ints; or a whole task: the path or text of a task file, or its content
+            as a dictionary.
+        evals: The number of values that the node has on the task at the end, 1 or more. It includes values of
+            earlier calls and of other programs; a warning states how many. Failed trials do not count. Several
+            programs or workers may evaluate a few more.
+        timeout: Seconds, above 0, after which no evaluation starts. Running evaluations finish. None: no limit.
+        constraints: Limits of outputs by name: `"<= 50"`, `">= 0.9"`, a tuple `(low, high)` with None for no
+            limit, or `bool` for an output that must be true. The best design satisfies all of them. A whole task
+            as `space` has its own constraints. None: no constraints.
+        callbacks: Functions that are called in this process after each trial, in order, with an `fbo.Run` and the
+            trial, which may have failed. `Run.stop()` ends the search: running evaluations finish, and the result
+            is returned. An exception in a callback ends the call.
+        task: The name of the task, the same at all nodes that work together. None: alone.
+        node: The node for the task, in a `with` already or not. None: a node in fbo-node's own data directory.
+        peers: Addresses of other nodes, for a node that this call starts.
+        workers: The number of processes that evaluate in parallel. They import the program anew: define f at the
+            top of a module, and make the call under `if __name__ == "__main__":`. With cloudpickle any function
+            works. A process that dies fails its trial.
+        seed: An integer that makes the node's decisions repeatable, with one worker and without peers.
+        max_failures: The number of failures in a row that ends the call. None: 10 before the first value, and 100
+            later.
+        progress: Whether to show a progress bar, if tqdm is installed.
 
-    Without a name nothing is shared and nothing is kept: a node runs for this call only, in a
-    temporary directory and without a network. With task, or a whole task as space, this node
-    works together with the nodes that have the same task, and keeps its trials.
+    Returns:
+        The best design, and all trials of this node on the task.
 
-    evals is the number of values that the node has on the task in the end. It includes those of
-    earlier calls and of other programs, so that a stopped program is simply run again. Running
-    evaluations are finished, so several programs or workers may make a few more. Failed trials do
-    not count. A warning states how many earlier values count; after a change of f use another name.
-    node is the node to use for a task, in a `with` already or not; by default one in fbo-node's
-    own directory. peers are addresses of other nodes, for a node that is started here.
-    seed makes the node's decisions repeatable with one worker and without peers.
+    Raises:
+        BadInput: An argument is wrong. No evaluation has started.
+        Failed: Too many trials in a row have failed, or no trial has a value that satisfies all constraints. The
+            attribute `trials` has all trials.
+        Interrupted: A KeyboardInterrupt, after Ctrl-C. The attribute `result` has the result so far.
+        Refused: The node does not accept the task.
+        Unreachable: No node answers.
 
-    workers is the number of processes that evaluate in parallel. They import the program anew: f
-    belongs at the top of a module, and the call under `if __name__ == "__main__":`. With
-    cloudpickle installed, f may be any function. A process that dies fails its trial.
+    Example:
+        ```python
+        def loss(rate, depth):
+            return (rate - 0.03) ** 2, {"latency_ms": 7.0 * depth}
 
-    progress shows a bar, where tqdm is installed. Ctrl-C hands the running trials back.
+        space = {"rate": (0, 1), "depth": range(1, 9)}
+        result = fbo.minimize(loss, space, constraints={"latency_ms": "<= 50"}, timeout=600)
+        print(result.parameters, result.value)
+        ```
     """
-    return _optimize("minimize", f, space, evals, task, node, peers, workers, seed, max_failures, progress)
+    settings = _Settings(evals, timeout, constraints, callbacks, task, node, peers, workers, seed, max_failures, progress)
+    return _optimize("minimize", f, space, settings)
 
 
 def maximize(
@@ -80,6 +135,9 @@ def maximize(
     space: Space,
     *,
     evals: int = 30,
+    timeout: float | None = None,
+    constraints: Constraints | None = None,
+    callbacks: Sequence[Callback] = (),
     task: str | None = None,
     node: Node | None = None,
     peers: Sequence[str] = (),
@@ -88,32 +146,25 @@ def maximize(
     max_failures: int | None = None,
     progress: bool = True,
 ) -> Result:
-    """Find where f is greatest. All else is as in minimize."""
-    return _optimize("maximize", f, space, evals, task, node, peers, workers, seed, max_failures, progress)
+    """Find the design with the largest value of a function. Everything else is as in `fbo.minimize`."""
+    settings = _Settings(evals, timeout, constraints, callbacks, task, node, peers, workers, seed, max_failures, progress)
+    return _optimize("maximize", f, space, settings)
 
 
-def _optimize(
-    goal: str,
-    f: Objective,
-    space: Space,
-    evals: int,
-    name: str | None,
-    node: Node | None,
-    peers: Sequence[str],
-    workers: int,
-    seed: int | None,
-    max_failures: int | None,
-    progress: bool,
-) -> Result:
-    _check(f, space, evals, name, node, peers, workers, max_failures)
-    alone = name is None and not is_task(space)
-    order = definition(space, goal, name or "f")
+def _optimize(goal: str, f: Objective, space: Space, settings: _Settings) -> Result:
+    _check(f, space, settings)
+    deadline = math.inf if settings.timeout is None else time.monotonic() + settings.timeout
+    alone = settings.task is None and not is_task(space)
+    order = definition(space, goal, settings.task or "f")
+    if settings.constraints:
+        assert isinstance(order, dict)
+        order["constraints"] = constraints_of(settings.constraints)
     with contextlib.ExitStack() as stack:
         # Workers come first: in a worker that runs the whole program again nothing else has begun.
-        pool = stack.enter_context(Workers(f, workers)) if workers > 1 else None
-        used = stack.enter_context(_node(node, alone, peers))
+        pool = stack.enter_context(Workers(f, settings.workers)) if settings.workers > 1 else None
+        used = stack.enter_context(_node(settings.node, alone, settings.peers))
         before = {one["id"]: one for one in used.tasks()}
-        task = stack.enter_context(used.task(order, seed=seed))
+        task = stack.enter_context(used.task(order, seed=settings.seed))
         try:
             _check_task(task, goal)
         except BadInput:
@@ -122,28 +173,38 @@ def _optimize(
             raise
         if not alone:
             _warn_of_others(task, before)
-        run = _Run(task, evals, max_failures, converter(space))
-        with _bar(evals, progress) as bar:
-            run.show(bar)
-            if pool is None:
-                _one_by_one(run, f, bar)
-            else:
-                _side_by_side(run, pool, bar)
-        return run.result()
+        search = _Search(task, settings, deadline, converter(space))
+        try:
+            with _bar(settings.evals, settings.progress) as bar:
+                search.show(bar)
+                if pool is None:
+                    _one_by_one(search, f, bar)
+                else:
+                    _side_by_side(search, pool, bar)
+        except KeyboardInterrupt as interrupt:
+            task.close()  # returns running trials
+            raise Interrupted(_result_so_far(search)) from interrupt
+        return search.result()
 
 
-def _one_by_one(run: _Run, f: Objective, bar: Any) -> None:
-    while run.wanted():
-        for trial in run.ask():
-            run.end(trial, evaluate(f, trial.parameters))
-            run.show(bar)
+def _result_so_far(search: _Search) -> Result | None:
+    with contextlib.suppress(Failed):
+        return search.result()
+    return None
 
 
-def _side_by_side(run: _Run, pool: Workers, bar: Any) -> None:
+def _one_by_one(search: _Search, f: Objective, bar: Any) -> None:
+    while search.wanted():
+        for trial in search.ask():
+            search.end(trial, evaluate(f, trial.parameters))
+            search.show(bar)
+
+
+def _side_by_side(search: _Search, pool: Workers, bar: Any) -> None:
     under_way = 0
-    while run.wanted():
-        while pool.free() and under_way < run.wanted():
-            given = run.ask(wait=_POLL if under_way else 60.0)
+    while (wanted := search.wanted()) or under_way:
+        while pool.free() and under_way < wanted:
+            given = search.ask(wait=_POLL if under_way else _LONGEST_ASK)
             for trial in given:
                 pool.begin(trial)
                 under_way += 1
@@ -151,31 +212,39 @@ def _side_by_side(run: _Run, pool: Workers, bar: Any) -> None:
                 break
         for trial, outcome in pool.ended(None if under_way else 0.0):
             under_way -= 1
-            run.end(trial, outcome)
-            run.show(bar)
+            search.end(trial, outcome)
+            search.show(bar)
 
 
-class _Run:
-    """How far it is."""
+class _Search:
+    """The progress of a call."""
 
     def __init__(
-        self, task: Task, evals: int, max_failures: int | None, convert: Callable[[Mapping[str, Value]], dict[str, Any]]
+        self, task: Task, settings: _Settings, deadline: float, convert: Callable[[Mapping[str, Value]], dict[str, Any]]
     ) -> None:
         self.task = task
         self._convert = convert
-        self._evals = evals
-        self._max_failures = max_failures
-        earlier = [trial for trial in task.trials() if trial.value is not None]
-        self._values = [trial.value for trial in earlier if trial.value is not None]
-        self._done = len(self._values)
+        self._evals = settings.evals
+        self._max_failures = settings.max_failures
+        self._callbacks = settings.callbacks
+        self._deadline = deadline
+        self._limits = {str(one["name"]): one.get("type") for one in task.definition.get("constraints") or ()}
+        earlier = [self._as_given(trial) for trial in task.trials() if trial.value is not None]
+        self._run = Run(task, self.result, earlier)
+        self._done = len(earlier)
         self._in_a_row = 0
         if earlier:
             self._warn_of_earlier(earlier)
 
     def wanted(self) -> int:
-        """Return how many values are still wanted. Other programs may have added some."""
+        """Return the number of values that are still wanted. Other programs may have added some."""
+        if self._ended():
+            return 0
         self._done = self.task.counts()["done"]
         return max(self._evals - self._done, 0)
+
+    def _ended(self) -> bool:
+        return self._run.stopped or time.monotonic() >= self._deadline
 
     def _warn_of_earlier(self, earlier: Sequence[Trial]) -> None:
         newest = max(trial.finished or "" for trial in earlier)
@@ -187,54 +256,90 @@ class _Run:
             self.task.name, len(earlier), newest[:19].replace("T", " "), self._evals, what,
         )  # fmt: skip
 
-    def ask(self, *, wait: float = 60.0) -> list[Trial]:
-        """Return at most one new trial, with values as the function gets them."""
-        return [self._as_given(trial) for trial in self.task.ask(wait=wait)]
+    def ask(self, *, wait: float = _LONGEST_ASK) -> list[Trial]:
+        """Return at most one new trial, with values as the function gets them, and none after the timeout."""
+        wait = max(0.0, min(wait, self._deadline - time.monotonic()))
+        given = self.task.ask(wait=wait)
+        if self._ended():
+            for trial in given:
+                self.task.requeue(trial)
+            return []
+        return [self._as_given(trial) for trial in given]
 
     def _as_given(self, trial: Trial) -> Trial:
         return dataclasses.replace(trial, parameters=self._convert(trial.parameters))
 
-    def end(self, trial: Trial, outcome: Outcome) -> None:
-        """Report the outcome of a trial to the node."""
+    def end(self, trial: Trial, outcome: Measured | Failure) -> None:
+        """Report the outcome of a trial to the node, and call the callbacks."""
         try:
-            if not isinstance(outcome, Failure):
-                self.task.tell(trial, outcome)
-                self._done += 1  # for the bar
-                self._in_a_row = 0
-                self._values.append(outcome)
-                return
-            self.task.fail(trial, outcome.reason)
+            ended, failure = self._report(trial, outcome)
         except Conflict as error:
             _log.warning("trial %d: %s", trial.id, error)  # its lease had ended, and another has ended it
             return
-        _log.warning("trial %d failed: %s", trial.id, outcome.reason)
-        self._in_a_row += 1
-        most = self._max_failures or (_MOST_IN_A_ROW if self._values else _MOST_AT_FIRST)
-        if self._in_a_row >= most:
-            raise Failed(f"{self._in_a_row} trials in a row failed; the last: {outcome.reason}\n{outcome.trace}".rstrip())
+        ended = self._as_given(ended)
+        self._run._add(ended)
+        if failure is None:
+            self._done += 1  # for the bar
+            self._in_a_row = 0
+        else:
+            _log.warning("trial %d failed: %s", trial.id, failure.reason)
+            self._in_a_row += 1
+        for callback in self._callbacks:
+            callback(self._run, ended)
+        most = self._max_failures or (_MOST_IN_A_ROW if self._done else _MOST_AT_FIRST)
+        if failure is not None and self._in_a_row >= most:
+            text = f"{self._in_a_row} trials in a row failed; the last: {failure.reason}\n{failure.trace}".rstrip()
+            raise Failed(text, self._trials())
+
+    def _report(self, trial: Trial, outcome: Measured | Failure) -> tuple[Trial, Failure | None]:
+        """Return the trial as the node has it, and why it failed, if it did."""
+        if isinstance(outcome, Measured):
+            try:
+                constraints = self._constraints(outcome)
+                return self.task.tell(trial, outcome.value, constraints=constraints, metrics=self._metrics(trial, outcome)), None
+            except (BadInput, Refused) as error:  # of outputs that the node does not accept
+                outcome = Failure(str(error))
+        return self.task.fail(trial, outcome.reason), outcome
+
+    def _constraints(self, outcome: Measured) -> dict[str, float | bool]:
+        found: dict[str, float | bool] = {}
+        for name, kind in self._limits.items():
+            if name in outcome.refused:
+                raise BadInput(f"constraint: {outcome.refused[name]}")
+            if name not in outcome.outputs:
+                raise BadInput(f"f returned no output {name!r}: expected one for each constraint")
+            given = outcome.outputs[name]
+            found[name] = bool(given) if kind == "bool" else float(given)
+        return found
+
+    def _metrics(self, trial: Trial, outcome: Measured) -> dict[str, float]:
+        for name in outcome.refused.keys() - self._limits.keys():
+            _log.warning("trial %d: metric: %s; it is left out", trial.id, outcome.refused[name])
+        return {name: float(one) for name, one in outcome.outputs.items() if name not in self._limits}
 
     def show(self, bar: Any) -> None:
         """Move the bar."""
         if bar is None:
             return
         bar.n = min(self._done, self._evals)
-        values = [value for value in self._values if value is not None]
-        if values:
-            best = min(values) if self.task.goal == "minimize" else max(values)
-            bar.set_postfix(best=f"{best:.6g}", refresh=False)
+        if (best := self._run.best) is not None:
+            bar.set_postfix(best=f"{best.value:.6g}", refresh=False)
         bar.refresh()
 
     def result(self) -> Result:
         """Return what has been found."""
-        best = self.task.best()
-        if best is None or best.value is None:
-            raise Failed("no trial has a value")
         task = self.task
-        trials = tuple(self._as_given(trial) for trial in task.trials())
+        best, trials = task.best(), self._trials()
+        if best is None or best.value is None:
+            valued = any(trial.value is not None for trial in trials)
+            raise Failed("no trial satisfies all constraints" if valued else "no trial has a value", trials)
         recommended = best.recommended
         if recommended:
             recommended = dataclasses.replace(recommended, parameters=self._convert(recommended.parameters))
         return Result(task.name, task.id, task.goal, self._convert(best.parameters), best.value, trials, recommended)
+
+    def _trials(self) -> tuple[Trial, ...]:
+        return tuple(self._as_given(trial) for trial in self.task.trials())
 
 
 @contextlib.contextmanager
@@ -265,28 +370,33 @@ def _bar(total: int, wanted: bool) -> Iterator[Any]:
         yield bar
 
 
-def _check(
-    f: object,
-    space: Space,
-    evals: int,
-    name: str | None,
-    node: Node | None,
-    peers: Sequence[str],
-    workers: int,
-    max_failures: int | None,
-) -> None:
+def _check(f: object, space: Space, settings: _Settings) -> None:
     if not callable(f):
-        raise BadInput(f"f is {f!r}: accepted is a function that takes the parameters as keywords")
-    for what, number in (("evals", evals), ("workers", workers), ("max_failures", 1 if max_failures is None else max_failures)):
+        raise BadInput(f"f is {f!r}: expected a function that takes the parameters as keywords")
+    failures = 1 if settings.max_failures is None else settings.max_failures
+    for what, number in (("evals", settings.evals), ("workers", settings.workers), ("max_failures", failures)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            raise BadInput(f"{what} is {number!r}: accepted are whole numbers from 1 on")
+            raise BadInput(f"{what} is {number!r}: expected a whole number from 1 on")
+    limit = settings.timeout
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
+        raise BadInput(f"timeout is {limit!r}: expected a number of seconds above 0")
+    calls = settings.callbacks
+    if isinstance(calls, (str, bytes)) or not isinstance(calls, Sequence) or not all(callable(one) for one in calls):
+        raise BadInput(f"callbacks is {calls!r}: expected a list of functions")
+    if settings.constraints is not None and is_task(space):
+        raise BadInput("constraints: the space is a whole task, which has its constraints already")
+    _check_together(space, settings)
+
+
+def _check_together(space: Space, settings: _Settings) -> None:
+    name, node, peers = settings.task, settings.node, settings.peers
     if name is not None and is_task(space):
         raise BadInput(f"task={name!r}: the space is a whole task, which has its name already")
     if peers and node is not None:
         raise BadInput("peers are for a node that is started here; give them to fbo.Node(peers=…) instead")
     if name is None and not is_task(space) and (peers or node is not None):
         what = "peers are" if peers else "node is"
-        raise BadInput(f"{what} given without task: accepted is a name, which all nodes of the task have for it")
+        raise BadInput(f"{what} given without task: expected a name, which all nodes of the task have for it")
 
 
 def _warn_of_others(task: Task, before: Mapping[str, Mapping[str, Any]]) -> None:
@@ -301,6 +411,4 @@ def _warn_of_others(task: Task, before: Mapping[str, Mapping[str, Any]]) -> None
 
 def _check_task(task: Task, goal: str) -> None:
     if task.goal != goal:
-        raise BadInput(f"the task's goal is {task.goal}: accepted is a task with the goal {goal}, or fbo.{task.goal}")
-    if task.definition.get("constraints"):
-        raise BadInput("the task has constraints, for which one number is not enough: use fbo.Node and Task.ask and tell")
+        raise BadInput(f"the task's goal is {task.goal}: expected a task with the goal {goal}, or fbo.{task.goal}")

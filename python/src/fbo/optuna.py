@@ -26,6 +26,7 @@ from optuna.trial import FrozenTrial, TrialState
 
 from ._optuna_space import Space, parameters_of, same
 from .errors import BadInput, Conflict, NotFound, Refused
+from .names import differ
 from .node import LEASE, Node
 from .task import Task, has_ended
 from .trial import Trial, Value
@@ -74,6 +75,7 @@ class Sampler(BaseSampler):
         wait is the number of seconds that a trial waits for a design of the task before it is
         drawn at random.
         """
+        stated = None if search_space is None else _stated(search_space)
         if n_startup_trials < 1:
             raise BadInput(f"n_startup_trials {n_startup_trials}: accepted are 1 or more")
         if pruned not in ("fail", "last"):
@@ -95,7 +97,7 @@ class Sampler(BaseSampler):
         if search_space is not None and not self._derived and self._order is not None:
             raise BadInput("search_space: the task has parameters already; accepted is one of both")
         self._given = task if isinstance(task, Task) else None
-        self._search_space = None if search_space is None else dict(search_space)
+        self._parameters = stated  # of search_space
         self._stated = search_space is not None or not self._derived
         self._n_startup_trials = n_startup_trials
         self._pruned = pruned
@@ -176,6 +178,8 @@ class Sampler(BaseSampler):
     ) -> Any:
         """Return the parameter's value in the task's design, or draw what the task does not have."""
         task = self._task
+        if self._learns and param_name not in self._space.names:
+            self._check_learnable(study, trial, param_name, param_distribution)
         if task is None:
             self._drawn.add((study._storage, trial._trial_id))
         elif param_name in self._space.names:
@@ -222,7 +226,7 @@ class Sampler(BaseSampler):
                 self._check_goal(order.get("name"), order.get("goal", goal), goal)
                 order = {"goal": goal, **order}
                 if self._derived:
-                    parameters = self._learned if self._learns else self._stated_parameters()
+                    parameters = self._learned if self._learns else self._parameters
                     if parameters is None:
                         return
                     order["parameters"] = parameters
@@ -258,11 +262,12 @@ class Sampler(BaseSampler):
         if task != study:
             raise BadInput(f"the task {name!r} has the goal {task!r}, the study the direction {study!r}: accepted are equal ones")
 
-    def _stated_parameters(self) -> list[dict[str, Any]]:
-        parameters = parameters_of(self._search_space or {})
-        if not parameters:
-            raise BadInput("search_space: no parameter has more than one value; accepted is at least one")
-        return parameters
+    def _check_learnable(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> None:
+        """Refuse at once a parameter with which no task can be made once the space is learned."""
+        new = parameters_of({**trial.distributions, name: distribution})
+        complete = study._storage.get_all_trials(study._study_id, deepcopy=False, states=(TrialState.COMPLETE,))
+        known = {name for one in complete for name, of_trial in one.distributions.items() if not of_trial.single()}
+        differ(known | {str(one["name"]) for one in new})
 
     def _learn(self, study: Study) -> list[dict[str, Any]] | None:
         """Return the union of the parameters of the complete trials, or None as long as there is no task.
@@ -546,6 +551,14 @@ class Sampler(BaseSampler):
         if message not in self._said:
             self._said.add(message)
             _log.warning("%s", message)
+
+
+def _stated(space: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]:
+    """Return the parameters of a task that has this space."""
+    parameters = parameters_of(space)
+    if not parameters:
+        raise BadInput("search_space: expected at least one parameter with more than one value")
+    return parameters
 
 
 def _fixed(trial: FrozenTrial) -> Mapping[str, Any]:

@@ -6,7 +6,6 @@ import contextlib
 import json
 import math
 import operator
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +13,12 @@ from pathlib import Path
 from typing import Any, SupportsFloat, SupportsIndex, Union
 
 from .errors import BadInput
+from .names import differ, to_task
 from .trial import Value
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _WHOLE = 2**53  # larger whole numbers are not exact in a task
 _LARGEST = 1e300
-_CHOICES = range(2, 65)
+CHOICES = range(2, 65)
 _LONGEST = 256  # characters of a choice
 
 Choice = Union[str, float, bool, None]
@@ -31,8 +30,7 @@ class Parameter(ABC):
     name: str
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not _NAME.fullmatch(self.name):
-            raise BadInput(f"parameter {self.name!r}: expected a name of at most 64 letters, digits and _, which begins with a letter")
+        to_task(self.name)
         self.definition()
 
     @abstractmethod
@@ -116,7 +114,7 @@ class Categorical(Parameter):
         where = f"parameter {self.name!r}: choices"
         if isinstance(self.choices, (str, bytes)) or not isinstance(self.choices, Sequence):
             raise BadInput(f"{where} {self.choices!r}: expected a list of texts, numbers, True, False or None")
-        if len(self.choices) not in _CHOICES:
+        if len(self.choices) not in CHOICES:
             raise BadInput(f"{where}: expected 2 to 64, not {len(self.choices)}")
         plain = [_plain(where, one) for one in self.choices]
         if all(isinstance(one, str) for one in plain):
@@ -177,11 +175,7 @@ def parameters_of(space: Space) -> list[Parameter]:
             parameters.append(parameter)
     if not parameters:
         raise BadInput("space: expected at least one parameter")
-    seen: set[str] = set()
-    for parameter in parameters:
-        if parameter.name.lower() in seen:
-            raise BadInput(f"space: parameter {parameter.name!r}: expected names that differ in more than case")
-        seen.add(parameter.name.lower())
+    differ(one.name for one in parameters)
     return parameters
 
 

@@ -19,6 +19,7 @@ from .errors import BadInput, Error, Unreachable
 from .evaluate import number
 from .heartbeat import Held
 from .http import Client, quote
+from .names import definition_from_task, keys_to_task, restored, to_task
 from .trial import Recommendation, Row, Trial, Value, design, from_json
 
 _log = logging.getLogger("fbo")
@@ -44,7 +45,7 @@ class Task:
         self.id: str = shown["id"]
         self.name: str = shown["name"]
         self.goal: str = shown["goal"]
-        self.definition: dict[str, Any] = shown["task"]  # with all defaults
+        self.definition: dict[str, Any] = definition_from_task(shown["task"])  # with all defaults
         self.client = client or _new_client()
         self._http = http
         self._path = f"/v1/tasks/{quote(self.id)}"
@@ -97,7 +98,7 @@ class Task:
             body["value"] = number("value is", value)
             if constraints:
                 body["constraints"] = {
-                    name: one if isinstance(one, bool) else number(f"constraint {name} is", one)
+                    to_task(name, "constraint"): one if isinstance(one, bool) else number(f"constraint {name} is", one)
                     for name, one in constraints.items()
                 }
         except BadInput as error:
@@ -161,13 +162,13 @@ class Task:
         Each has the keys parameters, and outcome (an object with value) or failed (why not).
         """
         added: int = self._http.post(
-            self._path + "/import", {"trials": [dict(one) for one in trials]}, repeatable=True
+            self._path + "/import", {"trials": [_past(one) for one in trials]}, repeatable=True
         )["added"]
         return added
 
     def status(self) -> dict[str, Any]:
         """Return where the node stands, as `GET …/status` has it."""
-        shown: dict[str, Any] = self._http.get(self._path + "/status")
+        shown: dict[str, Any] = restored(self._http.get(self._path + "/status"))
         return shown
 
     def peers(self) -> list[str]:
@@ -185,7 +186,7 @@ class Task:
             elif key == "event":
                 kind = text
             elif key == "data":
-                yield Event(number, kind, json.loads(text))
+                yield Event(number, kind, restored(json.loads(text)))
 
     def leave(self) -> None:
         """Have the node leave the task; its trials stay on the disk."""
@@ -237,6 +238,17 @@ def has_ended(client: str) -> bool:
 
 def _id(trial: Trial | int) -> int:
     return trial.id if isinstance(trial, Trial) else trial
+
+
+def _past(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an earlier trial with the names of the task. The node refuses what is none."""
+    made = dict(given)
+    if isinstance(made.get("parameters"), Mapping):
+        made["parameters"] = keys_to_task(made["parameters"])
+    outcome = made.get("outcome")
+    if isinstance(outcome, Mapping) and isinstance(outcome.get("constraints"), Mapping):
+        made["outcome"] = {**outcome, "constraints": keys_to_task(outcome["constraints"], "constraint")}
+    return made
 
 
 def _finite(metrics: Mapping[str, object]) -> dict[str, float]:

@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Union
 
+from .names import from_task, keys_from_task
+
 Value = Union[float, int, str, bool]
 Row = dict[str, Any]
 
@@ -99,12 +101,12 @@ def display(value: Value) -> str:
 
 
 def design(given: Mapping[str, Value], floats: Collection[str]) -> dict[str, Value]:
-    """Make floats of the values of these parameters: JSON writes 2.0 as 2."""
-    return {name: float(value) if name in floats else value for name, value in given.items()}
+    """Return a design with the names of Python. Values of the parameters in floats are floats: JSON writes 2.0 as 2."""
+    return {name: float(value) if name in floats else value for name, value in keys_from_task(given).items()}
 
 
 def from_json(given: Mapping[str, Any], floats: Collection[str] = ()) -> Trial:
-    """Read what a node shows; floats are the names of parameters of that type."""
+    """Read an answer of a node; floats has the names of parameters of that type."""
     outcome: Mapping[str, Any] = given.get("outcome") or {}
     value = outcome.get("value")
     return Trial(
@@ -114,10 +116,10 @@ def from_json(given: Mapping[str, Any], floats: Collection[str] = ()) -> Trial:
         attempts=given.get("attempts", 0),
         client=given.get("client"),
         value=None if value is None else float(value),
-        constraints=outcome.get("constraints") or {},
+        constraints=keys_from_task(outcome.get("constraints") or {}),
         metrics=outcome.get("metrics") or {},
         reason=given.get("reason"),
-        violated=tuple(given.get("violated") or ()),
+        violated=tuple(from_task(name) for name in given.get("violated") or ()),
         why=given.get("why") or {},
         started=given.get("started"),
         finished=given.get("finished"),

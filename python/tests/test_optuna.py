@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -704,3 +705,28 @@ def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -
         two.optimize(quadratic, n_trials=3)
     helped = [mark for mark in marks(two) if mark is not None and mark["from_peers"]]
     assert node.info()["peer_id"] in [mark["why"].get("peer") for mark in helped]
+
+
+def test_a_sampler_in_another_process(node: fbo.Node, tmp_path: Path) -> None:
+    sampler = Sampler("pickled", node, search_space=X)
+    (tmp_path / "sampler").write_bytes(pickle.dumps(sampler))
+    storage = f"sqlite:///{tmp_path}/study.db"
+    study = optuna.create_study(study_name="both", storage=storage, sampler=sampler)
+    study.optimize(quadratic, n_trials=3)
+    program = f"""
+import pickle, optuna
+sampler = pickle.loads(open({str(tmp_path / "sampler")!r}, "rb").read())
+study = optuna.load_study(study_name="both", storage={storage!r}, sampler=sampler)
+study.optimize(lambda trial: (trial.suggest_float("x", -10, 10) - 2) ** 2, n_trials=3)
+sampler.close()
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python" / "src")}
+    ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert len(node.find("pickled").trials()) == 6
+
+
+def test_a_sampler_of_a_task_of_a_node_is_not_pickled(node: fbo.Node) -> None:
+    task = node.task({"name": "held", "goal": "minimize", "parameters": [{"name": "x", "type": "float", "low": 0, "high": 1}]})
+    with pytest.raises(TypeError, match="make it of a task file and a data directory"):
+        pickle.dumps(Sampler(task))

@@ -13,6 +13,8 @@ from pathlib import Path
 import build_wheels
 import pytest
 
+import fbo
+
 SYSTEM = {
     ("linux", "x86_64"): "linux-amd64",
     ("linux", "aarch64"): "linux-arm64",
@@ -60,6 +62,10 @@ def test_pip_install_and_the_readme(wheels: list[Path], tmp_path: Path) -> None:
     assert "30 trials with a value, 0 failed" in said.stdout
     version = subprocess.run([python, "-m", "fbo", "version"], env=environment, capture_output=True, text=True)
     assert version.returncode == 0 and version.stdout.startswith("fbo-node ")
+    script = subprocess.run([python.parent / "fbo-node", "version"], env=environment, capture_output=True, text=True)
+    assert script.returncode == 0 and script.stdout == version.stdout
+    own = subprocess.run([python, "-c", "import fbo; print(fbo.__version__)"], env=environment, capture_output=True, text=True)
+    assert own.stdout.strip() == fbo.__version__ and re.search(rf"-{re.escape(fbo.__version__)}-", wheels[0].name)
 
 
 def test_without_a_program_it_says_where_to_get_one(wheels: list[Path], tmp_path: Path) -> None:
@@ -67,6 +73,7 @@ def test_without_a_program_it_says_where_to_get_one(wheels: list[Path], tmp_path
     run = [str(python), "-m", "fbo", "version"]
     said = subprocess.run(run, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert said.returncode == 1 and said.stdout == ""
+    assert not (python.parent / "fbo-node").exists()
     for part in ("installed without it", "Install the wheel for", "go install ./cmd/fbo-node", "FBO_NODE"):
         assert part in said.stderr
 

@@ -24,6 +24,9 @@ from .run import Run
 from .space import Bool, Categorical, Float, Int, Parameter
 from .task import Event, Task
 from .trial import Recommendation, Trial
+from .version import package_version
+
+__version__ = package_version()
 
 __all__ = [
     "BadInput",
@@ -53,6 +56,7 @@ __all__ = [
     "Trial",
     "Unavailable",
     "Unreachable",
+    "__version__",
     "maximize",
     "minimize",
 ]

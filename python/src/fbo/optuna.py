@@ -39,6 +39,10 @@ _ENDED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 _LONGEST_ASK = 60.0  # seconds
 
 
+def _copy(task: Any, node: str, arguments: dict[str, Any]) -> Sampler:
+    return Sampler(task, node, **arguments)
+
+
 class Sampler(BaseSampler):
     """Takes the designs of a study from a task of a node, and reports the outcomes to the task.
 
@@ -75,6 +79,15 @@ class Sampler(BaseSampler):
         wait is the number of seconds that a trial waits for a design of the task before it is
         drawn at random.
         """
+        self._arguments = {
+            "search_space": search_space,
+            "n_startup_trials": n_startup_trials,
+            "pruned": pruned,
+            "seed": seed,
+            "lease": lease,
+            "wait": wait,
+            "invitation": invitation,
+        }
         stated = None if search_space is None else _stated(search_space)
         if n_startup_trials < 1:
             raise BadInput(f"n_startup_trials {n_startup_trials}: accepted are 1 or more")
@@ -97,6 +110,7 @@ class Sampler(BaseSampler):
         if search_space is not None and not self._derived and self._order is not None:
             raise BadInput("search_space: the task has parameters already; accepted is one of both")
         self._given = task if isinstance(task, Task) else None
+        self._from = task
         self._parameters = stated  # of search_space
         self._stated = search_space is not None or not self._derived
         self._n_startup_trials = n_startup_trials
@@ -124,6 +138,12 @@ class Sampler(BaseSampler):
         if self._given is None:
             self._node = self._used.enter_context(node if isinstance(node, Node) else Node(node))
         weakref.finalize(self, self._used.close)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the arguments. A copy in another process uses the node of the same data directory."""
+        if self._node is None or self._node.dir is None:
+            raise TypeError("a Sampler of a task of a node cannot be copied: make it of a task file and a data directory")
+        return _copy, (self._from, str(self._node.dir), self._arguments)
 
     def close(self) -> None:
         """Give back the held trials and stop using the node; a node ends with its last user."""

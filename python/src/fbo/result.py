@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from .errors import Error
 from .trial import Recommendation, Row, Trial, Value, display
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The best design, and all trials that this node has on the task."""
 
@@ -69,6 +70,18 @@ class Result:
         axes.legend()
         return axes
 
+    def __repr__(self) -> str:
+        return f"<fbo.Result of {self.task!r}: best value {self.value:.6g}, {len(self.trials)} trials>"
+
+    def _repr_html_(self) -> str:
+        """Return the summary and a table of trials for notebooks. Texts of others are escaped."""
+        rows = self.rows
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        head = "".join(f"<th>{escape(str(name))}</th>" for name in names)
+        body = "".join("<tr>" + "".join(f"<td>{_cell(row.get(name))}</td>" for name in names) + "</tr>" for row in rows)
+        summary = "<br>".join(escape(line) for line in str(self).split("\n"))
+        return f"<p>{summary}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
     def __str__(self) -> str:
         done = sum(trial.state == "done" for trial in self.trials)
         failed = sum(trial.state == "failed" for trial in self.trials)
@@ -80,3 +93,9 @@ class Result:
         if helped:
             lines.append(f"peers had a part in {helped} designs")
         return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return escape(f"{value:.6g}" if isinstance(value, float) else str(value))

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { mock } from './mock.mjs';
 
 const [executablePath, fboNode, shots] = process.argv.slice(2);
-const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'every', 'many', 'hostile', 'key'];
+const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'views', 'every', 'many', 'hostile', 'key'];
 const patience = 120_000;
 const work = mkdtempSync(join(tmpdir(), 'page-'));
 const started = new Set();
@@ -119,6 +119,15 @@ async function every() {
   await empty.close();
 }
 
+// What is new in views: the timeline, selection by touch and keyboard.
+async function ofViews() {
+  const m = mock({ trials: 60 });
+  const link = await m.listen(0);
+  await timeline(link, m.id);
+  await selection(link, m.id);
+  await m.close();
+}
+
 // noise looks at the recommended design, which a node shows under noise alone.
 async function noise(link, id) {
   const opened = await open(link);
@@ -134,7 +143,7 @@ async function overTime(link, id) {
   const opened = await open(link, { width: 320 });
   const { page } = opened;
   await go(page, `#/task/${encodeURIComponent(id)}/progress`);
-  const label = () => page.evaluate(() => document.querySelector('.chart .plot canvas') && document.querySelector('.chart .plot').getAttribute('aria-label'));
+  const label = () => plotLabel(page);
   await until('the outcomes over trials', async () => / of 60 trials, /.test(await label()));
   await page.focus('.heading select');
   await page.keyboard.press('ArrowDown');
@@ -150,6 +159,78 @@ async function overTime(link, id) {
   });
   check(trials.join() === '3,2,1' && times.join() === '2,1,1', `time: the best so far follows the order of outcomes: ${times} over time, ${trials} over trials`);
   await quiet(opened, 'time');
+}
+
+// timeline checks which lane each trial is in, and that a bar opens its trial.
+async function timeline(link, id) {
+  const opened = await open(link);
+  const { page } = opened;
+  const at = `#/task/${encodeURIComponent(id)}/timeline`;
+  await go(page, at);
+  await until('the timeline', async () => /60 trials in \d+ lanes/.test(await plotLabel(page)));
+  const lanes = await page.evaluate(async () => {
+    const { lanesOf } = await import('/page/timeline.js');
+    const trial = (id, client, from, to, state = 'done', source = 'own') => ({ id, client, state, why: { source }, started: new Date(1000 * from).toISOString(), finished: to && new Date(1000 * to).toISOString() });
+    return lanesOf([
+      trial(1, 'b', 0, 10), trial(2, '', 1, 4, 'failed'), trial(3, 'b', 5, 8), trial(4, 'b', 11, 0, 'running'),
+      trial(5, '', 4, 6), trial(6, '', 7, 7, 'done', 'imported'), trial(7, 'b', 12, 0, 'waiting'),
+    ]).lanes.map((lane) => `${lane.name}: ${lane.bars.map((bar) => bar.trial.id).join(' ')}`);
+  });
+  check(lanes.join(', ') === 'b #1: 1 4, this node: 2 5, b #2: 3', `timeline: trials at once have lanes of their own: ${lanes.join(', ')}`);
+  const rows = await page.evaluate(() => [...document.querySelectorAll('#lanes ~ .scroll tbody tr')].map((row) => row.innerText.replace(/\s+/g, ' ')));
+  check(rows.length > 1 && rows.some((row) => /^worker-3 /.test(row)) && rows.some((row) => /trial 5[09]/.test(row)), `timeline: the table has the lanes: ${rows.join('; ')}`);
+  await page.focus('.plot');
+  await page.keyboard.press('Home');
+  await until('the first trial', async () => /^trial 1: 0\.\d+ · this node · .* to .*, \d+ s/.test(await hint(page)));
+  await page.keyboard.press('Enter');
+  await until('its details', async () => page.url().endsWith('/timeline/1') && /Trial 1: /.test(await text(page)));
+  check(true, 'timeline: a bar shows trial, value, client and times, and opens its trial');
+  await quiet(opened, 'timeline');
+}
+
+const plotLabel = (page) => page.evaluate(() => (document.querySelector('.chart .plot canvas') && document.querySelector('.chart .plot').getAttribute('aria-label')) ?? '');
+const hint = (page) => page.evaluate(() => document.querySelector('.hint').innerText);
+
+// selection selects marks of a plot by touch, by mouse and by keyboard.
+async function selection(link, id) {
+  const opened = await open(link, { width: 400 });
+  const { page } = opened;
+  await page.setViewport({ width: 400, height: 900, hasTouch: true, isMobile: true });
+  const at = `#/task/${encodeURIComponent(id)}/progress`;
+  await go(page, at);
+  await until('the outcomes', async () => / of 60 trials, /.test(await plotLabel(page)));
+  // places of marks, in pixels of the window: as the keyboard reaches them, the plot's cursor is there
+  await page.focus('.plot');
+  const seen = new Map();
+  for (let i = 0; i < 20; i++) {
+    await page.keyboard.press(i === 0 ? 'Home' : 'ArrowRight');
+    await until('a trial', async () => /^trial \d+: /.test(await hint(page)));
+    seen.set(await hint(page), await page.evaluate(() => {
+      const over = document.querySelector('.u-over').getBoundingClientRect();
+      return { x: over.left + new DOMMatrix(getComputedStyle(document.querySelector('.u-cursor-x')).transform).e, top: over.top, height: over.height };
+    }));
+  }
+  check(seen.size === 20 && /^trial 1: /.test([...seen.keys()][0]), 'selection: arrow keys go from mark to mark');
+  await page.keyboard.press('Escape');
+  await until('no selection', async () => !/trial/.test(await hint(page)));
+  check(page.url().endsWith(at), 'selection: keys alone open nothing');
+  // A touch at the place of a failed trial, whose cross is at the bottom.
+  const [words, failed] = [...seen].find(([words]) => /^trial 9: failed/.test(words));
+  const touch = [failed.x, failed.top + failed.height - 6];
+  await page.touchscreen.tap(...touch);
+  await until('the touched trial', async () => (await hint(page)) === words);
+  check(page.url().endsWith(at), 'selection: a touch shows a trial and opens nothing');
+  await page.touchscreen.tap(...touch);
+  await until('the trial', () => page.url().endsWith('/trials/9'));
+  check(true, 'selection: a second touch opens the trial');
+  await go(page, at);
+  await until('the outcomes', async () => / of 60 trials, /.test(await plotLabel(page)));
+  const finger = await page.touchscreen.touchStart(touch[0] + 60, touch[1]);
+  await finger.move(...touch);
+  await until('the trial under the moved finger', async () => (await hint(page)) === words);
+  check(true, 'selection: a moving finger shows what is under it');
+  await finger.end();
+  await quiet(opened, 'selection');
 }
 
 function start(...args) {
@@ -216,6 +297,9 @@ exec awk -v x="$FBO_PARAM_X" -v r="$FBO_PARAM_RATE" -v k="$FBO_PARAM_KIND" 'BEGI
     await page.evaluate((name) => [...document.querySelectorAll('button')].find((b) => b.textContent === name).click(), format);
     check((await answered).ok(), `node: the trials can be had as ${format}`);
   }
+  await go(page, base + 'timeline');
+  await until('the timeline', async () => /31 trials in 1 lane, /.test(await plotLabel(page)) && /this node 30 1 none/.test((await text(page)).replace(/\s+/g, ' ')));
+  check(true, 'node: the timeline has the lane of the node');
   await go(page, base + 'model');
   await until('a slice for each parameter', async () => (await page.evaluate(() => document.querySelectorAll('figure .plot canvas').length)) === 3);
   await until('the contour', () => page.evaluate(() => document.querySelectorAll('#contour ~ .plot canvas').length === 1));
@@ -246,7 +330,7 @@ async function many() {
   await until('10,000 trials', async () => /9,4\d\d/.test(await text(page)));
   const client = await page.createCDPSession();
   await client.send('Performance.enable');
-  for (const view of ['progress', 'trials', 'model', 'constraints']) {
+  for (const view of ['progress', 'trials', 'timeline', 'model', 'constraints']) {
     await go(page, `#/task/${encodeURIComponent(m.id)}/${view}`);
     await pause(300);
     await settled(page);
@@ -355,7 +439,7 @@ function end(child) {
 async function main() {
   mkdirSync(shots, { recursive: true });
   browser = await puppeteer.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
-  const steps = { node: ofNode, every, many, hostile, key: ofKey };
+  const steps = { node: ofNode, views: ofViews, every, many, hostile, key: ofKey };
   for (const name of wanted) {
     try {
       await steps[name]();

@@ -75,6 +75,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
       else trial.why = { source: 'peer', phrase: text(`sample of peer …${peers[i].name.slice(0, 8)}`), peer: peers[i].id, stamp: { epoch: 1, sequence: n }, observations: 12 };
     }
     if (n % 13 === 0) trial.client = text('worker-3');
+    if (n % 3 === 1 && n > 20) trial.client = 'worker-1';
     all.push(trial);
     if (state !== 'running') finish(trial, started.getTime() + 20_000 + next() * 60_000);
     return trial;

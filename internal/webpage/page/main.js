@@ -8,6 +8,7 @@ import { Contributions } from './contributions.js';
 import { Model } from './model.js';
 import { Constraints, Disclosed, StrategyStatus } from './more.js';
 import { Progress } from './progress.js';
+import { Timeline } from './timeline.js';
 import { Trials } from './trials.js';
 import { taskPath } from './api.js';
 
@@ -16,6 +17,7 @@ const views = [
   { id: 'contributions', name: 'Peer contributions', view: Contributions },
   { id: 'model', name: 'The model', view: Model },
   { id: 'trials', name: 'Trials', view: Trials },
+  { id: 'timeline', name: 'Timeline', view: Timeline },
   { id: 'constraints', name: 'Constraints', view: Constraints, of: (task) => task?.constraints?.length > 0 },
   { id: 'strategy', name: 'Strategy', view: StrategyStatus },
   { id: 'disclosed', name: 'Disclosed data', view: Disclosed },

@@ -76,7 +76,7 @@ export function Trials({ store, go, chosen, query }) {
       </div>
       <p class="muted" aria-live="polite">${store.trials.length === 0 ? (store.loaded ? 'No trial yet. Each will be a row here as soon as its design is chosen.' : 'Reading …')
         : rows.length === store.trials.length ? count(rows.length, 'trial') : `${count(rows.length, 'trial')} of ${integer(store.trials.length)}`} ${saving}</p>
-      ${chosen > 0 && html`<${Detail} key=${chosen} store=${store} id=${chosen} trial=${trial} go=${go} />`}
+      ${chosen > 0 && html`<${Detail} key=${chosen} store=${store} id=${chosen} trial=${trial} close=${go('trials')} go=${go} />`}
       ${store.trials.length > 0 && html`<${Table} columns=${columns} rows=${rows} sort=${sort} setSort=${setSort} go=${go} chosen=${chosen} />`}
     </section>`;
 }
@@ -131,10 +131,11 @@ function Row({ trial, index, columns, high, to, chosen }) {
   </tr>`;
 }
 
-function Detail({ store, id, trial, go }) {
+// Detail shows all that is known of one trial; close is where its link to close leads.
+export function Detail({ store, id, trial, close: back }) {
   const heading = useRef(null);
   useEffect(() => heading.current.focus(), []);
-  const close = html`<a class="button" href=${go('trials')} aria-label="Close">Close</a>`;
+  const close = html`<a class="button" href=${back} aria-label="Close">Close</a>`;
   const ended = trial?.state === 'failed' || trial?.state === 'done';
   const output = useAnswer(async (signal) => {
     if (!ended) return null;

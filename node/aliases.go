@@ -62,6 +62,10 @@ const (
 	LeaseEnded    EventType = agent.LeaseEnded // a client sent no request; its trial waits for another one
 	WaitEnded     EventType = agent.WaitEnded  // the wait of the first design for peers has ended
 	Warning       EventType = agent.Warning
+
+	DesignEnqueued  EventType = agent.DesignEnqueued
+	DesignWithdrawn EventType = agent.DesignWithdrawn
+	TrialNoted      EventType = agent.TrialNoted // the user has set or removed the note on a trial
 )
 
 // Errors about trials and asking; when one is returned, nothing has changed.

@@ -62,6 +62,9 @@ type Trial struct {
 	// ([Forecast.Gain]). It is nil without a Forecast, also if the node restarted during the evaluation.
 	PeerGain *float64 `json:"peer_gain,omitempty"`
 
+	// Note is a text of the user about the trial. Peers never receive it.
+	Note string `json:"note,omitempty"`
+
 	// Violated names the constraints of the task that the outcome violates. It is empty if the
 	// outcome is feasible.
 	Violated []task.Output `json:"violated,omitempty"`

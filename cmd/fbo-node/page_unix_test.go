@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,13 +46,18 @@ func pageAsk(t *testing.T, method, url, key string, header ...string) (status in
 
 // checkPageDoor checks who may read what behind the link of a page, of a node that works on
 // a task.
-func checkPageDoor(t *testing.T, link, task string) {
+func checkPageDoor(t *testing.T, link, task, dir string) {
 	t.Helper()
 	url, key, ok := strings.Cut(link, "/#key=")
 	if !ok || !strings.HasPrefix(url, "http://127.0.0.1:") || len(key) < 20 {
 		t.Fatalf("link %q", link)
 	}
 	at := url + "/v1/tasks/" + task
+	data, err := os.ReadFile(filepath.Join(dir, "http.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := strings.TrimSpace(string(data))
 	for _, c := range []struct {
 		name, method, url, key string
 		header                 []string
@@ -71,11 +77,54 @@ func checkPageDoor(t *testing.T, link, task string) {
 		{"the log", "GET", url + "/v1/log", key, nil, 200},
 		{"to ask", "POST", at + "/ask", key, nil, 405},
 		{"to leave", "DELETE", at, key, nil, 405},
+		{"to enqueue", "POST", at + "/enqueue", key, nil, 405},
+		{"to enqueue with a wrong token", "POST", at + "/enqueue", token + "x", nil, 401},
+		{"to enqueue with the token, without a design", "POST", at + "/enqueue", token, nil, 400},
+		{"to enqueue with the token from a page elsewhere", "POST", at + "/enqueue", token, []string{"Origin", "https://elsewhere.example"}, 403},
+		{"to enqueue with the token under another name", "POST", at + "/enqueue", token, []string{"Host", "rebound.example"}, 421},
+		{"to read with the token", "GET", at + "/queue", token, nil, 200},
 		{"nothing", "GET", url + "/v2", "", nil, 404},
 	} {
 		if status, text := pageAsk(t, c.method, c.url, c.key, c.header...); status != c.want {
 			t.Errorf("%s: %d, want %d: %s", c.name, status, c.want, text)
 		}
+	}
+}
+
+// checkPageWrites enqueues a design and writes a note through a page's server.
+func checkPageWrites(t *testing.T, link, task, dir string) {
+	t.Helper()
+	url, _, _ := strings.Cut(link, "/#key=")
+	token, err := os.ReadFile(filepath.Join(dir, "http.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(method, path, body string) (status int, text string) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), method, url+"/v1/tasks/"+task+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header = http.Header{"Authorization": {"Bearer " + strings.TrimSpace(string(token))}, "Content-Type": {"application/json"}, "Idempotency-Key": {method + path}, "Origin": {url}}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		data, err := io.ReadAll(response.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response.StatusCode, string(data)
+	}
+	if status, text := write("PUT", "/trials/1/note", `{"text":"from the page"}`); status != 200 || !strings.Contains(text, `"note":"from the page"`) {
+		t.Errorf("a note: %d %s", status, text)
+	}
+	if status, text := write("PUT", "/trials/1/note", `{"text":"another"}`); status != 422 || !strings.Contains(text, "Idempotency-Key") {
+		t.Errorf("another note with the same key: %d %s", status, text)
+	}
+	if status, text := write("POST", "/enqueue", `{"parameters":{}}`); status != 422 || !strings.Contains(text, "body.parameters.") {
+		t.Errorf("a design without values: %d %s", status, text)
 	}
 }
 
@@ -85,7 +134,7 @@ func TestPageOfRunServeAndWeb(t *testing.T) {
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)
 	node := start(t, append(runLine(file, dir, "--json", "--evals", "2", "--keep-after", "--web"), objective("bowl")...)...)
 	const id = "bowl"
-	checkPageDoor(t, node.await(t, "its page", isEvent("page_served")).URL, id)
+	checkPageDoor(t, node.await(t, "its page", isEvent("page_served")).URL, id, dir)
 
 	web := nodeCommand("web", "--data-dir", dir)
 	stdout, err := web.StdoutPipe()
@@ -100,7 +149,8 @@ func TestPageOfRunServeAndWeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	link := strings.TrimSpace(strings.TrimPrefix(line, "page: "))
-	checkPageDoor(t, link, id)
+	checkPageDoor(t, link, id, dir)
+	checkPageWrites(t, link, id, dir)
 	url, key, _ := strings.Cut(link, "/#key=")
 	node.command.Process.Signal(os.Interrupt)
 	<-node.ended

@@ -115,6 +115,12 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.next.ServeHTTP(w, r)
 }
 
+// Bears reports whether a request has the policy's token, which must not be empty.
+func (g Policy) Bears(r *http.Request) bool {
+	p := &protected{token: sha256.Sum256([]byte(g.Token))}
+	return g.Token != "" && p.bears(r)
+}
+
 // bears compares digests, so that the duration discloses nothing about the token.
 func (p *protected) bears(r *http.Request) bool {
 	scheme, token, ok := strings.Cut(r.Header.Get("Authorization"), " ")

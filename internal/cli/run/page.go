@@ -51,10 +51,15 @@ type pageServer struct {
 	ended  chan error
 }
 
-// servePage serves the page at an address of this machine, and the readable part of the HTTP
-// interface to clients with the page's key. The key is valid only until the node ends. It follows
-// the # of the link, a part that browsers never send.
-func servePage(ctx context.Context, address string, api http.Handler) (*pageServer, error) {
+// servePage serves the page at an address of this machine. Clients with the page's key can read the
+// HTTP interface; those with the token in the data directory can also write, as with --http. The
+// key is valid only until the node ends. It follows the # of the link, a part that browsers never
+// send.
+func servePage(ctx context.Context, address, dir string, api http.Handler) (*pageServer, error) {
+	token, err := httpaccess.LoadToken(filepath.Join(dir, tokenFile))
+	if err != nil {
+		return nil, fmt.Errorf("token: %w", err)
+	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("--web %s: %w", address, err)
@@ -63,9 +68,11 @@ func servePage(ctx context.Context, address string, api http.Handler) (*pageServ
 	read := limits(defaultRateLimit)
 	read.CheckHost, read.Own = true, true // a tunnel changes the port
 	files := read
-	read.Token = key
+	write := read
+	read.Token, write.Token = key, token
+	api = fewStreams(api)
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", read.Protect(readOnly(fewStreams(api))))
+	mux.Handle("/v1/", byToken(write, write.Protect(api), read.Protect(readOnly(api))))
 	mux.Handle("/", files.Protect(webpage.Handler()))
 	p := &pageServer{link: "http://" + listener.Addr().String() + "/#key=" + key, server: httpaccess.NewServer(mux, quietLog()), ended: make(chan error, 1)}
 	p.server.BaseContext = func(net.Listener) context.Context { return ctx }
@@ -79,12 +86,23 @@ func (p *pageServer) close() error {
 	return nil
 }
 
+// byToken serves requests with the policy's token by one handler, and all others by another.
+func byToken(policy httpaccess.Policy, with, without http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if policy.Bears(r) {
+			with.ServeHTTP(w, r)
+			return
+		}
+		without.ServeHTTP(w, r)
+	})
+}
+
 // readOnly passes on only requests that change nothing.
 func readOnly(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			httpaccess.Refuse(w, http.StatusMethodNotAllowed, "method "+r.Method+": a page's key is for reading; accepted are GET and HEAD")
+			httpaccess.Refuse(w, http.StatusMethodNotAllowed, "method "+r.Method+": the key of a page permits reading; writing needs the token in "+tokenFile)
 			return
 		}
 		api.ServeHTTP(w, r)
@@ -121,7 +139,8 @@ func NewWeb() *cobra.Command {
 		Short: "Show the page of a node that runs in a browser of this machine",
 		Long: `Show the page of a node that runs (run, serve or keep) in a browser of this machine. It
 prints the page's link and serves the page until Ctrl-C, which the node does not notice.
-Who has the link can read all that the node would tell its user, and change nothing.`,
+The link permits reading all that the node shows its user. Writing also needs the token in
+http.token in the data directory.`,
 		Args: base.Exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := checkPage(address); err != nil {
@@ -137,7 +156,7 @@ Who has the link can read all that the node would tell its user, and change noth
 			} else if !ok {
 				return errors.New("no node runs on data directory " + dataDir + ", so that there is nothing to show; history shows what has happened")
 			}
-			page, err := servePage(ctx, address, throughSocket(filepath.Join(dataDir, control.Socket)))
+			page, err := servePage(ctx, address, dataDir, throughSocket(filepath.Join(dataDir, control.Socket)))
 			if err != nil {
 				return err
 			}
@@ -167,10 +186,11 @@ func throughSocket(path string) http.Handler {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: "node"})
 			r.Out.Host = "node"
-			last := r.In.Header.Get("Last-Event-ID")
-			r.Out.Header = http.Header{"Accept": r.In.Header["Accept"]}
-			if last != "" {
-				r.Out.Header.Set("Last-Event-ID", last)
+			r.Out.Header = http.Header{}
+			for _, name := range []string{"Accept", "Content-Type", "Idempotency-Key", "Last-Event-ID"} {
+				if given, ok := r.In.Header[http.CanonicalHeaderKey(name)]; ok {
+					r.Out.Header[http.CanonicalHeaderKey(name)] = given
+				}
 			}
 		},
 		ErrorLog: quietLog(),

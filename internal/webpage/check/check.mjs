@@ -125,7 +125,161 @@ async function ofViews() {
   const link = await m.listen(0);
   await timeline(link, m.id);
   await selection(link, m.id);
+  await sites(link, m);
+  await writing(link, m, m.token);
+  await permanent(link, m.id);
+  await wholeTicks(link, m.id);
   await m.close();
+}
+
+// sites compares this node with a file of another node and with peers.
+async function sites(link, m) {
+  const opened = await open(link);
+  const { page } = opened;
+  await go(page, `#/task/${encodeURIComponent(m.id)}/sites`);
+  await until('the peers', async () => /not disclosed/.test(await text(page)) && /1 own node/.test(await plotLabel(page)));
+  const rows = async () => page.evaluate(() => [...document.querySelectorAll('#side ~ .scroll tbody tr')].map((row) => row.innerText.replace(/\s+/g, ' ')));
+  const peer = (await rows()).find((row) => row.includes('Qm7aKd2P'));
+  check(/its shares 12 \(as reported\) not disclosed learning_rate 0\.03.* its estimate, ± 25 % of each range 93 % \(estimated\)/.test(peer), `sites: a peer has what it discloses, marked as reported or estimated: ${peer}`);
+  const good = join(work, 'other-node.json'), foreign = join(work, 'foreign.json'), broken = join(work, 'broken.json');
+  writeFileSync(good, JSON.stringify({ id: m.id, trials: m.all.slice(0, 12).map((t, i) => ({ ...t, outcome: t.outcome && { value: 2 - i / 10 }, violated: undefined })) }));
+  writeFileSync(foreign, JSON.stringify({ id: 'another', trials: [] }));
+  writeFileSync(broken, '<img src=x onerror=window.owned=1>');
+  await (await page.$('input[type=file]')).uploadFile(good, foreign, broken);
+  await until('the file', async () => (await rows()).some((row) => /^other-node\.json its exported trials 11 0\.9 /.test(row)));
+  const shown = await text(page);
+  check(/2 own nodes/.test(await plotLabel(page)) && /foreign\.json: the file is about another task/.test(shown) && /broken\.json: /.test(shown), 'sites: an export is a second curve, and wrong files have an error each');
+  check((await accessible(page)).length === 0, 'sites: the view with two nodes is accessible');
+  await page.screenshot({ path: join(shots, 'views-sites-1280-light.png'), fullPage: true });
+  await quiet(opened, 'sites');
+}
+
+const press = (page, name) => page.evaluate((wanted) => [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === wanted).click(), name);
+const fields = (page) => page.evaluate(() => document.querySelectorAll('main textarea, main input:not([type=file]):not([type=search]), main .fields select').length);
+
+// unlock gives the page the token.
+async function unlock(page, token) {
+  await press(page, 'Write …');
+  await page.waitForSelector('input[type=password]');
+  await page.type('input[type=password]', 'not the token of this node');
+  await press(page, 'Use it');
+  await until('the refusal of a wrong token', async () => /expected the one line|does not accept this token/.test(await text(page)));
+  await page.$eval('input[type=password]', (e) => { e.value = ''; });
+  await page.type('input[type=password]', token);
+  await page.keyboard.press('Enter');
+  await until('that writing has begun', async () => /End writing/.test(await text(page)));
+}
+
+// writing enqueues, withdraws and notes, with the token alone.
+async function writing(link, m, token) {
+  const opened = await open(link);
+  const { page, watch } = opened;
+  const at = `#/task/${encodeURIComponent(m.id)}/`;
+  for (const view of ['queue', 'trials/9']) {
+    await go(page, at + view);
+    await settled(page);
+    await until(view, async () => (view === 'queue' ? /Queued designs/ : /looked at the curve/).test(await text(page)));
+    check((await fields(page)) === 0, `writing: ${view} has no form without the token`);
+  }
+  await go(page, at + 'queue');
+  await unlock(page, token);
+  check(await page.evaluate((t) => !JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href]).includes(t), token), 'writing: the token is neither stored nor in the address');
+  await until('the form', async () => (await fields(page)) === 6);
+  const best = Math.min(...m.all.filter((t) => t.state === 'done' && !t.violated).map((t) => t.outcome.value));
+  const filled = m.all.find((t) => t.outcome?.value === best);
+  check((await page.$eval('.fields input', (e) => e.value)) === String(filled.parameters.learning_rate), 'writing: the form has the best design');
+  await page.$eval('.fields input', (e) => { e.value = ''; });
+  await page.type('.fields input', '7');
+  await press(page, 'Enqueue');
+  await until('the error of the parameter', () => page.evaluate(() => document.querySelector('.fields input').getAttribute('aria-invalid') === 'true' && /not accepted/.test(document.querySelector('.fields .warning').textContent)));
+  check(m.queued.length === 1, 'writing: a wrong value has its error beside its field');
+  watch.errors.length = 0; // the browser reports the refused requests
+  await page.$eval('.fields input', (e) => { e.value = ''; });
+  await page.type('.fields input', '0.25');
+  await page.keyboard.press('Enter');
+  await until('the queued design', async () => m.queued.length === 2 && /queued as design 2/.test(await text(page)) && (await page.evaluate(() => document.querySelectorAll('#queue ~ .scroll tbody tr').length)) === 2);
+  check(m.queued[1].parameters.learning_rate === 0.25 && m.queued[1].parameters.nesterov === filled.parameters.nesterov && m.queued[1].parameters.hidden_units === filled.parameters.hidden_units, 'writing: a design is enqueued with values of their types');
+  check((await accessible(page)).length === 0, 'writing: the form is accessible');
+  await page.screenshot({ path: join(shots, 'views-queue-1280-light.png'), fullPage: true });
+  await press(page, 'Withdraw');
+  await until('the withdrawal', async () => m.queued.length === 1 && /withdrawn/.test(await text(page)) && (await page.evaluate(() => document.querySelectorAll('#queue ~ .scroll tbody tr').length)) === 1);
+  check(m.queued[0].id === 2, 'writing: a queued design is withdrawn');
+  await go(page, at + 'trials/9');
+  await page.waitForSelector('textarea');
+  await page.focus('textarea');
+  await page.keyboard.down('Control');
+  await page.keyboard.press('a');
+  await page.keyboard.up('Control');
+  await page.keyboard.type('<b class="owned">bold</b>\nsecond line');
+  await press(page, 'Store the note');
+  await until('the note', async () => /Stored\./.test(await text(page)));
+  check(m.all[8].note === '<b class="owned">bold</b>\nsecond line', 'writing: a note is stored');
+  check((await accessible(page)).length === 0, 'writing: the note is accessible');
+  await page.$eval('textarea', (e) => { e.value = '\u{1f600}'.repeat(2001); e.dispatchEvent(new Event('input', { bubbles: true })); });
+  await until('the limit', () => page.evaluate(() => [...document.querySelectorAll('button')].find((b) => b.textContent === 'Store the note').disabled && document.querySelector('textarea').getAttribute('aria-invalid') === 'true'));
+  check(true, 'writing: a note that is too long is not sent');
+  await press(page, 'End writing');
+  await until('no form', async () => (await fields(page)) === 0 && /bold<\/b>\s+second line/.test(await text(page)));
+  check((await page.evaluate(() => document.querySelectorAll('.owned').length)) === 0, 'writing: a note is shown as text, without the token too');
+  await quiet(opened, 'writing');
+}
+
+// permanent follows and copies the link of a trial in a view.
+async function permanent(link, id) {
+  const opened = await open(link);
+  const { page } = opened;
+  await browser.defaultBrowserContext(); // contexts of pages are their own
+  await page.browserContext().overridePermissions(new URL(link).origin, ['clipboard-read', 'clipboard-write', 'clipboard-sanitized-write']);
+  const hash = `#/task/${encodeURIComponent(id)}/timeline/7`;
+  await go(page, hash);
+  await until('the trial', async () => /Trial 7: /.test(await text(page)));
+  await page.bringToFront();
+  await press(page, 'Copy link');
+  await until('the copy', async () => /Copied\./.test(await text(page)));
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  check(copied === new URL(link).origin + '/' + hash && !/key|TOKEN|KEYOF/.test(copied), `link: it has task, view and trial, and no key: ${copied}`);
+  await page.reload();
+  await until('the trial after a reload', async () => page.url() === copied && /Trial 7: /.test(await text(page)));
+  check(true, 'link: the view survives a reload');
+  await quiet(opened, 'link');
+  // In a tab without the key the page asks for the key, and goes on to what the link shows.
+  const other = await open(copied);
+  await until('the field', async () => /key is missing/.test(await text(other.page)));
+  await other.page.type('input', link);
+  await other.page.keyboard.press('Enter');
+  await until('the trial in another tab', async () => other.page.url() === copied && /Trial 7: /.test(await text(other.page)));
+  check(true, 'link: a tab without the key asks for it, and then shows what the link names');
+  await quiet(other, 'link');
+}
+
+// wholeTicks reads the labels that plots paint beside axes of whole numbers.
+async function wholeTicks(link, id) {
+  const opened = await open(link);
+  const { page } = opened;
+  await page.evaluateOnNewDocument(() => {
+    window.painted = [];
+    const paint = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { window.painted.push([text, this.textBaseline, this.canvas.closest?.('figure, .chart, section')?.innerText ?? '', at]); return paint.call(this, text, ...at); };
+  });
+  for (const view of ['progress', 'sites', 'constraints']) {
+    await go(page, `#/task/${encodeURIComponent(id)}/${view}`);
+    await page.reload();
+    await until(view, () => page.evaluate(() => document.querySelectorAll('.plot canvas').length > 0));
+    await pause(600);
+    await settled(page);
+    const across = await page.evaluate(() => window.painted.filter(([, base]) => base === 'top').map(([t]) => t).filter((t) => /^[\u2212\d.]/.test(t)));
+    check(across.length > 1 && across.every((t) => /^\d+$/.test(t)), `ticks: ${view} has whole numbers below: ${[...new Set(across)].join(' ')}`);
+  }
+  const splits = await page.evaluate(async () => {
+    const { axisOf } = await import('/page/model.js');
+    const { placing } = await import('/page/plot.js');
+    return [[1, 3], [20, 100], [1, 100000], [3, 7]].map(([low, high]) => {
+      const p = { name: 'n', type: 'int', scale: 'log', low, high };
+      return axisOf({}, p, placing(p)).splits();
+    });
+  });
+  check(splits.every((all) => all.length > 0 && all.every(Number.isInteger)), `ticks: logarithmic axes of whole numbers have whole numbers: ${JSON.stringify(splits)}`);
+  await quiet(opened, 'ticks');
 }
 
 // noise looks at the recommended design, which a node shows under noise alone.
@@ -363,13 +517,19 @@ async function hostile() {
   const m = mock({ trials: 60, hostile: true, noisy: true });
   const link = await m.listen(0);
   const opened = await open(link);
-  const { page } = opened;
+  const { page, watch } = opened;
   await until('the tasks', async () => /onerror/.test(await text(page)));
   await page.waitForSelector('tbody th a', { timeout: patience });
   await go(page, await page.evaluate(() => document.querySelector('tbody th a').getAttribute('href')));
   await until('the views', async () => (await views(page)).length > 6);
   const all = await views(page);
-  for (const view of ['#/fleet', ...all, all[0].replace(/progress$/, 'trials/9'), all[0].replace(/progress$/, 'trials/13')]) {
+  for (const view of ['#/fleet', ...all, all[0].replace(/progress$/, 'trials/9'), all[0].replace(/progress$/, 'trials/13'), 'token', all.find((v) => /queue$/.test(v)), all[0].replace(/progress$/, 'trials/9')]) {
+    if (view === 'token') {
+      await go(page, all[0]);
+      await unlock(page, m.token);
+      watch.errors.length = 0; // the browser reports the refused token
+      continue;
+    }
     await go(page, view);
     await pause(400);
     await settled(page);

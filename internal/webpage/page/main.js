@@ -1,5 +1,5 @@
 // The page's frame: the key, the address, what is around each view.
-import { get, onRefused, takeKey } from './api.js';
+import { get, giveKey, onRefused, takeKey } from './api.js';
 import { html, render, useAnswer, useEffect, useMemo, useRef, useState, useStore } from './ui.js';
 import { count, plain } from './format.js';
 import { TaskStore } from './store.js';
@@ -8,6 +8,9 @@ import { Contributions } from './contributions.js';
 import { Model } from './model.js';
 import { Constraints, Disclosed, StrategyStatus } from './more.js';
 import { Progress } from './progress.js';
+import { Queue, Writing } from './write.js';
+import { Sites } from './sites.js';
+import { CopyLink } from './link.js';
 import { Timeline } from './timeline.js';
 import { Trials } from './trials.js';
 import { taskPath } from './api.js';
@@ -18,6 +21,8 @@ const views = [
   { id: 'model', name: 'The model', view: Model },
   { id: 'trials', name: 'Trials', view: Trials },
   { id: 'timeline', name: 'Timeline', view: Timeline },
+  { id: 'queue', name: 'Queue', view: Queue },
+  { id: 'sites', name: 'Sites', view: Sites },
   { id: 'constraints', name: 'Constraints', view: Constraints, of: (task) => task?.constraints?.length > 0 },
   { id: 'strategy', name: 'Strategy', view: StrategyStatus },
   { id: 'disclosed', name: 'Disclosed data', view: Disclosed },
@@ -52,9 +57,16 @@ function App({ held }) {
   const [refused, setRefused] = useState(false);
   useEffect(() => onRefused(() => setRefused(true)), []);
   const route = useRoute();
-  if (!held) return html`<${Notice} title="A key is missing"><p>This page shows the data of a node to each visitor who has the key in the node’s link.</p><p>Open the link that the node printed at its start, or run <code>fbo-node web</code>, which prints a new one.</p></${Notice}>`;
+  if (!held) return html`<${Notice} title="A key is missing"><p>This page shows the data of a node to each visitor who has the key in the node’s link.</p><p>Open the link that the node printed at its start, or run <code>fbo-node web</code>, which prints a new one.</p><${GiveKey} /></${Notice}>`;
   if (refused) return html`<${Notice} title="This key is not valid"><p>The node does not take this page’s key, or does not take it any more: each start has a key of its own.</p><p>Run <code>fbo-node web</code>, which prints a new link.</p></${Notice}>`;
   return html`<${Shell} route=${route} />`;
+}
+
+// GiveKey takes the node's link or its key, and shows what the address names.
+function GiveKey() {
+  const field = useRef(null);
+  const use = () => { if (giveKey(field.current.value)) location.reload(); };
+  return html`<p><label>The node’s link or key <input type="password" autocomplete="off" ref=${field} onKeyDown=${(e) => e.key === 'Enter' && use()} /></label> <button type="button" onClick=${use}>Open</button></p>`;
 }
 
 function Shell({ route }) {
@@ -123,6 +135,7 @@ function Task({ route, now, main }) {
       <p class="muted">${task ? `${task.goal === 'maximize' ? 'largest' : 'smallest'} outcome wanted · ${count(store.parameters.length, 'parameter')} · strategy ${plain(task.task?.strategy?.type, 40)}` : '\u00a0'}</p>
       <${Connection} store=${store} now=${now} />
     </div>
+    <div class="controls tools"><${CopyLink} /><${Writing} />    </div>
     <nav class="tabs" aria-label="Views of the task"><ul>${shown.map((v) => html`<li key=${v.id}><a href=${go(v.id)} aria-current=${v.id === current.id ? 'page' : undefined}>${v.name}</a></li>`)}</ul></nav>
     <main id="main" tabindex="-1" ref=${main}>
       ${store.error && html`<p class="warning" role="status">${store.error.status === 404 ? 'The node serves no such task.' : 'The trials could not be read: ' + plain(store.error.message)}</p>`}

@@ -4,7 +4,7 @@
 import puppeteer from 'puppeteer-core';
 import axe from 'axe-core';
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mock } from './mock.mjs';
@@ -130,6 +130,7 @@ async function ofViews() {
   await permanent(link, m.id);
   await wholeTicks(link, m.id);
   await m.close();
+  await served();
 }
 
 // sites compares this node with a file of another node and with peers.
@@ -147,8 +148,8 @@ async function sites(link, m) {
   writeFileSync(broken, '<img src=x onerror=window.owned=1>');
   await (await page.$('input[type=file]')).uploadFile(good, foreign, broken);
   await until('the file', async () => (await rows()).some((row) => /^other-node\.json its exported trials 11 0\.9 /.test(row)));
-  const shown = await text(page);
-  check(/2 own nodes/.test(await plotLabel(page)) && /foreign\.json: the file is about another task/.test(shown) && /broken\.json: /.test(shown), 'sites: an export is a second curve, and wrong files have an error each');
+  await until('the errors', async () => { const shown = await text(page); return /foreign\.json: the file is about another task/.test(shown) && /broken\.json: /.test(shown); });
+  check(/2 own nodes/.test(await plotLabel(page)), 'sites: an export is a second curve, and wrong files have an error each');
   check((await accessible(page)).length === 0, 'sites: the view with two nodes is accessible');
   await page.screenshot({ path: join(shots, 'views-sites-1280-light.png'), fullPage: true });
   await quiet(opened, 'sites');
@@ -224,11 +225,54 @@ async function writing(link, m, token) {
   await quiet(opened, 'writing');
 }
 
+// served writes to a real node, through the page of serve.
+async function served() {
+  const dir = join(work, 'served');
+  const node = start('serve', '--web', '--data-dir', dir, '--mdns=false', '--wait-for-peers', '0s', '--listen', '/ip4/127.0.0.1/tcp/0');
+  const link = await until('the page of serve', () => {
+    if (node.ended) throw new Error('serve has ended: ' + node.out);
+    return /page: (http\S+)/.exec(node.out)?.[1];
+  });
+  const token = readFileSync(join(dir, 'http.token'), 'utf8').trim();
+  const ask = async (path, body) => (await fetch(new URL(link).origin + path, { method: 'POST', body: JSON.stringify(body), headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json' } })).json();
+  const { id } = await ask('/v1/tasks', { text: 'name: real\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: -2, high: 2}\n  - {name: kind, type: categorical, choices: [a, b]}\n' });
+  const opened = await open(link);
+  const { page, watch } = opened;
+  await go(page, `#/task/${id}/queue`);
+  await until('the queue', async () => /None\./.test(await text(page)));
+  await unlock(page, token);
+  await until('the form', async () => (await fields(page)) === 2);
+  await page.type('.fields input', '3');
+  await press(page, 'Enqueue');
+  await until('an error for each parameter', () => page.evaluate(() => [...document.querySelectorAll('.fields .warning')].every((e) => e.textContent.length > 5)));
+  check(true, 'served: the node has an error for each parameter');
+  watch.errors.length = 0; // the browser reports the refused requests
+  await page.$eval('.fields input', (e) => { e.value = ''; });
+  await page.type('.fields input', '1.5');
+  await page.select('.fields select', 'b');
+  await press(page, 'Enqueue');
+  await until('the queued design', async () => /queued as design 1\./.test(await text(page)));
+  const { trials } = await ask(`/v1/tasks/${id}/ask`, { client: 'a client' });
+  check(trials[0].why.source === 'enqueued' && JSON.stringify(trials[0].parameters) === '{"x":1.5,"kind":"b"}', `served: the next client gets the design: ${JSON.stringify(trials[0].parameters)}`);
+  await until('the empty queue, by events alone', async () => /None\./.test(await text(page)));
+  await go(page, `#/task/${id}/trials/1`);
+  await page.waitForSelector('textarea');
+  await page.type('textarea', 'a note to keep');
+  await press(page, 'Store the note');
+  await until('the note', async () => /Stored\./.test(await text(page)));
+  const second = await open(link);
+  await go(second.page, `#/task/${id}/timeline/1`);
+  await until('the note in another tab', async () => /a note to keep/.test(await text(second.page)) && /a client/.test(await text(second.page)));
+  check((await fields(second.page)) === 0, 'served: another tab shows the note and the timeline, and no form');
+  await quiet(second, 'served, another tab');
+  await quiet(opened, 'served');
+  await end(node.child);
+}
+
 // permanent follows and copies the link of a trial in a view.
 async function permanent(link, id) {
   const opened = await open(link);
   const { page } = opened;
-  await browser.defaultBrowserContext(); // contexts of pages are their own
   await page.browserContext().overridePermissions(new URL(link).origin, ['clipboard-read', 'clipboard-write', 'clipboard-sanitized-write']);
   const hash = `#/task/${encodeURIComponent(id)}/timeline/7`;
   await go(page, hash);
@@ -246,7 +290,7 @@ async function permanent(link, id) {
   const other = await open(copied);
   await until('the field', async () => /key is missing/.test(await text(other.page)));
   await other.page.type('input', link);
-  await other.page.keyboard.press('Enter');
+  await Promise.all([other.page.waitForNavigation(), other.page.keyboard.press('Enter')]);
   await until('the trial in another tab', async () => other.page.url() === copied && /Trial 7: /.test(await text(other.page)));
   check(true, 'link: a tab without the key asks for it, and then shows what the link names');
   await quiet(other, 'link');

@@ -136,6 +136,7 @@ func TestPageOfRunServeAndWeb(t *testing.T) {
 	const id = "bowl"
 	checkPageDoor(t, node.await(t, "its page", isEvent("page_served")).URL, id, dir)
 
+	node.await(t, "its first outcome", isEvent("trial_finished")) // a note needs a trial
 	web := nodeCommand("web", "--data-dir", dir)
 	stdout, err := web.StdoutPipe()
 	if err != nil {

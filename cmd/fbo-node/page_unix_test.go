@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"io"
 	"net/http"
 	"os"
@@ -163,6 +164,68 @@ func TestPageOfRunServeAndWeb(t *testing.T) {
 	}
 	if err := web.Wait(); err != nil {
 		t.Errorf("web ended with %v", err)
+	}
+	checkStoppedPage(t, dir)
+}
+
+// checkStoppedPage checks what web shows of a node that has ended, and that it permits no writing.
+func checkStoppedPage(t *testing.T, dir string) {
+	t.Helper()
+	web := nodeCommand("web", "--data-dir", dir)
+	stdout, err := web.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := web.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := web.Process.Signal(syscall.SIGINT); err != nil {
+			t.Error(err)
+		}
+		if err := web.Wait(); err != nil {
+			t.Errorf("web ended with %v", err)
+		}
+	}()
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, key, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(line, "page: ")), "/#key=")
+	token, err := os.ReadFile(filepath.Join(dir, "http.token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list := pageAsk(t, "GET", url+"/v1/tasks", key)
+	var tasks struct{ Tasks []struct{ ID string } }
+	if err := json.Unmarshal([]byte(list), &tasks); err != nil || len(tasks.Tasks) != 1 {
+		t.Fatalf("tasks %s, %v", list, err)
+	}
+	at := url + "/v1/tasks/" + tasks.Tasks[0].ID
+	for _, c := range []struct {
+		method, url, key string
+		status           int
+		want             string
+	}{
+		{"GET", url + "/v1/node", key, 200, `"stopped":true`},
+		{"GET", url + "/v1/node", "", 401, ""},
+		{"GET", at, key, 200, `"name":"bowl"`},
+		{"GET", at + "/trials?after=0&limit=1", key, 200, `"next":1`},
+		{"GET", at + "/trials/1", key, 200, `"note":"from the page"`},
+		{"GET", at + "/trials/1", key, 200, `"finished":"`},
+		{"GET", at + "/trials/9", key, 404, "trials 1 to 2 exist"},
+		{"GET", at + "/best", key, 200, `"trial":{"id":`},
+		{"GET", at + "/queue", key, 200, `"queued":[]`},
+		{"GET", at + "/export?format=csv", key, 200, ",note\n"},
+		{"GET", at + "/export?format=json", key, 200, `"note":"from the page"`},
+		{"GET", at + "/model", key, 503, "no node runs"},
+		{"GET", url + "/v1/tasks/none", key, 404, "no such task"},
+		{"PUT", at + "/trials/1/note", key, 405, "reading"},
+		{"PUT", at + "/trials/1/note", strings.TrimSpace(string(token)), 401, ""},
+	} {
+		if status, text := pageAsk(t, c.method, c.url, c.key); status != c.status || !strings.Contains(text, c.want) {
+			t.Errorf("%s %s: %d %s, expected %d and %q", c.method, c.url, status, text, c.status, c.want)
+		}
 	}
 }
 

@@ -3,7 +3,9 @@ package httpapi
 import (
 	"testing"
 
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 )
 
 // The comparison counts designs that used peers' shares, and no imported ones.

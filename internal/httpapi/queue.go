@@ -10,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
@@ -115,15 +116,20 @@ func (a *api) listQueue(ctx context.Context, in *InTask) (*answer[queueBody], er
 	if err != nil {
 		return nil, problem(err)
 	}
+	body, err := queueOf(all)
+	return answerOf(body, err)
+}
+
+func queueOf(all []agent.Queued) (queueBody, error) {
 	body := queueBody{Queued: []queuedDesign{}}
 	for _, q := range all {
 		shown, err := objectOf(q.Design)
 		if err != nil {
-			return nil, problem(err)
+			return queueBody{}, err
 		}
 		body.Queued = append(body.Queued, queuedDesign{enqueuedBody{q.ID, shown}, q.Time})
 	}
-	return &answer[queueBody]{body}, nil
+	return body, nil
 }
 
 type withdrawInput struct {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -17,8 +18,11 @@ import (
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/control"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/httpaccess"
+	"github.com/fbo-node/fbo/internal/httpapi"
 	"github.com/fbo-node/fbo/internal/webpage"
+	"github.com/fbo-node/fbo/strategy"
 )
 
 // anyPort is the default address of a page.
@@ -54,11 +58,11 @@ type pageServer struct {
 // servePage serves the page at an address of this machine. Clients with the page's key can read the
 // HTTP interface; those with the token in the data directory can also write, as with --http. The
 // key is valid only until the node ends. It follows the # of the link, a part that browsers never
-// send.
+// send. An empty directory means a page without writing.
 func servePage(ctx context.Context, address, dir string, api http.Handler) (*pageServer, error) {
-	token, err := httpaccess.LoadToken(filepath.Join(dir, tokenFile))
+	token, err := writeToken(dir)
 	if err != nil {
-		return nil, fmt.Errorf("token: %w", err)
+		return nil, err
 	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -79,6 +83,17 @@ func servePage(ctx context.Context, address, dir string, api http.Handler) (*pag
 	listener = httpaccess.KeepOut(p.server, listener)
 	go func() { p.ended <- p.server.Serve(listener) }()
 	return p, nil
+}
+
+func writeToken(dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	token, err := httpaccess.LoadToken(filepath.Join(dir, tokenFile))
+	if err != nil {
+		return "", fmt.Errorf("token: %w", err)
+	}
+	return token, nil
 }
 
 func (p *pageServer) close() error {
@@ -136,9 +151,10 @@ func NewWeb() *cobra.Command {
 	var dir, address string
 	command := &cobra.Command{
 		Use:   "web",
-		Short: "Show the page of a node that runs in a browser of this machine",
-		Long: `Show the page of a node that runs (run, serve or keep) in a browser of this machine. It
-prints the page's link and serves the page until Ctrl-C, which the node does not notice.
+		Short: "Show the page of a node in a browser of this machine",
+		Long: `Show the page of a node (run, serve or keep) in a browser of this machine. It prints the
+page's link and serves the page until Ctrl-C, which the node does not notice. Of a node that does
+not run it shows the journal: trials, timeline, notes and queued designs, without writing.
 The link permits reading all that the node shows its user. Writing also needs the token in
 http.token in the data directory.`,
 		Args: base.Exactly(0),
@@ -151,12 +167,18 @@ http.token in the data directory.`,
 				return err
 			}
 			ctx := command.Context()
-			if _, ok, err := control.Tasks(ctx, dataDir); err != nil {
+			_, running, err := control.Tasks(ctx, dataDir)
+			if err != nil {
 				return err
-			} else if !ok {
-				return errors.New("no node runs on data directory " + dataDir + ", so that there is nothing to show; history shows what has happened")
 			}
-			page, err := servePage(ctx, address, dataDir, throughSocket(filepath.Join(dataDir, control.Socket)))
+			api, written := throughSocket(filepath.Join(dataDir, control.Socket)), dataDir
+			if !running {
+				written = ""
+				if api, err = ofJournal(dataDir); err != nil {
+					return err
+				}
+			}
+			page, err := servePage(ctx, address, written, api)
 			if err != nil {
 				return err
 			}
@@ -176,6 +198,36 @@ http.token in the data directory.`,
 	base.AddDataDir(command, &dir)
 	command.Flags().StringVar(&address, "address", anyPort, "address to serve the page at, of this machine; port 0: any free one")
 	return command
+}
+
+// ofJournal returns a handler that shows the journal of a stopped node, as it is now.
+func ofJournal(dataDir string) (http.Handler, error) {
+	var pasts []httpapi.Past
+	err := past.EachInJournal(dataDir, func(id string, h past.History, err error) error {
+		if _, unknown := errors.AsType[*strategy.UnknownError](err); unknown {
+			return nil // this program cannot show it
+		}
+		if err != nil {
+			return err
+		}
+		for i := range h.Trials {
+			if h.Trials[i].State == past.Interrupted {
+				h.Trials[i].State = strategy.Waiting
+			}
+		}
+		pasts = append(pasts, httpapi.Past{Task: h.Task, Trials: h.Trials, Queue: h.Queue})
+		return nil
+	})
+	if err == nil && len(pasts) == 0 {
+		err = fs.ErrNotExist
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("no node runs on data directory " + dataDir + ", and its journal has no task to show")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.NewStopped(base.Version(), pasts, printed(dataDir)), nil
 }
 
 // throughSocket returns a handler that asks the node of a socket. It forwards only the parts of a

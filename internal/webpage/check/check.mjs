@@ -267,6 +267,24 @@ async function served() {
   await quiet(second, 'served, another tab');
   await quiet(opened, 'served');
   await end(node.child);
+  const web = start('web', '--data-dir', dir);
+  const past = await open(await until('the page of the journal', () => {
+    if (web.ended) throw new Error('web has ended: ' + web.out);
+    return /page: (http\S+)/.exec(web.out)?.[1];
+  }));
+  await go(past.page, `#/task/${id}/timeline/1`);
+  await until('the stopped node', async () => { const shown = await text(past.page); return /a note to keep/.test(shown) && /journal is shown/.test(shown) && /a client/.test(shown); });
+  const names = await past.page.evaluate(() => [...document.querySelectorAll('nav a')].map((a) => a.textContent).join(', '));
+  check(names === 'Progress, Trials, Timeline, Queue, Sites' && (await fields(past.page)) === 0 && !/Write …/.test(await text(past.page)), `served: the journal of the stopped node has timeline and note, and no form: ${names}`);
+  for (const view of names.split(', ')) {
+    await go(past.page, `#/task/${id}/${view.toLowerCase()}`);
+    await pause(300);
+    await settled(past.page);
+    if (await wide(past.page) > 0 || (await accessible(past.page)).length > 0) check(false, `served: ${view} of the journal does not fit or is not accessible`);
+  }
+  past.watch.errors = past.watch.errors.filter((e) => !/status of 503/.test(e)); // what needs a running node
+  await quiet(past, 'served, stopped');
+  await end(web.child);
 }
 
 // permanent follows and copies the link of a trial in a view.

@@ -10,13 +10,14 @@ export function useWriter() {
 }
 
 // Writing asks for the token, and forgets it.
-export function Writing() {
+export function Writing({ stopped }) {
   const may = useWriter();
   const [open, setOpen] = useState(false);
   const [error, setError] = useState('');
   const field = useRef(null);
   useEffect(() => { if (open) field.current?.focus(); }, [open]);
   if (may) return html`<button type="button" onClick=${forgetToken}>End writing</button>`;
+  if (stopped) return html`<span class="muted">This node does not run; its journal is shown.</span>`;
   if (!open) return html`<button type="button" onClick=${() => setOpen(true)}>Write …</button>`;
   const send = async () => {
     try {
@@ -105,7 +106,7 @@ export function Queue({ store, chosen, go }) {
       <p role="status">${state}</p>
     </section>
     ${may ? html`<${Enqueue} key=${from?.id ?? 0} store=${store} from=${from} done=${() => setChanges((n) => n + 1)} />`
-      : html`<p class="muted">Enqueueing needs the token: <em>Write …</em> above.</p>`}`;
+      : html`<p class="muted">Enqueueing needs the token of a node that runs.</p>`}`;
 }
 
 function Enqueue({ store, from, done }) {

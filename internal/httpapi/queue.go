@@ -41,8 +41,9 @@ type enqueuedBody struct {
 }
 
 type queuedDesign struct {
-	enqueuedBody
-	Enqueued time.Time `json:"enqueued,omitzero" doc:"When it was enqueued; absent for one that was given at the node's start."`
+	ID         uint64    `json:"id,omitempty" doc:"Absent for a design that was given at the node's start, which cannot be withdrawn."`
+	Parameters object    `json:"parameters" doc:"The design."`
+	Enqueued   time.Time `json:"enqueued,omitzero" doc:"When it was enqueued; absent for one that was given at the node's start."`
 }
 
 type queueBody struct {
@@ -127,7 +128,7 @@ func queueOf(all []agent.Queued) (queueBody, error) {
 		if err != nil {
 			return queueBody{}, err
 		}
-		body.Queued = append(body.Queued, queuedDesign{enqueuedBody{q.ID, shown}, q.Time})
+		body.Queued = append(body.Queued, queuedDesign{q.ID, shown, q.Time})
 	}
 	return body, nil
 }

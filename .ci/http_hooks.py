@@ -12,6 +12,8 @@ def before_call(context, case, kwargs):
             wait = body.get("wait_seconds", 30)
             if isinstance(wait, (int, float)) and not isinstance(wait, bool) and 0 <= wait <= 60:
                 case.body = {**body, "wait_seconds": wait / 60}
+        case "enqueue":
+            case.body = of_the_task(body)
         case "import" if isinstance(body.get("trials"), list):
             case.body = {**body, "trials": [of_the_task(trial) for trial in body["trials"]]}
 

@@ -64,6 +64,10 @@ const (
 	LeaseEnded    EventType = agent.LeaseEnded // a client's lease expired; another client can get the trial
 	WaitEnded     EventType = agent.WaitEnded  // the first design no longer waits for peers
 	Warning       EventType = agent.Warning
+
+	DesignEnqueued  EventType = agent.DesignEnqueued
+	DesignWithdrawn EventType = agent.DesignWithdrawn
+	TrialNoted      EventType = agent.TrialNoted // the user has set or removed the note on a trial
 )
 
 // Errors of the methods that change trials or ask for them. A call that returns one has changed

@@ -64,6 +64,9 @@ type Trial struct {
 	// during the evaluation.
 	PeerGain *float64 `json:"peer_gain,omitempty"`
 
+	// Note is a text of the user about the trial. Peers never receive it.
+	Note string `json:"note,omitempty"`
+
 	// Violated names the constraints of the task that the outcome violates. It is empty if the
 	// outcome is feasible.
 	Violated []task.Output `json:"violated,omitempty"`

@@ -165,7 +165,7 @@ func (s *Space) ParseDesign(values map[string]any) (Design, error) {
 	for i, p := range s.parameters {
 		given, ok := values[p.Name]
 		if !ok {
-			return Design{}, fmt.Errorf("task: parameter %q: no value given; it takes %s", p.Name, p.accepted())
+			return Design{}, s.missing(i)
 		}
 		v, err := s.parse(i, given)
 		if err != nil {
@@ -174,6 +174,10 @@ func (s *Space) ParseDesign(values map[string]any) (Design, error) {
 		parsed[i] = v
 	}
 	return s.designOf(parsed)
+}
+
+func (s *Space) missing(i int) error {
+	return fmt.Errorf("task: parameter %q: no value given; it takes %s", s.parameters[i].Name, s.parameters[i].accepted())
 }
 
 // unknown returns an error for the first unknown name in alphabetical order, so that the same
@@ -205,6 +209,25 @@ func (s *Space) ParseValue(name, text string) (Value, error) {
 		if _, err := strconv.ParseFloat(trimmed, 64); err == nil {
 			given = json.Number(trimmed)
 		}
+	}
+	return s.parse(i, given)
+}
+
+// ParseJSON returns the value of the named parameter from JSON in the form of UnmarshalDesign. Without
+// data it returns the error of a missing value.
+func (s *Space) ParseJSON(name string, data []byte) (Value, error) {
+	i, ok := s.index[name]
+	if !ok {
+		return Value{}, s.unknown(map[string]any{name: nil})
+	}
+	if len(data) == 0 {
+		return Value{}, s.missing(i)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var given any
+	if err := decoder.Decode(&given); err != nil {
+		return Value{}, fmt.Errorf("task: parameter %q: not valid JSON: %w", name, err)
 	}
 	return s.parse(i, given)
 }

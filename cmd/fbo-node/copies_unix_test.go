@@ -115,7 +115,7 @@ func TestARestoredBackupAmongNewcomers(t *testing.T) {
 	newcomer := keeper(t, file, shortTempDir(t))
 	for range 2 {
 		p := keeper(t, file, backup, newcomer)
-		p.await(t, "why nothing is shared", isWarning("this node shares nothing before a peer is there that knows of this node's release"))
+		p.await(t, "why nothing is shared", isWarning("this node shares nothing before a peer is present that knows of this node's release"))
 		ended := len(p.of("trial_finished"))
 		p.await(t, "ten more evaluations", func(event) bool { return len(p.of("trial_finished")) >= ended+10 })
 		if n := weightsSent(p); n != 0 {

@@ -186,11 +186,15 @@ func identity(design task.Design, outcome *strategy.Outcome) string {
 }
 
 func (a *Agent) trialRecord(now time.Time, design task.Design, why strategy.Why) *TrialRecord {
+	return &TrialRecord{ID: a.trials.next(), Design: encodeDesign(design), Why: why, Time: now, Aside: a.trials.aside}
+}
+
+func encodeDesign(design task.Design) json.RawMessage {
 	data, err := json.Marshal(design)
 	if err != nil {
 		panic(fmt.Sprintf("agent: design %v: %v", design, err)) // cannot happen: every design can be encoded
 	}
-	return &TrialRecord{ID: a.trials.next(), Design: data, Why: why, Time: now, Aside: a.trials.aside}
+	return data
 }
 
 // suggest answers the oldest Ask. It chooses one design at a time, so that each choice takes the

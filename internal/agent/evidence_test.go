@@ -119,7 +119,7 @@ func TestReceiptsOutliveTheirShares(t *testing.T) {
 	if author.released() != 1 || author.spent().Refused != "" || len(newcomer.agent.evidence.receipts) != 1 {
 		t.Errorf("among newcomers: %+v, the newcomer holds %d receipts", author.spent(), len(newcomer.agent.evidence.receipts))
 	}
-	author.checkWarned("this node shares nothing before a peer is there that knows of this node's release 1")
+	author.checkWarned("this node shares nothing before a peer is present that knows of this node's release 1")
 
 	meet(author, witness)
 	if s := author.spent(); s.Released != 3 || !strings.Contains(s.Refused, "peers hold release 3 of this node, and its journal knows of 1") {

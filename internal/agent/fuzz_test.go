@@ -61,18 +61,29 @@ func exampleJournal(t testing.TB) [][]byte {
 	d.carryOut()
 	d.askFor(Claim{Client: "a", Lease: time.Hour})
 	d.agent.Remember(Once{Key: "k", Digest: "d"}, Reply{Trials: []uint64{returned.ID}})
+	if err := d.agent.Note(trial.ID, "a note"); err != nil {
+		t.Fatal(err)
+	}
+	queued, err := d.agent.Enqueue(d.now, trial.Design)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.agent.Withdraw(queued.ID); err != nil {
+		t.Fatal(err)
+	}
 	d.carryOut()
 	kinds := map[string]bool{}
 	for _, r := range decodeAll(t, d.journal) {
 		for kind, set := range map[string]bool{"task": r.Task != nil, "epoch": r.Epoch != nil, "trial": r.Trial != nil,
 			"offer": r.Offer != nil, "return": r.Return != nil, "tell": r.Tell != nil, "fail": r.Fail != nil,
-			"fit": r.Fit != nil, "sent": r.Sent != nil, "note": r.Note != nil, "reply": r.Reply != nil} {
+			"fit": r.Fit != nil, "sent": r.Sent != nil, "note": r.Note != nil, "reply": r.Reply != nil,
+			"enqueue": r.Enqueue != nil, "withdraw": r.Withdraw != nil, "trial_note": r.TrialNote != nil} {
 			if set {
 				kinds[kind] = true
 			}
 		}
 	}
-	if len(kinds) != 11 {
+	if len(kinds) != 14 {
 		t.Fatalf("the example journal has only %v", kinds)
 	}
 	return d.journal

@@ -18,6 +18,7 @@ type History struct {
 	Best    *strategy.Trial // nil if no trial is feasible
 	Stopped *Stopped        // why the latest run stopped itself; nil if it ended for another reason, or there are trials since
 	Spent   *ledger.State   // of the task's privacy budget; nil if there is none
+	Queue   []Queued        // designs that Enqueue added and that have no trial
 
 	strategies strategy.Set
 	table      trials
@@ -54,7 +55,7 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 			return History{}, fmt.Errorf("journal record %d: %w", i+1, err)
 		}
 	}
-	h.table, h.Trials, h.Best, h.Stopped = table, table.list, table.bestTrial(), table.stop.stopped()
+	h.table, h.Trials, h.Best, h.Stopped, h.Queue = table, table.list, table.bestTrial(), table.stop.stopped(), table.queue
 	if h.Task.Privacy != nil {
 		h.Spent = new(ledger.ReadState(h.Task, releases))
 	}

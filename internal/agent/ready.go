@@ -60,6 +60,10 @@ const (
 	LeaseEnded    EventType = "lease_ended" // a client's lease has expired; another client can get the trial
 	WaitEnded     EventType = "wait_ended"  // the first design no longer waits for peers
 	Warning       EventType = "warning"
+
+	DesignEnqueued  EventType = "design_enqueued"
+	DesignWithdrawn EventType = "design_withdrawn"
+	TrialNoted      EventType = "trial_noted" // the user has set or removed the note on a trial
 )
 
 // Event is an event to display.
@@ -75,6 +79,7 @@ type Event struct {
 	Bytes          int             `json:"bytes,omitempty"`
 	Message        string          `json:"message,omitempty"`
 	Stack          string          `json:"-"`                 // with warning: of the panic that caused it, for the log
+	Queued         *Queued         `json:"queued,omitempty"`  // with design_enqueued and design_withdrawn
 	Seconds        float64         `json:"seconds,omitempty"` // with wait_ended: duration of the wait
 	Authors        int             `json:"authors,omitempty"` // with wait_ended: number of authors of stored shares
 }
@@ -105,6 +110,8 @@ func (e Event) String() string {
 		}
 	case WaitEnded:
 		text += fmt.Sprintf(" %v for peers: shares of %s", seconds(e.Seconds), sanitize.Count(e.Authors, "node"))
+	case DesignEnqueued, DesignWithdrawn:
+		text += ": " + e.Queued.Design.String()
 	case Warning:
 		text += ": " + sanitize.Text(e.Message, maxMessage)
 	}

@@ -28,6 +28,10 @@ type Record struct {
 	Note   *NoteRecord   `json:"note,omitempty"`
 	Reply  *ReplyRecord  `json:"reply,omitempty"`
 	Stop   *StopRecord   `json:"enough,omitempty"`
+
+	Enqueue   *EnqueueRecord   `json:"enqueue,omitempty"`
+	Withdraw  *WithdrawRecord  `json:"withdraw,omitempty"`
+	TrialNote *TrialNoteRecord `json:"trial_note,omitempty"`
 }
 
 type (
@@ -47,7 +51,8 @@ type (
 		Why      strategy.Why      `json:"why"`
 		Time     time.Time         `json:"time"`
 		Imported *strategy.Outcome `json:"imported,omitempty"`
-		Aside    int               `json:"aside,omitempty"` // number of first trials that are set aside from here on
+		Aside    int               `json:"aside,omitempty"`  // number of first trials that are set aside from here on
+		Queued   uint64            `json:"queued,omitempty"` // the queued design that it evaluates
 		Claim
 	}
 	// OfferRecord begins another evaluation of a trial that was interrupted.
@@ -101,6 +106,21 @@ type (
 		Regret       float64   `json:"regret"`       // the requested regret
 		Time         time.Time `json:"time"`
 	}
+	// EnqueueRecord adds a design of the user to the queue.
+	EnqueueRecord struct {
+		ID     uint64          `json:"id"` // 1, 2, …
+		Design json.RawMessage `json:"parameters"`
+		Time   time.Time       `json:"time"`
+	}
+	// WithdrawRecord removes a design from the queue.
+	WithdrawRecord struct {
+		ID uint64 `json:"id"`
+	}
+	// TrialNoteRecord sets the user's note on a trial. Only the newest of a trial is kept.
+	TrialNoteRecord struct {
+		ID   uint64 `json:"id"`
+		Text string `json:"text"` // empty: none
+	}
 	// ReplyRecord is the result of a request with a key. Only the newest MaxReplies are kept.
 	ReplyRecord struct {
 		Number uint64 `json:"number"` // consecutive number, from 1
@@ -128,6 +148,8 @@ func (r Record) Key() string {
 		return r.Reply.key()
 	case r.Stop != nil:
 		return "enough"
+	case r.TrialNote != nil:
+		return "trial_note/" + strconv.FormatUint(r.TrialNote.ID, 10)
 	}
 	return ""
 }
@@ -162,7 +184,8 @@ func DecodeRecord(data []byte) (Record, error) {
 func (r Record) fields() int {
 	n := 0
 	for _, set := range []bool{r.Task != nil, r.Epoch != nil, r.Trial != nil, r.Offer != nil, r.Return != nil, r.Tell != nil,
-		r.Fail != nil, r.Fit != nil, r.Sent != nil, r.Note != nil, r.Reply != nil, r.Stop != nil} {
+		r.Fail != nil, r.Fit != nil, r.Sent != nil, r.Note != nil, r.Reply != nil, r.Stop != nil,
+		r.Enqueue != nil, r.Withdraw != nil, r.TrialNote != nil} {
 		if set {
 			n++
 		}

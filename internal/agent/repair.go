@@ -29,6 +29,7 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 	}
 	table := newTrials(t)
 	displaced := map[uint64]*TrialRecord{} // copies
+	notes := map[uint64]string{}           // on displaced trials
 	var kept []Record
 	var order []*TrialRecord
 	for i, r := range records {
@@ -46,6 +47,8 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 			displaced[trial.ID], order, keep = &trial, append(order, &trial), false
 		case r.Tell != nil && displaced[r.Tell.ID] != nil:
 			displaced[r.Tell.ID].Imported, keep = &r.Tell.Outcome, false
+		case r.TrialNote != nil && displaced[r.TrialNote.ID] != nil:
+			notes[r.TrialNote.ID], keep = r.TrialNote.Text, false
 		default:
 			keep = table.apply(r) == nil
 		}
@@ -59,10 +62,14 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 		if trial.Imported == nil {
 			continue
 		}
-		add := Record{Trial: &TrialRecord{ID: table.next(), Design: trial.Design, Why: trial.Why, Time: trial.Time, Imported: trial.Imported}}
+		add := Record{Trial: &TrialRecord{ID: table.next(), Design: trial.Design, Why: trial.Why, Time: trial.Time, Imported: trial.Imported, Queued: trial.Queued}}
 		if table.apply(add) == nil {
 			m.Add, kept = append(m.Add, add), append(kept, add)
 			m.Imported++
+			if text := notes[trial.ID]; text != "" {
+				note := Record{TrialNote: &TrialNoteRecord{ID: add.Trial.ID, Text: text}}
+				m.Add, kept = append(m.Add, note), append(kept, note)
+			}
 		}
 	}
 	m.History, err = ReadHistory(kept, strategies)

@@ -39,6 +39,7 @@ func (o Once) Validate() error {
 type Reply struct {
 	Trials []uint64 `json:"trials,omitempty"` // IDs of the trials that the client received
 	Added  int      `json:"added,omitempty"`  // number of trials that an import added
+	Queued uint64   `json:"queued,omitempty"` // the ID of an enqueued design
 }
 
 // replies stores the results of requests with keys. It changes only by applying records.

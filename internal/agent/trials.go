@@ -32,7 +32,10 @@ type trials struct {
 	aside   int              // number of first trials that setAside has hidden from strategies
 	shown   []strategy.Trial // a copy of the present list without these; nil after a change
 	leases  map[uint64]lease // of running trials that clients outside the process hold
+	queue   []Queued         // designs of the user without a trial, oldest first
 	stop    *StopRecord      // why the latest run stopped itself; nil if it ended for another reason, or there are trials since
+
+	lastQueued uint64 // the ID of the newest design that was ever in queue
 }
 
 func newTrials(t *task.Task) trials {
@@ -53,7 +56,7 @@ func (t *trials) get(id uint64) (*strategy.Trial, error) {
 // same copy until the table changes, so that views cost little.
 func (t *trials) snapshot() []strategy.Trial {
 	if t.shown == nil {
-		t.shown = slices.Clone(t.list[t.aside:])
+		t.shown = withoutNotes(slices.Clone(t.list[t.aside:]))
 	}
 	return t.shown
 }
@@ -141,6 +144,15 @@ func (t *trials) apply(r Record) error {
 	case r.Stop != nil:
 		t.stop = r.Stop
 		return nil
+	case r.Enqueue != nil:
+		return t.enqueue(*r.Enqueue)
+	case r.Withdraw != nil:
+		if !t.dequeue(r.Withdraw.ID) {
+			return fmt.Errorf("%w %d", ErrNotQueued, r.Withdraw.ID)
+		}
+		return nil
+	case r.TrialNote != nil:
+		return t.note(*r.TrialNote)
 	case r.Offer != nil:
 		return t.change(r.Offer.ID, func(trial *strategy.Trial) {
 			trial.State, trial.Started = strategy.Running, r.Offer.Time
@@ -199,6 +211,9 @@ func (t *trials) add(r TrialRecord) error {
 	}
 	t.setAsideAtMost(r.Aside)
 	t.shown, t.list = nil, append(t.list, trial)
+	if r.Queued > 0 {
+		t.dequeue(r.Queued) // a repaired journal may lack it
+	}
 	t.claim(trial.ID, r.Claim, r.Time)
 	if r.Imported != nil {
 		return t.tell(TellRecord{ID: r.ID, Outcome: *r.Imported, Time: r.Time})

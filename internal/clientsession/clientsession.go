@@ -10,6 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
 // Session is a session of package node, for clients outside of the process. Its methods may be
@@ -92,6 +93,40 @@ func (s *Session) Import(ctx context.Context, once agent.Once, past []agent.Past
 		return agent.Reply{Added: added}, err
 	})
 	return reply.Added, err
+}
+
+// Enqueue adds a design to those that are evaluated before the strategy chooses any. The reply to a
+// repeated request has the ID and the design only. Errors: agent.ErrKeeping, agent.ErrQueueFull.
+func (s *Session) Enqueue(ctx context.Context, once agent.Once, design task.Design) (queued agent.Queued, err error) {
+	reply, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
+		var err error
+		queued, err = a.Enqueue(now, design)
+		return agent.Reply{Queued: queued.ID}, err
+	})
+	queued.ID, queued.Design = reply.Queued, design
+	return queued, err
+}
+
+// Withdraw removes a design from the queue. Error: agent.ErrNotQueued.
+func (s *Session) Withdraw(ctx context.Context, once agent.Once, id uint64) error {
+	_, err := s.once(ctx, once, func(a *agent.Agent, _ time.Time) (agent.Reply, error) {
+		return agent.Reply{Queued: id}, a.Withdraw(id)
+	})
+	return err
+}
+
+// Queue lists the designs that wait to be evaluated, in order.
+func (s *Session) Queue(ctx context.Context) (all []agent.Queued, err error) {
+	err = s.do(ctx, func(a *agent.Agent, _ time.Time) { all = a.Queue() })
+	return all, err
+}
+
+// Note sets the note on a trial. Errors: agent.ErrUnknownTrial, agent.ErrBadNote.
+func (s *Session) Note(ctx context.Context, once agent.Once, trial uint64, text string) error {
+	_, err := s.once(ctx, once, func(a *agent.Agent, _ time.Time) (agent.Reply, error) {
+		return agent.Reply{Trials: []uint64{trial}}, a.Note(trial, text)
+	})
+	return err
 }
 
 // Replied returns the stored reply to a request.

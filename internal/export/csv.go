@@ -21,7 +21,10 @@ const (
 	MetricPrefix     = "metric."     // for metrics
 )
 
-const feasibleColumn = "feasible"
+const (
+	feasibleColumn = "feasible"
+	noteColumn     = "note" // only if a trial has one
+)
 
 // Column is one column of a table of trials.
 type Column struct {
@@ -63,7 +66,9 @@ func columnsOf(of *task.Task, trials []strategy.Trial) []Column {
 	}
 	columns = append(columns, outcomeColumns(ConstraintPrefix, trials, func(o strategy.Outcome) map[string]task.Reading { return o.Constraints }, task.Reading.String)...)
 	columns = append(columns, MetricColumns(trials)...)
-	return append(columns, slices.DeleteFunc(after(), named)...)
+	noted := slices.ContainsFunc(trials, func(t strategy.Trial) bool { return t.Note != "" })
+	last := slices.DeleteFunc(after(), func(c Column) bool { return named(c) || c.Name == noteColumn && !noted })
+	return append(columns, last...)
 }
 
 // before returns the columns that precede those of the parameters.
@@ -106,6 +111,7 @@ func after() []Column {
 			return strconv.Itoa(t.Why.PeerCount)
 		}},
 		{"why", func(t strategy.Trial) string { return t.Why.String() }},
+		{noteColumn, func(t strategy.Trial) string { return noFormula(t.Note) }},
 	}
 }
 

@@ -162,6 +162,9 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	if t.Reason != "" {
 		o = append(o, member{"reason", t.Reason})
 	}
+	if t.Note != "" {
+		o = append(o, member{"note", t.Note})
+	}
 	if f := feasible(of, t); f != nil {
 		o = append(o, member{feasibleColumn, *f})
 	}

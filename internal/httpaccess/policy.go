@@ -114,6 +114,12 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.next.ServeHTTP(w, r)
 }
 
+// Bears reports whether a request has the policy's token, which must not be empty.
+func (g Policy) Bears(r *http.Request) bool {
+	p := &protected{token: sha256.Sum256([]byte(g.Token))}
+	return g.Token != "" && p.bears(r)
+}
+
 // bears reports whether a request has the token. It compares hashes in constant time, so that the
 // duration discloses nothing about the token.
 func (p *protected) bears(r *http.Request) bool {
@@ -127,7 +133,7 @@ func (p *protected) allowOrigin(w http.ResponseWriter, origin string) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Add("Vary", "Origin")
-	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
 	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Idempotency-Key, Last-Event-ID")
 }
 

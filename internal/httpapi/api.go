@@ -78,6 +78,8 @@ func New(d *trialserver.Server, o Options) http.Handler {
 	a.UseMiddleware(a.wellFormed)
 	a.addTasks()
 	a.addTrials()
+	a.addQueue()
+	a.addNotes()
 	a.addAnswers()
 	a.addEvents()
 	a.addLooks()
@@ -109,7 +111,7 @@ func tagOf(path string) string {
 	}
 	first, _, _ := strings.Cut(strings.TrimPrefix(inTask, "/{task}/"), "/")
 	switch first {
-	case "trials", "ask", "import", "export", "best":
+	case "trials", "ask", "enqueue", "queue", "import", "export", "best":
 		return "trials"
 	case "model", "contour", "recommendation":
 		return "model"

@@ -467,7 +467,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	same(t, "operations", count, 29)
+	same(t, "operations", count, 33)
 	same(t, "the program's version", r.body["info"].(m)["version"], "1.2")
 	servers, _ := r.body["servers"].([]any)
 	if len(servers) != 1 || servers[0].(m)["url"] != "http://127.0.0.1:7070" {
@@ -534,11 +534,11 @@ func FuzzLists(f *testing.F) {
 func FuzzBodies(f *testing.F) {
 	w := newWorld(f, f.TempDir(), Options{})
 	w.must(201, "POST", "/v1/tasks", m{"text": bowl})
-	paths := []string{"", "/bowl/ask", "/bowl/import", "/bowl/trials/1/tell", "/bowl/trials/1/fail", "/bowl/trials/1/requeue", "/bowl/trials/1/heartbeat"}
+	paths := []string{"", "/bowl/ask", "/bowl/import", "/bowl/trials/1/tell", "/bowl/trials/1/fail", "/bowl/trials/1/requeue", "/bowl/trials/1/heartbeat", "/bowl/enqueue"}
 	for i, body := range []string{
 		`{"text":"name: x","enqueue":[{"x":1}],"seed":1}`, `{"client":"a","count":2,"lease_seconds":1,"wait_seconds":0.1}`,
 		`{"trials":[{"parameters":{"x":1},"outcome":{"value":1,"constraints":{"heat":1}}},{"parameters":{"x":1},"failed":"y"}]}`,
-		`{"value":1,"constraints":{"heat":true},"metrics":{"m":1e308}}`, `{"client":"a","reason":"b"}`, `{"client":"a"}`, `{"client":"a"}`,
+		`{"value":1,"constraints":{"heat":true},"metrics":{"m":1e308}}`, `{"client":"a","reason":"b"}`, `{"client":"a"}`, `{"client":"a"}`, `{"parameters":{"x":1}}`,
 	} {
 		f.Add(i, []byte(body), "")
 		f.Add(i, []byte(body), "key")

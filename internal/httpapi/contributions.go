@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,7 +11,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
 // The name for a peer that is not connected, in addition to node.Direct and node.Relayed.
@@ -31,6 +34,13 @@ type contribution struct {
 	Designs      []uint64  `json:"designs" nullable:"false" doc:"The trials whose designs used shares of this peer only."`
 	Weight       *float64  `json:"weight,omitempty" doc:"The probability that its shares are useful here; missing if the strategy does not weigh peers individually."`
 	Explanation  string    `json:"explanation,omitempty" doc:"The same in words."`
+	Location     *location `json:"location,omitempty" doc:"Where the peer estimates its optimum, if its newest share contains one location."`
+}
+
+// location is where a peer estimates its optimum, with the precision of its share.
+type location struct {
+	Parameters object  `json:"parameters" doc:"The centre of the peer's estimate, as a design. A coarse share moves it."`
+	Spread     float64 `json:"spread" doc:"The standard deviation of the estimate, as a part of each parameter's range."`
 }
 
 type contributionsBody struct {
@@ -59,8 +69,9 @@ func (a *api) contributions(ctx context.Context, in *InTask) (*answer[contributi
 	}
 	var weights []strategy.PeerWeight
 	observations := 0
+	var disclosed map[peer.ID]protocol.Density
 	if len(authors) > 0 { // without peers no request waits for the models
-		if weights, observations, err = a.weights(ctx, in.Task); err != nil {
+		if weights, disclosed, observations, err = a.weights(ctx, in.Task); err != nil {
 			return nil, err
 		}
 	}
@@ -91,6 +102,13 @@ func (a *api) contributions(ctx context.Context, in *InTask) (*answer[contributi
 		h := of(weight.Peer)
 		h.Weight, h.Observations, h.Explanation = new(weight.Use), weight.Received, asText(weight.Use, observations)
 	}
+	for author, density := range disclosed {
+		h := of(author)
+		h.Observations = density.Observations
+		if h.Location, err = locationOf(session.Task().Space, density); err != nil {
+			return nil, problem(err)
+		}
+	}
 	body := contributionsBody{Comparison: compare(trials, status.Items), Peers: []contribution{}}
 	for _, h := range found {
 		body.Peers = append(body.Peers, *h)
@@ -100,16 +118,27 @@ func (a *api) contributions(ctx context.Context, in *InTask) (*answer[contributi
 	return &answer[contributionsBody]{body}, nil
 }
 
-// weights returns the weights of peers given the observations of this node, and the number of
-// these.
-func (a *api) weights(ctx context.Context, name string) (weights []strategy.PeerWeight, observations int, err error) {
+// weights returns the weights of peers given the observations of this node, the estimates that
+// their shares contain, and the number of this node's observations.
+func (a *api) weights(ctx context.Context, name string) (weights []strategy.PeerWeight, disclosed map[peer.ID]protocol.Density, observations int, err error) {
 	t, view, end, err := a.look(ctx, name)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	defer end()
+	disclosed = map[peer.ID]protocol.Density{}
+	for share, density := range strategy.Shares[protocol.Density](view) {
+		disclosed[share.Author] = density
+	}
 	weights, err = t.Session().PeerWeights(view)
-	return weights, view.Observations, problem(err)
+	return weights, disclosed, view.Observations, problem(err)
+}
+
+// locationOf returns the centre of the heaviest component of a peer's estimate.
+func locationOf(space *task.Space, d protocol.Density) (*location, error) {
+	heaviest := slices.MaxFunc(d.Components, func(x, y protocol.Component) int { return cmp.Compare(x.Weight, y.Weight) })
+	shown, err := objectOf(space.Decode(heaviest.Center.Encoded(space)))
+	return &location{shown, heaviest.Std}, err
 }
 
 // likely is the weight from which on the shares of a peer count as fitting.

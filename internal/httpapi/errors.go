@@ -31,11 +31,13 @@ func problem(err error) error {
 		return huma.ErrorWithHeaders(huma.NewError(http.StatusServiceUnavailable, plainText(err)), http.Header{"Retry-After": {"1"}})
 	case errors.Is(err, agent.ErrBadOutcome):
 		return invalid("body", err)
+	case errors.Is(err, agent.ErrBadNote):
+		return invalid("body.text", err)
 	case errors.Is(err, agent.ErrKeyReused):
 		return invalid("header.Idempotency-Key", err)
-	case errors.Is(err, trialserver.ErrUnknownTask), errors.Is(err, agent.ErrUnknownTrial):
+	case errors.Is(err, trialserver.ErrUnknownTask), errors.Is(err, agent.ErrUnknownTrial), errors.Is(err, agent.ErrNotQueued):
 		status = http.StatusNotFound
-	case errors.Is(err, agent.ErrFinished), errors.Is(err, agent.ErrNotHeld), errors.Is(err, agent.ErrKeeping), errors.Is(err, trialserver.ErrFixed), errors.Is(err, trialserver.ErrTooMany):
+	case errors.Is(err, agent.ErrFinished), errors.Is(err, agent.ErrNotHeld), errors.Is(err, agent.ErrKeeping), errors.Is(err, agent.ErrQueueFull), errors.Is(err, trialserver.ErrFixed), errors.Is(err, trialserver.ErrTooMany):
 		status = http.StatusConflict
 	case errors.Is(err, node.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		status = http.StatusServiceUnavailable

@@ -93,6 +93,7 @@ type nodeBody struct {
 	Tasks     int      `json:"tasks" doc:"That are joined."`
 	Starting  string   `json:"starting,omitempty" doc:"How many of the tasks of the last start are joined, until all are."`
 
+	Stopped     bool `json:"stopped,omitempty" doc:"Whether no node runs, and its journal is shown; only for the page of fbo-node web."`
 	UntilUnused bool `json:"until_unused" doc:"Whether it ends with the last program that uses it (serve --until-unused)."`
 }
 

@@ -114,13 +114,14 @@ type trial struct {
 	Finished   time.Time `json:"finished,omitzero"`
 	Outcome    *outcome  `json:"outcome,omitempty"`
 	Reason     string    `json:"reason,omitempty" doc:"Why it failed."`
+	Note       string    `json:"note,omitempty" doc:"A text of the user about it."`
 	Violated   []string  `json:"violated,omitempty" nullable:"false" doc:"The constraints that the outcome violates; without one it is feasible."`
 }
 
 func trialOf(t strategy.Trial, leaseEnds time.Time) (shown trial, err error) {
 	shown = trial{
 		ID: t.ID, State: string(t.State), Attempts: t.Attempts, Client: t.Client, LeaseEnds: leaseEnds,
-		Started: t.Started, Finished: t.Finished, Outcome: outcomeOf(t.Outcome), Reason: t.Reason,
+		Started: t.Started, Finished: t.Finished, Outcome: outcomeOf(t.Outcome), Reason: t.Reason, Note: t.Note,
 	}
 	for _, output := range t.Violated {
 		shown.Violated = append(shown.Violated, string(output))

@@ -34,7 +34,7 @@ type overviewNode struct {
 // overview serves the page of all nodes, and opens it if there is a screen.
 func (d *demo) overview(ctx context.Context, f *federation) (end func() error, err error) {
 	var o overview
-	page, err := run.ServePage(ctx, run.AnyPort, o.handler())
+	page, err := run.ServePage(ctx, run.AnyPort, "", o.handler())
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func (j journal) read(id string) (History, error) {
 }
 
 func historyOf(h node.History) History {
-	return History{Task: h.Task, Trials: h.Trials, Best: h.Best, Epoch: h.Epoch, Stopped: h.Stopped, Items: endedItems(h), Preferred: h.Preferred}
+	return History{Task: h.Task, Trials: h.Trials, Best: h.Best, Epoch: h.Epoch, Stopped: h.Stopped, Items: endedItems(h), Queue: h.Queue, Preferred: h.Preferred}
 }
 
 // EachInJournal calls visit for the tasks of a data directory on which no node runs, each with its

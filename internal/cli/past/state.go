@@ -31,6 +31,7 @@ type History struct {
 	Items   []strategy.StatusItem // of a stopped node only those of endedItems
 	Running *node.Status          // nil if the node does not run
 	Tag     string                // tag of the task if the node has joined it by invitation
+	Queue   []agent.Queued        // of a stopped node: designs that were enqueued while it ran
 
 	// preferred returns the recommended design if outcomes are so noisy that it is preferable to
 	// the best observed one; nil otherwise. It may take as long as a suggestion.

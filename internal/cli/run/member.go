@@ -48,7 +48,7 @@ func takePart(ctx context.Context, n *node.Node, t *task.Task, options node.Join
 	m.ends = append(m.ends, func() error { d.Close(); return nil })
 	api := apiOf(d, 0, false, show)
 	if page != "" {
-		p, err := ServePage(ctx, page, api)
+		p, err := ServePage(ctx, page, n.Dir, api)
 		if err != nil {
 			return m, err
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -17,8 +18,11 @@ import (
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/control"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/httpaccess"
+	"github.com/fbo-node/fbo/internal/httpapi"
 	"github.com/fbo-node/fbo/internal/webpage"
+	"github.com/fbo-node/fbo/strategy"
 )
 
 // AnyPort is the default address of a page.
@@ -52,10 +56,15 @@ type PageServer struct {
 	server *http.Server
 }
 
-// ServePage serves the page at an address of this machine, and the readable part of the HTTP
-// interface to clients with the page's key. The key is valid only until the node ends. It follows
-// the # of the link, a part that browsers never send.
-func ServePage(ctx context.Context, address string, api http.Handler) (*PageServer, error) {
+// ServePage serves the page at an address of this machine. Clients with the page's key can read the
+// HTTP interface; those with the token in the data directory can also write, as with --http. The
+// key is valid only until the node ends. It follows the # of the link, a part that browsers never
+// send. An empty directory means a page without writing.
+func ServePage(ctx context.Context, address, dir string, api http.Handler) (*PageServer, error) {
+	token, err := writeToken(dir)
+	if err != nil {
+		return nil, err
+	}
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("--web %s: %w", address, err)
@@ -64,9 +73,11 @@ func ServePage(ctx context.Context, address string, api http.Handler) (*PageServ
 	read := limits(defaultRateLimit)
 	read.CheckHost, read.Own = true, true // a tunnel changes the port
 	files := read
-	read.Token = key
+	write := read
+	read.Token, write.Token = key, token
+	api = fewStreams(api)
 	mux := http.NewServeMux()
-	mux.Handle("/v1/", read.Protect(readOnly(fewStreams(api))))
+	mux.Handle("/v1/", byToken(write, write.Protect(api), read.Protect(readOnly(api))))
 	mux.Handle("/", files.Protect(webpage.Handler()))
 	ended := make(chan error, 1)
 	p := &PageServer{Link: "http://" + listener.Addr().String() + "/#key=" + key, Ended: ended, server: httpaccess.NewServer(mux, quietLog())}
@@ -76,10 +87,33 @@ func ServePage(ctx context.Context, address string, api http.Handler) (*PageServ
 	return p, nil
 }
 
+// writeToken returns the token of a data directory, and none without a directory.
+func writeToken(dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	token, err := httpaccess.LoadToken(filepath.Join(dir, tokenFile))
+	if err != nil {
+		return "", fmt.Errorf("token: %w", err)
+	}
+	return token, nil
+}
+
 // Close ends the page.
 func (p *PageServer) Close() error {
 	p.server.Close() // streams do not end by themselves
 	return nil
+}
+
+// byToken serves requests with the policy's token by one handler, and all others by another.
+func byToken(policy httpaccess.Policy, with, without http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if policy.Bears(r) {
+			with.ServeHTTP(w, r)
+			return
+		}
+		without.ServeHTTP(w, r)
+	})
 }
 
 // readOnly passes on only requests that change nothing.
@@ -87,7 +121,7 @@ func readOnly(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			httpaccess.Refuse(w, http.StatusMethodNotAllowed, "method "+r.Method+": a page's key is for reading; accepted are GET and HEAD")
+			httpaccess.Refuse(w, http.StatusMethodNotAllowed, "method "+r.Method+": the key of a page permits reading; writing needs the token in "+tokenFile)
 			return
 		}
 		api.ServeHTTP(w, r)
@@ -122,10 +156,12 @@ func NewWeb() *cobra.Command {
 	var asJSON bool
 	command := &cobra.Command{
 		Use:   "web",
-		Short: "Show the page of a node that runs in a browser of this machine",
-		Long: `Show the page of a node that runs (run, serve or keep) in a browser of this machine. It
-prints the page's link and serves the page until Ctrl-C, which the node does not notice.
-Who has the link can read all that the node would tell its user, and change nothing.`,
+		Short: "Show the page of a node in a browser of this machine",
+		Long: `Show the page of a node (run, serve or keep) in a browser of this machine. It prints the
+page's link and serves the page until Ctrl-C, which the node does not notice. Of a node that does
+not run it shows the journal: trials, timeline, notes and queued designs, without writing.
+The link permits reading all that the node shows its user. Writing also needs the token in
+http.token in the data directory.`,
 		Args: base.Exactly(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := checkPage(address); err != nil {
@@ -136,12 +172,18 @@ Who has the link can read all that the node would tell its user, and change noth
 				return err
 			}
 			ctx := command.Context()
-			if _, ok, err := control.Tasks(ctx, dataDir); err != nil {
+			_, running, err := control.Tasks(ctx, dataDir)
+			if err != nil {
 				return err
-			} else if !ok {
-				return errors.New("no node runs on data directory " + dataDir + ", so that there is nothing to show; history shows what has happened")
 			}
-			page, err := ServePage(ctx, address, ThroughSocket(filepath.Join(dataDir, control.Socket)))
+			api, written := ThroughSocket(filepath.Join(dataDir, control.Socket)), dataDir
+			if !running {
+				written = ""
+				if api, err = ofJournal(dataDir); err != nil {
+					return err
+				}
+			}
+			page, err := ServePage(ctx, address, written, api)
 			if err != nil {
 				return err
 			}
@@ -171,6 +213,36 @@ Who has the link can read all that the node would tell its user, and change noth
 	return command
 }
 
+// ofJournal returns a handler that shows the journal of a stopped node, as it is now.
+func ofJournal(dataDir string) (http.Handler, error) {
+	var pasts []httpapi.Past
+	err := past.EachInJournal(dataDir, func(id string, h past.History, err error) error {
+		if _, unknown := errors.AsType[*strategy.UnknownError](err); unknown {
+			return nil // this program cannot show it
+		}
+		if err != nil {
+			return err
+		}
+		for i := range h.Trials {
+			if h.Trials[i].State == past.Interrupted {
+				h.Trials[i].State = strategy.Waiting
+			}
+		}
+		pasts = append(pasts, httpapi.Past{Task: h.Task, Trials: h.Trials, Queue: h.Queue})
+		return nil
+	})
+	if err == nil && len(pasts) == 0 {
+		err = fs.ErrNotExist
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errors.New("no node runs on data directory " + dataDir + ", and its journal has no task to show")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.NewStopped(base.Version(), pasts, printed(dataDir)), nil
+}
+
 // ThroughSocket returns a handler that asks the node of a socket. It forwards only the parts of a
 // page's requests that the interface reads.
 func ThroughSocket(path string) http.Handler {
@@ -179,10 +251,11 @@ func ThroughSocket(path string) http.Handler {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: "node"})
 			r.Out.Host = "node"
-			last := r.In.Header.Get("Last-Event-ID")
-			r.Out.Header = http.Header{"Accept": r.In.Header["Accept"]}
-			if last != "" {
-				r.Out.Header.Set("Last-Event-ID", last)
+			r.Out.Header = http.Header{}
+			for _, name := range []string{"Accept", "Content-Type", "Idempotency-Key", "Last-Event-ID"} {
+				if given, ok := r.In.Header[http.CanonicalHeaderKey(name)]; ok {
+					r.Out.Header[http.CanonicalHeaderKey(name)] = given
+				}
 			}
 		},
 		ErrorLog: quietLog(),

@@ -190,7 +190,7 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *display) (e
 	start.web = w
 	start.listening(d.Count())
 	if o.page != "" {
-		page, err := ServePage(ctx, o.page, api)
+		page, err := ServePage(ctx, o.page, n.Dir, api)
 		if err != nil {
 			return err
 		}

@@ -4,13 +4,13 @@
 import puppeteer from 'puppeteer-core';
 import axe from 'axe-core';
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mock } from './mock.mjs';
 
 const [executablePath, fboNode, shots] = process.argv.slice(2);
-const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'every', 'many', 'hostile', 'key'];
+const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'views', 'every', 'many', 'hostile', 'key'];
 const patience = 120_000;
 const work = mkdtempSync(join(tmpdir(), 'page-'));
 const started = new Set();
@@ -119,6 +119,231 @@ async function every() {
   await empty.close();
 }
 
+// What is new in views: the timeline, selection by touch and keyboard.
+async function ofViews() {
+  const m = mock({ trials: 60 });
+  const link = await m.listen(0);
+  await timeline(link, m.id);
+  await selection(link, m.id);
+  await sites(link, m);
+  await writing(link, m, m.token);
+  await permanent(link, m.id);
+  await wholeTicks(link, m.id);
+  await m.close();
+  await served();
+}
+
+// sites compares this node with a file of another node and with peers.
+async function sites(link, m) {
+  const opened = await open(link);
+  const { page } = opened;
+  await go(page, `#/task/${encodeURIComponent(m.id)}/sites`);
+  await until('the peers', async () => /not disclosed/.test(await text(page)) && /1 own node/.test(await plotLabel(page)));
+  const rows = async () => page.evaluate(() => [...document.querySelectorAll('#side ~ .scroll tbody tr')].map((row) => row.innerText.replace(/\s+/g, ' ')));
+  const peer = (await rows()).find((row) => row.includes('Qm7aKd2P'));
+  check(/its shares 12 \(as reported\) not disclosed learning_rate 0\.03.* its estimate, ± 25 % of each range 93 % \(estimated\)/.test(peer), `sites: a peer has what it discloses, marked as reported or estimated: ${peer}`);
+  const good = join(work, 'other-node.json'), foreign = join(work, 'foreign.json'), broken = join(work, 'broken.json');
+  writeFileSync(good, JSON.stringify({ id: m.id, trials: m.all.slice(0, 12).map((t, i) => ({ ...t, outcome: t.outcome && { value: 2 - i / 10 }, violated: undefined })) }));
+  writeFileSync(foreign, JSON.stringify({ id: 'another', trials: [] }));
+  writeFileSync(broken, '<img src=x onerror=window.owned=1>');
+  await (await page.$('input[type=file]')).uploadFile(good, foreign, broken);
+  await until('the file', async () => (await rows()).some((row) => /^other-node\.json its exported trials 11 0\.9 /.test(row)));
+  await until('the errors', async () => { const shown = await text(page); return /foreign\.json: the file is about another task/.test(shown) && /broken\.json: /.test(shown); });
+  check(/2 own nodes/.test(await plotLabel(page)), 'sites: an export is a second curve, and wrong files have an error each');
+  check((await accessible(page)).length === 0, 'sites: the view with two nodes is accessible');
+  await page.screenshot({ path: join(shots, 'views-sites-1280-light.png'), fullPage: true });
+  await quiet(opened, 'sites');
+}
+
+const press = (page, name) => page.evaluate((wanted) => [...document.querySelectorAll('button')].find((b) => b.textContent.trim() === wanted).click(), name);
+const fields = (page) => page.evaluate(() => document.querySelectorAll('main textarea, main input:not([type=file]):not([type=search]), main .fields select').length);
+
+// unlock gives the page the token.
+async function unlock(page, token) {
+  await press(page, 'Write …');
+  await page.waitForSelector('input[type=password]');
+  await page.type('input[type=password]', 'not the token of this node');
+  await press(page, 'Use it');
+  await until('the refusal of a wrong token', async () => /expected the one line|does not accept this token/.test(await text(page)));
+  await page.$eval('input[type=password]', (e) => { e.value = ''; });
+  await page.type('input[type=password]', token);
+  await page.keyboard.press('Enter');
+  await until('that writing has begun', async () => /End writing/.test(await text(page)));
+}
+
+// writing enqueues, withdraws and notes, with the token alone.
+async function writing(link, m, token) {
+  const opened = await open(link);
+  const { page, watch } = opened;
+  const at = `#/task/${encodeURIComponent(m.id)}/`;
+  for (const view of ['queue', 'trials/9']) {
+    await go(page, at + view);
+    await settled(page);
+    await until(view, async () => (view === 'queue' ? /Queued designs/ : /looked at the curve/).test(await text(page)));
+    check((await fields(page)) === 0, `writing: ${view} has no form without the token`);
+  }
+  await go(page, at + 'queue');
+  await unlock(page, token);
+  check(await page.evaluate((t) => !JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href]).includes(t), token), 'writing: the token is neither stored nor in the address');
+  await until('the form', async () => (await fields(page)) === 6);
+  const best = Math.min(...m.all.filter((t) => t.state === 'done' && !t.violated).map((t) => t.outcome.value));
+  const filled = m.all.find((t) => t.outcome?.value === best);
+  check((await page.$eval('.fields input', (e) => e.value)) === String(filled.parameters.learning_rate), 'writing: the form has the best design');
+  await page.$eval('.fields input', (e) => { e.value = ''; });
+  await page.type('.fields input', '7');
+  await press(page, 'Enqueue');
+  await until('the error of the parameter', () => page.evaluate(() => document.querySelector('.fields input').getAttribute('aria-invalid') === 'true' && /not accepted/.test(document.querySelector('.fields .warning').textContent)));
+  check(m.queued.length === 1, 'writing: a wrong value has its error beside its field');
+  watch.errors.length = 0; // the browser reports the refused requests
+  await page.$eval('.fields input', (e) => { e.value = ''; });
+  await page.type('.fields input', '0.25');
+  await page.keyboard.press('Enter');
+  await until('the queued design', async () => m.queued.length === 2 && /queued as design 2/.test(await text(page)) && (await page.evaluate(() => document.querySelectorAll('#queue ~ .scroll tbody tr').length)) === 2);
+  check(m.queued[1].parameters.learning_rate === 0.25 && m.queued[1].parameters.nesterov === filled.parameters.nesterov && m.queued[1].parameters.hidden_units === filled.parameters.hidden_units, 'writing: a design is enqueued with values of their types');
+  check((await accessible(page)).length === 0, 'writing: the form is accessible');
+  await page.screenshot({ path: join(shots, 'views-queue-1280-light.png'), fullPage: true });
+  await press(page, 'Withdraw');
+  await until('the withdrawal', async () => m.queued.length === 1 && /withdrawn/.test(await text(page)) && (await page.evaluate(() => document.querySelectorAll('#queue ~ .scroll tbody tr').length)) === 1);
+  check(m.queued[0].id === 2, 'writing: a queued design is withdrawn');
+  await go(page, at + 'trials/9');
+  await page.waitForSelector('textarea');
+  await page.focus('textarea');
+  await page.keyboard.down('Control');
+  await page.keyboard.press('a');
+  await page.keyboard.up('Control');
+  await page.keyboard.type('<b class="owned">bold</b>\nsecond line');
+  await press(page, 'Store the note');
+  await until('the note', async () => /Stored\./.test(await text(page)));
+  check(m.all[8].note === '<b class="owned">bold</b>\nsecond line', 'writing: a note is stored');
+  check((await accessible(page)).length === 0, 'writing: the note is accessible');
+  await page.$eval('textarea', (e) => { e.value = '\u{1f600}'.repeat(2001); e.dispatchEvent(new Event('input', { bubbles: true })); });
+  await until('the limit', () => page.evaluate(() => [...document.querySelectorAll('button')].find((b) => b.textContent === 'Store the note').disabled && document.querySelector('textarea').getAttribute('aria-invalid') === 'true'));
+  check(true, 'writing: a note that is too long is not sent');
+  await press(page, 'End writing');
+  await until('no form', async () => (await fields(page)) === 0 && /bold<\/b>\s+second line/.test(await text(page)));
+  check((await page.evaluate(() => document.querySelectorAll('.owned').length)) === 0, 'writing: a note is shown as text, without the token too');
+  await quiet(opened, 'writing');
+}
+
+// served writes to a real node, through the page of serve.
+async function served() {
+  const dir = join(work, 'served');
+  const node = start('serve', '--web', '--data-dir', dir, '--mdns=false', '--wait-for-peers', '0s', '--listen', '/ip4/127.0.0.1/tcp/0');
+  const link = await until('the page of serve', () => {
+    if (node.ended) throw new Error('serve has ended: ' + node.out);
+    return /page: (http\S+)/.exec(node.out)?.[1];
+  });
+  const token = readFileSync(join(dir, 'http.token'), 'utf8').trim();
+  const ask = async (path, body) => (await fetch(new URL(link).origin + path, { method: 'POST', body: JSON.stringify(body), headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json' } })).json();
+  const { id } = await ask('/v1/tasks', { text: 'name: real\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: -2, high: 2}\n  - {name: kind, type: categorical, choices: [a, b]}\n' });
+  const opened = await open(link);
+  const { page, watch } = opened;
+  await go(page, `#/task/${id}/queue`);
+  await until('the queue', async () => /None\./.test(await text(page)));
+  await unlock(page, token);
+  await until('the form', async () => (await fields(page)) === 2);
+  await page.type('.fields input', '3');
+  await press(page, 'Enqueue');
+  await until('an error for each parameter', () => page.evaluate(() => [...document.querySelectorAll('.fields .warning')].every((e) => e.textContent.length > 5)));
+  check(true, 'served: the node has an error for each parameter');
+  watch.errors.length = 0; // the browser reports the refused requests
+  await page.$eval('.fields input', (e) => { e.value = ''; });
+  await page.type('.fields input', '1.5');
+  await page.select('.fields select', 'b');
+  await press(page, 'Enqueue');
+  await until('the queued design', async () => /queued as design 1\./.test(await text(page)));
+  const { trials } = await ask(`/v1/tasks/${id}/ask`, { client: 'a client' });
+  check(trials[0].why.source === 'enqueued' && JSON.stringify(trials[0].parameters) === '{"x":1.5,"kind":"b"}', `served: the next client gets the design: ${JSON.stringify(trials[0].parameters)}`);
+  await until('the empty queue, by events alone', async () => /None\./.test(await text(page)));
+  await go(page, `#/task/${id}/trials/1`);
+  await page.waitForSelector('textarea');
+  await page.type('textarea', 'a note to keep');
+  await press(page, 'Store the note');
+  await until('the note', async () => /Stored\./.test(await text(page)));
+  const second = await open(link);
+  await go(second.page, `#/task/${id}/timeline/1`);
+  await until('the note in another tab', async () => /a note to keep/.test(await text(second.page)) && /a client/.test(await text(second.page)));
+  check((await fields(second.page)) === 0, 'served: another tab shows the note and the timeline, and no form');
+  await quiet(second, 'served, another tab');
+  await quiet(opened, 'served');
+  await end(node.child);
+  const web = start('web', '--data-dir', dir);
+  const past = await open(await until('the page of the journal', () => {
+    if (web.ended) throw new Error('web has ended: ' + web.out);
+    return /page: (http\S+)/.exec(web.out)?.[1];
+  }));
+  await go(past.page, `#/task/${id}/timeline/1`);
+  await until('the stopped node', async () => { const shown = await text(past.page); return /a note to keep/.test(shown) && /journal is shown/.test(shown) && /a client/.test(shown); });
+  const names = await past.page.evaluate(() => [...document.querySelectorAll('nav a')].map((a) => a.textContent).join(', '));
+  check(names === 'Progress, Trials, Timeline, Queue, Sites' && (await fields(past.page)) === 0 && !/Write …/.test(await text(past.page)), `served: the journal of the stopped node has timeline and note, and no form: ${names}`);
+  for (const view of names.split(', ')) {
+    await go(past.page, `#/task/${id}/${view.toLowerCase()}`);
+    await pause(300);
+    await settled(past.page);
+    if (await wide(past.page) > 0 || (await accessible(past.page)).length > 0) check(false, `served: ${view} of the journal does not fit or is not accessible`);
+  }
+  past.watch.errors = past.watch.errors.filter((e) => !/status of 503/.test(e)); // what needs a running node
+  await quiet(past, 'served, stopped');
+  await end(web.child);
+}
+
+// permanent follows and copies the link of a trial in a view.
+async function permanent(link, id) {
+  const opened = await open(link);
+  const { page } = opened;
+  await page.browserContext().overridePermissions(new URL(link).origin, ['clipboard-read', 'clipboard-write', 'clipboard-sanitized-write']);
+  const hash = `#/task/${encodeURIComponent(id)}/timeline/7`;
+  await go(page, hash);
+  await until('the trial', async () => /Trial 7: /.test(await text(page)));
+  await page.bringToFront();
+  await press(page, 'Copy link');
+  await until('the copy', async () => /Copied\./.test(await text(page)));
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  check(copied === new URL(link).origin + '/' + hash && !/key|TOKEN|KEYOF/.test(copied), `link: it has task, view and trial, and no key: ${copied}`);
+  await page.reload();
+  await until('the trial after a reload', async () => page.url() === copied && /Trial 7: /.test(await text(page)));
+  check(true, 'link: the view survives a reload');
+  await quiet(opened, 'link');
+  // In a tab without the key the page asks for the key, and goes on to what the link shows.
+  const other = await open(copied);
+  await until('the field', async () => /key is missing/.test(await text(other.page)));
+  await other.page.type('input', link);
+  await Promise.all([other.page.waitForNavigation(), other.page.keyboard.press('Enter')]);
+  await until('the trial in another tab', async () => other.page.url() === copied && /Trial 7: /.test(await text(other.page)));
+  check(true, 'link: a tab without the key asks for it, and then shows what the link names');
+  await quiet(other, 'link');
+}
+
+// wholeTicks reads the labels that plots paint beside axes of whole numbers.
+async function wholeTicks(link, id) {
+  const opened = await open(link);
+  const { page } = opened;
+  await page.evaluateOnNewDocument(() => {
+    window.painted = [];
+    const paint = CanvasRenderingContext2D.prototype.fillText;
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { window.painted.push([text, this.textBaseline, this.canvas.closest?.('figure, .chart, section')?.innerText ?? '', at]); return paint.call(this, text, ...at); };
+  });
+  for (const view of ['progress', 'sites', 'constraints']) {
+    await go(page, `#/task/${encodeURIComponent(id)}/${view}`);
+    await page.reload();
+    await until(view, () => page.evaluate(() => document.querySelectorAll('.plot canvas').length > 0));
+    await pause(600);
+    await settled(page);
+    const across = await page.evaluate(() => window.painted.filter(([, base]) => base === 'top').map(([t]) => t).filter((t) => /^[\u2212\d.]/.test(t)));
+    check(across.length > 1 && across.every((t) => /^\d+$/.test(t)), `ticks: ${view} has whole numbers below: ${[...new Set(across)].join(' ')}`);
+  }
+  const splits = await page.evaluate(async () => {
+    const { axisOf } = await import('/page/model.js');
+    const { placing } = await import('/page/plot.js');
+    return [[1, 3], [20, 100], [1, 100000], [3, 7]].map(([low, high]) => {
+      const p = { name: 'n', type: 'int', scale: 'log', low, high };
+      return axisOf({}, p, placing(p)).splits();
+    });
+  });
+  check(splits.every((all) => all.length > 0 && all.every(Number.isInteger)), `ticks: logarithmic axes of whole numbers have whole numbers: ${JSON.stringify(splits)}`);
+  await quiet(opened, 'ticks');
+}
+
 // noise looks at the recommended design, which a node shows under noise alone.
 async function noise(link, id) {
   const opened = await open(link);
@@ -134,7 +359,7 @@ async function overTime(link, id) {
   const opened = await open(link, { width: 320 });
   const { page } = opened;
   await go(page, `#/task/${encodeURIComponent(id)}/progress`);
-  const label = () => page.evaluate(() => document.querySelector('.chart .plot canvas') && document.querySelector('.chart .plot').getAttribute('aria-label'));
+  const label = () => plotLabel(page);
   await until('the outcomes over trials', async () => / of 60 trials, /.test(await label()));
   await page.focus('.heading select');
   await page.keyboard.press('ArrowDown');
@@ -150,6 +375,78 @@ async function overTime(link, id) {
   });
   check(trials.join() === '3,2,1' && times.join() === '2,1,1', `time: the best so far follows the order of outcomes: ${times} over time, ${trials} over trials`);
   await quiet(opened, 'time');
+}
+
+// timeline checks which lane each trial is in, and that a bar opens its trial.
+async function timeline(link, id) {
+  const opened = await open(link);
+  const { page } = opened;
+  const at = `#/task/${encodeURIComponent(id)}/timeline`;
+  await go(page, at);
+  await until('the timeline', async () => /60 trials in \d+ lanes/.test(await plotLabel(page)));
+  const lanes = await page.evaluate(async () => {
+    const { lanesOf } = await import('/page/timeline.js');
+    const trial = (id, client, from, to, state = 'done', source = 'own') => ({ id, client, state, why: { source }, started: new Date(1000 * from).toISOString(), finished: to && new Date(1000 * to).toISOString() });
+    return lanesOf([
+      trial(1, 'b', 0, 10), trial(2, '', 1, 4, 'failed'), trial(3, 'b', 5, 8), trial(4, 'b', 11, 0, 'running'),
+      trial(5, '', 4, 6), trial(6, '', 7, 7, 'done', 'imported'), trial(7, 'b', 12, 0, 'waiting'),
+    ]).lanes.map((lane) => `${lane.name}: ${lane.bars.map((bar) => bar.trial.id).join(' ')}`);
+  });
+  check(lanes.join(', ') === 'b #1: 1 4, this node: 2 5, b #2: 3', `timeline: trials at once have lanes of their own: ${lanes.join(', ')}`);
+  const rows = await page.evaluate(() => [...document.querySelectorAll('#lanes ~ .scroll tbody tr')].map((row) => row.innerText.replace(/\s+/g, ' ')));
+  check(rows.length > 1 && rows.some((row) => /^worker-3 /.test(row)) && rows.some((row) => /trial 5[09]/.test(row)), `timeline: the table has the lanes: ${rows.join('; ')}`);
+  await page.focus('.plot');
+  await page.keyboard.press('Home');
+  await until('the first trial', async () => /^trial 1: 0\.\d+ · this node · .* to .*, \d+ s/.test(await hint(page)));
+  await page.keyboard.press('Enter');
+  await until('its details', async () => page.url().endsWith('/timeline/1') && /Trial 1: /.test(await text(page)));
+  check(true, 'timeline: a bar shows trial, value, client and times, and opens its trial');
+  await quiet(opened, 'timeline');
+}
+
+const plotLabel = (page) => page.evaluate(() => (document.querySelector('.chart .plot canvas') && document.querySelector('.chart .plot').getAttribute('aria-label')) ?? '');
+const hint = (page) => page.evaluate(() => document.querySelector('.hint').innerText);
+
+// selection selects marks of a plot by touch, by mouse and by keyboard.
+async function selection(link, id) {
+  const opened = await open(link, { width: 400 });
+  const { page } = opened;
+  await page.setViewport({ width: 400, height: 900, hasTouch: true, isMobile: true });
+  const at = `#/task/${encodeURIComponent(id)}/progress`;
+  await go(page, at);
+  await until('the outcomes', async () => / of 60 trials, /.test(await plotLabel(page)));
+  // places of marks, in pixels of the window: as the keyboard reaches them, the plot's cursor is there
+  await page.focus('.plot');
+  const seen = new Map();
+  for (let i = 0; i < 20; i++) {
+    await page.keyboard.press(i === 0 ? 'Home' : 'ArrowRight');
+    await until('a trial', async () => /^trial \d+: /.test(await hint(page)));
+    seen.set(await hint(page), await page.evaluate(() => {
+      const over = document.querySelector('.u-over').getBoundingClientRect();
+      return { x: over.left + new DOMMatrix(getComputedStyle(document.querySelector('.u-cursor-x')).transform).e, top: over.top, height: over.height };
+    }));
+  }
+  check(seen.size === 20 && /^trial 1: /.test([...seen.keys()][0]), 'selection: arrow keys go from mark to mark');
+  await page.keyboard.press('Escape');
+  await until('no selection', async () => !/trial/.test(await hint(page)));
+  check(page.url().endsWith(at), 'selection: keys alone open nothing');
+  // A touch at the place of a failed trial, whose cross is at the bottom.
+  const [words, failed] = [...seen].find(([words]) => /^trial 9: failed/.test(words));
+  const touch = [failed.x, failed.top + failed.height - 6];
+  await page.touchscreen.tap(...touch);
+  await until('the touched trial', async () => (await hint(page)) === words);
+  check(page.url().endsWith(at), 'selection: a touch shows a trial and opens nothing');
+  await page.touchscreen.tap(...touch);
+  await until('the trial', () => page.url().endsWith('/trials/9'));
+  check(true, 'selection: a second touch opens the trial');
+  await go(page, at);
+  await until('the outcomes', async () => / of 60 trials, /.test(await plotLabel(page)));
+  const finger = await page.touchscreen.touchStart(touch[0] + 60, touch[1]);
+  await finger.move(...touch);
+  await until('the trial under the moved finger', async () => (await hint(page)) === words);
+  check(true, 'selection: a moving finger shows what is under it');
+  await finger.end();
+  await quiet(opened, 'selection');
 }
 
 function start(...args) {
@@ -216,6 +513,9 @@ exec awk -v x="$FBO_PARAM_X" -v r="$FBO_PARAM_RATE" -v k="$FBO_PARAM_KIND" 'BEGI
     await page.evaluate((name) => [...document.querySelectorAll('button')].find((b) => b.textContent === name).click(), format);
     check((await answered).ok(), `node: the trials can be had as ${format}`);
   }
+  await go(page, base + 'timeline');
+  await until('the timeline', async () => /31 trials in 1 lane, /.test(await plotLabel(page)) && /this node 30 1 none/.test((await text(page)).replace(/\s+/g, ' ')));
+  check(true, 'node: the timeline has the lane of the node');
   await go(page, base + 'model');
   await until('a slice for each parameter', async () => (await page.evaluate(() => document.querySelectorAll('figure .plot canvas').length)) === 3);
   await until('the contour', () => page.evaluate(() => document.querySelectorAll('#contour ~ .plot canvas').length === 1));
@@ -246,7 +546,7 @@ async function many() {
   await until('10,000 trials', async () => /9,4\d\d/.test(await text(page)));
   const client = await page.createCDPSession();
   await client.send('Performance.enable');
-  for (const view of ['progress', 'trials', 'model', 'constraints']) {
+  for (const view of ['progress', 'trials', 'timeline', 'model', 'constraints']) {
     await go(page, `#/task/${encodeURIComponent(m.id)}/${view}`);
     await pause(300);
     await settled(page);
@@ -279,13 +579,19 @@ async function hostile() {
   const m = mock({ trials: 60, hostile: true, noisy: true });
   const link = await m.listen(0);
   const opened = await open(link);
-  const { page } = opened;
+  const { page, watch } = opened;
   await until('the tasks', async () => /onerror/.test(await text(page)));
   await page.waitForSelector('tbody th a', { timeout: patience });
   await go(page, await page.evaluate(() => document.querySelector('tbody th a').getAttribute('href')));
   await until('the views', async () => (await views(page)).length > 6);
   const all = await views(page);
-  for (const view of ['#/fleet', ...all, all[0].replace(/progress$/, 'trials/9'), all[0].replace(/progress$/, 'trials/13')]) {
+  for (const view of ['#/fleet', ...all, all[0].replace(/progress$/, 'trials/9'), all[0].replace(/progress$/, 'trials/13'), 'token', all.find((v) => /queue$/.test(v)), all[0].replace(/progress$/, 'trials/9')]) {
+    if (view === 'token') {
+      await go(page, all[0]);
+      await unlock(page, m.token);
+      watch.errors.length = 0; // the browser reports the refused token
+      continue;
+    }
     await go(page, view);
     await pause(400);
     await settled(page);
@@ -355,7 +661,7 @@ function end(child) {
 async function main() {
   mkdirSync(shots, { recursive: true });
   browser = await puppeteer.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
-  const steps = { node: ofNode, every, many, hostile, key: ofKey };
+  const steps = { node: ofNode, views: ofViews, every, many, hostile, key: ofKey };
   for (const name of wanted) {
     try {
       await steps[name]();

@@ -38,6 +38,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     path: ['direct', 'direct', 'relayed', 'direct', 'disconnected', 'relayed', 'banned'][i],
     address: text(i === 4 || i === 6 ? '' : `/ip4/198.51.100.${i + 4}/udp/4001/quic-v1`), present: i < 4, shares: [4, 7, 2, 0, 3, 5, 1][i],
     observations: [12, 31, 6, 0, 9, 22, 4][i] || undefined, last_share: i === 3 ? undefined : new Date(Date.now() - 40_000 * (i * i + 1)).toISOString(),
+    location: i < 3 ? { parameters: { learning_rate: 0.03 * (i + 1), batch_size: 40 + i, optimizer: hostile ? markup : 'adam', nesterov: true, momentum: 0.5, hidden_units: 64 }, spread: 0.25 } : undefined,
     designs: [], weight: [0.93, 0.71, 0.34, undefined, 0.08, 0.55, undefined][i],
     explanation: text(['its shares fit the outcomes of this node', 'its shares mostly fit the outcomes of this node', 'its shares hardly fit the outcomes of this node', '', 'its shares do not fit the outcomes of this node', 'its shares mostly fit the outcomes of this node', ''][i]) || undefined,
   }));
@@ -74,7 +75,9 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
       if (next() < 0.3) trial.why = { source: 'mean', phrase: text('average of 3 peers'), peer_count: 3, observations: 40 };
       else trial.why = { source: 'peer', phrase: text(`sample of peer …${peers[i].name.slice(0, 8)}`), peer: peers[i].id, stamp: { epoch: 1, sequence: n }, observations: 12 };
     }
+    if (n % 9 === 0) trial.note = text('looked at the curve of trial ' + n);
     if (n % 13 === 0) trial.client = text('worker-3');
+    if (n % 3 === 1 && n > 20) trial.client = 'worker-1';
     all.push(trial);
     if (state !== 'running') finish(trial, started.getTime() + 20_000 + next() * 60_000);
     return trial;
@@ -159,6 +162,43 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     },
   };
 
+  const queued = [];
+  let lastQueued = 0;
+  const addQueued = (parameters) => { queued.push({ id: ++lastQueued, parameters, enqueued: new Date().toISOString() }); return queued.at(-1); };
+  if (!empty) addQueued({ learning_rate: 0.1, batch_size: 30, optimizer: hostile ? markup : 'adam', nesterov: false, momentum: 0.5, hidden_units: 32 });
+  const token = 'TOKENOFTHEMOCKNODEAAAAAAAA';
+  const keys = new Map(); // answers to requests that were carried out
+
+  // writes answers what the token alone permits.
+  const writes = async (request, rest, answer) => {
+    let body = '';
+    for await (const part of request) body += part;
+    const given = body ? JSON.parse(body) : null;
+    const once = request.headers['idempotency-key'];
+    if (!once) return answer(422, { title: 'no key', status: 422, detail: 'the page sends a key' });
+    if (keys.has(once)) return answer(...keys.get(once));
+    const reply = (...all) => { keys.set(once, all); answer(...all); };
+    if (request.method === 'POST' && rest === '/enqueue') {
+      const wrong = task.parameters.filter((p) => given.parameters[p.name] === undefined || (typeof p.low === 'number' && !(given.parameters[p.name] >= p.low && given.parameters[p.name] <= p.high)));
+      if (wrong.length) return answer(422, { title: 'Unprocessable Entity', status: 422, detail: text('body.parameters.' + wrong[0].name + ': not accepted'), errors: wrong.map((p) => ({ location: 'body.parameters.' + p.name, message: text('not accepted') })) });
+      const { id: queuedID, parameters } = addQueued(given.parameters);
+      send('design_enqueued', {});
+      return reply(200, { id: queuedID, parameters });
+    }
+    const note = /^\/trials\/(\d+)\/note$/.exec(rest);
+    if (request.method === 'PUT' && note) {
+      all[note[1] - 1].note = given.text || undefined;
+      return reply(200, all[note[1] - 1]);
+    }
+    const one = /^\/queue\/(\d+)$/.exec(rest);
+    const i = one ? queued.findIndex((q) => q.id === Number(one[1])) : -1;
+    if (request.method === 'DELETE' && i >= 0) {
+      queued.splice(i, 1);
+      return reply(204, '');
+    }
+    return answer(404, { title: 'Not Found', status: 404, detail: 'no such path' });
+  };
+
   const server = createServer((request, response) => {
     const url = new URL(request.url, 'http://127.0.0.1');
     const answer = (status, body, type = 'application/json') => {
@@ -177,10 +217,13 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
         return answer(404, 'none', 'text/plain');
       }
     }
-    if (request.headers.authorization !== 'Bearer ' + key) return answer(401, { title: 'Unauthorized', status: 401, detail: 'no token' });
+    const writer = request.headers.authorization === 'Bearer ' + token;
+    if (request.headers.authorization !== 'Bearer ' + key && !writer) return answer(401, { title: 'Unauthorized', status: 401, detail: 'no token' });
     if (answers[url.pathname]) return answer(200, answers[url.pathname]());
     const [, name, rest] = /^\/v1\/tasks\/([^/]+)(.*)$/.exec(url.pathname) ?? [];
     if (decodeURIComponent(name ?? '') !== id) return answer(404, { title: 'Not Found', status: 404, detail: text('no such task') });
+    if (request.method !== 'GET') return writer ? void writes(request, rest, answer) : answer(405, { title: 'Method Not Allowed', status: 405, detail: 'read only' });
+    if (rest === '/queue') return answer(200, { queued });
     if (ofTask[rest]) return answer(200, ofTask[rest](url.searchParams));
     if (rest === '/trials') {
       const after = Number(url.searchParams.get('after') ?? 0), limit = Number(url.searchParams.get('limit') ?? 100);
@@ -210,7 +253,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
   const close = () => { clearInterval(timer); for (const c of connections) c.destroy(); return new Promise((done) => server.close(done)); };
   // burst ends a trial and begins another, count times, as fast as it can.
   const burst = (count) => { for (let i = 0; i < count; i++) { const t = add('running'); finish(t); send('trial_finished', { trial: t, best: best() }); } };
-  return { listen, close, burst, id, all };
+  return { listen, close, burst, id, all, queued, token };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -13,6 +13,14 @@ export function takeKey() {
   return { given: Boolean(given), held: Boolean(sessionStorage.getItem(place)) };
 }
 
+// giveKey keeps the key of a link or the key itself, and returns whether there is one.
+export function giveKey(text) {
+  const key = text.trim().replace(/^.*#key=/, '');
+  if (!/^[!-~]+$/.test(key)) return false;
+  sessionStorage.setItem(place, decodeURIComponent(key));
+  return true;
+}
+
 export class Refused extends Error {
   constructor(status, detail) {
     super(detail);
@@ -40,6 +48,43 @@ export async function ask(path, { signal, headers, accept = 'application/json' }
 }
 
 export const get = async (path, signal) => (await ask(path, { signal })).json();
+
+// The token permits writing. It is kept in memory only: it outlives the node, and whatever is served
+// at this address later could read what a tab has stored.
+let token = '';
+const writers = new Set();
+export const mayWrite = () => token !== '';
+export const onWriter = (then) => { writers.add(then); return () => writers.delete(then); };
+
+function setToken(text) {
+  token = text;
+  for (const then of writers) then();
+}
+export const forgetToken = () => setToken('');
+
+// tryToken keeps a token if the node accepts it.
+export async function tryToken(text) {
+  const given = text.trim();
+  if (!/^[!-~]+$/.test(given)) throw new Refused(0, 'expected the one line of the file http.token');
+  const response = await fetch('/v1/node', { cache: 'no-store', credentials: 'omit', redirect: 'error', headers: { Authorization: 'Bearer ' + given } });
+  if (!response.ok || given === sessionStorage.getItem(place)) throw new Refused(response.status, 'the node does not accept this token');
+  setToken(given);
+}
+
+// write sends a request that changes something. A repeated request has the same key, so that the
+// node carries it out once.
+export async function write(method, path, body, key) {
+  const response = await fetch(path, {
+    method, cache: 'no-store', credentials: 'omit', redirect: 'error', body: body && JSON.stringify(body),
+    headers: { Authorization: 'Bearer ' + token, 'Content-Type': 'application/json', 'Idempotency-Key': key },
+  });
+  if (response.status === 401) forgetToken();
+  if (!response.ok) {
+    const problem = await response.json().catch(() => ({}));
+    throw Object.assign(new Refused(response.status, problem.detail || problem.title || `status ${response.status}`), { errors: problem.errors ?? [] });
+  }
+  return response.status === 204 ? null : response.json();
+}
 
 // save offers an answer as a file.
 export async function save(path, name, accept) {

@@ -1,5 +1,5 @@
 // The page's frame: the key, the address, what is around each view.
-import { get, onRefused, takeKey } from './api.js';
+import { get, giveKey, onRefused, takeKey } from './api.js';
 import { html, render, useAnswer, useEffect, useMemo, useRef, useState, useStore } from './ui.js';
 import { count, plain } from './format.js';
 import { TaskStore } from './store.js';
@@ -8,17 +8,24 @@ import { Contributions } from './contributions.js';
 import { Model } from './model.js';
 import { Constraints, Disclosed, StrategyStatus } from './more.js';
 import { Progress } from './progress.js';
+import { Queue, Writing } from './write.js';
+import { Sites } from './sites.js';
+import { CopyLink } from './link.js';
+import { Timeline } from './timeline.js';
 import { Trials } from './trials.js';
 import { taskPath } from './api.js';
 
 const views = [
   { id: 'progress', name: 'Progress', view: Progress },
-  { id: 'contributions', name: 'Peer contributions', view: Contributions },
-  { id: 'model', name: 'The model', view: Model },
+  { id: 'contributions', name: 'Peer contributions', view: Contributions, running: true },
+  { id: 'model', name: 'The model', view: Model, running: true },
   { id: 'trials', name: 'Trials', view: Trials },
+  { id: 'timeline', name: 'Timeline', view: Timeline },
+  { id: 'queue', name: 'Queue', view: Queue },
+  { id: 'sites', name: 'Sites', view: Sites },
   { id: 'constraints', name: 'Constraints', view: Constraints, of: (task) => task?.constraints?.length > 0 },
-  { id: 'strategy', name: 'Strategy', view: StrategyStatus },
-  { id: 'disclosed', name: 'Disclosed data', view: Disclosed },
+  { id: 'strategy', name: 'Strategy', view: StrategyStatus, running: true },
+  { id: 'disclosed', name: 'Disclosed data', view: Disclosed, running: true },
 ];
 
 // routeOf reads the address: #/fleet or #/task/ID/VIEW/TRIAL?QUERY.
@@ -50,14 +57,23 @@ function App({ held }) {
   const [refused, setRefused] = useState(false);
   useEffect(() => onRefused(() => setRefused(true)), []);
   const route = useRoute();
-  if (!held) return html`<${Notice} title="A key is missing"><p>This page shows the data of a node to each visitor who has the key in the node’s link.</p><p>Open the link that the node printed at its start, or run <code>fbo-node web</code>, which prints a new one.</p></${Notice}>`;
+  if (!held) return html`<${Notice} title="A key is missing"><p>This page shows the data of a node to each visitor who has the key in the node’s link.</p><p>Open the link that the node printed at its start, or run <code>fbo-node web</code>, which prints a new one.</p><${GiveKey} /></${Notice}>`;
   if (refused) return html`<${Notice} title="This key is not valid"><p>The node does not take this page’s key, or does not take it any more: each start has a key of its own.</p><p>Run <code>fbo-node web</code>, which prints a new link.</p></${Notice}>`;
   return html`<${Shell} route=${route} />`;
+}
+
+// GiveKey takes the node's link or its key, and shows what the address names.
+function GiveKey() {
+  const field = useRef(null);
+  const use = () => { if (giveKey(field.current.value)) location.reload(); };
+  return html`<p><label>The node’s link or key <input type="password" autocomplete="off" ref=${field} onKeyDown=${(e) => e.key === 'Enter' && use()} /></label> <button type="button" onClick=${use}>Open</button></p>`;
 }
 
 function Shell({ route }) {
   const [list, setList] = useState(null);
   const [failure, setFailure] = useState(null);
+  const [stopped, setStopped] = useState(false);
+  useEffect(() => { get('/v1/node').then((node) => setStopped(node.stopped === true), () => {}); }, []);
   useEffect(() => {
     let over = false;
     let timer;
@@ -96,16 +112,16 @@ function Shell({ route }) {
       <span class="room"></span>
       <${Theme} />
     </header>
-    ${route.page === 'task' ? html`<${Task} key=${route.task} route=${route} now=${now} main=${main} />`
+    ${route.page === 'task' ? html`<${Task} key=${route.task} route=${route} now=${now} main=${main} stopped=${stopped} />`
       : html`<main id="main" tabindex="-1" ref=${main}><h1>All tasks</h1>${failure && !list ? html`<p class="warning" role="status">The node does not answer: ${plain(failure.message)}</p>` : ''}<${Fleet} now=${now} /></main>`}`;
 }
 
-function Task({ route, now, main }) {
+function Task({ route, now, main, stopped }) {
   const store = useMemo(() => new TaskStore(route.task), [route.task]);
   useEffect(() => () => store.close(), [store]);
   useStore(store);
   const task = store.task;
-  const shown = views.filter((v) => !v.of || v.of(task?.task));
+  const shown = views.filter((v) => (!v.of || v.of(task?.task)) && !(stopped && v.running));
   const current = shown.find((v) => v.id === route.view) ?? shown[0];
   const { done } = store.summary();
   const contributions = useAnswer((signal) => (current.id === 'trials' || current.id === 'model' ? Promise.resolve(null) : get(taskPath(store.id, '/contributions'), signal)),
@@ -119,8 +135,9 @@ function Task({ route, now, main }) {
     <div class="title">
       <h1>${task ? plain(task.name, 64) : 'Task'}</h1>
       <p class="muted">${task ? `${task.goal === 'maximize' ? 'largest' : 'smallest'} outcome wanted · ${count(store.parameters.length, 'parameter')} · strategy ${plain(task.task?.strategy?.type, 40)}` : '\u00a0'}</p>
-      <${Connection} store=${store} now=${now} />
+      ${!stopped && html`<${Connection} store=${store} now=${now} />`}
     </div>
+    <div class="controls tools"><${CopyLink} /><${Writing} stopped=${stopped} />    </div>
     <nav class="tabs" aria-label="Views of the task"><ul>${shown.map((v) => html`<li key=${v.id}><a href=${go(v.id)} aria-current=${v.id === current.id ? 'page' : undefined}>${v.name}</a></li>`)}</ul></nav>
     <main id="main" tabindex="-1" ref=${main}>
       ${store.error && html`<p class="warning" role="status">${store.error.status === 404 ? 'The node serves no such task.' : 'The trials could not be read: ' + plain(store.error.message)}</p>`}

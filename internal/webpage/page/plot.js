@@ -4,15 +4,22 @@ import { html, useEffect, useLayoutEffect, useRef, useSize, useTheme } from './u
 import { number } from './format.js';
 
 // Plot draws options(theme, width) with data, and anew when any of what it depends on changes;
-// when only data changes, it sets that. paint(plot, context, theme) paints marks.
-export function Plot({ label, height = 18, options, data, depends = [], pick, described }) {
+// when only data changes, it sets that. hover makes its items selectable, by mouse, touch and
+// keyboard: find(plot) returns the item at the cursor, all() the items in order, position(plot,
+// item) its place in the plane, and show(item) and open(item) act on a selection.
+export function Plot({ label, height = 18, options, data, depends = [], hover, described }) {
   const place = useRef(null);
   const plot = useRef(null);
   const newest = useRef(null);
-  newest.current = { data, pick };
+  newest.current = { data, hover };
   const theme = useTheme();
   const width = useSize(place);
   const pixels = Math.round(height * theme.size);
+  const shown = useRef(null);
+  const show = (item) => {
+    shown.current = item;
+    newest.current.hover.show(item);
+  };
 
   useLayoutEffect(() => {
     if (width < 40) return;
@@ -23,7 +30,7 @@ export function Plot({ label, height = 18, options, data, depends = [], pick, de
       padding: given.padding ?? [theme.size * 0.6, theme.size * 0.8, 0, 0],
     }, newest.current.data, place.current);
     plot.current = made;
-    made.over.addEventListener('click', () => newest.current.pick?.(made));
+    if (hover) selectable(made, newest, shown, show);
     return () => {
       made.destroy();
       plot.current = null;
@@ -36,7 +43,49 @@ export function Plot({ label, height = 18, options, data, depends = [], pick, de
     else plot.current?.setData(data);
   }, [data]);
 
-  return html`<div class="plot" style=${{ height: pixels + 'px' }} role="img" aria-label=${label} aria-describedby=${described} ref=${place}></div>`;
+  const key = (event) => {
+    const all = newest.current.hover.all();
+    const at = all.indexOf(shown.current);
+    const next = { ArrowLeft: at < 0 ? all.length - 1 : at - 1, ArrowRight: at + 1, Home: 0, End: all.length - 1 }[event.key];
+    if (event.key === 'Enter' && shown.current) return newest.current.hover.open(shown.current);
+    if (event.key === 'Escape') return show(null);
+    if (next === undefined || !plot.current || all.length === 0) return undefined;
+    event.preventDefault();
+    const item = all[Math.min(all.length - 1, Math.max(0, next))];
+    plot.current.setCursor(newest.current.hover.position(plot.current, item), false);
+    return show(item);
+  };
+  return html`<div class=${'plot' + (hover ? ' hovered' : '')} style=${{ height: pixels + 'px' }} role=${hover ? 'application' : 'img'} tabindex=${hover ? 0 : undefined} onKeyDown=${hover && key}
+    aria-roledescription=${hover && 'plot'} aria-label=${label + (hover ? ' Arrow keys go from mark to mark, Enter opens one.' : '')} aria-describedby=${described} ref=${place}></div>`;
+}
+
+// selectable selects with a mouse by hovering, with a finger or pen by touching and moving. A click
+// opens an item; a touch opens the one that is selected already.
+function selectable(plot, newest, shown, show) {
+  let touched = false;
+  let before = null;
+  const select = () => show(newest.current.hover.find(plot));
+  const to = (event) => {
+    if (event.pointerType === 'mouse') return;
+    const box = plot.over.getBoundingClientRect();
+    plot.setCursor({ left: event.clientX - box.left, top: event.clientY - box.top }, false);
+    select();
+  };
+  plot.over.addEventListener('pointerdown', (event) => {
+    touched = event.pointerType !== 'mouse';
+    before = shown.current;
+    to(event);
+  });
+  plot.over.addEventListener('pointermove', (event) => {
+    if (event.pointerType === 'mouse') touched = false;
+    to(event);
+  });
+  plot.over.addEventListener('mousemove', () => { if (!touched) select(); });
+  plot.over.addEventListener('mouseleave', () => { if (!touched) show(null); });
+  plot.over.addEventListener('click', () => {
+    const item = newest.current.hover.find(plot);
+    if (item && (!touched || item === before)) newest.current.hover.open(item);
+  });
 }
 
 // axis in the page's colours, with thin lines.
@@ -68,6 +117,7 @@ export const stepped = uPlot.paths.stepped({ align: 1 });
 export const marks = {
   circle: (c, x, y, r) => { c.moveTo(x + r, y); c.arc(x, y, r, 0, 2 * Math.PI); },
   diamond: (c, x, y, r) => { const d = r * 1.35; c.moveTo(x, y - d); c.lineTo(x + d, y); c.lineTo(x, y + d); c.lineTo(x - d, y); c.lineTo(x, y - d); },
+  triangle: (c, x, y, r) => { c.moveTo(x, y - r); c.lineTo(x + r, y + r); c.lineTo(x - r, y + r); c.lineTo(x, y - r); },
   cross: (c, x, y, r) => { c.moveTo(x - r, y - r); c.lineTo(x + r, y + r); c.moveTo(x - r, y + r); c.lineTo(x + r, y - r); },
 };
 

@@ -120,6 +120,11 @@ function Curve({ store, best, go, way, range }) {
   const state = useMemo(() => ({}), []);
   Object.assign(state, shown, { range, minimize: store.minimize, many: store.trials.length });
   useEffect(() => setAt(null), [store.id]);
+  const hover = {
+    find: (plot) => nearest(plot, state), show: setAt, open: (t) => { location.hash = go('trials', t.id); },
+    all: () => [...state.done, ...state.failed].sort((a, b) => state.at(a) - state.at(b)),
+    position: (plot, t) => ({ left: plot.valToPos(state.at(t), 'x'), top: heightOf(plot, t) }),
+  };
 
   const options = (theme, width) => ({
     scales: {
@@ -130,14 +135,13 @@ function Curve({ store, best, go, way, range }) {
     series: [{}, { paths: () => null, points: { show: false } }, { stroke: theme.text, width: 1.5, paths: stepped, points: { show: false } }],
     hooks: {
       draw: [(plot) => paint(plot, state, theme)],
-      setCursor: [(plot) => setAt(nearest(plot, state))],
     },
   });
   const label = `${count(done.length, 'outcome')} of ${count(store.trials.length, 'trial')}${shown.says}, ${failed.length} failed.${best ? ` The best is ${number(best.outcome.value)}, of trial ${best.id}.` : ''} The table of trials has them all.`;
   return html`<div class="chart">
     <${Plot} label=${label} height=${21} options=${options} data=${data} depends=${[store.id, range, shown.label, store.minimize]}
-      pick=${(plot) => { const t = nearest(plot, state); if (t) location.hash = go('trials', t.id); }} />
-    <p class="hint" aria-hidden="true">${at ? html`trial ${at.id}: <b>${at.state === 'failed' ? 'failed' : number(at.outcome.value, 6)}</b> · ${because(at.why)}${at.violated?.length ? ' · breaks ' + at.violated.map((b) => plain(b, 60)).join(', ') : ''}` : '\u00a0'}</p>
+      hover=${hover} />
+    <p class="hint" aria-live="polite">${at ? html`<a href=${go('trials', at.id)}>trial ${at.id}</a>: <b>${at.state === 'failed' ? 'failed' : number(at.outcome.value, 6)}</b> · ${because(at.why)}${at.violated?.length ? ' · breaks ' + at.violated.map((b) => plain(b, 60)).join(', ') : ''}` : '\u00a0'}</p>
   </div>`;
 }
 
@@ -184,9 +188,8 @@ function nearest(plot, state) {
   if (left === undefined || left < 0) return null;
   let found = null;
   let least = 30 ** 2;
-  const over = plot.over.clientHeight;
-  const look = (t, y) => {
-    const d = (plot.valToPos(state.at(t), 'x') - left) ** 2 + (y - top) ** 2;
+  const look = (t) => {
+    const d = (plot.valToPos(state.at(t), 'x') - left) ** 2 + (heightOf(plot, t) - top) ** 2;
     if (d < least) {
       least = d;
       found = t;
@@ -195,7 +198,13 @@ function nearest(plot, state) {
   const from = plot.posToVal(left - 30, 'x');
   const to = plot.posToVal(left + 30, 'x');
   const near = (t) => state.at(t) >= from && state.at(t) <= to;
-  for (const t of state.done) if (near(t)) look(t, Math.min(over, Math.max(0, plot.valToPos(t.outcome.value, 'y'))));
-  for (const t of state.failed) if (near(t)) look(t, over - 5);
+  for (const t of state.done) if (near(t)) look(t);
+  for (const t of state.failed) if (near(t)) look(t);
   return found;
+}
+
+// heightOf is where the mark of a trial is, in pixels from the top of the plane.
+function heightOf(plot, t) {
+  const over = plot.over.clientHeight;
+  return t.state === 'failed' ? over - 5 : Math.min(over, Math.max(0, plot.valToPos(t.outcome.value, 'y')));
 }

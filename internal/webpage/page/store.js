@@ -16,6 +16,7 @@ export class TaskStore {
     this.error = null;
     this.connection = { state: 'connecting' };
     this.version = 0; // grows with each change of trials
+    this.queue = 0; // grows with each change of the queued designs
     this.shares = 0; // grows with each share that came or went
     this.listeners = new Set();
     this.drawn = 0;
@@ -66,6 +67,7 @@ export class TaskStore {
 
   event(type, data) {
     if (data.trial) this.put(data.trial);
+    if (type === 'design_enqueued' || type === 'design_withdrawn' || (type === 'trial_started' && data.trial?.why?.source === 'enqueued')) this.queue++;
     if (type === 'share_received' || type === 'share_sent') this.shares++;
     this.changed();
   }
@@ -96,6 +98,7 @@ export class TaskStore {
     this.loaded = true;
     this.error = null;
     this.shares++;
+    this.queue++;
   }
 
   get minimize() {

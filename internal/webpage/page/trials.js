@@ -1,5 +1,6 @@
 // The table of trials: all of them, of which only those in sight are elements.
 import { ask, get, save, taskPath } from './api.js';
+import { Note, useWriter } from './write.js';
 import { html, useAnswer, useEffect, useLayoutEffect, useMemo, useRef, useState, useTheme } from './ui.js';
 import { because, clock, count, duration, fromPeers, integer, lines, number, plain, value } from './format.js';
 import { Parameters } from './progress.js';
@@ -21,6 +22,7 @@ function columnsOf(store, durations) {
     { id: 'duration', name: 'took', n: true, key: seconds, show: (t) => (seconds(t) === null ? '–' : duration(seconds(t))) },
     { id: 'client', name: 'by', key: (t) => t.client ?? '', show: (t) => (t.client ? plain(t.client, 40) : 'this node') },
     { id: 'finished', name: 'ended', key: (t) => t.finished ?? null, show: (t) => (t.finished ? clock(t.finished) : '–') },
+    { id: 'note', name: 'note', text: true, key: (t) => t.note ?? null, show: (t) => plain(t.note ?? '', 160) },
     { id: 'reason', name: 'reason', text: true, key: (t) => t.reason ?? null, show: (t) => plain(t.reason ?? '', 160) },
   ];
 }
@@ -76,13 +78,13 @@ export function Trials({ store, go, chosen, query }) {
       </div>
       <p class="muted" aria-live="polite">${store.trials.length === 0 ? (store.loaded ? 'No trial yet. Each will be a row here as soon as its design is chosen.' : 'Reading …')
         : rows.length === store.trials.length ? count(rows.length, 'trial') : `${count(rows.length, 'trial')} of ${integer(store.trials.length)}`} ${saving}</p>
-      ${chosen > 0 && html`<${Detail} key=${chosen} store=${store} id=${chosen} trial=${trial} go=${go} />`}
+      ${chosen > 0 && html`<${Detail} key=${chosen} store=${store} id=${chosen} trial=${trial} close=${go('trials')} go=${go} />`}
       ${store.trials.length > 0 && html`<${Table} columns=${columns} rows=${rows} sort=${sort} setSort=${setSort} go=${go} chosen=${chosen} />`}
     </section>`;
 }
 
 function matches(t, wanted) {
-  return because(t.why).toLowerCase().includes(wanted) || t.reason?.toLowerCase().includes(wanted) || t.client?.toLowerCase().includes(wanted) ||
+  return because(t.why).toLowerCase().includes(wanted) || t.reason?.toLowerCase().includes(wanted) || t.note?.toLowerCase().includes(wanted) || t.client?.toLowerCase().includes(wanted) ||
     String(t.id) === wanted || t.why?.peer?.toLowerCase().includes(wanted) || Object.values(t.parameters ?? {}).some((v) => String(v).toLowerCase().includes(wanted)) ||
     (t.violated ?? []).some((b) => b.toLowerCase().includes(wanted));
 }
@@ -131,10 +133,12 @@ function Row({ trial, index, columns, high, to, chosen }) {
   </tr>`;
 }
 
-function Detail({ store, id, trial, go }) {
+// Detail shows all that is known of one trial; close is where its link to close leads.
+export function Detail({ store, id, trial, go, close: back }) {
+  const writer = useWriter();
   const heading = useRef(null);
   useEffect(() => heading.current.focus(), []);
-  const close = html`<a class="button" href=${go('trials')} aria-label="Close">Close</a>`;
+  const close = html`<a class="button" href=${back} aria-label="Close">Close</a>`;
   const ended = trial?.state === 'failed' || trial?.state === 'done';
   const output = useAnswer(async (signal) => {
     if (!ended) return null;
@@ -168,6 +172,8 @@ function Detail({ store, id, trial, go }) {
         ${trial.lease_ends && html`<tr><th scope="row">lease ends</th><td>${clock(trial.lease_ends)}</td></tr>`}
       </tbody></table></div>
     </div>
+    <${Note} key=${trial.id} store=${store} trial=${trial} />
+    ${writer && html`<p><a class="button" href=${go('queue', id)}>Enqueue this design again, or one like it</a></p>`}
     <h4>What it printed</h4>
     ${output.data ? html`${output.data.truncated_bytes > 0 && html`<p class="muted">The end of it; ${count(output.data.truncated_bytes, 'byte')} before are left out.</p>`}<pre class="output" tabindex="0" role="region" aria-label=${`What trial ${id} printed`}>${lines(output.data.text)}</pre>`
       : html`<p class="muted">${output.error ? 'Error from the node: ' + plain(output.error.message) : !ended ? 'It will be here when the trial has ended.' : output.asking ? 'Asking the node …' : 'Nothing that it printed is kept.'}</p>`}

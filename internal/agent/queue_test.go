@@ -1,11 +1,15 @@
 package agent
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -166,5 +170,140 @@ func TestFailuresThatCountAreNotSetAside(t *testing.T) {
 	d.start()
 	if got := d.agent.View(d.now); len(got.Trials) != 2 || got.SetAside != 0 {
 		t.Errorf("where failures count %d are seen, %d set aside", len(got.Trials), got.SetAside)
+	}
+}
+
+// TestQueueAnswersAWaitingAsk: an enqueued design goes to a request that waits for a choice, and
+// Config.Enqueue comes first.
+func TestQueueAnswersAWaitingAsk(t *testing.T) {
+	spec := newTask(t, "bowl", concurrent)
+	designs := designsOf(t, spec, `{"a":1,"b":"left"}`, `{"a":2,"b":"left"}`)
+	d := newDriver(t, configOf(t, spec, 1))
+	d.hold = true // of the work that chooses a design
+	d.agent.Ask(d.now, 77)
+	d.carryOut()
+	if _, err := d.agent.Enqueue(d.now, designs[1]); err != nil {
+		t.Fatal(err)
+	}
+	d.carryOut()
+	i := slices.IndexFunc(d.answers, func(a Answer) bool { return a.Request == 77 })
+	if i < 0 || !d.answers[i].Trial.Design.Equal(designs[1]) || d.answers[i].Trial.Why.Source != strategy.Enqueued {
+		t.Fatalf("answers %+v, expected the enqueued design", d.answers)
+	}
+	if queue := d.agent.Queue(); len(queue) != 0 {
+		t.Errorf("the queue still has %v", queue)
+	}
+}
+
+func TestQueueLimitsAndErrors(t *testing.T) {
+	spec := newTask(t, "square", "type: fts, initial_designs: 2")
+	d := newDriver(t, configOf(t, spec, 1))
+	for i := range MaxQueued + 1 {
+		design := designsOf(t, spec, fmt.Sprintf(`{"x":%g,"y":0.5}`, float64(i)/2000))[0]
+		_, err := d.agent.Enqueue(d.now, design)
+		if (i < MaxQueued) != (err == nil) || i == MaxQueued && !errors.Is(err, ErrQueueFull) {
+			t.Fatalf("design %d: %v", i, err)
+		}
+	}
+	if err := d.agent.Withdraw(MaxQueued + 1); !errors.Is(err, ErrNotQueued) {
+		t.Errorf("withdraw: %v", err)
+	}
+	foreign := designsOf(t, newTask(t, "coin", concurrent), `{"side":"heads"}`)[0]
+	if _, err := d.agent.Enqueue(d.now, foreign); err == nil || errors.Is(err, ErrQueueFull) {
+		t.Errorf("a design of another task: %v", err)
+	}
+	d.carryOut()
+	d.start()
+	if n := len(d.agent.Queue()); n != MaxQueued {
+		t.Errorf("after a restart %d designs are queued, expected %d", n, MaxQueued)
+	}
+	d.agent.Keep(d.now)
+	if _, err := d.agent.Enqueue(d.now, foreign); !errors.Is(err, ErrKeeping) {
+		t.Errorf("a keeper: %v", err)
+	}
+}
+
+// TestNotesReachNoStrategyAndNoShare: a note is in the journal and the history, and in nothing that
+// the agent sends or gives its strategy.
+func TestNotesReachNoStrategyAndNoShare(t *testing.T) {
+	const secret = "a secret of the user"
+	d := newDriver(t, configOf(t, newTask(t, "bowl", "type: peer-prior, initial_designs: 1"), 1))
+	for range 4 {
+		trial := d.ask()
+		if err := d.agent.Note(trial.ID, secret); err != nil {
+			t.Fatal(err)
+		}
+		d.tell(trial.ID, bowl(trial.Design))
+	}
+	if len(d.published) == 0 {
+		t.Fatal("nothing was published")
+	}
+	for _, share := range d.published {
+		if bytes.Contains(share.Payload, []byte(secret)) {
+			t.Errorf("share %+v has the note", share)
+		}
+	}
+	for _, trial := range d.agent.View(d.now).Trials {
+		if trial.Note != "" {
+			t.Errorf("the strategy gets the note of trial %d", trial.ID)
+		}
+	}
+	d.journal = compact(t, d.journal)
+	h, err := ReadHistory(decodeAll(t, d.journal), all.Strategies())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, trial := range h.Trials {
+		if trial.Note != secret {
+			t.Errorf("the history has the note %q of trial %d", trial.Note, trial.ID)
+		}
+	}
+	if err := d.agent.Note(99, "x"); !errors.Is(err, ErrUnknownTrial) {
+		t.Errorf("unknown trial: %v", err)
+	}
+	for _, text := range []string{strings.Repeat("x", MaxNote+1), "\xff"} {
+		if err := d.agent.Note(1, text); !errors.Is(err, ErrBadNote) {
+			t.Errorf("%.10q: %v", text, err)
+		}
+	}
+}
+
+// TestRepairKeepsNotesAndTheQueue: behind a gap a trial gets another number, and keeps its note; its
+// design is no longer queued.
+func TestRepairKeepsNotesAndTheQueue(t *testing.T) {
+	spec := newTask(t, "bowl", concurrent)
+	designs := designsOf(t, spec, `{"a":1,"b":"left"}`, `{"a":2,"b":"left"}`, `{"a":3,"b":"left"}`)
+	d := newDriver(t, configOf(t, spec, 1))
+	before := len(d.journal)
+	for _, design := range designs {
+		if _, err := d.agent.Enqueue(d.now, design); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.carryOut()
+	for range 2 {
+		d.tell(d.ask().ID, 1)
+	}
+	if err := d.agent.Note(2, "kept"); err != nil {
+		t.Fatal(err)
+	}
+	d.carryOut()
+	var damaged []Record
+	for _, r := range decodeAll(t, d.journal) {
+		if r.Trial != nil && r.Trial.ID == 1 || r.Tell != nil && r.Tell.ID == 1 {
+			continue // lost
+		}
+		damaged = append(damaged, r)
+	}
+	repaired, err := Repair(damaged, before, all.Strategies())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := repaired.History
+	if len(h.Trials) != 1 || h.Trials[0].Note != "kept" || !h.Trials[0].Design.Equal(designs[1]) {
+		t.Errorf("trials %+v, expected the second with its note", h.Trials)
+	}
+	if len(h.Queue) != 2 || !h.Queue[0].Design.Equal(designs[0]) || !h.Queue[1].Design.Equal(designs[2]) {
+		t.Errorf("queue %+v, expected the designs without a trial", h.Queue)
 	}
 }

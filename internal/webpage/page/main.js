@@ -93,7 +93,8 @@ function Shell({ route }) {
   }, []);
   // Without a view in the address the only task is shown, or all of them.
   useEffect(() => {
-    if (list && route.page !== 'task' && route.page !== 'fleet') {
+    const { page } = routeOf(location.hash); // newer than the route while its event is pending
+    if (list && page !== 'task' && page !== 'fleet') {
       history.replaceState(null, '', list.length === 1 ? `#/task/${encodeURIComponent(list[0].id)}/progress` : '#/fleet');
       dispatchEvent(new HashChangeEvent('hashchange'));
     }

@@ -23,7 +23,7 @@ func Register() strategy.Registration {
 			},
 			Holds:    holds,
 			Reveals:  reveals,
-			Outdated: func(*task.Task) string { return "strategy consensus averages the candidates of nodes that are there" },
+			Outdated: func(*task.Task) string { return "strategy consensus averages only the candidates of present nodes" },
 			Forge:    forge,
 		}},
 	}

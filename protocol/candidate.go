@@ -62,7 +62,7 @@ func (c Candidate) validate(space *task.Space, rounds int) error {
 	case c.Round < 1 || c.Round > rounds:
 		return fmt.Errorf("a candidate of round %d, the task has rounds 1 to %d", c.Round, rounds)
 	case c.VisiblePeers < 0 || c.VisiblePeers > maxNeighbours:
-		return fmt.Errorf("a candidate that claims %d neighbours, accepted are up to %d", c.VisiblePeers, maxNeighbours)
+		return fmt.Errorf("a candidate that claims %d neighbours, expected up to %d", c.VisiblePeers, maxNeighbours)
 	}
 	if err := checkUnit("response", c.Response); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (c Candidate) validate(space *task.Space, rounds int) error {
 // checkUnit returns an error if an optional number in units of the objective is too large or NaN.
 func checkUnit(name string, value *float64) error {
 	if value != nil && !(math.Abs(*value) <= MaxUnit) {
-		return fmt.Errorf("a %s of %g, accepted are numbers up to %g in size", name, *value, MaxUnit)
+		return fmt.Errorf("a %s of %g, expected numbers up to %g in size", name, *value, MaxUnit)
 	}
 	return nil
 }

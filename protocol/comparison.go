@@ -78,7 +78,7 @@ func DecodeComparison(data []byte, space *task.Space) (Comparison, error) {
 		return Comparison{}, fmt.Errorf("%w: comparison: %w", ErrMalformed, err)
 	}
 	if len(m.Session) != SessionBytes {
-		return Comparison{}, fmt.Errorf("%w: the session of a comparison has %d bytes, accepted are %d", ErrMalformed, len(m.Session), SessionBytes)
+		return Comparison{}, fmt.Errorf("%w: the session of a comparison has %d bytes, expected %d", ErrMalformed, len(m.Session), SessionBytes)
 	}
 	c := Comparison{Session: [SessionBytes]byte(m.Session)}
 	switch step := m.Step.(type) {
@@ -113,13 +113,13 @@ func (c Comparison) validate() error {
 	}
 	switch {
 	case parts != 1:
-		return fmt.Errorf("a comparison with %d of offer, answer, refusal and verdict, accepted is 1", parts)
+		return fmt.Errorf("a comparison with %d of offer, answer, refusal and verdict, expected 1", parts)
 	case c.Offer != nil && len(c.Offer) != OfferBytes:
-		return fmt.Errorf("the offer of a comparison has %d bytes, accepted are %d", len(c.Offer), OfferBytes)
+		return fmt.Errorf("the offer of a comparison has %d bytes, expected %d", len(c.Offer), OfferBytes)
 	case c.Answer != nil && len(c.Answer) != AnswerBytes:
-		return fmt.Errorf("the answer of a comparison has %d bytes, accepted are %d", len(c.Answer), AnswerBytes)
+		return fmt.Errorf("the answer of a comparison has %d bytes, expected %d", len(c.Answer), AnswerBytes)
 	case c.Refusal < 0 || c.Refusal > maxRefusal:
-		return fmt.Errorf("a comparison is refused for reason %d, accepted are 1 to %d", c.Refusal, maxRefusal)
+		return fmt.Errorf("a comparison is refused for reason %d, expected 1 to %d", c.Refusal, maxRefusal)
 	case c.Verdict != nil && c.Verdict.Design != nil && c.Verdict.Design.Bound != nil:
 		return errors.New("the design of a comparison has a bound, which must stay secret")
 	}

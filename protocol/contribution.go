@@ -45,7 +45,7 @@ func DecodeContribution(payload []byte) (Contribution, error) {
 
 func (c Contribution) check() error {
 	if c.Release < 1 || c.Round < c.Release || c.Round > math.MaxInt32 {
-		return fmt.Errorf("%w: contribution %d in round %d, accepted are contributions from 1 in rounds up to %d, at most one in each", ErrMalformed, c.Release, c.Round, math.MaxInt32)
+		return fmt.Errorf("%w: contribution %d in round %d, expected contributions from 1 in rounds up to %d, at most one in each", ErrMalformed, c.Release, c.Round, math.MaxInt32)
 	}
 	return nil
 }

@@ -75,16 +75,16 @@ func (d Density) validate(space *task.Space) error {
 		return err
 	}
 	if n := len(d.Components); n < 1 || n > MaxComponents {
-		return fmt.Errorf("a density of %d components, accepted are 1 to %d", n, MaxComponents)
+		return fmt.Errorf("a density of %d components, expected 1 to %d", n, MaxComponents)
 	}
 	sum := 0.0
 	for i, c := range d.Components {
 		weight := float64(float32(c.Weight)) // the encoded value: a very small weight becomes 0 as float32
 		switch {
 		case !(weight > 0 && weight <= 1+weightsOff):
-			return fmt.Errorf("component %d of a density has weight %g, accepted is more than 0 and up to 1", i, c.Weight)
+			return fmt.Errorf("component %d of a density has weight %g, expected more than 0 and up to 1", i, c.Weight)
 		case !(float32(c.Std) >= MinSpread && float32(c.Std) <= MaxSpread):
-			return fmt.Errorf("component %d of a density has std %g, accepted is %g to %g", i, c.Std, MinSpread, MaxSpread)
+			return fmt.Errorf("component %d of a density has std %g, expected %g to %g", i, c.Std, MinSpread, MaxSpread)
 		}
 		if err := c.Center.check(space); err != nil {
 			return fmt.Errorf("component %d of a density: %w", i, err)
@@ -92,7 +92,7 @@ func (d Density) validate(space *task.Space) error {
 		sum += weight
 	}
 	if math.Abs(sum-1) > weightsOff {
-		return fmt.Errorf("a density whose weights sum to %g, accepted is 1", sum)
+		return fmt.Errorf("a density whose weights sum to %g, expected 1", sum)
 	}
 	return nil
 }

@@ -98,7 +98,7 @@ func ReadDirect(r io.Reader, accept func(exchange string, bytes int) error) (Dir
 func checkDirect(name, data uint64) error {
 	switch {
 	case name == 0 || name > MaxKindBytes:
-		return fmt.Errorf("direct message: %w: exchange of %d bytes, accepted are 1 to %d", ErrMalformed, name, MaxKindBytes)
+		return fmt.Errorf("direct message: %w: exchange of %d bytes, expected 1 to %d", ErrMalformed, name, MaxKindBytes)
 	case data > MaxDirectBytes:
 		return fmt.Errorf("direct message: %w: %d bytes, the limit is %d", ErrMalformed, data, MaxDirectBytes)
 	}

@@ -144,7 +144,7 @@ func (b Batch) validate(space *task.Space, parties int) error {
 	}
 	for _, v := range append([]float64{b.Noise}, b.Lengthscales...) {
 		if !(v > 0) || math.IsInf(v, 1) {
-			return fmt.Errorf("a batch with hyperparameter %g, accepted are numbers above 0", v)
+			return fmt.Errorf("a batch with hyperparameter %g, expected numbers above 0", v)
 		}
 	}
 	if len(b.Assigned) == 0 {
@@ -152,7 +152,7 @@ func (b Batch) validate(space *task.Space, parties int) error {
 	}
 	for i, a := range b.Assigned {
 		if a.Party < 0 || a.Party >= parties || i > 0 && a.Party <= b.Assigned[i-1].Party {
-			return fmt.Errorf("design %d of a batch is for party %d of %d, accepted is one for each, in order", i, a.Party, parties)
+			return fmt.Errorf("design %d of a batch is for party %d of %d, expected one for each, in order", i, a.Party, parties)
 		}
 		if err := a.Point.check(space); err != nil {
 			return err
@@ -202,7 +202,7 @@ func (a Assignment) validate(space *task.Space) error {
 		return fmt.Errorf("the party of an assignment is no peer ID: %w", err)
 	}
 	if a.Parties < 1 || a.Parties > MaxParties {
-		return fmt.Errorf("an assignment of a round with %d parties, accepted are 1 to %d", a.Parties, MaxParties)
+		return fmt.Errorf("an assignment of a round with %d parties, expected 1 to %d", a.Parties, MaxParties)
 	}
 	if err := checkUnit("gain", &a.RewardDifference); err != nil {
 		return err
@@ -274,10 +274,10 @@ func DecodeFairMessage(data []byte, parties int) (FairMessage, error) {
 
 func (f FairMessage) validate(parties int) error {
 	if n := len(f.Shares); n > maxStatements {
-		return fmt.Errorf("a message of %d statements, accepted are up to %d", n, maxStatements)
+		return fmt.Errorf("a message of %d statements, expected up to %d", n, maxStatements)
 	}
 	if parties > MaxParties {
-		return fmt.Errorf("a message among %d parties, accepted are up to %d", parties, MaxParties)
+		return fmt.Errorf("a message among %d parties, expected up to %d", parties, MaxParties)
 	}
 	if h := f.Progress; h != nil {
 		if len(h.Counts) != parties {
@@ -290,14 +290,14 @@ func (f FairMessage) validate(parties int) error {
 		}
 	}
 	if len(f.Notices) > MaxParties {
-		return fmt.Errorf("a message of %d notices, accepted are up to %d", len(f.Notices), MaxParties)
+		return fmt.Errorf("a message of %d notices, expected up to %d", len(f.Notices), MaxParties)
 	}
 	for _, n := range f.Notices {
 		if n.Party < 0 || n.Party >= parties {
 			return fmt.Errorf("a notice about party %d, the roster has %d", n.Party, parties)
 		}
 		if n.Reason < 1 || n.Reason > maxReason {
-			return fmt.Errorf("a notice with reason %d, accepted are 1 to %d", n.Reason, maxReason)
+			return fmt.Errorf("a notice with reason %d, expected 1 to %d", n.Reason, maxReason)
 		}
 	}
 	return nil
@@ -305,7 +305,7 @@ func (f FairMessage) validate(parties int) error {
 
 func checkCount(name string, v, least int) error {
 	if v < least || v > maxNumber {
-		return fmt.Errorf("the %s is %d, accepted are %d to %d", name, v, least, maxNumber)
+		return fmt.Errorf("the %s is %d, expected %d to %d", name, v, least, maxNumber)
 	}
 	return nil
 }

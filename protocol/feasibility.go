@@ -64,10 +64,10 @@ func (f Feasibility) validate(space *task.Space) error {
 	}
 	n := len(f.Labels)
 	if n < 1 || n > MaxLabels {
-		return fmt.Errorf("a list of %d labels, accepted are 1 to %d", n, MaxLabels)
+		return fmt.Errorf("a list of %d labels, expected 1 to %d", n, MaxLabels)
 	}
 	if f.Observations < n {
-		return fmt.Errorf("a list of %d labels of %d observations, accepted are as many or more", n, f.Observations)
+		return fmt.Errorf("a list of %d labels of %d observations, expected as many or more", n, f.Observations)
 	}
 	for i, l := range f.Labels {
 		if err := l.Point.check(space); err != nil {

@@ -50,14 +50,14 @@ func DecodeHyperparameters(payload []byte, parameters int) (Hyperparameters, err
 
 func (h Hyperparameters) validate(parameters int) error {
 	if parameters < 1 || len(h.Means) != parameters+1 || len(h.Precisions) != parameters+1 {
-		return fmt.Errorf("hyperparameters with %d means and %d precisions, accepted is one of each for every parameter of the task and for the noise", len(h.Means), len(h.Precisions))
+		return fmt.Errorf("hyperparameters with %d means and %d precisions, expected one mean and one precision for each parameter of the task and for the noise", len(h.Means), len(h.Precisions))
 	}
 	for i, mean := range h.Means {
 		if !(math.Abs(mean) <= MaxLogHyperparameter) {
-			return fmt.Errorf("mean %d of hyperparameters is %g, accepted are numbers up to %g in size", i, mean, MaxLogHyperparameter)
+			return fmt.Errorf("mean %d of hyperparameters is %g, expected numbers up to %g in size", i, mean, MaxLogHyperparameter)
 		}
 		if precision := h.Precisions[i]; !(precision >= 0 && precision <= MaxPrecision) {
-			return fmt.Errorf("precision %d of hyperparameters is %g, accepted is 0 to %g", i, precision, MaxPrecision)
+			return fmt.Errorf("precision %d of hyperparameters is %g, expected 0 to %g", i, precision, MaxPrecision)
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func DecodeLatent(payload []byte, parameters, points int) (Latent, error) {
 	}
 	count := len(message.Outputs)
 	if want := count*points - count*(count-1)/2; count > points || len(message.Rows) != want {
-		return Latent{}, fmt.Errorf("%w: a statement about a latent function has %d outputs and %d numbers in rows, accepted are up to %d outputs, and for this number %d numbers",
+		return Latent{}, fmt.Errorf("%w: a statement about a latent function has %d outputs and %d numbers in rows, expected up to %d outputs, and for this number %d numbers",
 			ErrMalformed, count, len(message.Rows), points, want)
 	}
 	l := Latent{Observations: int(message.Observations), Lengthscales: toFloat64(message.Lengthscales), Outputs: toFloat64(message.Outputs)}
@@ -72,23 +72,23 @@ func (l Latent) validate(parameters, points int) error {
 	}
 	for i, v := range l.Lengthscales {
 		if !(v >= MinLengthscale && v <= MaxLengthscale) {
-			return fmt.Errorf("lengthscale %d of a latent function is %g, accepted is %g to %g", i, v, MinLengthscale, MaxLengthscale)
+			return fmt.Errorf("lengthscale %d of a latent function is %g, expected %g to %g", i, v, MinLengthscale, MaxLengthscale)
 		}
 	}
 	if len(l.Rows) != len(l.Outputs) || len(l.Rows) > min(points, l.Observations) {
-		return fmt.Errorf("what is said of a latent function after %d observations has %d rows and %d outputs, accepted are as many of both, up to the observations and the %d points", l.Observations, len(l.Rows), len(l.Outputs), points)
+		return fmt.Errorf("what is said of a latent function after %d observations has %d rows and %d outputs; the numbers must be equal, up to the observations and the %d points", l.Observations, len(l.Rows), len(l.Outputs), points)
 	}
 	for i, row := range l.Rows {
 		if len(row) != points {
-			return fmt.Errorf("row %d of what is said of a latent function has %d numbers, accepted are %d", i, len(row), points)
+			return fmt.Errorf("row %d of what is said of a latent function has %d numbers, expected %d", i, len(row), points)
 		}
 		for k, v := range row {
 			if !(math.Abs(v) <= MaxLatent) || k < i && v != 0 {
-				return fmt.Errorf("number %d of row %d of what is said of a latent function is %g, accepted are numbers up to %g in size, and 0 before number %d", k, i, v, MaxLatent, i)
+				return fmt.Errorf("number %d of row %d of what is said of a latent function is %g, expected numbers up to %g in size, and 0 before number %d", k, i, v, MaxLatent, i)
 			}
 		}
 		if !(math.Abs(l.Outputs[i]) <= MaxLatent) {
-			return fmt.Errorf("output %d of what is said of a latent function is %g, accepted are numbers up to %g in size", i, l.Outputs[i], MaxLatent)
+			return fmt.Errorf("output %d of what is said of a latent function is %g, expected numbers up to %g in size", i, l.Outputs[i], MaxLatent)
 		}
 	}
 	return nil

@@ -78,13 +78,13 @@ func DecodeMean(payload []byte, features, parameters int) (Mean, error) {
 func (m Mean) validate(features, parameters int) error {
 	switch {
 	case m.Observations < 1 || m.Observations > math.MaxInt32:
-		return fmt.Errorf("a mean resting on %d observations, accepted are 1 to %d", m.Observations, math.MaxInt32)
+		return fmt.Errorf("a mean resting on %d observations, expected 1 to %d", m.Observations, math.MaxInt32)
 	case !(m.Explained >= 0 && m.Explained <= 1):
-		return fmt.Errorf("a mean that explains %g of the variance, accepted is 0 to 1", m.Explained)
+		return fmt.Errorf("a mean that explains %g of the variance, expected 0 to 1", m.Explained)
 	case math.IsNaN(m.Level) || math.Abs(m.Level) > MaxUnit:
-		return fmt.Errorf("a mean of level %g, accepted are numbers up to %g in size", m.Level, MaxUnit)
+		return fmt.Errorf("a mean of level %g, expected numbers up to %g in size", m.Level, MaxUnit)
 	case !(m.Scale > 0 && m.Scale <= MaxUnit):
-		return fmt.Errorf("a mean of scale %g, accepted are positive numbers up to %g", m.Scale, MaxUnit)
+		return fmt.Errorf("a mean of scale %g, expected positive numbers up to %g", m.Scale, MaxUnit)
 	case len(m.Values) != features:
 		return fmt.Errorf("a mean of %d weights, the task has %d features", len(m.Values), features)
 	case len(m.ExplainedWeights) != features:
@@ -94,12 +94,12 @@ func (m Mean) validate(features, parameters int) error {
 	}
 	for i, v := range slices.Concat(m.Values, m.ExplainedWeights) {
 		if math.IsNaN(v) || math.Abs(v) > MaxWeight {
-			return fmt.Errorf("weight %d of a mean is %g, accepted are numbers up to %g in size", i, v, MaxWeight)
+			return fmt.Errorf("weight %d of a mean is %g, expected numbers up to %g in size", i, v, MaxWeight)
 		}
 	}
 	for i, l := range m.Lengthscales {
 		if !(l >= MinLengthscale && l <= MaxLengthscale) {
-			return fmt.Errorf("lengthscale %d of a mean is %g, accepted is %g to %g", i, l, MinLengthscale, MaxLengthscale)
+			return fmt.Errorf("lengthscale %d of a mean is %g, expected %g to %g", i, l, MinLengthscale, MaxLengthscale)
 		}
 	}
 	return nil

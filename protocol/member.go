@@ -31,7 +31,7 @@ func OpenRecord(sealed []byte) (*peer.PeerRecord, error) {
 		return nil, fmt.Errorf("peer record: %w: of peer %v, signed by another", ErrMalformed, r.PeerID)
 	}
 	if len(r.Addrs) == 0 || len(r.Addrs) > MaxAddresses {
-		return nil, fmt.Errorf("peer record: %w: %d addresses, accepted are 1 to %d", ErrMalformed, len(r.Addrs), MaxAddresses)
+		return nil, fmt.Errorf("peer record: %w: %d addresses, expected 1 to %d", ErrMalformed, len(r.Addrs), MaxAddresses)
 	}
 	return r, nil
 }

@@ -59,7 +59,7 @@ func (n NearOptimal) validate(space *task.Space) error {
 // negative numbers, which large values of uint32 become if an int has 32 bits.
 func checkObservations(name string, count int) error {
 	if count < 1 || count > math.MaxInt32 {
-		return fmt.Errorf("a %s resting on %d observations, accepted are 1 to %d", name, count, math.MaxInt32)
+		return fmt.Errorf("a %s resting on %d observations, expected 1 to %d", name, count, math.MaxInt32)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func checkObservations(name string, count int) error {
 // share is no DP release.
 func checkRelease(name string, release int) error {
 	if release < 0 || release > math.MaxInt32 {
-		return fmt.Errorf("a %s of release %d, accepted are 0 to %d", name, release, math.MaxInt32)
+		return fmt.Errorf("a %s of release %d, expected 0 to %d", name, release, math.MaxInt32)
 	}
 	return nil
 }

@@ -30,15 +30,15 @@ type Weights struct {
 // Encode returns the payload: 4 bytes for each feature and a few more.
 func (w Weights) Encode() ([]byte, error) {
 	if w.Observations < 1 || w.Observations > math.MaxInt32 {
-		return nil, fmt.Errorf("weights resting on %d observations, accepted are 1 to %d", w.Observations, math.MaxInt32)
+		return nil, fmt.Errorf("weights resting on %d observations, expected 1 to %d", w.Observations, math.MaxInt32)
 	}
 	if w.Release < 0 || w.Release > math.MaxInt32 {
-		return nil, fmt.Errorf("weights of release %d, accepted are 0 to %d", w.Release, math.MaxInt32)
+		return nil, fmt.Errorf("weights of release %d, expected 0 to %d", w.Release, math.MaxInt32)
 	}
 	m := pb.Weights{Observations: uint32(w.Observations), Values: make([]float32, len(w.Values)), Release: uint32(w.Release)}
 	for i, v := range w.Values {
 		if math.IsNaN(v) || math.Abs(v) > MaxWeight {
-			return nil, fmt.Errorf("weight %d is %g, accepted are numbers up to %g in size", i, v, MaxWeight)
+			return nil, fmt.Errorf("weight %d is %g, expected numbers up to %g in size", i, v, MaxWeight)
 		}
 		m.Values[i] = float32(v)
 	}
@@ -68,7 +68,7 @@ func DecodeWeights(payload []byte, features int) (Weights, error) {
 	for i, v := range m.Values {
 		w.Values[i] = float64(v)
 		if math.IsNaN(w.Values[i]) || math.Abs(w.Values[i]) > MaxWeight {
-			return Weights{}, fmt.Errorf("%w: weight %d is %g, accepted are numbers up to %g in size", ErrMalformed, i, v, MaxWeight)
+			return Weights{}, fmt.Errorf("%w: weight %d is %g, expected numbers up to %g in size", ErrMalformed, i, v, MaxWeight)
 		}
 	}
 	return w, nil
@@ -114,7 +114,7 @@ func DecodePresence(payload []byte) (Presence, error) {
 		return Presence{}, fmt.Errorf("%w: presence: %w", ErrMalformed, err)
 	}
 	if len(m.MembersHash) != 32 {
-		return Presence{}, fmt.Errorf("%w: presence with a members hash of %d bytes, accepted are 32", ErrMalformed, len(m.MembersHash))
+		return Presence{}, fmt.Errorf("%w: presence with a members hash of %d bytes, expected 32", ErrMalformed, len(m.MembersHash))
 	}
 	return Presence{
 		Members: Members{Hash: [32]byte(m.MembersHash), Count: int(m.Members)},

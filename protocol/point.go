@@ -89,7 +89,7 @@ func (p Point) check(space *task.Space) error {
 	}
 	for i, v := range p.Coordinates {
 		if !(v >= 0 && v <= 1) {
-			return fmt.Errorf("coordinate %d of a point is %g, accepted is 0 to 1", i, v)
+			return fmt.Errorf("coordinate %d of a point is %g, expected 0 to 1", i, v)
 		}
 	}
 	for i, choice := range p.Choices {

@@ -67,7 +67,7 @@ func DecodeReceipt(payload []byte, releases int) (Receipt, error) {
 		return Receipt{}, fmt.Errorf("%w: receipt: %w", ErrMalformed, err)
 	}
 	if n := len(m.Releases); n%size != 0 || n > size*releases {
-		return Receipt{}, fmt.Errorf("%w: receipt with names of %d bytes, accepted are up to %d of %d bytes each", ErrMalformed, n, releases, size)
+		return Receipt{}, fmt.Errorf("%w: receipt with names of %d bytes, expected up to %d of %d bytes each", ErrMalformed, n, releases, size)
 	}
 	var r Receipt
 	for rest := m.Releases; len(rest) > 0; rest = rest[size:] {

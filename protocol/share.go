@@ -68,7 +68,7 @@ type Share struct {
 // set.
 func Seal(s Share, key crypto.PrivKey) (Share, error) {
 	if key.Type() != crypto.Ed25519 {
-		return Share{}, fmt.Errorf("cannot seal with a %v key, accepted is Ed25519", key.Type())
+		return Share{}, fmt.Errorf("cannot seal with a %v key, expected Ed25519", key.Type())
 	}
 	author, err := peer.IDFromPrivateKey(key)
 	if err != nil {
@@ -108,7 +108,7 @@ func Open(envelopeBytes []byte) (Share, error) {
 		return Share{}, fmt.Errorf("%w: the envelope holds something else than a share", ErrMalformed)
 	}
 	if envelope.PublicKey.Type() != crypto.Ed25519 {
-		return Share{}, fmt.Errorf("%w: signed with a %v key, accepted is Ed25519", ErrMalformed, envelope.PublicKey.Type())
+		return Share{}, fmt.Errorf("%w: signed with a %v key, expected Ed25519", ErrMalformed, envelope.PublicKey.Type())
 	}
 	// An Ed25519 signature has only one form. If the envelope has only one form too, peers cannot
 	// make a second or a longer envelope of the same share.
@@ -132,11 +132,11 @@ func (s *Share) validate() error {
 	case !s.Task.Defined():
 		return fmt.Errorf("%w: no task", ErrMalformed)
 	case s.Kind == "" || len(s.Kind) > MaxKindBytes:
-		return fmt.Errorf("%w: kind of %d bytes, accepted are 1 to %d", ErrMalformed, len(s.Kind), MaxKindBytes)
+		return fmt.Errorf("%w: kind of %d bytes, expected 1 to %d", ErrMalformed, len(s.Kind), MaxKindBytes)
 	case s.Epoch == 0 || s.Sequence == 0:
 		return fmt.Errorf("%w: stamp %v, epoch and sequence count from 1", ErrMalformed, s.Stamp)
 	case s.TTL < time.Second || s.TTL > MaxTTL || s.TTL%time.Second != 0:
-		return fmt.Errorf("%w: time to live %v, accepted are whole seconds from 1s to %v", ErrMalformed, s.TTL, MaxTTL)
+		return fmt.Errorf("%w: time to live %v, expected whole seconds from 1s to %v", ErrMalformed, s.TTL, MaxTTL)
 	}
 	return nil
 }

@@ -151,7 +151,7 @@ def main() -> None:
     given = parser.parse_args()
     for system in given.systems:
         if system not in known:
-            parser.error(f"SYSTEM {system!r}: accepted are {', '.join(known)}")
+            parser.error(f"SYSTEM {system!r}: expected {', '.join(known)}")
     for path in build(given.systems or known, given.out, given.licences):
         print(f"{path}  {path.stat().st_size / 1e6:.1f} MB")
 

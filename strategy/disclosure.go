@@ -162,7 +162,7 @@ func readShare(s *task.Section, all []Disclosure) Disclosure {
 		return Disclosure{Settings: all[0].Settings, Every: !slices.ContainsFunc(all, lacks)}
 	}
 	if all[i].Constrained && !s.Constrained() {
-		s.Errorf(shareKey, "share %s applies only to tasks with constraints, or with failures: constraint; accepted are %s",
+		s.Errorf(shareKey, "share %s applies only to tasks with constraints, or with failures: constraint; expected %s",
 			share, list(sharesOf(all, func(d Disclosure) bool { return !d.Constrained }), "and"))
 	}
 	return all[i]

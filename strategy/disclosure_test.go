@@ -99,7 +99,7 @@ func TestReadChoice(t *testing.T) {
 func TestReadChoiceRefuses(t *testing.T) {
 	for section, want := range map[string][]string{
 		"strategy: {type: own, share: narrow, width: 3, share_every: 2}":                     {"width applies only with share: wide", "share_every applies only with share: wide"},
-		"strategy: {type: own, share: labels}":                                               {"share labels applies only to tasks with constraints, or with failures: constraint; accepted are wide and narrow"},
+		"strategy: {type: own, share: labels}":                                               {"share labels applies only to tasks with constraints, or with failures: constraint; expected wide and narrow"},
 		"strategy: {type: own, share: best, width: 3}":                                       {`share must be one of wide, narrow, labels, not the text "best"`},
 		"strategy: {type: own, share: narrow, depth: 3}":                                     {`unknown key "depth"; accepted: type, share, initial_designs`},
 		"strategy: {type: own, share: wide, share_every: 10001}":                             {"share_every 10001 must be a whole number from 1 to 10000"},
@@ -140,7 +140,7 @@ func TestReadChoiceListsValuesWithAKey(t *testing.T) {
 // The values that a task without constraints can have are listed, however many there are.
 func TestReadChoiceListsValuesWithoutConstraints(t *testing.T) {
 	labels := choices()[4]
-	for want, others := range map[string][]string{"accepted are a": {"a"}, "accepted are a and b": {"a", "b"}, "accepted are a, b and c": {"a", "b", "c"}} {
+	for want, others := range map[string][]string{"expected a": {"a"}, "expected a and b": {"a", "b"}, "expected a, b and c": {"a", "b", "c"}} {
 		r := register("own")
 		r.Settings = func(s *task.Section) task.StrategySettings {
 			var all []strategy.Disclosure

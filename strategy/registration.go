@@ -153,7 +153,7 @@ func (s Set) Check() error {
 		case r.unreachable() >= 0:
 			return fmt.Errorf("registration %q has two disclosures with share %q for the same tasks; each needs a word of its own, a Release or Applies", r.Name, r.Disclosures[r.unreachable()].Share)
 		case !slices.Contains([]string{"", task.MechanismLocal, task.MechanismAggregate}, r.Mechanism):
-			return fmt.Errorf("registration %q has the mechanism %q, accepted are %q, %q and none", r.Name, r.Mechanism, task.MechanismLocal, task.MechanismAggregate)
+			return fmt.Errorf("registration %q has the mechanism %q, expected %q, %q and none", r.Name, r.Mechanism, task.MechanismLocal, task.MechanismAggregate)
 		}
 	}
 	return nil

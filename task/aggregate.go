@@ -67,9 +67,9 @@ func (m *Section) summed(t *Task, nodes int) {
 	}
 	switch {
 	case r.Numbers > maxSummed:
-		m.Errorf("mechanism", "%s make %d numbers to sum, accepted are up to %d", r.Of, r.Numbers, maxSummed)
+		m.Errorf("mechanism", "%s make %d numbers to sum, expected up to %d", r.Of, r.Numbers, maxSummed)
 	case r.Numbers*nodes > maxHeld:
-		m.Errorf("roster", "%d nodes times %d numbers each (%s) make %d to hold, accepted are up to %d", nodes, r.Numbers, r.Of, r.Numbers*nodes, maxHeld)
+		m.Errorf("roster", "%d nodes times %d numbers each (%s) make %d to hold, expected up to %d", nodes, r.Numbers, r.Of, r.Numbers*nodes, maxHeld)
 	}
 }
 

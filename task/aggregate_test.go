@@ -229,9 +229,9 @@ func TestTooMuchToSum(t *testing.T) {
 		}
 	}
 	checkErrors(t, []errorCase{
-		{summing("cells: 8", "", 2) + features(3752), `6:22: privacy: 8 cells times 3752 features make 30016 numbers to sum, accepted are up to 30000`},
-		{summing("cells: 16", "", 1024) + features(4096), `6:22: privacy: 16 cells times 4096 features make 65536 numbers to sum, accepted are up to 30000`},
-		{summing("cells: 4", "", 513) + features(4096), `6:53: privacy: 513 nodes times 16384 numbers each (4 cells times 4096 features) make 8404992 to hold, accepted are up to 8388608`},
+		{summing("cells: 8", "", 2) + features(3752), `6:22: privacy: 8 cells times 3752 features make 30016 numbers to sum, expected up to 30000`},
+		{summing("cells: 16", "", 1024) + features(4096), `6:22: privacy: 16 cells times 4096 features make 65536 numbers to sum, expected up to 30000`},
+		{summing("cells: 4", "", 513) + features(4096), `6:53: privacy: 513 nodes times 16384 numbers each (4 cells times 4096 features) make 8404992 to hold, expected up to 8388608`},
 		// what follows from another error is not said
 		{summing("cells: 32", "", 2) + features(4096), `5:33: strategy: cells 32 must be a whole number from 1 to 16`},
 		{summing("cells: 16", "", 2) + features(5000), `7:23: surrogate: features 5000 must be a whole number from 2 to 4096`},
@@ -282,7 +282,7 @@ func TestAcceptedCommitteesAreSafe(t *testing.T) {
 		}
 		a := got.Privacy.Aggregate
 		if !good {
-			t.Fatalf("%s%d nodes: accepted is %+v", keys, nodes, a)
+			t.Fatalf("%s%d nodes: expected %+v", keys, nodes, a)
 		}
 		q := (a.Committee+a.MaxColluding)/2 + 1
 		if a.Committee < 2 || a.Committee > min(64, nodes) || a.MaxColluding < 1 || 2*q <= a.Committee+a.MaxColluding || q > a.Committee {

@@ -79,9 +79,9 @@ func (c Constraint) String() string {
 func (c Constraint) takes(reading Reading) string {
 	switch {
 	case c.Truth && !reading.IsTruth():
-		return fmt.Sprintf("%s, accepted are true and false", reading)
+		return fmt.Sprintf("%s, expected true and false", reading)
 	case !c.Truth && reading.IsTruth():
-		return fmt.Sprintf("%s, accepted is a number (%s keeps it)", reading, c)
+		return fmt.Sprintf("%s, expected a number (%s keeps it)", reading, c)
 	}
 	return ""
 }

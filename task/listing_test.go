@@ -121,7 +121,7 @@ func TestListingIsBounded(t *testing.T) {
 	text := strings.Replace(roads, "high: 9", "high: 1000000", 1)
 	text = strings.Replace(text, "  - {name: c, type: categorical, choices: [a, \"b, c\"]}\n", "", 1)
 	_, err := task.ParseBeside(beside(many.String()), "task.yaml", []byte(text), movers())
-	if want := "roads.csv:100002:1: more than 100000 designs, which is what is accepted"; err == nil || err.Error() != want {
+	if want := "roads.csv:100002:1: more than 100000 designs, the maximum"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if parsed := parseListed(t, text, strings.TrimSuffix(many.String(), "100000\n")); parsed.Space.Listing().Len() != 100_000 {
@@ -279,7 +279,7 @@ func TestNewTakesAListing(t *testing.T) {
 	}
 	for want, change := range map[string]func(*task.Spec){
 		"task: Spec.Listing is of a space with other parameters than Spec.Parameters": func(s *task.Spec) { s.Parameters[0].High = 8 },
-		"task: Spec.MaxMoves is 1 without a Spec.Listing, accepted is 0":              func(s *task.Spec) { s.Listing = nil },
+		"task: Spec.MaxMoves is 1 without a Spec.Listing, expected 0":                 func(s *task.Spec) { s.Listing = nil },
 		"task: designs: max_moves 3 must be a whole number from 1 to 2":               func(s *task.Spec) { s.MaxMoves = 3 },
 		"task: Spec.MaxMoves is 1, and Spec.Listing has no graph": func(s *task.Spec) {
 			s.Listing = parseListed(t, roads, "x,c\n1,a\n").Space.Listing()

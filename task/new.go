@@ -79,7 +79,7 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	case spec.Listing != nil && !sameParameters(spec.Listing.space, space):
 		return nil, errors.New("task: Spec.Listing is of a space with other parameters than Spec.Parameters")
 	case spec.Listing == nil && spec.MaxMoves != 0:
-		return nil, fmt.Errorf("task: Spec.MaxMoves is %d without a Spec.Listing, accepted is 0", spec.MaxMoves)
+		return nil, fmt.Errorf("task: Spec.MaxMoves is %d without a Spec.Listing, expected 0", spec.MaxMoves)
 	case spec.Listing != nil && spec.MaxMoves != 0 && !spec.Listing.Graph() && !spec.Listing.Absent():
 		return nil, fmt.Errorf("task: Spec.MaxMoves is %d, and Spec.Listing has no graph", spec.MaxMoves)
 	}

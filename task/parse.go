@@ -87,7 +87,7 @@ func (d *decoder) parse(data []byte) (*Task, error) {
 		m.task(t)
 	}
 	if len(d.errors) == 0 && len(t.Canonical()) > MaxFileBytes { // the file may be small although its canonical form, which contains all defaults, is not
-		d.errorf(position{1, 1}, "with all defaults written out the task takes %d bytes, accepted are %d", len(t.Canonical()), MaxFileBytes)
+		d.errorf(position{1, 1}, "with all defaults written out the task takes %d bytes, expected %d", len(t.Canonical()), MaxFileBytes)
 	}
 	if len(d.errors) > 0 {
 		return nil, d.parseError()

@@ -119,7 +119,7 @@ func (d *decoder) read(name string) (data []byte, message string) {
 	case err != nil:
 		return nil, err.Error()
 	case len(data) > maxTableBytes:
-		return nil, "more than 64 MiB, which is what is accepted"
+		return nil, "more than 64 MiB, the maximum"
 	}
 	return data, ""
 }
@@ -168,7 +168,7 @@ func readTable(data []byte, s *Space) (table, *tableError) {
 		}
 		line, _ := r.FieldPos(0)
 		if len(t.values) == maxListed {
-			return table{}, &tableError{line, 1, "more than 100000 designs, which is what is accepted"}
+			return table{}, &tableError{line, 1, "more than 100000 designs, the maximum"}
 		}
 		row := make([]Value, len(at))
 		for i, column := range at {

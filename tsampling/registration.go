@@ -82,7 +82,7 @@ func outdated(t *task.Task) string {
 	if settingsOf(t).Mode == OneShot {
 		return ""
 	}
-	return "strategy fts follows the samples of nodes that are there; with mode: one-shot it would follow those of all"
+	return "strategy fts uses only samples of present nodes; with mode: one-shot it would use those of all"
 }
 
 // forge replaces the weights of a sample by a draw of the prior. With attack.Extreme it replaces

@@ -149,7 +149,7 @@ func TestCommandRefusesWrongArguments(t *testing.T) {
 		{[]string{"--draws", "0"}, "--draws 0"},
 		{[]string{"--evals", "0"}, "--evals 0"},
 		{[]string{"--floor", "0"}, "--floor 0"},
-		{[]string{"--control", "ts"}, "--control ts: accepted is one of --methods"},
+		{[]string{"--control", "ts"}, "--control ts: expected one of --methods"},
 		{[]string{"limits"}, "only flags"},
 	} {
 		var stderr strings.Builder

@@ -77,7 +77,7 @@ func (c *config) validate() error {
 			return fmt.Errorf("--families: %w", err)
 		}
 		if len(f.Constraints) == 0 {
-			return fmt.Errorf("--families: family %q has no constraints; accepted are those that have", spec)
+			return fmt.Errorf("--families: family %q has no constraints; expected those that have", spec)
 		}
 		c.families[i] = f.Name
 	}
@@ -88,15 +88,15 @@ func (c *config) validate() error {
 	}
 	switch {
 	case c.draws < 1 || c.draws > maxDraws:
-		return fmt.Errorf("--draws %d: accepted are 1 to %d", c.draws, maxDraws)
+		return fmt.Errorf("--draws %d: expected 1 to %d", c.draws, maxDraws)
 	case c.first < 0:
-		return fmt.Errorf("--first-draw %d: accepted are 0 and more", c.first)
+		return fmt.Errorf("--first-draw %d: expected 0 or more", c.first)
 	case c.evals < 1 || c.evals > maxEvals:
-		return fmt.Errorf("--evals %d: accepted are 1 to %d", c.evals, maxEvals)
+		return fmt.Errorf("--evals %d: expected 1 to %d", c.evals, maxEvals)
 	case !(c.floor > 0):
 		return fmt.Errorf("--floor %g: must be above 0", c.floor)
 	case !slices.Contains(c.methods, c.control):
-		return fmt.Errorf("--control %s: accepted is one of --methods", c.control)
+		return fmt.Errorf("--control %s: expected one of --methods", c.control)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (j job) problem() (*problem, error) {
 		noise = max(noise, c.Noise)
 	}
 	if noise > 0 {
-		return nil, fmt.Errorf("family %s has noise; accepted are families without, as in limits:noise=0", j.Family)
+		return nil, fmt.Errorf("family %s has noise; expected families without, as in limits:noise=0", j.Family)
 	}
 	return p, nil
 }
@@ -191,5 +191,5 @@ func excess(c task.Constraint, value float64) (float64, error) {
 	case math.IsInf(c.High, 1):
 		return c.Low - value, nil
 	}
-	return 0, fmt.Errorf("constraint %s has two limits; accepted is one", c.Output)
+	return 0, fmt.Errorf("constraint %s has two limits; expected one", c.Output)
 }

@@ -205,8 +205,8 @@ func TestCommandRefusesWrongArguments(t *testing.T) {
 		want      []string
 	}{
 		{nil, []string{"no reports given"}},
-		{[]string{"x.json"}, []string{"x.json: accepted is NAME=REPORT.json"}},
-		{[]string{"=x.json"}, []string{"=x.json: accepted is"}},
+		{[]string{"x.json"}, []string{"x.json: expected NAME=REPORT.json"}},
+		{[]string{"=x.json"}, []string{"=x.json: expected"}},
 		{[]string{"x=none.json"}, []string{"none.json", "no such file"}},
 		{[]string{file("empty.json", "")}, []string{"empty.json: empty; has the simulation ended?"}},
 		{[]string{file("cut.json", `{"family": "a"`)}, []string{"cut.json: not a result of simulate --json", "unexpected end"}},
@@ -225,7 +225,7 @@ func TestCommandRefusesWrongArguments(t *testing.T) {
 				r.Strategies[i].Compared = r.Strategies[i].Compared[:2]
 			}
 		}), []string{"1.json: the checkpoints are 4, 8, but 4, 8, 20 in", "0.json"}},
-		{append([]string{"--at", "5"}, arguments(t, three()...)...), []string{"--at 5: accepted is one of the checkpoints of", "0.json: 4, 8, 20"}},
+		{append([]string{"--at", "5"}, arguments(t, three()...)...), []string{"--at 5: expected one of the checkpoints of", "0.json: 4, 8, 20"}},
 		{append([]string{"--svg", "nonesuch/x.svg"}, arguments(t, three()...)...), []string{"nonesuch/x.svg"}},
 	} {
 		var out bytes.Buffer

@@ -23,13 +23,13 @@ type report struct {
 // compared.
 func load(arguments []string) ([]report, error) {
 	if len(arguments) == 0 {
-		return nil, errors.New("no reports given, accepted are NAME=REPORT.json, one or more")
+		return nil, errors.New("no reports given, expected NAME=REPORT.json, one or more")
 	}
 	var all []report
 	for _, argument := range arguments {
 		name, path, found := strings.Cut(argument, "=")
 		if !found || name == "" || path == "" {
-			return nil, fmt.Errorf("%s: accepted is NAME=REPORT.json", argument)
+			return nil, fmt.Errorf("%s: expected NAME=REPORT.json", argument)
 		}
 		r, err := read(path)
 		if err != nil {

@@ -53,7 +53,7 @@ func run(arguments []string, stdout, stderr io.Writer) error {
 	row := max(len(checkpoints)-2, 0)
 	if *at != 0 {
 		if row = slices.Index(checkpoints, *at); row < 0 {
-			return fmt.Errorf("--at %d: accepted is one of the checkpoints of %s: %s", *at, reports[0].path, list(checkpoints))
+			return fmt.Errorf("--at %d: expected one of the checkpoints of %s: %s", *at, reports[0].path, list(checkpoints))
 		}
 	}
 	all := summarize(reports)

@@ -31,7 +31,7 @@ func main() {
 
 func run(args []string, in io.Reader) error {
 	if len(args) != 2 {
-		return fmt.Errorf("%d arguments given, accepted are two: RESULT.json (or -) and FILE.svg or FILE.png", len(args))
+		return fmt.Errorf("%d arguments given, expected two: RESULT.json (or -) and FILE.svg or FILE.png", len(args))
 	}
 	if args[0] != "-" {
 		file, err := os.Open(args[0])

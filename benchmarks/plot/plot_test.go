@@ -194,7 +194,7 @@ func TestCommandRefusesWrongArguments(t *testing.T) {
 		in   string
 		want string
 	}{
-		{nil, "", "0 arguments given, accepted are two"},
+		{nil, "", "0 arguments given, expected two"},
 		{[]string{"-", "c.svg"}, "strategy  regret", "not a result of simulate --json"},
 		{[]string{"-", "c.svg"}, "{}", "a result without strategies"},
 		{[]string{"nonesuch.json", "c.svg"}, "", "nonesuch.json"},

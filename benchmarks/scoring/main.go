@@ -35,7 +35,7 @@ func main() {
 	rounds := flag.Int("rounds", 15, "repetitions in turns")
 	flag.Parse()
 	if *rounds < 1 || flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "scoring: accepted are --python and --rounds of 1 and more")
+		fmt.Fprintln(os.Stderr, "scoring: expected --python and --rounds of 1 and more")
 		os.Exit(2)
 	}
 	runtime.GOMAXPROCS(1)

@@ -44,7 +44,7 @@ func maxObservationsOf(settings map[string]string) (maxObservations int, others 
 	if text, ok := settings["max_observations"]; ok {
 		delete(others, "max_observations")
 		if maxObservations, err = strconv.Atoi(text); err != nil || maxObservations < 1 {
-			return 0, nil, fmt.Errorf("max_observations=%s: accepted are whole numbers from 1", text)
+			return 0, nil, fmt.Errorf("max_observations=%s: expected whole numbers from 1", text)
 		}
 	}
 	return maxObservations, others, nil

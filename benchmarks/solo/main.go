@@ -104,15 +104,15 @@ func (c config) validate() error {
 	}
 	switch {
 	case c.seeds < 1 || c.seeds > maxSeeds:
-		return fmt.Errorf("--seeds %d: accepted are 1 to %d", c.seeds, maxSeeds)
+		return fmt.Errorf("--seeds %d: expected 1 to %d", c.seeds, maxSeeds)
 	case c.first < 0:
-		return fmt.Errorf("--first-seed %d: accepted are 0 and more", c.first)
+		return fmt.Errorf("--first-seed %d: expected 0 or more", c.first)
 	case c.evals < 1 || c.evals > maxEvals:
-		return fmt.Errorf("--evals %d: accepted are 1 to %d", c.evals, maxEvals)
+		return fmt.Errorf("--evals %d: expected 1 to %d", c.evals, maxEvals)
 	case c.workers < 1:
-		return fmt.Errorf("--workers %d: accepted are 1 and more", c.workers)
+		return fmt.Errorf("--workers %d: expected 1 or more", c.workers)
 	case c.against != "" && !slices.Contains(c.methods, c.against):
-		return fmt.Errorf("--against %s: accepted is one of --methods", c.against)
+		return fmt.Errorf("--against %s: expected one of --methods", c.against)
 	case !(c.coreMinutes > 0):
 		return fmt.Errorf("--core-minutes %g: must be above 0", c.coreMinutes)
 	}

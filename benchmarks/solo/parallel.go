@@ -25,7 +25,7 @@ func takeParallel(settings map[string]string) (parallel, error) {
 	delete(settings, "asynchronous")
 	switch {
 	case inRounds && inSlots:
-		return parallel{}, errors.New("parallel and asynchronous: accepted is one of both")
+		return parallel{}, errors.New("parallel and asynchronous: expected one of both")
 	case inRounds:
 		n, err := atLeastOne("parallel", rounds)
 		return parallel{n, false}, err
@@ -39,7 +39,7 @@ func takeParallel(settings map[string]string) (parallel, error) {
 func atLeastOne(key, text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s=%s: accepted are whole numbers from 1", key, text)
+		return 0, fmt.Errorf("%s=%s: expected whole numbers from 1", key, text)
 	}
 	return n, nil
 }

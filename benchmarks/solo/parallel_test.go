@@ -26,9 +26,9 @@ func TestSeveralAtATime(t *testing.T) {
 		}
 	}
 	for method, want := range map[string]string{
-		"ts-rff+parallel=0":                "parallel=0: accepted are whole numbers from 1",
-		"ts-rff+asynchronous=x":            "asynchronous=x: accepted are whole numbers from 1",
-		"ts-rff+parallel=2+asynchronous=2": "accepted is one of both",
+		"ts-rff+parallel=0":                "parallel=0: expected whole numbers from 1",
+		"ts-rff+asynchronous=x":            "asynchronous=x: expected whole numbers from 1",
+		"ts-rff+parallel=2+asynchronous=2": "expected one of both",
 		"botorch+asynchronous=2":           "expected no setting but parallel=N",
 		"botorch+kernel=se":                "expected no setting but parallel=N",
 	} {

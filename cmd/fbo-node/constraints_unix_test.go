@@ -151,7 +151,7 @@ func TestTruthsAndFailures(t *testing.T) {
 		switch {
 		case trial.ID%5 == 0 || trial.State == "failed":
 			failed++
-			if trial.State != "failed" || !strings.Contains(trial.Reason, "diverged") && !strings.Contains(trial.Reason, `constraint "sound" is 0.5, accepted are true and false`) {
+			if trial.State != "failed" || !strings.Contains(trial.Reason, "diverged") && !strings.Contains(trial.Reason, `constraint "sound" is 0.5, expected true and false`) {
 				t.Errorf("trial %d: %s, %q", trial.ID, trial.State, trial.Reason)
 			}
 		case !trial.Outcome.Constraints["sound"].IsTruth():

@@ -127,6 +127,9 @@ func TestDemoForPeople(t *testing.T) {
 // A long search finds a loss that is at most that of the runs, and the text has the errors.
 func TestDemoRegret(t *testing.T) {
 	t.Parallel()
+	if slowness > 1 {
+		t.Skip("1,600 trainings in one goroutine take minutes with the race detector")
+	}
 	r := demoReport(t, "--evals", "1", "--seeds", "1", "--regret", "--dissimilar")
 	for i, site := range r.Seeds[0].Sites {
 		if site.Lowest == nil || *site.Lowest > min(site.WithPeers.Curve[0], site.Alone.Curve[0]) {

@@ -34,7 +34,7 @@ func TestVariablesConfigureNodes(t *testing.T) {
 	for variable, want := range map[string]string{
 		"FBO_HTTP=nowhere":    "(--http is from $FBO_HTTP)\n",
 		"FBO_HUB=first,/ip4/": "(--hub is from $FBO_HUB)\n",
-		"FBO_LEASE=soon":      "--lease soon: accepted are times such as 90s or 10m (--lease is from $FBO_LEASE)\n",
+		"FBO_LEASE=soon":      "--lease soon: expected times such as 90s or 10m (--lease is from $FBO_LEASE)\n",
 		"FBO_ALLOW=/missing":  "(--allow is from $FBO_ALLOW)\n",
 	} {
 		command := nodeCommand("serve", "--data-dir", shortTempDir(t))
@@ -45,7 +45,7 @@ func TestVariablesConfigureNodes(t *testing.T) {
 	}
 	precedes := nodeCommand("serve", "--lease", "0s", "--data-dir", shortTempDir(t))
 	precedes.Env = append(precedes.Env, "FBO_LEASE=soon")
-	if e := finish(t, precedes); e.code != base.ExitUsage || !strings.Contains(e.stderr, "--lease 0s: accepted are times from 1s") || strings.Contains(e.stderr, "$FBO") {
+	if e := finish(t, precedes); e.code != base.ExitUsage || !strings.Contains(e.stderr, "--lease 0s: expected times from 1s") || strings.Contains(e.stderr, "$FBO") {
 		t.Errorf("a flag and a variable: %+v", e)
 	}
 }

@@ -103,7 +103,7 @@ func TestBadImportChangesNothing(t *testing.T) {
 		{"k.csv", "lr,units,kind,value,remark\n", `line 1: column "remark" is neither a parameter nor "value"; --import-ignore remark leaves it out, --import-columns NAME=remark says what it is`},
 		{"l.csv", good + "\"0.1\n", `.*line 3.*`},
 		{"a.json", ``, `the file is empty.*`},
-		{"b.json", `{"lr": 1}`, `accepted is an array of objects`},
+		{"b.json", `{"lr": 1}`, `expected an array of objects`},
 		{"c.json", `[{"lr": 1, "units": 1, "kind": "sgd"}]`, `trial 1: value: missing`},
 		{"d.json", `[{"lr": 1, "units": 1, "kind": "sgd", "value": null}]`, `trial 1: value: missing`},
 		{"e.json", `[{"lr": 1, "units": 1, "kind": "sgd", "value": 1}, {"lr": 1, "kind": "sgd", "value": 1}]`, `trial 2: .*"units": no value given; .*`},
@@ -112,7 +112,7 @@ func TestBadImportChangesNothing(t *testing.T) {
 		{"h.json", `[{"state": "done", "parameters": {"lr": 1, "units": 1, "kind": "sgd", "z": 2}, "outcome": {"value": 1}}]`, `trial 1: "z" is neither a parameter nor "value"; --import-ignore z .*`},
 		{"i.json", "[{\"lr\": 1},\n{lr}]", `line 2: .*`},
 		{"j.json", `[] []`, `something follows the array`},
-		{"k.json", `null`, `accepted is an array of objects`},
+		{"k.json", `null`, `expected an array of objects`},
 	} {
 		past := writeFile(t, c.name, c.text)
 		e := call(t, importLine(file, dir, past, "9")...)

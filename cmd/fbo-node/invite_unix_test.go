@@ -277,7 +277,7 @@ func TestInvitationIsKept(t *testing.T) {
 	d.expect(t, "peer's task", "fail", "^it does not take part in "+id+" openly; it takes part in 1 task by invitation")
 	another, _ := invite(t, file)
 	d = diagnose(t, "--data-dir", elsewhere, file, "--invite", another, "--peer", address)
-	d.expect(t, "peer's task", "fail", "^it takes part in 1 task by invitation, and not by this one$")
+	d.expect(t, "peer's task", "fail", "^it takes part in 1 task by another invitation$")
 	diagnose(t, "--data-dir", dir, file).expect(t, "invitation", "ok", "kept")
 
 	// Another invitation takes the place of the one that is kept.
@@ -322,7 +322,7 @@ func TestInvitationErrors(t *testing.T) {
 		want string
 	}{
 		{"mistyped", run(file, shortTempDir(t), "--invite", mistyped), base.ExitUsage, "mistyped or cut short: its checksum is wrong"},
-		{"wide", run(file, shortTempDir(t), "--invite", wide), base.ExitUsage, "readable by others (mode 0644): accepted is 0600"},
+		{"wide", run(file, shortTempDir(t), "--invite", wide), base.ExitUsage, "readable by others (mode 0644): expected 0600"},
 		{"another task", run(other, shortTempDir(t), "--invite", inviteFile), base.ExitUsage, "is an invitation to task " + i.Task().String() + ", not to "},
 		{"missing", run(file, shortTempDir(t), "--invite", "/nowhere"), base.ExitUsage, "/nowhere: no such file"},
 		{"kept and damaged", run(file, damaged), base.ExitFailed, "mistyped or cut short"},

@@ -254,7 +254,7 @@ func TestKeepRefusesWhatIsNeverShared(t *testing.T) {
 	}
 	rounds := writeFile(t, "task.yaml", strings.Replace(bowlTask, "fts", "consensus", 1))
 	keeper := start(t, keepLine(rounds, shortTempDir(t))...)
-	if e := keeper.await(t, "its start", isEvent("keeper_started")); !strings.Contains(e.UnusableReason, "nodes that are there") {
+	if e := keeper.await(t, "its start", isEvent("keeper_started")); !strings.Contains(e.UnusableReason, "present nodes") {
 		t.Errorf("keep of consensus: %+v", e)
 	}
 }

@@ -90,8 +90,8 @@ func TestMalformedMetricsAddress(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", bowlTask), shortTempDir(t)+"/new"
 	for flag, want := range map[string]string{
-		"--metrics=9464":   "fbo-node: --metrics \"9464\": accepted are a host and a port such as 127.0.0.1:9464, or :9464 for every interface\n",
-		"--log-level=loud": "fbo-node: --log-level \"loud\": accepted are debug, info, warn and error, for all or, as in fbo=debug,error, for one logger\n",
+		"--metrics=9464":   "fbo-node: --metrics \"9464\": expected a host and a port such as 127.0.0.1:9464, or :9464 for every interface\n",
+		"--log-level=loud": "fbo-node: --log-level \"loud\": expected debug, info, warn and error, for all or, as in fbo=debug,error, for one logger\n",
 	} {
 		e := call(t, join(runLine(file, dir, flag), objective("bowl"))...)
 		if e.code != base.ExitUsage || e.stdout != "" || e.stderr != want {

@@ -237,7 +237,7 @@ func TestPageRefusesWrongFlags(t *testing.T) {
 		want string
 	}{
 		{append(runLine(file, dir, "--web=0.0.0.0:0"), objective("bowl")...), "of this machine alone"},
-		{append(runLine(file, dir, "--web=7070"), objective("bowl")...), "accepted is an address with a port"},
+		{append(runLine(file, dir, "--web=7070"), objective("bowl")...), "expected an address with a port"},
 		{[]string{"web", "--data-dir", dir, "--address", "192.0.2.1:1"}, "of this machine alone"},
 		{[]string{"web", "--data-dir", dir}, "no node runs on data directory"},
 	} {

@@ -378,15 +378,15 @@ func TestServeUsage(t *testing.T) {
 		want  string
 	}{
 		{[]string{"task.yaml"}, "takes no arguments"},
-		{[]string{"--lease", "0"}, "--lease 0s: accepted are times from 1s"},
-		{[]string{"--max-observations", "0"}, "--max-observations 0: accepted are 20 and more"},
-		{[]string{"--wait-for-peers", "-1s"}, "--wait-for-peers -1s: accepted are"},
-		{[]string{"--http", "7070"}, `--http "7070": accepted is an address with a port`},
-		{[]string{"--http", ":7070"}, `--http ":7070": accepted is an address with a port`},
+		{[]string{"--lease", "0"}, "--lease 0s: expected times from 1s"},
+		{[]string{"--max-observations", "0"}, "--max-observations 0: expected 20 or more"},
+		{[]string{"--wait-for-peers", "-1s"}, "--wait-for-peers -1s: expected"},
+		{[]string{"--http", "7070"}, `--http "7070": expected an address with a port`},
+		{[]string{"--http", ":7070"}, `--http ":7070": expected an address with a port`},
 		{[]string{"--http", "127.0.0.1:0", "--tls-cert", certificate}, "--tls-cert and --tls-key belong together"},
 		{[]string{"--tls-cert", certificate}, "about --http, which is missing"},
-		{[]string{"--http", "127.0.0.1:0", "--origin", "board.example"}, `--origin "board.example": accepted are a scheme and a host`},
-		{[]string{"--rate-limit", "0"}, "--rate-limit 0: accepted are positive numbers"},
+		{[]string{"--http", "127.0.0.1:0", "--origin", "board.example"}, `--origin "board.example": expected a scheme and a host`},
+		{[]string{"--rate-limit", "0"}, "--rate-limit 0: expected positive numbers"},
 		{[]string{"--http", "127.0.0.1:0", "--tls-cert", certificate, "--tls-key", certificate}, "--tls-cert, --tls-key: "},
 	} {
 		e := call(t, append(serveLine(shortTempDir(t)), c.flags...)...)

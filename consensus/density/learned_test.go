@@ -150,7 +150,7 @@ func TestSettingsOfTheShare(t *testing.T) {
 		t.Errorf("failures alone: %v", err)
 	}
 	for rest, want := range map[string]string{
-		"strategy: {type: density, share: feasibility}":                     "test:4:34: strategy: share feasibility applies only to tasks with constraints, or with failures: constraint; accepted are best",
+		"strategy: {type: density, share: feasibility}":                     "test:4:34: strategy: share feasibility applies only to tasks with constraints, or with failures: constraint; expected best",
 		ok + "strategy: {type: density, share: all}":                        "strategy: share must be one of " + strategytest.ShareValues(Register()) + ", not the text \"all\"",
 		ok + "strategy: {type: density, share: feasibility, components: 2}": "strategy: components applies only with share: best",
 		ok + "strategy: {type: density, share: feasibility, spread: 0.2}":   "strategy: spread applies only with share: best or coarse",
@@ -197,7 +197,7 @@ func TestLearnedDensitiesAverageOne(t *testing.T) {
 			}
 			deviation := math.Sqrt(max(squares-sum*sum, 0))
 			if most := 4*deviation*math.Sqrt(1/n+1.0/averaged) + 1e-9; math.Abs(sum-1) > most {
-				t.Errorf("%s: on average %g, accepted is 1 ± %g", parameters, sum, most)
+				t.Errorf("%s: on average %g, expected 1 ± %g", parameters, sum, most)
 			}
 		}
 	}

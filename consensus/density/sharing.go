@@ -65,7 +65,7 @@ func newReleases(t *task.Task, entropy io.Reader) (*dprelease.Exchange, error) {
 					return nil, err
 				}
 				if len(d.Components) != 1 || d.Components[0].Std != wide {
-					return nil, fmt.Errorf("%w: a density of %d components, accepted is one of spread %g", protocol.ErrMalformed, len(d.Components), wide)
+					return nil, fmt.Errorf("%w: a density of %d components, expected one of spread %g", protocol.ErrMalformed, len(d.Components), wide)
 				}
 				return d, nil
 			},

@@ -35,12 +35,12 @@ def main():
     args = parser.parse_args()
     limits = fair.problem(parser, args)
     if not limits:
-        parser.error("accepted are one --constraint or more")
+        parser.error("expected one --constraint or more")
     if args.table:
         tables.compare(collect(args, limits), limits)
         return
     if not args.dir:
-        parser.error("accepted are --dir, or --table")
+        parser.error("expected --dir, or --table")
     if args.again:
         again(args, limits)
         return
@@ -78,7 +78,7 @@ def collect(args, limits):
     for method in args.methods.split(","):
         keys = {seed: key(wanted(args, limits, method, seed)) for seed in seeds}
         if missing := [seed for seed in seeds if keys[seed] not in found]:
-            sys.exit(f"compare.py: {args.results} has no {method} of split {missing[0]}; accepted is the same command without --table first")
+            sys.exit(f"compare.py: {args.results} has no {method} of split {missing[0]}; expected the same command without --table first")
         runs[method] = {seed: found[keys[seed]] for seed in seeds}
     return runs
 
@@ -126,7 +126,7 @@ def tune(args, limits, method, seed):
         start = key(wanted(args, limits, "random", seed))
         trials = next((line["trials"] for line in read(args.results) if key(line) == start), None)
         if trials is None:
-            sys.exit("compare.py: the other methods start with designs of random; accepted are --methods with random before them")
+            sys.exit("compare.py: the other methods start with designs of random; expected --methods with random before them")
         (folder / "first.json").write_text(json.dumps([first["parameters"] for first in trials[:5]]))
         known = {} if method == "free" else limits
         strategy = "logei" if method == "free" else method

@@ -93,7 +93,7 @@ def read_german(folder):
 def need(folder, name, accepted):
     path = folder / name
     if not path.exists():
-        raise DataError(f"{folder} has no {name}; accepted are {accepted}, see README.md")
+        raise DataError(f"{folder} has no {name}; expected {accepted}, see README.md")
     return path
 
 
@@ -112,10 +112,10 @@ SENSITIVE = {
 def load(name, folder, sensitive=None, **options):
     """Return a Table. sensitive is an attribute of SENSITIVE, by default the paper's."""
     if name not in READERS:
-        raise DataError(f"data {name!r}: accepted are {', '.join(READERS)}")
+        raise DataError(f"data {name!r}: expected {', '.join(READERS)}")
     sensitive = sensitive or next(iter(SENSITIVE[name]))
     if sensitive not in SENSITIVE[name]:
-        raise DataError(f"sensitive attribute {sensitive!r} of {name}: accepted are {', '.join(SENSITIVE[name])}")
+        raise DataError(f"sensitive attribute {sensitive!r} of {name}: expected {', '.join(SENSITIVE[name])}")
     frame, labels = READERS[name](Path(folder), **options)
     feature, group = SENSITIVE[name][sensitive]
     groups, names = pd.factorize(frame[feature].map(group), sort=True)

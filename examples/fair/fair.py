@@ -61,14 +61,14 @@ def limit(text):
     except ValueError:
         number = -1.0
     if name not in metrics.CRITERIA or not 0 <= number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}: accepted are {', '.join(metrics.CRITERIA)}, each with = and a limit from 0 to below 1")
+        raise argparse.ArgumentTypeError(f"{text!r}: expected {', '.join(metrics.CRITERIA)}, each with = and a limit from 0 to below 1")
     return name, number
 
 
 def part(text):
     number, _, count = text.partition("/")
     if not (number.isdigit() and count.isdigit() and int(number) < int(count)):
-        raise argparse.ArgumentTypeError(f"{text!r}: accepted are such as 0/8 to 7/8")
+        raise argparse.ArgumentTypeError(f"{text!r}: expected such as 0/8 to 7/8")
     return int(number), int(count)
 
 

@@ -31,7 +31,7 @@ def main():
     args = parser.parse_args()
     limits = fair.problem(parser, args)
     if not limits or not (args.dir or args.table):
-        parser.error("accepted are one --constraint or more, and --dir unless --table")
+        parser.error("expected one --constraint or more, and --dir unless --table")
 
     about = {name: getattr(args, name) for name in ("data", "sensitive", "model", "merge", "rows", "clients", "evals", "strategy")} | {"constraints": limits}
     lines = [line for line in compare.read(args.results) if all(line[name] == value for name, value in about.items())]

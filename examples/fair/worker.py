@@ -18,7 +18,7 @@ fair.add_evaluation(parser)
 args = parser.parse_args()
 limits = fair.problem(parser, args)
 if not args.dir:
-    parser.error("accepted is --dir with the folder of the data files")
+    parser.error("expected --dir with the folder of the data files")
 try:
     split = data.split(data.load(args.data, args.dir, args.sensitive), args.seed, args.rows, args.part)
 except data.DataError as error:

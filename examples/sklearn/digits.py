@@ -17,7 +17,7 @@ SITES = 4
 def load(site):
     """Return images and digits of a site: every fourth, from its number on."""
     if not 0 <= site < SITES:
-        sys.exit(f"digits.py: site {site}: accepted are 0 to {SITES - 1}")
+        sys.exit(f"digits.py: site {site}: expected 0 to {SITES - 1}")
     images, digits = load_digits(return_X_y=True)
     return images[site::SITES], digits[site::SITES]
 

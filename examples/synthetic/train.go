@@ -86,8 +86,8 @@ func Train(ctx context.Context, d *Data, h Hyperparameters, seed uint64) (Score,
 	return score, nil
 }
 
-// Average returns the mean score of several trainings that differ in the order of
-// the samples; times is at least 1. One that diverges makes it ErrDiverged.
+// Average returns the mean score of several trainings that differ in the order of the
+// samples; times is at least 1. If one of them diverges, the error is ErrDiverged.
 func Average(ctx context.Context, d *Data, h Hyperparameters, seed uint64, times int) (Score, error) {
 	if times < 1 {
 		return Score{}, fmt.Errorf("%d trainings are below 1", times)

@@ -135,8 +135,9 @@ func (a *ascent) followGradient() {
 	}
 }
 
-// bend turns the direction, which is the gradient, into the quasi-Newton direction. It uses the
-// pairs with downward curvature in the coordinates that are not held. It returns the factor by
+// bend turns the direction, which is the gradient, into the quasi-Newton direction of L-BFGS. It uses
+// the stored pairs (step, change of the gradient) with downward curvature, in the coordinates that are
+// not held at a bound. It returns the factor by
 // which a plain gradient would be scaled, or 0 if there are no such pairs.
 func (a *ascent) bend() (scale float64) {
 	oldest := max(a.count-remembered, 0)

@@ -101,10 +101,10 @@ func (c *Config) validate() error {
 		return errors.New("Config.Key is missing")
 	}
 	if c.Key.Type() != crypto.Ed25519 {
-		return fmt.Errorf("Config.Key is a %v key, accepted is Ed25519", c.Key.Type())
+		return fmt.Errorf("Config.Key is a %v key, expected Ed25519", c.Key.Type())
 	}
 	if c.Lease < 0 {
-		return fmt.Errorf("Config.Lease is %v, accepted are 0 (no limit) and more", c.Lease)
+		return fmt.Errorf("Config.Lease is %v, expected 0 (no limit) and more", c.Lease)
 	}
 	if err := c.Strategies.Check(); err != nil {
 		return fmt.Errorf("Config.Strategies: %w", err)
@@ -116,10 +116,10 @@ func (c *Config) validate() error {
 		c.MaxObservations = strategy.DefaultMaxObservations
 	}
 	if c.MaxObservations < strategy.MinMaxObservations {
-		return fmt.Errorf("Config.MaxObservations is %d, accepted are %d and more", c.MaxObservations, strategy.MinMaxObservations)
+		return fmt.Errorf("Config.MaxObservations is %d, expected %d or more", c.MaxObservations, strategy.MinMaxObservations)
 	}
 	if c.MaxAttempts < 0 {
-		return fmt.Errorf("Config.MaxAttempts is %d, accepted are 1 and more", c.MaxAttempts)
+		return fmt.Errorf("Config.MaxAttempts is %d, expected 1 or more", c.MaxAttempts)
 	}
 	if l := c.Task.Space.Listing(); l.Absent() && !c.Keep {
 		return fmt.Errorf("Config.Task was read without its table of %d designs, and this agent is to choose among them: read the task file beside its table, or only keep what others share", l.Len())

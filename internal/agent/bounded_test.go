@@ -101,7 +101,7 @@ func TestLearnedStatesTheModel(t *testing.T) {
 	}
 	cfg := configOf(t, spec, 1)
 	cfg.MaxObservations = 19
-	if _, err := New(cfg, nil, epochStart); err == nil || !strings.Contains(err.Error(), "accepted are 20 and more") {
+	if _, err := New(cfg, nil, epochStart); err == nil || !strings.Contains(err.Error(), "expected 20 or more") {
 		t.Errorf("a limit of 19: %v", err)
 	}
 }

@@ -80,7 +80,7 @@ func (a *Agent) suggestion(ctx context.Context, by strategy.Strategy, view strat
 		return s, a.mayWait(s.Wait, view.Waited)
 	}
 	if p := s.Why.OwnProbability; p != nil && !finite(*p) {
-		return s, fmt.Errorf("the strategy says that its own model had the chance %g, accepted are finite numbers", *p)
+		return s, fmt.Errorf("the strategy says that its own model had the chance %g, expected finite numbers", *p)
 	}
 	return s, a.cfg.Task.Space.Check(s.Design)
 }

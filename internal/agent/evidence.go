@@ -50,7 +50,7 @@ func newEvidence(self peer.ID, releases int, met map[peer.ID]bool) evidence {
 func (t *evidence) decode(share protocol.Share) (protocol.Receipt, error) {
 	statements, err := protocol.DecodeReceipt(share.Payload, t.releases)
 	if err == nil && share.Slot != 0 {
-		err = fmt.Errorf("%w: receipt in slot %d, accepted is 0", protocol.ErrMalformed, share.Slot)
+		err = fmt.Errorf("%w: receipt in slot %d, expected 0", protocol.ErrMalformed, share.Slot)
 	}
 	return statements, err
 }

@@ -170,7 +170,7 @@ func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
 			err = fmt.Errorf("it was published in slot %d, and what it holds has slot %d", p.Slot, slot)
 		}
 		if err != nil {
-			a.warnOf(err, "%s: a share was not sent, which peers would not accept: %v", kind, err)
+			a.warnOf(err, "%s: a share was not sent, because peers would refuse it: %v", kind, err)
 			return
 		}
 	}

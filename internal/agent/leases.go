@@ -33,7 +33,7 @@ func (c Claim) Validate() error {
 		return err
 	}
 	if c.Lease <= 0 {
-		return fmt.Errorf("lease %v: accepted are positive times", c.Lease)
+		return fmt.Errorf("lease %v: expected positive times", c.Lease)
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func CheckClient(name string) error {
 		printable = printable && unicode.IsPrint(r)
 	}
 	if name == "" || len(name) > MaxClient || !printable || name[0] == ' ' || name[len(name)-1] == ' ' {
-		return fmt.Errorf("client %.80q: accepted are 1 to %d bytes of printable text without spaces at the ends", name, MaxClient)
+		return fmt.Errorf("client %.80q: expected 1 to %d bytes of printable text without spaces at the ends", name, MaxClient)
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func TestClaimsAreChecked(t *testing.T) {
 		{}, {Client: "a"}, {Client: "a", Lease: -1}, {Lease: time.Second}, {Client: " a", Lease: 1}, {Client: "a ", Lease: 1},
 		{Client: "a\nb", Lease: 1}, {Client: "\xff", Lease: 1}, {Client: strings.Repeat("a", MaxClient+1), Lease: 1},
 	} {
-		if err := d.agent.AskFor(d.now, 1, c); err == nil || !strings.Contains(err.Error(), "accepted are") {
+		if err := d.agent.AskFor(d.now, 1, c); err == nil || !strings.Contains(err.Error(), "expected") {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

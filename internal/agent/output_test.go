@@ -165,7 +165,7 @@ func TestOutcomesWithoutAConstraintAreRefused(t *testing.T) {
 	}{
 		{nil, `the task's constraint "memory" is missing in the outcome`},
 		{map[string]task.Reading{"memory": task.Number(1), "time": task.Number(2)}, `constraint "time" is unknown; the task has memory`},
-		{map[string]task.Reading{"memory": task.Truth(true)}, `constraint "memory" is true, accepted is a number (at most 130 keeps it)`},
+		{map[string]task.Reading{"memory": task.Truth(true)}, `constraint "memory" is true, expected a number (at most 130 keeps it)`},
 		{map[string]task.Reading{"memory": task.Number(math.NaN())}, `constraint "memory" is NaN, not a finite number`},
 	} {
 		err := d.agent.Tell(d.now, trial.ID, strategy.Outcome{Value: 1, Constraints: c.readings})
@@ -299,7 +299,7 @@ func TestOutcomesOfWhatIsTrueOrFalse(t *testing.T) {
 	}
 	trial := d.ask()
 	err := d.agent.Tell(d.now, trial.ID, sound(1, task.Number(1)))
-	if !errors.Is(err, ErrBadOutcome) || !strings.HasSuffix(err.Error(), `constraint "sound" is 1, accepted are true and false`) {
+	if !errors.Is(err, ErrBadOutcome) || !strings.HasSuffix(err.Error(), `constraint "sound" is 1, expected true and false`) {
 		t.Error(err)
 	}
 	d.tellOutcome(trial.ID, sound(1, task.Truth(false)))

@@ -30,7 +30,7 @@ func (o Once) Validate() error {
 		ok = ok && '!' <= b && b <= '~'
 	}
 	if !ok {
-		return fmt.Errorf("key %.150q: accepted are 1 to %d visible ASCII characters", o.Key, MaxKey)
+		return fmt.Errorf("key %.150q: expected 1 to %d visible ASCII characters", o.Key, MaxKey)
 	}
 	return nil
 }

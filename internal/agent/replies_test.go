@@ -31,7 +31,7 @@ func TestRepliesAreRememberedOverRestarts(t *testing.T) {
 		d.start()
 	}
 	for _, key := range []string{"a b", "ä", "a\n", strings.Repeat("k", MaxKey+1)} {
-		if _, _, err := d.agent.Replied(Once{Key: key}); err == nil || !strings.Contains(err.Error(), "accepted are") {
+		if _, _, err := d.agent.Replied(Once{Key: key}); err == nil || !strings.Contains(err.Error(), "expected") {
 			t.Errorf("%q: %v", key, err)
 		}
 	}

@@ -110,11 +110,11 @@ func checkOutcome(t *task.Task, outcome strategy.Outcome) error {
 // CheckMetrics returns an error if an outcome may not have these metrics. Error: ErrBadOutcome.
 func CheckMetrics(metrics map[string]float64) error {
 	if len(metrics) > strategy.MaxMetrics {
-		return fmt.Errorf("%w: %d metrics; accepted are at most %d", ErrBadOutcome, len(metrics), strategy.MaxMetrics)
+		return fmt.Errorf("%w: %d metrics; expected at most %d", ErrBadOutcome, len(metrics), strategy.MaxMetrics)
 	}
 	for name, value := range metrics {
 		if !strategy.IsMetricName(name) {
-			return fmt.Errorf("%w: %.100q is no name of a metric; accepted are 1 to %d bytes of printable text", ErrBadOutcome, name, strategy.MaxMetricName)
+			return fmt.Errorf("%w: %.100q is no name of a metric; expected 1 to %d bytes of printable text", ErrBadOutcome, name, strategy.MaxMetricName)
 		}
 		if math.IsNaN(value) || math.IsInf(value, 0) {
 			return fmt.Errorf("%w: metric %.100q is %g, not a finite number", ErrBadOutcome, name, value)

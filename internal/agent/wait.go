@@ -33,7 +33,7 @@ func (a *Agent) mayWait(wish strategy.Wait, timedOut string) error {
 	case !talks:
 		return fmt.Errorf("the strategy waits for exchange %q, which the task does not have", wish.Exchange)
 	case wish.For <= 0:
-		return fmt.Errorf("the strategy waits for exchange %q for %v, accepted is more than 0", wish.Exchange, wish.For)
+		return fmt.Errorf("the strategy waits for exchange %q for %v, expected more than 0", wish.Exchange, wish.For)
 	case timedOut != "":
 		return fmt.Errorf("the strategy keeps waiting for exchange %q after its wait for %q ended without a result; expected a design", wish.Exchange, timedOut)
 	}

@@ -61,7 +61,7 @@ func checkFolder(what, path string, info fs.FileInfo) error {
 	case info.Mode().Perm()&byOthers != 0 && info.Mode()&fs.ModeSticky != 0:
 		return fmt.Errorf("%s: %s: %w (mode 1%03o); expected a directory of your own, which may lie in it", what, path, ErrOpen, info.Mode().Perm())
 	case info.Mode().Perm()&byOthers != 0:
-		return fmt.Errorf("%s: %s: %w (mode %04o); accepted is 0755 or stricter: run chmod go-w %s, or name another directory", what, path, ErrOpen, info.Mode().Perm(), path)
+		return fmt.Errorf("%s: %s: %w (mode %04o); expected 0755 or stricter: run chmod go-w %s, or name another directory", what, path, ErrOpen, info.Mode().Perm(), path)
 	case !ownOrRoots(info):
 		return fmt.Errorf("%s: %s: %w, since it belongs to another user; name a directory of your own", what, path, ErrOpen)
 	}

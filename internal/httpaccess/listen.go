@@ -49,5 +49,5 @@ func CheckAddress(address string) (local bool, err error) {
 }
 
 func notAnAddress(address string) error {
-	return fmt.Errorf("%.100q: accepted is an address with a port, such as 127.0.0.1:7070 (port 0: any free one)", address)
+	return fmt.Errorf("%.100q: expected an address with a port, such as 127.0.0.1:7070 (port 0: any free one)", address)
 }

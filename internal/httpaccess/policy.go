@@ -56,12 +56,12 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	if p.policy.CheckHost && !acceptsHost(r.Host, p.policy.Hosts) {
-		Refuse(w, http.StatusMisdirectedRequest, fmt.Sprintf("header Host: %.100q is not this node; accepted are addresses, localhost and the names that the node was started with", r.Host))
+		Refuse(w, http.StatusMisdirectedRequest, fmt.Sprintf("header Host: %.100q is not this node; expected addresses, localhost and the names that the node was started with", r.Host))
 		return
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && !(p.policy.Own && origin == "http://"+r.Host) {
 		if !slices.Contains(p.policy.Origins, origin) {
-			Refuse(w, http.StatusForbidden, fmt.Sprintf("header Origin: %.100q may not ask this node; accepted are the origins that the node was started with", origin))
+			Refuse(w, http.StatusForbidden, fmt.Sprintf("header Origin: %.100q may not ask this node; expected the origins that the node was started with", origin))
 			return
 		}
 		p.allowOrigin(w, origin)
@@ -83,7 +83,7 @@ func (p *protected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !bears && !slices.Contains(p.policy.Public, r.URL.Path) {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="fbo-node"`)
 		w.Header().Set("Connection", "close") // close the connection to a client without the token
-		Refuse(w, http.StatusUnauthorized, "header Authorization: accepted is `Bearer TOKEN` with the token of this node")
+		Refuse(w, http.StatusUnauthorized, "header Authorization: expected `Bearer TOKEN` with the token of this node")
 		return
 	}
 	if p.policy.Token != "" && bears && !prove(r.Context()) {

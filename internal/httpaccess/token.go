@@ -45,7 +45,7 @@ func readToken(path string) (string, error) {
 		return "", err
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("%s is readable by others (mode %04o): accepted is 0600; remove it, and the next start makes another token", path, info.Mode().Perm())
+		return "", fmt.Errorf("%s is readable by others (mode %04o): expected 0600; remove it, and the next start makes another token", path, info.Mode().Perm())
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxToken+1))
 	if err != nil {
@@ -63,7 +63,7 @@ func parseToken(text string) (string, error) {
 	token := strings.TrimSpace(text)
 	visible := !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 	if len(token) < minToken || len(text) > maxToken || !visible {
-		return "", fmt.Errorf("no token: accepted are %d to %d visible ASCII characters in one line; remove the file, and the next start makes another token", minToken, maxToken)
+		return "", fmt.Errorf("no token: expected %d to %d visible ASCII characters in one line; remove the file, and the next start makes another token", minToken, maxToken)
 	}
 	return token, nil
 }

@@ -27,7 +27,7 @@ func TestTheTokenIsMadeOnce(t *testing.T) {
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadToken(path); err == nil || !strings.Contains(err.Error(), "accepted is 0600") || strings.Contains(err.Error(), first) {
+	if _, err := LoadToken(path); err == nil || !strings.Contains(err.Error(), "expected 0600") || strings.Contains(err.Error(), first) {
 		t.Errorf("readable by others: %v", err)
 	}
 }
@@ -39,7 +39,7 @@ func FuzzParseToken(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		parsed, err := parseToken(text)
 		if err != nil {
-			if parsed != "" || !strings.Contains(err.Error(), "accepted are") {
+			if parsed != "" || !strings.Contains(err.Error(), "expected") {
 				t.Fatalf("%q: %q, %v", text, parsed, err)
 			}
 			return
@@ -71,7 +71,7 @@ func TestCheckAddress(t *testing.T) {
 		"7070": {}, ":7070": {}, "127.0.0.1": {}, "127.0.0.1:x": {}, "tuner.example:1": {}, "127.0.0.1:70000": {}, "": {},
 	} {
 		local, err := CheckAddress(address)
-		if local != want.local || (err == nil) != want.ok || err != nil && !strings.Contains(err.Error(), "accepted is") {
+		if local != want.local || (err == nil) != want.ok || err != nil && !strings.Contains(err.Error(), "expected") {
 			t.Errorf("%q: local %t, %v", address, local, err)
 		}
 	}

@@ -53,7 +53,7 @@ func (in *eventsInput) number(newest uint64) (uint64, error) {
 		}
 		n, err := strconv.ParseUint(given.text, 10, 64)
 		if err != nil {
-			return 0, invalid(given.at, fmt.Errorf("%.40q: accepted is the ID of an event, a whole number", given.text))
+			return 0, invalid(given.at, fmt.Errorf("%.40q: expected the ID of an event, a whole number", given.text))
 		}
 		return n, nil
 	}

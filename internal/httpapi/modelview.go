@@ -173,7 +173,7 @@ func (a *api) contour(ctx context.Context, in *contourInput) (*answer[contourBod
 		}
 	}
 	if in.X == in.Y {
-		return nil, invalid("query.y", errors.New("accepted is another parameter than x"))
+		return nil, invalid("query.y", errors.New("expected another parameter than x"))
 	}
 	body := contourBody{X: in.X, Y: in.Y, Xs: []task.Value{}, Ys: []task.Value{}, Mean: [][]float64{}, Deviation: [][]float64{}}
 	p, err := modelview.New(view)

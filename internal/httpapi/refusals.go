@@ -61,7 +61,7 @@ func malformed(ctx huma.Context) (status int, at, message string) {
 	}
 	media, parameters, err := mime.ParseMediaType(given)
 	if charset, ok := parameters["charset"]; err != nil || media != "application/json" || ok && !strings.EqualFold(charset, "utf-8") {
-		return http.StatusUnsupportedMediaType, "header.Content-Type", fmt.Sprintf("%.100q: accepted is application/json, in UTF-8", given)
+		return http.StatusUnsupportedMediaType, "header.Content-Type", fmt.Sprintf("%.100q: expected application/json, in UTF-8", given)
 	}
 	return 0, "", ""
 }
@@ -70,9 +70,9 @@ func malformed(ctx huma.Context) (status int, at, message string) {
 func single(values []string) string {
 	switch {
 	case len(values) > 1:
-		return "given more than once; accepted is once, with commas between several values"
+		return "given more than once; expected once, with commas between several values"
 	case len(values) == 1 && values[0] == "":
-		return "empty; accepted is a value, or to leave it out"
+		return "empty; expected a value, or to leave it out"
 	}
 	return ""
 }
@@ -96,9 +96,9 @@ func unmarshal(data []byte, v any) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("no JSON at byte %d: %w", syntax.Offset, err)
 	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Errorf("%s: %.100s is not accepted; accepted are whole numbers of 64 bits without a point or an exponent", kind.Field, kind.Value)
+		return fmt.Errorf("%s: %.100s is not accepted; expected whole numbers of 64 bits without a point or an exponent", kind.Field, kind.Value)
 	case errors.As(err, &kind):
-		return fmt.Errorf("%.100s is too large; accepted are numbers of up to 1.79e308", kind.Value)
+		return fmt.Errorf("%.100s is too large; expected numbers of up to 1.79e308", kind.Value)
 	}
 	return err
 }
@@ -112,7 +112,7 @@ func (a *api) explain(ctx huma.Context, _ string, v any) (any, error) {
 		return v, nil
 	}
 	if problem.Status == http.StatusBadRequest && len(problem.Errors) == 0 {
-		problem.Add(&huma.ErrorDetail{Location: "body", Message: problem.Detail + "; accepted is an object in JSON"})
+		problem.Add(&huma.ErrorDetail{Location: "body", Message: problem.Detail + "; expected an object in JSON"})
 	}
 	for _, one := range problem.Errors {
 		one.Value = nil
@@ -134,7 +134,7 @@ func (a *api) explain(ctx huma.Context, _ string, v any) (any, error) {
 
 func accepted(names []string) string {
 	if len(names) == 0 {
-		return "; accepted is none"
+		return "; expected none"
 	}
 	return "; accepted: " + strings.Join(names, ", ")
 }

@@ -53,7 +53,7 @@ func (b orderBody) field() string {
 
 func (b orderBody) order() (trialserver.Order, error) {
 	if (b.Text == "") == (b.Task == nil) {
-		return trialserver.Order{}, invalid("body", errors.New("accepted is either a text, or in task an object"))
+		return trialserver.Order{}, invalid("body", errors.New("expected either a text, or in task an object"))
 	}
 	raw := func(objects []object) (all []json.RawMessage) {
 		for _, o := range objects {

@@ -308,7 +308,7 @@ func (a *api) importPast(ctx context.Context, in *importInput) (*answer[imported
 			return nil, invalid(at+".parameters", err)
 		}
 		if (given.Outcome == nil) == (given.Failed == "") {
-			return nil, invalid(at, fmt.Errorf("accepted is either an outcome, or in failed the reason why there is none"))
+			return nil, invalid(at, fmt.Errorf("expected either an outcome, or in failed the reason why there is none"))
 		}
 		if past[i].Failed = given.Failed; given.Outcome == nil {
 			continue

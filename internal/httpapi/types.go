@@ -76,7 +76,7 @@ func (o outcome) strategy() strategy.Outcome {
 func (o outcome) check(t *task.Task, at string) error {
 	out := o.strategy()
 	if len(t.Constraints) == 0 && len(out.Constraints) > 0 {
-		return invalid(at+".constraints", errors.New("the task has none; accepted are none, and in metrics numbers for people"))
+		return invalid(at+".constraints", errors.New("the task has none; expected none, and in metrics numbers for people"))
 	}
 	if err := t.CheckReadings(out.Constraints); err != nil {
 		return invalid(at+".constraints", err)

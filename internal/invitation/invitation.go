@@ -23,7 +23,7 @@ const (
 )
 
 // accepted is the last part of errors about a text.
-const accepted = "accepted is the line that `fbo-node task invite` has made"
+const accepted = "expected the line that `fbo-node task invite` has made"
 
 var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 

@@ -111,7 +111,7 @@ func (p *View) Contour(ctx context.Context, through task.Design, x, y string, po
 		return Contour{}, err
 	}
 	if across == up {
-		return Contour{}, fmt.Errorf("parameter %q twice: accepted are two different ones", x)
+		return Contour{}, fmt.Errorf("parameter %q twice: expected two different ones", x)
 	}
 	center := p.view.Task.Space.Encode(through)
 	for _, at := range p.along(center, across, points) {

@@ -53,7 +53,7 @@ func newExchange(t *task.Task, spread float64, published func(best protocol.Poin
 				return nil, fmt.Errorf("%w: a density of private release %d, the task plans none", protocol.ErrMalformed, d.Release)
 			}
 			if len(d.Components) != 1 || d.Components[0].Std != wide {
-				return nil, fmt.Errorf("%w: a density of %d components, accepted is one of spread %g", protocol.ErrMalformed, len(d.Components), wide)
+				return nil, fmt.Errorf("%w: a density of %d components, expected one of spread %g", protocol.ErrMalformed, len(d.Components), wide)
 			}
 			return d, nil
 		},

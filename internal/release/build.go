@@ -38,7 +38,7 @@ func platformsOf(names []string) (some []platform, err error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("--platform %q: accepted are %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("--platform %q: expected %s", name, strings.Join(known, ", "))
 		}
 	}
 	return some, nil

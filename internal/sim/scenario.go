@@ -140,10 +140,10 @@ func (s *Scenario) validate() error {
 		return errors.New("Scenario.Task is missing")
 	}
 	if len(s.Members) == 0 {
-		return errors.New("Scenario.Members is empty, accepted are 1 and more")
+		return errors.New("Scenario.Members is empty, expected 1 or more")
 	}
 	if s.Workers < 0 {
-		return fmt.Errorf("Scenario.Workers is %d, accepted are 0 and more", s.Workers)
+		return fmt.Errorf("Scenario.Workers is %d, expected 0 or more", s.Workers)
 	}
 	for i, m := range s.Members {
 		switch {
@@ -154,13 +154,13 @@ func (s *Scenario) validate() error {
 		case m.Evaluations < 0 || m.Parallel < 0 || m.Start < 0:
 			return fmt.Errorf("member %d: Evaluations, Parallel and Start must be 0 or more", i)
 		case m.Space != nil && !s.TaskOf(i).ID().Equals(s.Task.ID()):
-			return fmt.Errorf("member %d: Space is no part of the task's, accepted is what its Within returns", i)
+			return fmt.Errorf("member %d: Space is no part of the task's, expected what its Within returns", i)
 		case m.Duration <= 0:
-			return fmt.Errorf("member %d: Duration is %v, accepted is more than 0", i, m.Duration)
+			return fmt.Errorf("member %d: Duration is %v, expected more than 0", i, m.Duration)
 		}
 		for k, span := range m.Offline {
 			if span.Until < span.From || k > 0 && span.From < m.Offline[k-1].Until {
-				return fmt.Errorf("member %d is Offline from %v to %v; accepted are spans in order, without overlaps", i, span.From, span.Until)
+				return fmt.Errorf("member %d is Offline from %v to %v; expected spans in order, without overlaps", i, span.From, span.Until)
 			}
 		}
 	}
@@ -172,14 +172,14 @@ func (n *Network) validate() error {
 	case n.Delay < 0 || n.Jitter < 0 || n.Resync < 0 || n.Degree < 0:
 		return errors.New("Network.Delay, Jitter, Resync and Degree must be 0 or more")
 	case !(n.Loss >= 0 && n.Loss < 1):
-		return fmt.Errorf("Network.Loss is %g, accepted is 0 to below 1", n.Loss)
+		return fmt.Errorf("Network.Loss is %g, expected 0 to below 1", n.Loss)
 	}
 	if n.Resync > 0 && n.Resync < time.Millisecond {
-		return fmt.Errorf("Network.Resync is %v, accepted are 0 for the default, and %v and more", n.Resync, time.Millisecond)
+		return fmt.Errorf("Network.Resync is %v, expected 0 for the default, and %v and more", n.Resync, time.Millisecond)
 	}
 	for _, p := range n.Partitions {
 		if p.Parts < 2 {
-			return fmt.Errorf("a partition into %d parts, accepted are 2 and more", p.Parts)
+			return fmt.Errorf("a partition into %d parts, expected 2 or more", p.Parts)
 		}
 	}
 	if n.Resync == 0 {

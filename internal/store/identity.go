@@ -33,7 +33,7 @@ func LoadIdentity(dir string) (crypto.PrivKey, error) {
 		return nil, fmt.Errorf("identity: %w", err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("identity %s is readable by others (mode %04o): accepted is 0600; make a new identity if others may have read it", path, info.Mode().Perm())
+		return nil, fmt.Errorf("identity %s is readable by others (mode %04o): expected 0600; make a new identity if others may have read it", path, info.Mode().Perm())
 	}
 	data, err := readRegular(path)
 	if err != nil {
@@ -44,7 +44,7 @@ func LoadIdentity(dir string) (crypto.PrivKey, error) {
 		return nil, fmt.Errorf("identity %s is damaged: %w", path, err)
 	}
 	if key.Type() != crypto.Ed25519 {
-		return nil, fmt.Errorf("identity %s is a %v key, accepted is Ed25519", path, key.Type())
+		return nil, fmt.Errorf("identity %s is a %v key, expected Ed25519", path, key.Type())
 	}
 	return key, nil
 }

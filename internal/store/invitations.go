@@ -30,7 +30,7 @@ func ReadInvitation(path string) (invitation.Invitation, error) {
 		return invitation.Invitation{}, fmt.Errorf("invitation: %w", err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return invitation.Invitation{}, fmt.Errorf("invitation %s is readable by others (mode %04o): accepted is 0600; make a new invitation if others may have read it", path, info.Mode().Perm())
+		return invitation.Invitation{}, fmt.Errorf("invitation %s is readable by others (mode %04o): expected 0600; make a new invitation if others may have read it", path, info.Mode().Perm())
 	}
 	text, err := io.ReadAll(io.LimitReader(file, 2*invitation.MaxTextBytes))
 	if err != nil {

@@ -100,7 +100,7 @@ func writeServed(dir string, t *task.Task, o Order) error {
 		return err
 	}
 	if len(data) > MaxOrder {
-		return fmt.Errorf("the order has %d bytes, accepted are at most %d", len(data), MaxOrder)
+		return fmt.Errorf("the order has %d bytes, expected at most %d", len(data), MaxOrder)
 	}
 	if _, err := datadir.Folder(dir, servedDir); err != nil {
 		return err

@@ -72,7 +72,7 @@ func serve(w http.ResponseWriter, r *http.Request, all map[string]file) {
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "accepted are GET and HEAD", http.StatusMethodNotAllowed)
+		http.Error(w, "expected GET and HEAD", http.StatusMethodNotAllowed)
 		return
 	}
 	h.Set("ETag", f.tag)

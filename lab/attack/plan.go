@@ -65,29 +65,29 @@ func (p Plan) Check() error {
 	settings, summing := p.Task.Strategy.Settings.(ftsde.Settings)
 	switch {
 	case registration.Roster:
-		return fmt.Errorf("task %q has a roster (strategy %s), whose parties send each other everything; accepted are strategies without one, and fts-de", p.Task.Name, p.Task.Strategy.Type)
+		return fmt.Errorf("task %q has a roster (strategy %s), whose parties send each other everything; expected strategies without one, and fts-de", p.Task.Name, p.Task.Strategy.Type)
 	case p.Task.Surrogate.Extended():
 		return fmt.Errorf("task %q has %s in the section surrogate, and no attack here reads the shares of that; expected a surrogate without", p.Task.Name, p.Task.Surrogate.Extension)
 	case summing && settings.Cells > 1:
-		return fmt.Errorf("task %q has %d cells, accepted is 1", p.Task.Name, settings.Cells)
+		return fmt.Errorf("task %q has %d cells, expected 1", p.Task.Name, settings.Cells)
 	}
 	if p.Task.Space.Listing().Absent() {
 		return fmt.Errorf("task %q was read without its table of designs", p.Task.Name)
 	}
 	if p.Repeats < 1 {
-		return fmt.Errorf("%d repeats, accepted are 1 and more", p.Repeats)
+		return fmt.Errorf("%d repeats, expected 1 or more", p.Repeats)
 	}
 	if len(p.Observations) == 0 || len(p.Noises) == 0 {
 		return errors.New("no number of observations or no noise")
 	}
 	for _, n := range p.Observations {
 		if n < 3 || n > MaxObservations {
-			return fmt.Errorf("%d observations, accepted are 3 to %d", n, MaxObservations)
+			return fmt.Errorf("%d observations, expected 3 to %d", n, MaxObservations)
 		}
 	}
 	for _, noise := range p.Noises {
 		if !(noise >= 0) || math.IsInf(noise, 1) {
-			return fmt.Errorf("noise %g, accepted are 0 and more", noise)
+			return fmt.Errorf("noise %g, expected 0 or more", noise)
 		}
 	}
 	var names []string

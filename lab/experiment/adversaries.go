@@ -59,7 +59,7 @@ func (p Plan) checkAdversaries(s Spec) error {
 	case !slices.Contains(Attacks(), attackOf(s)):
 		return fmt.Errorf("%s must be one of %s, not %q", attackKey, strings.Join(Attacks(), ", "), attackOf(s))
 	case p.needsRoster(s):
-		return fmt.Errorf("%s join the agents of a federation, and who is on a roster is fixed; accepted are strategies without one", adversariesKey)
+		return fmt.Errorf("%s join the agents of a federation, and who is on a roster is fixed; expected strategies without one", adversariesKey)
 	case p.alone(s):
 		return fmt.Errorf("%s have no effect on a strategy that uses no shares of peers", adversariesKey)
 	}

@@ -33,7 +33,7 @@ func (p *Plan) chooseControl() error {
 		all = append(all, s.String())
 	}
 	if p.Control != bestAloneName {
-		return fmt.Errorf("--control %s: accepted is one of --strategy: %s; or %s", p.Control, strings.Join(all, ", "), bestAloneName)
+		return fmt.Errorf("--control %s: expected one of --strategy: %s; or %s", p.Control, strings.Join(all, ", "), bestAloneName)
 	}
 	p.Strategies = slices.Clone(p.Strategies)
 	for _, s := range soloSpecs() {

@@ -125,7 +125,7 @@ func TestBestAloneAddsWhatItNeeds(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	p = Plan{Agents: 3, Evaluations: 6, Repeats: 2, Family: familyOf(t, "gp:d=1"), Strategies: specsOf(t, "ts"), Control: "best"}
-	if _, err := p.Complete(); err == nil || !strings.Contains(err.Error(), "--control best: accepted is one of --strategy: ts; or best-alone") {
+	if _, err := p.Complete(); err == nil || !strings.Contains(err.Error(), "--control best: expected one of --strategy: ts; or best-alone") {
 		t.Errorf("error %v", err)
 	}
 }

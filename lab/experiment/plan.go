@@ -91,11 +91,11 @@ func (p Plan) Complete() (Plan, error) {
 		{"initial-designs", p.Initial, MaxInitial},
 	} {
 		if bound.value < 1 || bound.value > bound.most {
-			return p, fmt.Errorf("--%s %d: accepted are 1 to %d", bound.flag, bound.value, bound.most)
+			return p, fmt.Errorf("--%s %d: expected 1 to %d", bound.flag, bound.value, bound.most)
 		}
 	}
 	if p.Initial > p.Evaluations {
-		return p, fmt.Errorf("--initial-designs %d: accepted are 1 to --evals %d", p.Initial, p.Evaluations)
+		return p, fmt.Errorf("--initial-designs %d: expected 1 to --evals %d", p.Initial, p.Evaluations)
 	}
 	var err error
 	if p.Schedule, err = p.Schedule.complete(p.Initial, p.Evaluations); err != nil {
@@ -105,7 +105,7 @@ func (p Plan) Complete() (Plan, error) {
 		return p, err
 	}
 	if hears := cmp.Or(p.Network.Degree, p.Agents-1); p.Agents > MaxMesh && hears >= MaxMesh {
-		return p, fmt.Errorf("--agents %d, each of which receives from %d others: accepted are at most %d others where there are more than %d agents; use the key degree of --scenario", p.Agents, hears, MaxMesh-1, MaxMesh)
+		return p, fmt.Errorf("--agents %d, each of which receives from %d others: expected at most %d others where there are more than %d agents; use the key degree of --scenario", p.Agents, hears, MaxMesh-1, MaxMesh)
 	}
 	for _, s := range p.Strategies {
 		if s.has("initial_designs") {
@@ -137,17 +137,17 @@ func scenarioErrorf(key, format string, args ...any) error {
 func checkNetwork(n sim.Network) error {
 	switch {
 	case n.Delay < 0 || n.Delay > MaxDelay:
-		return scenarioErrorf("delay", "%v: accepted is 0s to %v", n.Delay, MaxDelay)
+		return scenarioErrorf("delay", "%v: expected 0s to %v", n.Delay, MaxDelay)
 	case n.Jitter < 0 || n.Jitter > MaxDelay:
-		return scenarioErrorf("jitter", "%v: accepted is 0s to %v", n.Jitter, MaxDelay)
+		return scenarioErrorf("jitter", "%v: expected 0s to %v", n.Jitter, MaxDelay)
 	case n.Degree < 0:
-		return scenarioErrorf("degree", "%d: accepted is 0 and more", n.Degree)
+		return scenarioErrorf("degree", "%d: expected 0 or more", n.Degree)
 	case !(n.Loss >= 0 && n.Loss < 1):
-		return scenarioErrorf("loss", "%g: accepted is 0 to below 1", n.Loss)
+		return scenarioErrorf("loss", "%g: expected 0 to below 1", n.Loss)
 	}
 	for _, cut := range n.Partitions {
 		if cut.From < 0 || cut.From >= cut.Until {
-			return scenarioErrorf("partition", "%v-%v: accepted is FROM-UNTIL with FROM before UNTIL", cut.From, cut.Until)
+			return scenarioErrorf("partition", "%v-%v: expected FROM-UNTIL with FROM before UNTIL", cut.From, cut.Until)
 		}
 	}
 	return nil
@@ -156,7 +156,7 @@ func checkNetwork(n sim.Network) error {
 // checkSections checks the surrogate and the strategies with the task file's parser.
 func (p Plan) checkSections() error {
 	if len(p.Strategies) == 0 {
-		return fmt.Errorf("--strategy is missing, accepted are one or more, as in --strategy ts,fts")
+		return fmt.Errorf("--strategy is missing, expected one or more, as in --strategy ts,fts")
 	}
 	if _, err := p.modelled(); err != nil {
 		return fmt.Errorf("--surrogate %s: %w", p.Surrogate, err)
@@ -267,7 +267,7 @@ func (p *Plan) chooseCheckpoints() error {
 	p.Checkpoints = slices.Clone(p.Checkpoints)
 	for i, t := range p.Checkpoints {
 		if t < 1 || t > p.Evaluations || i > 0 && t <= p.Checkpoints[i-1] {
-			return fmt.Errorf("--checkpoints %s: %d is not accepted there; accepted are ascending numbers from 1 to --evals %d", withCommas(p.Checkpoints), t, p.Evaluations)
+			return fmt.Errorf("--checkpoints %s: %d is not accepted there; expected ascending numbers from 1 to --evals %d", withCommas(p.Checkpoints), t, p.Evaluations)
 		}
 	}
 	if !slices.Contains(p.Checkpoints, p.Evaluations) {

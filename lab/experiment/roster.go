@@ -104,19 +104,19 @@ func (p Plan) checkRoster(s Spec) error {
 	}
 	switch mediator := s.setting(mediatorKey); {
 	case p.Agents < 2:
-		return refuse("one agent has no other agent to %s, accepted are --agents 2 to %d", what, MaxMesh)
+		return refuse("one agent has no other agent to %s, expected --agents 2 to %d", what, MaxMesh)
 	case peersOf(s) != everybody:
-		return refuse("all must hear the whole roster, accepted is %s=%s", peersKey, everybody)
+		return refuse("all must hear the whole roster, expected %s=%s", peersKey, everybody)
 	case p.Family.Forges && lists:
-		return refuse("--family %s forges what agents share, and a roster is of agents that work together; accepted are strategies without a roster", p.Family.Name)
+		return refuse("--family %s forges what agents share, and a roster is of agents that work together; expected strategies without a roster", p.Family.Name)
 	case p.Family.Forges:
-		return refuse("--family %s forges what agents share, which sums have no share of; accepted are strategies without sums", p.Family.Name)
+		return refuse("--family %s forges what agents share, which sums have no share of; expected strategies without sums", p.Family.Name)
 	case p.Network.Degree != 0 && p.Network.Degree < p.Agents-1:
-		return refuse("all must hear the whole roster, accepted are --agents 2 to %d where --scenario has no key degree", MaxMesh)
+		return refuse("all must hear the whole roster, expected --agents 2 to %d where --scenario has no key degree", MaxMesh)
 	case lists && p.MinEvaluations != p.Evaluations:
-		return refuse("all agents of a roster evaluate equally many designs, accepted is a scenario without the key min_evals")
+		return refuse("all agents of a roster evaluate equally many designs, expected a scenario without the key min_evals")
 	case lists && s.has(rosterKey):
-		return refuse("%s is the agents of the federation; accepted is to leave it out", rosterKey)
+		return refuse("%s is the agents of the federation; expected to leave it out", rosterKey)
 	case lists && s.has(mediatorKey) && mediator != firstMediator && mediator != noMediator:
 		return refuse("%s must be one of %s, %s, not %q", mediatorKey, firstMediator, noMediator, mediator)
 	}
@@ -128,7 +128,7 @@ func (p Plan) checkRoster(s Spec) error {
 func (p Plan) checkTogether(s Spec, f *federation) error {
 	if m, ok := methodOf(s); ok && m.central != nil && m.central.common {
 		if i := slices.IndexFunc(f.Members, func(m family.Member) bool { return m.Space != nil }); i >= 0 {
-			return fmt.Errorf("agent %d has a list of designs of its own, and the baseline %s chooses for all; accepted are families whose members have the same designs", i, s.Name)
+			return fmt.Errorf("agent %d has a list of designs of its own, and the baseline %s chooses for all; expected families whose members have the same designs", i, s.Name)
 		}
 		return nil
 	}
@@ -137,10 +137,10 @@ func (p Plan) checkTogether(s Spec, f *federation) error {
 	}
 	for i, m := range f.Members {
 		if m.Late {
-			return fmt.Errorf("agent %d comes when the others have ended, and a roster evaluates together; accepted are families without a newcomer", i)
+			return fmt.Errorf("agent %d comes when the others have ended, and a roster evaluates together; expected families without a newcomer", i)
 		}
 		if m.Space != nil {
-			return fmt.Errorf("agent %d has a list of designs of its own, and agents of a roster choose for each other; accepted are families whose members have the same designs", i)
+			return fmt.Errorf("agent %d has a list of designs of its own, and agents of a roster choose for each other; expected families whose members have the same designs", i)
 		}
 	}
 	return nil

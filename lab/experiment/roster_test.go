@@ -29,7 +29,7 @@ func ownStrategies() strategy.Set {
 
 func TestPlansOfRostersAreChecked(t *testing.T) {
 	for strategies, want := range map[string]string{
-		"together:roster=a":                             "roster is the agents of the federation; accepted is to leave it out",
+		"together:roster=a":                             "roster is the agents of the federation; expected to leave it out",
 		"together:mediator=second":                      `mediator must be one of first, none, not "second"`,
 		"together:peers=own-cluster":                    "all must hear the whole roster",
 		"together:understate=0":                         `understate must be a number above 0, up to 1e+06, not "0"`,
@@ -46,10 +46,10 @@ func TestPlansOfRostersAreChecked(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(p *Plan){
-		"one agent has no other agent to work with":        func(p *Plan) { p.Agents = 1 },
-		"where --scenario has no key degree":               func(p *Plan) { p.Network = sim.Network{Degree: 1} },
-		"accepted is a scenario without the key min_evals": func(p *Plan) { p.MinEvaluations = 4 },
-		"strategies without a roster":                      func(p *Plan) { p.Family = familyOf(t, "gp:d=1,others=forged") },
+		"one agent has no other agent to work with":     func(p *Plan) { p.Agents = 1 },
+		"where --scenario has no key degree":            func(p *Plan) { p.Network = sim.Network{Degree: 1} },
+		"expected a scenario without the key min_evals": func(p *Plan) { p.MinEvaluations = 4 },
+		"strategies without a roster":                   func(p *Plan) { p.Family = familyOf(t, "gp:d=1,others=forged") },
 	} {
 		p := Plan{Agents: 3, Evaluations: 6, Repeats: 1, Own: ownStrategies(), Family: familyOf(t, "gp:d=1"), Strategies: specsOf(t, "together")}
 		change(&p)

@@ -38,7 +38,7 @@ func (p Progress) Left() time.Duration {
 // Complete. If ctx ends, Run soon returns the error of ctx; the store keeps finished runs.
 func Run(ctx context.Context, p Plan, store *Store, o Options) error {
 	if o.Workers < 0 {
-		return fmt.Errorf("Options.Workers is %d, accepted are 0 and more", o.Workers)
+		return fmt.Errorf("Options.Workers is %d, expected 0 or more", o.Workers)
 	}
 	r := &runner{Plan: p, store: store, options: o, ledger: newLedger(processorTime), begun: time.Now(), drawn: map[int]*drawing{}}
 	jobs := r.jobs()

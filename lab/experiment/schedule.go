@@ -69,21 +69,21 @@ func (s Schedule) complete(initial, evaluations int) (Schedule, error) {
 	s.Parallel = cmp.Or(s.Parallel, 1)
 	switch {
 	case s.JoinWithin < 0 || s.JoinWithin > MaxJoinWithin:
-		return s, scenarioErrorf("join_within", "%v: accepted is more than 0s, up to %v", s.JoinWithin, MaxJoinWithin)
+		return s, scenarioErrorf("join_within", "%v: expected more than 0s, up to %v", s.JoinWithin, MaxJoinWithin)
 	case !(s.MaxSlowdown >= 1 && s.MaxSlowdown <= MaxSlow):
-		return s, scenarioErrorf("max_slowdown", "%g: accepted is 1 to %d", s.MaxSlowdown, MaxSlow)
+		return s, scenarioErrorf("max_slowdown", "%g: expected 1 to %d", s.MaxSlowdown, MaxSlow)
 	case !(s.Straggler >= 1 && s.Straggler <= MaxSlow):
-		return s, scenarioErrorf("straggler", "%g: accepted is 1 to %d", s.Straggler, MaxSlow)
+		return s, scenarioErrorf("straggler", "%g: expected 1 to %d", s.Straggler, MaxSlow)
 	case s.MaxSlowdown*s.Straggler > MaxSlow:
-		return s, scenarioErrorf("straggler", "%g with max_slowdown %g: accepted is a product of at most %d", s.Straggler, s.MaxSlowdown, MaxSlow)
+		return s, scenarioErrorf("straggler", "%g with max_slowdown %g: expected a product of at most %d", s.Straggler, s.MaxSlowdown, MaxSlow)
 	case s.MinEvaluations < initial || s.MinEvaluations > evaluations:
-		return s, scenarioErrorf("min_evals", "%d: accepted are --initial-designs %d to --evals %d, and 0 for all", s.MinEvaluations, initial, evaluations)
+		return s, scenarioErrorf("min_evals", "%d: expected --initial-designs %d to --evals %d, and 0 for all", s.MinEvaluations, initial, evaluations)
 	case s.Parallel < 1 || s.Parallel > MaxParallel:
-		return s, fmt.Errorf("--parallel %d: accepted are 1 to %d", s.Parallel, MaxParallel)
+		return s, fmt.Errorf("--parallel %d: expected 1 to %d", s.Parallel, MaxParallel)
 	case s.Asynchronous && s.Parallel == 1:
-		return s, errors.New("--asynchronous with --parallel 1: accepted is --parallel of 2 and more")
+		return s, errors.New("--asynchronous with --parallel 1: expected --parallel of 2 and more")
 	case !(s.Churn >= 0 && s.Churn <= MaxChurn):
-		return s, scenarioErrorf("churn", "%g: accepted is 0 to %g", s.Churn, MaxChurn)
+		return s, scenarioErrorf("churn", "%g: expected 0 to %g", s.Churn, MaxChurn)
 	}
 	return s, nil
 }

@@ -33,7 +33,7 @@ type Setting struct{ Key, Value string }
 func ParseSpec(text string) (Spec, error) {
 	specs, err := ParseSpecs(text)
 	if err == nil && len(specs) != 1 {
-		err = fmt.Errorf("%q names %d, accepted is one: NAME or NAME:KEY=VALUE,…", text, len(specs))
+		err = fmt.Errorf("%q names %d, expected one: NAME or NAME:KEY=VALUE,…", text, len(specs))
 	}
 	if err != nil {
 		return Spec{}, err
@@ -51,19 +51,19 @@ func ParseSpecs(text string) ([]Spec, error) {
 		equals := strings.Index(part, "=")
 		if equals >= 0 && equals < len(name) { // a part KEY=VALUE; the value may contain a colon
 			if len(specs) == 0 || len(specs[len(specs)-1].Settings) == 0 {
-				return nil, fmt.Errorf("%q has no name before it, accepted are NAME and NAME:KEY=VALUE,KEY=VALUE", part)
+				return nil, fmt.Errorf("%q has no name before it, expected NAME and NAME:KEY=VALUE,KEY=VALUE", part)
 			}
 			name, setting, named = "", part, true
 		} else {
 			if name == "" {
-				return nil, fmt.Errorf("%q has an empty name, accepted are NAME and NAME:KEY=VALUE,…, separated by commas", text)
+				return nil, fmt.Errorf("%q has an empty name, expected NAME and NAME:KEY=VALUE,…, separated by commas", text)
 			}
 			specs = append(specs, Spec{Name: name})
 		}
 		if named {
 			key, value, ok := strings.Cut(setting, "=")
 			if !ok || key == "" || value == "" {
-				return nil, fmt.Errorf("%q in %q is no setting, accepted is KEY=VALUE", setting, text)
+				return nil, fmt.Errorf("%q in %q is no setting, expected KEY=VALUE", setting, text)
 			}
 			if key == "type" {
 				return nil, fmt.Errorf("%q in %q: the type is the name before the colon", setting, text)

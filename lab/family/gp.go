@@ -118,7 +118,7 @@ func (g gp) mixed(features *rff.Map, common, own random.Seed, cluster, k int) *r
 	return features.Function(weights)
 }
 
-// parts returns the factors of the common function and of the member's own function in their sum.
+// parts returns the factors with which the common function and the member's own function are added.
 func (g gp) parts(features *rff.Map, own []float64) (common, part float64) {
 	if math.IsNaN(g.distance) {
 		return math.Sqrt(1 - g.e*g.e), g.e

@@ -185,7 +185,7 @@ def test_a_training_that_fails(served: fbo.Node, job: Start, program: str, reaso
 def test_what_else_can_be_wrong(served: fbo.Node, job: Start, environment: dict[str, str], tmp_path: Path) -> None:
     assert "FBO_CLIENT not set" in ended(job("", "-c", "print(1)"), 2)
     environment["FBO_TOKEN"] = str(tmp_path / "missing")
-    assert "accepted is the file http.token" in ended(job("job", "-c", "print(1)"), 2)
+    assert "expected the file http.token" in ended(job("job", "-c", "print(1)"), 2)
     (tmp_path / "missing").write_text("x" * 26)
     assert "401" in ended(job("job", "-c", "print(1)"), 2)
     assert trials(served) == []

@@ -266,7 +266,7 @@ def test_a_task_with_parameters(node: fbo.Node, tmp_path: Path) -> None:
     [
         ({}, "the task has no parameters, and param_space none either"),
         ({"x": tune.grid_search([1, 2])}, "param_space x: a grid is not accepted"),
-        ({"x": tune.randn(0, 1)}, "param_space x: Float by Normal is not accepted; accepted are uniform"),
+        ({"x": tune.randn(0, 1)}, "param_space x: Float by Normal is not accepted; expected uniform"),
         ({"x": tune.qloguniform(1, 10, 1)}, "param_space x: Float by LogUniform is not accepted"),
         ({"x": tune.choice([None, 1])}, "param_space x: Categorical"),
         ({"x": tune.sample_from(lambda _: 1)}, "param_space x: Function"),

@@ -82,7 +82,7 @@ def test_refusals_say_what_and_where(node: fbo.Node) -> None:
     assert refused.value.fields[0].location == "body.task"
     with pytest.raises(fbo.NotFound):
         node.find("nothing")
-    with pytest.raises(fbo.BadInput, match="accepted is the path of a task file"):
+    with pytest.raises(fbo.BadInput, match="expected the path of a task file"):
         node.task("nothing.yaml")
     task = node.task(BOWL)
     (trial,) = task.ask()

@@ -98,9 +98,9 @@ func TestWhatColludersCannotSubtract(t *testing.T) {
 		t.Fatalf("the test has no power: it accepts %g to %g of the variance", low, high)
 	}
 	ratio := square / count / (due * due)
-	t.Logf("the variance is %.3f of what is due, accepted are %.3f to %.3f", ratio, low, high)
+	t.Logf("the variance is %.3f of what is due, expected %.3f to %.3f", ratio, low, high)
 	if ratio < low || ratio > high {
-		t.Errorf("the variance is %g of what is due, accepted are %g to %g", ratio, low, high)
+		t.Errorf("the variance is %g of what is due, expected %g to %g", ratio, low, high)
 	}
 }
 

@@ -21,8 +21,8 @@ func Coordinates(rng *rand.Rand, n int) []float64 {
 	return u
 }
 
-// At is the design at u, with one coordinate in [0, 1) per parameter; choices take equal
-// parts of theirs.
+// At returns the design at u, which has one coordinate in [0, 1) per parameter. The choices of a
+// categorical parameter have equal parts of its coordinate.
 func At(space *task.Space, u []float64) task.Design {
 	x := make([]float64, space.Dim())
 	for i, block := range space.Blocks() {

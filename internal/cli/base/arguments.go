@@ -78,5 +78,5 @@ func flagProblem(err error) string {
 	if accepted == "" {
 		return err.Error()
 	}
-	return fmt.Sprintf("--%s %s: accepted are %s", invalid.GetFlag().Name, invalid.GetValue(), accepted)
+	return fmt.Sprintf("--%s %s: expected %s", invalid.GetFlag().Name, invalid.GetValue(), accepted)
 }

@@ -48,7 +48,7 @@ func TestErrorsNameVariables(t *testing.T) {
 	t.Setenv("FBO_PEER", "a")
 	command, _, _ := commandWithVariables(t)
 	err := ExplainEnvironment(command, ReadEnvironment(command))
-	if err == nil || err.Error() != "--evals many: accepted are whole numbers (--evals is from $FBO_EVALS)" || ExitCode(err) != ExitUsage {
+	if err == nil || err.Error() != "--evals many: expected whole numbers (--evals is from $FBO_EVALS)" || ExitCode(err) != ExitUsage {
 		t.Errorf("%v, exit code %d", err, ExitCode(err))
 	}
 	t.Setenv("FBO_EVALS", "")

@@ -47,7 +47,7 @@ func SetLogLevel(text string) error {
 			name, level = "*", part
 		}
 		if !slices.Contains(LogLevels(), level) {
-			return Usagef("--log-level %q: accepted are %s, for all or, as in fbo=debug,error, for one logger", text, listOf(LogLevels(), "and"))
+			return Usagef("--log-level %q: expected %s, for all or, as in fbo=debug,error, for one logger", text, listOf(LogLevels(), "and"))
 		}
 		if named {
 			single = append(single, setting{name, level})

@@ -260,7 +260,7 @@ func checkPeerTask(r probe.Reach, wanted sought) finding {
 		return fail(what, "give it the invitation too (run --invite)", "it takes part in %s without an invitation", taskID)
 	case wanted.tag != "" && len(r.Tags) > 0:
 		return fail(what, "compare what `fbo-node task check FILE --invite FILE` says that nodes announce, on both machines",
-			"it takes part in %s by invitation, and not by this one", byInvitation)
+			"it takes part in %s by another invitation", byInvitation)
 	case slices.Contains(r.Tasks, taskID):
 		return ok(what, "it takes part in %s", taskID)
 	case len(r.Named) > 0:

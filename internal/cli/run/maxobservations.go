@@ -13,7 +13,7 @@ func addMaxObservations(flags *pflag.FlagSet, maxObservations *int) {
 
 func checkMaxObservations(maxObservations int) error {
 	if maxObservations < strategy.MinMaxObservations {
-		return base.Usagef("--max-observations %d: accepted are %d and more", maxObservations, strategy.MinMaxObservations)
+		return base.Usagef("--max-observations %d: expected %d or more", maxObservations, strategy.MinMaxObservations)
 	}
 	return nil
 }

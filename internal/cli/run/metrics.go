@@ -28,7 +28,7 @@ func checkMetricsAddress(address string) error {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil {
-		return base.Usagef("--metrics %q: accepted are a host and a port such as 127.0.0.1:9464, or :9464 for every interface", address)
+		return base.Usagef("--metrics %q: expected a host and a port such as 127.0.0.1:9464, or :9464 for every interface", address)
 	}
 	return nil
 }

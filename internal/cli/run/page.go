@@ -43,7 +43,7 @@ func checkPage(address string) error {
 		return base.Usagef("--web %w", err)
 	}
 	if !local {
-		return base.Usagef("--web %s: accepted are addresses of this machine alone, such as 127.0.0.1:7071; from elsewhere, a tunnel such as `ssh -L` reaches it", address)
+		return base.Usagef("--web %s: expected addresses of this machine alone, such as 127.0.0.1:7071; from elsewhere, a tunnel such as `ssh -L` reaches it", address)
 	}
 	return nil
 }

@@ -126,19 +126,19 @@ func runArguments(command *cobra.Command, args []string) error {
 func (o options) validate() error {
 	switch {
 	case o.evals < 0:
-		return base.Usagef("--evals %d: accepted are 0 and more (without --evals: until Ctrl-C)", o.evals)
+		return base.Usagef("--evals %d: expected 0 or more (without --evals: until Ctrl-C)", o.evals)
 	case o.stopGiven && !(o.stopRegret > 0 && !math.IsInf(o.stopRegret, 1)):
-		return base.Usagef("--stop-regret %g: accepted are numbers above 0, in the objective's units", o.stopRegret)
+		return base.Usagef("--stop-regret %g: expected numbers above 0, in the objective's units", o.stopRegret)
 	case o.timeGiven && o.timeLimit <= 0:
-		return base.Usagef("--for %v: accepted are times above 0 such as 90s, 30m or 8h", o.timeLimit)
+		return base.Usagef("--for %v: expected times above 0 such as 90s, 30m or 8h", o.timeLimit)
 	case o.maxFailuresGiven && o.maxFailures < 1:
-		return base.Usagef("--max-failures %d: accepted are 1 and more", o.maxFailures)
+		return base.Usagef("--max-failures %d: expected 1 or more", o.maxFailures)
 	case o.parallel < 1:
-		return base.Usagef("--parallel %d: accepted are 1 and more", o.parallel)
+		return base.Usagef("--parallel %d: expected 1 or more", o.parallel)
 	case o.trialTimeout < 0:
-		return base.Usagef("--trial-timeout %v: accepted are positive times (0: never)", o.trialTimeout)
+		return base.Usagef("--trial-timeout %v: expected positive times (0: never)", o.trialTimeout)
 	case o.wait < 0:
-		return base.Usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
+		return base.Usagef("--wait-for-peers %v: expected positive times such as 10s (0: not at all)", o.wait)
 	case o.keepAfter && !o.evalsGiven && !o.stopGiven && !o.timeGiven:
 		return base.Usagef("--keep-after needs --evals, --for or --stop-regret, without which the evaluations do not end")
 	}
@@ -174,7 +174,7 @@ func (o options) run(ctx context.Context, file string, args []string) error {
 		return base.Usagef("%s: it has the digest of a table of %s and not the table, which a node needs to choose: take the task file that names it", file, sanitize.Count(l.Len(), "design"))
 	}
 	if o.stopGiven && t.Constrained() {
-		return base.Usagef("--stop-regret: the task has constraints, of which the bound of the regret takes no notice; accepted are tasks without")
+		return base.Usagef("--stop-regret: the task has constraints, of which the bound of the regret takes no notice; expected tasks without")
 	}
 	dir, err := base.ResolveDataDir(o.dir)
 	if err != nil {

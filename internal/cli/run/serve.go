@@ -86,9 +86,9 @@ It listens on control.sock in the data directory, which only its owner can reach
 func (o serveOptions) validate() error {
 	switch {
 	case o.lease < time.Second:
-		return base.Usagef("--lease %v: accepted are times from 1s, such as 10m", o.lease)
+		return base.Usagef("--lease %v: expected times from 1s, such as 10m", o.lease)
 	case o.wait < 0:
-		return base.Usagef("--wait-for-peers %v: accepted are positive times such as 10s (0: not at all)", o.wait)
+		return base.Usagef("--wait-for-peers %v: expected positive times such as 10s (0: not at all)", o.wait)
 	}
 	for _, err := range []error{checkMaxObservations(o.maxObservations), o.network.validate(), o.web.validate(), checkMetricsAddress(o.metrics), checkPage(o.page)} {
 		if err != nil {

@@ -56,11 +56,11 @@ func (o webOptions) validate() error {
 	for _, origin := range o.origins {
 		u, err := url.Parse(origin)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || origin != u.Scheme+"://"+u.Host {
-			return base.Usagef("--origin %q: accepted are a scheme and a host, such as https://board.example", origin)
+			return base.Usagef("--origin %q: expected a scheme and a host, such as https://board.example", origin)
 		}
 	}
 	if !(o.rateLimit > 0) {
-		return base.Usagef("--rate-limit %g: accepted are positive numbers", o.rateLimit)
+		return base.Usagef("--rate-limit %g: expected positive numbers", o.rateLimit)
 	}
 	if o.address == "" {
 		if o.cert != "" || o.key != "" || len(o.hosts) > 0 || len(o.origins) > 0 {

@@ -140,7 +140,7 @@ func checkReplaced(path string, force bool) error {
 	case err != nil:
 		return fmt.Errorf("export: %w", err)
 	case !info.Mode().IsRegular():
-		return base.Usagef("export: %s exists and is no regular file; accepted are new files, regular ones with --force, and - for standard output", path)
+		return base.Usagef("export: %s exists and is no regular file; expected new files, regular ones with --force, and - for standard output", path)
 	case !force:
 		return base.Usagef("export: %s exists; --force replaces it", path)
 	}

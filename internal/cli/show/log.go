@@ -53,7 +53,7 @@ func logArguments(args []string) (wanted string, trial uint64, err error) {
 	case err == nil && trial > 0:
 		args = args[:len(args)-1]
 	case err == nil || len(args) == 2:
-		return "", 0, base.Usagef("trial %q: accepted are whole numbers from 1", last)
+		return "", 0, base.Usagef("trial %q: expected whole numbers from 1", last)
 	}
 	return base.Argument(args), trial, nil
 }

@@ -30,7 +30,7 @@ func (o *options) findPlotter() (string, error) {
 		return "", nil
 	}
 	if extension := strings.ToLower(filepath.Ext(o.plot)); extension != ".svg" && extension != ".png" {
-		return "", fmt.Errorf("--plot %s: accepted are names that end in .svg or .png", o.plot)
+		return "", fmt.Errorf("--plot %s: expected names that end in .svg or .png", o.plot)
 	}
 	if self, err := os.Executable(); err == nil {
 		name := plotter
@@ -84,14 +84,14 @@ func (o *options) checkFiles() error {
 			continue
 		}
 		if isDir(file.path) {
-			return fmt.Errorf("--%s %s: it is a directory; accepted is the name of a file", file.flag, file.path)
+			return fmt.Errorf("--%s %s: it is a directory; expected the name of a file", file.flag, file.path)
 		}
 		if dir := filepath.Dir(file.path); !isDir(dir) {
-			return fmt.Errorf("--%s %s: %s is no directory; accepted is the name of a file in one", file.flag, file.path, dir)
+			return fmt.Errorf("--%s %s: %s is no directory; expected the name of a file in one", file.flag, file.path, dir)
 		}
 	}
 	if o.raw != "" && filepath.Clean(o.raw) == filepath.Clean(o.csv) {
-		return fmt.Errorf("--raw %s: --csv writes to that file; accepted is the name of another", o.raw)
+		return fmt.Errorf("--raw %s: --csv writes to that file; expected another file", o.raw)
 	}
 	return nil
 }

@@ -139,11 +139,11 @@ func (s scenario) set(pair *ast.MappingValueNode, settings []setting) error {
 		}
 		value, ok := pair.Value.(ast.ScalarNode)
 		if !ok {
-			return s.errorf(line, "%s: accepted is %s", key, known.accepts)
+			return s.errorf(line, "%s: expected %s", key, known.accepts)
 		}
 		text := value.GetToken().Value
 		if err := known.read(text); err != nil {
-			return s.errorf(line, "%s %s: accepted is %s", key, sanitize.Text(text, 100), known.accepts)
+			return s.errorf(line, "%s %s: expected %s", key, sanitize.Text(text, 100), known.accepts)
 		}
 		s.lines[key] = line
 		return nil

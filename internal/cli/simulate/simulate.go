@@ -257,11 +257,11 @@ func (o *options) exceptFresh() string {
 func (o *options) complete(programs *trained.Programs) (experiment.Plan, error) {
 	p := o.plan
 	if o.workers < 0 {
-		return p, fmt.Errorf("--workers %d: accepted are 0 and more", o.workers)
+		return p, fmt.Errorf("--workers %d: expected 0 or more", o.workers)
 	}
 	var err error
 	if o.family == "" {
-		return p, fmt.Errorf("--family is missing, accepted are %s", strings.Join(familyNames(), ", "))
+		return p, fmt.Errorf("--family is missing, expected %s", strings.Join(familyNames(), ", "))
 	}
 	if p.Family, err = families(programs).Parse(o.family); err != nil {
 		return p, fmt.Errorf("--family: %w", err) // the error names the value
@@ -278,15 +278,15 @@ func (o *options) complete(programs *trained.Programs) (experiment.Plan, error) 
 	}
 	if o.features != 0 {
 		if slices.ContainsFunc(p.Surrogate.Settings, func(s experiment.Setting) bool { return s.Key == "features" }) {
-			return p, fmt.Errorf("--features %d: --surrogate %s says features too, accepted is one of both", o.features, o.surrogate)
+			return p, fmt.Errorf("--features %d: --surrogate %s says features too, expected one of both", o.features, o.surrogate)
 		}
 		p.Surrogate = p.Surrogate.With("features", strconv.Itoa(o.features))
 	}
 	if o.plan.Initial == 0 {
-		return p, errors.New("--initial-designs 0: accepted are 1 and more")
+		return p, errors.New("--initial-designs 0: expected 1 or more")
 	}
 	if o.plan.Parallel == 0 {
-		return p, fmt.Errorf("--parallel 0: accepted are 1 to %d", experiment.MaxParallel)
+		return p, fmt.Errorf("--parallel 0: expected 1 to %d", experiment.MaxParallel)
 	}
 	read, err := o.readScenario(&p)
 	if err != nil {
@@ -295,7 +295,7 @@ func (o *options) complete(programs *trained.Programs) (experiment.Plan, error) 
 	for _, text := range o.points {
 		t, err := strconv.Atoi(text)
 		if err != nil {
-			return p, fmt.Errorf("--checkpoints %s: accepted are whole numbers, separated by commas", text)
+			return p, fmt.Errorf("--checkpoints %s: expected whole numbers, separated by commas", text)
 		}
 		p.Checkpoints = append(p.Checkpoints, t)
 	}
@@ -318,9 +318,9 @@ func (o *options) readScenario(p *experiment.Plan) (read scenario, err error) {
 		zero    bool
 		problem string
 	}{
-		{"max_slowdown", p.MaxSlowdown == 0, fmt.Sprintf("0: accepted is 1 to %d", experiment.MaxSlow)},
-		{"straggler", p.Straggler == 0, fmt.Sprintf("0: accepted is 1 to %d", experiment.MaxSlow)},
-		{"join_within", p.JoinWithin == 0, fmt.Sprintf("0s: accepted is more than 0s, up to %v", experiment.MaxJoinWithin)},
+		{"max_slowdown", p.MaxSlowdown == 0, fmt.Sprintf("0: expected 1 to %d", experiment.MaxSlow)},
+		{"straggler", p.Straggler == 0, fmt.Sprintf("0: expected 1 to %d", experiment.MaxSlow)},
+		{"join_within", p.JoinWithin == 0, fmt.Sprintf("0s: expected more than 0s, up to %v", experiment.MaxJoinWithin)},
 	} {
 		if given.zero {
 			return read, read.explain(&experiment.ScenarioError{Key: given.key, Problem: given.problem})

@@ -200,7 +200,7 @@ const evenly = 0.2886751345948129 // 1/√12
 func (r PrivacyReport) noiseOfDesigns() string {
 	text := fmt.Sprintf("noise: deviation %.3g of every parameter's range on the design of a share, which is within norm %.4g of the middle before\n"+
 		"and is put back into the ranges after; one observation may move a design from one corner to the opposite one, so that the\n"+
-		"noise hides no single observation more cheaply than all of them", r.Noise, r.Clip)
+		"noise for a single observation is no smaller than for all of them", r.Noise, r.Clip)
 	if r.Noise > evenly {
 		text += fmt.Sprintf("\nwarning: the noise exceeds the signal: a random design deviates by %.2g. Peers will mostly receive noise: allow a\n"+
 			"larger ε, plan fewer releases, or do without peers (strategy alone). The average of about %.0f nodes' shares would be as exact\n"+

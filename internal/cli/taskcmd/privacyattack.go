@@ -33,7 +33,7 @@ func (o *attackOptions) addFlags(flags *pflag.FlagSet) {
 func (o *attackOptions) check(flags *pflag.FlagSet, args []string) error {
 	if o.file != "" {
 		if len(args) > 0 {
-			return base.Usagef("--attack %s names the task; accepted is no TASK beside it", o.file)
+			return base.Usagef("--attack %s names the task; expected no TASK beside it", o.file)
 		}
 		return nil
 	}

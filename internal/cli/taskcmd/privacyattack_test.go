@@ -59,9 +59,9 @@ func TestAttackSaysWhatIsFound(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"--repeats applies only with --attack": {"--repeats", "2"},
-		"accepted is no TASK beside it":        {"--attack", file, "task"},
+		"expected no TASK beside it":           {"--attack", file, "task"},
 		`no attack has "nosuch" in its name`:   {"--attack", file, "--filter", "nosuch"},
-		"accepted are 3 to 200":                {"--attack", file, "--observations", "2"},
+		"expected 3 to 200":                    {"--attack", file, "--observations", "2"},
 		"task file: ":                          {"--attack", file + "x"},
 	} {
 		if _, err := privacyCommand(t, args...); !errors.As(err, new(base.UsageError)) || !strings.Contains(err.Error(), want) {

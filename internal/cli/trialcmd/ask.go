@@ -87,9 +87,9 @@ func addClient(command *cobra.Command, client *string) {
 func (o askOptions) validate(wanted string) error {
 	switch {
 	case o.count < 1 || o.count > maxHeld:
-		return base.Usagef("--count %d: accepted are 1 to %d", o.count, maxHeld)
+		return base.Usagef("--count %d: expected 1 to %d", o.count, maxHeld)
 	case o.lease < time.Second || o.lease > maxLease:
-		return base.Usagef("--lease %v: accepted are times from 1s to 720h (30 days), such as 24h", o.lease)
+		return base.Usagef("--lease %v: expected times from 1s to 720h (30 days), such as 24h", o.lease)
 	case wanted == "-":
 		return base.Usagef("ask - : the task is on standard input; expected the name of a task file, or a task of the node")
 	}
@@ -155,7 +155,7 @@ func (o askOptions) create(ctx context.Context, dir, file string, t *task.Task, 
 // long as that takes. With an error it returns the trials that the client got before.
 func (o askOptions) ask(ctx context.Context, p place, held []trial, notes io.Writer) (fresh []trial, err error) {
 	if len(held)+o.count > maxHeld {
-		return nil, fmt.Errorf("client %q holds %d trials, accepted are at most %d; `fbo-node tell` reports results", p.client, len(held), maxHeld)
+		return nil, fmt.Errorf("client %q holds %d trials, expected at most %d; `fbo-node tell` reports results", p.client, len(held), maxHeld)
 	}
 	body := base.Object{"client": p.client, "count": len(held) + o.count, "lease_seconds": o.lease.Seconds(), "wait_seconds": waitSeconds}
 	for noted := ""; ; {

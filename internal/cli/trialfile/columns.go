@@ -123,7 +123,7 @@ func (c columns) meanings(header []string, values bool) ([]meaning, error) {
 		return nil, errValueIsParameter
 	}
 	if slices.Contains(header, "number") && slices.Contains(header, "params") && !isParameter(c.space, "params") {
-		return nil, errors.New("this is a data frame of Optuna with two lines of columns; accepted is what trials_dataframe() gives without multi_index")
+		return nil, errors.New("this is a data frame of Optuna with two lines of columns; expected what trials_dataframe() gives without multi_index")
 	}
 	all := make([]meaning, len(header))
 	for i, column := range header {

@@ -70,7 +70,7 @@ func (f Flags) meanings(space *task.Space) (columns, error) {
 		m, _ := c.named(name)
 		switch {
 		case !ok || column == "":
-			return c, fmt.Errorf("--import-columns %q: accepted is NAME=COLUMN, as in value=loss", pair)
+			return c, fmt.Errorf("--import-columns %q: expected NAME=COLUMN, as in value=loss", pair)
 		case m.what == nothing:
 			return c, fmt.Errorf("--import-columns %s: %q is neither a parameter nor value, state, %sNAME or %sNAME", pair, name, constraintPrefix, metricPrefix)
 		}
@@ -84,7 +84,7 @@ func (f Flags) meanings(space *task.Space) (columns, error) {
 	for _, pair := range f.defaults {
 		name, text, ok := strings.Cut(pair, "=")
 		if !ok {
-			return c, fmt.Errorf("--import-default %q: accepted is NAME=VALUE, as in dropout=0", pair)
+			return c, fmt.Errorf("--import-default %q: expected NAME=VALUE, as in dropout=0", pair)
 		}
 		if _, again := c.defaults[name]; again {
 			return c, fmt.Errorf("--import-default %s: %q has a default already", pair, name)

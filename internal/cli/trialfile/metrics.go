@@ -13,7 +13,7 @@ func parseMetrics(raw map[string]any) (metrics map[string]float64, err error) {
 			continue
 		}
 		if !strategy.IsMetricName(name) {
-			return nil, fmt.Errorf("%q is no name of a metric; accepted are 1 to %d bytes of printable text", name, strategy.MaxMetricName)
+			return nil, fmt.Errorf("%q is no name of a metric; expected 1 to %d bytes of printable text", name, strategy.MaxMetricName)
 		}
 		if metrics == nil {
 			metrics = map[string]float64{}
@@ -23,7 +23,7 @@ func parseMetrics(raw map[string]any) (metrics map[string]float64, err error) {
 		}
 	}
 	if len(metrics) > strategy.MaxMetrics {
-		return nil, fmt.Errorf("%d metrics; accepted are at most %d", len(metrics), strategy.MaxMetrics)
+		return nil, fmt.Errorf("%d metrics; expected at most %d", len(metrics), strategy.MaxMetrics)
 	}
 	return metrics, nil
 }

@@ -54,7 +54,7 @@ func (c columns) read(path string, values bool, take func(pastRow) error) error 
 	case ".json":
 		err = c.readJSON(data, take)
 	default:
-		return fmt.Errorf("%s: %s: accepted are files named .csv and .json", c.purpose, path)
+		return fmt.Errorf("%s: %s: expected files named .csv and .json", c.purpose, path)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %s: %w", c.purpose, path, err)
@@ -125,7 +125,7 @@ func (c columns) readJSON(data []byte, take func(pastRow) error) error {
 	return nil
 }
 
-var errNoRows = errors.New("accepted is an array of objects")
+var errNoRows = errors.New("expected an array of objects")
 
 // readMember reads the array of the key trials, and skips the other keys of an object.
 func (c columns) readMember(decoder *json.Decoder, data []byte, take func(pastRow) error) error {
@@ -198,7 +198,7 @@ func notRows(data []byte, err error) error {
 }
 
 // errValueIsParameter: a flat row would be ambiguous between the two.
-var errValueIsParameter = fmt.Errorf("the task has a parameter named %q; accepted is only what `history --format json` and `export --format json` write", valueColumn)
+var errValueIsParameter = fmt.Errorf("the task has a parameter named %q; expected only what `history --format json` and `export --format json` write", valueColumn)
 
 // pastRow is one row of a file, not yet checked.
 type pastRow struct {

@@ -68,7 +68,7 @@ func (e *Exchange) decode(payload []byte) (any, error) {
 	for i, mean := range h.Means {
 		reach := surrogate.MaxSpreads * e.standard.Spread[i]
 		if !(math.Abs(mean-e.standard.Location[i]) <= reach+roundingOnTheWire) {
-			return nil, fmt.Errorf("%w: mean %d of hyperparameters is %g, accepted is %g to %g", protocol.ErrMalformed,
+			return nil, fmt.Errorf("%w: mean %d of hyperparameters is %g, expected %g to %g", protocol.ErrMalformed,
 				i, mean, e.standard.Location[i]-reach, e.standard.Location[i]+reach)
 		}
 	}

@@ -22,7 +22,7 @@ type Budget struct {
 // 1.
 func NewBudget(most int) (*Budget, error) {
 	if most < 1 {
-		return nil, fmt.Errorf("a budget of %d comparisons, accepted are 1 or more", most)
+		return nil, fmt.Errorf("a budget of %d comparisons, expected 1 or more", most)
 	}
 	return &Budget{most: most, counts: map[string]int{}}, nil
 }

@@ -73,7 +73,7 @@ func (c *Comparison) End(answer []byte) (bool, error) {
 	secret := c.secret
 	c.secret = nil
 	if len(answer) != AnswerBytes {
-		return false, fmt.Errorf("answer: %w: %d bytes, accepted are %d", ErrMalformed, len(answer), AnswerBytes)
+		return false, fmt.Errorf("answer: %w: %d bytes, expected %d", ErrMalformed, len(answer), AnswerBytes)
 	}
 	if _, err := parse("first half of the answer", answer[:OfferBytes]); err != nil {
 		return false, err
@@ -146,7 +146,7 @@ func at(list []byte, i int) []byte { return list[i*ElementBytes : (i+1)*ElementB
 // none is the identity.
 func parse(what string, data []byte) ([]group.Element, error) {
 	if len(data) != OfferBytes {
-		return nil, fmt.Errorf("%s: %w: %d bytes, accepted are %d", what, ErrMalformed, len(data), OfferBytes)
+		return nil, fmt.Errorf("%s: %w: %d bytes, expected %d", what, ErrMalformed, len(data), OfferBytes)
 	}
 	points := make([]group.Element, Bits)
 	for i := range points {

@@ -63,7 +63,7 @@ func (e element) hash(conversation [sha256.Size]byte) group.Element {
 // order.
 func Ordered(v float64) (uint64, error) {
 	if math.IsNaN(v) {
-		return 0, errors.New("NaN cannot be compared, accepted are all other numbers")
+		return 0, errors.New("NaN cannot be compared, expected all other numbers")
 	}
 	bits := math.Float64bits(v + 0) // -0 becomes 0
 	negative := uint64(int64(bits) >> 63)

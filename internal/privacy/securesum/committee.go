@@ -34,7 +34,7 @@ func NewCommittee(members, threshold int) (Committee, error) {
 func (c Committee) Validate() error {
 	switch {
 	case c.Members < 2 || c.Members > MaxMembers:
-		return fmt.Errorf("a committee of %d, accepted are 2 to %d members", c.Members, MaxMembers)
+		return fmt.Errorf("a committee of %d, expected 2 to %d members", c.Members, MaxMembers)
 	case c.Threshold < 1:
 		return fmt.Errorf("threshold %d: with less than 1 every member of the committee sees every contribution", c.Threshold)
 	case c.Threshold >= c.Members:

@@ -82,7 +82,7 @@ func (c *Config) validate() error {
 	case !c.Task.Defined():
 		return errors.New("no task")
 	case n > MaxRoster:
-		return fmt.Errorf("a roster of %d, accepted are up to %d", n, MaxRoster)
+		return fmt.Errorf("a roster of %d, expected up to %d", n, MaxRoster)
 	case len(slices.Compact(slices.Clone(c.Roster))) != n:
 		return errors.New("the roster names a peer twice")
 	case !listed:
@@ -93,11 +93,11 @@ func (c *Config) validate() error {
 		return fmt.Errorf("at least %d contributors: expected more than the threshold %d, since colluding contributors know their own inputs, and at most the roster's %d",
 			c.MinContributors, c.Committee.Threshold, n)
 	case c.Dimension < 1 || c.Dimension > MaxDimension:
-		return fmt.Errorf("vectors of %d numbers, accepted are 1 to %d", c.Dimension, MaxDimension)
+		return fmt.Errorf("vectors of %d numbers, expected 1 to %d", c.Dimension, MaxDimension)
 	case n*c.Dimension > MaxNumbers:
-		return fmt.Errorf("a member holds %d vectors of %d numbers, accepted are up to %d numbers", n, c.Dimension, MaxNumbers)
+		return fmt.Errorf("a member holds %d vectors of %d numbers, expected up to %d numbers", n, c.Dimension, MaxNumbers)
 	case c.Rounds < 1 || c.Rounds > MaxRounds:
-		return fmt.Errorf("%d rounds, accepted are 1 to %d", c.Rounds, MaxRounds)
+		return fmt.Errorf("%d rounds, expected 1 to %d", c.Rounds, MaxRounds)
 	case c.Random == nil || c.Sign == nil || c.Verify == nil:
 		return errors.New("Config.Random, Sign and Verify are needed")
 	}
@@ -120,7 +120,7 @@ func (c *Config) validateTimes() error {
 	}
 	switch {
 	case c.Interval < 0 || c.Deal < 1 || c.Turn < 2:
-		return fmt.Errorf("times (interval %v, deal %d, turn %d): accepted are a positive interval, at least 1 tick to deal and 2 for a turn", c.Interval, c.Deal, c.Turn)
+		return fmt.Errorf("times (interval %v, deal %d, turn %d): expected a positive interval, at least 1 tick to deal and 2 for a turn", c.Interval, c.Deal, c.Turn)
 	case c.Deadline <= c.Deal+turns*c.Turn:
 		return fmt.Errorf("deadline after %d ticks: expected more, as the turns of %d members take %d if all but the last are absent",
 			c.Deadline, turns, c.Deal+turns*c.Turn)

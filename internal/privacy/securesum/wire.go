@@ -195,10 +195,10 @@ func (p part) append(data []byte) []byte {
 // decode returns the message that data encodes. The message does not refer to data.
 func (s shape) decode(data []byte) (message, error) {
 	if len(data) < headerBytes || len(data) > MaxMessageBytes {
-		return message{}, fmt.Errorf("%w: %d bytes, accepted are %d to %d", errMalformed, len(data), headerBytes, MaxMessageBytes)
+		return message{}, fmt.Errorf("%w: %d bytes, expected %d to %d", errMalformed, len(data), headerBytes, MaxMessageBytes)
 	}
 	if data[0] != wireVersion {
-		return message{}, fmt.Errorf("%w: %d, accepted is %d", errVersion, data[0], wireVersion)
+		return message{}, fmt.Errorf("%w: %d, expected %d", errVersion, data[0], wireVersion)
 	}
 	if [sha256.Size]byte(data[2:2+sha256.Size]) != s.digest {
 		return message{}, fmt.Errorf("%w: of another task, roster or committee", errMalformed)

@@ -44,7 +44,7 @@ func (p *Prior) validate(spec Spec) error {
 	}
 	for i, at := range p.Location {
 		if !(math.Abs(at) <= logLimit) || !(p.Spread[i] > 0) || math.IsInf(p.Spread[i], 1) {
-			return fmt.Errorf("prior %d with location %g and spread %g: accepted are locations from %d to %d and positive, finite spreads", i, at, p.Spread[i], -logLimit, logLimit)
+			return fmt.Errorf("prior %d with location %g and spread %g: expected locations from %d to %d and positive, finite spreads", i, at, p.Spread[i], -logLimit, logLimit)
 		}
 	}
 	return nil

@@ -559,7 +559,7 @@ async function many() {
       await pause(600); // one update each
     }
     const each = (1000 * ((await threadTime()) - before)) / updates;
-    check(each < 100, `many ${view}: an update takes ${each.toFixed(0)} ms of the processor, accepted are less than 100`);
+    check(each < 100, `many ${view}: an update takes ${each.toFixed(0)} ms of the processor, expected less than 100`);
     if (view === 'trials') {
       check((await page.evaluate(() => document.querySelectorAll('tbody tr').length)) < 100, 'many trials: only rows in sight are elements');
       await page.evaluate(() => { const s = document.querySelector('.trials'); s.scrollTop = s.scrollHeight; });
@@ -569,7 +569,7 @@ async function many() {
   }
   await client.send('HeapProfiler.collectGarbage');
   const { usedSize } = await client.send('Runtime.getHeapUsage');
-  check(usedSize < 200e6, `many: ${Math.round(usedSize / 1e6)} MB of the heap are used, accepted are less than 200`);
+  check(usedSize < 200e6, `many: ${Math.round(usedSize / 1e6)} MB of the heap are used, expected less than 200`);
   await page.screenshot({ path: join(shots, 'many-constraints.png') });
   await quiet(opened, 'many');
   await m.close();

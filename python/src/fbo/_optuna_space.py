@@ -92,7 +92,7 @@ def _parameter(name: str, distribution: BaseDistribution) -> dict[str, Any]:
         return {"name": name, "type": "categorical", "choices": sorted(choices, key=_order)}
     if not isinstance(distribution, (FloatDistribution, IntDistribution)):
         raise BadInput(
-            f"parameter {name!r}: {distribution} is not accepted; accepted are distributions of floats, ints and categories"
+            f"parameter {name!r}: {distribution} is not accepted; expected distributions of floats, ints and categories"
         )
     whole = isinstance(distribution, IntDistribution)
     parameter = {"name": name, "type": "int" if whole else "float", "low": distribution.low, "high": distribution.high}

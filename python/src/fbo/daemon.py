@@ -51,7 +51,7 @@ def find_binary(given: str | Path | None = None) -> str:
         if path:
             if found := shutil.which(str(path)):
                 return found
-            raise BinaryMissing(f"{origin} {str(path)!r} is no program that can be run; accepted is the path of {_PROGRAM}")
+            raise BinaryMissing(f"{origin} {str(path)!r} is no program that can be run; expected the path of {_PROGRAM}")
     if packaged := packaged_binary():
         return str(packaged)
     if found := shutil.which(_PROGRAM):
@@ -78,7 +78,7 @@ class Daemon:
     def __init__(self, binary: str, directory: Path, flags: Sequence[str]) -> None:
         """Start it, and return when it answers."""
         if isinstance(flags, str):
-            raise BadInput(f"flags {flags!r}: accepted is a list, such as ['--mdns=false']")
+            raise BadInput(f"flags {flags!r}: expected a list, such as ['--mdns=false']")
         # It ends with the last program that uses it, however that ends. Where it has no socket
         # that is this program alone, which holds the other end of its input.
         control = socket_of(directory)

@@ -53,7 +53,7 @@ class Client:
         unreachable or overloaded.
         """
         if (socket is None) == (url is None):
-            raise BadInput("Client: accepted is either socket or url")
+            raise BadInput("Client: expected either socket or url")
         self._socket = None if socket is None else str(socket)
         self._token = token
         self._patience = patience
@@ -63,9 +63,9 @@ class Client:
         if url is not None:
             parts = urllib.parse.urlsplit(url)
             if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/"):
-                raise BadInput(f"url {url!r}: accepted is a scheme, a host and a port, such as http://127.0.0.1:7070")
+                raise BadInput(f"url {url!r}: expected a scheme, a host and a port, such as http://127.0.0.1:7070")
             if token is None:
-                raise BadInput("url without token: accepted is the line in http.token in the node's data directory")
+                raise BadInput("url without token: expected the line in http.token in the node's data directory")
             self._scheme, self._host = parts.scheme, parts.netloc
 
     def revive_by(self, revive: Callable[[], Client | None] | None) -> None:
@@ -192,7 +192,7 @@ def _encode(body: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(body, allow_nan=False).encode()
     except (TypeError, ValueError) as error:
-        raise BadInput(f"{error}: accepted is what JSON has: texts, finite numbers, true, false, lists and objects") from error
+        raise BadInput(f"{error}: expected what JSON has: texts, finite numbers, true, false, lists and objects") from error
 
 
 def _refusal(status: int, data: bytes) -> Exception:

@@ -59,7 +59,7 @@ class Node:
             raise BadInput("Node: url names a node that runs; dir, binary, peers and flags are for others")
         for what, given in (("peers", peers), ("flags", flags)):
             if isinstance(given, str):
-                raise BadInput(f"Node: {what} is {given!r}: accepted is a list of texts")
+                raise BadInput(f"Node: {what} is {given!r}: expected a list of texts")
         if url is None and token is not None:
             raise BadInput("Node: token is for a url, which is missing")
         self.dir = None if url is not None else Path(dir) if dir is not None else default_dir()
@@ -262,7 +262,7 @@ def _token_of(given: str | Path | None) -> str | None:
     try:
         return given.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"token {str(given)!r}: {error}; accepted is the file http.token in a data directory") from error
+        raise BadInput(f"token {str(given)!r}: {error}; expected the file http.token in a data directory") from error
 
 
 def _text_of(task: str | Path) -> str:
@@ -271,4 +271,4 @@ def _text_of(task: str | Path) -> str:
     try:
         return Path(task).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"task {str(task)!r}: {error}; accepted is the path of a task file, or its text") from error
+        raise BadInput(f"task {str(task)!r}: {error}; expected the path of a task file, or its text") from error

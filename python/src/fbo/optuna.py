@@ -90,11 +90,11 @@ class Sampler(BaseSampler):
         }
         stated = None if search_space is None else _stated(search_space)
         if n_startup_trials < 1:
-            raise BadInput(f"n_startup_trials {n_startup_trials}: accepted are 1 or more")
+            raise BadInput(f"n_startup_trials {n_startup_trials}: expected 1 or more")
         if pruned not in ("fail", "last"):
-            raise BadInput(f"pruned {pruned!r}: accepted are 'fail' and 'last'")
+            raise BadInput(f"pruned {pruned!r}: expected 'fail' and 'last'")
         if not wait >= 0:
-            raise BadInput(f"wait {wait!r}: accepted is a number of seconds")
+            raise BadInput(f"wait {wait!r}: expected a number of seconds")
         self._task: Task | None = None
         self._order: dict[str, Any] | str | Path | None = None
         if isinstance(task, Task):
@@ -108,7 +108,7 @@ class Sampler(BaseSampler):
         self._derived = isinstance(self._order, dict) and "parameters" not in self._order
         self._learns = self._derived and search_space is None
         if search_space is not None and not self._derived and self._order is not None:
-            raise BadInput("search_space: the task has parameters already; accepted is one of both")
+            raise BadInput("search_space: the task has parameters already; expected one of both")
         self._given = task if isinstance(task, Task) else None
         self._from = task
         self._parameters = stated  # of search_space
@@ -170,7 +170,7 @@ class Sampler(BaseSampler):
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """Join the task, and tell it the study's trials that it does not know."""
         if len(study.directions) != 1:
-            raise BadInput(f"the study has {len(study.directions)} directions; a task has one goal: accepted is one direction")
+            raise BadInput(f"the study has {len(study.directions)} directions; a task has one goal: expected one direction")
         with self._lock:
             if self._study != (study._storage, study._study_id):
                 self._study = (study._storage, study._study_id)
@@ -274,13 +274,13 @@ class Sampler(BaseSampler):
             if "low" in one and "high" in one:
                 raise BadInput(
                     f"constraint {name!r} of the task has two limits; Optuna has one number, which is at most 0 where a "
-                    "constraint is kept: accepted are constraints with low, with high, or of type bool"
+                    "constraint is kept: expected constraints with low, with high, or of type bool"
                 )
 
     @staticmethod
     def _check_goal(name: object, task: object, study: str) -> None:
         if task != study:
-            raise BadInput(f"the task {name!r} has the goal {task!r}, the study the direction {study!r}: accepted are equal ones")
+            raise BadInput(f"the task {name!r} has the goal {task!r}, the study the direction {study!r}: expected equal ones")
 
     def _check_learnable(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> None:
         """Refuse at once a parameter with which no task can be made once the space is learned."""

@@ -32,7 +32,7 @@ _log = logging.getLogger("fbo")
 _POLL = 1.0  # seconds that Tune waits for a design; meanwhile it processes no trial that ends
 _KEPT = ("_client", "_ids", "_untold", "_order", "_goal", "_metric", "_mode", "_places")
 _ACCEPTED = (
-    "accepted are uniform, quniform, loguniform, randint, qrandint, lograndint, and choice of texts, "
+    "expected uniform, quniform, loguniform, randint, qrandint, lograndint, and choice of texts, "
     "numbers, or True and False"
 )
 
@@ -75,9 +75,9 @@ class Search(Searcher):
         """
         super().__init__(metric=metric)
         if token is not None and not isinstance(token, Path):
-            raise BadInput("Search: token is a text: accepted is the Path of a file that has it, since Tune writes what is given here to its directory")
+            raise BadInput("Search: token is a text: expected the Path of a file that has it, since Tune writes what is given here to its directory")
         if iterations is not None and iterations < 1:
-            raise BadInput(f"iterations {iterations}: accepted are 1 or more")
+            raise BadInput(f"iterations {iterations}: expected 1 or more")
         self._where = {"dir": dir} if url is None else {"dir": dir, "url": url, "token": token}
         if isinstance(task, Path):
             self._given: dict[str, Any] | Path = task.absolute()
@@ -101,7 +101,7 @@ class Search(Searcher):
         order = self._given
         space = _space_of(config)
         if space and (isinstance(order, Path) or "parameters" in order):
-            raise BadInput(f"param_space: the task has parameters already, and so {sorted(space)} have no place; accepted is one of both")
+            raise BadInput(f"param_space: the task has parameters already, and so {sorted(space)} have no place; expected one of both")
         if isinstance(order, dict):
             order = {"goal": goal, **order}
             if "parameters" not in order:
@@ -120,9 +120,9 @@ class Search(Searcher):
         """Join the task, in the program that calls fit()."""
         order = self._order
         if self._metric is None:
-            raise BadInput("Search: metric is missing: accepted is the key of the value in what a training reports; Tune gives that of TuneConfig only with a param_space")
+            raise BadInput("Search: metric is missing: expected the key of the value in what a training reports; Tune gives that of TuneConfig only with a param_space")
         if isinstance(order, dict) and not order.get("parameters"):
-            raise BadInput("the task has no parameters, and param_space none either; accepted is one of both")
+            raise BadInput("the task has no parameters, and param_space none either; expected one of both")
         node = Node(**self._where)  # type: ignore[arg-type]
         node.__enter__()
         weakref.finalize(self, node.__exit__, None, None, None)
@@ -131,7 +131,7 @@ class Search(Searcher):
         if self._goal not in (None, task.goal):
             if task.id not in before:
                 task.leave()
-            raise BadInput(f"the task {task.name!r} has the goal {task.goal!r}, the experiment the mode {self._mode!r}: accepted are equal ones")
+            raise BadInput(f"the task {task.name!r} has the goal {task.goal!r}, the experiment the mode {self._mode!r}: expected equal ones")
         task._held.add(*self._ids.values())
         return task
 
@@ -233,7 +233,7 @@ def _space_of(config: Mapping[str, Any]) -> dict[str, tuple[tuple[str, ...], Any
     for path, domain in domains:
         name = path[-1]
         if name in space:
-            raise BadInput(f"param_space {'/'.join(path)}: there is {'/'.join(space[name][0])} too; accepted are different names, also in different places")
+            raise BadInput(f"param_space {'/'.join(path)}: there is {'/'.join(space[name][0])} too; expected different names, also in different places")
         space[name] = (path, domain)
     return space
 

@@ -41,7 +41,7 @@ class Task:
 
     def __init__(self, http: Client, shown: Mapping[str, Any], client: str | None, lease: float) -> None:
         if not (math.isfinite(lease) and lease >= 1):
-            raise BadInput(f"lease {lease!r}: accepted is a number of seconds from 1 on")
+            raise BadInput(f"lease {lease!r}: expected a number of seconds from 1 on")
         self.id: str = shown["id"]
         self.name: str = shown["name"]
         self.goal: str = shown["goal"]
@@ -61,7 +61,7 @@ class Task:
         (at most 60). A trial is held until its outcome is reported, it fails or is given back.
         """
         if count < 1:
-            raise BadInput(f"count {count}: accepted are 1 or more")
+            raise BadInput(f"count {count}: expected 1 or more")
         with self._asking:
             before = self._held.ids()
             answer = self._http.post(

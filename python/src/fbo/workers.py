@@ -147,6 +147,6 @@ def _pickled(f: Objective) -> bytes:
         return pickle.dumps(f)
     except Exception as error:
         raise BadInput(
-            f"f cannot be sent to workers: {error}; accepted is a function at the top of a module, "
+            f"f cannot be sent to workers: {error}; expected a function at the top of a module, "
             "or any function where cloudpickle is installed"
         ) from error

@@ -47,7 +47,7 @@ func (s Spec) Check(said Statement) error {
 		}
 	}
 	if most := min(said.Observations, s.size()); len(said.Rows) > most || len(said.Rows) != len(said.Outputs) {
-		return fmt.Errorf("statement of %d rows and %d outputs: must be as many of both, at most %d", len(said.Rows), len(said.Outputs), most)
+		return fmt.Errorf("statement of %d rows and %d outputs: the numbers must be equal, at most %d", len(said.Rows), len(said.Outputs), most)
 	}
 	for i, row := range said.Rows {
 		if len(row) != s.size() {

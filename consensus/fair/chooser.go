@@ -41,8 +41,9 @@ const (
 	farTimes = 4
 	// minUsual is a lower bound of the usual deviation, in predictive standard deviations.
 	minUsual = 0.25
-	// A party is named only if it has `repeatedly` outliers or more. It must have minResults
-	// results, and so must all others together.
+	// A party is named as suspicious if it has at least `repeatedly` outliers, and these are a tenth of
+	// its results or more. It is judged only if it has at least minResults results, and the other
+	// parties together have as many.
 	repeatedly = 3
 	minResults = 10
 

@@ -191,7 +191,8 @@ func (a *ascent) add(weight float64, u []float64) {
 	}
 }
 
-// limit multiplies the direction by factor, or by less so that no coordinate exceeds most.
+// limit multiplies the direction by factor, or by a smaller number if otherwise a coordinate would
+// exceed `most` in absolute value.
 func (a *ascent) limit(factor, most float64) {
 	largest := 0.0
 	for _, d := range a.direction {

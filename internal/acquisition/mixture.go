@@ -65,8 +65,8 @@ func (m *logAverage) Values(dst, points []float64) {
 	m.memory.put(held)
 }
 
-// Gradient returns the value. The gradient is the average of the functions' gradients, in which
-// each function has its weight times its exponential as weight.
+// Gradient returns log Σ w_i exp(f_i(x)), and fills grad with its gradient: the average of the
+// gradients of the f_i, weighted by w_i exp(f_i(x)).
 func (m *logAverage) Gradient(grad, x []float64) float64 {
 	held := m.memory.take(len(x))
 	clear(grad)

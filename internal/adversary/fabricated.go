@@ -191,7 +191,7 @@ func (f *Field) accusations(count int) (messages []*pb.Message, err error) {
 	return messages, nil
 }
 
-// stay returns when the connection to the target has ended, or after the time most.
+// stay waits until the connection to the target has ended, at most for the duration `most`.
 func stay(ctx context.Context, p *Peer, target peer.AddrInfo, most time.Duration) {
 	end := time.Now().Add(most)
 	every(ctx, 100*tick, func() bool {

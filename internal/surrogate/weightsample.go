@@ -9,10 +9,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// A projection fits a path on average over the space. Receivers of the weights use only the
-// location of the path's maximum, and with many parameters the projection loses that location.
-// Therefore three kinds of points get larger weights: the path's maximum, points around it, and
-// maxima of the projection where it wrongly exceeds the path's. BenchmarkSharedBasis in package rff
+// A projection is the least-squares fit of the shared features to a sample path, over points of the
+// space. Peers use only the location of the path's maximum, and with many parameters the projection
+// loses that location. Therefore the fit gives a larger weight to three kinds of points: the path's
+// maximum, points around it, and those maxima of the projection that wrongly exceed the path's. BenchmarkSharedBasis in package rff
 // measures the effect.
 const (
 	aroundMaximum   = 30

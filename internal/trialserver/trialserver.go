@@ -30,7 +30,7 @@ var (
 	ErrTooMany = fmt.Errorf("this node serves %d tasks, which is the most", MaxTasks)
 )
 
-// StartingError means that the tasks of the last start are not all joined yet.
+// StartingError means that the node has not yet rejoined all tasks that it served before its restart.
 type StartingError struct {
 	Joined int // number of joined tasks, including those that cannot be joined
 	All    int

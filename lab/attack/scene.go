@@ -119,7 +119,7 @@ func truthOf(ctx context.Context, t *task.Task, view strategy.View, seed random.
 	return truth
 }
 
-// observer records the shares of author `to` that an exchange receives.
+// observer wraps an exchange, and records the shares of one author that the exchange receives.
 type observer struct {
 	strategy.Exchange
 	task       *task.Task
@@ -224,7 +224,8 @@ func sameShares(a, b Disclosure) bool {
 	return slices.EqualFunc(a.Shares, b.Shares, func(x, y Share) bool { return bytes.Equal(x.Payload, y.Payload) })
 }
 
-// planter makes the shares of all other members point to one location after another.
+// planter forges the shares of all members except the attacked one. The forged shares make one
+// location look best, and after a while the next one.
 type planter struct {
 	task    *task.Task
 	rng     *rand.Rand

@@ -216,7 +216,8 @@ func (c *command) member(who evaluator.Member, seed random.Seed) *metered {
 	return &metered{command: c, who: who, seed: seed, known: map[string]*measured{}}
 }
 
-// metered is the objective of one member. The program evaluates each design only once.
+// metered is the objective of one member, which is what the user's program measures. It keeps the
+// outcomes, so that the program evaluates each design only once.
 type metered struct {
 	*command
 	who  evaluator.Member

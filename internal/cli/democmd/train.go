@@ -32,7 +32,8 @@ func hyperparameters(design []byte) (synthetic.Hyperparameters, error) {
 	return synthetic.Hyperparameters{LearningRate: p.LearningRate, L2: p.L2, BatchSize: p.BatchSize, Optimizer: p.Optimizer, Momentum: momentum, Epochs: epochs}, err
 }
 
-// NewTrain returns the command train, the objective of the demo, which run evaluates like others.
+// NewTrain returns the command `train`, which is the objective of the demo. `fbo-node run` can
+// evaluate it like any other command.
 func NewTrain() *cobra.Command {
 	var c synthetic.Config
 	var h synthetic.Hyperparameters

@@ -115,8 +115,8 @@ func (s *Store) take(bytes int64) bool {
 	return true
 }
 
-// look returns the number of bytes that may be written before the next check of the free space, at
-// most those of one file.
+// look returns how many bytes may be written before the free space is checked again. This is at
+// most the size of one file.
 func (s *Store) look() int64 {
 	const most = Segment + fileCost
 	free, err := s.free(s.dir)

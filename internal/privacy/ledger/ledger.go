@@ -84,8 +84,8 @@ type State struct {
 	Refused  string `json:"refused,omitempty"` // reason why there are no more releases although the plan allows some
 }
 
-// entry is a record of the journal. It states that a peer stores a receipt, or a release, or the
-// reason why there are no more releases.
+// entry is a record of the journal. It holds one of three things: the fact that a peer stores a
+// receipt of this node, a release, or the reason why there are no more releases.
 type entry struct {
 	Opened  bool   `json:"opened,omitempty"`  // a peer stores a receipt without releases
 	Release int    `json:"release,omitempty"` // number of the release, from 1

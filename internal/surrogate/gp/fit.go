@@ -79,8 +79,8 @@ func climb(ctx context.Context, d density, points [][]float64) (Hyperparameters,
 	return decode(best), nil
 }
 
-// choose returns the observations that a fit uses: all, or a random subset if there are more than
-// most.
+// choose returns the observations that a fit uses: all of them, or a random subset of `most` of them
+// if there are more.
 func choose[T any](x [][]float64, y []T, most int, rng *rand.Rand) ([][]float64, []T) {
 	if len(x) <= most {
 		return x, y

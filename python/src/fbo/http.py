@@ -68,6 +68,9 @@ class Client:
                 raise BadInput("url without token: accepted is the line in http.token in the node's data directory")
             self._scheme, self._host = parts.scheme, parts.netloc
 
+    def __repr__(self) -> str:
+        return f"<fbo.Client of {self._at()}>"  # without the token
+
     def revive_by(self, revive: Callable[[], Client | None] | None) -> None:
         """Set a function for when no node answers; it returns a client of a running node, or None."""
         self._revive = revive
@@ -179,8 +182,10 @@ class Client:
         return connection.getresponse()
 
     def _unreachable(self, error: Exception, kind: type[Unreachable] = Unreachable) -> Unreachable:
-        at = self._socket or f"{self._scheme}://{self._host}"
-        return kind(f"no node answers at {at}: {error}")
+        return kind(f"no node answers at {self._at()}: {error}")
+
+    def _at(self) -> str:
+        return self._socket or f"{self._scheme}://{self._host}"
 
 
 def quote(part: str | int) -> str:

@@ -85,6 +85,9 @@ class Node:
         """Whether this object is in a `with`."""
         return self._http is not None
 
+    def __repr__(self) -> str:
+        return f"<fbo.Node of {self._remote or str(self.dir)!r}>"
+
     def __enter__(self) -> Node:
         with self._changing:
             if self._http is None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from .errors import Error
-from .trial import Recommendation, Row, Trial, Value, display
+from .trial import SHOWN, Recommendation, Row, Trial, Value, display, display_design
+
+_ROWS = 60  # of a table in a notebook
+_OWN = ("trial", "state", "value", "why", "violated", "reason")  # columns beside parameters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The best design, and all trials that this node has on the task."""
 
@@ -69,14 +73,54 @@ class Result:
         axes.legend()
         return axes
 
+    def __repr__(self) -> str:
+        design = display_design(self.parameters, SHOWN)
+        return f"<fbo.Result of {self.task!r}: best value {self.value:.6g} at {design}; {self._counts()}>"
+
     def __str__(self) -> str:
-        done = sum(trial.state == "done" for trial in self.trials)
-        failed = sum(trial.state == "failed" for trial in self.trials)
         helped = sum(trial.from_peers for trial in self.trials)
-        design = ", ".join(f"{name}={display(value)}" for name, value in self.parameters.items())
-        lines = [f"best value {self.value:.6g} at {design}", f"{done} trials with a value, {failed} failed"]
+        lines = [f"best value {self.value:.6g} at {display_design(self.parameters)}", self._counts()]
         if self.recommended:
             lines.insert(0, str(self.recommended))
         if helped:
             lines.append(f"peers had a part in {helped} designs")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return the text and a table of the trials, for notebooks."""
+        rows = [_cells(trial) for trial in self.trials]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        half = _ROWS // 2
+        if len(rows) > _ROWS:
+            lines = [_line(row, names) for row in rows[:half]]
+            lines.append(f"<tr><td colspan={len(names)}>… {len(rows) - 2 * half} more trials, see rows</td></tr>")
+            lines += [_line(row, names) for row in rows[-half:]]
+        else:
+            lines = [_line(row, names) for row in rows]
+        head = "".join(f"<th>{escape(name)}</th>" for name in names)
+        text = escape(str(self)).replace("\n", "<br>")
+        return f"<p>{text}</p><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+    def _counts(self) -> str:
+        done = sum(trial.state == "done" for trial in self.trials)
+        failed = sum(trial.state == "failed" for trial in self.trials)
+        return f"{done} trials with a value, {failed} failed"
+
+
+def _cells(trial: Trial) -> dict[str, object]:
+    """Return the columns of a trial for a notebook."""
+    cells: dict[str, object] = {"trial": trial.id, "state": trial.state, "value": trial.value}
+    for group, values in (("", trial.parameters), ("constraint ", trial.constraints), ("metric ", trial.metrics)):
+        cells.update({f"{group}{name}" if group or name not in _OWN else f"parameter {name}": one for name, one in values.items()})
+    cells["why"] = trial.chosen
+    if trial.violated:
+        cells["violated"] = ", ".join(trial.violated)
+    if trial.reason:
+        cells["reason"] = trial.reason
+    return cells
+
+
+def _line(row: dict[str, object], names: list[str]) -> str:
+    cells = (row.get(name) for name in names)
+    shown = ("" if one is None else one if isinstance(one, str) else display(one) for one in cells)
+    return f"<tr>{''.join(f'<td>{escape(one)}</td>' for one in shown)}</tr>"

@@ -204,6 +204,9 @@ class Task:
             except Error:  # the lease has ended, or the trial
                 self._held.drop(trial)
 
+    def __repr__(self) -> str:
+        return f"<fbo.Task {self.name!r}: {self.goal} over {len(self.definition['parameters'])} parameters, ID {self.id}>"
+
     def __enter__(self) -> Task:
         return self
 

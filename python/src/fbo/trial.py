@@ -11,6 +11,8 @@ from .names import from_task, keys_from_task
 Value = Union[float, int, str, bool]
 Row = dict[str, Any]
 
+SHOWN = 8  # parameters in a repr
+
 # Phrases for sources without a phrase of the node, since no strategy has chosen these designs.
 _PHRASES = {
     "enqueued": "given by the user",
@@ -30,12 +32,12 @@ class Recommendation:
     reason: str  # why it is to be preferred
 
     def __str__(self) -> str:
-        design = ", ".join(f"{name}={display(value)}" for name, value in self.parameters.items())
+        design = display_design(self.parameters)
         predicted = "" if self.predicted is None else f", predicted {self.predicted:.6g}"
         return f"recommended: {design}{predicted}. {self.reason[:1].upper()}{self.reason[1:]}:"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trial:
     """A trial as the node last showed it."""
 
@@ -53,6 +55,12 @@ class Trial:
     started: str | None = None
     finished: str | None = None
     recommended: Recommendation | None = None  # of Task.best(), only where outcomes are noisy
+
+    def __repr__(self) -> str:
+        shown: dict[str, Any] = {"id": self.id, "state": self.state, "value": self.value}
+        shown.update(constraints=self.constraints, metrics=self.metrics, violated=self.violated, reason=self.reason)
+        text = ", ".join(f"{name}={one!r}" for name, one in shown.items() if one or name in ("id", "value"))
+        return f"Trial({text}: {display_design(self.parameters, SHOWN)})"
 
     @property
     def chosen(self) -> str:
@@ -95,9 +103,17 @@ class Trial:
         return row
 
 
-def display(value: Value) -> str:
+def display(value: object) -> str:
     """Return a value for people."""
     return f"{value:.6g}" if isinstance(value, float) else repr(value)
+
+
+def display_design(parameters: Mapping[str, Value], most: int | None = None) -> str:
+    """Return a design for people, with at most this number of its parameters."""
+    shown = [f"{name}={display(value)}" for name, value in list(parameters.items())[:most]]
+    if left := len(parameters) - len(shown):
+        shown.append(f"… {left} more")
+    return ", ".join(shown)
 
 
 def design(given: Mapping[str, Value], floats: Collection[str]) -> dict[str, Value]:

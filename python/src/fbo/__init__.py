@@ -24,6 +24,7 @@ from .run import Run
 from .space import Bool, Categorical, Float, Int, Parameter
 from .task import Event, Task
 from .trial import Recommendation, Trial
+from .version import __version__
 
 __all__ = [
     "BadInput",
@@ -53,6 +54,7 @@ __all__ = [
     "Trial",
     "Unavailable",
     "Unreachable",
+    "__version__",
     "maximize",
     "minimize",
 ]

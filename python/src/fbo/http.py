@@ -68,6 +68,13 @@ class Client:
                 raise BadInput("url without token: accepted is the line in http.token in the node's data directory")
             self._scheme, self._host = parts.scheme, parts.netloc
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_revive": None, "_same": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._same = self
+
     def __repr__(self) -> str:
         return f"<fbo.Client of {self._at()}>"  # without the token
 

@@ -66,6 +66,10 @@ class Node:
         self._binary = binary
         self._flags = [*flags, *(part for one in peers for part in ("--peer", one))]
         self._remote = None if url is None else Client(url=url, token=_token_of(token))
+        self._is_copy = False
+        self._begin()
+
+    def _begin(self) -> None:
         self._http: Client | None = None
         self._daemon: Daemon | None = None
         self._lock: UserLock | None = None
@@ -84,6 +88,16 @@ class Node:
     def in_use(self) -> bool:
         """Whether this object is in a `with`."""
         return self._http is not None
+
+    def __getstate__(self) -> dict[str, Any]:
+        directory = None if self.dir is None else self.dir.absolute()
+        return {"dir": directory, "_binary": self._binary, "_flags": self._flags, "_remote": self._remote}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make a copy of a pickled node: of the same place, and in no `with` yet."""
+        self.__dict__.update(state)
+        self._is_copy = True
+        self._begin()
 
     def __repr__(self) -> str:
         return f"<fbo.Node of {self._remote or str(self.dir)!r}>"
@@ -188,7 +202,7 @@ class Node:
             client = self._running(self.dir)
             if client is None:
                 client = self._start(self.dir)
-            elif self._flags:
+            elif self._flags and not self._is_copy:
                 warnings.warn(f"a node runs in {self.dir} already: peers and flags are not given to it", stacklevel=3)
         except BaseException:
             lock, daemon, self._lock, self._daemon = self._lock, self._daemon, None, None

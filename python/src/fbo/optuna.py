@@ -37,6 +37,10 @@ ATTRIBUTE = "fbo"  # the user attribute of studies and trials that is written he
 _FILE = re.compile(r"\n|^\s*\{|\.(ya?ml|json)$")
 _ENDED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 _LONGEST_ASK = 60.0  # seconds
+_KEPT = (
+    "_order", "_derived", "_learns", "_given", "_parameters", "_stated", "_n_startup_trials", "_pruned",
+    "_lease", "_wait", "_invitation", "_seed", "_random", "_node",
+)  # fmt: skip
 
 
 class Sampler(BaseSampler):
@@ -82,7 +86,6 @@ class Sampler(BaseSampler):
             raise BadInput(f"pruned {pruned!r}: accepted are 'fail' and 'last'")
         if not wait >= 0:
             raise BadInput(f"wait {wait!r}: accepted is a number of seconds")
-        self._task: Task | None = None
         self._order: dict[str, Any] | str | Path | None = None
         if isinstance(task, Task):
             if node is not None or search_space is not None or invitation is not None:
@@ -107,6 +110,14 @@ class Sampler(BaseSampler):
         self._seed = seed
         self._random = RandomSampler(seed)
 
+        self._node: Node | None = None
+        if self._given is None:
+            self._node = node if isinstance(node, Node) else Node(node)
+        self._begin()
+        self._reach()
+
+    def _begin(self) -> None:
+        """Set what a process has of its own."""
         self._lock = threading.RLock()
         self._study: tuple[BaseStorage, int] | None = None
         self._peer_id = ""
@@ -118,12 +129,26 @@ class Sampler(BaseSampler):
         self._drawn: set[tuple[BaseStorage, int]] = set()  # trials that run and do without a design
         self._seen: set[int] = set()  # numbers of ended trials that the task knows or cannot take
         self._said: set[str] = set()
-
+        self._task: Task | None = None
+        self._reached = False
         self._used = contextlib.ExitStack()  # the node, and tasks of it that this object has joined
-        self._node: Node | None = None
-        if self._given is None:
-            self._node = self._used.enter_context(node if isinstance(node, Node) else Node(node))
         weakref.finalize(self, self._used.close)
+
+    def _reach(self) -> None:
+        """Begin to use the node."""
+        if not self._reached and self._node is not None:
+            self._used.enter_context(self._node)
+        self._reached = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _KEPT}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make a copy of a pickled sampler. It uses the node from its first trial on, and holds no trials yet."""
+        self.__dict__.update(state)
+        if self._seed is None:
+            self._random = RandomSampler()  # copies draw differently
+        self._begin()
 
     def close(self) -> None:
         """Give back the held trials and stop using the node; a node ends with its last user."""
@@ -152,6 +177,7 @@ class Sampler(BaseSampler):
         if len(study.directions) != 1:
             raise BadInput(f"the study has {len(study.directions)} directions; a task has one goal: accepted is one direction")
         with self._lock:
+            self._reach()
             if self._study != (study._storage, study._study_id):
                 self._study = (study._storage, study._study_id)
                 self._task, self._seen = None, set()

@@ -46,13 +46,24 @@ class Task:
         self.name: str = shown["name"]
         self.goal: str = shown["goal"]
         self.definition: dict[str, Any] = definition_from_task(shown["task"])  # with all defaults
-        self.client = client or _new_client()
         self._http = http
         self._path = f"/v1/tasks/{quote(self.id)}"
         self._lease = lease
-        self._held = Held(http, self._path + "/trials", self.client, lease / 3)
-        self._asking = threading.Lock()
+        self._begin(client or _new_client())
         self._floats = frozenset(one["name"] for one in self.definition["parameters"] if one["type"] == "float")
+
+    def _begin(self, client: str) -> None:
+        self.client = client
+        self._held = Held(self._http, self._path + "/trials", client, self._lease / 3)
+        self._asking = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: one for name, one in self.__dict__.items() if name not in ("client", "_held", "_asking")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make a copy of a pickled task. It is another client, and holds no trials."""
+        self.__dict__.update(state)
+        self._begin(_new_client())
 
     def ask(self, count: int = 1, *, wait: float = 60.0) -> list[Trial]:
         """Return up to count trials that this object has not returned yet.

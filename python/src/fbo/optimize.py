@@ -116,7 +116,7 @@ def minimize(
         Refused: The node does not accept the task.
         Unreachable: No node answers.
 
-    Example:
+    Examples:
         ```python
         def loss(rate, depth):
             return (rate - 0.03) ** 2, {"latency_ms": 7.0 * depth}

@@ -44,9 +44,23 @@ _KEPT = (
 
 
 class Sampler(BaseSampler):
-    """Takes the designs of a study from a task of a node, and reports the outcomes to the task.
+    """A sampler that takes the designs of a study from a task, and reports the outcomes to the task.
 
-    Studies on other nodes that have the same task take part in it.
+    Studies on other nodes with the same task take part in it ([details](optuna.md)).
+
+    A sampler can be pickled and copied. The copy uses the same node from its first trial on, starts it if it has
+    ended, is another client of the task, and holds no trials. No process owns a node that a sampler has started:
+    it ends with the last process that uses it. With a task of `Node.task` the process that made the task must keep
+    the node.
+
+    Attributes:
+        task: The `fbo.Task`, or None while its parameters are not known.
+
+    Examples:
+        ```python
+        sampler = fbo.optuna.Sampler(task="tutorial", search_space={"x": FloatDistribution(-10, 10)})
+        study = optuna.create_study(sampler=sampler)
+        ```
     """
 
     def __init__(
@@ -62,22 +76,25 @@ class Sampler(BaseSampler):
         wait: float = 300.0,
         invitation: str | None = None,
     ) -> None:
-        """Take a task and a node.
+        """Make a sampler of a task and a node.
 
-        task is a name, the content of a task file with or without parameters, a file that has
-        parameters (its path, ending in .yaml, .yml or .json, or its text), or a task of a node.
-        A task without parameters takes those of search_space. Without search_space it takes all
-        that the study has used in its first n_startup_trials complete trials.
+        Args:
+            task: A name; the content of a task file as a dictionary, with or without parameters; a task file with
+                parameters, as its path (ending in .yaml, .yml or .json) or its text; or a task of `Node.task`.
+            node: A node, in a `with` already or not, or its data directory. None: fbo-node's own directory. If no
+                node runs there, one is started.
+            search_space: The distributions by name, for a task without parameters. None: those that the study has
+                used in its first n_startup_trials complete trials.
+            n_startup_trials: The number of complete trials, 1 or more, from which the space is learned.
+            pruned: How to report a pruned trial: `"fail"`, or `"last"` for its last intermediate value.
+            seed: An integer that makes random draws and the task's designs repeatable.
+            lease: Seconds without a sign of life of this program after which other clients get its trials, 1 or
+                more.
+            wait: Seconds, 0 or more, to wait for a design of the task before a trial is drawn at random.
+            invitation: The content of an invitation file. None: the stored invitation, or none.
 
-        node is a node, in a `with` already or not, or its data directory (default: that of
-        fbo-node). If no node runs there, one is started. It ends with the last study or
-        program that uses it.
-
-        pruned decides how a pruned trial is reported: as failed, or with its last intermediate
-        value. seed makes random draws and the task's designs repeatable. lease is the number of
-        seconds without a sign of life of this program after which other clients get its trials.
-        wait is the number of seconds that a trial waits for a design of the task before it is
-        drawn at random.
+        Raises:
+            BadInput: An argument is wrong, or no task accepts the space.
         """
         stated = None if search_space is None else _stated(search_space)
         if n_startup_trials < 1:
@@ -151,7 +168,7 @@ class Sampler(BaseSampler):
         self._begin()
 
     def close(self) -> None:
-        """Give back the held trials and stop using the node; a node ends with its last user."""
+        """Return the held trials and end the use of the node. A node that was started ends with its last user."""
         with self._lock:
             self._used.close()
 
@@ -165,7 +182,7 @@ class Sampler(BaseSampler):
 
     @property
     def task(self) -> Task | None:
-        """The task, or None as long as its parameters are not known."""
+        """The task, or None while its parameters are not known."""
         return self._task
 
     def reseed_rng(self) -> None:

@@ -15,26 +15,40 @@ _OWN = ("trial", "state", "value", "why", "violated", "reason")  # columns besid
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The best design, and all trials that this node has on the task."""
+    """The best design, and all trials that this node has on the task.
 
-    task: str  # its name
+    `print(result)` prints the best value and the numbers of trials. A notebook shows a table of the trials.
+
+    Attributes:
+        task: The name of the task.
+        task_id: The ID of the task.
+        goal: `"minimize"` or `"maximize"`.
+        parameters: The parameters of the best trial, by name.
+        value: The value of the best trial. The best trial satisfies all constraints.
+        trials: All trials of this node on the task, in the order of their IDs.
+        recommended: The design to prefer to the best trial. None unless outcomes are noisy.
+    """
+
+    task: str
     task_id: str
-    goal: str  # minimize or maximize
-    parameters: dict[str, Value]  # of the best trial
-    value: float  # of the best trial
+    goal: str
+    parameters: dict[str, Value]
+    value: float
     trials: tuple[Trial, ...]
-    recommended: Recommendation | None = None  # to be preferred to the best trial, only where outcomes are noisy
+    recommended: Recommendation | None = None
 
     @property
     def rows(self) -> list[Row]:
-        """One dictionary for each trial, for pandas.DataFrame: see Trial.row."""
+        """One dictionary for each trial, for `pandas.DataFrame(result.rows)`: see `Trial.row`."""
         return [trial.row() for trial in self.trials]
 
     def contributions(self) -> dict[str, list[int]]:
-        """Return the contributions of peers: for each peer ID the trials whose design its shares informed.
+        """Return the contributions of peers.
 
-        A strategy that weighs all peers' shares together says only how many they were: its
-        trials stand under "1 peer", "2 peers" and so on.
+        Returns:
+            For each peer ID the IDs of the trials whose designs its shares informed. A strategy that uses the
+            shares of all peers together reports only their number: its trials are listed under `"1 peer"`,
+            `"2 peers"` and so on.
         """
         found: dict[str, list[int]] = {}
         for trial in self.trials:
@@ -45,7 +59,7 @@ class Result:
         return found
 
     def best_so_far(self) -> list[float | None]:
-        """Return for each trial the best feasible value until then."""
+        """Return for each trial the best feasible value until then, or None before the first."""
         best: float | None = None
         found = []
         for trial in self.trials:
@@ -56,7 +70,17 @@ class Result:
         return found
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw values and the best so far by trial, with matplotlib, and return the axes."""
+        """Draw the values and the best so far by trial, with matplotlib.
+
+        Args:
+            axes: The axes to draw on. None: those of a new figure.
+
+        Returns:
+            The axes.
+
+        Raises:
+            Error: matplotlib is not installed.
+        """
         try:
             from matplotlib import pyplot
         except ImportError as error:

@@ -1,71 +1,142 @@
 #!/usr/bin/env python3
-"""Print the reference of the package in Markdown, made from its docstrings.
+"""Write docs/python.md from the docstrings of the package, or check that it is current.
 
-python3 python/api_reference.py > python/API.md
+    python api_reference.py [--check]
+
+It needs griffe (requirements.txt), which reads the sources without running them.
 """
 
 from __future__ import annotations
 
-import inspect
-import re
+import logging
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import griffe
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE / "src"))
+PAGE = HERE.parent / "docs" / "python.md"
+CALLS = ("minimize", "maximize", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Parameter")
+NODES = ("Node", "Task", "Trial", "Recommendation", "Event", "Client")
+HEAD = """# API of the Python package
+
+`python/api_reference.py` makes this page of the docstrings. [python/README.md](../python/README.md) has the first steps,
+[optuna.md](optuna.md) and [clusters.md](clusters.md) describe studies of Optuna and experiments of Ray Tune.
+`fbo.__version__` is the version of the package, a text. Names of [types](#types) are explained at the end.
+"""
+TYPES = (
+    ("evaluate", "Objective"), ("limits", "Constraints"), ("limits", "Limit"), ("run", "Callback"), ("space", "Space"),
+    ("space", "TaskFile"), ("space", "Choice"), ("trial", "Value"), ("trial", "Row"),
+)  # fmt: skip
 
 
-def _text(thing: object) -> str:
-    """Return a docstring with lists in place of its sections."""
-    lines = []
-    for line in (inspect.getdoc(thing) or "").splitlines():
-        if re.fullmatch(r"(Args|Attributes|Returns|Raises|Example|Yields):", line):
-            lines += ["", f"**{line[:-1]}**", ""]
-        elif found := re.fullmatch(r" {4}(\*{0,2}\w+): (.*)", line):
-            lines.append(f"- `{found[1]}`: {found[2]}")
-        else:
-            lines.append(re.sub(r"^ {4}", "  " if lines and lines[-1].startswith(("- ", "  ")) else "", line))
-    return "\n".join(lines)
+def page() -> str:
+    """Return the page."""
+    package = griffe.load("fbo", search_paths=[HERE / "src"], docstring_parser="google")
+    errors = [one for one in package.exports or () if str(one) not in (*CALLS, *NODES, "__version__")]
+    parts = [HEAD, "## Optimisation", *_objects(package, CALLS, "fbo"), "## Nodes and tasks", *_objects(package, NODES, "fbo")]
+    parts += ["## Errors", *_errors(package, [str(one) for one in errors])]
+    for module, names in (("optuna", ["Sampler"]), ("ray", ["Search"]), ("aio", ["Node", "Task"])):
+        parts += [f"## fbo.{module}", *_objects(package[module], names, f"fbo.{module}")]
+    rows = [f"| `{name}` | `{package[module][name].value}` |".replace(" | None", " \\| None") for module, name in TYPES]
+    parts += ["## Types", "| name | type |\n|---|---|\n" + "\n".join(rows)]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def _signature(name: str, thing: object) -> str:
-    try:
-        text = str(inspect.signature(thing))  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return f"`{name}`"
-    text = re.sub(r"\bself, |\bself\b|'", "", re.sub(r"<[^>]*>", "…", text))
-    return f"`{name}{text}`"
+def _objects(module: Any, names: tuple[str, ...] | list[str], path: str) -> Iterator[str]:
+    for name in names:
+        one = _target(module[name])
+        yield f"### {path}.{name}"
+        yield from _described(one, f"{path}.{name}")
+        if one.is_class:
+            for member in one.members.values():
+                if _is_public(member):
+                    yield f"#### {path}.{name}.{member.name}".replace(" fbo.", " ")
+                    yield from _described(member, f"{name}.{member.name}")
 
 
-def _members(owner: type) -> list[str]:
-    found = []
-    for name, member in vars(owner).items():
-        if name.startswith("_") or not inspect.getdoc(member):
+def _is_public(member: Any) -> bool:
+    of_class = member.is_function or "property" in member.labels
+    # Methods that Optuna and Ray call are part of their interfaces, not of this one.
+    called = {"Sampler": ("close", "task"), "Search": (), "Client": ("get", "post", "delete", "stream")}
+    wanted = member.name in called.get(member.parent.name, (member.name,)) and [str(base) for base in member.parent.bases] != ["Parameter"]
+    return bool(of_class and wanted and member.has_docstring and not member.name.startswith("_"))
+
+
+def _described(one: Any, name: str) -> Iterator[str]:
+    if one.is_function:
+        yield f"```python\n{_signature(one, name)}\n```"
+    elif one.is_class and (init := one.all_members.get("__init__")) is not None and not one.name == "Result":
+        if len(init.parameters) > 1 and (init.has_docstring or "dataclass" in one.labels):
+            yield f"```python\n{_signature(init, name)}\n```"
+    for source in (one, one.members.get("__init__") if one.is_class else None):
+        if source is not None and source.has_docstring:
+            yield from (_section(section) for section in source.docstring.parsed)
+
+
+def _signature(function: Any, name: str) -> str:
+    parts: list[str] = []
+    marked = False
+    for one in function.parameters:
+        if one.name == "self":
             continue
-        if isinstance(member, property):
-            found.append(f"- `{name}`: {_text(member)}".replace("\n", "\n  "))
-        elif inspect.isfunction(member):
-            found.append(f"\n{_signature(name, member)}\n\n{_text(member)}\n")
-    return found
+        if one.kind is griffe.ParameterKind.keyword_only and not marked:
+            parts, marked = [*parts, "*"], True
+        star = {griffe.ParameterKind.var_positional: "*", griffe.ParameterKind.var_keyword: "**"}.get(one.kind, "")
+        default = "" if one.default is None or star else f" = {one.default}".replace("LEASE", "600.0")
+        parts.append(f"{star}{one.name}: {one.annotation}{default}")
+    returns = f" -> {function.returns}" if function.returns is not None and function.name != "__init__" else ""
+    line = f"{name}({', '.join(parts)}){returns}"
+    return line if len(line) <= 100 else f"{name}(\n" + "".join(f"    {one},\n" for one in parts) + f"){returns}"
 
 
-def reference() -> str:
-    """Return the reference."""
-    import fbo
-    import fbo.aio
-    import fbo.optuna
+def _section(section: Any) -> str:
+    kind, value = section.kind.value, section.value
+    if kind == "text":
+        return str(value)
+    if kind in ("parameters", "attributes"):
+        title = "argument" if kind == "parameters" else "attribute"
+        return f"| {title} | |\n|---|---|\n" + "\n".join(f"| `{one.name}` | {_line(one.description)} |" for one in value)
+    if kind == "raises":
+        return "| error | |\n|---|---|\n" + "\n".join(f"| `{one.annotation}` | {_line(one.description)} |" for one in value)
+    if kind == "returns":
+        return "Returns: " + " ".join(_line(one.description) for one in value)
+    return "\n\n".join(text for _, text in value)
 
-    parts = ["# Reference of the Python package", "", "Made from the docstrings by `api_reference.py`."]
-    things = [(f"fbo.{name}", getattr(fbo, name)) for name in fbo.__all__ if not name.startswith("__")]
-    things += [("fbo.aio.Node", fbo.aio.Node), ("fbo.aio.Task", fbo.aio.Task), ("fbo.optuna.Sampler", fbo.optuna.Sampler)]
-    things.sort(key=lambda one: (isinstance(one[1], type), one[0].lower()))
-    for name, thing in things:
-        parts += ["", f"## {name}", "", _signature(name.rpartition(".")[2], thing), "", _text(thing)]
-        if isinstance(thing, type):
-            parts += _members(thing)
-    text = "\n".join(parts) + "\n"
-    return re.sub(r"\n{3,}", "\n\n", text)
+
+def _errors(package: Any, names: list[str]) -> Iterator[str]:
+    rows = []
+    for name in sorted(names):
+        one = _target(package[name])
+        text = _line(one.docstring.parsed[0].value)
+        more = [f"`{part.name}`: {_line(part.description)}" for section in one.docstring.parsed[1:] for part in section.value]
+        bases = ", ".join(f"`{base}`" for base in one.bases)
+        rows.append(f"| `fbo.{name}` | {bases} | {' '.join([text, *more])} |")
+    yield "| class | bases | |\n|---|---|---|\n" + "\n".join(rows)
+
+
+def _target(one: Any) -> Any:
+    return one.final_target if one.is_alias else one
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def main() -> int:
+    """Write the page, or with --check compare it."""
+    logging.getLogger("griffe").setLevel(logging.ERROR)
+    made = page()
+    if sys.argv[1:] == ["--check"]:
+        if PAGE.read_text(encoding="utf-8") == made:
+            return 0
+        print(f"{PAGE} is not current: run python/api_reference.py", file=sys.stderr)
+        return 1
+    PAGE.write_text(made, encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":
-    print(reference(), end="")
+    sys.exit(main())

@@ -37,9 +37,6 @@ SYSTEMS = {
 }
 
 
-_SCRIPTS = b"[console_scripts]\nfbo-node = fbo.__main__:main\n"
-
-
 @dataclass(frozen=True)
 class Entry:
     """A file in a wheel."""
@@ -80,8 +77,6 @@ def for_system(entries: list[Entry], tags: str, program: Entry) -> list[Entry]:
     made = [program]
     for entry in entries:
         if entry.name.endswith(".dist-info/WHEEL"):
-            # A wheel without a program has no console script: it would find itself on the PATH.
-            made.append(Entry(entry.name.replace("WHEEL", "entry_points.txt"), _SCRIPTS))
             text = entry.data.decode().replace("Root-Is-Purelib: true", "Root-Is-Purelib: false")
             lines = [f"Tag: py3-none-{tag}" for tag in tags.split(".")]
             text = text.replace("Tag: py3-none-any", "\n".join(lines))

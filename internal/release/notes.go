@@ -37,23 +37,26 @@ func absoluteLinks(text, at string) string {
 	return relativeLink.ReplaceAllString(text, "]("+home+"/blob/"+at+"/$1$2)")
 }
 
-var projectVersion = regexp.MustCompile(`(?m)^version = "(.*)"$`)
+var packageVersion = regexp.MustCompile(`(?m)^__version__ = "(.*)"$`)
+
+// versionFile is the only place of the Python package's version.
+const versionFile = "python/src/fbo/version.py"
 
 // pythonVersion returns an error if the Python package, if there is one, has another version.
 func pythonVersion(dir, version string) error {
 	if _, err := os.Stat(filepath.Join(dir, wheelScript)); err != nil {
 		return nil
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "python", "pyproject.toml"))
+	text, err := os.ReadFile(filepath.Join(dir, versionFile))
 	if err != nil {
 		return err
 	}
-	found := projectVersion.FindSubmatch(text)
+	found := packageVersion.FindSubmatch(text)
 	if found == nil {
-		return fmt.Errorf(`python/pyproject.toml has no line version = "…"`)
+		return fmt.Errorf(`%s has no line __version__ = "…"`, versionFile)
 	}
 	if got := string(found[1]); got != version {
-		return fmt.Errorf("python/pyproject.toml has version %s, not %s", got, version)
+		return fmt.Errorf("%s has version %s, not %s", versionFile, got, version)
 	}
 	return nil
 }

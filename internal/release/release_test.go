@@ -204,9 +204,9 @@ func TestATreeThatIsNotTheTagIsRefused(t *testing.T) {
 		{"a later commit", "0.1.0", "the tag v0.1.0 is at commit", func(dir string) {
 			runGit(t, dir, "commit", "--quiet", "--allow-empty", "--message", "two")
 		}},
-		{"another version of the wheels", "0.1.0", "pyproject.toml has version 0.0.9, not 0.1.0", func(dir string) {
+		{"another version of the wheels", "0.1.0", "version.py has version 0.0.9, not 0.1.0", func(dir string) {
 			write(t, filepath.Join(dir, wheelScript), "")
-			write(t, filepath.Join(dir, "python/pyproject.toml"), "[project]\nversion = \"0.0.9\"\n")
+			write(t, filepath.Join(dir, versionFile), "__version__ = \"0.0.9\"\n")
 			runGit(t, dir, "add", "--all")
 			runGit(t, dir, "commit", "--quiet", "--message", "two")
 			runGit(t, dir, "tag", "--force", "v0.1.0")

@@ -61,6 +61,12 @@ def test_readme(environment: dict[str, str]) -> None:
         assert re.fullmatch(r"best value \S+e-0\d at rate=0\.0\d+, depth=4\n30 trials with a value, 0 failed\n", result)
 
 
+def test_the_program_with_limits_in_the_readme(environment: dict[str, str]) -> None:
+    programs = re.findall(r"```python\n(.*?)```", (HERE / "README.md").read_text(), re.S)
+    (program,) = (one for one in programs if "constraints=" in one)
+    assert re.fullmatch(r"[1-7] {'memory_mb': \d+(\.0)?}\n", _run(["-c", program], environment))
+
+
 def test_notebook(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")

@@ -123,7 +123,8 @@ def test_optuna(given: bool, node: fbo.Node) -> None:
     def objective(trial: optuna.Trial) -> float:
         trial.set_constraint("time.ms", trial.number - 3)
         rate = trial.suggest_float("optimizer.lr", 1e-3, 1, log=True)
-        return rate + trial.suggest_int("model/depth", 1, 8) + (trial.suggest_categorical("the kernel", ["rbf", None]) is None)
+        trial.suggest_categorical("the kernel", ["rbf", None])
+        return 100 * trial.number + rate + trial.suggest_int("model/depth", 1, 8)
 
     task = {"name": "study", "constraints": [{"name": "time.ms", "high": 0}]}
     sampler = fbo.optuna.Sampler(task, node, search_space=SPACE if given else None)

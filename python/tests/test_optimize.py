@@ -419,9 +419,3 @@ def test_progress(capfd: pytest.CaptureFixture[str]) -> None:
     fbo.minimize(objectives.bowl, SQUARE, evals=3)
     shown = capfd.readouterr().err
     assert "3/3" in shown and "best=" in shown
-
-
-def test_a_result_is_shown_in_short() -> None:
-    result = fbo.Result("<b>t</b>", "id", "minimize", {"x": 1.0}, 0.25, ())
-    assert repr(result) == "<fbo.Result of '<b>t</b>': best value 0.25, 0 trials>"
-    assert "<table>" in result._repr_html_() and "best value 0.25 at x=1" in result._repr_html_()

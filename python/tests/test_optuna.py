@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import math
+import multiprocessing
 import os
 import pickle
 import re
 import subprocess
 import sys
 import threading
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -663,19 +666,71 @@ def test_what_the_objective_does_not_use_is_told_as_chosen(node: fbo.Node, caplo
     assert added.value == 5 and added.parameters == {**asked.parameters, "x": 1.5}
 
 
+def in_a_process(sampler: Sampler, storage: str, trials: int) -> int:
+    """Continue a study in another process, and return its ID."""
+    study = optuna.load_study(study_name="shared", storage=storage, sampler=sampler)
+    study.optimize(quadratic, n_trials=trials)
+    return os.getpid()
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_a_pickled_sampler_works_in_other_processes(learns: bool, binary: str, short_dir: Path, tmp_path: Path) -> None:
+    storage = f"sqlite:///{tmp_path / 'study.db'}"
+    with fbo.Node(short_dir / "node", binary=binary, flags=LOCAL) as node:
+        with Sampler(quick("shared"), node, search_space=None if learns else X) as sampler:
+            study = optuna.create_study(study_name="shared", storage=storage, sampler=sampler)
+            study.optimize(quadratic, n_trials=6)
+            with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+                jobs = [pool.submit(in_a_process, sampler, storage, 5) for _ in range(2)]
+                assert os.getpid() not in {job.result() for job in jobs}
+            study.optimize(quadratic, n_trials=1)
+            values = sorted(trial.value for trial in study.trials if trial.value is not None)
+            assert len(values) == 17
+            done = sorted(trial.value for trial in known(sampler) if trial.value is not None)
+            assert done == pytest.approx(values), "the task has the trials of all processes, each once"
+            clients = {mark["client"] for mark in marks(study) if mark is not None}
+            assert len(clients) == 3, "each process holds its own trials"
+    assert_no_node_is_left(short_dir / "node")
+
+
+def test_a_pickled_sampler_starts_the_node_that_has_ended(binary: str, short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FBO_NODE", binary)
+    with Sampler(quick("later"), short_dir, search_space=X) as sampler:
+        optuna.create_study(sampler=sampler).optimize(quadratic, n_trials=2)
+        kept = pickle.dumps(sampler)
+    assert_no_node_is_left(short_dir)
+    with pickle.loads(kept) as copied:
+        assert not (short_dir / "control.sock").exists(), "a copy that is not used needs no node"
+        optuna.create_study(sampler=copied).optimize(quadratic, n_trials=2)
+        assert len([trial for trial in known(copied) if trial.value is not None]) == 4
+    assert_no_node_is_left(short_dir)
+
+
+def test_a_deep_copy_is_another_client(node: fbo.Node) -> None:
+    cases = ((Sampler(quick("copied"), node, search_space=X), X["x"]), (Sampler(node.task(BOWL)), FloatDistribution(-2, 2)))
+    for sampler, bounds in cases:
+        other = copy.deepcopy(sampler)
+        for one in (sampler, other):
+            optuna.create_study(sampler=one).ask({"x": bounds})
+        assert sampler.task is not None and other.task is not None
+        assert sampler.task.id == other.task.id and sampler.task.client != other.task.client
+
+
 def test_the_page_and_the_example(node: fbo.Node, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "optuna.md").read_text(encoding="utf-8")
     programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(programs) == 2
+    assert len(programs) == 3
+    for number, program in enumerate(programs):
+        (tmp_path / f"program{number}.py").write_text(program)
     example = ROOT / "python" / "examples" / "optuna_study.py"
     environment = {**os.environ, "FBO_DATA_DIR": str(node.dir), "PYTHONPATH": str(ROOT / "python" / "src")}
-    for line in (*(["-c", program] for program in programs), [str(example), str(tmp_path / "study.db"), "6"]):
+    for line in (*([f"program{number}.py"] for number in range(3)), [str(example), str(tmp_path / "study.db"), "6"]):
         ran = subprocess.run(
             [sys.executable, *line], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300
         )
         assert ran.returncode == 0, ran.stderr[-2000:]
     names = {task["name"]: task["trials"]["done"] for task in node.tasks()}
-    assert names == {"tutorial": 30, "regulated": 10, "training": 6}
+    assert names == {"tutorial": 30, "shared": 8, "regulated": 10, "training": 6}
 
 
 def test_the_benchmark(binary: str) -> None:
@@ -705,28 +760,3 @@ def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -
         two.optimize(quadratic, n_trials=3)
     helped = [mark for mark in marks(two) if mark is not None and mark["from_peers"]]
     assert node.info()["peer_id"] in [mark["why"].get("peer") for mark in helped]
-
-
-def test_a_sampler_in_another_process(node: fbo.Node, tmp_path: Path) -> None:
-    sampler = Sampler("pickled", node, search_space=X)
-    (tmp_path / "sampler").write_bytes(pickle.dumps(sampler))
-    storage = f"sqlite:///{tmp_path}/study.db"
-    study = optuna.create_study(study_name="both", storage=storage, sampler=sampler)
-    study.optimize(quadratic, n_trials=3)
-    program = f"""
-import pickle, optuna
-sampler = pickle.loads(open({str(tmp_path / "sampler")!r}, "rb").read())
-study = optuna.load_study(study_name="both", storage={storage!r}, sampler=sampler)
-study.optimize(lambda trial: (trial.suggest_float("x", -10, 10) - 2) ** 2, n_trials=3)
-sampler.close()
-"""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python" / "src")}
-    ended = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == 0, ended.stderr[-2000:]
-    assert len(node.find("pickled").trials()) == 6
-
-
-def test_a_sampler_of_a_task_of_a_node_is_not_pickled(node: fbo.Node) -> None:
-    task = node.task({"name": "held", "goal": "minimize", "parameters": [{"name": "x", "type": "float", "low": 0, "high": 1}]})
-    with pytest.raises(TypeError, match="make it of a task file and a data directory"):
-        pickle.dumps(Sampler(task))

@@ -190,6 +190,34 @@ def test_spaces(node: fbo.Node) -> None:
     ]
 
 
+def test_names_that_no_task_accepts(node: fbo.Node) -> None:
+    task = {"name": "names", "constraints": [{"name": "time.ms", "high": 1}], **QUICK}
+    search = ready(node, {"optimizer.lr": tune.uniform(0, 1), "model": {"the depth": tune.randint(1, 9)}}, task)
+    config = search.suggest("t")
+    assert config is not None and config.keys() == {"optimizer.lr", "model"} and config["model"].keys() == {"the depth"}
+    search.on_trial_complete("t", result(2.0, **{"time.ms": 3}))
+    (trial,) = node.find("names").trials()
+    assert trial.parameters == {"optimizer.lr": config["optimizer.lr"], "the depth": config["model"]["the depth"]}
+    assert trial.violated == ("time.ms",) and trial.value == 2
+
+
+def test_optuna_search_uses_the_sampler(node: fbo.Node, environment: dict[str, str], tmp_path: Path) -> None:
+    program = tmp_path / "search.py"
+    program.write_text(
+        "import fbo.optuna, optuna\n"
+        "from ray import tune\n"
+        "from ray.tune.search.optuna import OptunaSearch\n"
+        "space = {'x': optuna.distributions.FloatDistribution(-10, 10)}\n"
+        "search = OptunaSearch(sampler=fbo.optuna.Sampler('of-optuna', search_space=space))\n"
+        "config = tune.TuneConfig(metric='loss', mode='min', num_samples=4, max_concurrent_trials=2, search_alg=search)\n"
+        "tune.Tuner(lambda config: {'loss': config['x'] ** 2}, param_space={'x': tune.uniform(-10, 10)}, tune_config=config).fit()\n"
+    )
+    ran = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    trials = [trial for trial in node.find("of-optuna").trials() if trial.state == "done"]
+    assert len(trials) == 4 and all(trial.value == float(trial.parameters["x"]) ** 2 for trial in trials)
+
+
 def test_reported_outcomes(node: fbo.Node) -> None:
     task = {"name": "ends", "constraints": [{"name": "heat", "high": 1}, {"name": "converged", "type": "bool"}], **QUICK}
     search = ready(node, {"x": tune.uniform(0, 1)}, task, mode="max", iterations=3)

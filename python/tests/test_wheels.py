@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import signal
 import subprocess
 import sys
 import zipfile
@@ -60,12 +61,40 @@ def test_pip_install_and_the_readme(wheels: list[Path], tmp_path: Path) -> None:
     )
     assert said.returncode == 0, said.stderr[-2000:]
     assert "30 trials with a value, 0 failed" in said.stdout
-    version = subprocess.run([python, "-m", "fbo", "version"], env=environment, capture_output=True, text=True)
-    assert version.returncode == 0 and version.stdout.startswith("fbo-node ")
-    script = subprocess.run([python.parent / "fbo-node", "version"], env=environment, capture_output=True, text=True)
-    assert script.returncode == 0 and script.stdout == version.stdout
-    own = subprocess.run([python, "-c", "import fbo; print(fbo.__version__)"], env=environment, capture_output=True, text=True)
-    assert own.stdout.strip() == fbo.__version__ and re.search(rf"-{re.escape(fbo.__version__)}-", wheels[0].name)
+    versions = []
+    for command in ([python, "-m", "fbo"], [python.parent / "fbo-node"]):
+        version = subprocess.run([*command, "version"], env=environment, capture_output=True, text=True)
+        assert version.returncode == 0 and version.stdout.startswith("fbo-node ")
+        versions.append(version.stdout)
+        wrong = subprocess.run([*command, "no-such-command"], env=environment, capture_output=True, text=True)
+        assert wrong.returncode == 2 and "no-such-command" in wrong.stderr, wrong
+    assert versions[0] == versions[1]
+    shown = subprocess.run(
+        [python, "-c", "import fbo, importlib.metadata; print(fbo.__version__, importlib.metadata.version('fbo'))"],
+        env=environment, cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    of_package, of_wheel = shown.stdout.split()
+    assert of_package == of_wheel == fbo.__version__ == wheels[0].name.split("-")[1]
+    # A program that is built without the tag of a release has the version of its commit.
+    of_program = versions[0].split()[1].rstrip(",")
+    assert of_program == f"v{of_package}" or re.search("[0-9a-f]{7}|unreleased", of_program)
+
+
+def test_the_command_is_the_program(wheels: list[Path], tmp_path: Path) -> None:
+    python, environment = _fresh(wheels[0], tmp_path / "venv")
+    line = [str(python.parent / "fbo-node"), "serve", "--json", "--mdns=false", "--listen", "/ip4/127.0.0.1/tcp/0"]
+    environment["FBO_NODE"] = line[0]  # as a user may set it
+    process = subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    with process.stdout as output:
+        for shown in output:
+            if '"serving"' in shown:
+                break
+        if sys.platform == "linux":
+            assert Path(f"/proc/{process.pid}/exe").readlink().name == "fbo-node", "the program replaces the command"
+        process.send_signal(signal.SIGTERM)
+        output.read()
+    assert process.wait(timeout=60) == 0
 
 
 def test_without_a_program_it_says_where_to_get_one(wheels: list[Path], tmp_path: Path) -> None:
@@ -73,9 +102,20 @@ def test_without_a_program_it_says_where_to_get_one(wheels: list[Path], tmp_path
     run = [str(python), "-m", "fbo", "version"]
     said = subprocess.run(run, env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert said.returncode == 1 and said.stdout == ""
-    assert not (python.parent / "fbo-node").exists()
     for part in ("installed without it", "Install the wheel for", "go install ./cmd/fbo-node", "FBO_NODE"):
         assert part in said.stderr
+    command = python.parent / "fbo-node"
+    said = subprocess.run([command, "version"], env=environment, capture_output=True, text=True)
+    assert said.returncode == 1 and "installed without it" in said.stderr
+    # The command is the first on the PATH, and runs the program behind it.
+    other = tmp_path / "other"
+    other.mkdir()
+    with zipfile.ZipFile(wheels[0]) as archive:
+        (other / "fbo-node").write_bytes(archive.read("fbo/bin/fbo-node"))
+    (other / "fbo-node").chmod(0o755)
+    environment["PATH"] = os.pathsep.join([str(command.parent), str(other), os.defpath])
+    said = subprocess.run([command, "version"], env=environment, capture_output=True, text=True, timeout=60)
+    assert said.returncode == 0 and said.stdout.startswith("fbo-node ")
 
 
 def test_licences(tmp_path: Path) -> None:
@@ -96,6 +136,7 @@ def test_tags(tmp_path: Path) -> None:
         build_wheels.write(path, files)
         with zipfile.ZipFile(path) as archive:
             assert archive.getinfo("fbo/bin/fbo-node").external_attr >> 16 == 0o100755
+            assert "fbo/py.typed" in archive.namelist()
             (about,) = (one for one in archive.namelist() if one.endswith("/WHEEL"))
             lines = archive.read(about).decode().splitlines()
         assert [line.removeprefix("Tag: py3-none-") for line in lines if line.startswith("Tag: ")] == tags.split(".")

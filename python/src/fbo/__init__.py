@@ -24,9 +24,7 @@ from .run import Run
 from .space import Bool, Categorical, Float, Int, Parameter
 from .task import Event, Task
 from .trial import Recommendation, Trial
-from .version import package_version
-
-__version__ = package_version()
+from .version import __version__
 
 __all__ = [
     "BadInput",

@@ -29,7 +29,16 @@ _THREADS = 64  # calls at once; further ones wait
 
 
 class Node:
-    """A node, as an asynchronous context manager. Its arguments are those of fbo.Node."""
+    """A node, as an asynchronous context manager. Its arguments are those of `fbo.Node`.
+
+    Examples:
+        ```python
+        async with fbo.aio.Node() as node:
+            task = await node.task("bowl.yaml")
+            for trial in await task.ask():
+                await task.tell(trial, await measure(**trial.parameters))
+        ```
+    """
 
     def __init__(self, *args: Any, **keywords: Any) -> None:
         self._node = _node.Node(*args, **keywords)
@@ -60,7 +69,7 @@ class Node:
             threads.shutdown(wait=False)
 
     async def task(self, task: TaskFile, **keywords: Any) -> Task:
-        """Join a task, as fbo.Node.task."""
+        """Join a task. The keywords are those of `fbo.Node.task`."""
         return Task(self, await self._call(self._node.task, task, **keywords))
 
     async def find(self, task: str, **keywords: Any) -> Task:
@@ -85,7 +94,11 @@ class Node:
 
 
 class Task:
-    """A task that a node serves. Its calls are those of fbo.Task."""
+    """A task that a node serves. Its calls are those of `fbo.Task`, and raise the same errors.
+
+    Attributes:
+        sync: The same task as an `fbo.Task`, for threads.
+    """
 
     def __init__(self, node: Node, task: _task.Task) -> None:
         self._node = node
@@ -94,7 +107,7 @@ class Task:
         self.definition = task.definition
 
     async def ask(self, count: int = 1, *, wait: float = 60.0) -> list[Trial]:
-        """Return up to count trials that this object has not returned yet."""
+        """Return up to count new trials, as `fbo.Task.ask` does. A cancelled call returns its trials to the node."""
         future = self._node._submit(self.sync.ask, count, wait=wait)
         try:
             return await asyncio.shield(asyncio.wrap_future(future))
@@ -110,15 +123,15 @@ class Task:
         constraints: Mapping[str, SupportsFloat | bool] | None = None,
         metrics: Mapping[str, SupportsFloat] | None = None,
     ) -> Trial:
-        """Say what a trial measured."""
+        """Report the outcome of a trial, as `fbo.Task.tell` does."""
         return await self._node._call(self.sync.tell, trial, value, constraints=constraints, metrics=metrics)
 
     async def fail(self, trial: Trial | int, reason: str) -> Trial:
-        """Say that a trial has no outcome, and why."""
+        """Report that a trial has no outcome, as `fbo.Task.fail` does."""
         return await self._node._call(self.sync.fail, trial, reason)
 
     async def requeue(self, trial: Trial | int) -> Trial:
-        """Hand a trial back. Who asks next gets it."""
+        """Return a trial to the node. The next client that asks gets it."""
         return await self._node._call(self.sync.requeue, trial)
 
     async def best(self) -> Trial | None:
@@ -126,7 +139,7 @@ class Task:
         return await self._node._call(self.sync.best)
 
     async def recommend(self) -> dict[str, Value] | None:
-        """Return the design that the model holds for the best, or None while there is no model."""
+        """Return the design that is best according to the model, or None while there is no model."""
         return await self._node._call(self.sync.recommend)
 
     async def trials(self) -> list[Trial]:
@@ -134,7 +147,7 @@ class Task:
         return await self._node._call(self.sync.trials)
 
     async def counts(self) -> dict[str, int]:
-        """Return how many trials of this node are waiting, running, done and failed."""
+        """Return the numbers of trials of this node by state: waiting, running, done and failed."""
         return await self._node._call(self.sync.counts)
 
     async def rows(self) -> list[Row]:

@@ -23,6 +23,7 @@ from .names import shown
 
 _log = logging.getLogger("fbo")
 _PROGRAM = "fbo-node"
+_LONGEST_COMMAND = 1 << 20  # bytes of a command that pip makes; fbo-node has many more
 _LONGEST_SOCKET = 100  # bytes of a path; systems take 103 or more
 
 
@@ -46,22 +47,35 @@ def packaged_binary() -> Path | None:
 
 
 def find_binary(given: str | Path | None = None) -> str:
-    """Return the path of fbo-node: what is given, $FBO_NODE, this package's, or the PATH's."""
+    """Return the path of fbo-node: the given one, $FBO_NODE, this package's, or the first on the PATH.
+
+    The command `fbo-node` of this package is none of them, since it calls this function.
+    """
     for origin, path in (("binary", given), ("FBO_NODE", os.environ.get("FBO_NODE"))):
         if path:
-            if found := shutil.which(str(path)):
+            if not (found := shutil.which(str(path))):
+                raise BinaryMissing(f"{origin} {str(path)!r} is no program that can be run: expected the path of {_PROGRAM}")
+            if not _is_own_command(found):
                 return found
-            raise BinaryMissing(f"{origin} {str(path)!r} is no program that can be run; expected the path of {_PROGRAM}")
     if packaged := packaged_binary():
         return str(packaged)
-    if found := shutil.which(_PROGRAM):
-        return found
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        if folder and (found := shutil.which(_PROGRAM, path=folder)) and not _is_own_command(found):
+            return found
     raise BinaryMissing(
         f"there is no {_PROGRAM}: this fbo was installed without it, and it is not on the PATH. "
         f"Install the wheel for {sysconfig.get_platform()}, which carries it; or build it with Go, in a checkout "
         f"of fbo: `go install ./cmd/{_PROGRAM}`, which puts it into `go env GOPATH`/bin; or name it, by binary= "
         "or in the environment variable FBO_NODE."
     )
+
+
+def _is_own_command(path: str) -> bool:
+    """Report whether this is the command that pip has made of this package's entry point."""
+    try:
+        return os.path.getsize(path) < _LONGEST_COMMAND and b"fbo.__main__" in Path(path).read_bytes()
+    except OSError:
+        return False
 
 
 def socket_of(directory: Path) -> Path | None:

@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class Error(Exception):
-    """The base of all exceptions of this package."""
+    """The base class of the exceptions of this package, except for `fbo.Interrupted`."""
 
 
 class BadInput(Error, ValueError):
-    """An argument is wrong; nothing has been asked of a node."""
+    """An argument is wrong. No request was sent."""
 
 
 class BinaryMissing(Error):
-    """There is no fbo-node to start."""
+    """The program fbo-node was not found."""
 
 
 class NotStarted(Error):
-    """fbo-node was started and ended at once."""
+    """The program fbo-node ended before it was ready. The message has its output."""
 
 
 class Failed(Error):
@@ -53,19 +53,31 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Unreachable(Error):
-    """No node answers."""
+    """No node answers, after repeated requests."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """One thing that the node does not accept, and where it is in the request."""
+    """One error in a request.
+
+    Attributes:
+        location: Its place in the request, such as `body.task`.
+        message: What is wrong, and what is expected.
+    """
 
     location: str
     message: str
 
 
 class Problem(Error):
-    """A node's refusal: its problem details (RFC 9457)."""
+    """The refusal of a node: its problem details (RFC 9457).
+
+    Attributes:
+        status: The HTTP status.
+        title: The name of the status.
+        detail: What is wrong.
+        fields: The errors by place in the request.
+    """
 
     def __init__(self, status: int, title: str, detail: str, fields: tuple[Field, ...] = ()) -> None:
         super().__init__(status, title, detail, fields)
@@ -84,26 +96,26 @@ class Problem(Error):
 
 
 class Refused(Problem):
-    """The request is wrong (400, 413, 415, 422)."""
+    """The node does not accept the request (status 400, 413, 415 or 422)."""
 
     def __str__(self) -> str:
         return "\n".join(_shown(field) for field in self.fields) or super().__str__()
 
 
 class Denied(Problem):
-    """The node refuses this client: a missing or wrong token, or another host (401, 403, 421)."""
+    """The node refuses this client: a missing or wrong token, or another host (status 401, 403 or 421)."""
 
 
 class NotFound(Problem):
-    """There is no such task or trial (404)."""
+    """The node has no such task or trial (status 404)."""
 
 
 class Conflict(Problem):
-    """The trial has another outcome, or another client holds it (409)."""
+    """The trial has another outcome, or another client holds it (status 409)."""
 
 
 class Unavailable(Problem):
-    """The node fails, is shutting down or is overloaded (429 and from 500 on)."""
+    """The node fails, is shutting down or is overloaded (status 429, and from 500 on)."""
 
 
 def _shown(field: Field) -> str:

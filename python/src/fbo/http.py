@@ -37,7 +37,10 @@ class _NotSent(Unreachable):
 
 
 class Client:
-    """Asks one node. Any number of threads may use it."""
+    """A client of the HTTP interface of a node. Any number of threads may use it.
+
+    Paths, bodies and answers are those of [the HTTP interface](http.md). `fbo.Node` and `fbo.Task` use it.
+    """
 
     def __init__(
         self,
@@ -47,10 +50,17 @@ class Client:
         token: str | None = None,
         patience: float = 10.0,
     ) -> None:
-        """Take a socket, or a URL with a token.
+        """Make a client of a socket or of a URL.
 
-        patience is the number of seconds in which a request is repeated while the node is
-        unreachable or overloaded.
+        Args:
+            socket: The path of the socket: control.sock in the node's data directory.
+            url: A scheme, a host and a port, such as `http://127.0.0.1:7070`, instead of a socket.
+            token: The line in http.token in the node's data directory, for a URL.
+            patience: The number of seconds in which a request is repeated while the node is unreachable or
+                overloaded.
+
+        Raises:
+            BadInput: An argument is wrong.
         """
         if (socket is None) == (url is None):
             raise BadInput("Client: expected either socket or url")
@@ -68,20 +78,47 @@ class Client:
                 raise BadInput("url without token: expected the line in http.token in the node's data directory")
             self._scheme, self._host = parts.scheme, parts.netloc
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_revive": None, "_same": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._same = self
+
+    def __repr__(self) -> str:
+        return f"<fbo.Client of {self._at()}>"  # without the token
+
     def revive_by(self, revive: Callable[[], Client | None] | None) -> None:
-        """Set a function for when no node answers; it returns a client of a running node, or None."""
+        """Set a function that is called when no node answers. It returns a client of a running node, or None."""
         self._revive = revive
 
     def get(self, path: str, query: Mapping[str, str | int] | None = None) -> Any:
-        """Return the JSON of an answer."""
+        """Return the JSON of an answer to GET.
+
+        Args:
+            path: The path, such as `/v1/tasks`.
+            query: The parameters of the query.
+
+        Raises:
+            Problem: The node refuses the request.
+            Unreachable: No node answers.
+        """
         if query:
             path += "?" + urllib.parse.urlencode(query)
         return self._request("GET", path, None, {}, True)
 
     def post(self, path: str, body: Mapping[str, Any], *, repeatable: bool = False) -> Any:
-        """Send JSON and return what comes back.
+        """Send a POST with JSON, and return the JSON of the answer.
 
-        What is repeatable is sent with a key, so that the node carries it out once.
+        Args:
+            path: The path, such as `/v1/tasks`.
+            body: An object that JSON can represent.
+            repeatable: Whether to send a key, by which the node carries out a repeated request once.
+
+        Raises:
+            BadInput: JSON cannot represent the body.
+            Problem: The node refuses the request.
+            Unreachable: No node answers.
         """
         headers = {"Content-Type": "application/json"}
         if repeatable:
@@ -89,11 +126,11 @@ class Client:
         return self._request("POST", path, _encode(body), headers, repeatable)
 
     def delete(self, path: str) -> None:
-        """Remove what is at the path."""
+        """Send a DELETE. Errors are as in `get`."""
         self._request("DELETE", path, None, {}, False)
 
     def stream(self, path: str, query: Mapping[str, str | int] | None = None) -> Iterator[str]:
-        """Yield the lines of an answer as they come, until the node ends it."""
+        """Yield the lines of an answer to GET until the node ends it. Errors are as in `get`."""
         if query:
             path += "?" + urllib.parse.urlencode(query)
         connection = self._connect()
@@ -179,8 +216,10 @@ class Client:
         return connection.getresponse()
 
     def _unreachable(self, error: Exception, kind: type[Unreachable] = Unreachable) -> Unreachable:
-        at = self._socket or f"{self._scheme}://{self._host}"
-        return kind(f"no node answers at {at}: {error}")
+        return kind(f"no node answers at {self._at()}: {error}")
+
+    def _at(self) -> str:
+        return self._socket or f"{self._scheme}://{self._host}"
 
 
 def quote(part: str | int) -> str:

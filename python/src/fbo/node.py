@@ -30,11 +30,19 @@ _PATIENCE = 10.0  # seconds that another program may take to start the node that
 class Node:
     """A node of fbo, as a context manager.
 
-    One that runs in the data directory is used. Otherwise `fbo-node serve` is started; should it be
-    killed, it is started again. Any number of objects and programs use it, and it ends with the
-    last context. A node that the user has started goes on.
+    The context uses the node that runs in the data directory. If none runs, it starts `fbo-node serve`, and starts
+    it again if it is killed. Any number of objects and programs share this node, and it ends with the last
+    context. A node that the user has started continues. A context can be entered again; the use ends with the last
+    exit.
 
-    A context may be entered again; the use ends with the last exit.
+    A node can be pickled. The copy is a node of the same directory or URL that is in no context yet. The token
+    of a URL is part of the pickle.
+
+    Examples:
+        ```python
+        with fbo.Node() as node:
+            task = node.task("trees.yaml")
+        ```
     """
 
     def __init__(
@@ -47,13 +55,20 @@ class Node:
         url: str | None = None,
         token: str | Path | None = None,
     ) -> None:
-        """Take a data directory (default: that of fbo-node), or the url and token of a node.
+        """Make a node of a data directory, or of a URL.
 
-        token is the token itself or, as a Path, the file that has it: http.token in the
-        node's data directory.
+        Args:
+            dir: The data directory. None: that of fbo-node.
+            binary: The program. None: the environment variable FBO_NODE, then the program in this package, then
+                the first on the PATH.
+            peers: Addresses of other nodes, as they print them, for a node that is started.
+            flags: Flags of `fbo-node serve`, such as `["--mdns=false"]`, for a node that is started.
+            url: The address of a node that runs, such as `http://192.0.2.7:7070`, instead of a directory.
+            token: The token for url. As a Path it is the file with the token: http.token in the node's data
+                directory.
 
-        peers are addresses of other nodes, as they print them and info() has them, and flags
-        those of `fbo-node serve`: both are for a node that is started.
+        Raises:
+            BadInput: An argument is wrong.
         """
         if url is not None and (dir is not None or binary is not None or peers or flags):
             raise BadInput("Node: url names a node that runs; dir, binary, peers and flags are for others")
@@ -66,6 +81,10 @@ class Node:
         self._binary = binary
         self._flags = [*flags, *(part for one in peers for part in ("--peer", one))]
         self._remote = None if url is None else Client(url=url, token=_token_of(token))
+        self._is_copy = False
+        self._begin()
+
+    def _begin(self) -> None:
         self._http: Client | None = None
         self._daemon: Daemon | None = None
         self._lock: UserLock | None = None
@@ -84,6 +103,19 @@ class Node:
     def in_use(self) -> bool:
         """Whether this object is in a `with`."""
         return self._http is not None
+
+    def __getstate__(self) -> dict[str, Any]:
+        directory = None if self.dir is None else self.dir.absolute()
+        return {"dir": directory, "_binary": self._binary, "_flags": self._flags, "_remote": self._remote}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make a copy of a pickled node: of the same place, and in no `with` yet."""
+        self.__dict__.update(state)
+        self._is_copy = True
+        self._begin()
+
+    def __repr__(self) -> str:
+        return f"<fbo.Node of {self._remote or str(self.dir)!r}>"
 
     def __enter__(self) -> Node:
         with self._changing:
@@ -122,14 +154,28 @@ class Node:
         seed: int | None = None,
         invitation: str | None = None,
     ) -> Task:
-        """Join a task: the path or text of a task file, or what is in one as a dictionary.
+        """Join a task.
 
-        A text has more than one line or begins with `{`; any other is a path.
-        client is the name that trials are held by: with a name of your own, a program that
-        was killed gets its trials again. lease is after how many seconds without a sign of
-        life others get them. tables has the tables that the file names, by name.
-        enqueue lists designs to evaluate first; prior_designs lists designs that are expected to be
-        good, for strategies that use them.
+        Args:
+            task: The path or the text of a task file, or its content as a dictionary. A text has more than one line
+                or begins with `{`. In a dictionary names of parameters and constraints can be any printable
+                text; a text is sent as it is.
+            client: The name by which trials are held. With a name of your own, a program that was killed gets its
+                trials again. None: a new name.
+            lease: Seconds without a sign of life of this program after which other clients get its trials, 1 or
+                more.
+            tables: The tables that the task file names: their content as CSV, by name.
+            enqueue: Designs to evaluate first, as dictionaries by name.
+            prior_designs: Designs that are expected to be good, for strategies that use them.
+            seed: An integer that makes the node's decisions repeatable.
+            invitation: The content of an invitation file. None: the stored invitation, or none.
+
+        Returns:
+            The task, which the node joins also after restarts.
+
+        Raises:
+            BadInput: An argument is wrong.
+            Refused: The node does not accept the task.
         """
         order: dict[str, Any] = {}
         if isinstance(task, Mapping):
@@ -149,7 +195,16 @@ class Node:
         return self._open(self._client.post("/v1/tasks", order), client, lease)
 
     def find(self, task: str, *, client: str | None = None, lease: float = LEASE) -> Task:
-        """Return a task that the node serves already, by its ID or name."""
+        """Return a task that the node serves already.
+
+        Args:
+            task: Its ID, the first characters of its ID (8 or more), or a name that only one task has.
+            client: As in `task`.
+            lease: As in `task`.
+
+        Raises:
+            NotFound: The node serves no such task.
+        """
         return self._open(self._client.get(f"/v1/tasks/{quote(task)}"), client, lease)
 
     def tasks(self) -> list[dict[str, Any]]:
@@ -185,7 +240,7 @@ class Node:
             client = self._running(self.dir)
             if client is None:
                 client = self._start(self.dir)
-            elif self._flags:
+            elif self._flags and not self._is_copy:
                 warnings.warn(f"a node runs in {self.dir} already: peers and flags are not given to it", stacklevel=3)
         except BaseException:
             lock, daemon, self._lock, self._daemon = self._lock, self._daemon, None, None

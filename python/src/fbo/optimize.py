@@ -116,10 +116,10 @@ def minimize(
         Refused: The node does not accept the task.
         Unreachable: No node answers.
 
-    Example:
+    Examples:
         ```python
         def loss(rate, depth):
-            return (rate - 0.03) ** 2, {"latency_ms": 7.0 * depth}
+            return (rate - 0.03) ** 2 - 0.01 * depth, {"latency_ms": 7.0 * depth}
 
         space = {"rate": (0, 1), "depth": range(1, 9)}
         result = fbo.minimize(loss, space, constraints={"latency_ms": "<= 50"}, timeout=600)

@@ -37,16 +37,30 @@ ATTRIBUTE = "fbo"  # the user attribute of studies and trials that is written he
 _FILE = re.compile(r"\n|^\s*\{|\.(ya?ml|json)$")
 _ENDED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 _LONGEST_ASK = 60.0  # seconds
-
-
-def _copy(task: Any, node: str, arguments: dict[str, Any]) -> Sampler:
-    return Sampler(task, node, **arguments)
+_KEPT = (
+    "_order", "_derived", "_learns", "_given", "_parameters", "_stated", "_n_startup_trials", "_pruned",
+    "_lease", "_wait", "_invitation", "_seed", "_random", "_node",
+)  # fmt: skip
 
 
 class Sampler(BaseSampler):
-    """Takes the designs of a study from a task of a node, and reports the outcomes to the task.
+    """A sampler that takes the designs of a study from a task, and reports the outcomes to the task.
 
-    Studies on other nodes that have the same task take part in it.
+    Studies on other nodes with the same task take part in it ([details](optuna.md)).
+
+    A sampler can be pickled and copied. The copy uses the same node from its first trial on, starts it if it has
+    ended, is another client of the task, and holds no trials. No process owns a node that a sampler has started:
+    it ends with the last process that uses it. With a task of `Node.task` the process that made the task must keep
+    the node.
+
+    Attributes:
+        task: The `fbo.Task`, or None while its parameters are not known.
+
+    Examples:
+        ```python
+        sampler = fbo.optuna.Sampler(task="tutorial", search_space={"x": FloatDistribution(-10, 10)})
+        study = optuna.create_study(sampler=sampler)
+        ```
     """
 
     def __init__(
@@ -62,32 +76,26 @@ class Sampler(BaseSampler):
         wait: float = 300.0,
         invitation: str | None = None,
     ) -> None:
-        """Take a task and a node.
+        """Make a sampler of a task and a node.
 
-        task is a name, the content of a task file with or without parameters, a file that has
-        parameters (its path, ending in .yaml, .yml or .json, or its text), or a task of a node.
-        A task without parameters takes those of search_space. Without search_space it takes all
-        that the study has used in its first n_startup_trials complete trials.
+        Args:
+            task: A name; the content of a task file as a dictionary, with or without parameters; a task file with
+                parameters, as its path (ending in .yaml, .yml or .json) or its text; or a task of `Node.task`.
+            node: A node, in a `with` already or not, or its data directory. None: fbo-node's own directory. If no
+                node runs there, one is started.
+            search_space: The distributions by name, for a task without parameters. None: those that the study has
+                used in its first n_startup_trials complete trials.
+            n_startup_trials: The number of complete trials, 1 or more, from which the space is learned.
+            pruned: How to report a pruned trial: `"fail"`, or `"last"` for its last intermediate value.
+            seed: An integer that makes random draws and the task's designs repeatable.
+            lease: Seconds without a sign of life of this program after which other clients get its trials, 1 or
+                more.
+            wait: Seconds, 0 or more, to wait for a design of the task before a trial is drawn at random.
+            invitation: The content of an invitation file. None: the stored invitation, or none.
 
-        node is a node, in a `with` already or not, or its data directory (default: that of
-        fbo-node). If no node runs there, one is started. It ends with the last study or
-        program that uses it.
-
-        pruned decides how a pruned trial is reported: as failed, or with its last intermediate
-        value. seed makes random draws and the task's designs repeatable. lease is the number of
-        seconds without a sign of life of this program after which other clients get its trials.
-        wait is the number of seconds that a trial waits for a design of the task before it is
-        drawn at random.
+        Raises:
+            BadInput: An argument is wrong, or no task accepts the space.
         """
-        self._arguments = {
-            "search_space": search_space,
-            "n_startup_trials": n_startup_trials,
-            "pruned": pruned,
-            "seed": seed,
-            "lease": lease,
-            "wait": wait,
-            "invitation": invitation,
-        }
         stated = None if search_space is None else _stated(search_space)
         if n_startup_trials < 1:
             raise BadInput(f"n_startup_trials {n_startup_trials}: expected 1 or more")
@@ -95,7 +103,6 @@ class Sampler(BaseSampler):
             raise BadInput(f"pruned {pruned!r}: expected 'fail' and 'last'")
         if not wait >= 0:
             raise BadInput(f"wait {wait!r}: expected a number of seconds")
-        self._task: Task | None = None
         self._order: dict[str, Any] | str | Path | None = None
         if isinstance(task, Task):
             if node is not None or search_space is not None or invitation is not None:
@@ -110,7 +117,6 @@ class Sampler(BaseSampler):
         if search_space is not None and not self._derived and self._order is not None:
             raise BadInput("search_space: the task has parameters already; expected one of both")
         self._given = task if isinstance(task, Task) else None
-        self._from = task
         self._parameters = stated  # of search_space
         self._stated = search_space is not None or not self._derived
         self._n_startup_trials = n_startup_trials
@@ -121,6 +127,14 @@ class Sampler(BaseSampler):
         self._seed = seed
         self._random = RandomSampler(seed)
 
+        self._node: Node | None = None
+        if self._given is None:
+            self._node = node if isinstance(node, Node) else Node(node)
+        self._begin()
+        self._reach()
+
+    def _begin(self) -> None:
+        """Set what a process has of its own."""
         self._lock = threading.RLock()
         self._study: tuple[BaseStorage, int] | None = None
         self._peer_id = ""
@@ -132,21 +146,29 @@ class Sampler(BaseSampler):
         self._drawn: set[tuple[BaseStorage, int]] = set()  # trials that run and do without a design
         self._seen: set[int] = set()  # numbers of ended trials that the task knows or cannot take
         self._said: set[str] = set()
-
+        self._task: Task | None = None
+        self._reached = False
         self._used = contextlib.ExitStack()  # the node, and tasks of it that this object has joined
-        self._node: Node | None = None
-        if self._given is None:
-            self._node = self._used.enter_context(node if isinstance(node, Node) else Node(node))
         weakref.finalize(self, self._used.close)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Return the arguments. A copy in another process uses the node of the same data directory."""
-        if self._node is None or self._node.dir is None:
-            raise TypeError("a Sampler of a task of a node cannot be copied: make it of a task file and a data directory")
-        return _copy, (self._from, str(self._node.dir), self._arguments)
+    def _reach(self) -> None:
+        """Begin to use the node."""
+        if not self._reached and self._node is not None:
+            self._used.enter_context(self._node)
+        self._reached = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _KEPT}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make a copy of a pickled sampler. It uses the node from its first trial on, and holds no trials yet."""
+        self.__dict__.update(state)
+        if self._seed is None:
+            self._random = RandomSampler()  # copies draw differently
+        self._begin()
 
     def close(self) -> None:
-        """Give back the held trials and stop using the node; a node ends with its last user."""
+        """Return the held trials and end the use of the node. A node that was started ends with its last user."""
         with self._lock:
             self._used.close()
 
@@ -160,7 +182,7 @@ class Sampler(BaseSampler):
 
     @property
     def task(self) -> Task | None:
-        """The task, or None as long as its parameters are not known."""
+        """The task, or None while its parameters are not known."""
         return self._task
 
     def reseed_rng(self) -> None:
@@ -172,6 +194,7 @@ class Sampler(BaseSampler):
         if len(study.directions) != 1:
             raise BadInput(f"the study has {len(study.directions)} directions; a task has one goal: expected one direction")
         with self._lock:
+            self._reach()
             if self._study != (study._storage, study._study_id):
                 self._study = (study._storage, study._study_id)
                 self._task, self._seen = None, set()

@@ -38,9 +38,14 @@ _ACCEPTED = (
 
 
 class Search(Searcher):
-    """Takes the designs of an experiment from a task of a node, and reports the outcomes to the task.
+    """A search algorithm that takes the designs of an experiment from a task, and reports the outcomes to the task.
 
-    Tune pickles this object into the experiment's directory, all arguments included.
+    Tune pickles this object into the experiment's directory, with all arguments ([details](clusters.md#ray-tune)).
+
+    Examples:
+        ```python
+        config = tune.TuneConfig(metric="loss", mode="min", num_samples=50, search_alg=fbo.ray.Search("trees"))
+        ```
     """
 
     def __init__(
@@ -55,23 +60,25 @@ class Search(Searcher):
         client: str | None = None,
         lease: float = LEASE,
     ) -> None:
-        """Take a task and the place of its node.
+        """Make a search algorithm of a task and the place of its node.
 
-        task is a name, the content of a task file with or without parameters, or the Path of a
-        task file. A task without parameters takes those of param_space.
+        Args:
+            task: A name, the content of a task file as a dictionary, with or without parameters, or the Path of a
+                task file. A task without parameters takes those of param_space.
+            dir: The node's data directory. None: that of fbo-node. Only the program that calls fit() connects to
+                the node. If no node runs there, one is started; it ends with the last program that uses it.
+            url: The address of a node that runs, instead of a directory.
+            token: The Path of the file with the token for url.
+            metric: The key of the value in the reports of a training. None: the metric of TuneConfig, which Tune
+                passes on only with a param_space.
+            iterations: The training_iteration of a complete training, 1 or more: a trial that a scheduler stops
+                earlier fails in the task. None: its last value is reported.
+            client: The name by which trials are held. None: a new name.
+            lease: Seconds without a sign of life of this program after which other clients get the trials, 1 or
+                more.
 
-        dir is the node's data directory (default: that of fbo-node), url its address and token
-        the file that contains the token. Only the program that calls fit() connects to the node.
-        If no node runs in dir, one is started; it ends with the last program that uses it.
-
-        metric is the key of the value in the reports of a training. The default is the metric of
-        TuneConfig; if param_space is empty, Tune passes on neither the metric nor the mode.
-
-        iterations is the training_iteration of a complete training: a trial that a scheduler
-        stops earlier fails in the task. Without iterations, its last value is reported.
-
-        client is the name that holds the trials. lease is the number of seconds without a sign
-        of life of this program after which other clients get them.
+        Raises:
+            BadInput: An argument is wrong.
         """
         super().__init__(metric=metric)
         if token is not None and not isinstance(token, Path):

@@ -7,31 +7,48 @@ from html import escape
 from typing import Any
 
 from .errors import Error
-from .trial import Recommendation, Row, Trial, Value, display
+from .trial import SHOWN, Recommendation, Row, Trial, Value, display, display_design
+
+_ROWS = 60  # of a table in a notebook
+_OWN = ("trial", "state", "value", "why", "violated", "reason")  # columns beside parameters
 
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The best design, and all trials that this node has on the task."""
+    """The best design, and all trials that this node has on the task.
 
-    task: str  # its name
+    `print(result)` prints the best value and the numbers of trials. A notebook shows a table of the trials.
+
+    Attributes:
+        task: The name of the task.
+        task_id: The ID of the task.
+        goal: `"minimize"` or `"maximize"`.
+        parameters: The parameters of the best trial, by name.
+        value: The value of the best trial. The best trial satisfies all constraints.
+        trials: All trials of this node on the task, in the order of their IDs.
+        recommended: The design to prefer to the best trial. None unless outcomes are noisy.
+    """
+
+    task: str
     task_id: str
-    goal: str  # minimize or maximize
-    parameters: dict[str, Value]  # of the best trial
-    value: float  # of the best trial
+    goal: str
+    parameters: dict[str, Value]
+    value: float
     trials: tuple[Trial, ...]
-    recommended: Recommendation | None = None  # to be preferred to the best trial, only where outcomes are noisy
+    recommended: Recommendation | None = None
 
     @property
     def rows(self) -> list[Row]:
-        """One dictionary for each trial, for pandas.DataFrame: see Trial.row."""
+        """One dictionary for each trial, for `pandas.DataFrame(result.rows)`: see `Trial.row`."""
         return [trial.row() for trial in self.trials]
 
     def contributions(self) -> dict[str, list[int]]:
-        """Return the contributions of peers: for each peer ID the trials whose design its shares informed.
+        """Return the contributions of peers.
 
-        A strategy that weighs all peers' shares together says only how many they were: its
-        trials stand under "1 peer", "2 peers" and so on.
+        Returns:
+            For each peer ID the IDs of the trials whose designs its shares informed. A strategy that uses the
+            shares of all peers together reports only their number: its trials are listed under `"1 peer"`,
+            `"2 peers"` and so on.
         """
         found: dict[str, list[int]] = {}
         for trial in self.trials:
@@ -42,7 +59,7 @@ class Result:
         return found
 
     def best_so_far(self) -> list[float | None]:
-        """Return for each trial the best feasible value until then."""
+        """Return for each trial the best feasible value until then, or None before the first."""
         best: float | None = None
         found = []
         for trial in self.trials:
@@ -53,7 +70,17 @@ class Result:
         return found
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw values and the best so far by trial, with matplotlib, and return the axes."""
+        """Draw the values and the best so far by trial, with matplotlib.
+
+        Args:
+            axes: The axes to draw on. None: those of a new figure.
+
+        Returns:
+            The axes.
+
+        Raises:
+            Error: matplotlib is not installed.
+        """
         try:
             from matplotlib import pyplot
         except ImportError as error:
@@ -71,31 +98,53 @@ class Result:
         return axes
 
     def __repr__(self) -> str:
-        return f"<fbo.Result of {self.task!r}: best value {self.value:.6g}, {len(self.trials)} trials>"
-
-    def _repr_html_(self) -> str:
-        """Return the summary and a table of trials for notebooks. Texts of others are escaped."""
-        rows = self.rows
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        head = "".join(f"<th>{escape(str(name))}</th>" for name in names)
-        body = "".join("<tr>" + "".join(f"<td>{_cell(row.get(name))}</td>" for name in names) + "</tr>" for row in rows)
-        summary = "<br>".join(escape(line) for line in str(self).split("\n"))
-        return f"<p>{summary}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        design = display_design(self.parameters, SHOWN)
+        return f"<fbo.Result of {self.task!r}: best value {self.value:.6g} at {design}; {self._counts()}>"
 
     def __str__(self) -> str:
-        done = sum(trial.state == "done" for trial in self.trials)
-        failed = sum(trial.state == "failed" for trial in self.trials)
         helped = sum(trial.from_peers for trial in self.trials)
-        design = ", ".join(f"{name}={display(value)}" for name, value in self.parameters.items())
-        lines = [f"best value {self.value:.6g} at {design}", f"{done} trials with a value, {failed} failed"]
+        lines = [f"best value {self.value:.6g} at {display_design(self.parameters)}", self._counts()]
         if self.recommended:
             lines.insert(0, str(self.recommended))
         if helped:
             lines.append(f"peers had a part in {helped} designs")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        """Return the text and a table of the trials, for notebooks."""
+        rows = [_cells(trial) for trial in self.trials]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        half = _ROWS // 2
+        if len(rows) > _ROWS:
+            lines = [_line(row, names) for row in rows[:half]]
+            lines.append(f"<tr><td colspan={len(names)}>… {len(rows) - 2 * half} more trials, see rows</td></tr>")
+            lines += [_line(row, names) for row in rows[-half:]]
+        else:
+            lines = [_line(row, names) for row in rows]
+        head = "".join(f"<th>{escape(name)}</th>" for name in names)
+        text = escape(str(self)).replace("\n", "<br>")
+        return f"<p>{text}</p><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return escape(f"{value:.6g}" if isinstance(value, float) else str(value))
+    def _counts(self) -> str:
+        done = sum(trial.state == "done" for trial in self.trials)
+        failed = sum(trial.state == "failed" for trial in self.trials)
+        return f"{done} trials with a value, {failed} failed"
+
+
+def _cells(trial: Trial) -> dict[str, object]:
+    """Return the columns of a trial for a notebook."""
+    cells: dict[str, object] = {"trial": trial.id, "state": trial.state, "value": trial.value}
+    for group, values in (("", trial.parameters), ("constraint ", trial.constraints), ("metric ", trial.metrics)):
+        cells.update({f"{group}{name}" if group or name not in _OWN else f"parameter {name}": one for name, one in values.items()})
+    cells["why"] = trial.chosen
+    if trial.violated:
+        cells["violated"] = ", ".join(trial.violated)
+    if trial.reason:
+        cells["reason"] = trial.reason
+    return cells
+
+
+def _line(row: dict[str, object], names: list[str]) -> str:
+    cells = (row.get(name) for name in names)
+    shown = ("" if one is None else one if isinstance(one, str) else display(one) for one in cells)
+    return f"<tr>{''.join(f'<td>{escape(one)}</td>' for one in shown)}</tr>"

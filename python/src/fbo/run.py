@@ -20,7 +20,7 @@ class Run:
             before the first.
         stopped: Whether `stop` was called.
 
-    Example:
+    Examples:
         ```python
         def good_enough(run, trial):
             if run.best is not None and run.best.value < 0.01:

@@ -25,7 +25,11 @@ Choice = Union[str, float, bool, None]
 
 
 class Parameter(ABC):
-    """One of Float, Int, Categorical and Bool. A bad one raises BadInput, a ValueError."""
+    """The base class of `fbo.Float`, `fbo.Int`, `fbo.Categorical` and `fbo.Bool`.
+
+    Attributes:
+        name: The name of the parameter, which is a keyword of the objective.
+    """
 
     name: str
 
@@ -44,7 +48,24 @@ class Parameter(ABC):
 
 @dataclass(frozen=True)
 class Float(Parameter):
-    """A number from low to high. log searches it by its logarithm, step on a grid from low."""
+    """A parameter that is a float.
+
+    Args:
+        name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
+        low: The smallest value, from -1e300.
+        high: The largest value, above low and up to 1e300.
+        log: Whether to search by the logarithm; low is then above 0.
+        step: The distance of the values of a grid from low on, above 0 and up to high - low. Not with log. None:
+            all floats from low to high.
+
+    Raises:
+        BadInput: An argument is wrong.
+
+    Examples:
+        ```python
+        fbo.Float("rate", 1e-4, 1, log=True)
+        ```
+    """
 
     name: str
     low: SupportsFloat
@@ -72,7 +93,22 @@ class Float(Parameter):
 
 @dataclass(frozen=True)
 class Int(Parameter):
-    """A whole number from low to high, both included. log searches it by its logarithm."""
+    """A parameter that is a whole number.
+
+    Args:
+        name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
+        low: The smallest value, from -2^53.
+        high: The largest value, which is included, above low and up to 2^53.
+        log: Whether to search by the logarithm; low is then above 0.
+
+    Raises:
+        BadInput: An argument is wrong.
+
+    Examples:
+        ```python
+        fbo.Int("depth", 1, 8)
+        ```
+    """
 
     name: str
     low: SupportsIndex
@@ -93,10 +129,23 @@ class Int(Parameter):
 
 @dataclass(frozen=True)
 class Categorical(Parameter):
-    """One of 2 to 64 choices: texts, numbers, True, False and None. The function gets them as they are here.
+    """A parameter that is one of several choices without an order.
 
-    The task has texts or numbers as they are. Where there are other choices, or several kinds, it
-    has their JSON, such as `null`.
+    The task contains texts or numbers as they are. Other choices, or those of several kinds, are their JSON in
+    the task, such as `null`.
+
+    Args:
+        name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
+        choices: 2 to 64 different texts, finite numbers, True, False and None. A text has 1 to 256 printable
+            characters without spaces around them. The objective gets the choices unchanged.
+
+    Raises:
+        BadInput: An argument is wrong.
+
+    Examples:
+        ```python
+        fbo.Categorical("kernel", ["rbf", "poly", None])
+        ```
     """
 
     name: str
@@ -134,7 +183,19 @@ class Categorical(Parameter):
 
 @dataclass(frozen=True)
 class Bool(Parameter):
-    """True or false."""
+    """A parameter that is True or False.
+
+    Args:
+        name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
+
+    Raises:
+        BadInput: The name is wrong.
+
+    Examples:
+        ```python
+        fbo.Bool("bias")
+        ```
+    """
 
     name: str
 

@@ -29,7 +29,13 @@ _PAGE = 1000
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened on a task."""
+    """An event of a task.
+
+    Attributes:
+        id: A number that increases from event to event, for `Task.events(after=…)`.
+        type: The type, such as `"trial_finished"`.
+        data: Its fields, as `fbo-node run --json` prints them.
+    """
 
     id: int
     type: str
@@ -37,7 +43,24 @@ class Event:
 
 
 class Task:
-    """A task that a node serves. Any number of threads may use it."""
+    """A task that a node serves. Any number of threads may use it. `Node.task` and `Node.find` return it.
+
+    A thread sends heartbeats for the trials that are held. A task can be pickled: the copy is another client and
+    holds no trials; the node must run while it is used.
+
+    Attributes:
+        id: The ID of the task.
+        name: The name of the task.
+        goal: `"minimize"` or `"maximize"`.
+        definition: The content of the task file, with all defaults.
+        client: The name by which this object holds trials.
+
+    Examples:
+        ```python
+        for trial in task.ask():
+            task.tell(trial, loss(**trial.parameters), metrics={"accuracy": 0.9})
+        ```
+    """
 
     def __init__(self, http: Client, shown: Mapping[str, Any], client: str | None, lease: float) -> None:
         if not (math.isfinite(lease) and lease >= 1):
@@ -46,19 +69,38 @@ class Task:
         self.name: str = shown["name"]
         self.goal: str = shown["goal"]
         self.definition: dict[str, Any] = definition_from_task(shown["task"])  # with all defaults
-        self.client = client or _new_client()
         self._http = http
         self._path = f"/v1/tasks/{quote(self.id)}"
         self._lease = lease
-        self._held = Held(http, self._path + "/trials", self.client, lease / 3)
-        self._asking = threading.Lock()
+        self._begin(client or _new_client())
         self._floats = frozenset(one["name"] for one in self.definition["parameters"] if one["type"] == "float")
 
-    def ask(self, count: int = 1, *, wait: float = 60.0) -> list[Trial]:
-        """Return up to count trials that this object has not returned yet.
+    def _begin(self, client: str) -> None:
+        self.client = client
+        self._held = Held(self._http, self._path + "/trials", client, self._lease / 3)
+        self._asking = threading.Lock()
 
-        They are fewer, perhaps none, if the node has no more designs within wait seconds
-        (at most 60). A trial is held until its outcome is reported, it fails or is given back.
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: one for name, one in self.__dict__.items() if name not in ("client", "_held", "_asking")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make a copy of a pickled task. It is another client, and holds no trials."""
+        self.__dict__.update(state)
+        self._begin(_new_client())
+
+    def ask(self, count: int = 1, *, wait: float = 60.0) -> list[Trial]:
+        """Return new trials to evaluate. Each is held until its outcome is reported, or it fails or is returned.
+
+        Args:
+            count: The largest number of trials, 1 or more.
+            wait: Seconds to wait for designs, 0 to 60.
+
+        Returns:
+            Up to count trials that this object has not returned yet; perhaps none, if the node has no design.
+
+        Raises:
+            BadInput: An argument is wrong.
+            Unreachable: No node answers.
         """
         if count < 1:
             raise BadInput(f"count {count}: expected 1 or more")
@@ -88,10 +130,22 @@ class Task:
         constraints: Mapping[str, SupportsFloat | bool] | None = None,
         metrics: Mapping[str, SupportsFloat] | None = None,
     ) -> Trial:
-        """Report what a trial measured. The same again is no error.
+        """Report the outcome of a trial. The same report again is no error.
 
-        A value or constraint that is no finite number fails the trial, with a warning. A metric that
-        is none is left out.
+        Args:
+            trial: The trial, or its ID.
+            value: The value of the objective, in its own units. If it is no finite number, the trial fails, with a
+                warning.
+            constraints: The measured value of each constraint of the task: a number, or true or false if the task
+                has `type: bool`. One that is no finite number fails the trial, with a warning.
+            metrics: Up to 64 further numbers, by name. One that is no finite number is left out, with a warning.
+
+        Returns:
+            The trial with its outcome.
+
+        Raises:
+            Conflict: The trial has another outcome.
+            Refused: A constraint is missing or unknown, or the node does not accept a metric.
         """
         body: dict[str, Any] = {}
         try:
@@ -109,18 +163,27 @@ class Task:
         return self._end(trial, "tell", body)
 
     def fail(self, trial: Trial | int, reason: str) -> Trial:
-        """Say that a trial this client holds has no outcome, and why."""
+        """Report that a trial has no outcome.
+
+        Args:
+            trial: A trial that this client holds, or its ID.
+            reason: Why; at most 1,000 characters are stored.
+
+        Raises:
+            Conflict: Another client holds the trial, or it has an outcome.
+        """
         reason = reason.strip()[:1000] or "no reason given"
         return self._end(trial, "fail", {"client": self.client, "reason": reason})
 
     def requeue(self, trial: Trial | int) -> Trial:
-        """Hand a trial back. Who asks next gets it."""
+        """Return a trial that this client holds to the node. The next client that asks gets it."""
         return self._end(trial, "requeue", {"client": self.client})
 
     def best(self) -> Trial | None:
         """Return the best feasible trial so far, or None.
 
-        Where outcomes are noisy, its `recommended` is the design to prefer. That takes as long as a suggestion.
+        If outcomes are noisy, its `recommended` is the design to prefer. The call then takes as long as a
+        suggestion.
         """
         given = self._http.get(self._path + "/best")
         if given["trial"] is None:
@@ -132,12 +195,12 @@ class Task:
         return best
 
     def recommend(self) -> dict[str, Value] | None:
-        """Return the design that the model holds for the best, or None while there is no model."""
+        """Return the design that is best according to the model, or None while there is no model."""
         given = self._http.get(self._path + "/recommendation")["parameters"]
         return None if given is None else design(given, self._floats)
 
     def trials(self) -> list[Trial]:
-        """Return all trials of this node, in order."""
+        """Return all trials of this node, in the order of their IDs."""
         trials: list[Trial] = []
         after = 0
         while True:
@@ -148,18 +211,26 @@ class Task:
                 return trials
 
     def rows(self) -> list[Row]:
-        """Return all trials as rows, for pandas.DataFrame(rows) or csv.DictWriter."""
+        """Return all trials as rows, for `pandas.DataFrame` or `csv.DictWriter`: see `Trial.row`."""
         return [trial.row() for trial in self.trials()]
 
     def counts(self) -> dict[str, int]:
-        """Return how many trials of this node are waiting, running, done and failed."""
+        """Return the numbers of trials of this node by state: waiting, running, done and failed."""
         counts: dict[str, int] = self._http.get(self._path)["trials"]
         return counts
 
     def add_trials(self, trials: Iterable[Mapping[str, Any]]) -> int:
-        """Add trials with earlier evaluations, and return how many are new.
+        """Add earlier evaluations as past trials.
 
-        Each has the keys parameters, and outcome (an object with value) or failed (why not).
+        Args:
+            trials: Dictionaries with the key `parameters`, and with `outcome` (a dictionary with `value`,
+                `constraints` and `metrics`) or `failed` (the reason, a text).
+
+        Returns:
+            The number of trials that the node did not have.
+
+        Raises:
+            Refused: The node does not accept one of them. None is added.
         """
         added: int = self._http.post(
             self._path + "/import", {"trials": [_past(one) for one in trials]}, repeatable=True
@@ -167,16 +238,20 @@ class Task:
         return added
 
     def status(self) -> dict[str, Any]:
-        """Return where the node stands, as `GET …/status` has it."""
+        """Return the state of the node on the task, as `GET …/status` of the HTTP interface does."""
         shown: dict[str, Any] = restored(self._http.get(self._path + "/status"))
         return shown
 
     def peers(self) -> list[str]:
-        """Return the peer IDs of the nodes that this one is connected to on the task."""
+        """Return the peer IDs of the nodes to which this one is connected on the task."""
         return [one["id"] for one in self._http.get(self._path + "/peers")["peers"]]
 
     def events(self, after: int | None = None) -> Iterator[Event]:
-        """Yield what happens, from now on or after the event of this ID, until the node ends."""
+        """Yield events until the node ends.
+
+        Args:
+            after: The ID of an event; those after it are yielded. None: events from now on.
+        """
         number, kind = 0, ""
         query: dict[str, str | int] = {} if after is None else {"after": after}
         for line in self._http.stream(self._path + "/events", query):
@@ -189,12 +264,12 @@ class Task:
                 yield Event(number, kind, restored(json.loads(text)))
 
     def leave(self) -> None:
-        """Have the node leave the task; its trials stay on the disk."""
+        """Let the node leave the task. Its trials stay on the disk, and joining again continues it."""
         self._held.close()
         self._http.delete(self._path)
 
     def close(self) -> None:
-        """Give back the trials that are held, and end the heartbeats."""
+        """Return the trials that are held, and end the heartbeats. A `with` calls it at its end."""
         self._held.close()
         for trial in sorted(self._held.ids()):
             try:
@@ -203,6 +278,9 @@ class Task:
                 break  # the leases will end
             except Error:  # the lease has ended, or the trial
                 self._held.drop(trial)
+
+    def __repr__(self) -> str:
+        return f"<fbo.Task {self.name!r}: {self.goal} over {len(self.definition['parameters'])} parameters, ID {self.id}>"
 
     def __enter__(self) -> Task:
         return self

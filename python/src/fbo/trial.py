@@ -11,6 +11,8 @@ from .names import from_task, keys_from_task
 Value = Union[float, int, str, bool]
 Row = dict[str, Any]
 
+SHOWN = 8  # parameters in a repr
+
 # Phrases for sources without a phrase of the node, since no strategy has chosen these designs.
 _PHRASES = {
     "enqueued": "given by the user",
@@ -23,36 +25,65 @@ _PHRASES = {
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The design to prefer to the best observed one, since outcomes are noisy."""
+    """The design to prefer to the best observed one, since outcomes are noisy.
+
+    Attributes:
+        parameters: The parameters of the design, by name.
+        predicted: The value that the node's model predicts there, in the units of the objective, or None.
+        reason: Why this design is preferable.
+    """
 
     parameters: dict[str, Value]
-    predicted: float | None  # value there, as far as the node's model knows
-    reason: str  # why it is to be preferred
+    predicted: float | None
+    reason: str
 
     def __str__(self) -> str:
-        design = ", ".join(f"{name}={display(value)}" for name, value in self.parameters.items())
+        design = display_design(self.parameters)
         predicted = "" if self.predicted is None else f", predicted {self.predicted:.6g}"
         return f"recommended: {design}{predicted}. {self.reason[:1].upper()}{self.reason[1:]}:"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trial:
-    """A trial as the node last showed it."""
+    """A trial: a design to evaluate, and its outcome. It is a copy of the node's state at one time.
+
+    Attributes:
+        id: 1, 2, … of this node and task.
+        parameters: The values of the parameters, by name.
+        state: `"waiting"`, `"running"`, `"done"` or `"failed"`.
+        attempts: How often a client got the trial and did not return it.
+        client: The name of the client that holds the trial or has evaluated it, or None.
+        value: The value of the objective, in its own units. None until the trial is done.
+        constraints: The measured values of the task's constraints, by name.
+        metrics: Further measured numbers, by name.
+        reason: Why the trial failed, or None.
+        violated: The names of the constraints that the outcome violates.
+        why: How the design was chosen, as the node reports it.
+        started: The time of the start, in the format of RFC 3339, or None.
+        finished: The time of the end, in the format of RFC 3339, or None.
+        recommended: The design to prefer to this one. Only `Task.best` sets it, if outcomes are noisy.
+    """
 
     id: int
     parameters: dict[str, Value]
-    state: str  # waiting, running, done or failed
+    state: str
     attempts: int = 0
     client: str | None = None
     value: float | None = None
     constraints: dict[str, float | bool] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)
-    reason: str | None = None  # why it failed
-    violated: tuple[str, ...] = ()  # constraints that the outcome violates
-    why: dict[str, Any] = field(default_factory=dict)  # how the design was chosen
+    reason: str | None = None
+    violated: tuple[str, ...] = ()
+    why: dict[str, Any] = field(default_factory=dict)
     started: str | None = None
     finished: str | None = None
-    recommended: Recommendation | None = None  # of Task.best(), only where outcomes are noisy
+    recommended: Recommendation | None = None
+
+    def __repr__(self) -> str:
+        shown: dict[str, Any] = {"id": self.id, "state": self.state, "value": self.value}
+        shown.update(constraints=self.constraints, metrics=self.metrics, violated=self.violated, reason=self.reason)
+        text = ", ".join(f"{name}={one!r}" for name, one in shown.items() if one or name in ("id", "value"))
+        return f"Trial({text}: {display_design(self.parameters, SHOWN)})"
 
     @property
     def chosen(self) -> str:
@@ -73,7 +104,12 @@ class Trial:
         return bool(self.why.get("peer") or self.why.get("peer_count"))
 
     def row(self) -> Row:
-        """Return the trial as one row of a table, with a column for each parameter."""
+        """Return the trial as one row of a table.
+
+        Returns:
+            The keys `trial`, `state`, `value`, `parameters.NAME`, `constraints.NAME`, `metrics.NAME`, `reason`,
+            `source`, `why`, `from_peers`, `peer`, `peer_count`, `client`, `started` and `finished`.
+        """
         row: Row = {"trial": self.id, "state": self.state, "value": self.value}
         for group, values in (
             ("parameters", self.parameters),
@@ -95,9 +131,17 @@ class Trial:
         return row
 
 
-def display(value: Value) -> str:
+def display(value: object) -> str:
     """Return a value for people."""
     return f"{value:.6g}" if isinstance(value, float) else repr(value)
+
+
+def display_design(parameters: Mapping[str, Value], most: int | None = None) -> str:
+    """Return a design for people, with at most this number of its parameters."""
+    shown = [f"{name}={display(value)}" for name, value in list(parameters.items())[:most]]
+    if left := len(parameters) - len(shown):
+        shown.append(f"… {left} more")
+    return ", ".join(shown)
 
 
 def design(given: Mapping[str, Value], floats: Collection[str]) -> dict[str, Value]:

@@ -53,7 +53,7 @@ func TestAskAndTellByHand(t *testing.T) {
 		t.Errorf("the first ask of a task file: %s", e.stderr)
 	}
 	e = call(t, "ask", "--data-dir", dir)
-	if e.code != base.ExitDone || !strings.HasPrefix(e.stdout, "trial 2 of") || !strings.Contains(e.stderr, "1 trial is open besides") {
+	if e.code != base.ExitDone || !strings.HasPrefix(e.stdout, "trial 2 of") || !strings.Contains(e.stderr, "this client also holds 1 other trial;") {
 		t.Errorf("the second ask: %d, %s%s", e.code, e.stdout, e.stderr)
 	}
 	e = call(t, "ask", "--data-dir", dir, "--client", "bob", "--format", "env", "--count", "2")

@@ -237,7 +237,7 @@ func TestExportReplacesNothing(t *testing.T) {
 		{[]string{file, link, "--format", "csv", "--force"}, base.ExitUsage, "export: " + link + " exists and is no regular file; expected new files, regular ones with --force, and - for standard output"},
 		{[]string{file, out, "--format", "csv", "--force"}, base.ExitUsage, "export: " + out + " exists and is no regular file; expected new files, regular ones with --force, and - for standard output"},
 		{[]string{file, filepath.Join(out, "new")}, base.ExitUsage, filepath.Join(out, "new") + ": the end of the file names no format; expected .csv, .json or .log"},
-		{[]string{file, filepath.Join(out, "new"), "--format", "xml"}, base.ExitUsage, `--format "xml": expected csv, json and optuna-journal`},
+		{[]string{file, filepath.Join(out, "new"), "--format", "xml"}, base.ExitUsage, `--format "xml": expected csv, json or optuna-journal`},
 		{[]string{file, "--format", "csv"}, base.ExitUsage, "fbo-node export takes 2 arguments, not 1: fbo-node export TASK FILE [--format csv|json|optuna-journal]"},
 		{[]string{"unknown", filepath.Join(out, "new"), "--format", "csv"}, base.ExitFailed, "data directory " + dir + " has no task unknown"},
 		{[]string{file, filepath.Join(out, "missing", "new"), "--format", "csv"}, base.ExitFailed, "export: open " + filepath.Join(out, "missing", "new")},

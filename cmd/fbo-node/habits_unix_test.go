@@ -35,7 +35,7 @@ func TestUnknownNamesHaveSuggestions(t *testing.T) {
 		"serve --pear x":    "unknown flag: --pear; did you mean `--peer`?;",
 		"best --zzzzzzzz":   "unknown flag: --zzzzzzzz; see `fbo-node best --help`",
 		"history -x":        "unknown shorthand flag: 'x' in -x; see `fbo-node history --help`",
-		"best --format xml": `--format "xml": expected text, json, flags and env; see`,
+		"best --format xml": `--format "xml": expected text, json, flags or env; see`,
 	} {
 		if e := call(t, strings.Fields(line)...); e.code != base.ExitUsage || !strings.Contains(e.stderr, want) || strings.Count(e.stderr, "\n") != 1 {
 			t.Errorf("%s: %d, %s", line, e.code, e.stderr)

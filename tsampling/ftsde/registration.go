@@ -77,7 +77,7 @@ func discloseSums(share, of string, norm float64) strategy.Disclosure {
 
 func describe(t *task.Task) string {
 	f := settingsOf(t)
-	text := "Thompson sampling around private sums, as far as own results bear them out"
+	text := "Thompson sampling around private sums, weighted by how well they predict own results"
 	if f.Weights == weightsSchedule {
 		text = "federated Thompson sampling with private sums, schedule " + f.Schedule.String()
 	}

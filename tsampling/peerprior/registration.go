@@ -21,7 +21,7 @@ func Register() strategy.Registration {
 		},
 		New: func(t *task.Task) (strategy.Strategy, error) { return made(t, New) },
 		Describe: func(*task.Task) string {
-			return "expected improvement over experts who believe the peers or do not, as own results bear them out, toward where peers believe the optimum to be"
+			return "expected improvement averaged over models with and without peers' information, each weighted by how well it predicts own results, with a prior at the peers' estimated optima"
 		},
 		Disclosures: disclosures(),
 	}
@@ -47,7 +47,7 @@ func discloseCoarse() strategy.Disclosure {
 	d.New = func(t *task.Task) (strategy.Strategy, error) { return made(t, NewCoarse) }
 	d.Forecasts = forecasts
 	d.Holds = func(*task.Task) string {
-		return "a share holds that location, coarsely, and on how many results it is based"
+		return "a share holds a coarse location of the estimated optimum, and the number of results"
 	}
 	return d
 }

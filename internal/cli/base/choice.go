@@ -20,7 +20,7 @@ func (c *choice) String() string { return *c.value }
 // Set returns an error for a text that is not listed.
 func (c *choice) Set(text string) error {
 	if !slices.Contains(c.accepted, text) {
-		return fmt.Errorf("expected %s", listOf(c.accepted, "and"))
+		return fmt.Errorf("expected %s", listOf(c.accepted, "or"))
 	}
 	*c.value = text
 	return nil

@@ -11,10 +11,10 @@ func NewRoot() *cobra.Command {
 		Short: "Tune an expensive objective together with peers, without a server",
 		Long: `fbo-node tunes an expensive objective together with peers, without a server.
 
-Every machine runs a node on the same task file. Nodes send each other what their
-models believe: by default about where each believes its optimum to be, and nothing
-of its results. docs/privacy.md says what that guarantees, and what other strategies
-tell.`,
+Every machine runs a node on the same task file. Nodes publish shares, and use those
+of peers to choose designs. By default a share contains a coarse location of the
+node's estimated optimum and its number of results, and no measured values.
+docs/privacy.md lists the shares of all strategies, and what is guaranteed.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(command *cobra.Command, args []string) error {

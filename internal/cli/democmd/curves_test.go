@@ -86,25 +86,54 @@ func TestSentencesNameTheFaster(t *testing.T) {
 // The text has at most 80 characters a line, and at most 24 lines with the two before it and the
 // prompt.
 func TestDemoFitsTheScreen(t *testing.T) {
-	long := make([]float64, 1000)
-	for i := range long {
-		long[i] = 12345.678 - float64(i)
+	for _, evals := range []int{defaultEvals, 1000} {
+		long := make([]float64, evals)
+		for i := range long {
+			long[i] = 12345.678 - float64(i)
+		}
+		c := [2][]float64{long, long}
+		r := results(0, [sites][2][]float64{c, c, c, c})
+		r.Similar, r.Strategy = true, Strategies()[0]
+		for i := range r.Scenes {
+			r.Scenes[i].Ratio = nil
+		}
+		var out bytes.Buffer
+		r.write(&out)
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		if len(lines)+3 > 24 {
+			t.Errorf("%d lines:\n%s", len(lines), out.String())
+		}
+		for _, line := range lines {
+			if len([]rune(line)) > 80 {
+				t.Errorf("%d characters: %s", len([]rune(line)), line)
+			}
+		}
 	}
-	c := [2][]float64{long, long}
-	r := results(0, [sites][2][]float64{c, c, c, c})
-	r.Similar = true
-	for i := range r.Scenes {
-		r.Scenes[i].Ratio = nil
-	}
-	var out bytes.Buffer
-	r.write(&out)
-	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	if len(lines)+3 > 24 {
-		t.Errorf("%d lines:\n%s", len(lines), out.String())
-	}
-	for _, line := range lines {
-		if len([]rune(line)) > 80 {
-			t.Errorf("%d characters: %s", len([]rune(line)), line)
+}
+
+// TestMeasuredFiguresStandBesideTheirSetting prints reports with other settings than those of the
+// figures of dissimilar sites.
+func TestMeasuredFiguresStandBesideTheirSetting(t *testing.T) {
+	ten := make([]float64, defaultEvals)
+	curves := [2][]float64{ten, ten}
+	full := [sites][2][]float64{curves, curves, curves, curves}
+	short := [2][]float64{ten[1:], ten[1:]}
+	for _, c := range []struct {
+		change func(*Report)
+		seed   [sites][2][]float64
+		want   bool
+	}{
+		{func(*Report) {}, full, true},
+		{func(r *Report) { r.Similar = false }, full, false},
+		{func(r *Report) { r.Strategy = "fts" }, full, false},
+		{func(*Report) {}, [sites][2][]float64{short, short, short, curves}, false},
+	} {
+		r := results(0, c.seed)
+		r.Similar, r.Strategy = true, Strategies()[0]
+		c.change(&r)
+		var out bytes.Buffer
+		if r.write(&out); strings.Contains(out.String(), dissimilarSites) != c.want {
+			t.Errorf("%t is wrong for\n%s", !c.want, out.String())
 		}
 	}
 }

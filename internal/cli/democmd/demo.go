@@ -10,8 +10,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,8 +57,11 @@ type options struct {
 	web        bool
 }
 
-// defaultSeeds is the number of seeds that take less than a minute.
-const defaultSeeds = 5
+// Defaults of the flags. The seeds take less than a minute.
+const (
+	defaultEvals = 10
+	defaultSeeds = 5
+)
 
 // New returns the command demo.
 func New() *cobra.Command {
@@ -92,10 +93,10 @@ there, the identities of nodes derive from the seed.`,
 		},
 	}
 	flags := command.Flags()
-	flags.IntVar(&o.evals, "evals", 10, "evaluations of each of the three sites; the fourth makes half as many")
+	flags.IntVar(&o.evals, "evals", defaultEvals, "evaluations of each of the three sites; the fourth makes half as many")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the data, the identities and the random decisions")
 	flags.IntVar(&o.seeds, "seeds", defaultSeeds, "number of runs, with this seed and those after it; 1 by default with --web or --data-dir")
-	flags.StringVar(&o.strategy, "strategy", Strategies()[0], "how nodes with peers choose their designs: "+strings.Join(Strategies(), ", "))
+	base.AddChoice(flags, &o.strategy, "strategy", Strategies()[0], Strategies(), "how nodes with peers choose their designs")
 	flags.BoolVar(&o.dissimilar, "dissimilar", false, "sites with a data distribution and labels of their own")
 	flags.BoolVar(&o.regret, "regret", false, "search for the lowest loss of each site too, which takes minutes, and print regrets with standard errors over the seeds")
 	flags.StringVar(&o.dir, "data-dir", "", "new directory for the nodes' files (default: a temporary one, removed at the end)")
@@ -116,8 +117,6 @@ func (o options) validate() error {
 		return base.Usagef("--data-dir keeps one run: expected --seeds 1, not %d", o.seeds)
 	case o.seeds > 1 && o.web:
 		return base.Usagef("--web shows one run: expected --seeds 1, not %d", o.seeds)
-	case !slices.Contains(Strategies(), o.strategy):
-		return base.Usagef("--strategy %q: expected one of %s", o.strategy, strings.Join(Strategies(), ", "))
 	}
 	return nil
 }

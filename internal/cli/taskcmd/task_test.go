@@ -16,8 +16,8 @@ import (
 // Each strategy is told in words of its own.
 func TestEveryStrategyIsDescribed(t *testing.T) {
 	for strategy, want := range map[string]string{
-		"type: peer-prior":                                  "toward where peers believe the optimum to be; a share holds that location, coarsely, and on how many results it is based",
-		"type: peer-prior, share: exact":                    "toward where peers believe the optimum to be; a share holds the node's own mean",
+		"type: peer-prior":                                  "with a prior at the peers' estimated optima; a share holds a coarse location of the estimated optimum, and the number of results",
+		"type: peer-prior, share: exact":                    "with a prior at the peers' estimated optima; a share holds the node's own mean",
 		"type: fts, share_every: 3":                         "a share after every 3 observations",
 		"type: fts, mode: one-shot, share_after: 20":        "one share, after 20 observations",
 		"type: consensus":                                   "weights uniform, in 50 rounds, each waiting up to 60 s; a share holds a candidate (",
@@ -101,8 +101,8 @@ func TestPrivateDesignsAreDescribed(t *testing.T) {
 
 func TestPrivateSumsAreDescribed(t *testing.T) {
 	for keys, want := range map[string]string{
-		"": "then Thompson sampling around private sums, as far as own results bear them out; a sum of the nodes' means after every observation (fts-de)\n",
-		", cells: 4, share: sample, share_every: 5": "bear them out; 4 cells, each explored by its own nodes at the start; " +
+		"": "then Thompson sampling around private sums, weighted by how well they predict own results; a sum of the nodes' means after every observation (fts-de)\n",
+		", cells: 4, share: sample, share_every: 5": "predict own results; 4 cells, each explored by its own nodes at the start; " +
 			"a sum of samples, one of each node, after every 5 observations (fts-de)\n",
 		", weights: schedule": "federated Thompson sampling with private sums, schedule inverse; a sum of",
 		", weights: schedule, schedule: constant, own_probability: 0.5": "private sums, schedule constant 0.5; a sum of",

@@ -129,7 +129,7 @@ func (o askOptions) run(ctx context.Context, out, notes io.Writer, wanted string
 		}
 	}
 	if err == nil && len(held) > 0 && o.text() {
-		fmt.Fprintf(notes, "%s is open besides; `fbo-node ask --open` shows what\n", sanitize.Count(len(held), "trial"))
+		fmt.Fprintf(notes, "this client also holds %s; `fbo-node ask --open` lists all\n", sanitize.Count(len(held), "other trial"))
 	}
 	return err
 }

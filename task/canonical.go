@@ -31,6 +31,9 @@ func (t *Task) Canonical() []byte {
 	if designs := canonicalDesigns(t.Space.Whole().listing, t.MaxMoves); designs != nil {
 		form["designs"] = designs
 	}
+	if rules := t.Space.ParameterConstraints(); rules != nil {
+		form[rulesKey] = rules
+	}
 	if len(t.Constraints) > 0 {
 		form["constraints"] = canonicalConstraints(t.Constraints)
 	}
@@ -58,11 +61,15 @@ func (t *Task) ID() cid.Cid {
 	return cid.NewCidV1(jsonCodec, sum)
 }
 
+const rulesKey = "parameter_constraints"
+
 func canonicalParameters(s *Space) []map[string]any {
 	all := make([]map[string]any, len(s.parameters))
 	for i, p := range s.parameters {
 		form := map[string]any{"name": p.Name, "type": p.Kind}
 		switch {
+		case p.Fixed != Value{}:
+			form["value"] = p.Fixed
 		case p.Kind == Bool:
 		case p.Numbers != nil:
 			form["choices"] = p.Numbers
@@ -73,6 +80,13 @@ func canonicalParameters(s *Space) []map[string]any {
 			if p.Step != 0 {
 				form["step"] = p.Step
 			}
+		}
+		if p.conditional() {
+			when := map[string]any{}
+			for _, c := range p.When {
+				when[c.Parameter] = c.canonical()
+			}
+			form["when"] = when
 		}
 		all[i] = form
 	}

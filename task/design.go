@@ -8,18 +8,19 @@ import (
 	"strings"
 )
 
-// Design is one point of a task's search space: a value for every parameter. It is immutable, and
+// Design is one point of a task's search space: a value for every active parameter. It is immutable, and
 // always valid in the space that created it by [Space.Decode], [Space.NewDesign] or
 // [Space.ParseDesign]. The zero Design has no values.
 type Design struct {
 	space  *Space
-	values []Value // in the order of the space's parameters
+	values []Value // in the order of the space's parameters; the zero Value for inactive ones
 }
 
 // IsZero reports whether d is the zero Design.
 func (d Design) IsZero() bool { return d.space == nil }
 
-// Value returns the value of the named parameter; it panics on an unknown name.
+// Value returns the value of the named parameter, or the zero Value if it is inactive. It panics on
+// an unknown name.
 func (d Design) Value(name string) Value {
 	if d.space != nil {
 		if i, ok := d.space.index[name]; ok {
@@ -45,7 +46,12 @@ func (d Design) Choice(name string) string { return d.Value(name).Choice() }
 // or another kind.
 func (d Design) Bool(name string) bool { return d.Value(name).Bool() }
 
-// Values returns a copy of the values, in the order of the space's parameters.
+// Active reports whether the named parameter is active: its conditions hold, and it has a value. It
+// panics on an unknown name.
+func (d Design) Active(name string) bool { return d.Value(name) != Value{} }
+
+// Values returns a copy of the values, in the order of the space's parameters. Those of inactive
+// parameters are zero.
 func (d Design) Values() []Value { return slices.Clone(d.values) }
 
 // Equal reports whether both designs have the same parameters, in the same order,
@@ -71,8 +77,8 @@ func (d Design) Key() string {
 	return string(text)
 }
 
-// MarshalJSON writes the design as an object {"name": value, ...} in the order
-// of the parameters; the zero Design is null. Space.UnmarshalDesign reads it.
+// MarshalJSON writes the design as an object {"name": value, ...} in the order of the parameters,
+// without the inactive ones; the zero Design is null. Space.UnmarshalDesign reads it.
 func (d Design) MarshalJSON() ([]byte, error) {
 	if d.IsZero() {
 		return []byte("null"), nil
@@ -80,7 +86,10 @@ func (d Design) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, v := range d.values {
-		if i > 0 {
+		if v == (Value{}) {
+			continue
+		}
+		if b.Len() > 1 {
 			b.WriteByte(',')
 		}
 		b.WriteString(strconv.Quote(d.space.parameters[i].Name))
@@ -100,13 +109,16 @@ func (d Design) String() string {
 	if d.IsZero() {
 		return "(no design)"
 	}
-	parts := make([]string, len(d.values))
+	var parts []string
 	for i, v := range d.values {
+		if v == (Value{}) {
+			continue
+		}
 		text := v.String()
 		if v.kind == Categorical && strings.ContainsAny(text, " =\"") {
 			text = strconv.Quote(text)
 		}
-		parts[i] = d.space.parameters[i].Name + "=" + text
+		parts = append(parts, d.space.parameters[i].Name+"="+text)
 	}
 	return strings.Join(parts, " ")
 }

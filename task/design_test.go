@@ -167,7 +167,7 @@ func TestProgrammersFaultsPanic(t *testing.T) {
 func TestValueText(t *testing.T) {
 	for want, v := range map[string]Value{
 		"0.3": FloatValue(0.3), "0": FloatValue(math.Copysign(0, -1)), "100": FloatValue(100), "1e-300": FloatValue(1e-300),
-		"0.0001": FloatValue(1e-4), "-7": IntValue(-7), "adam": ChoiceValue("adam"), "(no value)": {},
+		"0.0001": FloatValue(1e-4), "-7": IntValue(-7), "adam": ChoiceValue("adam"), "": {},
 	} {
 		if v.String() != want {
 			t.Errorf("%s, want %s", v, want)

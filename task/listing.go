@@ -40,9 +40,9 @@ type Listing struct {
 //
 // The argument neighbors has, for each row, the indices of its neighbors, from 0; nil means no
 // graph. Every row must have a neighbor, no row may be its own neighbor, and the relation must be
-// symmetric. The returned error joins all violations.
-func NewListed(parameters []Parameter, rows [][]Value, neighbors [][]int) (*Space, error) {
-	s, err := NewSpace(parameters)
+// symmetric. The returned error joins all violations. The constraints are those of NewSpace.
+func NewListed(parameters []Parameter, rows [][]Value, neighbors [][]int, constraints ...string) (*Space, error) {
+	s, err := NewSpace(parameters, constraints...)
 	if err != nil {
 		return nil, err
 	}
@@ -289,6 +289,9 @@ func (l *Listing) sum() string {
 		form := make([]any, len(row), len(row)+1)
 		for k, v := range row {
 			form[k] = v
+			if v == (Value{}) {
+				form[k] = nil
+			}
 		}
 		if l.neighbors != nil {
 			numbers := make([]int, len(l.neighbors[i]))

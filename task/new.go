@@ -12,6 +12,9 @@ type Spec struct {
 	Goal       Goal
 	Parameters []Parameter
 
+	// ParameterConstraints has constraints among parameters, see NewSpace.
+	ParameterConstraints []string
+
 	// Listing has the task's designs. It must come from a space with the same parameters
 	// (NewListed). Nil means that every combination of values is a design. MaxMoves is
 	// Task.MaxMoves.
@@ -66,7 +69,7 @@ func (s Strategy) form() (map[string]any, error) {
 // error is that of NewSpace for the parameters, an error if the Listing has other parameters, or a
 // *ParseError without positions.
 func New(spec Spec, strategies []StrategyType) (*Task, error) {
-	space, err := NewSpace(spec.Parameters)
+	space, err := NewSpace(spec.Parameters, spec.ParameterConstraints...)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +88,9 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	}
 	if spec.Listing != nil {
 		form["designs"] = canonicalDesigns(spec.Listing, spec.MaxMoves)
+	}
+	if len(spec.ParameterConstraints) > 0 {
+		form[rulesKey] = spec.ParameterConstraints
 	}
 	if len(spec.Constraints) > 0 {
 		form["constraints"] = canonicalConstraints(spec.Constraints)

@@ -75,7 +75,7 @@ func TestNewErrors(t *testing.T) {
 		spec task.Spec
 		want string
 	}{
-		{task.Spec{Name: "a", Goal: task.Minimize}, "task: 0 parameters given; accepted: 1 to 100"},
+		{task.Spec{Name: "a", Goal: task.Minimize}, "task: 0 parameters, expected 1 to 100"},
 		{task.Spec{Name: "a", Goal: task.Minimize, Parameters: []task.Parameter{{Name: "x", Kind: task.Float}}}, `task: parameter "x": low 0 must be below high 0`},
 		{task.Spec{Parameters: x}, "task: goal must be one of minimize, maximize, not the text \"\"\ntask: name \"\" is not accepted: it is empty"},
 		{task.Spec{Name: "a\u0007", Goal: task.Minimize, Parameters: x}, `task: name "a\a" is not accepted: it has a character that cannot be printed`},

@@ -33,13 +33,65 @@ type Parameter struct {
 	// may be at most 2^40 values. 0 means no restriction: any float, or every int.
 	Step float64
 
-	// Choices has the choices of a categorical: 2 to 64 different texts.
+	// Choices has the choices of a categorical: 1 to 64 different texts.
 	Choices []string
 
-	// Numbers has the choices of a categorical if they are numbers: 2 to 64, all different. A float
+	// Numbers has the choices of a categorical if they are numbers: 1 to 64, all different. A float
 	// or int can have Numbers in place of Low, High, Scale and Step. They are then its values, in
 	// ascending order, with equal distances in the unit interval.
 	Numbers []float64
+
+	// Fixed is the only value of the parameter, of its kind. A float or int with Fixed has neither
+	// bounds nor Numbers. The zero Value means that the parameter is not fixed. Equal bounds other
+	// than 0, or a single choice, have the same meaning.
+	Fixed Value
+
+	// When has the conditions under which the parameter is active, at most one per parent. Without
+	// conditions it is always active.
+	When []Condition
+}
+
+// single returns the parameter with Fixed set if its bounds or its choices leave one number.
+func (p Parameter) single() Parameter {
+	v := 0.0
+	switch {
+	case p.Kind != Float && p.Kind != Int || p.Fixed != Value{} || len(p.Choices) > 0:
+		return p
+	case len(p.Numbers) == 1:
+		v = p.Numbers[0]
+	case p.Numbers == nil && p.Low == p.High && p.Low != 0:
+		v = p.Low
+	default:
+		return p
+	}
+	return Parameter{Name: p.Name, Kind: p.Kind, Fixed: p.point(v), When: p.When}
+}
+
+// point returns a number as value of the parameter, or a float if it is none.
+func (p Parameter) point(v float64) Value {
+	if p.Kind == Int && v == math.Trunc(v) && math.Abs(v) <= maxWhole {
+		return IntValue(int64(v))
+	}
+	return FloatValue(v)
+}
+
+// fixedProblems returns the errors of the value of a fixed parameter.
+func (p Parameter) fixedProblems() []problem {
+	one := func(format string, a ...any) []problem { return []problem{{"value", -1, fmt.Sprintf(format, a...)}} }
+	v := p.Fixed
+	switch {
+	case p.Kind == Categorical:
+		return one("a categorical has no value; expected one choice")
+	case v.kind != p.Kind && p.Kind == Int:
+		return one("value %s must be a whole number from -2^53 to 2^53 for type: int", v.quoted())
+	case v.kind != p.Kind:
+		return one("value %s is a %s, expected a %s", v.quoted(), v.kind, p.Kind)
+	case v.kind == Float && !(math.Abs(v.float) <= maxSize):
+		return one("value %s must be a finite number from %g to %g", v, -maxSize, maxSize)
+	case v.kind == Int && (v.int > maxWhole || v.int < -maxWhole):
+		return one("value %s must be between -2^53 and 2^53 for type: int", v)
+	}
+	return nil
 }
 
 // Limits of a search space.
@@ -72,6 +124,10 @@ func (p Parameter) problems() []problem {
 	if message := checkParameterName(p.Name); message != "" {
 		all = append(all, problem{"name", -1, message})
 	}
+	if p = p.single(); (p.Fixed != Value{}) {
+		all = append(all, p.fixedProblems()...)
+		return append(all, p.misplaced()...)
+	}
 	switch p.Kind {
 	case Float:
 		all = append(all, p.floatProblems()...)
@@ -93,6 +149,14 @@ func (p Parameter) misplaced() []problem {
 		if set {
 			all = append(all, problem{field, -1, fmt.Sprintf(format, a...)})
 		}
+	}
+	const alone = "%s is not accepted beside value"
+	fixed := p.Fixed != Value{}
+	for field, set := range map[string]bool{"low": p.Low != 0, "high": p.High != 0, "scale": p.Scale != "", "step": p.Step != 0, "choices": p.Choices != nil || p.Numbers != nil} {
+		refuse(fixed && set, field, alone, field)
+	}
+	if fixed {
+		return all
 	}
 	ordered := p.Kind == Float || p.Kind == Int
 	const ranged = "%s applies only with type: float or int"
@@ -252,8 +316,8 @@ func (p Parameter) numberProblems() []problem {
 		return nil
 	}
 	var all []problem
-	if n := len(p.Numbers); n < 2 || n > maxChoices {
-		all = append(all, problem{"choices", -1, fmt.Sprintf("choices must be 2 to %d, not %d", maxChoices, n)})
+	if n := len(p.Numbers); n < 1 || n > maxChoices {
+		all = append(all, problem{"choices", -1, fmt.Sprintf("choices must be 1 to %d, not %d", maxChoices, n)})
 	}
 	for i, v := range p.Numbers {
 		report := func(format string, a ...any) {
@@ -280,8 +344,8 @@ func (p Parameter) choiceProblems() []problem {
 		return p.numberProblems()
 	}
 	var all []problem
-	if n := len(p.Choices); n < 2 || n > maxChoices {
-		all = append(all, problem{"choices", -1, fmt.Sprintf("choices must be 2 to %d, not %d", maxChoices, n)})
+	if n := len(p.Choices); n < 1 || n > maxChoices {
+		all = append(all, problem{"choices", -1, fmt.Sprintf("choices must be 1 to %d, not %d", maxChoices, n)})
 	}
 	seen := map[string]bool{}
 	for i, c := range p.Choices {
@@ -326,6 +390,10 @@ func quote(text string) string {
 func (p Parameter) clone() Parameter {
 	p.Choices = slices.Clone(p.Choices)
 	p.Numbers = slices.Clone(p.Numbers)
+	p.When = slices.Clone(p.When)
+	for i, c := range p.When {
+		p.When[i].Values = slices.Clone(c.Values)
+	}
 	return p
 }
 
@@ -333,6 +401,9 @@ func (p Parameter) clone() Parameter {
 // bounds. Numbers of a categorical become ints if all of them are whole, else floats.
 func (p Parameter) listed() []Value {
 	var all []Value
+	if p.Fixed != (Value{}) {
+		return []Value{p.Fixed}
+	}
 	if p.Kind == Bool {
 		return []Value{BoolValue(false), BoolValue(true)}
 	}

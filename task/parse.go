@@ -3,6 +3,8 @@ package task
 import (
 	"fmt"
 	"io/fs"
+
+	"github.com/goccy/go-yaml/ast"
 )
 
 // section defines an optional section of the task file. A new section needs a file that defines it
@@ -38,6 +40,9 @@ func sections() []section {
 //	  - {name: nesterov, type: bool}
 //	  - {name: momentum, type: float, low: 0, high: 0.95, step: 0.05}
 //	  - {name: hidden_units, type: int, choices: [16, 32, 64, 256]}
+//	  - {name: epochs, value: 20}
+//	  - {name: beta, type: float, low: 0.8, high: 0.99, when: {optimizer: adam}}
+//	parameter_constraints: ["batch_size * hidden_units <= 4096"]
 //	designs: {file: roads.csv, max_moves: 1} # only these, see ParseBeside
 //	constraints:
 //	  - {name: latency_ms, high: 10}   # low, high or both
@@ -136,10 +141,11 @@ func (m *Section) formatVersion() {
 	}
 }
 
-// space reads the parameters. After an error it returns nil.
+// space reads the parameters and the constraints among them. After an error it returns nil.
 func (m *Section) space() *Space {
-	items, ok := m.list("parameters")
-	if !ok {
+	items, listed := m.list("parameters")
+	texts, rules, ok := m.rules()
+	if !listed {
 		return nil
 	}
 	if n := len(items); n < 1 || n > maxParameters {
@@ -147,19 +153,46 @@ func (m *Section) space() *Space {
 		return nil
 	}
 	before := len(m.d.errors)
-	parameters := make([]Parameter, len(items))
+	parameters, parts := make([]Parameter, len(items)), make([]*Section, len(items))
 	folded := map[string]string{}
 	for i, item := range items {
-		if part := m.d.mapping(item, fmt.Sprintf("parameter %d", i+1)); part != nil {
-			parameters[i] = part.parameter(folded)
+		if parts[i] = m.d.mapping(item, fmt.Sprintf("parameter %d", i+1)); parts[i] != nil {
+			parameters[i] = parts[i].parameter(folded)
 		}
+	}
+	if len(m.d.errors) > before || !ok {
+		return nil
+	}
+	unconditional, problems := newSpace(parameters, nil)
+	if m.reportSpace(problems, parts, rules); unconditional == nil {
+		return nil
+	}
+	for i, part := range parts {
+		parameters[i].When, ok = part.conditions(unconditional)
 	}
 	if len(m.d.errors) > before {
 		return nil
 	}
-	space, err := NewSpace(parameters)
-	if err != nil { // cannot happen while the method parameter checks the same as NewSpace
-		m.Errorf("parameters", "%v", err)
-	}
+	space, problems := newSpace(parameters, texts)
+	m.reportSpace(problems, parts, rules)
 	return space
+}
+
+// reportSpace reports the errors of a space at their positions in the file.
+func (m *Section) reportSpace(problems spaceProblems, parameters []*Section, rules []ast.Node) {
+	for _, message := range problems.whole {
+		m.Errorf("parameters", "%s", message)
+	}
+	for _, one := range problems.conditions {
+		of := parameters[one.parameter]
+		when := m.d.mapping(of.entries["when"].value, "when")
+		m.d.errorf(when.entries[one.parent].at, "%s: when: %s", of.what, one.message)
+	}
+	for _, one := range problems.rules {
+		at := m.valueAt(rulesKey)
+		if one.item >= 0 {
+			at = nodePosition(rules[one.item])
+		}
+		m.errorf(at, "%s: %s", rulesKey, one.message)
+	}
 }

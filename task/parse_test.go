@@ -80,7 +80,7 @@ func TestParseLimits(t *testing.T) {
 	for text, want := range map[string]string{
 		"#" + strings.Repeat("x", 64<<10): "task.yaml:1:1: the file has 65537 bytes; at most 65536 are accepted",
 		many:                              "task.yaml:4:3: parameters must be 1 to 100, not 101",
-		head + choices:                    `task.yaml:4:43: parameter "x": choices must be 2 to 64, not 65`,
+		head + choices:                    `task.yaml:4:43: parameter "x": choices must be 1 to 64, not 65`,
 	} {
 		_, err := parse("task.yaml", []byte(text))
 		if err == nil || strings.SplitN(err.Error(), "\n", 2)[0] != want {

@@ -53,15 +53,21 @@ func (s *Space) checkValues(d Design) error {
 		}
 	}
 	for i, v := range d.values {
+		if v == (Value{}) {
+			continue
+		}
 		if _, err := s.take(i, v); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := s.checkActive(d.values); err != nil {
+		return err
+	}
+	return s.checkRules(d.values)
 }
 
 // NewDesign returns the design with the given values, one for each parameter in the order of the
-// space. The error describes the first value that is not accepted. For a float with a step, a value
+// space; inactive parameters have the zero Value. The error describes the first value that is not accepted. For a float with a step, a value
 // may differ from a step by 1e-8 steps or one unit in the last place; the design then has the exact
 // value of the step.
 func (s *Space) NewDesign(values ...Value) (Design, error) {
@@ -71,6 +77,9 @@ func (s *Space) NewDesign(values ...Value) (Design, error) {
 	taken := make([]Value, len(values))
 	for i, v := range values {
 		var err error
+		if v == (Value{}) {
+			continue
+		}
 		if taken[i], err = s.take(i, v); err != nil {
 			return Design{}, err
 		}
@@ -81,6 +90,12 @@ func (s *Space) NewDesign(values ...Value) (Design, error) {
 // designOf returns the design with values that the parameters accept. If the space has a listing
 // without this design, it returns an error.
 func (s *Space) designOf(values []Value) (Design, error) {
+	if err := s.checkActive(values); err != nil {
+		return Design{}, err
+	}
+	if err := s.checkRules(values); err != nil {
+		return Design{}, err
+	}
 	if err := s.checkListed(values); err != nil {
 		return Design{}, err
 	}
@@ -97,7 +112,9 @@ func (s *Space) names() string {
 
 // accepted returns a description of the values that the parameter accepts.
 func (p Parameter) accepted() string {
-	if listed := p.listed(); listed != nil {
+	if listed := p.listed(); len(listed) == 1 {
+		return "only " + listed[0].quoted()
+	} else if listed != nil {
 		texts := make([]string, len(listed))
 		for i, v := range listed {
 			texts[i] = v.quoted()
@@ -119,8 +136,11 @@ func (p Parameter) accepted() string {
 
 // quoted returns the value as error messages show it: texts are in quotes.
 func (v Value) quoted() string {
-	if v.kind == Categorical {
+	switch v.kind {
+	case Categorical:
 		return quote(v.choice)
+	case "":
+		return "no value"
 	}
 	return v.String()
 }
@@ -152,7 +172,8 @@ func (s *Space) take(i int, v Value) (Value, error) {
 }
 
 // ParseDesign returns the design with the given values by parameter name. There must be a value for
-// every parameter and no other name. A number is a Go number or a json.Number; an int may also be a
+// every active parameter and no other name. A parameter with a single value may be left out, and nil
+// stands for a parameter that is inactive. A number is a Go number or a json.Number; an int may also be a
 // whole float. A choice among texts is a string, and a bool is a bool. A Value of the parameter's
 // kind is accepted too.
 func (s *Space) ParseDesign(values map[string]any) (Design, error) {
@@ -164,8 +185,8 @@ func (s *Space) ParseDesign(values map[string]any) (Design, error) {
 	parsed := make([]Value, len(s.parameters))
 	for i, p := range s.parameters {
 		given, ok := values[p.Name]
-		if !ok {
-			return Design{}, s.missing(i)
+		if !ok || given == nil && p.conditional() {
+			continue
 		}
 		v, err := s.parse(i, given)
 		if err != nil {
@@ -173,7 +194,25 @@ func (s *Space) ParseDesign(values map[string]any) (Design, error) {
 		}
 		parsed[i] = v
 	}
+	s.fillSingle(parsed)
 	return s.designOf(parsed)
+}
+
+// fillSingle sets the missing values of active parameters that have a single value.
+func (s *Space) fillSingle(values []Value) {
+	fill := func(i int) {
+		if values[i] == (Value{}) && s.blocks[i].Count == 1 && s.active(i, values) {
+			values[i] = s.listed[i][0]
+		}
+	}
+	if s.order == nil {
+		for i := range values {
+			fill(i)
+		}
+	}
+	for _, i := range s.order {
+		fill(i)
+	}
 }
 
 func (s *Space) missing(i int) error {
@@ -194,13 +233,16 @@ func (s *Space) unknown(values map[string]any) error {
 
 // ParseValue returns the value of the named parameter from a text that Value.String has written. It
 // accepts true and false in any case, and ignores surrounding spaces except in a choice among
-// texts.
+// texts. For a parameter with conditions the empty text gives the zero Value.
 func (s *Space) ParseValue(name, text string) (Value, error) {
 	i, ok := s.index[name]
 	if !ok {
 		return Value{}, s.unknown(map[string]any{name: text})
 	}
 	p, trimmed := s.parameters[i], strings.TrimSpace(text)
+	if trimmed == "" && p.conditional() {
+		return Value{}, nil
+	}
 	var given any = text
 	switch lower := strings.ToLower(trimmed); {
 	case p.Kind == Bool && (lower == "true" || lower == "false"):
@@ -213,14 +255,17 @@ func (s *Space) ParseValue(name, text string) (Value, error) {
 	return s.parse(i, given)
 }
 
-// ParseJSON returns the value of the named parameter from JSON in the form of UnmarshalDesign. Without
-// data it returns the error of a missing value.
+// ParseJSON returns the value of the named parameter from JSON in the form of UnmarshalDesign. For a
+// parameter with conditions, null and no data give the zero Value. For others no data is the error of
+// a missing value.
 func (s *Space) ParseJSON(name string, data []byte) (Value, error) {
 	i, ok := s.index[name]
 	if !ok {
 		return Value{}, s.unknown(map[string]any{name: nil})
 	}
-	if len(data) == 0 {
+	if empty := len(data) == 0; s.parameters[i].conditional() && (empty || string(data) == "null") {
+		return Value{}, nil
+	} else if empty {
 		return Value{}, s.missing(i)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(data))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -20,13 +21,28 @@ func (m *Section) parameter(folded map[string]string) Parameter {
 			m.Errorf("name", "%s", message)
 		}
 	}
-	p.Kind = Kind(m.Word("type", "", string(Float), string(Int), string(Categorical), string(Bool)))
+	fallback := ""
+	if fixed, given := m.entries["value"]; given {
+		fallback = string(m.d.scalar(fixed.value).kind())
+	}
+	p.Kind = Kind(m.Word("type", fallback, string(Float), string(Int), string(Categorical), string(Bool)))
 	var items []ast.Node
+	if _, given := m.entries["value"]; given && p.Kind != "" {
+		ok = m.fixedValue(&p) && ok
+		m.Accept("value", "when")
+		m.finish()
+		if ok {
+			m.report(p, nil)
+		}
+		return p
+	}
 	switch p.Kind {
 	case Float, Int:
 		var read bool
 		if _, listed := m.entries["choices"]; !listed {
-			read = m.bounds(&p)
+			if read = m.bounds(&p); read && p.Low == p.High {
+				p = Parameter{Name: p.Name, Kind: p.Kind, Fixed: p.point(p.Low)}
+			}
 		} else if items, read = m.choices(&p); m.beside("choices", rangeKeys()) {
 			read = false
 		}
@@ -46,6 +62,7 @@ func (m *Section) parameter(folded map[string]string) Parameter {
 	default:
 		return p // further checks depend on the type
 	}
+	m.Accept("value", "when")
 	m.finish()
 	if ok {
 		m.report(p, items)
@@ -53,6 +70,140 @@ func (m *Section) parameter(folded map[string]string) Parameter {
 		m.Errorf("name", "%s", message)
 	}
 	return p
+}
+
+// fixedValue reads the key value. It reports an error if the value does not fit the parameter's kind.
+func (m *Section) fixedValue(p *Parameter) bool {
+	if m.beside("value", append(rangeKeys(), "choices")) {
+		return false
+	}
+	n := m.entries["value"].value
+	given, message := m.d.scalar(n).value()
+	switch kind := given.(type) {
+	case string:
+		p.Choices = []string{kind}
+	case bool:
+		p.Fixed = BoolValue(kind)
+	case float64:
+		if p.Fixed = p.point(kind); p.Kind == Categorical {
+			p.Fixed, p.Numbers = Value{}, []float64{kind}
+		}
+	}
+	if _, text := given.(string); message == "" && (text != (p.Kind == Categorical && p.Choices != nil) || (p.Kind == Bool) != (p.Fixed.kind == Bool)) {
+		message = fmt.Sprintf("must be a value of type: %s, not %s", p.Kind, m.d.scalar(n).describe())
+	}
+	if message != "" {
+		m.errorf(nodePosition(n), "value %s", message)
+	}
+	return message == ""
+}
+
+// kind returns the kind of a parameter with this single value.
+func (s scalar) kind() Kind {
+	switch v, _ := s.value(); v := v.(type) {
+	case bool:
+		return Bool
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) <= maxWhole {
+			return Int
+		}
+		return Float
+	}
+	return Categorical
+}
+
+// value returns a text, a float64 or a bool, or an error message.
+func (s scalar) value() (given any, message string) {
+	switch s.form {
+	case formText:
+		return s.text, ""
+	case formBool:
+		return strings.EqualFold(s.text, "true"), ""
+	case formNumber, formOddNumber, formNotFinite:
+		v, message := s.choice()
+		return v, message
+	}
+	return nil, fmt.Sprintf("must be a text, a number, true or false, not %s", s.describe())
+}
+
+// conditions reads the key when, once all parameters are known. The space has them without
+// conditions. ok is false after an error.
+func (m *Section) conditions(s *Space) (all []Condition, ok bool) {
+	n, given := m.entries["when"]
+	if !given {
+		return nil, true
+	}
+	before := len(m.d.errors)
+	part := m.d.mapping(n.value, "when")
+	if part == nil {
+		return nil, false
+	}
+	part.what = m.what + ": when"
+	if len(part.order) == 0 {
+		part.errorf(part.at, "no condition given; expected PARENT: VALUE")
+	}
+	for _, name := range part.order {
+		node, _ := part.get(name)
+		all = append(all, part.condition(s, name, node))
+	}
+	return all, len(m.d.errors) == before
+}
+
+// condition reads one entry of the section when: a value, a list of values, or a range.
+func (m *Section) condition(s *Space, parent string, node ast.Node) Condition {
+	c := Condition{Parameter: parent}
+	items := []ast.Node{node}
+	switch n := node.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		part := m.d.mapping(n, parent)
+		part.what = m.what + ": " + parent
+		c.Low, c.High = math.Inf(-1), math.Inf(1)
+		for key, bound := range map[string]*float64{"low": &c.Low, "high": &c.High} {
+			if _, given := part.get(key); given {
+				if v, _, ok := part.number(key); ok {
+					*bound = v
+				}
+			}
+		}
+		slices.Sort(part.accepted)
+		part.finish()
+		return c
+	case *ast.SequenceNode:
+		items = n.Values
+	}
+	i, known := s.index[parent]
+	c.Values = []Value{}
+	for _, item := range items {
+		given, message := m.d.scalar(item).value()
+		if message == "" && known {
+			v, err := s.parse(i, given)
+			if err != nil {
+				message = strings.TrimPrefix(messageOf(err), fmt.Sprintf("parameter %q: ", parent))
+			}
+			c.Values = append(c.Values, v)
+		}
+		if message != "" {
+			m.errorf(nodePosition(item), "%s: %s", parent, message)
+		}
+	}
+	return c
+}
+
+// rules reads the key parameter_constraints.
+func (m *Section) rules() (texts []string, items []ast.Node, ok bool) {
+	if _, given := m.get(rulesKey); !given {
+		return nil, nil, true
+	}
+	items, ok = m.list(rulesKey)
+	for _, item := range items {
+		s := m.d.scalar(item)
+		if s.form != formText {
+			m.errorf(nodePosition(item), "a parameter constraint must be an expression, not %s", s.describe())
+			ok = false
+		}
+		texts = append(texts, s.text)
+	}
+	return texts, items, ok
 }
 
 // beside reports an error, and returns true, if the section has the key together with a key that it

@@ -16,8 +16,10 @@ import (
 // coordinate for each choice; a bool has a block with coordinates for false and true. The order of
 // parameters and of choices is part of the space.
 //
-// Every combination of parameter values is a design, unless the space has a [Listing]: then only
-// the listed designs are.
+// Every combination of parameter values is a design, with three exceptions. If the space has a
+// [Listing], only the listed designs are. A parameter with conditions ([Parameter.When]) has no value
+// in designs in which it is inactive; its coordinates are then those of its centre, or of its first
+// choice. Constraints among parameters ([Space.ParameterConstraints]) exclude designs.
 type Space struct {
 	parameters []Parameter
 	index      map[string]int // position of each name in parameters
@@ -26,8 +28,11 @@ type Space struct {
 	grids      []grid    // one per parameter; used for all other ordered numbers
 	listed     [][]Value // one per parameter; used for one-hot blocks
 	dim        int
-	listing    *Listing // nil if every combination of values is a design
-	whole      *Space   // set if this space has only the designs that one node can evaluate: the task's space; else nil
+	listing    *Listing    // nil if every combination of values is a design
+	order      []int       // positions of the parameters, parents first; nil without conditions
+	rules      []rule      // constraints among parameters
+	anchors    [][]float64 // some feasible designs; nil without rules
+	whole      *Space      // set if this space has only the designs that one node can evaluate: the task's space; else nil
 }
 
 // Block describes the coordinates of an encoded design that belong to one parameter: Start to
@@ -45,29 +50,88 @@ type Block struct {
 }
 
 // NewSpace returns the space of the parameters, or an error that joins all their errors. It accepts
-// 1 to 100 parameters. Their names must differ in more than upper and lower case.
-func NewSpace(parameters []Parameter) (*Space, error) {
-	if n := len(parameters); n < 1 || n > maxParameters {
-		return nil, fmt.Errorf("task: %d parameters given; accepted: 1 to %d", n, maxParameters)
+// 1 to 100 parameters. Their names must differ in more than upper and lower case, and one parameter
+// must have two values.
+//
+// The constraints are expressions over the parameters, such as "workers * batch <= 512", which a
+// design must satisfy. They have the operators + - * / % ** < <= > >= == != and or not in, cond ? a
+// : b, and the functions abs, ceil, floor, max, min and round. Numbers are floats. A constraint does
+// not apply to designs in which one of its parameters is inactive. There may be at most 32 of at most
+// 256 characters.
+func NewSpace(parameters []Parameter, constraints ...string) (*Space, error) {
+	s, problems := newSpace(parameters, constraints)
+	if err := problems.join(parameters); err != nil {
+		return nil, err
 	}
+	return s, nil
+}
+
+// spaceProblems has the errors of a space's parts.
+type spaceProblems struct {
+	whole      []string // errors of all parameters together
+	parameters map[int][]problem
+	conditions []conditionProblem
+	rules      []ruleProblem
+}
+
+func (p spaceProblems) join(parameters []Parameter) error {
 	var all []error
-	folded := map[string]string{}
-	for _, p := range parameters {
-		for _, problem := range p.problems() {
-			all = append(all, fmt.Errorf("task: parameter %s: %s", quote(p.Name), problem.message))
-		}
-		if message := checkRepeated(folded, p.Name); message != "" {
-			all = append(all, fmt.Errorf("task: parameter %s: %s", quote(p.Name), message))
+	for _, message := range p.whole {
+		all = append(all, fmt.Errorf("task: %s", message))
+	}
+	for i, parameter := range parameters {
+		for _, one := range p.parameters[i] {
+			all = append(all, fmt.Errorf("task: parameter %s: %s", quote(parameter.Name), one.message))
 		}
 	}
-	if len(all) > 0 {
-		return nil, errors.Join(all...)
+	for _, one := range p.conditions {
+		all = append(all, fmt.Errorf("task: parameter %s: when: %s", quote(parameters[one.parameter].Name), one.message))
+	}
+	for _, one := range p.rules {
+		all = append(all, fmt.Errorf("task: parameter_constraints: %s", one.message))
+	}
+	return errors.Join(all...)
+}
+
+func newSpace(parameters []Parameter, constraints []string) (*Space, spaceProblems) {
+	var all spaceProblems
+	if n := len(parameters); n < 1 || n > maxParameters {
+		all.whole = append(all.whole, fmt.Sprintf("%d parameters, expected 1 to %d", n, maxParameters))
+		return nil, all
+	}
+	all.parameters = map[int][]problem{}
+	folded := map[string]string{}
+	for i, p := range parameters {
+		found := p.problems()
+		if message := checkRepeated(folded, p.Name); message != "" {
+			found = append(found, problem{"name", -1, message})
+		}
+		if len(found) > 0 {
+			all.parameters[i] = found
+		}
+	}
+	if len(all.parameters) > 0 {
+		return nil, all
 	}
 	s := &Space{index: map[string]int{}}
 	for i, p := range parameters {
 		s.add(i, p.clone())
 	}
-	return s, nil
+	if !slices.ContainsFunc(s.blocks, func(b Block) bool { return b.Count != 1 }) {
+		all.whole = append(all.whole, "every parameter has a single value; expected one with two or more")
+		return nil, all
+	}
+	if all.conditions = s.checkConditions(); len(all.conditions) > 0 {
+		return nil, all
+	}
+	if all.rules = s.compileRules(constraints); len(all.rules) > 0 {
+		return nil, all
+	}
+	if message := s.findAnchors(); message != "" {
+		all.rules = []ruleProblem{{-1, message}}
+		return nil, all
+	}
+	return s, all
 }
 
 // checkRepeated adds a name to folded, or returns an error message if it is already there. Names
@@ -92,7 +156,7 @@ func (s *Space) add(i int, p Parameter) {
 	var g grid
 	var listed []Value
 	switch {
-	case p.Kind == Categorical || p.Kind == Bool:
+	case p.Kind == Categorical || p.Kind == Bool || p.Fixed != Value{}:
 		listed = p.listed()
 		block.Kind, block.Len, block.Count = Categorical, len(listed), int64(len(listed))
 	case p.Kind == Float && p.Step == 0 && p.Numbers == nil:
@@ -113,11 +177,12 @@ func (s *Space) add(i int, p Parameter) {
 // normalised returns the unique form of a valid parameter, so that equal spaces have the same
 // canonical form.
 func (p Parameter) normalised() Parameter {
+	p = p.single()
 	for i, v := range p.Numbers {
 		p.Numbers[i] = FloatValue(v).float
 	}
 	switch {
-	case p.Kind != Float && p.Kind != Int:
+	case p.Kind != Float && p.Kind != Int || p.Fixed != Value{}:
 		return p
 	case p.Numbers != nil:
 		p.Low, p.High = p.Numbers[0], p.Numbers[len(p.Numbers)-1]
@@ -169,6 +234,10 @@ func (s *Space) encode(values []Value) []float64 {
 	u := make([]float64, s.dim)
 	for i, v := range values {
 		block := s.blocks[i]
+		if v == (Value{}) {
+			s.impute(u, i)
+			continue
+		}
 		switch block.Kind {
 		case Float:
 			u[block.Start] = s.axes[i].encode(v.float)
@@ -193,37 +262,35 @@ func (s *Space) encode(values []Value) []float64 {
 // returns its exact point; only Decode would round them.
 //
 // With a Listing, Decode returns the listed design whose encoding has the smallest Euclidean
-// distance from u, the first of equals.
+// distance from u, the first of equals. If the design at u violates a constraint among parameters,
+// Decode returns a feasible one between u and another feasible design near u.
 func (s *Space) Decode(u []float64) Design {
 	s.checkDim(u)
 	if l := s.present(); l != nil {
 		return l.Design(l.nearest(clamped(u)))
 	}
-	values := make([]Value, len(s.parameters))
-	for i, block := range s.blocks {
-		switch block.Kind {
-		case Float:
-			values[i] = FloatValue(s.axes[i].decode(u[block.Start]))
-		case Int:
-			values[i] = s.grids[i].value(s.grids[i].index(u[block.Start]))
-		case Categorical:
-			values[i] = s.listed[i][largest(u[block.Start:block.Start+block.Len])]
-		}
+	if len(s.rules) > 0 {
+		u = slices.Clone(u)
+		s.Snap(u)
 	}
-	return Design{space: s, values: values}
+	return Design{space: s, values: s.values(u)}
 }
 
 // Snap changes u, which has length Dim, in place to the encoding of a valid design. Coordinates of
 // Kind Int move to one of their Count values, blocks of categories become one-hot, and floats move
-// into [0, 1]. Snap does not round floats to the decimal grid of Decode. It treats NaN and values
-// outside [0, 1] as Decode does, and does not allocate memory. With a Listing, u becomes the
-// encoding of the design that Decode returns, and Snap may allocate memory.
+// into [0, 1]. Coordinates of inactive parameters move to the centre, or the first choice. A design
+// that violates constraints among parameters moves to the feasible one that Decode returns, for
+// which Snap allocates memory. Snap does not round floats to the decimal grid of Decode. It treats NaN and values
+// outside [0, 1] as Decode does, and otherwise does not allocate memory. With a Listing, u becomes
+// the encoding of the design that Decode returns, and Snap may allocate memory.
 func (s *Space) Snap(u []float64) {
-	s.checkDim(u)
-	if l := s.present(); l != nil {
-		l.Encode(u, l.nearest(clamped(u)))
-		return
+	if !s.Settle(u) {
+		s.repair(u)
 	}
+}
+
+// round moves the coordinates of each parameter to those of a value.
+func (s *Space) round(u []float64) {
 	for i, block := range s.blocks {
 		switch block.Kind {
 		case Float:
@@ -281,9 +348,9 @@ func largest(u []float64) int {
 	return best
 }
 
-// Finite returns the number of designs if it is finite and small enough: the designs are listed, or
-// no parameter is a float without a step and there are at most 1<<20 combinations. Otherwise ok is
-// false.
+// Finite returns the number of combinations of values if it is finite and small enough: the designs
+// are listed, or no parameter is a float without a step and there are at most 1<<20 combinations.
+// Otherwise ok is false. With conditions or constraints among parameters there are fewer designs.
 func (s *Space) Finite() (count int, ok bool) {
 	if s.listing != nil {
 		return s.listing.count, true

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func drawParameter(name string) *rapid.Generator[Parameter] {
 			}
 		}
 		return p
-	}).Filter(func(p Parameter) bool { return len(p.problems()) == 0 })
+	}).Filter(func(p Parameter) bool { return len(p.problems()) == 0 && p.single().Fixed == Value{} })
 }
 
 // drawNumbers returns listed numbers, in ascending order unless the kind is
@@ -81,12 +82,44 @@ func drawSpace(t *rapid.T) *Space {
 	for i := range parameters {
 		name := fmt.Sprintf("p%d", i)
 		parameters[i] = drawParameter(name).Draw(t, name)
+		if i > 0 && rapid.IntRange(0, 3).Draw(t, "fixed") == 0 {
+			parameters[i] = Parameter{Name: name, Kind: Bool, Fixed: BoolValue(rapid.Bool().Draw(t, "value"))}
+		}
 	}
 	s, err := NewSpace(parameters)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if rapid.Bool().Draw(t, "conditions") {
+		return drawConditions(t, s)
+	}
 	return s
+}
+
+// drawConditions returns the space with conditions that form a tree, and perhaps a constraint.
+func drawConditions(t *rapid.T, s *Space) *Space {
+	parameters := s.Parameters()
+	order := rapid.Permutation([]int{0, 1, 2, 3}[:len(parameters)]).Draw(t, "order")
+	for k := 1; k < len(order); k++ {
+		parent := order[rapid.IntRange(0, k-1).Draw(t, "parent")]
+		value := s.valueAt(parent, drawPoint(t, s))
+		condition := Equals(parameters[parent].Name, value)
+		if kind := parameters[parent].Kind; kind == Float || kind == Int {
+			condition = Between(parameters[parent].Name, value.size(), math.Inf(1))
+		}
+		parameters[order[k]].When = []Condition{condition}
+	}
+	var rules []string
+	for _, p := range parameters {
+		if p.Kind == Float && rapid.Bool().Draw(t, "rule") {
+			rules = append(rules, fmt.Sprintf("%s >= %s", p.Name, strconv.FormatFloat(p.Low/2+p.High/2, 'e', -1, 64)))
+		}
+	}
+	conditional, err := NewSpace(parameters, rules...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conditional
 }
 
 func drawPoint(t *rapid.T, s *Space) []float64 {
@@ -284,7 +317,7 @@ func TestNewSpaceErrors(t *testing.T) {
 		parameters []Parameter
 		want       string
 	}{
-		{nil, "task: 0 parameters given; accepted: 1 to 100"},
+		{nil, "task: 0 parameters, expected 1 to 100"},
 		{[]Parameter{{Name: "x", Kind: Float, Low: 3, High: 1}}, `task: parameter "x": low 3 must be below high 1`},
 		{[]Parameter{{Name: "x", Kind: Float, Low: math.NaN(), High: 1}}, `task: parameter "x": low must be a finite number`},
 		{[]Parameter{{Name: "x", Kind: "real"}}, `task: parameter "x": unknown type "real"; accepted: float, int, categorical, bool`},

@@ -264,11 +264,10 @@ func canonicalDesigns(l *Listing, maxMoves int) map[string]any {
 	return form
 }
 
-// sameParameters reports whether two spaces have the same parameters, so that a listing of one fits
-// the other.
+// sameParameters reports whether two spaces have the same parameters and constraints among them, so
+// that a listing of one fits the other.
 func sameParameters(a, b *Space) bool {
-	return slices.EqualFunc(a.parameters, b.parameters, func(p, q Parameter) bool {
-		return p.Name == q.Name && p.Kind == q.Kind && p.Low == q.Low && p.High == q.High && p.Scale == q.Scale && p.Step == q.Step &&
-			slices.Equal(p.Choices, q.Choices) && slices.Equal(p.Numbers, q.Numbers)
-	})
+	one, first := marshal(canonicalParameters(a))
+	other, second := marshal(canonicalParameters(b))
+	return first == nil && second == nil && bytes.Equal(one, other) && slices.Equal(a.ParameterConstraints(), b.ParameterConstraints())
 }

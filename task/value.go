@@ -90,7 +90,7 @@ func (v Value) must(kind Kind) {
 }
 
 // String returns the shortest text from which ParseValue gets the same value. A choice has no
-// quotes.
+// quotes. The text of the zero Value is empty.
 func (v Value) String() string {
 	switch v.kind {
 	case Float:
@@ -102,7 +102,7 @@ func (v Value) String() string {
 	case Bool:
 		return strconv.FormatBool(v.bool)
 	}
-	return "(no value)"
+	return ""
 }
 
 // MarshalJSON returns a JSON number for floats and ints, a string for choices, and true or false

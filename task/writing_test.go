@@ -41,6 +41,8 @@ func (w writer) value(v any) string {
 		return w.number(v.String())
 	case string:
 		return strconv.Quote(v)
+	case bool:
+		return strconv.FormatBool(v)
 	case []any:
 		parts := make([]string, len(v))
 		for i, item := range v {

@@ -17,7 +17,8 @@ const (
 	nearStarts   = 8 // one search in nearStarts starts at a near design or a perturbation of one
 	minScale     = 0.003
 	largestScale = 0.3
-	selectivity  = 3.0 // inverse temperature, in standard deviations of the candidates' values
+	sampleTrials = 1000 // random points that Sample tries; then it repairs the last one
+	selectivity  = 3.0  // inverse temperature, in standard deviations of the candidates' values
 )
 
 // candidates returns count+len(near) designs, with at most nearUsed near ones: the near designs,
@@ -77,15 +78,21 @@ func Place(space *task.Space, u []float64) []float64 {
 // Sample returns the encoding of a design drawn uniformly. Every choice of a categorical parameter
 // is equally likely, and so is every value of an int or another parameter with finitely many
 // values. Floats are uniform. With log scale, the logarithms of floats and ints are uniform. If the
-// task lists its designs, every listed design is equally likely.
+// task lists its designs, every listed design is equally likely. Constraints among parameters
+// exclude designs: the others stay equally likely if at least one in a few hundred is feasible.
 func Sample(space *task.Space, rng *rand.Rand) []float64 {
 	x := make([]float64, space.Dim())
 	if l := space.Listing(); l != nil && !l.Absent() {
 		l.Encode(x, rng.IntN(l.Len()))
 		return x
 	}
-	for i := range x {
-		x[i] = rng.Float64()
+	for range sampleTrials {
+		for i := range x {
+			x[i] = rng.Float64()
+		}
+		if space.Settle(x) {
+			return x
+		}
 	}
 	space.Snap(x)
 	return x

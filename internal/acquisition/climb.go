@@ -11,8 +11,10 @@ import (
 // floats and neighbours for other parameters. Up to rounding, the result is no worse than x. If ctx
 // ends first, Climb returns the best design so far.
 func Climb(ctx context.Context, space *task.Space, f Function, x []float64) (top []float64, value float64) {
+	f = overDesigns(space, f)
 	s := newSearch(newNeighbours(space), x, finite(f.Value(x)))
 	s.finish(ctx, f)
+	space.Snap(s.x())
 	return s.x(), s.value()
 }
 

@@ -81,8 +81,13 @@ func (m Maximizer) Maximize(ctx context.Context, f Function, near [][]float64, r
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	f = overDesigns(m.Space, f)
 	if count, write, ok := enumerable(m.Space); ok {
-		return enumerate(ctx, m.Space.Dim(), count, write, f, workers)
+		x, value, err = enumerate(ctx, m.Space.Dim(), count, write, f, workers)
+		if err == nil {
+			m.Space.Snap(x)
+		}
+		return x, value, err
 	}
 	moves := newNeighbours(m.Space)
 	searchCount, candidateCount := m.effort(moves)
@@ -97,6 +102,7 @@ func (m Maximizer) Maximize(ctx context.Context, f Function, near [][]float64, r
 		return nil, 0, err
 	}
 	winner.escape(ctx, f, rng)
+	winner.slide(ctx, f, rng)
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
 	}
@@ -105,7 +111,9 @@ func (m Maximizer) Maximize(ctx context.Context, f Function, near [][]float64, r
 	if first := f.Value(start); finite(first) > finite(value) {
 		x, value = start, first
 	}
-	return slices.Clone(x), value, nil
+	x = slices.Clone(x)
+	m.Space.Snap(x)
+	return x, value, nil
 }
 
 func (m Maximizer) check() {

@@ -1,0 +1,114 @@
+package acquisition
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+// settled is a function over the designs of a space with conditions or constraints among parameters.
+// At any point it has the value of f at the settled point (task.Space.Settle), and -Inf if that is
+// infeasible. It does not change along the coordinates of inactive parameters.
+type settled struct {
+	f      Function
+	space  *task.Space
+	memory *scratch
+}
+
+var (
+	_ Function = settled{}
+	_ Batch    = settled{}
+)
+
+// overDesigns returns f, or f settled if the space needs it.
+func overDesigns(space *task.Space, f Function) Function {
+	if space.Listing() != nil || !space.Conditional() && space.ParameterConstraints() == nil {
+		return f
+	}
+	return settled{f, space, &scratch{}}
+}
+
+// Value implements Function.
+func (s settled) Value(x []float64) float64 {
+	held := s.memory.take(len(x))
+	defer s.memory.put(held)
+	copy(*held, x)
+	if !s.space.Settle(*held) {
+		return math.Inf(-1)
+	}
+	return s.f.Value(*held)
+}
+
+// Values implements Batch.
+func (s settled) Values(dst, points []float64) {
+	held := s.memory.take(len(points))
+	defer s.memory.put(held)
+	copy(*held, points)
+	feasible := make([]bool, len(dst))
+	for i := range dst {
+		feasible[i] = s.space.Settle(rowOf(*held, len(dst), i))
+	}
+	evaluate(s.f, dst, *held)
+	for i, ok := range feasible {
+		if !ok {
+			dst[i] = math.Inf(-1)
+		}
+	}
+}
+
+// Gradient implements Function.
+func (s settled) Gradient(grad, x []float64) float64 {
+	held := s.memory.take(len(x))
+	defer s.memory.put(held)
+	copy(*held, x)
+	if !s.space.Settle(*held) {
+		clear(grad)
+		return math.Inf(-1)
+	}
+	value := s.f.Gradient(grad, *held)
+	if s.space.Conditional() {
+		active := make([]bool, s.space.Len())
+		s.space.Active(active, *held)
+		for i, block := range s.space.Blocks() {
+			if !active[i] {
+				clear(grad[block.Start : block.Start+block.Len])
+			}
+		}
+	}
+	return value
+}
+
+// Limits of the search along the edge of the feasible part.
+const (
+	slideMoves  = 48   // random moves per step size
+	widestSlide = 0.1  // first step size
+	finestSlide = 1e-4 // last one
+)
+
+// slide searches along the edge of the feasible part, where gradients end, with random moves that
+// Snap repairs. The step size halves whenever no move improves the search.
+func (s *search) slide(ctx context.Context, f Function, rng *rand.Rand) {
+	space := s.moves.space
+	if len(space.ParameterConstraints()) == 0 {
+		return
+	}
+	moves := newPoints(slideMoves, space.Dim())
+	for scale := widestSlide; scale > finestSlide && ctx.Err() == nil; {
+		for i := range slideMoves {
+			x := moves.row(i)
+			copy(x, s.x())
+			for _, k := range s.moves.floats {
+				x[k] += scale * rng.NormFloat64()
+			}
+			space.Snap(x)
+		}
+		moves.score(ctx, f, 1)
+		if best := moves.best(); moves.values[best] > s.value() {
+			s.ascent.start(moves.row(best), moves.values[best])
+		} else {
+			scale /= 2
+		}
+	}
+}

@@ -21,7 +21,11 @@ type Point struct {
 // high·ln(high/low) is less than 2^23. Other floats, and ints with more values, are rounded to a
 // float32: the error is at most half of 2^-24 of the unit interval.
 func PointOf(space *task.Space, design task.Design) Point {
-	u := space.Encode(design)
+	return PointAt(space, space.Encode(design))
+}
+
+// PointAt returns the point of an encoded design.
+func PointAt(space *task.Space, u []float64) Point {
 	var p Point
 	for _, block := range space.Blocks() {
 		if block.Kind != task.Categorical {
@@ -37,8 +41,10 @@ func PointOf(space *task.Space, design task.Design) Point {
 	return p
 }
 
-// Encoded returns the point as Space.Encode does, with Dim coordinates. The point must be one of
-// the space, such as any point that a Decode function has returned.
+// Encoded returns the point as Space.Encode does, with Dim coordinates. Parameters that are inactive
+// at the point have the coordinates of inactive ones, whatever those of the point. The point must be
+// one of the space, such as any point that a Decode function has returned. It may violate constraints
+// among parameters.
 func (p Point) Encoded(space *task.Space) []float64 {
 	u := make([]float64, space.Dim())
 	ordered, categorical := 0, 0
@@ -51,6 +57,7 @@ func (p Point) Encoded(space *task.Space) []float64 {
 			ordered++
 		}
 	}
+	space.Impute(u)
 	return u
 }
 

@@ -295,6 +295,22 @@ func (s *Space) impute(u []float64, i int) {
 	}
 }
 
+// Impute moves the coordinates of the parameters that are inactive at u to the centre, or the first
+// choice. It does not move other coordinates.
+func (s *Space) Impute(u []float64) {
+	if s.order == nil {
+		return
+	}
+	var room [maxParameters]bool
+	active := room[:len(s.parameters)]
+	s.Active(active, u)
+	for i, on := range active {
+		if !on {
+			s.impute(u, i)
+		}
+	}
+}
+
 // Active sets active[i] to whether parameter i is active in the encoded design u. Both must have
 // the space's lengths, Len and Dim. Without conditions all parameters are active.
 func (s *Space) Active(active []bool, u []float64) {

@@ -78,16 +78,7 @@ func (s *Space) Settle(u []float64) (feasible bool) {
 		return true
 	}
 	s.round(u)
-	if s.order != nil {
-		var room [maxParameters]bool
-		active := room[:len(s.parameters)]
-		s.Active(active, u)
-		for i, on := range active {
-			if !on {
-				s.impute(u, i)
-			}
-		}
-	}
+	s.Impute(u)
 	if len(s.rules) == 0 {
 		return true
 	}

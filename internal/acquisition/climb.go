@@ -25,12 +25,17 @@ const betweenLooks = 8
 // after about the given number of gradients, or when gradients find no better point. It returns the
 // last point and the value of f there. If ctx ends first, it returns the best point so far.
 //
-// It is for functions of several designs at once, whose coordinates do not form a single space.
-func Ascend(ctx context.Context, f Function, x []float64, coordinates []int, gradients int) (top []float64, value float64) {
+// It is for functions of several designs of a space at once. x has their encodings, one after the
+// other. So has the result, if x has feasible designs only and the coordinates are those of floats.
+func Ascend(ctx context.Context, space *task.Space, f Function, x []float64, coordinates []int, gradients int) (top []float64, value float64) {
+	f = overDesigns(space, f)
 	a := newAscent(coordinates, len(x))
 	a.start(x, finite(f.Value(x)))
 	for ; gradients > 0 && !a.settled && ctx.Err() == nil; gradients -= betweenLooks {
 		a.climb(f, min(gradients, betweenLooks))
+	}
+	if s, ok := f.(settled); ok {
+		s.settle(a.x)
 	}
 	return a.x, a.value
 }

@@ -4,13 +4,15 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/fbo-node/fbo/task"
 )
 
-// settled is a function over the designs of a space with conditions or constraints among parameters.
-// At any point it has the value of f at the settled point (task.Space.Settle), and -Inf if that is
-// infeasible. It does not change along the coordinates of inactive parameters.
+// settled is a function over one or more designs of a space with conditions or constraints among
+// parameters, whose encodings follow each other. At any point it has the value of f at the settled
+// point (task.Space.Settle), and -Inf if a design is infeasible. It does not change along the
+// coordinates of inactive parameters.
 type settled struct {
 	f      Function
 	space  *task.Space
@@ -35,13 +37,22 @@ func (s settled) Value(x []float64) float64 {
 	held := s.memory.take(len(x))
 	defer s.memory.put(held)
 	copy(*held, x)
-	if !s.space.Settle(*held) {
+	if !s.settle(*held) {
 		return math.Inf(-1)
 	}
 	return s.f.Value(*held)
 }
 
-// Values implements Batch.
+// settle settles each design of x and reports whether all are feasible.
+func (s settled) settle(x []float64) (feasible bool) {
+	feasible = true
+	for design := range slices.Chunk(x, s.space.Dim()) {
+		feasible = s.space.Settle(design) && feasible
+	}
+	return feasible
+}
+
+// Values implements Batch. Each point has one design.
 func (s settled) Values(dst, points []float64) {
 	held := s.memory.take(len(points))
 	defer s.memory.put(held)
@@ -63,17 +74,20 @@ func (s settled) Gradient(grad, x []float64) float64 {
 	held := s.memory.take(len(x))
 	defer s.memory.put(held)
 	copy(*held, x)
-	if !s.space.Settle(*held) {
+	if !s.settle(*held) {
 		clear(grad)
 		return math.Inf(-1)
 	}
 	value := s.f.Gradient(grad, *held)
-	if s.space.Conditional() {
-		active := make([]bool, s.space.Len())
-		s.space.Active(active, *held)
-		for i, block := range s.space.Blocks() {
+	if !s.space.Conditional() {
+		return value
+	}
+	active, blocks := make([]bool, s.space.Len()), s.space.Blocks()
+	for start := 0; start < len(grad); start += s.space.Dim() {
+		s.space.Active(active, (*held)[start:start+s.space.Dim()])
+		for i, block := range blocks {
 			if !active[i] {
-				clear(grad[block.Start : block.Start+block.Len])
+				clear(grad[start+block.Start : start+block.Start+block.Len])
 			}
 		}
 	}

@@ -160,7 +160,7 @@ func plain(b testing.TB, p Problem, rng *rand.Rand) (value float64) {
 	})
 	value = math.Inf(-1)
 	for _, s := range starts[:20] {
-		_, v := acquisition.Ascend(b.Context(), o, s.x, coordinates, 150)
+		_, v := acquisition.Ascend(b.Context(), o.problem.Space, o, s.x, coordinates, 150)
 		value = max(value, v)
 	}
 	return value

@@ -217,14 +217,14 @@ type result struct {
 }
 
 // climb returns the end of the ascent of a batch. If the space has parameters other than floats,
-// single designs climb first. Then all float coordinates of the batch ascend together.
+// or constraints among parameters, single designs climb first. Then all float coordinates of the batch ascend together.
 func (o *objective) climb(ctx context.Context, x []float64, gradients int) []float64 {
 	var floats []int
-	discrete := false
+	single := len(o.problem.Space.ParameterConstraints()) > 0 // whether single designs climb first
 	dim := o.problem.Space.Dim()
 	for _, part := range o.problem.Space.Blocks() {
 		if part.Kind != task.Float {
-			discrete = true
+			single = true
 			continue
 		}
 		for party := range len(x) / dim {
@@ -232,7 +232,7 @@ func (o *objective) climb(ctx context.Context, x []float64, gradients int) []flo
 		}
 	}
 	x = slices.Clone(x)
-	if discrete {
+	if single {
 		for party, design := range o.split(x) {
 			if b, ok := newBlock(o, o.split(x), party); ok {
 				top, _ := acquisition.Climb(ctx, o.problem.Space, b, design)
@@ -240,7 +240,7 @@ func (o *objective) climb(ctx context.Context, x []float64, gradients int) []flo
 			}
 		}
 	}
-	x, _ = acquisition.Ascend(ctx, o, x, floats, gradients)
+	x, _ = acquisition.Ascend(ctx, o.problem.Space, o, x, floats, gradients)
 	return x
 }
 

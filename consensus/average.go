@@ -102,13 +102,50 @@ func (c averager) average(space *task.Space) []float64 {
 // mean returns the weighted mean of all candidates.
 func (c averager) mean(space *task.Space) []float64 {
 	sum := make([]float64, space.Dim())
-	own := 1.0
+	own, peers := c.encoded(space)
+	rest := 1.0
 	for i, weight := range c.weights() {
-		add(sum, weight, c.candidates[i].Candidate.Point.Encoded(space))
-		own -= weight
+		add(sum, weight, peers[i])
+		rest -= weight
 	}
-	add(sum, own, c.own.Point.Encoded(space))
+	add(sum, rest, own)
 	return sum
+}
+
+// encoded returns the encoded candidates. A candidate in which a parameter is inactive has no vote on
+// it: its coordinates are then the weighted mean of those of the others.
+func (c averager) encoded(space *task.Space) (own []float64, peers [][]float64) {
+	own = c.own.Point.Encoded(space)
+	all, weights := [][]float64{own}, append([]float64{1}, c.weights()...)
+	for i, voice := range c.candidates {
+		all = append(all, voice.Candidate.Point.Encoded(space))
+		weights[0] -= weights[i+1]
+	}
+	if !space.Conditional() {
+		return own, all[1:]
+	}
+	active := make([][]bool, len(all))
+	for i, x := range all {
+		active[i] = make([]bool, space.Len())
+		space.Active(active[i], x)
+	}
+	for k, block := range space.Blocks() {
+		mean, total := make([]float64, block.Len), 0.0
+		for i, x := range all {
+			if active[i][k] {
+				add(mean, weights[i], x[block.Start:block.Start+block.Len])
+				total += weights[i]
+			}
+		}
+		for i, x := range all {
+			for j := range mean {
+				if !active[i][k] && total > 0 {
+					x[block.Start+j] = mean[j] / total
+				}
+			}
+		}
+	}
+	return own, all[1:]
 }
 
 func add(sum []float64, weight float64, x []float64) {

@@ -20,7 +20,8 @@ type weightedValue struct{ value, weight float64 }
 // be that of mean. Categories are decided by the same vote as in mean, where a candidate can never
 // have more than its own weight.
 func (c averager) robust(space *task.Space) []float64 {
-	x, own := c.mean(space), c.own.Point.Encoded(space)
+	x := c.mean(space)
+	own, encoded := c.encoded(space)
 	weights := c.weights()
 	shared, heaviest := 0.0, 0.0
 	for _, w := range weights {
@@ -28,10 +29,6 @@ func (c averager) robust(space *task.Space) []float64 {
 	}
 	self := min(heaviest, 1-shared)
 	shared += self
-	encoded := make([][]float64, len(c.candidates))
-	for i, voice := range c.candidates {
-		encoded[i] = voice.Candidate.Point.Encoded(space)
-	}
 	for _, block := range space.Blocks() {
 		if block.Kind == task.Categorical {
 			continue

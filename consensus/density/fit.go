@@ -7,6 +7,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/task"
 )
 
 const (
@@ -25,14 +26,16 @@ const (
 // parameter have the distance of the two ends of a numeric coordinate. A component's weight is its
 // fraction of the points. Its spread maximises the likelihood of the points of its cluster, with
 // truncation and categories taken into account.
-func fit(l *optprior.Layout, points [][]float64, most int, rng *rand.Rand) []protocol.Component {
+func fit(space *task.Space, points [][]float64, most int, rng *rand.Rand) []protocol.Component {
+	l := optprior.NewLayout(space)
 	var components []protocol.Component
 	for _, members := range clusters(l, points, most, rng) {
 		centre := middle(l, members)
+		space.Impute(centre)
 		components = append(components, protocol.Component{
 			Weight: float64(len(members)) / float64(len(points)),
 			Std:    likeliestSpread(l, members, centre),
-			Center: pointAt(l, centre),
+			Center: protocol.PointAt(space, centre),
 		})
 	}
 	return components
@@ -122,16 +125,26 @@ func distance(l *optprior.Layout, a, b []float64) float64 {
 }
 
 // middle returns the centre of a cluster: the average of every number, and the most frequent
-// choice, the first one of several, of every categorical parameter.
+// choice, the first one of several, of every categorical parameter. Members in which a parameter is
+// inactive do not count for it, unless it is inactive in all.
 func middle(l *optprior.Layout, members [][]float64) []float64 {
-	sum := make([]float64, l.Dim)
+	sum, counted := make([]float64, l.Dim), make([]float64, l.Dim)
 	for _, x := range members {
+		active := l.Active(x)
 		for i, v := range x {
-			sum[i] += v
+			if active.At(i) {
+				sum[i] += v
+				counted[i]++
+			}
+		}
+	}
+	for i, n := range counted {
+		if n == 0 {
+			sum[i], counted[i] = members[0][i], 1
 		}
 	}
 	for _, i := range l.Numbers {
-		sum[i] /= float64(len(members))
+		sum[i] /= counted[i]
 	}
 	for _, block := range l.Categories {
 		counts := sum[block.Start : block.Start+block.Len]
@@ -159,16 +172,4 @@ func likeliestSpread(l *optprior.Layout, members [][]float64, centre []float64) 
 		spread *= spreadRatio
 	}
 	return best
-}
-
-// pointAt returns the point of an encoded centre, with coordinates rounded to float32 as in messages.
-func pointAt(l *optprior.Layout, centre []float64) protocol.Point {
-	var p protocol.Point
-	for _, i := range l.Numbers {
-		p.Coordinates = append(p.Coordinates, float64(float32(centre[i])))
-	}
-	for _, block := range l.Categories {
-		p.Choices = append(p.Choices, slices.Index(centre[block.Start:block.Start+block.Len], 1))
-	}
-	return p
 }

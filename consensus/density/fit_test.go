@@ -40,7 +40,7 @@ func scattered(spec *task.Task, count int, centre []float64, spread, astray floa
 }
 
 func components(spec *task.Task, points [][]float64, most int, seed uint64) []protocol.Component {
-	return fit(optprior.NewLayout(spec.Space), points, most, random.SeedOf(seed).Stream("clusters", 0))
+	return fit(spec.Space, points, most, random.SeedOf(seed).Stream("clusters", 0))
 }
 
 // Modes eight spreads apart are found whatever the seed: the first centre lies in

@@ -22,6 +22,9 @@ import (
 // product as narrow as with n independent noises, but never narrower than the density of one peer
 // without noise. With k = n, the spread would count as independent between peers too.
 //
+// A parameter that is inactive at x, or by the released centre, has a constant factor: the average
+// over its values.
+//
 // With k = 1 the product would be the geometric mean of the densities. It would be as wide as one
 // noise for any number of peers.
 type optimaDensity struct {
@@ -29,8 +32,10 @@ type optimaDensity struct {
 	spread  float64 // s
 	power   float64 // k/n
 	centres [][]float64
-	right   []float64 // by categorical parameter: the probability that the released choice is the choice at x
-	wrong   []float64 // by categorical parameter: the probability of each other choice
+	active  []optprior.Active // of the centres
+	even    [][]float64       // by centre and number: value of number if it is inactive at x, its logarithm averaged over x
+	right   []float64         // by categorical parameter: the probability that the released choice is the choice at x
+	wrong   []float64         // by categorical parameter: the probability of each other choice
 }
 
 var _ acquisition.Function = (*optimaDensity)(nil)
@@ -43,11 +48,13 @@ func newOptimaDensity(l *optprior.Layout, t *task.Task, told []protocol.Density)
 	n := float64(len(told))
 	c.power = min(n, c.spread*c.spread/(spread*spread)) / n
 	for _, d := range told {
-		c.centres = append(c.centres, d.Components[0].Center.Encoded(t.Space))
+		centre := d.Components[0].Center.Encoded(t.Space)
+		c.centres, c.active = append(c.centres, centre), append(c.active, l.Active(centre))
+		c.even = append(c.even, c.averages(centre))
 	}
 	sigma := math.Sqrt(max(c.spread*c.spread-spread*spread, 0))
 	for _, block := range l.Categories {
-		others := float64(block.Len - 1)
+		others := max(float64(block.Len-1), 1)
 		scale := 1 / (math.Sqrt2 * spread)
 		same := math.Erf(scale/2/float64(block.Len)) / math.Erf(scale/2) // as in optprior.NewNormal
 		kept := keepsMaximum(block.Len, sigma)
@@ -74,34 +81,58 @@ func keepsMaximum(choices int, sigma float64) float64 {
 	return sum * 2 * ends / steps
 }
 
-// Value implements acquisition.Function.
-func (c *optimaDensity) Value(x []float64) float64 {
-	sum := 0.0
-	for _, centre := range c.centres {
-		for _, i := range c.layout.Numbers {
-			value, _ := c.number(centre[i], x[i])
-			sum += value
-		}
-		for k, block := range c.layout.Categories {
-			sum += math.Log(c.choice(k, block, centre, x))
-		}
+// averages returns the logarithm of the average factor of each number, over its values. It is empty
+// if all parameters are always active.
+func (c *optimaDensity) averages(centre []float64) (logs []float64) {
+	const steps = 100
+	if c.layout.Active(centre) == nil {
+		return nil
 	}
-	return c.power * sum
+	for _, i := range c.layout.Numbers {
+		sum := 0.0
+		for k := range steps {
+			value, _ := c.number(centre[i], (float64(k)+0.5)/steps)
+			sum += math.Exp(value) / steps
+		}
+		logs = append(logs, math.Log(max(sum, math.SmallestNonzeroFloat64)))
+	}
+	return logs
 }
+
+// Value implements acquisition.Function.
+func (c *optimaDensity) Value(x []float64) float64 { return c.evaluate(nil, x) }
 
 // Gradient implements acquisition.Function.
 func (c *optimaDensity) Gradient(grad, x []float64) float64 {
 	clear(grad)
-	sum := 0.0
-	for _, centre := range c.centres {
-		for _, i := range c.layout.Numbers {
+	return c.evaluate(grad, x)
+}
+
+// evaluate returns the value at x, and adds the gradient to grad if that is not nil.
+func (c *optimaDensity) evaluate(grad, x []float64) float64 {
+	sum, here := 0.0, c.layout.Active(x)
+	for j, centre := range c.centres {
+		for k, i := range c.layout.Numbers {
+			if !here.At(i) || !c.active[j].At(i) {
+				sum += c.even[j][k]
+				continue
+			}
 			value, slope := c.number(centre[i], x[i])
 			sum += value
-			grad[i] += c.power * slope
+			if grad != nil {
+				grad[i] += c.power * slope
+			}
 		}
 		for k, block := range c.layout.Categories {
+			if !here.At(block.Start) || !c.active[j].At(block.Start) {
+				sum -= math.Log(float64(block.Len)) // the average of one right and Len-1 wrong choices
+				continue
+			}
 			likely := c.choice(k, block, centre, x)
 			sum += math.Log(likely)
+			if grad == nil {
+				continue
+			}
 			for i := block.Start; i < block.Start+block.Len; i++ {
 				grad[i] += c.power * c.at(k, centre, i) / likely
 			}

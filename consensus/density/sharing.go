@@ -147,6 +147,6 @@ func sampleOptimum(ctx context.Context, t *task.Task, view strategy.View, seed s
 	if len(maximisers) == 0 {
 		return d, nil
 	}
-	d.Components = fit(optprior.NewLayout(t.Space), maximisers, shapeOf(t).Components, seed.Stream("clusters", 0))
+	d.Components = fit(t.Space, maximisers, shapeOf(t).Components, seed.Stream("clusters", 0))
 	return d, nil
 }

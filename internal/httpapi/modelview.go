@@ -94,7 +94,7 @@ type modelBody struct {
 	Trial      uint64           `json:"trial" doc:"Slices go through its design, the best, or without a feasible one that of least violation; 0 while there is none."`
 	Design     *object          `json:"design" nullable:"true"`
 	Interval   float64          `json:"interval"`
-	Slices     []sliceBody      `json:"slices" nullable:"false" doc:"One for each parameter; none while there is no model."`
+	Slices     []sliceBody      `json:"slices" nullable:"false" doc:"One for each parameter that is active in the best design and has several values; none while there is no model."`
 	Importance []importanceBody `json:"importance" nullable:"false"`
 	Method     string           `json:"method" doc:"By which importance was computed."`
 }
@@ -132,9 +132,11 @@ func (a *api) model(ctx context.Context, in *modelInput) (*answer[modelBody], er
 		return nil, problem(err)
 	}
 	body.Outcomes, body.Trial, body.Design = view.Observations, best.ID, &design
-	for i, s := range slices {
+	for _, s := range slices {
 		body.Slices = append(body.Slices, sliceBody(s))
-		body.Importance = append(body.Importance, importanceBody{s.Parameter, importance[i]})
+	}
+	for i, p := range view.Task.Space.Parameters() {
+		body.Importance = append(body.Importance, importanceBody{p.Name, importance[i]})
 	}
 	return &answer[modelBody]{body}, nil
 }

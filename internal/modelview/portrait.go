@@ -49,7 +49,8 @@ type View struct {
 	view  strategy.View
 	units surrogate.Units
 	sign  float64
-	space *task.Space // the task's space without its listing, so that every combination of values is a design
+	space *task.Space // the task's space without its listing
+	free  *task.Space // space without its constraints among parameters
 }
 
 // New returns a View of a strategy.View whose posterior includes all of its outcomes. Without a
@@ -62,14 +63,20 @@ func New(view strategy.View) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	space, err := task.NewSpace(view.Task.Space.Parameters())
+	space, err := task.NewSpace(view.Task.Space.Parameters(), view.Task.Space.ParameterConstraints()...)
 	if err != nil {
 		return nil, err
 	}
-	return &View{view, units, view.Task.Goal.Sign(), space}, nil
+	free, err := task.NewSpace(view.Task.Space.Parameters())
+	if err != nil {
+		return nil, err
+	}
+	return &View{view, units, view.Task.Goal.Sign(), space, free}, nil
 }
 
-// Slices returns one slice for each parameter, with all other parameters fixed at a design. A slice
+// Slices returns one slice for each parameter that is active in the design and not fixed, with all
+// other parameters fixed at the design. Parameters that become inactive or active with a value are
+// imputed. Values with which a constraint among parameters is violated are left out. Otherwise a slice
 // has all values of its parameter if these are choices or at most points, which must be at least
 // two. Otherwise it has points values, evenly spaced on the parameter's scale. The error is that of
 // ctx.
@@ -80,14 +87,25 @@ func (p *View) Slices(ctx context.Context, through task.Design, points int) ([]S
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		all = append(all, p.slice(center, i, parameter.Name, points))
+		if through.Value(parameter.Name) != (task.Value{}) && !p.fixed(i) {
+			all = append(all, p.slice(center, i, parameter.Name, points))
+		}
 	}
 	return all, nil
+}
+
+// fixed reports whether a parameter has only one value.
+func (p *View) fixed(parameter int) bool {
+	block := p.space.Blocks()[parameter]
+	return block.Kind == task.Categorical && block.Len == 1
 }
 
 func (p *View) slice(center []float64, parameter int, name string, points int) Slice {
 	s := Slice{Parameter: name}
 	for _, x := range p.along(center, parameter, points) {
+		if !p.space.Settle(x) {
+			continue
+		}
 		mean, low, high := p.predict(x)
 		s.Values = append(s.Values, p.space.Decode(x).Value(name))
 		s.Mean, s.Low, s.High = append(s.Mean, mean), append(s.Low, low), append(s.High, high)
@@ -99,7 +117,8 @@ func (p *View) slice(center []float64, parameter int, name string, points int) S
 }
 
 // Contour returns the contour of two different parameters, with all others fixed at a design. The
-// numbers of values are those of Slices.
+// numbers of values are those of Slices, before values are left out: a contour includes designs that
+// violate constraints among parameters. A parameter that is inactive in the design is an error.
 func (p *View) Contour(ctx context.Context, through task.Design, x, y string, points int) (Contour, error) {
 	c := Contour{X: x, Y: y}
 	across, err := p.index(x)
@@ -113,17 +132,23 @@ func (p *View) Contour(ctx context.Context, through task.Design, x, y string, po
 	if across == up {
 		return Contour{}, fmt.Errorf("parameter %q twice: expected two different ones", x)
 	}
+	for _, name := range []string{x, y} {
+		if through.Value(name) == (task.Value{}) {
+			return Contour{}, fmt.Errorf("parameter %q is inactive in the design %s: expected active ones", name, through)
+		}
+	}
 	center := p.view.Task.Space.Encode(through)
 	for _, at := range p.along(center, across, points) {
-		c.Xs = append(c.Xs, p.space.Decode(at).Value(x))
+		c.Xs = append(c.Xs, p.free.Decode(at).Value(x))
 	}
 	for _, row := range p.along(center, up, points) {
 		if err := ctx.Err(); err != nil {
 			return Contour{}, err
 		}
-		c.Ys = append(c.Ys, p.space.Decode(row).Value(y))
+		c.Ys = append(c.Ys, p.free.Decode(row).Value(y))
 		var means, widths []float64
 		for _, at := range p.along(row, across, points) {
+			p.space.Settle(at)
 			mean, low, high := p.predict(at)
 			means, widths = append(means, mean), append(widths, (high-low)/(2*deviations))
 		}

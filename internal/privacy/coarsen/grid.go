@@ -42,10 +42,15 @@ const (
 // Grid replaces points of a space by coarse ones. A number becomes the middle of its cell. The
 // offset of the cells is drawn at random for each parameter. Each choice of a categorical parameter
 // has a fixed replacement, which is another choice with probability OtherChoice.
+//
+// The coarse values of its parents decide whether a parameter is active in the coarse point. If it
+// is active only there, its value is one of the secret, the same for all points. So a coarse point
+// shows whether a parameter was active only as far as the coarse values of its parents show it.
 type Grid struct {
-	blocks  []task.Block
-	numbers []cells
-	choices [][]int // by categorical parameter: the replacement of each choice
+	space    *task.Space
+	numbers  []cells
+	choices  [][]int        // by categorical parameter: the replacement of each choice
+	inactive protocol.Point // values in place of those of inactive parameters
 }
 
 // New returns the grid of the node with this key on a space. The grid is derived from the key by a
@@ -62,12 +67,16 @@ func New(key crypto.PrivKey, space *task.Space) (*Grid, error) {
 		return nil, err
 	}
 	secret := random.Seed(derived)
-	g := &Grid{blocks: space.Blocks()}
+	g := &Grid{space: space}
+	blocks := space.Blocks()
 	for i, p := range space.Parameters() {
-		if g.blocks[i].Kind == task.Categorical {
+		inactive := secret.Stream("inactive "+p.Name, 0)
+		if blocks[i].Kind == task.Categorical {
 			g.choices = append(g.choices, moved(secret, p))
+			g.inactive.Choices = append(g.inactive.Choices, inactive.IntN(blocks[i].Len))
 			continue
 		}
+		g.inactive.Coordinates = append(g.inactive.Coordinates, inactive.Float64())
 		c := cellsOf(space, i)
 		c.begin = begin(secret, c.scale+" "+p.Name, c.level)
 		g.numbers = append(g.numbers, c)
@@ -81,6 +90,7 @@ func (g *Grid) Coarse(p protocol.Point) protocol.Point {
 	if g == nil {
 		return p
 	}
+	p = g.filled(p)
 	var coarse protocol.Point
 	for i, u := range p.Coordinates {
 		coarse.Coordinates = append(coarse.Coordinates, float64(float32(g.numbers[i].middle(u))))
@@ -88,7 +98,35 @@ func (g *Grid) Coarse(p protocol.Point) protocol.Point {
 	for i, choice := range p.Choices {
 		coarse.Choices = append(coarse.Choices, g.choices[i][choice])
 	}
+	if g.space.Conditional() {
+		return protocol.PointAt(g.space, coarse.Encoded(g.space))
+	}
 	return coarse
+}
+
+// filled returns p with the values of the secret in place of those of inactive parameters.
+func (g *Grid) filled(p protocol.Point) protocol.Point {
+	if !g.space.Conditional() {
+		return p
+	}
+	active := make([]bool, g.space.Len())
+	g.space.Active(active, p.Encoded(g.space))
+	p = protocol.Point{Coordinates: slices.Clone(p.Coordinates), Choices: slices.Clone(p.Choices)}
+	number, choice := 0, 0
+	for i, block := range g.space.Blocks() {
+		if block.Kind == task.Categorical {
+			if !active[i] {
+				p.Choices[choice] = g.inactive.Choices[choice]
+			}
+			choice++
+			continue
+		}
+		if !active[i] {
+			p.Coordinates[number] = g.inactive.Coordinates[number]
+		}
+		number++
+	}
+	return p
 }
 
 // Deviation returns the root mean square distance, in the unit cube, between a number and the
@@ -225,7 +263,9 @@ func floorDiv(a, b int) int { return int(math.Floor(float64(a) / float64(b))) }
 // depends on its name, and the largest number wins. So an added choice changes few replacements.
 func moved(secret random.Seed, p task.Parameter) []int {
 	choices := p.Choices
-	if p.Kind == task.Bool {
+	if p.Fixed != (task.Value{}) {
+		choices = []string{p.Fixed.String()}
+	} else if p.Kind == task.Bool {
 		choices = []string{"false", "true"}
 	}
 	for _, v := range p.Numbers {

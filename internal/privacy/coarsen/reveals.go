@@ -16,11 +16,12 @@ const maxNamed = 10
 func Reveals(space *task.Space) string {
 	var cells []string
 	for i, p := range space.Parameters() {
-		if i == maxNamed {
-			cells = append(cells, fmt.Sprintf("and %d more parameters likewise", space.Len()-i))
-			break
+		if space.Blocks()[i].Len > 1 || space.Blocks()[i].Kind != task.Categorical { // not fixed
+			cells = append(cells, p.Name+" "+cellText(space, i))
 		}
-		cells = append(cells, p.Name+" "+cellText(space, i))
+	}
+	if more := len(cells) - maxNamed; more > 0 {
+		cells = append(cells[:maxNamed], fmt.Sprintf("and %d more parameters likewise", more))
 	}
 	return "Peers receive the approximate location of this node's estimated optimum (" + strings.Join(cells, ", ") +
 		"; a cell at an end of a range may be narrower) and the number of results behind it, never a result. " +

@@ -84,6 +84,7 @@ type Session struct {
 	metrics       *taskMetrics
 	works         *backgroundWork
 	warned        *ratelimitlog.Limit // limits the rate of the agent's warnings
+	continued     *Continued          // what is used of the former task; nil if the task continues none that is known
 	previousTasks []PreviousTask      // tasks of the same name with trials, if this task had none at the join
 
 	calls   chan call
@@ -149,6 +150,9 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		return nil, fmt.Errorf("task %q: %w", t.Name, err)
 	}
 	s.restoreShares()
+	if err := s.continueFormer(time.Now()); err != nil {
+		return nil, err
+	}
 	if s.agent.Held() {
 		s.wait = max(options.wait(s.agent.EvaluationTime()), 1)
 	}
@@ -168,7 +172,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		return nil, err
 	}
 	n.store.SetName(s.id, t.Name)
-	if !options.Keep && len(s.agent.Trials()) == 0 {
+	if !options.Keep && s.continued == nil && len(s.agent.Trials()) == 0 {
 		s.previousTasks = n.previousTasksOf(t)
 	}
 	if len(s.previousTasks) > 0 && !options.Importing {

@@ -44,14 +44,19 @@ func (s *Session) restoreShares() {
 		s.node.warn(fmt.Sprintf("stored shares of peers are discarded: %v; peers send them again when they are connected", err))
 		return
 	}
+	s.restore(s.agent, c)
+}
+
+// restore passes cached shares to an agent of their task.
+func (s *Session) restore(to *agent.Agent, c sharecache.Contents) {
 	for text, epoch := range c.Distrusted {
 		if author, err := peer.Decode(text); err == nil {
-			s.agent.Distrust(author, epoch)
+			to.Distrust(author, epoch)
 		}
 	}
 	refused := 0
 	for _, share := range c.Shares {
-		if result := s.restoreShare(share, time.Now()); result == agent.Malformed {
+		if result := s.restoreShare(to, share, time.Now()); result == agent.Malformed {
 			refused++
 		}
 	}
@@ -60,14 +65,14 @@ func (s *Session) restoreShares() {
 	}
 }
 
-func (s *Session) restoreShare(kept sharecache.Share, now time.Time) agent.ShareResult {
+func (s *Session) restoreShare(to *agent.Agent, kept sharecache.Share, now time.Time) agent.ShareResult {
 	if kept.ConflictingShare != nil {
 		c, err := protocol.OpenEquivocationProof(kept.Envelope, kept.ConflictingShare)
 		if err != nil {
 			return agent.Malformed
 		}
 		if !s.node.network.Refuses(c.First.Author) {
-			s.agent.Equivocators(now, c)
+			to.Equivocators(now, c)
 		}
 		return agent.Accepted
 	}
@@ -78,6 +83,6 @@ func (s *Session) restoreShare(kept sharecache.Share, now time.Time) agent.Share
 	if s.node.network.Refuses(share.Author) {
 		return agent.Stale
 	}
-	result, _ := s.agent.RestorePeerShare(now, share, max(0, now.Sub(kept.Sent)), kept.Connected)
+	result, _ := to.RestorePeerShare(now, share, max(0, now.Sub(kept.Sent)), kept.Connected)
 	return result
 }

@@ -35,6 +35,8 @@ type Status struct {
 
 	TaskMismatches []TaskMismatch `json:"task_mismatches,omitempty"` // connected peers on a task of the same name with another ID
 
+	Continued *Continued `json:"continued,omitempty"` // what is used of the task that this one continues; nil if there is none or it is unknown
+
 	PreviousTasks []PreviousTask `json:"previous_tasks,omitempty"` // tasks of the same name with trials in the data directory, if this task had none at the join
 
 	Items []strategy.StatusItem `json:"items,omitempty"` // values that the exchanges of the task report
@@ -88,6 +90,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		Trials:         map[strategy.State]int{},
 		TopicPeers:     s.topic.OnTask(),
 		TaskMismatches: s.topic.Mismatches(),
+		Continued:      s.continued,
 		PreviousTasks:  s.previousTasks,
 	}
 	if s.keys != nil {

@@ -40,6 +40,9 @@ func (t *Task) Canonical() []byte {
 	if t.Failures != LearnFailures && t.Failures != "" {
 		form["failures"] = string(t.Failures)
 	}
+	if t.Continues.Defined() {
+		form[continuesKey] = t.Continues.String()
+	}
 	for _, s := range sections() {
 		if part := s.canonical(t); part != nil {
 			form[s.key] = part

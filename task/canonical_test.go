@@ -211,6 +211,8 @@ func TestEveryKeyChangesTheID(t *testing.T) {
 		strings.Replace(one, "low: 0", "low: 0.5", 1),
 		strings.Replace(one, "low: 0", "low: 0.5, scale: log", 1),
 		strings.Replace(one, "float", "int", 1),
+		one + "continues: bagaaierahjj5pl54m4hgfnrq3omympn7lbu4trr5tapprrjs6wsonqlztqeq\n",
+		one + "continues: bagaaierarcqzlvlgzx4dlqusf3fgdrgmy5rnraicqgjx74rlzewyrmkds4fa\n",
 		one + "surrogate: {type: rff}",
 		one + "surrogate: {kernel: se}",
 		one + "surrogate: {features: 128}",

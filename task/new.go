@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+
+	"github.com/ipfs/go-cid"
 )
 
 // Spec has the content of a task file as Go values.
@@ -26,6 +28,9 @@ type Spec struct {
 
 	// Failures is the value of the key failures; "" means its default.
 	Failures Failures
+
+	// Continues is Task.Continues.
+	Continues cid.Cid
 
 	// Strategy is the section strategy. An empty Type, InitialDesigns 0 and nil Settings mean the
 	// defaults of a task file. Its Settings come from the strategy's package, or are [Settings]
@@ -97,6 +102,9 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	}
 	if spec.Failures != "" {
 		form["failures"] = string(spec.Failures)
+	}
+	if spec.Continues.Defined() {
+		form[continuesKey] = spec.Continues.String()
 	}
 	strategy, err := spec.Strategy.form()
 	if err != nil {

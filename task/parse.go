@@ -48,6 +48,7 @@ func sections() []section {
 //	  - {name: latency_ms, high: 10}   # low, high or both
 //	  - {name: converged, type: bool}
 //	failures: constraint               # or ignore, or learn, the default
+//	continues: bagaaiera…              # ID of the former task, see Continue
 //	surrogate: {type: exact, kernel: matern52, features: 256, lengthscale: 0.3, category_lengthscale: 1}
 //	strategy: {type: fts, mode: concurrent, schedule: inverse-sqrt, initial_designs: 3, share_every: 1}
 //	privacy: {mechanism: local, epsilon: 4, delta: 1e-5, clip: 16, releases: 10, adjacency: replace-one}
@@ -113,6 +114,7 @@ func (m *Section) task(t *Task) {
 	m.designs(t)
 	t.Constraints = m.constraints()
 	t.Failures = Failures(m.Word("failures", string(LearnFailures), string(LearnFailures), string(IgnoreFailures), string(ConstrainFailures)))
+	t.Continues = m.continues()
 	m.d.constrained = t.Constrained()
 	for _, s := range sections() {
 		n, ok := m.get(s.key)

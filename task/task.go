@@ -1,6 +1,9 @@
 package task
 
-import "github.com/libp2p/go-libp2p/core/peer"
+import (
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/peer"
+)
 
 // Goal is the goal of a task: to minimise or to maximise the objective.
 type Goal string
@@ -38,6 +41,10 @@ type Task struct {
 	Constraints []Constraint
 
 	Failures Failures
+
+	// Continues is the ID of the former task that this one continues after a change of its search
+	// space ([Continue]); undefined if there is none.
+	Continues cid.Cid
 }
 
 // Failures defines how strategies use failed evaluations.

@@ -189,8 +189,9 @@ type Agent struct {
 	shares    shares
 	evidence  evidence
 	peers     contacts
-	models    []*model // the objective's model is first
-	learned   *Learned // observations of the objective's model
+	former    []FormerShare // shares of the task that this one continues
+	models    []*model      // the objective's model is first
+	learned   *Learned      // observations of the objective's model
 
 	epoch    uint64
 	sequence uint64
@@ -458,7 +459,7 @@ func (a *Agent) view(now time.Time) strategy.View {
 		Posterior:       a.objective().posterior,
 		Constraints:     a.constraints(),
 		Completion:      a.completion(),
-		Shares:          a.shares.valid(now),
+		Shares:          a.peerShares(now),
 		Results:         a.exchanges.results,
 		MaxObservations: a.cfg.MaxObservations,
 		PriorDesigns:    a.cfg.PriorDesigns,

@@ -80,6 +80,7 @@ var layers = map[string]int{
 	"internal/store":                13,
 	"internal/probe":                13,
 	"internal/clientsession":        13,
+	"internal/continuation":         13,
 	"internal/sim":                  13,
 	"internal/adversary":            13,
 	"examples/synthetic":            13,

@@ -107,3 +107,14 @@ func (c *ShareCache) Finish(contents sharecache.Contents) error {
 	}
 	return sharecache.Write(c.path, contents)
 }
+
+// CachedShares returns the number of peers' shares on a task in the cache of a data directory.
+func CachedShares(dir, task string) (count int, err error) {
+	contents, err := sharecache.Read(filepath.Join(dir, shareCacheDir, task+".jsonl"))
+	for _, share := range contents.Shares {
+		if share.ConflictingShare == nil {
+			count++
+		}
+	}
+	return count, err
+}

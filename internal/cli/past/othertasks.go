@@ -11,6 +11,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/cli/render"
+	"github.com/fbo-node/fbo/internal/continuation"
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/sanitize"
@@ -65,6 +66,10 @@ func DisclosuresOf(t *task.Task, pasts []History, imports []agent.Past) *Disclos
 	for _, p := range pasts {
 		if p.Task.ID() == t.ID() {
 			own = append(own, doneOf(p.Trials)...)
+		}
+		if c, err := task.Continue(p.Task, t); err == nil { // before the first start they are no trials of t yet
+			carried, _ := continuation.Trials(c, t, p.Trials)
+			own = append(own, carried...)
 		}
 	}
 	var found Disclosures

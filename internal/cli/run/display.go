@@ -124,6 +124,16 @@ func (p *display) imported(past trialfile.Imported, added int) {
 		"%s imported from %s, %d known already%s", sanitize.Count(added, "past trial"), past.File, known, past.LeftOut())
 }
 
+// continued prints what is used of the former task; nothing if the task continues none.
+func (p *display) continued(session *node.Session) {
+	if c := session.Continued(); c != nil {
+		p.PrintLine(struct {
+			Event string `json:"event"`
+			node.Continued
+		}{"continued", *c}, "%s", c.String())
+	}
+}
+
 // watch prints the number of connected peers and the notices of status items, each time that they
 // change.
 func (p *display) watch(ctx context.Context, session *node.Session, expected bool) {

@@ -220,6 +220,7 @@ func (o options) tune(ctx context.Context, t *task.Task, n *node.Node, evaluate 
 	}
 	session := m.session
 	show.started(ctx, n, session)
+	show.continued(session)
 	if o.evalsGiven && o.evals > 0 {
 		show.budget(t, o.evals)
 	}

@@ -36,7 +36,8 @@ func NewTask() *cobra.Command {
 		Short: "Check a task file and show its meaning, with defaults",
 		Long: `Check a task file and show its meaning, with defaults, and the privacy guarantee of its nodes.
 If another task in the data directory has disclosed information about the same data, or may
-have, that is shown too, with the sum of both budgets.`,
+have, that is shown too, with the sum of both budgets. For a task that continues another one
+the differences are shown, and what is carried over.`,
 		Args: base.Exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			t, err := past.FindTask(command.Context(), dir, args[0])
@@ -52,19 +53,23 @@ have, that is shown too, with the sum of both budgets.`,
 				return err
 			}
 			var disclosed *past.Disclosures
+			var continued *past.Continuation
 			if dataDir, err := base.ResolveDataDir(dir); err == nil { // without one there is nothing to report
 				disclosed = past.FindDisclosures(command.Context(), dataDir, t, nil)
+				continued = past.FindContinuation(command.Context(), dataDir, t)
 			}
 			if asJSON {
 				return base.PrintJSON(command.OutOrStdout(), struct {
-					ID      string            `json:"id"`
-					Tag     string            `json:"tag,omitempty"`
-					Task    json.RawMessage   `json:"task"`
-					Privacy *PrivacyReport    `json:"privacy,omitempty"` // as privacy --json prints it
-					Told    *past.Disclosures `json:"other_task_disclosure,omitempty"`
-				}{t.ID().String(), tag, t.Canonical(), promised, disclosed})
+					ID      string             `json:"id"`
+					Tag     string             `json:"tag,omitempty"`
+					Task    json.RawMessage    `json:"task"`
+					Privacy *PrivacyReport     `json:"privacy,omitempty"` // as privacy --json prints it
+					Told    *past.Disclosures  `json:"other_task_disclosure,omitempty"`
+					Former  *past.Continuation `json:"continues,omitempty"`
+				}{t.ID().String(), tag, t.Canonical(), promised, disclosed, continued})
 			}
 			describeTask(command.OutOrStdout(), t)
+			continued.Write(command.OutOrStdout())
 			if tag != "" {
 				fmt.Fprintf(command.OutOrStdout(), "invitation  to this task; nodes that have it announce the task as %s\n", tag)
 			}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from .errors import BadInput
 
@@ -151,9 +151,11 @@ def _readings(names: Iterable[str]) -> dict[str, list[str]]:
 def _renamed(given: Mapping[str, Any], rename: Any, rename_in: Callable[[str], str]) -> dict[str, Any]:
     made = dict(given)
     for section, what in (("parameters", "parameter"), ("constraints", "constraint")):
-        if _is_list(entries := made.get(section)):
+        entries = made.get(section)
+        if _is_list(entries):
             made[section] = [_renamed_entry(one, rename, what) if isinstance(one, Mapping) else one for one in entries]
-    if _is_list(rules := made.get(RULES)):
+    rules = made.get(RULES)
+    if _is_list(rules):
         made[RULES] = [rename_in(one) if isinstance(one, str) else one for one in rules]
     return made
 
@@ -167,7 +169,7 @@ def _renamed_entry(entry: Mapping[str, Any], rename: Any, what: str) -> dict[str
     return made
 
 
-def _is_list(given: object) -> bool:
+def _is_list(given: object) -> TypeGuard[Sequence[Any]]:
     return isinstance(given, Sequence) and not isinstance(given, (str, bytes))
 
 

@@ -21,7 +21,7 @@ from .node import Node
 from .optimize import maximize, minimize
 from .result import Result
 from .run import Run
-from .space import Bool, Categorical, Float, Int, Parameter
+from .space import Bool, Categorical, Fixed, Float, Int, Parameter
 from .task import Event, Task
 from .trial import Recommendation, Trial
 from .version import __version__
@@ -38,6 +38,7 @@ __all__ = [
     "Event",
     "Failed",
     "Field",
+    "Fixed",
     "Float",
     "Int",
     "Interrupted",

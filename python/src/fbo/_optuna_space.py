@@ -11,7 +11,7 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 
 from .errors import BadInput
 from .names import differ, to_task
-from .space import CHOICES, is_plain
+from .space import CHOICES, is_plain, kind_of
 from .trial import Value
 
 _WHOLE = 2**53  # larger whole numbers are not exact in a task
@@ -21,11 +21,15 @@ def parameters_of(space: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]
     """Return the parameters of a task that has this space.
 
     The same space gives the same parameters, whatever the order of names and choices.
-    What has a single value is left out.
     """
-    made = [_parameter(name, one) for name, one in sorted(space.items()) if not one.single()]
+    made = [_parameter(name, one) for name, one in sorted(space.items())]
     differ(str(one["name"]) for one in made)
     return made
+
+
+def same_design(a: Mapping[str, Value], b: Mapping[str, Value]) -> bool:
+    """Report whether two designs have the same values."""
+    return a.keys() == b.keys() and all(same(one, b[name]) for name, one in a.items())
 
 
 def same(a: Value, b: Value) -> bool:
@@ -42,11 +46,46 @@ class Space:
         """Take them as the node shows them, with all defaults."""
         self._parameters = {str(one["name"]): one for one in parameters}
         self.names = frozenset(self._parameters)
+        self._order: list[str] = []  # parents first
+        for name in self._parameters:
+            self._visit(name)
+
+    def _visit(self, name: str) -> None:
+        if name in self._order or name not in self._parameters:
+            return
+        for parent in self._parameters[name].get("when", ()):
+            self._visit(parent)
+        self._order.append(name)
+
+    def active(self, name: str, values: Mapping[str, Value | None]) -> bool:
+        """Report whether the conditions of a parameter hold in a design, of which the values of its parents are given."""
+        conditions = self._parameters[name].get("when", {})
+        return all(_holds(values.get(parent), condition) for parent, condition in conditions.items())
+
+    def completed(self, values: Mapping[str, Value]) -> dict[str, Value] | None:
+        """Return the design that has these values, and the centre of its other active parameters.
+
+        None if there are no values, or one of an inactive parameter.
+        """
+        design: dict[str, Value] = {}
+        for name in self._order:
+            if self.active(name, design):
+                design[name] = values[name] if name in values else self.centre(name)
+        return design if values and values.keys() <= design.keys() else None
+
+    def conditions(self) -> str:
+        """Return all conditions for people."""
+        when = {name: one["when"] for name, one in self._parameters.items() if "when" in one}
+        return "; ".join(f"{name} with {_conditions_shown(one)}" for name, one in when.items())
+
+    def only_with(self, name: str) -> str:
+        """Return the conditions of a parameter for people."""
+        return _conditions_shown(self._parameters[name].get("when", {}))
 
     def misfit(self, name: str, distribution: BaseDistribution) -> str | None:
         """Say how a distribution differs from the parameter of this name, or return None."""
         parameter = self._parameters[name]
-        if not distribution.single() and _alike(_parameter(name, distribution), parameter):
+        if _alike(_parameter(name, distribution), parameter):
             return None
         return f"parameter {name!r}: the study has {distribution}, the task has {_shown(parameter)}"
 
@@ -54,9 +93,7 @@ class Space:
         """Return a value of a study as the task's, or None if it has no such value."""
         parameter = self._parameters[name]
         if "low" not in parameter:
-            if not isinstance(distribution, CategoricalDistribution) or self.misfit(name, distribution):
-                return None
-            return _written(name, distribution)[int(distribution.to_internal_repr(value))]
+            return None if self.misfit(name, distribution) else to_value(name, distribution, value)
         if isinstance(distribution, FloatDistribution) and parameter["type"] == "float":
             return float(value)
         if isinstance(distribution, IntDistribution) and parameter["type"] == "int":
@@ -66,6 +103,8 @@ class Space:
     def centre(self, name: str) -> Value:
         """Return the value in the middle of a range on its scale, or the first choice."""
         parameter = self._parameters[name]
+        if "value" in parameter:
+            return parameter["value"]  # type: ignore[no-any-return]
         if "low" not in parameter:
             return False if parameter["type"] == "bool" else parameter["choices"][0]
         low, high, step = parameter["low"], parameter["high"], parameter.get("step")
@@ -81,8 +120,33 @@ class Space:
         return value
 
 
+def to_value(name: str, distribution: BaseDistribution, value: Any) -> Value:
+    """Return a value of the distribution as a task made of it has it."""
+    if isinstance(distribution, CategoricalDistribution):
+        return _written(name, distribution)[int(distribution.to_internal_repr(value))]
+    return int(value) if isinstance(distribution, IntDistribution) else float(value)
+
+
+def _conditions_shown(when: Mapping[str, Any]) -> str:
+    """Return conditions for people."""
+    return " and ".join(f"{parent}: {json.dumps(one, ensure_ascii=False)}" for parent, one in when.items())
+
+
+def _holds(value: Value | None, condition: Any) -> bool:
+    if value is None:
+        return False
+    if isinstance(condition, Mapping):
+        return bool(condition.get("low", value) <= value <= condition.get("high", value))
+    return value in condition if isinstance(condition, list) else bool(value == condition)
+
+
 def _parameter(name: str, distribution: BaseDistribution) -> dict[str, Any]:
     to_task(name)
+    if distribution.single() and isinstance(distribution, (CategoricalDistribution, FloatDistribution, IntDistribution)):
+        only = distribution.choices[0] if isinstance(distribution, CategoricalDistribution) else distribution.low
+        value = to_value(name, distribution, only)
+        kind = "float" if isinstance(distribution, FloatDistribution) else kind_of(value)
+        return {"name": name, "type": kind, "value": value}
     if isinstance(distribution, CategoricalDistribution):
         choices = _written(name, distribution)
         if len(choices) not in CHOICES:
@@ -112,7 +176,7 @@ def _written(name: str, distribution: CategoricalDistribution) -> list[Value]:
     choices = distribution.choices
     plain: list[Value] = [one for one in choices if isinstance(one, (bool, int, float, str))]
     if len(plain) == len(choices):
-        if all(isinstance(one, bool) for one in plain) and len(set(plain)) == 2:
+        if all(isinstance(one, bool) for one in plain) and len(set(plain)) == len(plain):
             return plain
         if all(_is_number(one) for one in plain) or all(isinstance(one, str) and is_plain(one) for one in plain):
             return plain
@@ -132,6 +196,9 @@ def _is_number(value: Value) -> bool:
 
 
 def _alike(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
+    if "value" in a or "value" in b:
+        one, other = a.get("value"), b.get("value")
+        return one is not None and other is not None and isinstance(one, bool) == isinstance(other, bool) and same(one, other)
     if "low" in a and "low" in b:
         return (
             a["type"] == b["type"]

@@ -10,11 +10,13 @@ and each name can be restored without other knowledge.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from .errors import BadInput
+
+RULES = "parameter_constraints"  # the key of expressions in a task file
 
 _LONGEST = 64  # characters of a name in a task
 _ESCAPE = re.compile(r"(?:^|_)x([0-9A-F]{4,6})_")
@@ -83,25 +85,92 @@ def restored(given: Any) -> Any:
 
 
 def definition_to_task(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a task file with the names of the task. The node refuses what is no definition."""
-    return _renamed(given, to_task)
+    """Return the content of a task file with the names of the task. The node refuses what is no definition.
+
+    Expressions may have either form of a name.
+    """
+    escaped = {name: to_task(name) for name in _parameters(given)}
+    readings = _readings(escaped)
+
+    def rename(text: str) -> str:
+        def replace(found: re.Match[str]) -> str:
+            name = found[0]
+            if name in readings:
+                raise BadInput(
+                    f"{RULES} {text!r}: {name!r} is a parameter, and an expression of the parameters {readings[name]}: "
+                    f"expected {escaped[name]} for the parameter, or spaces around the operator"
+                )
+            return escaped.get(name, name)
+
+        return _tokens(escaped).sub(replace, text)
+
+    return _renamed(given, to_task, rename)
 
 
 def definition_from_task(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of a task file with the names of Python."""
-    return _renamed(given, lambda name, _: from_task(name))
+    """Return the content of a task file with the names of Python. Expressions keep names that would be ambiguous."""
+    names = {name: from_task(name) for name in _parameters(given)}
+    readings = _readings(names.values())
+
+    def rename(text: str) -> str:
+        def replace(found: re.Match[str]) -> str:
+            name = names.get(found[0], found[0])
+            return found[0] if name in readings else name
+
+        return _tokens(()).sub(replace, text)
+
+    return _renamed(given, lambda name, _: from_task(name), rename)
 
 
-def _renamed(given: Mapping[str, Any], rename: Any) -> dict[str, Any]:
+def _parameters(given: Mapping[str, Any]) -> list[str]:
+    """Return the names of the parameters of a definition, as far as it is one."""
+    entries = given.get("parameters")
+    if not isinstance(entries, Sequence):
+        return []
+    return [one["name"] for one in entries if isinstance(one, Mapping) and isinstance(one.get("name"), str)]
+
+
+def _tokens(names: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern of the texts in quotes, the names and the identifiers of an expression."""
+    longest_first = sorted(names, key=len, reverse=True)
+    words = "|".join([*map(re.escape, longest_first), "[A-Za-z_][A-Za-z0-9_]*"])
+    return re.compile(rf"""\"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![A-Za-z0-9_])(?:{words})(?![A-Za-z0-9_])""")
+
+
+def _readings(names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the names that can also be read as an expression of other parameters, with these."""
+    known = set(names)
+    found = {}
+    for name in known:
+        parts = re.findall(r"[^\W\d]\w*", name)
+        if parts and parts != [name] and known.issuperset(parts):
+            found[name] = parts
+    return found
+
+
+def _renamed(given: Mapping[str, Any], rename: Any, rename_in: Callable[[str], str]) -> dict[str, Any]:
     made = dict(given)
     for section, what in (("parameters", "parameter"), ("constraints", "constraint")):
         entries = made.get(section)
-        if isinstance(entries, Sequence) and not isinstance(entries, (str, bytes)):
-            made[section] = [
-                {**one, "name": rename(one["name"], what)} if isinstance(one, Mapping) and isinstance(one.get("name"), str) else one
-                for one in entries
-            ]
+        if _is_list(entries):
+            made[section] = [_renamed_entry(one, rename, what) if isinstance(one, Mapping) else one for one in entries]
+    rules = made.get(RULES)
+    if _is_list(rules):
+        made[RULES] = [rename_in(one) if isinstance(one, str) else one for one in rules]
     return made
+
+
+def _renamed_entry(entry: Mapping[str, Any], rename: Any, what: str) -> dict[str, Any]:
+    made = dict(entry)
+    if isinstance(name := made.get("name"), str):
+        made["name"] = rename(name, what)
+    if isinstance(when := made.get("when"), Mapping):
+        made["when"] = {rename(parent, what): one for parent, one in when.items()}
+    return made
+
+
+def _is_list(given: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(given, Sequence) and not isinstance(given, (str, bytes))
 
 
 @lru_cache(maxsize=4096)

@@ -42,6 +42,7 @@ class _Settings:
     evals: int
     timeout: float | None
     constraints: Constraints | None
+    parameter_constraints: Sequence[str]
     callbacks: Sequence[Callback]
     task: str | None
     node: Node | None
@@ -59,6 +60,7 @@ def minimize(
     evals: int = 30,
     timeout: float | None = None,
     constraints: Constraints | None = None,
+    parameter_constraints: Sequence[str] = (),
     callbacks: Sequence[Callback] = (),
     task: str | None = None,
     node: Node | None = None,
@@ -75,15 +77,15 @@ def minimize(
     same task, and it keeps its trials.
 
     Args:
-        f: The objective. It is called with the parameters as keywords. It returns a finite number; or a tuple of
+        f: The objective. It is called with the active parameters as keywords. It returns a finite number; or a tuple of
             this number and a dictionary of further outputs; or one dictionary of all, with the number under
             `"value"`. Outputs named in `constraints` are constraints. All other outputs are metrics: the node
             stores up to 64 of them with the trial. An exception fails the trial, and so does a missing or
             non-finite value or constraint. The search continues after a failed trial.
-        space: A list of `fbo.Float`, `fbo.Int`, `fbo.Categorical` and `fbo.Bool`; or a dictionary of bounds such as
-            `{"rate": (0, 1), "depth": range(1, 9), "kernel": ["rbf", "poly"], "bias": bool}`, in which a tuple
-            stands for floats and a range for ints; or a whole task: the path or text of a task file, or its content
-            as a dictionary.
+        space: A list of `fbo.Float`, `fbo.Int`, `fbo.Categorical`, `fbo.Bool` and `fbo.Fixed`; or a dictionary of
+            bounds such as `{"rate": (0, 1), "depth": range(1, 9), "kernel": ["rbf", "poly"], "bias": bool, "epochs": 20}`,
+            in which a tuple stands for floats, a range for ints and a single value for a fixed parameter; or a whole
+            task: the path or text of a task file, or its content as a dictionary.
         evals: The number of values that the node has on the task at the end, 1 or more. It includes values of
             earlier calls and of other programs; a warning states how many. Failed trials do not count. Several
             programs or workers may evaluate a few more.
@@ -91,6 +93,8 @@ def minimize(
         constraints: Limits of outputs by name: `"<= 50"`, `">= 0.9"`, a tuple `(low, high)` with None for no
             limit, or `bool` for an output that must be true. The best design satisfies all of them. A whole task
             as `space` has its own constraints. None: no constraints.
+        parameter_constraints: Expressions that are true for the designs to evaluate, such as `"workers * batch <= 512"`,
+            with the names of parameters. A whole task as `space` has its own.
         callbacks: Functions that are called in this process after each trial, in order, with an `fbo.Run` and the
             trial, which may have failed. `Run.stop()` ends the search: running evaluations finish, and the result
             is returned. An exception in a callback ends the call.
@@ -126,7 +130,9 @@ def minimize(
         print(result.parameters, result.value)
         ```
     """
-    settings = _Settings(evals, timeout, constraints, callbacks, task, node, peers, workers, seed, max_failures, progress)
+    settings = _Settings(
+        evals, timeout, constraints, parameter_constraints, callbacks, task, node, peers, workers, seed, max_failures, progress
+    )
     return _optimize("minimize", f, space, settings)
 
 
@@ -137,6 +143,7 @@ def maximize(
     evals: int = 30,
     timeout: float | None = None,
     constraints: Constraints | None = None,
+    parameter_constraints: Sequence[str] = (),
     callbacks: Sequence[Callback] = (),
     task: str | None = None,
     node: Node | None = None,
@@ -147,7 +154,9 @@ def maximize(
     progress: bool = True,
 ) -> Result:
     """Find the design with the largest value of a function. Everything else is as in `fbo.minimize`."""
-    settings = _Settings(evals, timeout, constraints, callbacks, task, node, peers, workers, seed, max_failures, progress)
+    settings = _Settings(
+        evals, timeout, constraints, parameter_constraints, callbacks, task, node, peers, workers, seed, max_failures, progress
+    )
     return _optimize("maximize", f, space, settings)
 
 
@@ -155,7 +164,7 @@ def _optimize(goal: str, f: Objective, space: Space, settings: _Settings) -> Res
     _check(f, space, settings)
     deadline = math.inf if settings.timeout is None else time.monotonic() + settings.timeout
     alone = settings.task is None and not is_task(space)
-    order = definition(space, goal, settings.task or "f")
+    order = definition(space, goal, settings.task or "f", settings.parameter_constraints)
     if settings.constraints:
         assert isinstance(order, dict)
         order["constraints"] = constraints_of(settings.constraints)
@@ -385,6 +394,11 @@ def _check(f: object, space: Space, settings: _Settings) -> None:
         raise BadInput(f"callbacks is {calls!r}: expected a list of functions")
     if settings.constraints is not None and is_task(space):
         raise BadInput("constraints: the space is a whole task, which has its constraints already")
+    rules = settings.parameter_constraints
+    if isinstance(rules, (str, bytes)) or not isinstance(rules, Sequence) or not all(isinstance(one, str) for one in rules):
+        raise BadInput(f"parameter_constraints is {rules!r}: expected a list of expressions, which are texts")
+    if rules and is_task(space):
+        raise BadInput("parameter_constraints: the space is a whole task, which has them already")
     _check_together(space, settings)
 
 

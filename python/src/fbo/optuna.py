@@ -24,7 +24,9 @@ from optuna.storages import BaseStorage
 from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
-from ._optuna_space import Space, parameters_of, same
+from ._optuna_conditions import Shown, explained
+from ._optuna_conditions import stated as stated_conditions
+from ._optuna_space import Space, parameters_of, same, same_design
 from .errors import BadInput, Conflict, NotFound, Refused
 from .names import differ
 from .node import LEASE, Node
@@ -38,7 +40,7 @@ _FILE = re.compile(r"\n|^\s*\{|\.(ya?ml|json)$")
 _ENDED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 _LONGEST_ASK = 60.0  # seconds
 _KEPT = (
-    "_order", "_derived", "_learns", "_given", "_parameters", "_stated", "_n_startup_trials", "_pruned",
+    "_order", "_derived", "_learns", "_infers", "_given", "_parameters", "_stated", "_n_startup_trials", "_pruned",
     "_lease", "_wait", "_invitation", "_seed", "_random", "_node",
 )  # fmt: skip
 
@@ -69,6 +71,7 @@ class Sampler(BaseSampler):
         node: Node | str | Path | None = None,
         *,
         search_space: Mapping[str, BaseDistribution] | None = None,
+        conditions: Mapping[str, Mapping[str, Any]] | None = None,
         n_startup_trials: int = 5,
         pruned: Literal["fail", "last"] = "fail",
         seed: int | None = None,
@@ -85,7 +88,11 @@ class Sampler(BaseSampler):
                 node runs there, one is started.
             search_space: The distributions by name, for a task without parameters. None: those that the study has
                 used in its first n_startup_trials complete trials.
-            n_startup_trials: The number of complete trials, 1 or more, from which the space is learned.
+            conditions: For parameters of search_space that only some trials suggest, the values of other parameters
+                with which they do: `{"svc_c": {"classifier": "SVC"}}`. A value, a list of values, or for numbers a
+                tuple `(low, high)` with None for no limit. None: those that the complete trials show.
+            n_startup_trials: The number of complete trials, 1 or more, from which the space and conditions are
+                learned.
             pruned: How to report a pruned trial: `"fail"`, or `"last"` for its last intermediate value.
             seed: An integer that makes random draws and the task's designs repeatable.
             lease: Seconds without a sign of life of this program after which other clients get its trials, 1 or
@@ -96,7 +103,9 @@ class Sampler(BaseSampler):
         Raises:
             BadInput: An argument is wrong, or no task accepts the space.
         """
-        stated = None if search_space is None else _stated(search_space)
+        if conditions is not None and search_space is None:
+            raise BadInput("conditions: expected search_space= too, or a task with conditions (when:)")
+        stated = None if search_space is None else _stated(search_space, conditions or {})
         if n_startup_trials < 1:
             raise BadInput(f"n_startup_trials {n_startup_trials}: expected 1 or more")
         if pruned not in ("fail", "last"):
@@ -113,7 +122,8 @@ class Sampler(BaseSampler):
             is_file = isinstance(task, Path) or _FILE.search(task)
             self._order = task if is_file else {"name": task}
         self._derived = isinstance(self._order, dict) and "parameters" not in self._order
-        self._learns = self._derived and search_space is None
+        self._learns = self._derived and search_space is None  # parameters
+        self._infers = self._derived and conditions is None  # conditions
         if search_space is not None and not self._derived and self._order is not None:
             raise BadInput("search_space: the task has parameters already; expected one of both")
         self._given = task if isinstance(task, Task) else None
@@ -139,8 +149,9 @@ class Sampler(BaseSampler):
         self._study: tuple[BaseStorage, int] | None = None
         self._peer_id = ""
         self._space = Space(())
-        self._fills = False  # parameters that a trial did not use are reported with their centre
-        self._learned: list[dict[str, Any]] | None = None  # parameters
+        self._fills = False  # active parameters that a trial did not use are reported with their centre
+        self._current: list[dict[str, Any]] | None = None  # parameters of the task
+        self._shown: dict[int, Shown] = {}  # of the complete trials that have been read, by number
         self._limits = _limits_of(self._order)
         self._designs: dict[tuple[BaseStorage, int], Trial] = {}  # of the trials that run, by storage and trial
         self._drawn: set[tuple[BaseStorage, int]] = set()  # trials that run and do without a design
@@ -198,8 +209,9 @@ class Sampler(BaseSampler):
             if self._study != (study._storage, study._study_id):
                 self._study = (study._storage, study._study_id)
                 self._task, self._seen = None, set()
-            if self._learns and (parameters := self._learn(study)) != self._learned:
-                self._learned = parameters
+                self._shown = {}
+            if self._derived and (parameters := self._learn(study)) != self._current:
+                self._current = parameters
                 self._leave()
             if self._task is None:
                 self._open(study)
@@ -230,6 +242,9 @@ class Sampler(BaseSampler):
             if misfit is not None and self._stated:
                 self._forget(task, study, trial)
                 raise BadInput(misfit)
+            if not self._infers and not self._space.active(param_name, self._evaluated(trial)):
+                self._forget(task, study, trial)
+                raise BadInput(self._inactive(param_name))
             if misfit is None:
                 design = self._design(task, study, trial)
                 if design is not None and param_name in design.parameters:  # it may be of an earlier task
@@ -269,10 +284,9 @@ class Sampler(BaseSampler):
                 self._check_goal(order.get("name"), order.get("goal", goal), goal)
                 order = {"goal": goal, **order}
                 if self._derived:
-                    parameters = self._learned if self._learns else self._parameters
-                    if parameters is None:
+                    if self._current is None:
                         return
-                    order["parameters"] = parameters
+                    order["parameters"] = self._current
             assert self._node is not None and order is not None
             before = {one["id"] for one in self._node.tasks()}
             task = self._used.enter_context(self._node.task(order, lease=self._lease, invitation=self._invitation, seed=self._seed))
@@ -287,7 +301,7 @@ class Sampler(BaseSampler):
         self._limits = _limits_of(task.definition)
         self._space = Space(task.definition["parameters"])
         # Each filling fails a trial of the task, which may not count against its design.
-        self._fills = self._learns and task.definition.get("failures") != "constraint"
+        self._fills = task.definition.get("failures") != "constraint"
         self._peer_id = str(task._http.get("/v1/node")["peer_id"])
         self._task = task
 
@@ -309,50 +323,61 @@ class Sampler(BaseSampler):
         """Refuse at once a parameter with which no task can be made once the space is learned."""
         new = parameters_of({**trial.distributions, name: distribution})
         complete = study._storage.get_all_trials(study._study_id, deepcopy=False, states=(TrialState.COMPLETE,))
-        known = {name for one in complete for name, of_trial in one.distributions.items() if not of_trial.single()}
+        known = {name for one in complete for name in one.distributions}
         differ(known | {str(one["name"]) for one in new})
 
     def _learn(self, study: Study) -> list[dict[str, Any]] | None:
-        """Return the union of the parameters of the complete trials, or None as long as there is no task.
+        """Return the parameters of the task with their conditions, or None as long as there is no task.
 
-        Parameters that the study has kept stay as they are. The others are those whose distribution
-        was the same in all trials.
+        Without a search space they are the union of the parameters of the complete trials. Parameters that the study
+        has kept stay as they are. The others are those whose distribution was the same in all trials.
         """
+        parameters = list(self._parameters or ())
+        if not self._infers:
+            return parameters
         storage, number = study._storage, study._study_id
-        kept = storage.get_study_user_attrs(number).get(ATTRIBUTE)
-        parameters: list[dict[str, Any]] = [] if kept is None else list(kept["parameters"])
+        kept = (storage.get_study_user_attrs(number).get(ATTRIBUTE) or {}).get("parameters")
+        if kept is not None and (self._learns or _without_conditions(kept) == parameters):
+            parameters = kept
         complete = storage.get_all_trials(number, deepcopy=False, states=(TrialState.COMPLETE,))
         if kept is None and len(complete) < self._n_startup_trials:
-            return None
-        names = {str(one["name"]) for one in parameters}
-        new: dict[str, BaseDistribution] = {}
-        changing: set[str] = set()
-        for trial in complete:
-            for name, distribution in trial.distributions.items():
-                if name not in names and new.setdefault(name, distribution) != distribution:
-                    changing.add(name)
-        added = parameters_of({name: one for name, one in new.items() if name not in changing})
-        if not (parameters or added):
-            self._say_once(
-                "the complete trials have no parameter that has more than one value and the same range in all of them: "
-                "there is no task yet, and all is drawn at random. search_space= gives the parameters"
-            )
-        if not added:
             return parameters or None
-        union = sorted([*parameters, *added], key=lambda one: str(one["name"]))
-        conditional = any(str(one["name"]) not in trial.params for one in union for trial in complete)
-        if conditional and not any("low" in one for one in union):
-            self._say_once(
-                "the complete trials have only categories, and not all of them the same: there is no task yet, "
-                "and all is drawn at random. search_space= gives the parameters"
-            )
-            return None
+        changing: set[str] = set()
+        if self._learns:
+            union, changing = _union(parameters, complete)
+            if not any("value" not in one for one in union):
+                self._say_once(
+                    "the complete trials have no parameter that has more than one value and the same range in all of them: "
+                    "there is no task yet, and all is drawn at random. search_space= gives the parameters"
+                )
+                return None
+        else:
+            union = parameters
+        union = explained(union, self._read(complete, union))
+        if union == parameters:
+            return parameters
         storage.set_study_user_attr(number, ATTRIBUTE, {"parameters": union})
         _log.warning(
-            "the task has the parameters of %d trials: %s. Changing, and so drawn at random: %s. search_space= gives them from the start",
+            "the task has the parameters of %d trials: %s. Changing, and so drawn at random: %s. Conditions: %s. "
+            "search_space= and conditions= give them from the start",
             len(complete), ", ".join(str(one["name"]) for one in union), ", ".join(sorted(changing)) or "none",
+            Space(union).conditions() or "none",
         )  # fmt: skip
         return union
+
+    def _read(self, complete: Sequence[FrozenTrial], parameters: Sequence[Mapping[str, Any]]) -> list[Shown]:
+        """Return the parameters of a task that the trials suggested."""
+        space = Space(parameters)
+        if self._space.names != space.names:
+            self._shown = {}
+        for trial in complete:
+            if trial.number not in self._shown:
+                self._shown[trial.number] = {
+                    name: space.to_task(name, trial.distributions[name], value)
+                    for name, value in trial.params.items()
+                    if name in space.names
+                }
+        return [self._shown[trial.number] for trial in complete]
 
     def _leave(self) -> None:
         """Give back what is held of a task, in place of which the study has another."""
@@ -373,10 +398,6 @@ class Sampler(BaseSampler):
             _log.warning(
                 "trial %d: the task %r had no design within %g seconds; it is drawn at random", trial.number, task.name, self._wait
             )
-        elif (earlier := self._evaluating(study, held)) is not None:
-            task.fail(held, f"not evaluated again: it has the parameters that trial {earlier.number} of study {study.study_name} used")
-            held = None
-        if held is None:
             self._drawn.add((storage, number))
             return None
         mark = {
@@ -392,19 +413,6 @@ class Sampler(BaseSampler):
         storage.set_trial_user_attr(number, ATTRIBUTE, mark)
         self._designs[storage, number] = held
         return held
-
-    def _evaluating(self, study: Study, held: Trial) -> FrozenTrial | None:
-        """Return an earlier trial that left out parameters of the task, and has the values of this design for all others."""
-        if not self._fills:
-            return None
-        for trial in study._storage.get_all_trials(study._study_id, deepcopy=False, states=(TrialState.COMPLETE,)):
-            shown = self._space.names & trial.params.keys()
-            if not shown or shown == self._space.names:
-                continue
-            used = self._evaluated(trial)
-            if used.keys() == shown and all(same(held.parameters[name], one) for name, one in used.items()):
-                return trial
-        return None
 
     def _forget(self, task: Task, study: Study, trial: FrozenTrial) -> None:
         """Hand a trial's design back, if it has one."""
@@ -436,6 +444,8 @@ class Sampler(BaseSampler):
             for name in self._space.names & trial.distributions.keys():
                 if misfit := self._space.misfit(name, trial.distributions[name]):
                     raise BadInput(misfit)
+                if not self._infers and not self._space.active(name, self._evaluated(trial)):
+                    raise BadInput(self._inactive(name))
         measured = trial.constraints
         unknown = sorted(measured.keys() - self._limits.keys())
         if unknown:
@@ -451,39 +461,45 @@ class Sampler(BaseSampler):
         self, task: Task, study: str, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
         outcome, reason = self._outcome(trial, state, values)
-        design = self._evaluated(trial)
+        design = self._design_of(trial)
         mark = self._mark_of(task, trial)
-        if mark is not None:
-            asked: Mapping[str, Value] = mark["parameters"]
-            if all(name in design and same(asked[name], design[name]) for name in self._space.names & trial.params.keys()):
-                inactive = self._inactive(trial)
-                if self._fills and outcome is not None and any(not same(asked[name], one) for name, one in inactive.items()):
-                    if mark["client"] == task.client and (past := self._past(trial, {**inactive, **design}, outcome, reason)):
-                        self._add(task, [past])
-                        names = ", ".join(sorted(inactive))
-                        self._let_go(task, mark, f"added with the centre of {names}, which trial {trial.number} of study {study} did not use")
-                        return
-                self._warn_of_unused(task, trial, state)
-                if outcome is None:
-                    self._let_go(task, mark, f"{reason} (trial {trial.number} of study {study})")
-                    return
-                try:
-                    task.tell(mark["trial"], outcome["value"], constraints=outcome.get("constraints"), metrics=outcome.get("metrics"))
-                    return
-                except Conflict as error:
-                    _log.warning("trial %d of the task is told otherwise already, what was measured here is added: %s", mark["trial"], error)
-            else:
-                # A design that was asked for and then enqueued over can still be evaluated.
-                self._let_go(task, mark, None if _fixed(trial) else "the study evaluated another design")
-            design = {**{name: value for name, value in asked.items() if name not in trial.params}, **design}
-        elif self._learns:
-            design = {**self._inactive(trial), **design}
+        if mark is not None and not self._is_ended(task, study, trial, mark, design, outcome, reason):
+            return
         if past := self._past(trial, design, outcome, reason):
             self._add(task, [past])
 
-    def _warn_of_unused(self, task: Task, trial: FrozenTrial, state: TrialState) -> None:
-        if state == TrialState.COMPLETE:
-            for name in sorted(self._space.names - trial.params.keys()):
+    def _is_ended(
+        self, task: Task, study: str, trial: FrozenTrial, mark: Mapping[str, Any], design: Mapping[str, Value] | None,
+        outcome: Mapping[str, Any] | None, reason: str,
+    ) -> bool:  # fmt: skip
+        """End the trial of the task that this one has. Report whether this one is to be added as a past trial."""
+        asked: Mapping[str, Value] = mark["parameters"]
+        evaluated = self._evaluated(trial)
+        used = self._space.names & trial.params.keys()
+        if not all(name in asked and name in evaluated and same(asked[name], evaluated[name]) for name in used):
+            # A design that was asked for and then enqueued over can still be evaluated.
+            self._let_go(task, mark, None if _fixed(trial) else "the study evaluated another design")
+            return True
+        if outcome is None:
+            self._let_go(task, mark, f"{reason} (trial {trial.number} of study {study})")
+            return False
+        if self._fills and not same_design(asked, design or {}):
+            if mark["client"] != task.client:
+                return False
+            names = ", ".join(sorted(asked.keys() - trial.params.keys()))
+            self._let_go(task, mark, f"added with the centre of {names}, which trial {trial.number} of study {study} did not use")
+            return True
+        self._warn_of_unused(task, trial, asked)
+        try:
+            task.tell(mark["trial"], outcome["value"], constraints=outcome.get("constraints"), metrics=outcome.get("metrics"))
+            return False
+        except Conflict as error:
+            _log.warning("trial %d of the task is told otherwise already, what was measured here is added: %s", mark["trial"], error)
+            return True
+
+    def _warn_of_unused(self, task: Task, trial: FrozenTrial, asked: Mapping[str, Value]) -> None:
+        if not self._fills:
+            for name in sorted(asked.keys() - trial.params.keys()):
                 self._say_once(
                     f"a trial did not use the parameter {name!r} of the task {task.name!r}: "
                     "such outcomes are told with the value that the task chose"
@@ -516,15 +532,27 @@ class Sampler(BaseSampler):
         }
         return {name: value for name, value in values.items() if value is not None}
 
-    def _inactive(self, trial: FrozenTrial) -> dict[str, Value]:
-        """Return the centre of each parameter of the task that the trial did not use."""
-        return {name: self._space.centre(name) for name in self._space.names - trial.params.keys()}
+    def _design_of(self, trial: FrozenTrial) -> dict[str, Value] | None:
+        """Return the design of the trial, with the centre of active parameters that it did not use.
+
+        None if the task has no such design.
+        """
+        evaluated = self._evaluated(trial)
+        if evaluated.keys() != self._space.names & trial.params.keys():
+            return None
+        return self._space.completed(evaluated)
+
+    def _inactive(self, name: str) -> str:
+        return (
+            f"parameter {name!r}: the task has it only with {self._space.only_with(name)}: "
+            "expected suggestions of these first, and of the parameter only then"
+        )
 
     def _past(
-        self, trial: FrozenTrial, design: Mapping[str, Value], outcome: Mapping[str, Any] | None, reason: str
+        self, trial: FrozenTrial, design: Mapping[str, Value] | None, outcome: Mapping[str, Any] | None, reason: str
     ) -> dict[str, Any] | None:
-        if design.keys() != self._space.names:
-            self._say_once("trials that do not have all parameters of the task as it has them are not told to it")
+        if design is None:
+            self._say_once("trials that do not have the parameters of the task as it has them are not told to it")
             _log.info("trial %d is not told to the task", trial.number)
             return None
         past: dict[str, Any] = {"parameters": dict(design)}
@@ -567,8 +595,7 @@ class Sampler(BaseSampler):
             mark = marks[trial.number]
             if mark is None:
                 outcome, reason = self._outcome(trial, trial.state, trial.values)
-                inactive = self._inactive(trial) if self._learns else {}
-                past.append(self._past(trial, {**inactive, **self._evaluated(trial)}, outcome, reason))
+                past.append(self._past(trial, self._design_of(trial), outcome, reason))
             elif mark["trial"] in untold and trial.state != TrialState.FAIL:
                 self._report(task, study.study_name, trial, trial.state, trial.values)
         if known := [one for one in past if one is not None]:
@@ -596,12 +623,32 @@ class Sampler(BaseSampler):
             _log.warning("%s", message)
 
 
-def _stated(space: Mapping[str, BaseDistribution]) -> list[dict[str, Any]]:
-    """Return the parameters of a task that has this space."""
+def _stated(space: Mapping[str, BaseDistribution], conditions: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the parameters of a task that has this space and these conditions."""
     parameters = parameters_of(space)
-    if not parameters:
+    if not any("value" not in one for one in parameters):
         raise BadInput("search_space: expected at least one parameter with more than one value")
-    return parameters
+    when = stated_conditions(conditions, space)
+    return [{**one, "when": when[one["name"]]} if one["name"] in when else one for one in parameters]
+
+
+def _without_conditions(parameters: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{key: one for key, one in parameter.items() if key != "when"} for parameter in parameters]
+
+
+def _union(
+    parameters: Sequence[dict[str, Any]], complete: Sequence[FrozenTrial]
+) -> tuple[list[dict[str, Any]], set[str]]:
+    """Return the parameters with those that the trials have beside them, and the names of those that change."""
+    names = {str(one["name"]) for one in parameters}
+    new: dict[str, BaseDistribution] = {}
+    changing: set[str] = set()
+    for trial in complete:
+        for name, distribution in trial.distributions.items():
+            if name not in names and new.setdefault(name, distribution) != distribution:
+                changing.add(name)
+    added = parameters_of({name: one for name, one in new.items() if name not in changing})
+    return sorted([*parameters, *added], key=lambda one: str(one["name"])), changing
 
 
 def _fixed(trial: FrozenTrial) -> Mapping[str, Any]:

@@ -8,34 +8,42 @@ import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, SupportsFloat, SupportsIndex, Union
 
 from .errors import BadInput
-from .names import differ, to_task
+from .evaluate import number
+from .names import RULES, differ, to_task
 from .trial import Value
 
 _WHOLE = 2**53  # larger whole numbers are not exact in a task
 _LARGEST = 1e300
-CHOICES = range(2, 65)
+CHOICES = range(1, 65)
 _LONGEST = 256  # characters of a choice
 
 Choice = Union[str, float, bool, None]
+When = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
 class Parameter(ABC):
-    """The base class of `fbo.Float`, `fbo.Int`, `fbo.Categorical` and `fbo.Bool`.
+    """The base class of `fbo.Float`, `fbo.Int`, `fbo.Categorical`, `fbo.Bool` and `fbo.Fixed`.
 
     Attributes:
         name: The name of the parameter, which is a keyword of the objective.
+        when: The conditions on other parameters, or None. A parameter is active in a design in which all of them
+            hold. Other designs do not have it, and the objective does not get it.
     """
 
     name: str
+    when: When | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         to_task(self.name)
         self.definition()
+        if self.when is not None and not (isinstance(self.when, Mapping) and self.when):
+            raise BadInput(f"parameter {self.name!r}: when is {self.when!r}: expected a dictionary of values by name of a parameter")
 
     @abstractmethod
     def definition(self) -> dict[str, Any]:
@@ -45,6 +53,11 @@ class Parameter(ABC):
         """Return a value of the task as the function gets it."""
         return given
 
+    def written(self, given: object) -> Value:
+        """Return a value of the function as the task has it."""
+        plain = _plain(f"parameter {self.name!r}", given)
+        return "null" if plain is None else plain
+
 
 @dataclass(frozen=True)
 class Float(Parameter):
@@ -53,10 +66,12 @@ class Float(Parameter):
     Args:
         name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
         low: The smallest value, from -1e300.
-        high: The largest value, above low and up to 1e300.
+        high: The largest value, from low to 1e300.
         log: Whether to search by the logarithm; low is then above 0.
         step: The distance of the values of a grid from low on, above 0 and up to high - low. Not with log. None:
             all floats from low to high.
+        when: Conditions on other parameters by name: a value, a list of values, a tuple `(low, high)` with None for no
+            limit, or a range of whole numbers. The parameter is active if all hold. None: always.
 
     Raises:
         BadInput: An argument is wrong.
@@ -67,7 +82,6 @@ class Float(Parameter):
         ```
     """
 
-    name: str
     low: SupportsFloat
     high: SupportsFloat
     log: bool = False
@@ -98,8 +112,10 @@ class Int(Parameter):
     Args:
         name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
         low: The smallest value, from -2^53.
-        high: The largest value, which is included, above low and up to 2^53.
+        high: The largest value, which is included, from low to 2^53.
         log: Whether to search by the logarithm; low is then above 0.
+        when: Conditions on other parameters by name: a value, a list of values, a tuple `(low, high)` with None for no
+            limit, or a range of whole numbers. The parameter is active if all hold. None: always.
 
     Raises:
         BadInput: An argument is wrong.
@@ -110,7 +126,6 @@ class Int(Parameter):
         ```
     """
 
-    name: str
     low: SupportsIndex
     high: SupportsIndex
     log: bool = False
@@ -136,8 +151,10 @@ class Categorical(Parameter):
 
     Args:
         name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
-        choices: 2 to 64 different texts, finite numbers, True, False and None. A text has 1 to 256 printable
+        choices: 1 to 64 different texts, finite numbers, True, False and None. A text has 1 to 256 printable
             characters without spaces around them. The objective gets the choices unchanged.
+        when: Conditions on other parameters by name: a value, a list of values, a tuple `(low, high)` with None for no
+            limit, or a range of whole numbers. The parameter is active if all hold. None: always.
 
     Raises:
         BadInput: An argument is wrong.
@@ -148,7 +165,6 @@ class Categorical(Parameter):
         ```
     """
 
-    name: str
     choices: Sequence[Choice]
 
     def definition(self) -> dict[str, Any]:
@@ -159,12 +175,22 @@ class Categorical(Parameter):
         """Return the choice that the task has written in this way."""
         return self.choices[self._written().index(given)]
 
+    def written(self, given: object) -> Value:
+        """Return a choice as the task has it."""
+        for choice, written in zip(self.choices, self._written()):
+            if choice is given or (type(choice) is type(given) and choice == given):
+                return written
+        for choice, written in zip(self.choices, self._written()):
+            if choice == given and not isinstance(given, bool):  # 2 for 2.0, and numbers of other libraries
+                return written
+        return super().written(given)
+
     def _written(self) -> list[Value]:
         where = f"parameter {self.name!r}: choices"
         if isinstance(self.choices, (str, bytes)) or not isinstance(self.choices, Sequence):
             raise BadInput(f"{where} {self.choices!r}: expected a list of texts, numbers, True, False or None")
         if len(self.choices) not in CHOICES:
-            raise BadInput(f"{where}: expected 2 to 64, not {len(self.choices)}")
+            raise BadInput(f"{where}: expected 1 to 64, not {len(self.choices)}")
         plain = [_plain(where, one) for one in self.choices]
         if all(isinstance(one, str) for one in plain):
             for one in plain:
@@ -187,6 +213,8 @@ class Bool(Parameter):
 
     Args:
         name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
+        when: Conditions on other parameters by name: a value, a list of values, a tuple `(low, high)` with None for no
+            limit, or a range of whole numbers. The parameter is active if all hold. None: always.
 
     Raises:
         BadInput: The name is wrong.
@@ -197,19 +225,53 @@ class Bool(Parameter):
         ```
     """
 
-    name: str
-
     def definition(self) -> dict[str, Any]:
         """Return the parameter as a task file has it."""
         return {"name": self.name, "type": "bool"}
+
+
+@dataclass(frozen=True)
+class Fixed(Parameter):
+    """A parameter with one value, which trials store and later tasks may vary.
+
+    Args:
+        name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
+        only: A text, a finite number, True or False. The objective gets it unchanged.
+        when: Conditions on other parameters by name: a value, a list of values, a tuple `(low, high)` with None for no
+            limit, or a range of whole numbers. The parameter is active if all hold. None: always.
+
+    Raises:
+        BadInput: An argument is wrong.
+
+    Examples:
+        ```python
+        fbo.Fixed("epochs", 20)
+        ```
+    """
+
+    only: Choice
+
+    def definition(self) -> dict[str, Any]:
+        """Return the parameter as a task file has it."""
+        value = _plain(f"parameter {self.name!r}: value", self.only)
+        if value is None or (isinstance(value, str) and not is_plain(value)):
+            raise BadInput(
+                f"parameter {self.name!r}: value {value!r}: expected a finite number, True, False, "
+                "or a text of 1 to 256 printable characters without spaces around them"
+            )
+        return {"name": self.name, "type": kind_of(value), "value": value}
+
+    def value(self, given: Value) -> Any:
+        """Return the value as it was given."""
+        return self.only
 
 
 TaskFile = Union[str, Path, Mapping[str, Any]]
 Space = Union[Sequence[Parameter], Mapping[str, Any], str, Path]
 
 _ACCEPTED = (
-    "expected (low, high) for a float, range(low, high + 1) for an int, a list of choices, bool, "
-    "or one of fbo.Float, fbo.Int, fbo.Categorical and fbo.Bool with this name"
+    "expected (low, high) for a float, range(low, high + 1) for an int, a list of choices, bool, a single value, "
+    "or one of fbo.Float, fbo.Int, fbo.Categorical, fbo.Bool and fbo.Fixed with this name"
 )
 
 
@@ -230,7 +292,7 @@ def parameters_of(space: Space) -> list[Parameter]:
         for place, parameter in enumerate(space if isinstance(space, Sequence) else [space]):
             if not isinstance(parameter, Parameter):
                 raise BadInput(
-                    f"space[{place}] is {parameter!r}: expected fbo.Float, fbo.Int, fbo.Categorical or fbo.Bool; "
+                    f"space[{place}] is {parameter!r}: expected fbo.Float, fbo.Int, fbo.Categorical, fbo.Bool or fbo.Fixed; "
                     "or, as the whole space, a dictionary of bounds, or a task: its dictionary, its text or the path of its file"
                 )
             parameters.append(parameter)
@@ -240,12 +302,52 @@ def parameters_of(space: Space) -> list[Parameter]:
     return parameters
 
 
-def definition(space: Space, goal: str, name: str) -> TaskFile:
-    """Make a task of parameters; a whole task stays what it is."""
+def definition(space: Space, goal: str, name: str, rules: Sequence[str] = ()) -> TaskFile:
+    """Make a task of parameters and constraints among them; a whole task stays what it is."""
     if is_task(space):
         assert isinstance(space, (str, Path, Mapping))
         return space
-    return {"name": name, "goal": goal, "parameters": [one.definition() for one in parameters_of(space)]}
+    parameters = parameters_of(space)
+    known = {one.name: one for one in parameters}
+    made: dict[str, Any] = {"name": name, "goal": goal, "parameters": [_with_conditions(one, known) for one in parameters]}
+    if rules:
+        made[RULES] = list(rules)
+    return made
+
+
+def _with_conditions(parameter: Parameter, known: Mapping[str, Parameter]) -> dict[str, Any]:
+    made = parameter.definition()
+    if parameter.when is not None:
+        made["when"] = {}
+        for parent, given in parameter.when.items():
+            if parent not in known:
+                raise BadInput(f"parameter {parameter.name!r}: when: unknown parameter {parent!r}; expected one of {sorted(known)}")
+            made["when"][parent] = condition(given, known[parent].written, f"parameter {parameter.name!r}: when: {parent}")
+    return made
+
+
+def condition(given: object, written: Callable[[Any], Value], where: str) -> Any:
+    """Return the condition on a parent as a task file has it; written converts a value of the parent."""
+    if isinstance(given, range):
+        if given.step != 1 or not given:
+            raise BadInput(f"{where}: {given!r}: expected a range with at least one number, in steps of 1")
+        return {"low": given.start, "high": given.stop - 1}
+    if isinstance(given, tuple) and len(given) == 2:
+        given = {key: bound for key, bound in zip(("low", "high"), given) if bound is not None}
+    if isinstance(given, Mapping):
+        if not given or not given.keys() <= {"low", "high"}:
+            raise BadInput(f"{where}: {given!r}: expected a limit: low, high or both")
+        return {key: number(f"{where}: {key} is", bound) for key, bound in given.items()}
+    return [written(one) for one in given] if isinstance(given, list) else written(given)
+
+
+def kind_of(value: Value) -> str:
+    """Return the type of a fixed parameter with this value."""
+    if isinstance(value, bool):
+        return "bool"
+    if isinstance(value, str):
+        return "categorical"
+    return "int" if isinstance(value, int) else "float"
 
 
 def converter(space: Space) -> Callable[[Mapping[str, Value]], dict[str, Any]]:
@@ -275,6 +377,8 @@ def _bounded(name: object, given: object) -> Parameter:
         if len(given) == 2 and not any(one is None or isinstance(one, (str, bool)) for one in given):
             raise BadInput(f"space[{name!r}] is {given!r}: expected a tuple for bounds, or fbo.Categorical for two choices")
         return Categorical(name, given)
+    if isinstance(given, (str, bool)) or (isinstance(given, (SupportsFloat, SupportsIndex)) and not isinstance(given, type)):
+        return Fixed(name, given)  # type: ignore[arg-type]  # numbers of other libraries too
     raise BadInput(f"space[{name!r}] is {given!r}: {_ACCEPTED}; or a task, which has a list of parameters")
 
 
@@ -282,21 +386,23 @@ def _plain(where: str, choice: object) -> Choice:
     """Return a choice as JSON has it."""
     if choice is None or isinstance(choice, (str, bool)):
         return choice
-    number: float = math.nan
+    if type(choice).__name__ in ("bool_", "bool"):  # of NumPy
+        return bool(choice)
+    found: float = math.nan
     try:
-        number = operator.index(choice)  # type: ignore[arg-type]
+        found = operator.index(choice)  # type: ignore[arg-type]
     except TypeError:
         if isinstance(choice, SupportsFloat):
             with contextlib.suppress(TypeError, ValueError):
-                number = float(choice)
-    if math.isfinite(number) and not (isinstance(number, int) and abs(number) > _WHOLE):
-        return number
+                found = float(choice)
+    if math.isfinite(found) and not (isinstance(found, int) and abs(found) > _WHOLE):
+        return found
     raise BadInput(f"{where}: {choice!r}: expected texts, finite numbers, True, False or None")
 
 
 def _check_range(name: str, low: float, high: float, log: bool) -> None:
-    if not low < high:
-        raise BadInput(f"parameter {name!r}: expected low below high, not {low} and {high}")
+    if not low <= high:
+        raise BadInput(f"parameter {name!r}: expected low up to high, not {low} and {high}")
     if log and low <= 0:
         raise BadInput(f"parameter {name!r}: low is {low}: expected a number above 0 with log")
 

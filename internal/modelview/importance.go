@@ -2,6 +2,7 @@ package modelview
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/random"
@@ -22,24 +23,31 @@ const pairs = 512
 // It uses Jansen's estimator ("Analysis of variance designs for model output", Computer Physics
 // Communications 1999) on the standardised mean. That mean compresses the tail of bad outcomes,
 // which would otherwise dominate. The designs are random combinations of values, also of a space
-// with listed designs, and the same in every call.
+// with listed designs or constraints among parameters, and the same in every call. A change of an
+// inactive parameter has no effect.
 func (p *View) Importance(ctx context.Context) ([]float64, error) {
 	rng := random.SeedOf(0).Stream("importance", 0)
 	blocks := p.space.Blocks()
 	effects := make([]float64, len(blocks))
 	sum, squares := 0.0, 0.0
 	mixed := make([]float64, p.space.Dim())
+	mean := func(x []float64) float64 {
+		copy(mixed, x)
+		p.space.Snap(mixed)
+		at, _ := p.view.Posterior.Predict(mixed)
+		return at
+	}
 	for range pairs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		a, b := acquisition.Sample(p.space, rng), acquisition.Sample(p.space, rng)
-		at, _ := p.view.Posterior.Predict(a)
+		a, b := acquisition.Sample(p.free, rng), acquisition.Sample(p.free, rng)
+		at := mean(a)
 		sum, squares = sum+at, squares+at*at
 		for i, block := range blocks {
-			copy(mixed, a)
-			copy(mixed[block.Start:block.Start+block.Len], b[block.Start:block.Start+block.Len])
-			moved, _ := p.view.Posterior.Predict(mixed)
+			changed := slices.Clone(a)
+			copy(changed[block.Start:block.Start+block.Len], b[block.Start:block.Start+block.Len])
+			moved := mean(changed)
 			effects[i] += (moved - at) * (moved - at) / 2
 		}
 	}

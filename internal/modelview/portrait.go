@@ -33,10 +33,13 @@ type Slice struct {
 	// probability Interval, without the noise of an observation. All are in the objective's units.
 	Mean, Low, High []float64
 
-	Feasible []float64 // probability that all constraints are satisfied; nil if the task has none
+	// Feasible is the probability that all constraints are satisfied, which is 0 where a constraint
+	// among parameters is not. It is nil if the task has no constraints.
+	Feasible []float64
 }
 
 // Contour is the posterior of the objective over two parameters, with all others fixed at a design.
+// It is constant along a parameter where that is inactive.
 type Contour struct {
 	X, Y            string
 	Xs, Ys          []task.Value
@@ -49,7 +52,8 @@ type View struct {
 	view  strategy.View
 	units surrogate.Units
 	sign  float64
-	space *task.Space // the task's space without its listing, so that every combination of values is a design
+	space *task.Space // the task's space without its listing and without constraints among parameters
+	free  *task.Space // space without conditions, so that every combination of values is a design
 }
 
 // New returns a View of a strategy.View whose posterior includes all of its outcomes. Without a
@@ -62,23 +66,36 @@ func New(view strategy.View) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	space, err := task.NewSpace(view.Task.Space.Parameters())
+	parameters := view.Task.Space.Parameters()
+	space, err := task.NewSpace(parameters)
 	if err != nil {
 		return nil, err
 	}
-	return &View{view, units, view.Task.Goal.Sign(), space}, nil
+	for i := range parameters {
+		parameters[i].When = nil
+	}
+	free, err := task.NewSpace(parameters)
+	if err != nil {
+		return nil, err
+	}
+	return &View{view, units, view.Task.Goal.Sign(), space, free}, nil
 }
 
-// Slices returns one slice for each parameter, with all other parameters fixed at a design. A slice
-// has all values of its parameter if these are choices or at most points, which must be at least
+// Slices returns one slice for each parameter that the design gives a value and that has several,
+// with all other parameters fixed at the design. Parameters that become active along a slice are at
+// the centre of their range, or at their first choice. A slice has all values of its parameter if these are choices or at most points, which must be at least
 // two. Otherwise it has points values, evenly spaced on the parameter's scale. The error is that of
 // ctx.
 func (p *View) Slices(ctx context.Context, through task.Design, points int) ([]Slice, error) {
 	var all []Slice
 	center := p.view.Task.Space.Encode(through)
+	blocks := p.space.Blocks()
 	for i, parameter := range p.space.Parameters() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if blocks[i].Count == 1 || !through.Active(parameter.Name) {
+			continue
 		}
 		all = append(all, p.slice(center, i, parameter.Name, points))
 	}
@@ -87,13 +104,20 @@ func (p *View) Slices(ctx context.Context, through task.Design, points int) ([]S
 
 func (p *View) slice(center []float64, parameter int, name string, points int) Slice {
 	s := Slice{Parameter: name}
+	whole := p.view.Task.Space
 	for _, x := range p.along(center, parameter, points) {
+		s.Values = append(s.Values, p.free.Decode(x).Value(name))
+		p.space.Snap(x)
 		mean, low, high := p.predict(x)
-		s.Values = append(s.Values, p.space.Decode(x).Value(name))
 		s.Mean, s.Low, s.High = append(s.Mean, mean), append(s.Low, low), append(s.High, high)
-		if len(p.view.Constraints) > 0 {
-			s.Feasible = append(s.Feasible, search.Feasibility(p.view, x))
+		if len(p.view.Constraints) == 0 && whole.ParameterConstraints() == nil {
+			continue
 		}
+		feasible := 0.0
+		if whole.Listing() != nil || whole.Settle(slices.Clone(x)) {
+			feasible = search.Feasibility(p.view, x)
+		}
+		s.Feasible = append(s.Feasible, feasible)
 	}
 	return s
 }
@@ -115,15 +139,16 @@ func (p *View) Contour(ctx context.Context, through task.Design, x, y string, po
 	}
 	center := p.view.Task.Space.Encode(through)
 	for _, at := range p.along(center, across, points) {
-		c.Xs = append(c.Xs, p.space.Decode(at).Value(x))
+		c.Xs = append(c.Xs, p.free.Decode(at).Value(x))
 	}
 	for _, row := range p.along(center, up, points) {
 		if err := ctx.Err(); err != nil {
 			return Contour{}, err
 		}
-		c.Ys = append(c.Ys, p.space.Decode(row).Value(y))
+		c.Ys = append(c.Ys, p.free.Decode(row).Value(y))
 		var means, widths []float64
 		for _, at := range p.along(row, across, points) {
+			p.space.Snap(at)
 			mean, low, high := p.predict(at)
 			means, widths = append(means, mean), append(widths, (high-low)/(2*deviations))
 		}

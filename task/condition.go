@@ -255,14 +255,26 @@ func (s *Space) dropInactive(values []Value) {
 	}
 }
 
-// checkActive returns an error if an active parameter has no value, or an inactive one has one.
+// ActivityError reports that a design has a value for an inactive parameter, or none for an active
+// one.
+type ActivityError struct {
+	Parameter string
+	Inactive  bool // the parameter is inactive, and has a value
+	message   string
+}
+
+func (e *ActivityError) Error() string {
+	return fmt.Sprintf("task: parameter %q: %s", e.Parameter, e.message)
+}
+
+// checkActive returns an *ActivityError if an active parameter has no value, or an inactive one has
+// one.
 func (s *Space) checkActive(values []Value) error {
 	for i, v := range values {
-		switch given := v != (Value{}); {
+		switch p, given := s.parameters[i], v != (Value{}); {
 		case given == s.active(i, values):
 		case given:
-			return fmt.Errorf("task: parameter %q: %s given, expected no value: it applies only with %s",
-				s.parameters[i].Name, v.quoted(), s.parameters[i].condition())
+			return &ActivityError{p.Name, true, fmt.Sprintf("%s given, expected no value: it applies only with %s", v.quoted(), p.condition())}
 		default:
 			return s.missing(i)
 		}

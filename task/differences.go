@@ -17,6 +17,10 @@ func Differences(former, t *Task) (differences []string) {
 		if reflect.DeepEqual(old, now) {
 			continue
 		}
+		if key == rulesKey {
+			differences = append(differences, changedRules(former.Space.ParameterConstraints(), t.Space.ParameterConstraints())...)
+			continue
+		}
 		what, listed := map[string]string{"parameters": "parameter", "constraints": "constraint"}[key]
 		if !listed {
 			differences = append(differences, change(key, old, now))
@@ -33,6 +37,23 @@ func Differences(former, t *Task) (differences []string) {
 		if !found {
 			differences = append(differences, "order of the "+key)
 		}
+	}
+	return differences
+}
+
+// changedRules lists the constraints among parameters that were added or removed.
+func changedRules(old, now []string) (differences []string) {
+	for _, text := range slices.Sorted(slices.Values(slices.Concat(old, now))) {
+		what := fmt.Sprintf("parameter constraint %s", quote(text))
+		switch before, after := slices.Contains(old, text), slices.Contains(now, text); {
+		case !before:
+			differences = append(differences, what+" (new)")
+		case !after:
+			differences = append(differences, what+" (removed)")
+		}
+	}
+	if differences == nil {
+		differences = append(differences, "order of the "+rulesKey)
 	}
 	return differences
 }

@@ -216,7 +216,7 @@ func (s *Space) fillSingle(values []Value) {
 }
 
 func (s *Space) missing(i int) error {
-	return fmt.Errorf("task: parameter %q: no value given; it takes %s", s.parameters[i].Name, s.parameters[i].accepted())
+	return &ActivityError{s.parameters[i].Name, false, "no value given; it takes " + s.parameters[i].accepted()}
 }
 
 // unknown returns an error for the first unknown name in alphabetical order, so that the same

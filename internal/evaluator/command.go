@@ -48,7 +48,7 @@ func New(space *task.Space, args []string, logDir string) (*Command, error) {
 	if c.path, err = resolve(args); err != nil {
 		return nil, err
 	}
-	if _, err := c.expand(func(task.Parameter) string { return "" }); err != nil {
+	if _, err := c.expand(task.Design{}); err != nil {
 		return nil, err
 	}
 	if c.logs, err = openLogs(logDir); err != nil {
@@ -91,30 +91,38 @@ func resolve(args []string) (string, error) {
 	return "", fmt.Errorf("command %q was not found in the directories of PATH", name)
 }
 
-// expand returns the arguments after the command, with their placeholders replaced by values.
-func (c *Command) expand(value func(task.Parameter) string) ([]string, error) {
+// expand returns the arguments after the command, with their placeholders replaced by the values of
+// the design. The text of an inactive parameter is empty. An option, which is an argument that
+// begins with -, is left out if it names an inactive parameter. The zero Design only checks the
+// placeholders.
+func (c *Command) expand(design task.Design) ([]string, error) {
 	values := make(map[string]string, len(c.parameters))
 	names := make([]string, len(c.parameters))
 	for i, p := range c.parameters {
-		values[p.Name], names[i] = value(p), p.Name
+		values[p.Name], names[i] = "", p.Name
+		if !design.IsZero() {
+			values[p.Name] = design.Value(p.Name).String()
+		}
 	}
 	var args []string
 	for _, arg := range c.Args[1:] {
-		expanded, unknown := expandArgument(arg, values)
+		expanded, empty, unknown := expandArgument(arg, values)
 		if unknown != "" {
 			return nil, fmt.Errorf("argument %q: {%s} is no parameter of the task (they are: %s); write {{%s}} to mean the text",
 				arg, unknown, sanitize.List(names), unknown)
 		}
-		args = append(args, expanded)
+		if !empty || !strings.HasPrefix(arg, "-") {
+			args = append(args, expanded)
+		}
 	}
 	return args, nil
 }
 
 // expandArgument replaces {name} by the value of the parameter, and {{name}} by the text {name}.
-// All other braces remain, such as those of JSON. If a placeholder is not the name of a parameter,
-// it is returned in unknown, since it is probably misspelt. There is one exception: ${name} is then
-// a variable of a shell and remains.
-func expandArgument(arg string, values map[string]string) (expanded, unknown string) {
+// All other braces remain, such as those of JSON. empty reports whether a value was empty. If a
+// placeholder is not the name of a parameter, it is returned in unknown, since it is probably
+// misspelt. There is one exception: ${name} is then a variable of a shell and remains.
+func expandArgument(arg string, values map[string]string) (expanded string, empty bool, unknown string) {
 	var b strings.Builder
 	for arg != "" {
 		before, name, after := cutPlaceholder(arg)
@@ -130,13 +138,14 @@ func expandArgument(arg string, values map[string]string) (expanded, unknown str
 			arg = after[1:]
 		case known:
 			b.WriteString(value)
+			empty = empty || value == ""
 		case strings.HasSuffix(before, "$"):
 			b.WriteString("{" + name + "}")
 		default:
-			return "", name
+			return "", false, name
 		}
 	}
-	return b.String(), ""
+	return b.String(), empty, ""
 }
 
 // cutPlaceholder splits s at the first {identifier}. If there is none, the name is empty.
@@ -168,7 +177,7 @@ func placeholder(s string) string {
 	return name
 }
 
-// environment returns the environment variables for a trial.
+// environment returns the environment variables for a trial. Inactive parameters have none.
 func (c *Command) environment(trial uint64, design task.Design) ([]string, error) {
 	env := withoutTrial(c.Env)
 	params, err := design.MarshalJSON()
@@ -177,7 +186,9 @@ func (c *Command) environment(trial uint64, design task.Design) ([]string, error
 	}
 	env = append(env, fmt.Sprintf("FBO_TRIAL=%d", trial), "FBO_PARAMS="+string(params))
 	for _, p := range c.parameters {
-		env = append(env, "FBO_PARAM_"+strings.ToUpper(p.Name)+"="+design.Value(p.Name).String())
+		if design.Active(p.Name) {
+			env = append(env, "FBO_PARAM_"+strings.ToUpper(p.Name)+"="+design.Value(p.Name).String())
+		}
 	}
 	return env, nil
 }

@@ -12,6 +12,9 @@
 //   - FBO_PARAM_<NAME>, with the name in upper case, holds the value of each parameter,
 //   - FBO_PARAMS holds all of them as one JSON object.
 //
+// An inactive parameter has no variable and no member in FBO_PARAMS. Its placeholder is replaced by
+// nothing, and an argument that begins with - is left out with it.
+//
 // FBO_TRIAL is the number of the trial. The last line of standard output that is not empty must be
 // a number or an object: {"value": v, "constraints": {"name": v}, "name": v}. The constraints may
 // be absent if the task has none; further numbers are metrics. An object {"error": "text"} reports a

@@ -39,7 +39,7 @@ func (c *Command) EvaluateOf(ctx context.Context, member *Member, trial uint64, 
 
 // run starts the command and waits for it. The text of an error continues "the command ...".
 func (c *Command) run(ctx context.Context, member *Member, trial uint64, design task.Design, log io.Writer, complaints *tail) (Result, error) {
-	args, err := c.expand(func(p task.Parameter) string { return design.Value(p.Name).String() })
+	args, err := c.expand(design)
 	if err != nil {
 		return Result{}, fmt.Errorf("was not started: %w", err)
 	}

@@ -38,7 +38,7 @@ func TestExpandArgument(t *testing.T) {
 		{"{lr} {_foo1}", "", "_foo1"},
 	}
 	for _, c := range cases {
-		got, unknown := expandArgument(c.arg, values)
+		got, _, unknown := expandArgument(c.arg, values)
 		if got != c.want || unknown != c.unknown {
 			t.Errorf("%q: got %q, %q; want %q, %q", c.arg, got, unknown, c.want, c.unknown)
 		}
@@ -52,7 +52,7 @@ func TestEscapedArgumentIsUnchanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune("{{}}ab1 _$"))).Draw(t, "text")
 		escaped := inBraces.ReplaceAllString(text, "{$0}")
-		if got, unknown := expandArgument(escaped, map[string]string{"a": "value"}); got != text || unknown != "" {
+		if got, _, unknown := expandArgument(escaped, map[string]string{"a": "value"}); got != text || unknown != "" {
 			t.Fatalf("%q, escaped as %q, became %q, %q", text, escaped, got, unknown)
 		}
 	})
@@ -63,7 +63,7 @@ func TestEscapedArgumentIsUnchanged(t *testing.T) {
 func TestBracesWithoutNamesAreUnchanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune(`{}1 "$`))).Draw(t, "text")
-		if got, unknown := expandArgument(text, map[string]string{"a": "value"}); got != text || unknown != "" {
+		if got, _, unknown := expandArgument(text, map[string]string{"a": "value"}); got != text || unknown != "" {
 			t.Fatalf("%q became %q, %q", text, got, unknown)
 		}
 	})

@@ -61,7 +61,7 @@ func NewWorkers(args []string, logDir string) (*Workers, error) {
 	}
 	w.Args = slices.Clone(args)
 	for i, arg := range args[1:] {
-		expanded, placeholder := expandArgument(arg, nil)
+		expanded, _, placeholder := expandArgument(arg, nil)
 		if placeholder != "" {
 			return nil, fmt.Errorf("argument %q: {%s} has no value, since a worker is started once and gets the parameters of each trial as a line of its standard input; write {{%s}} to mean the text",
 				arg, placeholder, placeholder)

@@ -86,8 +86,9 @@ func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error 
 		attribute("task_id", of.ID().String()),
 		attribute("task", json.RawMessage(of.Canonical())),
 	}
-	parameters, distributions := of.Space.Parameters(), object{}
+	parameters := of.Space.Parameters()
 	var all []distribution
+	var texts []string
 	for _, p := range parameters {
 		d, err := distributionOf(of.Space, p)
 		if err != nil {
@@ -97,8 +98,7 @@ func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error 
 		if err != nil {
 			return err
 		}
-		all = append(all, d)
-		distributions = append(distributions, member{p.Name, string(text)})
+		all, texts = append(all, d), append(texts, string(text))
 	}
 	for _, t := range trials {
 		if !Ended(t) {
@@ -106,17 +106,21 @@ func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error 
 		}
 		r := trialRecord{
 			Op: createTrial, Worker: writer, Study: studyID, State: fail,
-			Distributions: distributions, Attributes: attributesOf(of, t), System: limitsOf(of, t),
+			Distributions: object{}, Attributes: attributesOf(of, t), System: limitsOf(of, t),
 		}
 		r.Started, r.Ended = times(t)
 		if t.Outcome != nil {
 			r.State, r.Value = complete, new(number(t.Outcome.Value))
 		}
 		for i, p := range parameters {
+			if !t.Design.Active(p.Name) { // Optuna leaves out such parameters too
+				continue
+			}
 			internal, err := all[i].internal(t.Design.Value(p.Name))
 			if err != nil {
 				return fmt.Errorf("trial %d, parameter %q: %w", t.ID, p.Name, err)
 			}
+			r.Distributions = append(r.Distributions, member{p.Name, texts[i]})
 			r.Parameters = append(r.Parameters, member{p.Name, internal})
 		}
 		records = append(records, r)
@@ -207,8 +211,16 @@ type distribution struct {
 }
 
 // distributionOf returns the distribution of a parameter. Bools and listed numbers become
-// categorical, because Optuna has no other distribution for them.
+// categorical, because Optuna has no other distribution for them. Fixed numbers have equal bounds.
 func distributionOf(space *task.Space, p task.Parameter) (distribution, error) {
+	switch p.Fixed.Kind() {
+	case task.Bool:
+		return distribution{"CategoricalDistribution", object{{"choices", []any{p.Fixed}}}, []task.Value{p.Fixed}}, nil
+	case task.Int:
+		p.Low, p.High = float64(p.Fixed.Int()), float64(p.Fixed.Int())
+	case task.Float:
+		p.Low, p.High = p.Fixed.Float(), p.Fixed.Float()
+	}
 	choices, err := choicesOf(space, p)
 	logarithmic := p.Scale == task.Log
 	switch {

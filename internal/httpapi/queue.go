@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -25,7 +26,7 @@ func (a *api) addQueue() {
 }
 
 type enqueueBody struct {
-	Parameters object `json:"parameters" doc:"The design: a value for each parameter of the task."`
+	Parameters object `json:"parameters" doc:"The design: a value for each active parameter of the task."`
 }
 
 type enqueueInput struct {
@@ -85,11 +86,16 @@ func designOf(space *task.Space, given object, at string) (task.Design, error) {
 	add := func(name string, err error) {
 		details = append(details, &huma.ErrorDetail{Location: at + "." + sanitize.Text(name, 100), Message: plainText(err)})
 	}
-	for _, p := range space.Parameters() {
-		if _, err := space.ParseJSON(p.Name, values[p.Name]); err != nil {
+	blocks := space.Blocks()
+	for i, p := range space.Parameters() {
+		value, given := values[p.Name]
+		delete(values, p.Name)
+		if !given && blocks[i].Count == 1 { // may be left out
+			continue
+		}
+		if _, err := space.ParseJSON(p.Name, value); err != nil {
 			add(p.Name, err)
 		}
-		delete(values, p.Name)
 	}
 	for i, name := range slices.Sorted(maps.Keys(values)) {
 		if i == maxUnknown {
@@ -97,6 +103,9 @@ func designOf(space *task.Space, given object, at string) (task.Design, error) {
 		}
 		_, err := space.ParseJSON(name, values[name])
 		add(name, err)
+	}
+	if inactive := (*task.ActivityError)(nil); details == nil && errors.As(err, &inactive) {
+		add(inactive.Parameter, err)
 	}
 	if details == nil { // the values are accepted, and their combination is not
 		return design, invalid(at, err)

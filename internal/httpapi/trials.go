@@ -267,7 +267,7 @@ func (a *api) heartbeat(ctx context.Context, in *holderInput) (*answer[leaseBody
 }
 
 type pastBody struct {
-	Parameters object   `json:"parameters" doc:"The design: a value for each parameter of the task."`
+	Parameters object   `json:"parameters" doc:"The design: a value for each active parameter of the task."`
 	Outcome    *outcome `json:"outcome,omitempty"`
 	Failed     string   `json:"failed,omitempty" nullable:"true" maxLength:"1000" doc:"Why there is no outcome."`
 }

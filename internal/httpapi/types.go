@@ -104,7 +104,7 @@ func outcomeOf(o *strategy.Outcome) *outcome {
 // trial is strategy.Trial in the form of history --json, with the end of its lease.
 type trial struct {
 	ID         uint64    `json:"id" doc:"1, 2, … of this node and task."`
-	Parameters object    `json:"parameters" doc:"The design to evaluate: a value for each parameter of the task."`
+	Parameters object    `json:"parameters" doc:"The design to evaluate: a value for each active parameter of the task."`
 	Why        object    `json:"why" doc:"How the design was chosen."`
 	State      string    `json:"state" enum:"waiting,running,done,failed"`
 	Attempts   int       `json:"attempts" doc:"How often it was given to a client and not returned."`

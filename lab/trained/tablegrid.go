@@ -65,6 +65,9 @@ func gridsOf(t *task.Task, members []*measurer) ([]*grid, error) {
 	if t.Space.Listing() != nil {
 		return nil, errors.New("the task lists its designs, and there are none between them")
 	}
+	if t.Space.Conditional() || t.Space.ParameterConstraints() != nil {
+		return nil, errors.New("the task has conditions or constraints among parameters, so not every combination of values is a design")
+	}
 	all := make([]*grid, len(members))
 	for i, m := range members {
 		var err error

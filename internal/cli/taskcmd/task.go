@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -118,8 +119,9 @@ func tagBy(file string, t *task.Task) (string, error) {
 func describeTask(out io.Writer, t *task.Task) {
 	fmt.Fprintf(out, "task        %s\nid          %s\ngoal        %s\n", t.Name, t.ID(), t.Goal)
 	for _, p := range t.Space.Parameters() {
-		fmt.Fprintf(out, "parameter   %s\n", describeParameter(p))
+		fmt.Fprintf(out, "parameter   %s%s\n", describeParameter(p), describeConditions(p))
 	}
+	describeParameterConstraints(out, t.Space)
 	if l := t.Space.Listing(); l != nil {
 		fmt.Fprintf(out, "designs     %s\n", describeListing(l, t.MaxMoves))
 	}
@@ -159,6 +161,10 @@ func describeParameter(p task.Parameter) string {
 		numbers[i] = task.FloatValue(v).String()
 	}
 	switch {
+	case p.Fixed != task.Value{}:
+		return fmt.Sprintf("%s: %s, fixed at %s", p.Name, p.Kind, p.Fixed)
+	case p.Kind == task.Categorical && len(numbers)+len(p.Choices) == 1:
+		return fmt.Sprintf("%s: %s, fixed at %s", p.Name, p.Kind, strings.Join(append(numbers, p.Choices...), ""))
 	case p.Kind == task.Bool:
 		return p.Name + ": true or false"
 	case p.Kind == task.Categorical:
@@ -169,6 +175,52 @@ func describeParameter(p task.Parameter) string {
 		return fmt.Sprintf("%s: %s from %v to %v in steps of %v", p.Name, p.Kind, p.Low, p.High, p.Step)
 	}
 	return fmt.Sprintf("%s: %s from %v to %v, %s scale", p.Name, p.Kind, p.Low, p.High, p.Scale)
+}
+
+// describeConditions returns the conditions of a parameter as in the task file; without any, nothing.
+func describeConditions(p task.Parameter) string {
+	var texts []string
+	for _, c := range p.When {
+		texts = append(texts, c.String())
+	}
+	if texts == nil {
+		return ""
+	}
+	return "; only with " + strings.Join(texts, " and ")
+}
+
+// shareDesigns is the number of random designs from which the feasible share of a space is
+// estimated. The standard error is at most half a percent.
+const shareDesigns = 10_000
+
+// describeParameterConstraints prints the constraints among parameters, and the share of the space
+// that satisfies all of them.
+func describeParameterConstraints(out io.Writer, space *task.Space) {
+	constraints := space.ParameterConstraints()
+	for _, text := range constraints {
+		fmt.Fprintf(out, "constraint  among parameters: %s\n", text)
+	}
+	if constraints == nil || space.Listing() != nil { // listed designs satisfy all
+		return
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	u, feasible := make([]float64, space.Dim()), 0
+	for range shareDesigns {
+		for i := range u {
+			u[i] = rng.Float64()
+		}
+		if space.Settle(u) {
+			feasible++
+		}
+	}
+	share := fmt.Sprintf("about %.1f %%", 100*float64(feasible)/shareDesigns)
+	switch {
+	case feasible == 0:
+		share = "less than 0.1 %"
+	case feasible == shareDesigns:
+		share = "all, or nearly all,"
+	}
+	fmt.Fprintf(out, "feasible    %s of random designs satisfy all constraints among parameters\n", share)
 }
 
 func describeListing(l *task.Listing, maxMoves int) string {

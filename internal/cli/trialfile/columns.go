@@ -148,7 +148,11 @@ func (c columns) checkMissing(header []string, all []meaning, values bool) error
 		}
 	}
 	var missing []string
-	for _, p := range c.space.Parameters() {
+	blocks := c.space.Blocks()
+	for i, p := range c.space.Parameters() {
+		if blocks[i].Count == 1 || len(p.When) > 0 { // may be left out, at least in some rows
+			continue
+		}
 		if _, ok := c.defaults[p.Name]; !ok && !slices.Contains(all, meaning{aParameter, p.Name}) {
 			missing = append(missing, p.Name)
 		}

@@ -324,15 +324,21 @@ func (r pastRow) parseDesign(space *task.Space) (task.Design, error) {
 		design[name] = v
 	}
 	d, err := space.ParseDesign(design)
+	for inactive := (*task.ActivityError)(nil); errors.As(err, &inactive); d, err = space.ParseDesign(design) {
+		if _, given := r.columns[inactive.Parameter]; given || !inactive.Inactive {
+			return task.Design{}, r.outside(inactive.Parameter, err)
+		}
+		delete(design, inactive.Parameter) // a default, which does not apply here
+	}
 	if err != nil {
 		return task.Design{}, outsideError{err}
 	}
 	return d, nil
 }
 
-// outside adds the name of the column if it differs from the parameter's.
+// outside adds the name of the column if there is one and it differs from the parameter's.
 func (r pastRow) outside(name string, err error) error {
-	if column := r.columns[name]; column != name {
+	if column, ok := r.columns[name]; ok && column != name {
 		err = fmt.Errorf("column %q: %w", column, err)
 	}
 	return outsideError{err}

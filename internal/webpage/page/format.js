@@ -38,6 +38,15 @@ export function value(v, digits = 4) {
   return v === undefined || v === null ? '–' : plain(v, 80);
 }
 
+// single reports whether a parameter of a task has one value only.
+export const single = (p) => p.value !== undefined || p.choices?.length === 1;
+
+// condition returns under which conditions a parameter is active, or nothing if it always is.
+export function condition(p) {
+  return Object.entries(p.when ?? {}).map(([parent, c]) => `${plain(parent, 40)} ${Array.isArray(c) ? c.map((v) => value(v)).join(' or ')
+    : c.low === undefined ? `at most ${value(c.high)}` : c.high === undefined ? `at least ${value(c.low)}` : `${value(c.low)} to ${value(c.high)}`}`).join(' and ');
+}
+
 export const integer = (n) => whole.format(n ?? 0);
 
 export const count = (n, one, many = one + 's') => `${integer(n)} ${n === 1 ? one : many}`;

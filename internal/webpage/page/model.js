@@ -2,7 +2,7 @@
 import { get, taskPath } from './api.js';
 import { Plot, Scale, axis, between, inPlane, marks, paintMarks, placing, ramp, rampAt, valueAxis, wholeIncrs } from './plot.js';
 import { html, useAnswer, useMemo, useRef, useState, useTheme } from './ui.js';
-import { count, fromPeers, integer, number, percent, plain, value } from './format.js';
+import { count, fromPeers, integer, number, percent, plain, single, value } from './format.js';
 import { Parallel } from './parallel.js';
 
 // How many slices are shown at first.
@@ -16,6 +16,7 @@ export function Model({ store }) {
   const [all, setAll] = useState(false);
   const none = !data || data.slices.length === 0;
   const importance = useMemo(() => new Map((data?.importance ?? []).map((i) => [i.parameter, i.importance])), [data]);
+  const order = useMemo(() => [...importance].sort((a, b) => b[1] - a[1]).map(([name]) => name), [importance]);
   const slices = useMemo(() => [...(data?.slices ?? [])].sort((a, b) => (importance.get(b.parameter) ?? 0) - (importance.get(a.parameter) ?? 0)), [data]);
   const range = useMemo(() => reach(slices, store), [slices]);
 
@@ -27,7 +28,7 @@ export function Model({ store }) {
     ${error && html`<p class="warning">The newest state could not be read: ${plain(error.message)}</p>`}
     <section aria-labelledby="slices">
       <h2 id="slices">Along each parameter</h2>
-      <p class="muted">The line is the model’s mean. The band holds the function with a probability of ${percent(data.interval)}. The dashed line is at the best design. Marks are this node’s ${outcomes > mostMarks ? `newest ${integer(mostMarks)} ` : ''}outcomes, wherever their other parameters were, so that many lie off the line. What is beyond the plane is at its edge.</p>
+      <p class="muted">${store.parameters.some((p) => p.when) ? 'Parameters that are inactive in this design have none. ' : ''}The line is the model’s mean. The band holds the function with a probability of ${percent(data.interval)}. The dashed line is at the best design. Marks are this node’s ${outcomes > mostMarks ? `newest ${integer(mostMarks)} ` : ''}outcomes, wherever their other parameters were, so that many lie off the line. What is beyond the plane is at its edge.</p>
       <div class="grid">${slices.slice(0, all ? slices.length : first).map((s) => html`<${Slice} key=${s.parameter} store=${store} slice=${s} range=${range} design=${data.design} />`)}</div>
       ${slices.length > first && html`<p><button type="button" onClick=${() => setAll(!all)}>${all ? 'Show fewer' : `Show all ${slices.length} parameters`}</button></p>`}
     </section>
@@ -35,11 +36,11 @@ export function Model({ store }) {
       <section aria-labelledby="importance">
         <h2 id="importance">Which parameters matter</h2>
         <table class="bars"><caption>By ${plain(data.method, 120)}.</caption><tbody>
-          ${slices.map((s) => html`<tr key=${s.parameter}><th scope="row">${plain(s.parameter)}</th><td class="wide"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * Math.min(1, importance.get(s.parameter) ?? 0) + '%' }}></span></span></td><td class="n">${percent(importance.get(s.parameter) ?? 0)}</td></tr>`)}
+          ${order.map((name) => html`<tr key=${name}><th scope="row">${plain(name)}</th><td class="wide"><span class="bar" aria-hidden="true"><span style=${{ width: 100 * Math.min(1, importance.get(name)) + '%' }}></span></span></td><td class="n">${percent(importance.get(name))}</td></tr>`)}
         </tbody></table>
         <p class="muted">${meaning(data.method)}</p>
       </section>
-      ${slices.length > 1 && html`<${Contour} store=${store} outcomes=${outcomes} order=${slices.map((s) => s.parameter)} />`}
+      ${order.length > 1 && html`<${Contour} store=${store} outcomes=${outcomes} order=${order} />`}
     </div>`}
     ${store.summary().done.length > 0 && html`<${Parallel} store=${store} />`}`;
 }
@@ -181,7 +182,7 @@ function paintChoices(plot, c, place, slice, theme, ratio) {
 function Contour({ store, outcomes, order }) {
   const [chosen, choose] = useState(null);
   const [kind, setKind] = useState('mean');
-  const names = store.parameters.map((p) => p.name);
+  const names = store.parameters.filter((p) => !single(p)).map((p) => p.name);
   const [x, y] = chosen && chosen.every((n) => names.includes(n)) ? chosen : [order[0], order[1]];
   const path = `/contour?x=${encodeURIComponent(x)}&y=${encodeURIComponent(y)}`;
   const answer = useAnswer((signal) => get(taskPath(store.id, path), signal), [store.id, outcomes, path], 0);

@@ -1,7 +1,7 @@
 // Parallel coordinates: a line for each trial through its parameters and outcome. Ranges are
 // chosen by dragging along an axis, or by numbers below.
 import { html, useEffect, useMemo, useRef, useSize, useSlow, useState, useTheme } from './ui.js';
-import { count, number, plain, value } from './format.js';
+import { count, number, plain, single, value } from './format.js';
 import { Scale, placing, ramp, rampAt, rgb, share } from './plot.js';
 
 // More lines than these cover each other; then every so manieth is drawn, and all that count
@@ -81,7 +81,7 @@ const whole = (axis, range) => {
 };
 
 function axesOf(store) {
-  const axes = store.parameters.map((p) => ({ id: 'p ' + p.name, name: p.name, place: placing(p), of: (t) => t.parameters?.[p.name] }));
+  const axes = store.parameters.filter((p) => !single(p)).map((p) => ({ id: 'p ' + p.name, name: p.name, place: placing(p), of: (t) => t.parameters?.[p.name] }));
   let low = Infinity, high = -Infinity;
   for (const t of store.summary().done) {
     low = Math.min(low, t.outcome.value);

@@ -179,7 +179,7 @@ export const rgb = (colour) => `rgb(${colour[0]} ${colour[1]} ${colour[2]})`;
 
 // Place of a parameter's values on an axis: numbers as they are, or the number of the choice.
 export function placing(parameter) {
-  const choices = parameter.type === 'bool' ? [false, true] : parameter.choices;
+  const choices = parameter.value !== undefined ? [parameter.value] : parameter.type === 'bool' ? [false, true] : parameter.choices;
   if (choices) {
     const at = new Map(choices.map((choice, i) => [choice, i]));
     return { choices, at: (v) => at.get(v) ?? null, low: -0.5, high: choices.length - 0.5, log: false };

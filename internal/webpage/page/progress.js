@@ -96,7 +96,7 @@ export const sentence = (text) => {
 };
 
 export function Parameters({ store, of }) {
-  return html`<table class="pairs"><tbody>${store.parameters.map((p) => html`<tr key=${p.name}><th scope="row">${plain(p.name)}</th><td>${value(of?.[p.name], 5)}</td></tr>`)}</tbody></table>`;
+  return html`<table class="pairs"><tbody>${store.parameters.map((p) => html`<tr key=${p.name}><th scope="row">${plain(p.name)}</th><td>${p.when && of && of[p.name] === undefined ? html`<span class="muted">inactive</span>` : value(of?.[p.name], 5)}</td></tr>`)}</tbody></table>`;
 }
 
 function Key({ shape, colour }) {

@@ -2,7 +2,7 @@
 // peers with what their shares disclose.
 import { html, useMemo, useRef, useState } from './ui.js';
 import { Plot, axis, inPlane, marks, paintMarks, stepped, valueAxis, wholeIncrs } from './plot.js';
-import { ago, count, integer, number, percent, plain, value } from './format.js';
+import { ago, count, integer, number, percent, plain, single, value } from './format.js';
 import { feasible } from './store.js';
 
 const mostFiles = 12;
@@ -77,7 +77,7 @@ export function Sites({ store, contributions, now }) {
     </section>`;
 }
 
-const design = (store, of) => store.parameters.map((p) => `${plain(p.name, 40)} ${value(of?.[p.name], 3)}`).join(', ');
+const design = (store, of) => store.parameters.filter((p) => !single(p) && of?.[p.name] !== undefined).map((p) => `${plain(p.name, 40)} ${value(of?.[p.name], 3)}`).join(', ');
 const colourOf = (i) => ['own', 'good', 'text', 'bad'][i % 4];
 
 function Curves({ store, own, peers }) {

@@ -1,7 +1,7 @@
 // What changes something: queued designs and notes. Without the token there are no forms.
 import { forgetToken, get, mayWrite, onWriter, taskPath, tryToken, write } from './api.js';
 import { html, useAnswer, useEffect, useRef, useState } from './ui.js';
-import { clock, count, lines, plain, value } from './format.js';
+import { clock, condition, count, lines, plain, single, value } from './format.js';
 
 export function useWriter() {
   const [may, set] = useState(mayWrite());
@@ -114,8 +114,9 @@ function Enqueue({ store, from, done }) {
   const [errors, setErrors] = useState({});
   const [state, setState] = useState('');
   const key = useKey();
+  const free = store.parameters.filter((p) => !single(p)); // the node sets the others
   const send = async () => {
-    const parameters = Object.fromEntries(store.parameters.filter((p) => given[p.name] !== '').map((p) => [p.name, read(p, given[p.name])]));
+    const parameters = Object.fromEntries(free.filter((p) => given[p.name] !== '').map((p) => [p.name, read(p, given[p.name])]));
     setErrors({});
     setState('Sending …');
     try {
@@ -131,8 +132,8 @@ function Enqueue({ store, from, done }) {
     }
   };
   return html`<section aria-labelledby="enqueue"><h2 id="enqueue">Enqueue a design</h2>
-    <p class="muted">${from ? `Filled with the design of trial ${from.id}.` : 'Give a value for each parameter.'} ${count(store.parameters.length, 'parameter')}.</p>
-    <div class="fields" role="group" aria-labelledby="enqueue" onKeyDown=${(e) => e.key === 'Enter' && e.target.tagName === 'INPUT' && send()}>${store.parameters.map((p, i) => html`<label key=${p.name}>${plain(p.name)} <span class="small">${accepted(p)}</span>
+    <p class="muted">${from ? `Filled with the design of trial ${from.id}.` : 'Give a value for each active parameter.'} ${count(free.length, 'parameter')}.</p>
+    <div class="fields" role="group" aria-labelledby="enqueue" onKeyDown=${(e) => e.key === 'Enter' && e.target.tagName === 'INPUT' && send()}>${free.map((p, i) => html`<label key=${p.name}>${plain(p.name)} <span class="small">${accepted(p)}</span>
       <${Field} parameter=${p} text=${given[p.name]} wrong=${errors[p.name]} described=${'wrong' + i} set=${(text) => setGiven((all) => ({ ...all, [p.name]: text }))} />
       <span class="small warning" id=${'wrong' + i}>${errors[p.name] && plain(errors[p.name])}</span></label>`)}</div>
     <p><button type="button" onClick=${send}>Enqueue</button> <span role="status">${state}</span></p></section>`;
@@ -142,9 +143,12 @@ function Field({ parameter, text, wrong, described, set }) {
   const listed = parameter.type === 'bool' ? [false, true] : parameter.choices;
   if (listed) {
     return html`<select value=${text} aria-invalid=${Boolean(wrong)} aria-describedby=${described} onChange=${(e) => set(e.target.value)}>
-      ${text === '' && html`<option value="">–</option>`}${listed.map((v) => html`<option value=${String(v)}>${value(v)}</option>`)}</select>`;
+      ${(text === '' || parameter.when) && html`<option value="">–</option>`}${listed.map((v) => html`<option value=${String(v)}>${value(v)}</option>`)}</select>`;
   }
   return html`<input inputmode="decimal" autocomplete="off" value=${text} aria-invalid=${Boolean(wrong)} aria-describedby=${described} onInput=${(e) => set(e.target.value)} />`;
 }
 
-const accepted = (p) => (typeof p.low === 'number' ? `${p.type === 'int' ? 'whole, ' : ''}${value(p.low)} to ${value(p.high)}${p.step ? `, in steps of ${value(p.step)}` : ''}` : '');
+const accepted = (p) => [
+  typeof p.low === 'number' ? `${p.type === 'int' ? 'whole, ' : ''}${value(p.low)} to ${value(p.high)}${p.step ? `, in steps of ${value(p.step)}` : ''}` : '',
+  p.when ? `only with ${condition(p)}` : '',
+].filter(Boolean).join('; ');

@@ -234,7 +234,7 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 			return refused
 		}
 		if refused != nil {
-			r.session.node.warn(fmt.Sprintf("the annotations are not stored: %v", refused))
+			r.session.warn(fmt.Sprintf("the annotations are not stored: %v", refused))
 		}
 		outcome.Annotations = strategy.Annotations{}
 	}

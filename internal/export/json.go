@@ -1,9 +1,11 @@
 package export
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -31,7 +33,7 @@ func JSON(out io.Writer, of *task.Task, trials []strategy.Trial, items []strateg
 	for _, t := range trials {
 		d.Trials = append(d.Trials, judged{t, feasible(of, t)})
 	}
-	return newEncoder(out).Encode(d)
+	return writeLine(out, d)
 }
 
 // feasible returns whether a trial is feasible. It returns nil for a trial without an outcome, and
@@ -41,6 +43,16 @@ func feasible(of *task.Task, t strategy.Trial) *bool {
 		return nil
 	}
 	return new(of.Feasible(t.Outcome))
+}
+
+// writeLine writes a value as one line of JSON that is safe to display.
+func writeLine(out io.Writer, value any) error {
+	var b bytes.Buffer
+	if err := newEncoder(&b).Encode(value); err != nil {
+		return err
+	}
+	_, err := out.Write(sanitize.JSON(b.Bytes()))
+	return err
 }
 
 func newEncoder(out io.Writer) *json.Encoder {

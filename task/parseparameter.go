@@ -46,6 +46,7 @@ func (m *Section) parameter(folded map[string]string) Parameter {
 	default:
 		return p // further checks depend on the type
 	}
+	m.keepRemark(&m.d.parameters, p.Name)
 	m.finish()
 	if ok {
 		m.report(p, items)

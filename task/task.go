@@ -38,6 +38,8 @@ type Task struct {
 	Constraints []Constraint
 
 	Failures Failures
+
+	About About // neither part of the ID nor shared
 }
 
 // Failures defines how strategies use failed evaluations.

@@ -100,7 +100,7 @@ func TestTellAndNoteOfARunningNode(t *testing.T) {
 	dir, file := shortTempDir(t), writeFile(t, "alloy.yaml", benchTask)
 	startServe(t, dir)
 	call(t, "ask", file, "--count", "2", "--data-dir", dir)
-	if e := call(t, "tell", "1", "0.5", "cracks=true", "operator=Ada", "--data-dir", dir); e.code != base.ExitUsage || !strings.Contains(e.stderr, "a text is kept by --attribute operator=Ada; nothing has changed") {
+	if e := call(t, "tell", "1", "0.5", "cracks=true", "operator=Ada", "--data-dir", dir); e.code != base.ExitUsage || !strings.Contains(e.stderr, "a text is kept by --attribute 'operator=Ada'; nothing has changed") {
 		t.Errorf("a text among the metrics: %d, %s", e.code, e.stderr)
 	}
 	if text := must(t, "tell", "1", "0.5", "cracks=true", "--attribute", "operator=Ada", "--tag", "good", "--data-dir", dir); !strings.HasPrefix(text, "trial 1 is stored: 0.5; it keeps operator=Ada #good\n") {

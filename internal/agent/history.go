@@ -99,7 +99,7 @@ func taskOf(records []Record, strategies strategy.Set) (t *task.Task, err error)
 }
 
 func (r *TaskRecord) parse(strategies strategy.Set) (*task.Task, error) {
-	t, err := strategies.ParseCanonical("journal", r.Canonical)
+	t, err := strategies.ParseCanonical("journal", r.File)
 	if _, unknown := errors.AsType[*strategy.UnknownError](err); unknown {
 		return nil, fmt.Errorf("task in journal: %w; the program that wrote it can read it", err)
 	}

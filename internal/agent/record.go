@@ -32,13 +32,13 @@ type Record struct {
 	Enqueue  *EnqueueRecord  `json:"enqueue,omitempty"`
 	Withdraw *WithdrawRecord `json:"withdraw,omitempty"`
 	Annotate *AnnotateRecord `json:"annotate,omitempty"`
-	About    *AboutRecord    `json:"about,omitempty"`
 }
 
 type (
-	// TaskRecord holds the canonical form of the task, which is needed to read the other records.
+	// TaskRecord holds the task, which is needed to read the other records. Each start replaces it,
+	// since the rest of the task file (task.About) may have changed.
 	TaskRecord struct {
-		Canonical json.RawMessage `json:"canonical"`
+		File json.RawMessage `json:"canonical"` // task.Task.File
 	}
 	// EpochRecord states that the agent opened an epoch, at a start or later.
 	EpochRecord struct {
@@ -122,11 +122,6 @@ type (
 		ID uint64 `json:"id"`
 		strategy.Annotations
 	}
-	// AboutRecord holds what the task file of the latest start has besides the canonical form. Only
-	// the newest is kept.
-	AboutRecord struct {
-		About json.RawMessage `json:"about"`
-	}
 	// ReplyRecord is the result of a request with a key. Only the newest MaxReplies are kept.
 	ReplyRecord struct {
 		Number uint64 `json:"number"` // consecutive number, from 1
@@ -156,8 +151,6 @@ func (r Record) Key() string {
 		return "enough"
 	case r.Annotate != nil:
 		return "annotate/" + strconv.FormatUint(r.Annotate.ID, 10)
-	case r.About != nil:
-		return "about"
 	}
 	return ""
 }
@@ -193,7 +186,7 @@ func (r Record) fields() int {
 	n := 0
 	for _, set := range []bool{r.Task != nil, r.Epoch != nil, r.Trial != nil, r.Offer != nil, r.Return != nil, r.Tell != nil,
 		r.Fail != nil, r.Fit != nil, r.Sent != nil, r.Note != nil, r.Reply != nil, r.Stop != nil,
-		r.Enqueue != nil, r.Withdraw != nil, r.Annotate != nil, r.About != nil} {
+		r.Enqueue != nil, r.Withdraw != nil, r.Annotate != nil} {
 		if set {
 			n++
 		}

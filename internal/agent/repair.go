@@ -39,7 +39,7 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 			if err := table.apply(r); err != nil {
 				return Repaired{}, fmt.Errorf("journal record %d: %w", i+1, err)
 			}
-		case r.Task != nil, r.About != nil, r.Epoch != nil, r.Sent != nil:
+		case r.Task != nil, r.Epoch != nil, r.Sent != nil:
 		case r.Note != nil, r.Fit != nil, r.Reply != nil, r.Stop != nil:
 			keep = false
 		case r.Trial != nil && r.Trial.ID > table.next():

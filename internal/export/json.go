@@ -13,7 +13,7 @@ import (
 // document is the object that JSON writes.
 type document struct {
 	ID     string          `json:"id"`
-	Task   json.RawMessage `json:"task"` // canonical form, which is a task file with this ID
+	Task   json.RawMessage `json:"task"` // task.Task.File, a task file with this ID
 	Trials []judged        `json:"trials"`
 
 	Items []strategy.StatusItem `json:"items,omitempty"`
@@ -29,7 +29,7 @@ type judged struct {
 // JSON writes one object: the task's ID, the task with all defaults, its trials, and the status
 // items of its exchanges.
 func JSON(out io.Writer, of *task.Task, trials []strategy.Trial, items []strategy.StatusItem) error {
-	d := document{ID: of.ID().String(), Task: of.Canonical(), Trials: []judged{}, Items: items}
+	d := document{ID: of.ID().String(), Task: of.File(), Trials: []judged{}, Items: items}
 	for _, t := range trials {
 		d.Trials = append(d.Trials, judged{t, feasible(of, t)})
 	}

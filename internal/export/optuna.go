@@ -84,7 +84,7 @@ func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error 
 	records := []any{
 		studyRecord{createStudy, writer, of.Name, []int{direction}},
 		attribute("task_id", of.ID().String()),
-		attribute("task", json.RawMessage(of.Canonical())),
+		attribute("task", json.RawMessage(of.File())),
 	}
 	parameters, distributions := of.Space.Parameters(), object{}
 	var all []distribution

@@ -192,6 +192,9 @@ type statusJSON struct {
 	Task           string                `json:"task"`
 	Tag            string                `json:"tag,omitempty"` // on the network, with an invitation
 	Name           string                `json:"name"`
+	Description    string                `json:"description,omitempty"`
+	Unit           string                `json:"unit,omitempty"` // of the objective
+	Tags           []string              `json:"tags,omitempty"`
 	Starts         uint64                `json:"starts"`
 	Trials         map[string]int        `json:"trials"`
 	Best           *strategy.Trial       `json:"best"`
@@ -216,7 +219,7 @@ type statusJSON struct {
 }
 
 func statusObject(p past.History) statusJSON {
-	s := statusJSON{Items: p.Items, Task: p.Task.ID().String(), Tag: p.Tag, Name: p.Task.Name, Starts: p.Epoch, Trials: map[string]int{}, Best: p.Best, LeastViolation: render.LeastViolation(p.Task, p.Trials)}
+	s := statusJSON{Items: p.Items, Task: p.Task.ID().String(), Tag: p.Tag, Name: p.Task.Name, Description: p.Task.About.Description, Unit: p.Task.About.Unit, Tags: p.Task.About.Tags, Starts: p.Epoch, Trials: map[string]int{}, Best: p.Best, LeastViolation: render.LeastViolation(p.Task, p.Trials)}
 	for _, trial := range p.Trials {
 		s.Trials[string(trial.State)]++
 	}
@@ -247,7 +250,9 @@ func others(s statusJSON) int {
 func writeStatus(out io.Writer, p past.History) {
 	out = &sanitize.Writer{Out: out} // addresses and reasons come from peers
 	s := statusObject(p)
-	fmt.Fprintf(out, "task      %s\nid        %s\n", s.Name, s.Task)
+	fmt.Fprintf(out, "task      %s\n", s.Name)
+	render.WriteAbout(out, p.Task, "%-9s %s\n")
+	fmt.Fprintf(out, "id        %s\n", s.Task)
 	if s.Tag != "" {
 		fmt.Fprintf(out, "invited   announced as %s\n", s.Tag)
 	}

@@ -349,3 +349,38 @@ func TestRepairKeepsAnnotationsAndTheQueue(t *testing.T) {
 		t.Errorf("queue %+v, expected the designs without a trial", h.Queue)
 	}
 }
+
+// TestDefaultComesFirst: the task's default is evaluated before enqueued and starting designs, once,
+// also over restarts. The journal has the description of the latest start.
+func TestDefaultComesFirst(t *testing.T) {
+	bare := newTask(t, "bowl", concurrent)
+	file := strings.Replace(string(bare.File()), `{"`, `{"description":"first","default":{"a":3,"b":"left"},"`, 1)
+	spec, err := all.Strategies().Parse("test", []byte(file))
+	if err != nil || spec.ID() != bare.ID() {
+		t.Fatalf("%v, %s", err, file)
+	}
+	designs := designsOf(t, spec, `{"a":3,"b":"left"}`, `{"a":1,"b":"left"}`)
+	config := configOf(t, spec, 1)
+	config.Enqueue = []task.Design{designs[1], designs[0]}
+	d := newDriver(t, config)
+	for i, want := range []string{"the task's default", "given by the user", "own sample"} {
+		trial := d.ask()
+		if trial.Why.String() != want || i < 2 && !trial.Design.Equal(designs[i]) {
+			t.Errorf("trial %v, expected %q", trial, want)
+		}
+		d.tell(trial.ID, 1)
+		if i == 0 { // it is not evaluated again
+			d.carryOut()
+			d.start()
+		}
+	}
+	h, err := ReadHistory(decodeAll(t, d.journal), all.Strategies())
+	if err != nil || h.Task.About.Description != "first" || !h.Task.About.Default.Equal(designs[0]) {
+		t.Errorf("history: %v, %+v", err, h.Task.About)
+	}
+	d.cfg.Task = bare
+	d.start()
+	if h, err = ReadHistory(decodeAll(t, compact(t, d.journal)), all.Strategies()); err != nil || h.Task.About.Description != "" {
+		t.Errorf("without a description: %v, %+v", err, h.Task.About)
+	}
+}

@@ -1,5 +1,6 @@
 """Peer-to-peer federated Bayesian optimisation, by a node (fbo-node) that this package starts or finds."""
 
+from .annotations import File, Note
 from .errors import (
     BadInput,
     BinaryMissing,
@@ -38,12 +39,14 @@ __all__ = [
     "Event",
     "Failed",
     "Field",
+    "File",
     "Float",
     "Int",
     "Interrupted",
     "Node",
     "NotFound",
     "NotStarted",
+    "Note",
     "Parameter",
     "Problem",
     "Recommendation",

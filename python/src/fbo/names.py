@@ -101,6 +101,8 @@ def _renamed(given: Mapping[str, Any], rename: Any) -> dict[str, Any]:
                 {**one, "name": rename(one["name"], what)} if isinstance(one, Mapping) and isinstance(one.get("name"), str) else one
                 for one in entries
             ]
+    if isinstance(made.get("default"), Mapping):
+        made["default"] = {rename(name, "parameter"): value for name, value in made["default"].items()}
     return made
 
 

@@ -25,6 +25,7 @@ from optuna.study import Study, StudyDirection
 from optuna.trial import FrozenTrial, TrialState
 
 from ._optuna_space import Space, parameters_of, same
+from .annotations import LONGEST_NAME, LONGEST_TEXT, MOST_BYTES, accepted
 from .errors import BadInput, Conflict, NotFound, Refused
 from .names import differ
 from .node import LEASE, Node
@@ -453,22 +454,23 @@ class Sampler(BaseSampler):
         outcome, reason = self._outcome(trial, state, values)
         design = self._evaluated(trial)
         mark = self._mark_of(task, trial)
+        kept = self._kept(trial)
         if mark is not None:
             asked: Mapping[str, Value] = mark["parameters"]
             if all(name in design and same(asked[name], design[name]) for name in self._space.names & trial.params.keys()):
                 inactive = self._inactive(trial)
                 if self._fills and outcome is not None and any(not same(asked[name], one) for name, one in inactive.items()):
-                    if mark["client"] == task.client and (past := self._past(trial, {**inactive, **design}, outcome, reason)):
+                    if mark["client"] == task.client and (past := self._past(trial, {**inactive, **design}, outcome, reason, kept)):
                         self._add(task, [past])
                         names = ", ".join(sorted(inactive))
                         self._let_go(task, mark, f"added with the centre of {names}, which trial {trial.number} of study {study} did not use")
                         return
                 self._warn_of_unused(task, trial, state)
                 if outcome is None:
-                    self._let_go(task, mark, f"{reason} (trial {trial.number} of study {study})")
+                    self._let_go(task, mark, f"{reason} (trial {trial.number} of study {study})", kept)
                     return
                 try:
-                    task.tell(mark["trial"], outcome["value"], constraints=outcome.get("constraints"), metrics=outcome.get("metrics"))
+                    task.tell(mark["trial"], outcome["value"], constraints=outcome.get("constraints"), metrics=outcome.get("metrics"), attributes=kept)
                     return
                 except Conflict as error:
                     _log.warning("trial %d of the task is told otherwise already, what was measured here is added: %s", mark["trial"], error)
@@ -478,7 +480,7 @@ class Sampler(BaseSampler):
             design = {**{name: value for name, value in asked.items() if name not in trial.params}, **design}
         elif self._learns:
             design = {**self._inactive(trial), **design}
-        if past := self._past(trial, design, outcome, reason):
+        if past := self._past(trial, design, outcome, reason, kept):
             self._add(task, [past])
 
     def _warn_of_unused(self, task: Task, trial: FrozenTrial, state: TrialState) -> None:
@@ -520,8 +522,23 @@ class Sampler(BaseSampler):
         """Return the centre of each parameter of the task that the trial did not use."""
         return {name: self._space.centre(name) for name in self._space.names - trial.params.keys()}
 
+    def _kept(self, trial: FrozenTrial) -> dict[str, str]:
+        """Return the user attributes of a trial as the task's trial keeps them, for this node only."""
+        kept, refused = accepted({name: one for name, one in trial.user_attrs.items() if name != ATTRIBUTE})
+        for name in refused:
+            self._say_once(
+                f"the user attribute {name!r:.100} is not stored with the task's trial: expected names of up to "
+                f"{LONGEST_NAME} bytes, texts or JSON of up to {LONGEST_TEXT} bytes, {MOST_BYTES} bytes in all"
+            )
+        return kept
+
     def _past(
-        self, trial: FrozenTrial, design: Mapping[str, Value], outcome: Mapping[str, Any] | None, reason: str
+        self,
+        trial: FrozenTrial,
+        design: Mapping[str, Value],
+        outcome: Mapping[str, Any] | None,
+        reason: str,
+        kept: Mapping[str, str],
     ) -> dict[str, Any] | None:
         if design.keys() != self._space.names:
             self._say_once("trials that do not have all parameters of the task as it has them are not told to it")
@@ -529,6 +546,8 @@ class Sampler(BaseSampler):
             return None
         past: dict[str, Any] = {"parameters": dict(design)}
         past.update({"failed": reason} if outcome is None else {"outcome": dict(outcome)})
+        if kept:
+            past["attributes"] = dict(kept)
         return past
 
     def _add(self, task: Task, past: list[dict[str, Any]]) -> None:
@@ -541,7 +560,7 @@ class Sampler(BaseSampler):
             for one in past:  # a list is taken as a whole or not at all
                 self._add(task, [one])
 
-    def _let_go(self, task: Task, mark: Mapping[str, Any], reason: str | None) -> None:
+    def _let_go(self, task: Task, mark: Mapping[str, Any], reason: str | None, kept: Mapping[str, str] | None = None) -> None:
         """Fail a trial of the task, or without a reason hand it back."""
         if mark["client"] != task.client:
             return  # another program holds it; its lease will end
@@ -549,7 +568,7 @@ class Sampler(BaseSampler):
             if reason is None:
                 task.requeue(mark["trial"])
             else:
-                task.fail(mark["trial"], reason)
+                task.fail(mark["trial"], reason, attributes=kept)
         except (Conflict, NotFound) as error:
             _log.warning("trial %d of the task is no longer held: %s", mark["trial"], error)
 
@@ -568,7 +587,7 @@ class Sampler(BaseSampler):
             if mark is None:
                 outcome, reason = self._outcome(trial, trial.state, trial.values)
                 inactive = self._inactive(trial) if self._learns else {}
-                past.append(self._past(trial, {**inactive, **self._evaluated(trial)}, outcome, reason))
+                past.append(self._past(trial, {**inactive, **self._evaluated(trial)}, outcome, reason, self._kept(trial)))
             elif mark["trial"] in untold and trial.state != TrialState.FAIL:
                 self._report(task, study.study_name, trial, trial.state, trial.values)
         if known := [one for one in past if one is not None]:

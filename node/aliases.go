@@ -67,7 +67,7 @@ const (
 
 	DesignEnqueued  EventType = agent.DesignEnqueued
 	DesignWithdrawn EventType = agent.DesignWithdrawn
-	TrialNoted      EventType = agent.TrialNoted // the user has set or removed the note on a trial
+	TrialAnnotated  EventType = agent.TrialAnnotated // the annotations of a trial have changed
 )
 
 // Errors of the methods that change trials or ask for them. A call that returns one has changed
@@ -77,6 +77,8 @@ var (
 	ErrFinished     = agent.ErrFinished
 	ErrBadOutcome   = agent.ErrBadOutcome
 	ErrKeeping      = agent.ErrKeeping
+
+	ErrBadAnnotation = strategy.ErrBadAnnotation
 )
 
 // NewInvitation returns an invitation to the task with this ID, with a new random secret.

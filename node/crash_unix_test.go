@@ -90,10 +90,18 @@ func playVictim(dir, limit string) error {
 			return err
 		}
 		value := trial.Design.Float("x")
-		if err := session.Tell(ctx, trial.ID, value); err != nil {
+		of := strategy.Annotations{Attributes: map[string]string{"value": fmt.Sprint(value)}, Files: []strategy.File{{Path: fmt.Sprint(value)}}}
+		if err := session.TellOutcome(ctx, trial.ID, strategy.Outcome{Value: value, Annotations: of}); err != nil {
 			return err
 		}
 		fmt.Printf("told %d %v\n", trial.ID, value)
+		for i := range 2 {
+			note := strategy.Note{Text: fmt.Sprint(i)}
+			if err := session.Annotate(ctx, trial.ID, strategy.AnnotationChange{Notes: []strategy.Note{note}}); err != nil {
+				return err
+			}
+			fmt.Printf("noted %d %d\n", trial.ID, i)
+		}
 	}
 }
 
@@ -103,11 +111,12 @@ type ledger struct {
 	dir    string
 	sentTo map[uint64]float64
 	sent   map[[2]uint64]bool
+	noted  map[uint64]int // number of acknowledged notes, by trial
 	lives  int
 }
 
 func newLedger(t *testing.T) *ledger {
-	return &ledger{t: t, dir: t.TempDir(), sentTo: map[uint64]float64{}, sent: map[[2]uint64]bool{}}
+	return &ledger{t: t, dir: t.TempDir(), sentTo: map[uint64]float64{}, sent: map[[2]uint64]bool{}, noted: map[uint64]int{}}
 }
 
 // live starts the victim, tells kill of each line that it says from its start on, and
@@ -146,6 +155,8 @@ func (l *ledger) note(line string) {
 	var value float64
 	if n, _ := fmt.Sscanf(line, "told %d %g", &id, &value); n == 2 {
 		l.sentTo[id] = value
+	} else if n, _ := fmt.Sscanf(line, "noted %d %d", &id, &epoch); n == 2 {
+		l.noted[id]++
 	} else if n, _ := fmt.Sscanf(line, "sent %d %d", &epoch, &sequence); n == 2 {
 		stamp := [2]uint64{epoch, sequence}
 		if l.sent[stamp] {
@@ -174,6 +185,14 @@ func (l *ledger) check() {
 	for id, value := range l.sentTo {
 		if trial := kept[id]; trial.State != strategy.Done || trial.Outcome.Value != value {
 			l.t.Errorf("trial %d with value %v was acknowledged; the journal has it %s", id, value, trial.State)
+		}
+		if want := fmt.Sprint(value); kept[id].Attributes["value"] != want || len(kept[id].Files) != 1 || kept[id].Files[0].Path != want {
+			l.t.Errorf("trial %d was acknowledged with annotations; the journal has %+v", id, kept[id].Annotations)
+		}
+	}
+	for id, count := range l.noted {
+		if notes := kept[id].Notes; len(notes) < count || notes[0].Text != "0" || count > 1 && notes[1].Text != "1" {
+			l.t.Errorf("%d notes of trial %d were acknowledged; the journal has %+v", count, id, notes)
 		}
 	}
 }

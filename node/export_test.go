@@ -68,6 +68,23 @@ func (p *parts) addLibp2p(options []libp2p.Option) {
 	}
 }
 
+// Wrap replaces the host of the node by one around it. It is called before Start.
+func (n *Node) Wrap(f func(host.Host) host.Host) { made(&n.parts).wrap(f) }
+
+// Wrap is as of Node.
+func (h *Hub) Wrap(f func(host.Host) host.Host) { made(&h.parts).wrap(f) }
+
+func (p *parts) wrap(f func(host.Host) host.Host) {
+	newHost := p.newHost
+	p.newHost = func(c nethost.Config) (host.Host, error) {
+		made, err := newHost(c)
+		if err != nil {
+			return nil, err
+		}
+		return f(made), nil
+	}
+}
+
 // Exchange gives the agents of the node other exchanges than their tasks name. It
 // is called before Start.
 func (n *Node) Exchange(f func(*task.Task) []strategy.Exchange) {

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
-	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/ratelimitlog"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/store"
 )
 
 // waiter is a condition with the channel on which a caller waits for it.
@@ -170,13 +170,9 @@ func (s *Session) write(records []agent.Record) error {
 	if len(records) == 0 {
 		return nil
 	}
-	entries := make([]journal.Entry, len(records))
-	for i, record := range records {
-		data, err := record.Encode()
-		if err != nil {
-			return err
-		}
-		entries[i] = journal.Entry{Key: record.Key(), Data: data}
+	entries, err := store.EntriesOf(records)
+	if err != nil {
+		return err
 	}
 	begun := time.Now()
 	if err := s.log.Append(entries...); err != nil {

@@ -227,6 +227,17 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 		return err
 	}
 	outcome, err := r.measure(ctx, trial)
+	if strategy.HasAnnotations(outcome.Annotations) && (err == nil || ctx.Err() == nil) {
+		// Stored before the outcome: annotations that are not accepted must not cost the outcome.
+		refused := r.session.Annotate(context.WithoutCancel(ctx), trial.ID, strategy.Adding(outcome.Annotations))
+		if refused != nil && !errors.Is(refused, ErrBadAnnotation) {
+			return refused
+		}
+		if refused != nil {
+			r.session.warn(fmt.Sprintf("the annotations are not stored: %v", refused))
+		}
+		outcome.Annotations = strategy.Annotations{}
+	}
 	if err == nil {
 		err = r.session.TellOutcome(context.WithoutCancel(ctx), trial.ID, outcome)
 		if !errors.Is(err, ErrBadOutcome) {

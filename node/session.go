@@ -257,7 +257,8 @@ func (s *Session) Tell(ctx context.Context, trial uint64, value float64) error {
 	return s.TellOutcome(ctx, trial, strategy.Outcome{Value: value})
 }
 
-// TellOutcome is Tell for an outcome with values of constraints or metrics.
+// TellOutcome is Tell for an outcome with values of constraints or metrics, or with annotations of
+// the trial. After ErrBadAnnotation nothing has been recorded either.
 func (s *Session) TellOutcome(ctx context.Context, trial uint64, outcome strategy.Outcome) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Tell(now, trial, outcome) }), err)
 }
@@ -266,6 +267,13 @@ func (s *Session) TellOutcome(ctx context.Context, trial uint64, outcome strateg
 // and no model of the objective learns from it. A second call is no error.
 func (s *Session) Fail(ctx context.Context, trial uint64, reason string) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Fail(now, trial, reason) }), err)
+}
+
+// Annotate changes what a trial in any state keeps for its user: texts by name, tags, files and
+// notes. Peers never receive them. When Annotate returns nil, the change is on disk. Errors:
+// ErrUnknownTrial, ErrBadAnnotation.
+func (s *Session) Annotate(ctx context.Context, trial uint64, change strategy.AnnotationChange) (err error) {
+	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Annotate(now, trial, change) }), err)
 }
 
 // Clients returns the session for clients in other processes, such as those of a trial server.

@@ -19,7 +19,7 @@ import griffe
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "python.md"
 CALLS = ("minimize", "maximize", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Parameter")
-NODES = ("Node", "Task", "Trial", "Recommendation", "Event", "Client")
+NODES = ("Node", "Task", "Trial", "Recommendation", "File", "Note", "Event", "Client")
 HEAD = """# API of the Python package
 
 `python/api_reference.py` makes this page of the docstrings. [python/README.md](../python/README.md) has the first steps,

@@ -31,6 +31,10 @@ type Outcome struct {
 	Value       float64                 `json:"value"`
 	Constraints map[string]task.Reading `json:"constraints,omitempty"` // by name: the constraints of the task, or arbitrary readings if the task has no constraints
 	Metrics     map[string]float64      `json:"metrics,omitempty"`     // further numbers for display, at most MaxMetrics, with names that IsMetricName accepts
+
+	// Annotations are added to those of the trial when the outcome is reported. A stored outcome
+	// has none. An evaluator may return them together with an error.
+	Annotations Annotations `json:"-"`
 }
 
 // MaxMetrics and MaxMetricName limit the metrics of one outcome.
@@ -64,8 +68,8 @@ type Trial struct {
 	// during the evaluation.
 	PeerGain *float64 `json:"peer_gain,omitempty"`
 
-	// Note is a text of the user about the trial. Peers never receive it.
-	Note string `json:"note,omitempty"`
+	// Annotations are texts, tags, files and notes of the user. Peers never receive them.
+	Annotations
 
 	// Violated names the constraints of the task that the outcome violates. It is empty if the
 	// outcome is feasible.

@@ -19,9 +19,13 @@ const jsonCodec = 0x0200
 
 // Canonical returns the task as canonical JSON: keys are sorted, there are no spaces, numbers have
 // their shortest form, and all defaults are written out. In place of a table of designs it has the
-// table's digest. The result is itself a task file with the same ID. Canonical panics if the task
+// table's digest. It lacks the content of About. The result is itself a task file with the same ID.
+// Canonical panics if the task
 // was not made by Parse or New and contains numbers that are not finite.
-func (t *Task) Canonical() []byte {
+func (t *Task) Canonical() []byte { return mustMarshal(t.canonicalForm()) }
+
+// canonicalForm returns the content of the canonical form.
+func (t *Task) canonicalForm() map[string]any {
 	form := map[string]any{
 		"fbo":        version,
 		"name":       t.Name,
@@ -48,6 +52,11 @@ func (t *Task) Canonical() []byte {
 			form[s.key] = part
 		}
 	}
+	return form
+}
+
+// mustMarshal encodes the form of a task, which contains only finite numbers.
+func mustMarshal(form map[string]any) []byte {
 	text, err := marshal(form)
 	if err != nil {
 		panic(fmt.Sprintf("task: canonical form: %v", err))

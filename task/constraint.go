@@ -179,6 +179,7 @@ func (m *Section) constraint(taken map[Output]bool) Constraint {
 		for _, key := range []string{"low", "high"} {
 			m.Refuse(key, "type: "+numeric)
 		}
+		m.keepRemark(&m.d.constraints, string(c.Output))
 		m.finish()
 		return TruthOf(c.Output)
 	}
@@ -196,6 +197,7 @@ func (m *Section) constraint(taken map[Output]bool) Constraint {
 	case c.Low > c.High:
 		m.Errorf("high", "high %s must not be below low %s", formatFloat(c.High), formatFloat(c.Low))
 	}
+	m.keepRemark(&m.d.constraints, string(c.Output))
 	m.finish()
 	return c
 }

@@ -25,6 +25,8 @@ type decoder struct {
 	listing *Listing // listing for a canonical form that has its digest; nil: none
 	omitted int      // number of errors that are not in errors
 
+	parameters, constraints map[string]Remark // About.Parameters and About.Constraints
+
 	constrained bool // Task.Constrained, known before the optional sections are read
 	complete    bool // see Section.Complete
 }

@@ -40,6 +40,9 @@ type Spec struct {
 	// Surrogate and Privacy are the other optional sections of the task file, with the same keys.
 	// Missing keys have the defaults of a task file.
 	Surrogate, Privacy Settings
+
+	// About is not part of the ID. Its Default is a design of a space with the same parameters.
+	About About
 }
 
 // Settings holds keys of a section of the task file, such as Settings{"share_every": 2}. Values are
@@ -115,6 +118,7 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 			form[key] = settings
 		}
 	}
+	spec.About.put(form)
 	text, err := marshal(form)
 	if err != nil {
 		return nil, fmt.Errorf("task: settings: %w", err)

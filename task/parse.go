@@ -32,6 +32,10 @@ func sections() []section {
 // file, with line and column; after a YAML syntax error it holds only that.
 //
 //	name: wearable-lr
+//	description: learning rate of the wearable model, one node per hospital
+//	unit: nats                         # of the objective
+//	tags: [wearable, "2026"]
+//	default: {learning_rate: 0.1, batch_size: 20, optimizer: sgd, nesterov: false, momentum: 0, hidden_units: 64}
 //	goal: minimize                     # or maximize
 //	parameters:
 //	  - {name: learning_rate, type: float, low: 0.001, high: 1, scale: log}
@@ -59,6 +63,9 @@ func sections() []section {
 // With failures: constraint, failed evaluations count as violations too. The section privacy
 // requires epsilon. With mechanism aggregate it also requires a roster: the peer IDs of all
 // nodes that may participate, at most 1024. Each strategy supports one mechanism or none.
+// The keys description, unit, tags and default, and description and unit of parameters and
+// constraints, are for this node: they are not part of the ID (About).
+//
 // Names, and choices among texts, that look like numbers or true/false are written in quotes.
 //
 // strategies has the types of strategy that the file may name, the default first. Programs
@@ -92,8 +99,8 @@ func (d *decoder) parse(data []byte) (*Task, error) {
 	if m := d.mapping(root, ""); m != nil {
 		m.task(t)
 	}
-	if len(d.errors) == 0 && len(t.Canonical()) > MaxFileBytes { // the file may be small although its canonical form, which contains all defaults, is not
-		d.errorf(position{1, 1}, "with all defaults written out the task takes %d bytes, expected %d", len(t.Canonical()), MaxFileBytes)
+	if len(d.errors) == 0 && len(t.File()) > MaxFileBytes { // the file may be small although its canonical form, which contains all defaults, is not
+		d.errorf(position{1, 1}, "with all defaults written out the task takes %d bytes, expected %d", len(t.File()), MaxFileBytes)
 	}
 	if len(d.errors) > 0 {
 		return nil, d.parseError()
@@ -126,6 +133,7 @@ func (m *Section) task(t *Task) {
 			s.parse(part, t)
 		}
 	}
+	m.about(t)
 	m.finish()
 }
 

@@ -60,12 +60,12 @@ func TestParseErrors(t *testing.T) {
 		{"name: 1\ngoal: up\nparameters: 3\nfoo: 1\nname: b\n", `1:7: name must be a text, not the number 1; write it in quotes
 2:7: goal must be one of minimize, maximize, not the text "up"
 3:13: parameters must be a list, not the number 3; expected [{name: x, type: float, low: 0, high: 1}]
-4:1: unknown key "foo"; accepted: name, goal, parameters, parameter_constraints, designs, constraints, failures, continues, surrogate, strategy, privacy
+4:1: unknown key "foo"; accepted: name, goal, parameters, parameter_constraints, designs, constraints, failures, continues, surrogate, strategy, privacy, description, unit, tags, default
 5:1: key "name" is repeated; it is first on line 1`},
 		{"x: 1", `1:1: missing key "name"
 1:1: missing key "goal"; accepted: minimize, maximize
 1:1: missing key "parameters"
-1:1: unknown key "x"; accepted: name, goal, parameters, parameter_constraints, designs, constraints, failures, continues, surrogate, strategy, privacy`},
+1:1: unknown key "x"; accepted: name, goal, parameters, parameter_constraints, designs, constraints, failures, continues, surrogate, strategy, privacy, description, unit, tags, default`},
 		{strings.Replace(one, "name: a", "name: ' a'", 1), `1:7: name " a" is not accepted: it begins or ends with a space`},
 		{strings.Replace(one, "name: a", `name: "a\u0007"`, 1), `1:7: name "a\a" is not accepted: it has a character that cannot be printed`},
 		{strings.Replace(one, "name: a", `name: ""`, 1), `1:7: name "" is not accepted: it is empty`},
@@ -81,7 +81,7 @@ func TestParseErrors(t *testing.T) {
 4:5: parameter 1: missing key "type"; accepted: float, int, categorical, bool`},
 		{item("{name: x, type: string, lo: 1}"), `4:21: parameter "x": type must be one of float, int, categorical, bool, not the text "string"`},
 		{item("{type: float, name: x, low: 1, every: 2}"), `4:5: parameter "x": missing key "high"
-4:36: parameter "x": unknown key "every"; accepted: name, type, low, high, scale, step, value, when`},
+4:36: parameter "x": unknown key "every"; accepted: name, type, low, high, scale, step, value, when, description, unit`},
 		{item("{name: 1x, type: float, low: 3, high: 1}"), `4:12: parameter "1x": name "1x" is not accepted; a letter (a-z, A-Z) followed by letters, digits or _, at most 64 characters
 4:34: parameter "1x": low 3 must be below high 1`},
 		{item("{name: x, type: float, low: 0, high: 1, scale: log}"), `4:33: parameter "x": low 0 must be above 0 with scale: log`},
@@ -110,7 +110,7 @@ func TestParseErrors(t *testing.T) {
 4:54: parameter "x": choice 1 is repeated`},
 		{item("{name: x, type: bool, low: 0, choices: [true, false]}"), `4:27: parameter "x": low applies only with type: float or int
 4:35: parameter "x": choices applies only with type: categorical, float or int`},
-		{item("{name: x, type: bool, values: 2}"), `4:27: parameter "x": unknown key "values"; accepted: name, type, value, when`},
+		{item("{name: x, type: bool, values: 2}"), `4:27: parameter "x": unknown key "values"; accepted: name, type, value, when, description, unit`},
 		{item("{name: x, type: float, low: 0, high: 1, step: 0}"), `4:51: parameter "x": step 0 must be a number above 0`},
 		{item("{name: x, type: float, low: 0, high: 1, step: -.5}"), `4:51: parameter "x": step -0.5 must be a number above 0`},
 		{item("{name: x, type: float, low: 0, high: 1, step: a}"), `4:51: parameter "x": step must be a number, not the text "a"`},

@@ -30,6 +30,7 @@ func (m *Section) parameter(folded map[string]string) Parameter {
 	if _, given := m.entries["value"]; given && p.Kind != "" {
 		ok = m.fixedValue(&p) && ok
 		m.Accept("value", "when")
+		m.keepRemark(&m.d.parameters, p.Name)
 		m.finish()
 		if ok {
 			m.report(p, nil)
@@ -63,6 +64,7 @@ func (m *Section) parameter(folded map[string]string) Parameter {
 		return p // further checks depend on the type
 	}
 	m.Accept("value", "when")
+	m.keepRemark(&m.d.parameters, p.Name)
 	m.finish()
 	if ok {
 		m.report(p, items)

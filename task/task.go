@@ -45,6 +45,8 @@ type Task struct {
 	// Continues is the ID of the former task that this one continues after a change of its search
 	// space ([Continue]); undefined if there is none.
 	Continues cid.Cid
+
+	About About // neither part of the ID nor shared
 }
 
 // Failures defines how strategies use failed evaluations.

@@ -118,10 +118,10 @@ func checkPageWrites(t *testing.T, link, task, dir string) {
 		}
 		return response.StatusCode, string(data)
 	}
-	if status, text := write("PUT", "/trials/1/note", `{"text":"from the page"}`); status != 200 || !strings.Contains(text, `"note":"from the page"`) {
+	if status, text := write("POST", "/trials/1/annotate", `{"note":"from the page"}`); status != 200 || !strings.Contains(text, `"text":"from the page"`) {
 		t.Errorf("a note: %d %s", status, text)
 	}
-	if status, text := write("PUT", "/trials/1/note", `{"text":"another"}`); status != 422 || !strings.Contains(text, "Idempotency-Key") {
+	if status, text := write("POST", "/trials/1/annotate", `{"note":"another"}`); status != 422 || !strings.Contains(text, "Idempotency-Key") {
 		t.Errorf("another note with the same key: %d %s", status, text)
 	}
 	if status, text := write("POST", "/enqueue", `{"parameters":{}}`); status != 422 || !strings.Contains(text, "body.parameters.") {
@@ -211,17 +211,17 @@ func checkStoppedPage(t *testing.T, dir string) {
 		{"GET", url + "/v1/node", "", 401, ""},
 		{"GET", at, key, 200, `"name":"bowl"`},
 		{"GET", at + "/trials?after=0&limit=1", key, 200, `"next":1`},
-		{"GET", at + "/trials/1", key, 200, `"note":"from the page"`},
+		{"GET", at + "/trials/1", key, 200, `"text":"from the page"`},
 		{"GET", at + "/trials/1", key, 200, `"finished":"`},
 		{"GET", at + "/trials/9", key, 404, "trials 1 to 2 exist"},
 		{"GET", at + "/best", key, 200, `"trial":{"id":`},
 		{"GET", at + "/queue", key, 200, `"queued":[]`},
-		{"GET", at + "/export?format=csv", key, 200, ",note\n"},
-		{"GET", at + "/export?format=json", key, 200, `"note":"from the page"`},
+		{"GET", at + "/export?format=csv", key, 200, ",notes\n"},
+		{"GET", at + "/export?format=json", key, 200, `"text":"from the page"`},
 		{"GET", at + "/model", key, 503, "no node runs"},
 		{"GET", url + "/v1/tasks/none", key, 404, "no such task"},
-		{"PUT", at + "/trials/1/note", key, 405, "reading"},
-		{"PUT", at + "/trials/1/note", strings.TrimSpace(string(token)), 401, ""},
+		{"POST", at + "/trials/1/annotate", key, 405, "reading"},
+		{"POST", at + "/trials/1/annotate", strings.TrimSpace(string(token)), 401, ""},
 	} {
 		if status, text := pageAsk(t, c.method, c.url, c.key); status != c.status || !strings.Contains(text, c.want) {
 			t.Errorf("%s %s: %d %s, expected %d and %q", c.method, c.url, status, text, c.status, c.want)

@@ -73,7 +73,7 @@ type Config struct {
 
 	// Enqueue holds designs to evaluate before the strategy chooses any, in this order, except
 	// those that already have a trial. They replace starting designs and, if there are more of
-	// them, later ones.
+	// them, later ones. New puts the task's default before them.
 	Enqueue []task.Design
 
 	// Model is the task's surrogate, which agents of one process may share. If it is nil, New makes
@@ -128,6 +128,9 @@ func (c *Config) validate() error {
 		if err := c.Task.Space.Check(design); err != nil {
 			return fmt.Errorf("Config.PriorDesigns, design %d: %w", i+1, err)
 		}
+	}
+	if first := c.Task.About.Default; !first.IsZero() {
+		c.Enqueue = append([]task.Design{first}, c.Enqueue...)
 	}
 	for i, design := range c.Enqueue {
 		if err := c.Task.Space.Check(design); err != nil {
@@ -303,7 +306,7 @@ func (a *Agent) replay(r Record, now time.Time) error {
 
 // start opens a new epoch and queues interrupted trials for the next Asks.
 func (a *Agent) start(now time.Time) {
-	a.record(Record{Task: &TaskRecord{Canonical: a.cfg.Task.Canonical()}})
+	a.record(Record{Task: &TaskRecord{File: a.cfg.Task.File()}})
 	a.openEpoch(max(a.epoch, a.cfg.AfterEpoch) + 1)
 	if a.cfg.Unaccounted != "" && a.cfg.Task.Privacy != nil && !a.cfg.Keep {
 		a.warn("this node shares nothing more: %s", a.cfg.Unaccounted)

@@ -46,8 +46,9 @@ func (a *Agent) Requeue(now time.Time, id uint64) error {
 }
 
 // Tell ends a trial with an outcome. A repeated call with the same outcome is no error. A waiting
-// trial accepts an outcome too, because its evaluator may have survived a restart of the node.
-// Errors: ErrUnknownTrial, ErrFinished, ErrBadOutcome.
+// trial accepts an outcome too, because its evaluator may have survived a restart of the node. The
+// annotations of the outcome are added to those of the trial. Errors: ErrUnknownTrial, ErrFinished,
+// ErrBadOutcome, strategy.ErrBadAnnotation.
 func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 	if err := checkOutcome(a.cfg.Task, outcome); err != nil {
 		return fmt.Errorf("trial %d: %w", id, err)
@@ -56,6 +57,9 @@ func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 		return t.State == strategy.Done && sameOutcome(*t.Outcome, outcome)
 	})
 	if err != nil {
+		return err
+	}
+	if err := a.annotateBefore(now, id, outcome.Annotations, already); err != nil {
 		return err
 	}
 	if !already {
@@ -131,8 +135,8 @@ func (a *Agent) announceEnd(id uint64, better bool) {
 // Past is an evaluation made before this task or by another program.
 type Past struct {
 	Design  task.Design
-	Outcome strategy.Outcome
-	Failed  string // reason of a missing outcome; empty if there is one
+	Outcome strategy.Outcome // its annotations are those of the trial, with or without an outcome
+	Failed  string           // reason of a missing outcome; empty if there is one
 }
 
 // Import adds past evaluations as ended trials and returns the number of new ones. A second import
@@ -140,6 +144,9 @@ type Past struct {
 func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 	for i, p := range past {
 		if err := a.cfg.Task.Space.Check(p.Design); err != nil {
+			return 0, fmt.Errorf("imported trial %d: %w", i+1, err)
+		}
+		if _, err := strategy.Adding(p.Outcome.Annotations).Apply(strategy.Annotations{}, now); err != nil {
 			return 0, fmt.Errorf("imported trial %d: %w", i+1, err)
 		}
 		if p.Failed != "" {
@@ -169,6 +176,9 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 		a.record(Record{Trial: record})
 		if outcome == nil {
 			a.record(Record{Fail: &FailRecord{ID: record.ID, Reason: strings.ToValidUTF8(p.Failed, "\uFFFD"), Time: now}})
+		}
+		if _, err := a.trials.annotated(now, record.ID, strategy.Adding(p.Outcome.Annotations), a.record); err != nil {
+			return added, err // cannot happen: it was applied above
 		}
 		added++
 	}

@@ -61,7 +61,7 @@ func exampleJournal(t testing.TB) [][]byte {
 	d.carryOut()
 	d.askFor(Claim{Client: "a", Lease: time.Hour})
 	d.agent.Remember(Once{Key: "k", Digest: "d"}, Reply{Trials: []uint64{returned.ID}})
-	if err := d.agent.Note(trial.ID, "a note"); err != nil {
+	if err := d.agent.Annotate(d.now, trial.ID, strategy.AnnotationChange{Tags: []string{"a"}, Notes: []strategy.Note{{Text: "a note"}}}); err != nil {
 		t.Fatal(err)
 	}
 	queued, err := d.agent.Enqueue(d.now, trial.Design)
@@ -77,7 +77,7 @@ func exampleJournal(t testing.TB) [][]byte {
 		for kind, set := range map[string]bool{"task": r.Task != nil, "epoch": r.Epoch != nil, "trial": r.Trial != nil,
 			"offer": r.Offer != nil, "return": r.Return != nil, "tell": r.Tell != nil, "fail": r.Fail != nil,
 			"fit": r.Fit != nil, "sent": r.Sent != nil, "note": r.Note != nil, "reply": r.Reply != nil,
-			"enqueue": r.Enqueue != nil, "withdraw": r.Withdraw != nil, "trial_note": r.TrialNote != nil} {
+			"enqueue": r.Enqueue != nil, "withdraw": r.Withdraw != nil, "annotate": r.Annotate != nil} {
 			if set {
 				kinds[kind] = true
 			}

@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
@@ -62,6 +63,25 @@ func ReadHistory(records []Record, strategies strategy.Set) (History, error) {
 	return h, nil
 }
 
+// Annotate changes the annotations of a trial, and returns the records for the journal. Errors are
+// those of Agent.Annotate.
+func (h *History) Annotate(now time.Time, id uint64, change strategy.AnnotationChange) (records []Record, err error) {
+	var failed error
+	_, err = h.table.annotated(now, id, change, func(r Record) {
+		records, failed = append(records, r), h.table.apply(r)
+	})
+	h.Trials = h.table.list
+	return records, errors.Join(err, failed)
+}
+
+// Trial returns a trial by its ID; the zero trial if there is none.
+func (h *History) Trial(id uint64) strategy.Trial {
+	if trial, err := h.table.get(id); err == nil {
+		return *trial
+	}
+	return strategy.Trial{}
+}
+
 // taskOf returns the task of the records, from the last TaskRecord.
 func taskOf(records []Record, strategies strategy.Set) (t *task.Task, err error) {
 	for _, r := range records {
@@ -79,7 +99,7 @@ func taskOf(records []Record, strategies strategy.Set) (t *task.Task, err error)
 }
 
 func (r *TaskRecord) parse(strategies strategy.Set) (*task.Task, error) {
-	t, err := strategies.ParseCanonical("journal", r.Canonical)
+	t, err := strategies.ParseCanonical("journal", r.File)
 	if _, unknown := errors.AsType[*strategy.UnknownError](err); unknown {
 		return nil, fmt.Errorf("task in journal: %w; the program that wrote it can read it", err)
 	}

@@ -135,12 +135,16 @@ func (a *Agent) RequeueBy(now time.Time, id uint64, client string) error {
 }
 
 // FailBy is Fail for a client, which must hold the trial. If the client has already reported the
-// failure, a repeated call is no error. Errors: ErrUnknownTrial, ErrFinished, ErrNotHeld.
-func (a *Agent) FailBy(now time.Time, id uint64, client, reason string) error {
+// failure, a repeated call is no error. The annotations are added to those of the trial. Errors:
+// ErrUnknownTrial, ErrFinished, ErrNotHeld, strategy.ErrBadAnnotation.
+func (a *Agent) FailBy(now time.Time, id uint64, client, reason string, added strategy.Annotations) error {
 	if trial, err := a.trials.get(id); err == nil && trial.State == strategy.Failed && trial.Client == client {
-		return nil
+		return a.annotateBefore(now, id, added, true)
 	}
 	if _, err := a.trials.held(id, client); err != nil {
+		return err
+	}
+	if err := a.annotateBefore(now, id, added, false); err != nil {
 		return err
 	}
 	return a.Fail(now, id, reason)

@@ -82,7 +82,11 @@ func (a *Agent) giveFirst(now time.Time) {
 			return
 		}
 		id := a.trials.next()
-		record := a.trialRecord(now, first.Design, strategy.Why{Source: strategy.Enqueued})
+		why := strategy.Why{Source: strategy.Enqueued}
+		if byDefault := a.cfg.Task.About.Default; first.ID == 0 && !byDefault.IsZero() && first.Design.Equal(byDefault) {
+			why.Phrase = "the task's default"
+		}
+		record := a.trialRecord(now, first.Design, why)
 		record.Claim, record.Queued = a.claims[a.asks[0]], first.ID
 		a.record(Record{Trial: record})
 		a.answer(id)

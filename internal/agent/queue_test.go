@@ -223,17 +223,28 @@ func TestQueueLimitsAndErrors(t *testing.T) {
 	}
 }
 
-// TestNotesReachNoStrategyAndNoShare: a note is in the journal and the history, and in nothing that
-// the agent sends or gives its strategy.
-func TestNotesReachNoStrategyAndNoShare(t *testing.T) {
+// annotated has one annotation of each kind, all with a text.
+func annotated(text string) strategy.Annotations {
+	return strategy.Annotations{
+		Attributes: map[string]string{"commit": text}, Tags: []string{text},
+		Files: []strategy.File{{Path: text, SHA256: strings.Repeat("ab", 32)}}, Notes: []strategy.Note{{Text: text, Author: text}},
+	}
+}
+
+// TestAnnotationsReachNoStrategyAndNoShare: annotations are in the journal and the history, and in
+// nothing that the agent sends or gives its strategy.
+func TestAnnotationsReachNoStrategyAndNoShare(t *testing.T) {
 	const secret = "a secret of the user"
 	d := newDriver(t, configOf(t, newTask(t, "bowl", "type: peer-prior, initial_designs: 1"), 1))
 	for range 4 {
 		trial := d.ask()
-		if err := d.agent.Note(trial.ID, secret); err != nil {
+		if err := d.agent.Annotate(d.now, trial.ID, strategy.Adding(annotated(secret))); err != nil {
 			t.Fatal(err)
 		}
-		d.tell(trial.ID, bowl(trial.Design))
+		if err := d.agent.Tell(d.now, trial.ID, strategy.Outcome{Value: bowl(trial.Design), Annotations: strategy.Annotations{Attributes: map[string]string{"told": secret}}}); err != nil {
+			t.Fatal(err)
+		}
+		d.carryOut()
 	}
 	if len(d.published) == 0 {
 		t.Fatal("nothing was published")
@@ -244,8 +255,8 @@ func TestNotesReachNoStrategyAndNoShare(t *testing.T) {
 		}
 	}
 	for _, trial := range d.agent.View(d.now).Trials {
-		if trial.Note != "" {
-			t.Errorf("the strategy gets the note of trial %d", trial.ID)
+		if strategy.HasAnnotations(trial.Annotations) || trial.Outcome != nil && strategy.HasAnnotations(trial.Outcome.Annotations) {
+			t.Errorf("the strategy gets the annotations of trial %d", trial.ID)
 		}
 	}
 	d.journal = compact(t, d.journal)
@@ -254,23 +265,54 @@ func TestNotesReachNoStrategyAndNoShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, trial := range h.Trials {
-		if trial.Note != secret {
-			t.Errorf("the history has the note %q of trial %d", trial.Note, trial.ID)
+		want, err := strategy.Adding(annotated(secret)).Apply(strategy.Annotations{Attributes: map[string]string{"told": secret}}, d.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want.Notes[0].Time = trial.Notes[0].Time
+		if !strategy.SameAnnotations(trial.Annotations, want) {
+			t.Errorf("the history has %+v of trial %d, expected %+v", trial.Annotations, trial.ID, want)
 		}
 	}
-	if err := d.agent.Note(99, "x"); !errors.Is(err, ErrUnknownTrial) {
+	if err := d.agent.Annotate(d.now, 99, strategy.AnnotationChange{}); !errors.Is(err, ErrUnknownTrial) {
 		t.Errorf("unknown trial: %v", err)
-	}
-	for _, text := range []string{strings.Repeat("x", MaxNote+1), "\xff"} {
-		if err := d.agent.Note(1, text); !errors.Is(err, ErrBadNote) {
-			t.Errorf("%.10q: %v", text, err)
-		}
 	}
 }
 
-// TestRepairKeepsNotesAndTheQueue: behind a gap a trial gets another number, and keeps its note; its
-// design is no longer queued.
-func TestRepairKeepsNotesAndTheQueue(t *testing.T) {
+// TestTellWithAnnotations: a report is accepted as a whole or not at all, and a repeated one adds no
+// note twice.
+func TestTellWithAnnotations(t *testing.T) {
+	d := newDriver(t, configOf(t, newTask(t, "bowl", concurrent), 1))
+	trial := d.ask()
+	bad := strategy.Outcome{Value: 1, Annotations: strategy.Annotations{Tags: []string{"fine"}, Attributes: map[string]string{"a": "\xff"}}}
+	if err := d.agent.Tell(d.now, trial.ID, bad); !errors.Is(err, strategy.ErrBadAnnotation) {
+		t.Fatalf("got %v", err)
+	}
+	if now := d.agent.Trials()[0]; now.State != strategy.Running || strategy.HasAnnotations(now.Annotations) {
+		t.Fatalf("a refused report has changed the trial: %+v", now)
+	}
+	good := strategy.Outcome{Value: 1, Annotations: annotated("a")}
+	for range 2 {
+		if err := d.agent.Tell(d.now, trial.ID, good); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good.Value = 2
+	good.Annotations = annotated("b")
+	if err := d.agent.Tell(d.now, trial.ID, good); !errors.Is(err, ErrFinished) {
+		t.Errorf("another value: %v", err)
+	}
+	d.carryOut()
+	d.start()
+	now := d.agent.Trials()[0]
+	if len(now.Notes) != 1 || now.Attributes["commit"] != "a" || len(now.Tags) != 1 || now.Tags[0] != "a" || len(now.Files) != 1 || strategy.HasAnnotations(now.Outcome.Annotations) {
+		t.Errorf("got %+v", now)
+	}
+}
+
+// TestRepairKeepsAnnotationsAndTheQueue: behind a gap a trial gets another number, and keeps its
+// annotations; its design is no longer queued.
+func TestRepairKeepsAnnotationsAndTheQueue(t *testing.T) {
 	spec := newTask(t, "bowl", concurrent)
 	designs := designsOf(t, spec, `{"a":1,"b":"left"}`, `{"a":2,"b":"left"}`, `{"a":3,"b":"left"}`)
 	d := newDriver(t, configOf(t, spec, 1))
@@ -284,7 +326,7 @@ func TestRepairKeepsNotesAndTheQueue(t *testing.T) {
 	for range 2 {
 		d.tell(d.ask().ID, 1)
 	}
-	if err := d.agent.Note(2, "kept"); err != nil {
+	if err := d.agent.Annotate(d.now, 2, strategy.Adding(annotated("kept"))); err != nil {
 		t.Fatal(err)
 	}
 	d.carryOut()
@@ -300,10 +342,45 @@ func TestRepairKeepsNotesAndTheQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := repaired.History
-	if len(h.Trials) != 1 || h.Trials[0].Note != "kept" || !h.Trials[0].Design.Equal(designs[1]) {
+	if len(h.Trials) != 1 || h.Trials[0].Attributes["commit"] != "kept" || len(h.Trials[0].Notes) != 1 || !h.Trials[0].Design.Equal(designs[1]) {
 		t.Errorf("trials %+v, expected the second with its note", h.Trials)
 	}
 	if len(h.Queue) != 2 || !h.Queue[0].Design.Equal(designs[0]) || !h.Queue[1].Design.Equal(designs[2]) {
 		t.Errorf("queue %+v, expected the designs without a trial", h.Queue)
+	}
+}
+
+// TestDefaultComesFirst: the task's default is evaluated before enqueued and starting designs, once,
+// also over restarts. The journal has the description of the latest start.
+func TestDefaultComesFirst(t *testing.T) {
+	bare := newTask(t, "bowl", concurrent)
+	file := strings.Replace(string(bare.File()), `{"`, `{"description":"first","default":{"a":3,"b":"left"},"`, 1)
+	spec, err := all.Strategies().Parse("test", []byte(file))
+	if err != nil || spec.ID() != bare.ID() {
+		t.Fatalf("%v, %s", err, file)
+	}
+	designs := designsOf(t, spec, `{"a":3,"b":"left"}`, `{"a":1,"b":"left"}`)
+	config := configOf(t, spec, 1)
+	config.Enqueue = []task.Design{designs[1], designs[0]}
+	d := newDriver(t, config)
+	for i, want := range []string{"the task's default", "given by the user", "own sample"} {
+		trial := d.ask()
+		if trial.Why.String() != want || i < 2 && !trial.Design.Equal(designs[i]) {
+			t.Errorf("trial %v, expected %q", trial, want)
+		}
+		d.tell(trial.ID, 1)
+		if i == 0 { // it is not evaluated again
+			d.carryOut()
+			d.start()
+		}
+	}
+	h, err := ReadHistory(decodeAll(t, d.journal), all.Strategies())
+	if err != nil || h.Task.About.Description != "first" || !h.Task.About.Default.Equal(designs[0]) {
+		t.Errorf("history: %v, %+v", err, h.Task.About)
+	}
+	d.cfg.Task = bare
+	d.start()
+	if h, err = ReadHistory(decodeAll(t, compact(t, d.journal)), all.Strategies()); err != nil || h.Task.About.Description != "" {
+		t.Errorf("without a description: %v, %+v", err, h.Task.About)
 	}
 }

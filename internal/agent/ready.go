@@ -63,7 +63,7 @@ const (
 
 	DesignEnqueued  EventType = "design_enqueued"
 	DesignWithdrawn EventType = "design_withdrawn"
-	TrialNoted      EventType = "trial_noted" // the user has set or removed the note on a trial
+	TrialAnnotated  EventType = "trial_annotated" // the annotations of a trial have changed
 )
 
 // Event is an event to display.

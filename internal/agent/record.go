@@ -29,15 +29,16 @@ type Record struct {
 	Reply  *ReplyRecord  `json:"reply,omitempty"`
 	Stop   *StopRecord   `json:"enough,omitempty"`
 
-	Enqueue   *EnqueueRecord   `json:"enqueue,omitempty"`
-	Withdraw  *WithdrawRecord  `json:"withdraw,omitempty"`
-	TrialNote *TrialNoteRecord `json:"trial_note,omitempty"`
+	Enqueue  *EnqueueRecord  `json:"enqueue,omitempty"`
+	Withdraw *WithdrawRecord `json:"withdraw,omitempty"`
+	Annotate *AnnotateRecord `json:"annotate,omitempty"`
 }
 
 type (
-	// TaskRecord holds the canonical form of the task, which is needed to read the other records.
+	// TaskRecord holds the task, which is needed to read the other records. Each start replaces it,
+	// since the rest of the task file (task.About) may have changed.
 	TaskRecord struct {
-		Canonical json.RawMessage `json:"canonical"`
+		File json.RawMessage `json:"canonical"` // task.Task.File
 	}
 	// EpochRecord states that the agent opened an epoch, at a start or later.
 	EpochRecord struct {
@@ -116,10 +117,10 @@ type (
 	WithdrawRecord struct {
 		ID uint64 `json:"id"`
 	}
-	// TrialNoteRecord sets the user's note on a trial. Only the newest of a trial is kept.
-	TrialNoteRecord struct {
-		ID   uint64 `json:"id"`
-		Text string `json:"text"` // empty: none
+	// AnnotateRecord holds all annotations of a trial. Only the newest of a trial is kept.
+	AnnotateRecord struct {
+		ID uint64 `json:"id"`
+		strategy.Annotations
 	}
 	// ReplyRecord is the result of a request with a key. Only the newest MaxReplies are kept.
 	ReplyRecord struct {
@@ -148,8 +149,8 @@ func (r Record) Key() string {
 		return r.Reply.key()
 	case r.Stop != nil:
 		return "enough"
-	case r.TrialNote != nil:
-		return "trial_note/" + strconv.FormatUint(r.TrialNote.ID, 10)
+	case r.Annotate != nil:
+		return "annotate/" + strconv.FormatUint(r.Annotate.ID, 10)
 	}
 	return ""
 }
@@ -185,7 +186,7 @@ func (r Record) fields() int {
 	n := 0
 	for _, set := range []bool{r.Task != nil, r.Epoch != nil, r.Trial != nil, r.Offer != nil, r.Return != nil, r.Tell != nil,
 		r.Fail != nil, r.Fit != nil, r.Sent != nil, r.Note != nil, r.Reply != nil, r.Stop != nil,
-		r.Enqueue != nil, r.Withdraw != nil, r.TrialNote != nil} {
+		r.Enqueue != nil, r.Withdraw != nil, r.Annotate != nil} {
 		if set {
 			n++
 		}

@@ -28,8 +28,8 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 		return Repaired{}, err
 	}
 	table := newTrials(t)
-	displaced := map[uint64]*TrialRecord{} // copies
-	notes := map[uint64]string{}           // on displaced trials
+	displaced := map[uint64]*TrialRecord{}           // copies
+	annotations := map[uint64]strategy.Annotations{} // of displaced trials
 	var kept []Record
 	var order []*TrialRecord
 	for i, r := range records {
@@ -47,8 +47,8 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 			displaced[trial.ID], order, keep = &trial, append(order, &trial), false
 		case r.Tell != nil && displaced[r.Tell.ID] != nil:
 			displaced[r.Tell.ID].Imported, keep = &r.Tell.Outcome, false
-		case r.TrialNote != nil && displaced[r.TrialNote.ID] != nil:
-			notes[r.TrialNote.ID], keep = r.TrialNote.Text, false
+		case r.Annotate != nil && displaced[r.Annotate.ID] != nil:
+			annotations[r.Annotate.ID], keep = r.Annotate.Annotations, false
 		default:
 			keep = table.apply(r) == nil
 		}
@@ -66,9 +66,9 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 		if table.apply(add) == nil {
 			m.Add, kept = append(m.Add, add), append(kept, add)
 			m.Imported++
-			if text := notes[trial.ID]; text != "" {
-				note := Record{TrialNote: &TrialNoteRecord{ID: add.Trial.ID, Text: text}}
-				m.Add, kept = append(m.Add, note), append(kept, note)
+			if of := annotations[trial.ID]; strategy.HasAnnotations(of) {
+				annotate := Record{Annotate: &AnnotateRecord{ID: add.Trial.ID, Annotations: of}}
+				m.Add, kept = append(m.Add, annotate), append(kept, annotate)
 			}
 		}
 	}

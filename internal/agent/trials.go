@@ -56,7 +56,7 @@ func (t *trials) get(id uint64) (*strategy.Trial, error) {
 // same copy until the table changes, so that views cost little.
 func (t *trials) snapshot() []strategy.Trial {
 	if t.shown == nil {
-		t.shown = withoutNotes(slices.Clone(t.list[t.aside:]))
+		t.shown = withoutAnnotations(slices.Clone(t.list[t.aside:]))
 	}
 	return t.shown
 }
@@ -129,9 +129,10 @@ func sameOutcome(a, b strategy.Outcome) bool {
 	return a.Value == b.Value && maps.Equal(a.Constraints, b.Constraints) && maps.Equal(a.Metrics, b.Metrics)
 }
 
-// ownMaps returns the outcome with copies of its maps, so that the caller can change its own.
+// ownMaps returns the outcome with copies of its maps, so that the caller can change its own. It
+// omits the annotations, which belong to the trial.
 func ownMaps(outcome strategy.Outcome) strategy.Outcome {
-	outcome.Constraints, outcome.Metrics = maps.Clone(outcome.Constraints), maps.Clone(outcome.Metrics)
+	outcome.Constraints, outcome.Metrics, outcome.Annotations = maps.Clone(outcome.Constraints), maps.Clone(outcome.Metrics), strategy.Annotations{}
 	return outcome
 }
 
@@ -151,8 +152,8 @@ func (t *trials) apply(r Record) error {
 			return fmt.Errorf("%w %d", ErrNotQueued, r.Withdraw.ID)
 		}
 		return nil
-	case r.TrialNote != nil:
-		return t.note(*r.TrialNote)
+	case r.Annotate != nil:
+		return t.annotate(*r.Annotate)
 	case r.Offer != nil:
 		return t.change(r.Offer.ID, func(trial *strategy.Trial) {
 			trial.State, trial.Started = strategy.Running, r.Offer.Time

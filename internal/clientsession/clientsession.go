@@ -70,10 +70,11 @@ func (s *Session) Requeue(ctx context.Context, once agent.Once, trial uint64, cl
 	return err
 }
 
-// Fail reports that the evaluation of a trial that the client holds gave no value.
-func (s *Session) Fail(ctx context.Context, once agent.Once, trial uint64, client, reason string) error {
+// Fail reports that the evaluation of a trial that the client holds gave no value. The annotations
+// are added to those of the trial. Error: strategy.ErrBadAnnotation.
+func (s *Session) Fail(ctx context.Context, once agent.Once, trial uint64, client, reason string, added strategy.Annotations) error {
 	_, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
-		return agent.Reply{Trials: []uint64{trial}}, a.FailBy(now, trial, client, reason)
+		return agent.Reply{Trials: []uint64{trial}}, a.FailBy(now, trial, client, reason, added)
 	})
 	return err
 }
@@ -121,10 +122,11 @@ func (s *Session) Queue(ctx context.Context) (all []agent.Queued, err error) {
 	return all, err
 }
 
-// Note sets the note on a trial. Errors: agent.ErrUnknownTrial, agent.ErrBadNote.
-func (s *Session) Note(ctx context.Context, once agent.Once, trial uint64, text string) error {
-	_, err := s.once(ctx, once, func(a *agent.Agent, _ time.Time) (agent.Reply, error) {
-		return agent.Reply{Trials: []uint64{trial}}, a.Note(trial, text)
+// Annotate changes the annotations of a trial. Errors: agent.ErrUnknownTrial,
+// strategy.ErrBadAnnotation.
+func (s *Session) Annotate(ctx context.Context, once agent.Once, trial uint64, change strategy.AnnotationChange) error {
+	_, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
+		return agent.Reply{Trials: []uint64{trial}}, a.Annotate(now, trial, change)
 	})
 	return err
 }

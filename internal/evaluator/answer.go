@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -45,10 +46,12 @@ func (a answer) check() error {
 	return nil
 }
 
-// readAnswer parses the keys "value", "constraints", "error" and "trial". All other keys with a
-// number are metrics. It ignores other values, and metrics beyond the limits, so that neither fails
-// the trial.
+// readAnswer parses the keys "value", "constraints", "metrics", "attributes", "tags", "files", "error"
+// and "trial". All other keys with a number are metrics too. It ignores other values, metrics beyond
+// the limits, and annotations that are not accepted, so that none of them fails the trial. Hints
+// describe the ignored texts and annotations.
 func readAnswer(line string) (a answer, err error) {
+	var kept annotations
 	err = eachField(quoteNonNumbers([]byte(line)), func(key string, raw json.RawMessage) (err error) {
 		switch key {
 		case "value":
@@ -58,6 +61,10 @@ func readAnswer(line string) (a answer, err error) {
 		case "constraints":
 			a.Constraints, err = readConstraints(raw)
 			return describe("the constraints", err)
+		case "metrics":
+			a.addMetrics(key, raw)
+		case "attributes", "tags", "files":
+			kept.read(key, raw)
 		case "error":
 			a.failed, a.reason = readReason(raw)
 		case "trial":
@@ -67,6 +74,7 @@ func readAnswer(line string) (a answer, err error) {
 		}
 		return nil
 	})
+	a.Annotations = kept.checked(&a.Hints)
 	return a, err
 }
 
@@ -98,8 +106,25 @@ func readReason(raw json.RawMessage) (failed bool, reason string) {
 	return true, reason
 }
 
+// addMetrics adds the numbers of an object.
+func (a *answer) addMetrics(key string, raw json.RawMessage) {
+	if raw[0] != '{' {
+		a.addMetric(key, raw) // a metric of this name
+		return
+	}
+	if err := eachField(raw, func(name string, raw json.RawMessage) error {
+		a.addMetric(name, raw)
+		return nil
+	}); err != nil {
+		a.hint("the metrics are not stored beyond an error: %v", err)
+	}
+}
+
 func (a *answer) addMetric(name string, raw json.RawMessage) {
 	value, err := readNumber(raw)
+	if text := string(raw); err != nil && raw[0] == '"' && nonNumber([]byte(strings.Trim(text, `"`))) == "" {
+		a.hint(`the text of %q is not stored: metrics are numbers; expected texts as {"attributes": {%q: %s}}`, shorten(name), shorten(name), shorten(text))
+	}
 	if err != nil || !strategy.IsMetricName(name) || len(a.Metrics) == strategy.MaxMetrics {
 		return
 	}

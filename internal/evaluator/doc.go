@@ -17,8 +17,9 @@
 //
 // FBO_TRIAL is the number of the trial. The last line of standard output that is not empty must be
 // a number or an object: {"value": v, "constraints": {"name": v}, "name": v}. The constraints may
-// be absent if the task has none; further numbers are metrics. An object {"error": "text"} reports a
-// failure. Package triallog stores the output.
+// be absent if the task has none; further numbers are metrics, also in "metrics": {"name": v}. The
+// trial keeps "attributes": {"name": "text"}, "tags": ["text"] and "files": [{"path": "text"}] for
+// its user. An object {"error": "text"} reports a failure. Package triallog stores the output.
 //
 // In a simulation ([Member]) one command evaluates for all members of all federations.
 //

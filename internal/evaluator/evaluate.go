@@ -30,7 +30,7 @@ func (c *Command) EvaluateOf(ctx context.Context, member *Member, trial uint64, 
 	complaints := tail{limit: maxComplaint}
 	result, err := c.run(ctx, member, trial, design, log, &complaints)
 	if err != nil {
-		return Result{}, &Failure{
+		return result.beside(), &Failure{
 			Trial: trial, Reason: err.Error(), Err: errors.Unwrap(err), Stderr: complaints.lastLine(), Log: log.Path(),
 		}
 	}

@@ -82,7 +82,7 @@ func TestEvaluateReadsLastLine(t *testing.T) {
 		{[]string{"epoch 1", "0.5"}, Result{Value: 0.5}},
 		{[]string{"-1e-3", "", "  \r"}, Result{Value: -1e-3}},
 		{[]string{`{"value": 2, "constraints": {"memory": 3.5}}`, ""}, Result{Value: 2, Constraints: map[string]task.Reading{"memory": task.Number(3.5)}}},
-		{[]string{`{"value": 1, "acc": 2, "note": "fine", "auc": NaN}`}, Result{Value: 1, Metrics: map[string]float64{"acc": 2}}},
+		{[]string{`{"value": 1, "acc": 2, "note": "fine", "auc": NaN}`}, Result{Value: 1, Metrics: map[string]float64{"acc": 2}, Hints: []string{`the text of "note" is not stored: metrics are numbers; expected texts as {"attributes": {"note": "fine"}}`}}},
 		{[]string{"{learning_rate}"}, Result{Value: 0.25}},
 		{[]string{`{"value": {batch}}`}, Result{Value: 32}},
 	}

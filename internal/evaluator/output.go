@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -16,7 +17,16 @@ type Result struct {
 	Value       float64
 	Constraints map[string]task.Reading // nil if there are none
 	Metrics     map[string]float64      // further numbers; nil if there are none
+
+	// Annotations are what the trial keeps for the user. They accompany a failure, too.
+	Annotations strategy.Annotations
+	// Hints describe parts of the output that were ignored although the user most likely meant to
+	// store them. They have no line breaks.
+	Hints []string
 }
+
+// beside returns the part of a result that accompanies a failure.
+func (r Result) beside() Result { return Result{Annotations: r.Annotations, Hints: r.Hints} }
 
 // Limits on output in memory, in bytes.
 const (

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -131,11 +133,19 @@ func TestTailKeepsTheEnd(t *testing.T) {
 }
 
 func FuzzParseOutput(f *testing.F) {
-	for _, text := range []string{"1\n", "x\n-2.5e3\n\n", `{"value": 1, "constraints": {"a": 2}}`, `{"value": 1, "b": NaN, "c": 3, "trial": 4}`, `{"error": "no\nway"}`, "{", "nan", "\xff"} {
+	for _, text := range []string{"1\n", "x\n-2.5e3\n\n", `{"value": 1, "constraints": {"a": 2}}`, `{"value": 1, "b": NaN, "c": 3, "trial": 4}`, `{"value": 1, "attributes": {"a": "b"}, "tags": ["c"], "files": ["d", {"path": "e", "sha256": ""}], "metrics": {"f": 1, "g": "h"}}`, `{"error": "no\nway"}`, "{", "nan", "\xff"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		result, err := parseOutput(text)
+		if strategy.CheckAnnotations(result.Annotations) != nil {
+			t.Fatalf("annotations %+v", result.Annotations)
+		}
+		for _, hint := range result.Hints {
+			if len(result.Hints) > maxHints+1 || utf8.RuneCountInString(hint) > maxHint || strings.ContainsFunc(hint, unicode.IsControl) {
+				t.Fatalf("%d hints, with %q", len(result.Hints), hint)
+			}
+		}
 		if err != nil {
 			if len(err.Error()) > 10*maxQuote {
 				t.Fatalf("an error of %d bytes", len(err.Error()))
@@ -177,6 +187,44 @@ func TestMetricsAreBounded(t *testing.T) {
 	for i := range strategy.MaxMetrics {
 		if name := fmt.Sprint("m", i); got.Metrics[name] != float64(i) {
 			t.Errorf("%s is %v", name, got.Metrics[name])
+		}
+	}
+}
+
+// TestAnnotationsOfAnswers: annotations that are accepted are stored, also with a failure. Others cost
+// no value, and a hint describes what is wrong.
+func TestAnnotationsOfAnswers(t *testing.T) {
+	const sum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	good := strategy.Annotations{
+		Attributes: map[string]string{"commit": "abc"}, Tags: []string{"a"}, Files: []strategy.File{{Path: "out/model.pt", SHA256: sum}, {Path: "log"}},
+	}
+	const all = `"attributes": {"commit": "abc"}, "tags": ["a"], "files": [{"path": "out/model.pt", "sha256": "` + sum + `"}, "log"]`
+	for _, c := range []struct {
+		line string
+		want strategy.Annotations
+		hint string // empty: none
+	}{
+		{`{"value": 1, ` + all + `}`, good, ""},
+		{`{"error": "no memory", ` + all + `}`, good, ""},
+		{`{"value": 1, "attributes": null, "tags": null, "metrics": {"x": 2, "y": "NaN"}}`, strategy.Annotations{}, ""},
+		{`{"value": 1, "commit": "abc"}`, strategy.Annotations{}, `expected texts as {"attributes": {"commit": "abc"}}`},
+		{`{"value": 1, "metrics": {"commit": "abc"}}`, strategy.Annotations{}, `the text of "commit" is not stored`},
+		{`{"value": 1, "metrics": {"x": 1, "x": 2}}`, strategy.Annotations{}, `the key "x" is repeated`},
+		{`{"value": 1, "attributes": {"epochs": 3}}`, strategy.Annotations{}, `"epochs" is 3; expected a text`},
+		{`{"value": 1, "attributes": "abc"}`, strategy.Annotations{}, `not a JSON object`},
+		{`{"value": 1, "tags": "a"}`, strategy.Annotations{}, `expected a list of texts`},
+		{`{"value": 1, "tags": ["a\u001b"]}`, strategy.Annotations{}, `is no tag`},
+		{`{"value": 1, "files": [{"name": "a"}]}`, strategy.Annotations{}, `file 1: key "name": expected path and sha256`},
+		{`{"value": 1, "files": [null]}`, strategy.Annotations{}, `file 1`},
+		{`{"value": 1, "files": [{"path": "a", "sha256": "b"}]}`, strategy.Annotations{}, `expected 64 hexadecimal digits`},
+		{`{"value": 1, "attributes": {"a": "` + strings.Repeat("x", strategy.MaxAttributeText+1) + `"}}`, strategy.Annotations{}, `expected at most 4096`},
+	} {
+		got, err := parseOutput(c.line)
+		if !strings.Contains(c.line, "error") && (err != nil || got.Value != 1) {
+			t.Errorf("%s: got %v, %v", c.line, got, err)
+		}
+		if !strategy.SameAnnotations(got.Annotations, c.want) || (c.hint == "") != (len(got.Hints) == 0) || !strings.Contains(fmt.Sprint(got.Hints), c.hint) {
+			t.Errorf("%s: got %+v, hints %q; expected %q", c.line, got.Annotations, got.Hints, c.hint)
 		}
 	}
 }

@@ -98,13 +98,13 @@ func (w *Workers) EvaluateOf(ctx context.Context, member *Member, trial uint64, 
 		return Result{}, failure
 	}
 	log := w.logs.Writer(trial)
+	var result Result
 	for again := true; again; {
 		var one *worker
 		if one, err = w.take(ctx, log); err != nil {
 			log.Close()
 			break
 		}
-		var result Result
 		if result, err = one.ask(ctx, trial, request); err == nil {
 			w.giveBack(one, false)
 			return result, nil
@@ -117,7 +117,7 @@ func (w *Workers) EvaluateOf(ctx context.Context, member *Member, trial uint64, 
 		w.giveBack(one, ctx.Err() == nil)
 	}
 	failure.Reason, failure.Err, failure.Log = err.Error(), errors.Unwrap(err), log.Path()
-	return Result{}, failure
+	return result.beside(), failure
 }
 
 // giveBack keeps a worker that has not ended for the next trial. Until then the worker's output

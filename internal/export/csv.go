@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -19,11 +20,15 @@ const (
 	StateColumn      = "state"
 	ConstraintPrefix = "constraint." // for constraints; names of parameters contain no dot
 	MetricPrefix     = "metric."     // for metrics
+	AttributePrefix  = "attribute."  // for attributes
 )
 
+// Names of columns, the last three only if a trial has one.
 const (
 	feasibleColumn = "feasible"
-	noteColumn     = "note" // only if a trial has one
+	tagsColumn     = "tags"
+	filesColumn    = "files"
+	notesColumn    = "notes"
 )
 
 // Column is one column of a table of trials.
@@ -66,9 +71,11 @@ func columnsOf(of *task.Task, trials []strategy.Trial) []Column {
 	}
 	columns = append(columns, outcomeColumns(ConstraintPrefix, trials, func(o strategy.Outcome) map[string]task.Reading { return o.Constraints }, task.Reading.String)...)
 	columns = append(columns, MetricColumns(trials)...)
-	noted := slices.ContainsFunc(trials, func(t strategy.Trial) bool { return t.Note != "" })
-	last := slices.DeleteFunc(after(), func(c Column) bool { return named(c) || c.Name == noteColumn && !noted })
-	return append(columns, last...)
+	columns = append(columns, slices.DeleteFunc(after(), named)...)
+	columns = append(columns, slices.DeleteFunc(attributeColumns(trials), named)...)
+	return append(columns, slices.DeleteFunc(annotations(), func(c Column) bool {
+		return named(c) || !slices.ContainsFunc(trials, func(t strategy.Trial) bool { return c.Cell(t) != "" })
+	})...)
 }
 
 // before returns the columns that precede those of the parameters.
@@ -111,15 +118,42 @@ func after() []Column {
 			return strconv.Itoa(t.Why.PeerCount)
 		}},
 		{"why", func(t strategy.Trial) string { return t.Why.String() }},
-		{noteColumn, func(t strategy.Trial) string { return noFormula(t.Note) }},
 	}
+}
+
+// annotations returns the last columns, those of tags, files and notes.
+func annotations() []Column {
+	return []Column{
+		{tagsColumn, func(t strategy.Trial) string { return noFormula(strings.Join(t.Tags, ", ")) }},
+		{filesColumn, func(t strategy.Trial) string {
+			var paths []string
+			for _, file := range t.Files {
+				paths = append(paths, file.Path)
+			}
+			return noFormula(strings.Join(paths, "\n"))
+		}},
+		{notesColumn, func(t strategy.Trial) string {
+			var texts []string
+			for _, note := range t.Notes {
+				texts = append(texts, note.Text)
+			}
+			return noFormula(strings.Join(texts, "\n\n"))
+		}},
+	}
+}
+
+// attributeColumns returns a column for each attribute that any trial has.
+func attributeColumns(trials []strategy.Trial) []Column {
+	return namedColumns(AttributePrefix, trials, func(t strategy.Trial) map[string]string { return t.Attributes }, noFormula)
 }
 
 // noFormula returns a text that spreadsheets do not interpret as a formula. If the text begins like
 // one, it puts an apostrophe before it, which spreadsheets hide. This is necessary because the
-// output of a training program can contain any text.
+// output of a training program can contain any text. Characters that are not printable become
+// escapes.
 func noFormula(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	text = sanitize.Lines(text)
+	if text != "" && strings.ContainsRune("=+-@\t\n", rune(text[0])) {
 		return "'" + text
 	}
 	return text
@@ -127,7 +161,7 @@ func noFormula(text string) string {
 
 // Notes returns the names of the columns that belong neither to the design nor to the outcome.
 func Notes() (names []string) {
-	for _, c := range slices.Concat(before(nil), after()) {
+	for _, c := range slices.Concat(before(nil), after(), annotations()) {
 		if c.Name != ValueColumn && c.Name != StateColumn {
 			names = append(names, c.Name)
 		}
@@ -143,13 +177,17 @@ func MetricColumns(trials []strategy.Trial) []Column {
 // outcomeColumns returns one column for each name in a map of the outcomes, such as their
 // constraints or metrics.
 func outcomeColumns[V any](prefix string, trials []strategy.Trial, of func(strategy.Outcome) map[string]V, text func(V) string) []Column {
-	names := map[string]bool{}
-	held := func(t strategy.Trial) map[string]V {
+	return namedColumns(prefix, trials, func(t strategy.Trial) map[string]V {
 		if t.Outcome == nil {
 			return nil
 		}
 		return of(*t.Outcome)
-	}
+	}, text)
+}
+
+// namedColumns returns one column for each name in a map of the trials.
+func namedColumns[V any](prefix string, trials []strategy.Trial, held func(strategy.Trial) map[string]V, text func(V) string) []Column {
+	names := map[string]bool{}
 	for _, t := range trials {
 		for name := range held(t) {
 			names[name] = true

@@ -85,6 +85,11 @@ func trialsOf(t *testing.T, of *task.Task) []strategy.Trial {
 		{ID: 5, Design: first, State: strategy.Waiting, Attempts: 1, Started: at(4), Why: strategy.Why{Source: strategy.Own}},
 		{ID: 6, Design: second, State: strategy.Done, Finished: at(5), Outcome: measured(-1e300, -3, 1, true), Why: strategy.Why{Source: strategy.Imported}},
 	}
+	trials[2].Annotations = strategy.Annotations{
+		Attributes: map[string]string{"commit": "=abc\n\u202e", "source": "mine"}, Tags: []string{"a, b", "c"},
+		Files: []strategy.File{{Path: "out/model.pt", SHA256: strings.Repeat("0f", 32)}, {Path: "https://files.example/<x>"}},
+		Notes: []strategy.Note{{ID: 1, Time: at(9), Author: "me", Text: "first\nline"}, {ID: 3, Time: at(10), Text: "<second>"}},
+	}
 	trials[0].Outcome.Metrics = map[string]float64{"acc, top": 1, "loss": 0.25}
 	for i, trial := range trials {
 		if trial.Outcome != nil {

@@ -84,7 +84,7 @@ func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error 
 	records := []any{
 		studyRecord{createStudy, writer, of.Name, []int{direction}},
 		attribute("task_id", of.ID().String()),
-		attribute("task", json.RawMessage(of.Canonical())),
+		attribute("task", json.RawMessage(of.File())),
 	}
 	parameters := of.Space.Parameters()
 	var all []distribution
@@ -106,7 +106,7 @@ func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error 
 		}
 		r := trialRecord{
 			Op: createTrial, Worker: writer, Study: studyID, State: fail,
-			Distributions: object{}, Attributes: attributesOf(of, t), System: limitsOf(of, t),
+			Distributions: object{}, Attributes: withAnnotations(attributesOf(of, t), t), System: limitsOf(of, t),
 		}
 		r.Started, r.Ended = times(t)
 		if t.Outcome != nil {
@@ -126,9 +126,8 @@ func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error 
 		records = append(records, r)
 	}
 	buffered := bufio.NewWriter(out)
-	lines := newEncoder(buffered)
 	for _, r := range records {
-		if err := lines.Encode(r); err != nil {
+		if err := writeLine(buffered, r); err != nil {
 			return err
 		}
 	}
@@ -166,9 +165,6 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	if t.Reason != "" {
 		o = append(o, member{"reason", t.Reason})
 	}
-	if t.Note != "" {
-		o = append(o, member{"note", t.Note})
-	}
 	if f := feasible(of, t); f != nil {
 		o = append(o, member{feasibleColumn, *f})
 	}
@@ -180,6 +176,30 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	}
 	for _, name := range keysOf(t.Outcome.Metrics) {
 		o = append(o, member{MetricPrefix + name, number(t.Outcome.Metrics[name])})
+	}
+	return o
+}
+
+// withAnnotations adds the annotations of a trial. An attribute keeps its name, unless another user
+// attribute has it.
+func withAnnotations(o object, t strategy.Trial) object {
+	if len(t.Tags) > 0 {
+		o = append(o, member{tagsColumn, t.Tags})
+	}
+	if len(t.Files) > 0 {
+		o = append(o, member{filesColumn, t.Files})
+	}
+	if len(t.Notes) > 0 {
+		o = append(o, member{notesColumn, t.Notes})
+	}
+	own := len(o)
+	for _, name := range keysOf(t.Attributes) {
+		as := name
+		taken := func(m member) bool { return m.name == as }
+		for slices.ContainsFunc(o[:own], taken) || as != name && t.Attributes[as] != "" {
+			as = AttributePrefix + as
+		}
+		o = append(o, member{as, t.Attributes[name]})
 	}
 	return o
 }

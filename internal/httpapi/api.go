@@ -79,7 +79,7 @@ func New(d *trialserver.Server, o Options) http.Handler {
 	a.addTasks()
 	a.addTrials()
 	a.addQueue()
-	a.addNotes()
+	a.addAnnotate()
 	a.addAnswers()
 	a.addEvents()
 	a.addLooks()

@@ -82,7 +82,7 @@ func BenchmarkAsk(b *testing.B) {
 			return answer.Trials[0].ID
 		},
 	}
-	heat := (&outcome{Constraints: map[string]reading{"heat": {}}}).strategy()
+	heat := (&Outcome{Constraints: map[string]reading{"heat": {}}}).strategy()
 	took := map[string][]float64{}
 	for b.Loop() {
 		for _, way := range []string{"go", "http"} {

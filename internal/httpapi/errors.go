@@ -13,6 +13,7 @@ import (
 	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/node"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -31,8 +32,8 @@ func problem(err error) error {
 		return huma.ErrorWithHeaders(huma.NewError(http.StatusServiceUnavailable, plainText(err)), http.Header{"Retry-After": {"1"}})
 	case errors.Is(err, agent.ErrBadOutcome):
 		return invalid("body", err)
-	case errors.Is(err, agent.ErrBadNote):
-		return invalid("body.text", err)
+	case errors.Is(err, strategy.ErrBadAnnotation):
+		return invalid("body", err)
 	case errors.Is(err, agent.ErrKeyReused):
 		return invalid("header.Idempotency-Key", err)
 	case errors.Is(err, trialserver.ErrUnknownTask), errors.Is(err, agent.ErrUnknownTrial), errors.Is(err, agent.ErrNotQueued):

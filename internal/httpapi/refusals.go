@@ -119,6 +119,10 @@ func (a *api) explain(ctx huma.Context, _ string, v any) (any, error) {
 		switch one.Message {
 		case "unexpected property":
 			one.Message += accepted(a.fieldsBeside(ctx.Operation(), one.Location))
+		case "expected number":
+			if strings.Contains(one.Location, ".metrics.") {
+				one.Message += "; texts belong in attributes"
+			}
 		case "unknown query parameter":
 			one.Message += accepted(queryOf(ctx.Operation()))
 		case "invalid integer":

@@ -95,7 +95,7 @@ func (s *stopped) tasks(w http.ResponseWriter, _ *http.Request) {
 
 func (s *stopped) task(w http.ResponseWriter, _ *http.Request, p Past) {
 	summary := trialserver.Summarise(p.Task, p.Trials)
-	respond(w, taskBody{summary.ID, summary.Name, string(p.Task.Goal), summary.Trials, object(p.Task.Canonical())}, nil)
+	respond(w, taskBody{summary.ID, summary.Name, string(p.Task.Goal), summary.Trials, object(p.Task.File())}, nil)
 }
 
 func (s *stopped) trials(w http.ResponseWriter, r *http.Request, p Past) {

@@ -26,11 +26,11 @@ type taskLine struct {
 }
 
 type taskBody struct {
-	ID        string         `json:"id"`
-	Name      string         `json:"name"`
-	Goal      string         `json:"goal" enum:"minimize,maximize"`
-	Trials    map[string]int `json:"trials" doc:"How many there are in each state."`
-	Canonical object         `json:"task" doc:"The task, defaults filled in."`
+	ID     string         `json:"id"`
+	Name   string         `json:"name"`
+	Goal   string         `json:"goal" enum:"minimize,maximize"`
+	Trials map[string]int `json:"trials" doc:"How many there are in each state."`
+	File   object         `json:"task" doc:"The task, defaults filled in, with description, unit, tags and default, which are not part of its ID."`
 }
 
 type orderBody struct {
@@ -154,7 +154,7 @@ func lineOf(ctx context.Context, t *trialserver.Task) (taskLine, error) {
 
 func bodyOf(ctx context.Context, t *trialserver.Task) (taskBody, error) {
 	line, err := lineOf(ctx, t)
-	return taskBody{line.ID, line.Name, line.Goal, line.Trials, t.Session().Task().Canonical()}, err
+	return taskBody{line.ID, line.Name, line.Goal, line.Trials, t.Session().Task().File()}, err
 }
 
 type createInput struct {

@@ -175,7 +175,10 @@ type tellInput struct {
 	Unhurried
 	InTrial
 	Key
-	Body outcome
+	Body struct {
+		Outcome
+		Kept
+	}
 }
 
 func (a *api) tell(ctx context.Context, in *tellInput) (*answer[trial], error) {
@@ -186,11 +189,13 @@ func (a *api) tell(ctx context.Context, in *tellInput) (*answer[trial], error) {
 	if err := in.Body.check(t.Session().Task(), "body"); err != nil {
 		return nil, err
 	}
+	told := in.Body.strategy()
+	told.Annotations = in.Body.annotations()
 	once, err := in.once("tell", in.Trial, in.Body)
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Session().Clients().Tell(ctx, once, in.Trial, in.Body.strategy()); err != nil {
+	if err := t.Session().Clients().Tell(ctx, once, in.Trial, told); err != nil {
 		return nil, problem(err)
 	}
 	return showTrial(ctx, t, in.Trial)
@@ -207,6 +212,7 @@ type failInput struct {
 	Body struct {
 		Client string `json:"client" minLength:"1" maxLength:"64" doc:"Who holds the trial."`
 		Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"In plain words."`
+		Kept
 	}
 }
 
@@ -219,7 +225,7 @@ func (a *api) fail(ctx context.Context, in *failInput) (*answer[trial], error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Session().Clients().Fail(ctx, once, in.Trial, in.Body.Client, in.Body.Reason); err != nil {
+	if err := t.Session().Clients().Fail(ctx, once, in.Trial, in.Body.Client, in.Body.Reason, in.Body.annotations()); err != nil {
 		return nil, problem(err)
 	}
 	return showTrial(ctx, t, in.Trial)
@@ -268,8 +274,9 @@ func (a *api) heartbeat(ctx context.Context, in *holderInput) (*answer[leaseBody
 
 type pastBody struct {
 	Parameters object   `json:"parameters" doc:"The design: a value for each active parameter of the task."`
-	Outcome    *outcome `json:"outcome,omitempty"`
+	Outcome    *Outcome `json:"outcome,omitempty"`
 	Failed     string   `json:"failed,omitempty" nullable:"true" maxLength:"1000" doc:"Why there is no outcome."`
+	Kept
 }
 
 // TransformSchema adds null as a form of a missing outcome. It repeats the schema of an outcome:
@@ -310,13 +317,15 @@ func (a *api) importPast(ctx context.Context, in *importInput) (*answer[imported
 		if (given.Outcome == nil) == (given.Failed == "") {
 			return nil, invalid(at, fmt.Errorf("expected either an outcome, or in failed the reason why there is none"))
 		}
-		if past[i].Failed = given.Failed; given.Outcome == nil {
+		past[i].Failed, past[i].Outcome.Annotations = given.Failed, given.annotations()
+		if given.Outcome == nil {
 			continue
 		}
 		if err := given.Outcome.check(of, at+".outcome"); err != nil {
 			return nil, err
 		}
 		past[i].Outcome = given.Outcome.strategy()
+		past[i].Outcome.Annotations = given.annotations()
 	}
 	once, err := in.once("import", 0, in.Body)
 	if err != nil {

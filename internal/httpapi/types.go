@@ -54,14 +54,14 @@ func (reading) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeNumber}, {Type: huma.TypeBoolean}}}
 }
 
-// outcome is strategy.Outcome with a schema.
-type outcome struct {
+// Outcome is strategy.Outcome with a schema.
+type Outcome struct {
 	Value       float64            `json:"value" doc:"Of the objective, in the task's own units."`
 	Constraints map[string]reading `json:"constraints,omitempty" nullable:"true" doc:"Of the task's constraints, by name: a number or, where the task says so, true or false."`
 	Metrics     map[string]float64 `json:"metrics,omitempty" nullable:"true" doc:"Further numbers, for people."`
 }
 
-func (o outcome) strategy() strategy.Outcome {
+func (o Outcome) strategy() strategy.Outcome {
 	out := strategy.Outcome{Value: o.Value, Metrics: o.Metrics}
 	for name, r := range o.Constraints {
 		if out.Constraints == nil {
@@ -73,7 +73,7 @@ func (o outcome) strategy() strategy.Outcome {
 }
 
 // check adds the field to the error of an outcome.
-func (o outcome) check(t *task.Task, at string) error {
+func (o Outcome) check(t *task.Task, at string) error {
 	out := o.strategy()
 	if len(t.Constraints) == 0 && len(out.Constraints) > 0 {
 		return invalid(at+".constraints", errors.New("the task has none; expected none, and in metrics numbers for people"))
@@ -87,11 +87,11 @@ func (o outcome) check(t *task.Task, at string) error {
 	return nil
 }
 
-func outcomeOf(o *strategy.Outcome) *outcome {
+func outcomeOf(o *strategy.Outcome) *Outcome {
 	if o == nil {
 		return nil
 	}
-	out := &outcome{Value: o.Value, Metrics: o.Metrics}
+	out := &Outcome{Value: o.Value, Metrics: o.Metrics}
 	for name, r := range o.Constraints {
 		if out.Constraints == nil {
 			out.Constraints = map[string]reading{}
@@ -112,16 +112,27 @@ type trial struct {
 	LeaseEnds  time.Time `json:"lease_ends,omitzero" doc:"When another client gets it, without a sign of life of this one."`
 	Started    time.Time `json:"started,omitzero"`
 	Finished   time.Time `json:"finished,omitzero"`
-	Outcome    *outcome  `json:"outcome,omitempty"`
+	Outcome    *Outcome  `json:"outcome,omitempty"`
 	Reason     string    `json:"reason,omitempty" doc:"Why it failed."`
-	Note       string    `json:"note,omitempty" doc:"A text of the user about it."`
 	Violated   []string  `json:"violated,omitempty" nullable:"false" doc:"The constraints that the outcome violates; without one it is feasible."`
+
+	Attributes map[string]string `json:"attributes,omitempty" doc:"Texts of the user, by name."`
+	Tags       []string          `json:"tags,omitempty" nullable:"false" doc:"Tags of the user."`
+	Files      []file            `json:"files,omitempty" nullable:"false" doc:"References to files of the evaluation."`
+	Notes      []note            `json:"notes,omitempty" nullable:"false" doc:"Texts of the user about it, the oldest first."`
 }
 
 func trialOf(t strategy.Trial, leaseEnds time.Time) (shown trial, err error) {
 	shown = trial{
 		ID: t.ID, State: string(t.State), Attempts: t.Attempts, Client: t.Client, LeaseEnds: leaseEnds,
-		Started: t.Started, Finished: t.Finished, Outcome: outcomeOf(t.Outcome), Reason: t.Reason, Note: t.Note,
+		Started: t.Started, Finished: t.Finished, Outcome: outcomeOf(t.Outcome), Reason: t.Reason,
+		Attributes: t.Attributes, Tags: t.Tags,
+	}
+	for _, f := range t.Files {
+		shown.Files = append(shown.Files, file(f))
+	}
+	for _, n := range t.Notes {
+		shown.Notes = append(shown.Notes, note(n))
 	}
 	for _, output := range t.Violated {
 		shown.Violated = append(shown.Violated, string(output))

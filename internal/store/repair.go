@@ -213,7 +213,7 @@ func (r *repair) taskIn(name string, pieces []journal.Piece) (id string, readabl
 			continue
 		}
 		readable = true // even if only another program can read the task itself
-		if t, err := r.strategies.ParseCanonical("journal", record.Task.Canonical); err == nil {
+		if t, err := r.strategies.ParseCanonical("journal", record.Task.File); err == nil {
 			id = t.ID().String()
 		}
 	}

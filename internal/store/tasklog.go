@@ -61,7 +61,7 @@ func checkTask(path, id string, entry journal.Entry, strategies strategy.Set) (t
 	if err != nil || record.Task == nil {
 		return nil, false, nil
 	}
-	t, err = strategies.Parse("journal", record.Task.Canonical)
+	t, err = strategies.Parse("journal", record.Task.File)
 	if err != nil {
 		return nil, true, nil
 	}

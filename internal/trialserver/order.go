@@ -95,7 +95,7 @@ func servedPath(dir, id string) string { return filepath.Join(dir, servedDir, id
 
 // writeServed stores an order; it is on the disk when it returns.
 func writeServed(dir string, t *task.Task, o Order) error {
-	data, err := json.Marshal(served{1, t.Canonical(), o})
+	data, err := json.Marshal(served{1, t.File(), o})
 	if err != nil {
 		return err
 	}

@@ -760,3 +760,25 @@ def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -
         two.optimize(quadratic, n_trials=3)
     helped = [mark for mark in marks(two) if mark is not None and mark["from_peers"]]
     assert node.info()["peer_id"] in [mark["why"].get("peer") for mark in helped]
+
+
+def test_user_attributes_are_kept(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+    sampler = Sampler(quick("kept"), node, search_space=X)
+    study = optuna.create_study(sampler=sampler)
+
+    def objective(trial: optuna.Trial) -> float:
+        trial.set_user_attr("commit", "abc")
+        trial.set_user_attr("shape", [1, 2])
+        trial.set_user_attr("n" * 65, "too long a name")
+        value = quadratic(trial)
+        if trial.number == 1:
+            raise RuntimeError("no luck")
+        return value
+
+    study.add_trial(create_trial(params={"x": 1.0}, distributions=X, value=1.0, user_attrs={"commit": "old"}))
+    study.optimize(objective, n_trials=3, catch=RuntimeError)
+    told = {trial.state: trial.attributes for trial in known(sampler) if trial.attributes.get("commit") == "abc"}
+    assert told == {state: {"commit": "abc", "shape": "[1, 2]"} for state in ("done", "failed")}
+    assert [trial.attributes for trial in known(sampler) if trial.why["source"] == "imported"] == [{"commit": "old"}]
+    assert [record.message for record in caplog.records if "user attribute" in record.message][0].startswith("the user attribute 'nnn")
+    assert all(set(trial.user_attrs) <= {"fbo", "commit", "shape", "n" * 65} for trial in study.trials)

@@ -129,3 +129,31 @@ def test_heartbeats_keep_a_trial(node: fbo.Node) -> None:
         assert time.monotonic() < give_up, "the lease is not kept"
         time.sleep(0.1)
     task.tell(trial, 1.0)
+
+
+def test_annotations(node: fbo.Node) -> None:
+    definition = {
+        "name": "kept", "goal": "minimize", "description": "two\nlines", "unit": "ms", "tags": ["a"], "default": {"a.b": 0.25},
+        "parameters": [{"name": "a.b", "type": "float", "low": 0, "high": 1, "unit": "1/s"}],
+    }  # fmt: skip
+    task = node.task(definition)
+    for key in ("description", "unit", "tags", "default"):
+        assert task.definition[key] == definition[key]
+    first, second = task.ask(2)
+    assert first.parameters == {"a.b": 0.25} and first.chosen == "the task's default"
+    told = task.tell(first, 1, attributes={"commit": "abc", "epochs": 3}, tags=["b", "a"], files=["out/model.pt", fbo.File("x", "0F" * 32)])
+    assert told.attributes == {"commit": "abc", "epochs": "3"} and told.tags == ("a", "b")
+    assert told.files == (fbo.File("out/model.pt"), fbo.File("x", "0f" * 32))
+    assert task.fail(second, "no luck", attributes={"commit": "f00"}).attributes == {"commit": "f00"}
+    noted = task.note(first, "the sensor\nwas replaced", author="Ada")
+    assert [(one.id, one.text, one.author) for one in noted.notes] == [(1, "the sensor\nwas replaced", "Ada")]
+    changed = task.annotate(first, attributes={"commit": ""}, remove_tags=["a"], remove_notes=[1])
+    assert changed.attributes == {"epochs": "3"} and changed.tags == ("b",) and changed.notes == ()
+    assert task.trials()[0] == changed and changed.row()["attributes.epochs"] == "3"
+    with pytest.raises(fbo.Refused, match="is no tag"):
+        task.annotate(first, tags=["a\nb"])
+    with pytest.raises(fbo.BadInput, match="is no text"):
+        task.annotate(first, attributes={"a": object()})
+    past = {"parameters": {"a.b": 0.5}, "outcome": {"value": 2}, "attributes": {"commit": "old"}, "tags": ["c"]}
+    assert task.add_trials([past]) == 1 and task.add_trials([past]) == 0
+    assert task.trials()[2].attributes == {"commit": "old"}

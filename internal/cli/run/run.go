@@ -183,7 +183,8 @@ func (o options) run(ctx context.Context, file string, args []string) error {
 	if err := checkRoster(t, dir); err != nil {
 		return err
 	}
-	evaluate, end, err := o.measurer(t, dir, args)
+	show := newDisplay(os.Stdout, t, o.json)
+	evaluate, end, err := o.measurer(t, dir, args, show.Warning)
 	if err != nil {
 		return err
 	}
@@ -196,7 +197,6 @@ func (o options) run(ctx context.Context, file string, args []string) error {
 	if err != nil {
 		return base.BadUsage(err)
 	}
-	show := newDisplay(os.Stdout, t, o.json)
 	show.disclosed = past.FindDisclosures(ctx, dir, t, earlier.Trials)
 	n := o.network.node(dir, allowed, show.Warning)
 	n.MaxObservations = o.maxObservations

@@ -5,8 +5,10 @@ package show
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,10 +26,15 @@ import (
 func NewHistory() *cobra.Command {
 	var dir, format string
 	var asJSON bool
+	var one uint64
 	command := &cobra.Command{
 		Use:   "history [TASK]",
 		Short: "Show every trial of a task (a file, an ID or a name), while the node runs or after",
-		Args:  base.AtMost(1),
+		Long: `Show every trial of a task (a file, an ID, its first characters or a name), while the node runs or after.
+
+With --trial, show one of them in full, with the attributes, tags, files and notes that it keeps for
+you. fbo-node note adds some.`,
+		Args: base.AtMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if asJSON {
 				format = "json"
@@ -41,10 +48,21 @@ func NewHistory() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if command.Flags().Changed("trial") {
+				if one == 0 || one > uint64(len(p.Trials)) {
+					return base.Usagef("--trial %d: expected 1 to %d", one, len(p.Trials))
+				}
+				p.Trials, p.Stopped = p.Trials[one-1:one], nil
+				if format == "table" {
+					writeTrial(command.OutOrStdout(), p)
+					return nil
+				}
+			}
 			return write(command.OutOrStdout(), p)
 		},
 	}
 	base.AddDataDir(command, &dir)
+	command.Flags().Uint64Var(&one, "trial", 0, "show only the trial with this `NUMBER`, in full")
 	base.AddChoice(command.Flags(), &format, "format", "table", []string{"table", "csv", "json"}, "")
 	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return command
@@ -61,19 +79,23 @@ func writeTrials(out io.Writer, p past.History) error {
 func writeTable(out io.Writer, p past.History) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	withMetrics := len(export.MetricColumns(p.Trials)) > 0
-	cells := func(trial, state, value, feasible, metrics, parameters, why string) {
+	withKept := slices.ContainsFunc(p.Trials, func(t strategy.Trial) bool { return strategy.HasAnnotations(t.Annotations) })
+	cells := func(trial, state, value, feasible, metrics, parameters, why, kept string) {
 		if len(p.Task.Constraints) > 0 {
 			value += "\t" + feasible
 		}
 		if withMetrics {
 			value += "\t" + metrics
 		}
+		if withKept {
+			why += "\t" + kept
+		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", trial, state, value, parameters, why)
 	}
-	cells("trial", "state", "value", "feasible", "metrics", "parameters", "why")
+	cells("trial", "state", "value", "feasible", "metrics", "parameters", "why", "keeps")
 	for _, trial := range p.Trials {
 		cells(strconv.FormatUint(trial.ID, 10), string(trial.State), render.Value(trial), render.Feasible(p.Task, trial),
-			render.Metrics(trial.Outcome, strategy.MaxMetrics), trial.Design.String(), render.Why(trial))
+			render.Metrics(trial.Outcome, strategy.MaxMetrics), trial.Design.String(), render.Why(trial), render.Annotations(trial.Annotations))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -87,6 +109,32 @@ func writeTable(out io.Writer, p past.History) error {
 		fmt.Fprintln(out, render.Stopped(*p.Stopped))
 	}
 	return nil
+}
+
+// writeTrial writes all about the only trial.
+func writeTrial(out io.Writer, p past.History) {
+	out = &sanitize.Writer{Out: out}
+	t := p.Trials[0]
+	fmt.Fprintf(out, "trial      %d, %s\n", t.ID, t.State)
+	if t.Outcome != nil {
+		fmt.Fprintf(out, "value      %s\n", render.ExactValue(t))
+	}
+	if len(p.Task.Constraints) > 0 {
+		fmt.Fprintf(out, "feasible   %s\n", render.Feasible(p.Task, t))
+	}
+	if metrics := render.Metrics(t.Outcome, strategy.MaxMetrics); metrics != "" {
+		fmt.Fprintf(out, "metrics    %s\n", metrics)
+	}
+	fmt.Fprintf(out, "design     %s\nwhy        %s\n", t.Design, render.Why(t))
+	for _, at := range []struct {
+		what string
+		time time.Time
+	}{{"started", t.Started}, {"finished", t.Finished}} {
+		if !at.time.IsZero() {
+			fmt.Fprintf(out, "%-10s %s\n", at.what, at.time.Format(time.DateTime))
+		}
+	}
+	render.WriteAnnotations(out, t.Annotations)
 }
 
 func writeCSV(out io.Writer, p past.History) error { return export.CSV(out, p.Task, p.Trials) }
@@ -144,6 +192,9 @@ type statusJSON struct {
 	Task           string                `json:"task"`
 	Tag            string                `json:"tag,omitempty"` // on the network, with an invitation
 	Name           string                `json:"name"`
+	Description    string                `json:"description,omitempty"`
+	Unit           string                `json:"unit,omitempty"` // of the objective
+	Tags           []string              `json:"tags,omitempty"`
 	Starts         uint64                `json:"starts"`
 	Trials         map[string]int        `json:"trials"`
 	Best           *strategy.Trial       `json:"best"`
@@ -168,7 +219,7 @@ type statusJSON struct {
 }
 
 func statusObject(p past.History) statusJSON {
-	s := statusJSON{Items: p.Items, Task: p.Task.ID().String(), Tag: p.Tag, Name: p.Task.Name, Starts: p.Epoch, Trials: map[string]int{}, Best: p.Best, LeastViolation: render.LeastViolation(p.Task, p.Trials)}
+	s := statusJSON{Items: p.Items, Task: p.Task.ID().String(), Tag: p.Tag, Name: p.Task.Name, Description: p.Task.About.Description, Unit: p.Task.About.Unit, Tags: p.Task.About.Tags, Starts: p.Epoch, Trials: map[string]int{}, Best: p.Best, LeastViolation: render.LeastViolation(p.Task, p.Trials)}
 	for _, trial := range p.Trials {
 		s.Trials[string(trial.State)]++
 	}
@@ -199,7 +250,9 @@ func others(s statusJSON) int {
 func writeStatus(out io.Writer, p past.History) {
 	out = &sanitize.Writer{Out: out} // addresses and reasons come from peers
 	s := statusObject(p)
-	fmt.Fprintf(out, "task      %s\nid        %s\n", s.Name, s.Task)
+	fmt.Fprintf(out, "task      %s\n", s.Name)
+	render.WriteAbout(out, p.Task, "%-9s %s\n")
+	fmt.Fprintf(out, "id        %s\n", s.Task)
 	if s.Tag != "" {
 		fmt.Fprintf(out, "invited   announced as %s\n", s.Tag)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/past"
+	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
@@ -67,7 +68,7 @@ the differences are shown, and what is carried over.`,
 					Privacy *PrivacyReport     `json:"privacy,omitempty"` // as privacy --json prints it
 					Told    *past.Disclosures  `json:"other_task_disclosure,omitempty"`
 					Former  *past.Continuation `json:"continues,omitempty"`
-				}{t.ID().String(), tag, t.Canonical(), promised, disclosed, continued})
+				}{t.ID().String(), tag, t.File(), promised, disclosed, continued})
 			}
 			describeTask(command.OutOrStdout(), t)
 			continued.Write(command.OutOrStdout())
@@ -117,16 +118,21 @@ func tagBy(file string, t *task.Task) (string, error) {
 }
 
 func describeTask(out io.Writer, t *task.Task) {
-	fmt.Fprintf(out, "task        %s\nid          %s\ngoal        %s\n", t.Name, t.ID(), t.Goal)
+	fmt.Fprintf(out, "task        %s\n", t.Name)
+	render.WriteAbout(out, t, "%-11s %s\n")
+	fmt.Fprintf(out, "id          %s\ngoal        %s%s\n", t.ID(), t.Goal, render.Unit(t.About.Unit))
 	for _, p := range t.Space.Parameters() {
-		fmt.Fprintf(out, "parameter   %s%s\n", describeParameter(p), describeConditions(p))
+		fmt.Fprintf(out, "parameter   %s%s%s\n", describeParameter(p), describeConditions(p), render.Remark(t.About.Parameters[p.Name]))
 	}
 	describeParameterConstraints(out, t.Space)
 	if l := t.Space.Listing(); l != nil {
 		fmt.Fprintf(out, "designs     %s\n", describeListing(l, t.MaxMoves))
 	}
 	for _, c := range t.Constraints {
-		fmt.Fprintf(out, "constraint  %s\n", describeConstraint(c))
+		fmt.Fprintf(out, "constraint  %s%s\n", describeConstraint(c), render.Remark(t.About.Constraints[string(c.Output)]))
+	}
+	if !t.About.Default.IsZero() {
+		fmt.Fprintf(out, "default     %s; it is evaluated first\n", t.About.Default)
 	}
 	switch t.Failures {
 	case task.LearnFailures:

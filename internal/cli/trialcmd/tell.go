@@ -35,6 +35,7 @@ type tellOptions struct {
 	client string
 	failed string
 	json   bool
+	kept   kept
 }
 
 // NewTell returns the command tell.
@@ -47,12 +48,14 @@ func NewTell() *cobra.Command {
 
 TRIAL is the number that ask prints, VALUE the measured value of the objective. NAME=VALUE reports
 further measurements: the constraints of the task, all of which are needed, each a number or true or
-false, and other numbers, which no strategy uses. With --failed there is no VALUE.
+false, and other numbers, which no strategy uses. With --failed there is no VALUE. The trial keeps
+the texts of --attribute, the tags and the files for you; peers never receive them.
 
 When the command ends with exit code 0, the result is on the disk of the node. The same command again
 changes nothing, and is no error. A different result of the same trial is an error.`,
 		Example: `  fbo-node tell 12 0.93
   fbo-node tell task.yaml 12 0.93 latency_ms=41
+  fbo-node tell 12 0.93 --attribute operator=Ada --file scans/12.tif
   fbo-node tell 13 --failed "the sample broke"`,
 		RunE: func(command *cobra.Command, args []string) error {
 			r, err := o.parse(args, command.Flags().Changed("failed"))
@@ -65,6 +68,7 @@ changes nothing, and is no error. A different result of the same trial is an err
 	base.AddDataDir(command, &o.dir)
 	addClient(command, &o.client)
 	command.Flags().StringVar(&o.failed, "failed", "", "the evaluation gave no value, for this `REASON`")
+	o.kept.add(command)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
@@ -97,10 +101,14 @@ type report struct {
 	value   float64
 	failed  string            // why there is no value; empty: there is one
 	outputs map[string]string // by name
+	kept    strategy.Annotations
 }
 
 // parse reads the arguments; failed reports whether the flag is given.
 func (o tellOptions) parse(args []string, failed bool) (r report, err error) {
+	if r.kept, err = o.kept.annotations(); err != nil {
+		return r, err
+	}
 	plain := []string{}
 	r.outputs = map[string]string{}
 	for _, arg := range args {
@@ -168,6 +176,9 @@ func (r report) outcome(t *task.Task) (o strategy.Outcome, err error) {
 			continue
 		}
 		value, err := number(text)
+		if err != nil && !isConstraint {
+			err = fmt.Errorf("%w; a text is kept by --attribute %s", err, base.ShellQuote(name+"="+text))
+		}
 		if err != nil {
 			return o, fmt.Errorf("%.100q: %w", name, err)
 		}
@@ -234,6 +245,7 @@ func (p place) tell(ctx context.Context, r report) (trial, error) {
 			body["constraints"] = outcome.Constraints
 		}
 	}
+	put(body, r.kept)
 	var encoded json.RawMessage
 	if err := p.post(ctx, path, body, &encoded); err != nil {
 		return trial{}, p.explain(ctx, r, err)
@@ -273,7 +285,7 @@ func (p place) explain(ctx context.Context, r report, err error) error {
 // acknowledge returns the line about a stored result.
 func (p place) acknowledge(t strategy.Trial) string {
 	if t.State == strategy.Failed {
-		return fmt.Sprintf("trial %d is stored as failed: %s", t.ID, render.Reason(t))
+		return fmt.Sprintf("trial %d is stored as failed: %s", t.ID, render.Reason(t)) + keeps(t)
 	}
 	line := fmt.Sprintf("trial %d is stored: %s", t.ID, render.ExactValue(t))
 	if violations := render.Violations(p.task, t.Outcome); violations != "" {
@@ -282,5 +294,13 @@ func (p place) acknowledge(t strategy.Trial) string {
 	if metrics := render.Metrics(t.Outcome, strategy.MaxMetrics); metrics != "" {
 		line += ", " + metrics
 	}
-	return line
+	return line + keeps(t)
+}
+
+// keeps returns the end of a line about a trial with annotations.
+func keeps(t strategy.Trial) string {
+	if text := render.Annotations(t.Annotations); text != "" {
+		return "; it keeps " + text
+	}
+	return ""
 }

@@ -16,12 +16,13 @@ const (
 	stateColumn      = export.StateColumn
 	constraintPrefix = export.ConstraintPrefix
 	metricPrefix     = export.MetricPrefix
+	attributePrefix  = export.AttributePrefix
 )
 
 // meaning is the content of a column of a file of trials, or of a key of its objects.
 type meaning struct {
 	what what
-	name string // of the parameter, constraint or metric
+	name string // of the parameter, constraint, metric or attribute
 }
 
 type what int
@@ -33,6 +34,7 @@ const (
 	aState
 	aConstraint
 	aMetric
+	anAttribute
 )
 
 // columns determines the meaning of columns. The zero value, with a space, uses the names that
@@ -49,6 +51,7 @@ type columns struct {
 func (c columns) named(name string) (m meaning, known bool) {
 	constraint, isConstraint := strings.CutPrefix(name, constraintPrefix)
 	metric, isMetric := strings.CutPrefix(name, metricPrefix)
+	attribute, isAttribute := strings.CutPrefix(name, attributePrefix)
 	switch {
 	case isParameter(c.space, name):
 		return meaning{aParameter, name}, true
@@ -60,6 +63,8 @@ func (c columns) named(name string) (m meaning, known bool) {
 		return meaning{aConstraint, constraint}, true
 	case isMetric:
 		return meaning{aMetric, metric}, true
+	case isAttribute:
+		return meaning{anAttribute, attribute}, true
 	}
 	return meaning{}, name == "" || slices.Contains(export.Notes(), name) // pandas writes an index without a name
 }
@@ -179,7 +184,7 @@ func listed(header []string) string {
 }
 
 func (m meaning) String() string {
-	return [...]string{"nothing", "parameter " + m.name, "value", "state", "constraint " + m.name, "metric " + m.name}[m.what]
+	return [...]string{"nothing", "parameter " + m.name, "value", "state", "constraint " + m.name, "metric " + m.name, "attribute " + m.name}[m.what]
 }
 
 func isParameter(space *task.Space, name string) bool {

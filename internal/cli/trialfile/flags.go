@@ -72,7 +72,7 @@ func (f Flags) meanings(space *task.Space) (columns, error) {
 		case !ok || column == "":
 			return c, fmt.Errorf("--import-columns %q: expected NAME=COLUMN, as in value=loss", pair)
 		case m.what == nothing:
-			return c, fmt.Errorf("--import-columns %s: %q is neither a parameter nor value, state, %sNAME or %sNAME", pair, name, constraintPrefix, metricPrefix)
+			return c, fmt.Errorf("--import-columns %s: %q is neither a parameter nor value, state, %sNAME, %sNAME or %sNAME", pair, name, constraintPrefix, metricPrefix, attributePrefix)
 		}
 		for other, taken := range c.renamed {
 			if taken == m || other == column {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/bounded"
@@ -210,6 +211,7 @@ type pastRow struct {
 	value       any  // nil or "" when there is none
 	constraints map[string]any
 	metrics     map[string]any
+	annotations strategy.Annotations
 }
 
 func (c columns) newRow(place string, names []string) pastRow {
@@ -239,6 +241,11 @@ func (r *pastRow) put(m meaning, column string, cell any) {
 		r.constraints[m.name] = cell
 	case aMetric:
 		r.metrics[m.name] = cell
+	case anAttribute:
+		if r.annotations.Attributes == nil {
+			r.annotations.Attributes = map[string]string{}
+		}
+		r.annotations.Attributes[m.name] = fmt.Sprint(cell)
 	}
 }
 
@@ -266,6 +273,10 @@ func (c columns) rowOfObject(place string, fields map[string]any) (pastRow, erro
 	}
 	if nested {
 		row.state, _ = fields[stateColumn].(string)
+		var err error
+		if row.annotations, err = annotationsOf(fields); err != nil {
+			return row, err
+		}
 	}
 	if outcome, ok := fields["outcome"].(map[string]any); ok && nested {
 		row.put(meaning{what: aValue}, "", outcome["value"])
@@ -277,6 +288,27 @@ func (c columns) rowOfObject(place string, fields map[string]any) (pastRow, erro
 		}
 	}
 	return row, nil
+}
+
+// annotationsOf returns the annotations of a trial as history writes it.
+func annotationsOf(fields map[string]any) (of strategy.Annotations, err error) {
+	given := map[string]any{}
+	for _, key := range []string{"attributes", "tags", "files", "notes"} {
+		if v, ok := fields[key]; ok {
+			given[key] = v
+		}
+	}
+	if len(given) == 0 {
+		return of, nil
+	}
+	data, err := json.Marshal(given)
+	if err == nil {
+		err = json.Unmarshal(data, &of)
+	}
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return of, fmt.Errorf("%s: %s; expected what history --format json writes", wrong.Field, wrong.Value)
+	}
+	return of, err
 }
 
 // failed reports whether the row is a failed trial, in this program's terms or Optuna's.
@@ -303,6 +335,10 @@ func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
 	if p.Outcome.Metrics, err = parseMetrics(r.metrics); err != nil {
 		return agent.Past{}, false, err
 	}
+	if _, err = strategy.Adding(r.annotations).Apply(strategy.Annotations{}, time.Time{}); err != nil {
+		return agent.Past{}, false, err
+	}
+	p.Outcome.Annotations = r.annotations
 	p.Design, err = r.parseDesign(space)
 	return p, err == nil, err
 }

@@ -32,6 +32,9 @@ func checkPast(t *testing.T, space *task.Space, past []agent.Past) {
 		if err := space.Check(p.Design); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := strategy.Adding(p.Outcome.Annotations).Apply(strategy.Annotations{}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
 		if math.IsNaN(p.Outcome.Value) || math.IsInf(p.Outcome.Value, 0) {
 			t.Fatalf("value %g", p.Outcome.Value)
 		}
@@ -96,6 +99,7 @@ func FuzzParsePastCSV(f *testing.F) {
 		"", "\ufeff", "lr,units,kind,value\n0.1,3,sgd,1\n", "value,kind,units,lr\r\n-1e9,\"a, \"\"b\"\"\",64,1\r\n",
 		"lr,units,kind,value,state\n0.1,3,sgd,,failed\n", "lr,units,kind,value\n0.1,3,sgd\n", "lr,lr\n", "\"", "lr,units,kind,value\nNaN,0x10,7,inf\n",
 		"number,value,params_lr,params_units,params_kind,state\n0,1,0.5,3.0,sgd,COMPLETE\n", "lr,units,kind,value,constraint.ram,constraint.\n0.1,3,sgd,1,2,\n",
+		"lr,units,kind,value,attribute.commit,attribute.,tags\n0.1,3,sgd,1,abc,,x\n",
 	} {
 		f.Add([]byte(text))
 	}
@@ -115,6 +119,7 @@ func FuzzParsePastJSON(f *testing.F) {
 		"", "null", "[]", "[null]", "{}", `[{"lr":0.1,"units":3,"kind":"sgd","value":1}]`, `[{"parameters":{"lr":0.1,"units":3,"kind":"7"},"state":"done","outcome":{"value":-1}}]`,
 		`[{"parameters":{"lr":0.1,"units":3,"kind":"7"},"state":"failed","reason":"x"}]`, `[{"lr":"0.1","units":"3","kind":7,"value":"1"}]`, "[{\n]", `[{"value":[1],"lr":{}}]`, `[1] 2`,
 		`[{"number":0,"value":1,"params_lr":0.5,"params_units":3,"params_kind":"sgd","state":"COMPLETE"}]`, `[{"lr":0.1,"units":3,"kind":"sgd","value":1,"constraint.ram":2}]`,
+		`[{"parameters":{"lr":0.1,"units":3,"kind":"7"},"outcome":{"value":1},"attributes":{"a":"b"},"tags":["c"],"files":[{"path":"d"}],"notes":[{"id":1,"text":"e","time":"2026-03-29T01:59:59Z"}]}]`,
 	} {
 		f.Add([]byte(text))
 	}
@@ -264,6 +269,34 @@ func TestParametersNamedAsColumns(t *testing.T) {
 		got, err = parsePastJSON(asJSON.Bytes(), parsed.Space)
 		if err != nil || len(got) != 1 || !got[0].Design.Equal(design) || got[0].Outcome.Value != 8 {
 			t.Errorf("%s: JSON gave %v, %v", c.name, got, err)
+		}
+	}
+}
+
+// TestAnnotationsAreImported: the files of export have the annotations, JSON all of them and CSV the
+// attributes. Annotations that are not accepted are an error.
+func TestAnnotationsAreImported(t *testing.T) {
+	space := clitest.MixedTask(t).Space
+	const trial = `[{"parameters":{"lr":0.1,"units":3,"kind":"sgd"},"state":"done","outcome":{"value":1},`
+	want := strategy.Annotations{
+		Attributes: map[string]string{"commit": "abc"}, Tags: []string{"c"}, Files: []strategy.File{{Path: "d"}},
+		Notes: []strategy.Note{{ID: 1, Text: "e", Time: time.Date(2026, 3, 29, 1, 59, 59, 0, time.UTC)}},
+	}
+	past, err := parsePastJSON([]byte(trial+`"attributes":{"commit":"abc"},"tags":["c"],"files":[{"path":"d"}],"notes":[{"id":1,"text":"e","time":"2026-03-29T01:59:59Z"}]}]`), space)
+	if err != nil || len(past) != 1 || !strategy.SameAnnotations(past[0].Outcome.Annotations, want) {
+		t.Errorf("JSON: %+v, %v", past, err)
+	}
+	past, err = parsePastCSV([]byte("lr,units,kind,value,attribute.commit,tags\n0.1,3,sgd,1,abc,c\n"), space)
+	if err != nil || len(past) != 1 || past[0].Outcome.Annotations.Attributes["commit"] != "abc" {
+		t.Errorf("CSV: %+v, %v", past, err)
+	}
+	for text, message := range map[string]string{
+		`"tags":["a\u001b"]}]`:    "is no tag",
+		`"tags":{"a":1}}]`:        "tags: object; expected what history --format json writes",
+		`"notes":[{"text":""}]}]`: "0 characters",
+	} {
+		if _, err := parsePastJSON([]byte(trial+text), space); err == nil || !strings.Contains(err.Error(), message) {
+			t.Errorf("%s: %v", text, err)
 		}
 	}
 }

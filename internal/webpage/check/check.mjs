@@ -171,7 +171,7 @@ async function unlock(page, token) {
   await until('that writing has begun', async () => /End writing/.test(await text(page)));
 }
 
-// writing enqueues, withdraws and notes, with the token alone.
+// writing enqueues, withdraws, and adds and removes notes, with the token alone.
 async function writing(link, m, token) {
   const opened = await open(link);
   const { page, watch } = opened;
@@ -208,16 +208,16 @@ async function writing(link, m, token) {
   await go(page, at + 'trials/9');
   await page.waitForSelector('textarea');
   await page.focus('textarea');
-  await page.keyboard.down('Control');
-  await page.keyboard.press('a');
-  await page.keyboard.up('Control');
   await page.keyboard.type('<b class="owned">bold</b>\nsecond line');
-  await press(page, 'Store the note');
+  await press(page, 'Add the note');
   await until('the note', async () => /Stored\./.test(await text(page)));
-  check(m.all[8].note === '<b class="owned">bold</b>\nsecond line', 'writing: a note is stored');
+  check(m.all[8].notes.length === 2 && m.all[8].notes[1].text === '<b class="owned">bold</b>\nsecond line', 'writing: a note is stored');
+  await page.$eval('[aria-label="Remove note 1"]', (e) => e.click());
+  await until('the removal', async () => m.all[8].notes.length === 1 && !/looked at the curve of trial 9/.test(await page.$eval('.detail', (e) => e.textContent)));
+  check(/f009/.test(await text(page)) && /sha256 0f0f/.test(await text(page)), 'writing: attributes and files are shown');
   check((await accessible(page)).length === 0, 'writing: the note is accessible');
   await page.$eval('textarea', (e) => { e.value = '\u{1f600}'.repeat(2001); e.dispatchEvent(new Event('input', { bubbles: true })); });
-  await until('the limit', () => page.evaluate(() => [...document.querySelectorAll('button')].find((b) => b.textContent === 'Store the note').disabled && document.querySelector('textarea').getAttribute('aria-invalid') === 'true'));
+  await until('the limit', () => page.evaluate(() => [...document.querySelectorAll('button')].find((b) => b.textContent === 'Add the note').disabled && document.querySelector('textarea').getAttribute('aria-invalid') === 'true'));
   check(true, 'writing: a note that is too long is not sent');
   await press(page, 'End writing');
   await until('no form', async () => (await fields(page)) === 0 && /bold<\/b>\s+second line/.test(await text(page)));
@@ -258,7 +258,7 @@ async function served() {
   await go(page, `#/task/${id}/trials/1`);
   await page.waitForSelector('textarea');
   await page.type('textarea', 'a note to keep');
-  await press(page, 'Store the note');
+  await press(page, 'Add the note');
   await until('the note', async () => /Stored\./.test(await text(page)));
   const second = await open(link);
   await go(second.page, `#/task/${id}/timeline/1`);

@@ -75,7 +75,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
       if (next() < 0.3) trial.why = { source: 'mean', phrase: text('average of 3 peers'), peer_count: 3, observations: 40 };
       else trial.why = { source: 'peer', phrase: text(`sample of peer …${peers[i].name.slice(0, 8)}`), peer: peers[i].id, stamp: { epoch: 1, sequence: n }, observations: 12 };
     }
-    if (n % 9 === 0) trial.note = text('looked at the curve of trial ' + n);
+    if (n % 9 === 0) Object.assign(trial, { attributes: { commit: text('f00' + n) }, tags: [text('a tag')], files: [{ path: text('out/model.pt'), sha256: '0f'.repeat(32) }], notes: [{ id: 1, time: started.toISOString(), author: text('Ada'), text: text('looked at the curve of trial ' + n) }] });
     if (n % 13 === 0) trial.client = text('worker-3');
     if (n % 3 === 1 && n > 20) trial.client = 'worker-1';
     all.push(trial);
@@ -185,10 +185,12 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
       send('design_enqueued', {});
       return reply(200, { id: queuedID, parameters });
     }
-    const note = /^\/trials\/(\d+)\/note$/.exec(rest);
-    if (request.method === 'PUT' && note) {
-      all[note[1] - 1].note = given.text || undefined;
-      return reply(200, all[note[1] - 1]);
+    const annotated = /^\/trials\/(\d+)\/annotate$/.exec(rest);
+    if (request.method === 'POST' && annotated) {
+      const t = all[annotated[1] - 1];
+      t.notes = (t.notes ?? []).filter((n) => !given.remove_notes?.includes(n.id));
+      if (given.note) t.notes.push({ id: 1 + Math.max(0, ...t.notes.map((n) => n.id)), time: new Date().toISOString(), text: given.note });
+      return reply(200, t);
     }
     const one = /^\/queue\/(\d+)$/.exec(rest);
     const i = one ? queued.findIndex((q) => q.id === Number(one[1])) : -1;

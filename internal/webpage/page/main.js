@@ -135,7 +135,9 @@ function Task({ route, now, main, stopped }) {
   return html`
     <div class="title">
       <h1>${task ? plain(task.name, 64) : 'Task'}</h1>
-      <p class="muted">${task ? `${task.goal === 'maximize' ? 'largest' : 'smallest'} outcome wanted · ${count(store.parameters.length, 'parameter')} · strategy ${plain(task.task?.strategy?.type, 40)}` : '\u00a0'}</p>
+      <p class="muted">${task ? `${task.goal === 'maximize' ? 'largest' : 'smallest'} outcome wanted · ${count(store.parameters.length, 'parameter')} · strategy ${plain(task.task?.strategy?.type, 40)}${task.task?.unit ? ` · outcome in ${plain(task.task.unit, 32)}` : ''}` : '\u00a0'}</p>
+      ${task?.task?.description && html`<p class="note">${lines(task.task.description)}</p>`}
+      ${task?.task?.tags?.length > 0 && html`<p>${task.task.tags.map((t) => html`<span class="tag">${plain(t, 64)}</span> `)}</p>`}
       ${!stopped && html`<${Connection} store=${store} now=${now} />`}
     </div>
     <div class="controls tools"><${CopyLink} /><${Writing} stopped=${stopped} />    </div>

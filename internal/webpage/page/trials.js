@@ -1,6 +1,6 @@
 // The table of trials: all of them, of which only those in sight are elements.
 import { ask, get, save, taskPath } from './api.js';
-import { Note, useWriter } from './write.js';
+import { Kept, useWriter } from './write.js';
 import { html, useAnswer, useEffect, useLayoutEffect, useMemo, useRef, useState, useTheme } from './ui.js';
 import { because, clock, count, duration, fromPeers, integer, lines, number, plain, value } from './format.js';
 import { Parameters } from './progress.js';
@@ -22,9 +22,18 @@ function columnsOf(store, durations) {
     { id: 'duration', name: 'took', n: true, key: seconds, show: (t) => (seconds(t) === null ? '–' : duration(seconds(t))) },
     { id: 'client', name: 'by', key: (t) => t.client ?? '', show: (t) => (t.client ? plain(t.client, 40) : 'this node') },
     { id: 'finished', name: 'ended', key: (t) => t.finished ?? null, show: (t) => (t.finished ? clock(t.finished) : '–') },
-    { id: 'note', name: 'note', text: true, key: (t) => t.note ?? null, show: (t) => plain(t.note ?? '', 160) },
+    { id: 'kept', name: 'keeps', text: true, key: (t) => kept(t) || null, show: (t) => plain(kept(t), 160) },
     { id: 'reason', name: 'reason', text: true, key: (t) => t.reason ?? null, show: (t) => plain(t.reason ?? '', 160) },
   ];
+}
+
+// kept returns in a line what a trial keeps for the user.
+function kept(t) {
+  const counted = (list, one) => (list?.length ? [count(list.length, one)] : []);
+  return [
+    ...Object.entries(t.attributes ?? {}).map(([name, v]) => `${name}=${v}`), ...(t.tags ?? []).map((tag) => '#' + tag),
+    ...counted(t.files, 'file'), ...(t.notes ?? []).map((n) => n.text),
+  ].join(' ');
 }
 
 const reading = (t, name) => { const v = t.outcome?.constraints?.[name]; return typeof v === 'boolean' ? Number(v) : v ?? null; };
@@ -84,7 +93,7 @@ export function Trials({ store, go, chosen, query }) {
 }
 
 function matches(t, wanted) {
-  return because(t.why).toLowerCase().includes(wanted) || t.reason?.toLowerCase().includes(wanted) || t.note?.toLowerCase().includes(wanted) || t.client?.toLowerCase().includes(wanted) ||
+  return because(t.why).toLowerCase().includes(wanted) || t.reason?.toLowerCase().includes(wanted) || kept(t).toLowerCase().includes(wanted) || t.client?.toLowerCase().includes(wanted) ||
     String(t.id) === wanted || t.why?.peer?.toLowerCase().includes(wanted) || Object.values(t.parameters ?? {}).some((v) => String(v).toLowerCase().includes(wanted)) ||
     (t.violated ?? []).some((b) => b.toLowerCase().includes(wanted));
 }
@@ -172,7 +181,7 @@ export function Detail({ store, id, trial, go, close: back }) {
         ${trial.lease_ends && html`<tr><th scope="row">lease ends</th><td>${clock(trial.lease_ends)}</td></tr>`}
       </tbody></table></div>
     </div>
-    <${Note} key=${trial.id} store=${store} trial=${trial} />
+    <${Kept} key=${trial.id} store=${store} trial=${trial} />
     ${writer && html`<p><a class="button" href=${go('queue', id)}>Enqueue this design again, or one like it</a></p>`}
     <h4>What it printed</h4>
     ${output.data ? html`${output.data.truncated_bytes > 0 && html`<p class="muted">The end of it; ${count(output.data.truncated_bytes, 'byte')} before are left out.</p>`}<pre class="output" tabindex="0" role="region" aria-label=${`What trial ${id} printed`}>${lines(output.data.text)}</pre>`

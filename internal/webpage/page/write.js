@@ -1,4 +1,4 @@
-// What changes something: queued designs and notes. Without the token there are no forms.
+// What changes something: queued designs and what trials keep. Without the token there are no forms.
 import { forgetToken, get, mayWrite, onWriter, taskPath, tryToken, write } from './api.js';
 import { html, useAnswer, useEffect, useRef, useState } from './ui.js';
 import { clock, condition, count, lines, plain, single, value } from './format.js';
@@ -44,28 +44,37 @@ function useKey() {
 const mostNote = 2000;
 const characters = (text) => [...text].length;
 
-// Note shows the note on a trial, and with the token a field for it.
-export function Note({ store, trial }) {
+// Kept shows what a trial keeps for the user, and with the token a field for another note.
+export function Kept({ store, trial }) {
   const may = useWriter();
-  const [text, setText] = useState(null); // null: not edited
+  const [text, setText] = useState('');
   const [state, setState] = useState('');
   const key = useKey();
-  const shown = text ?? trial.note ?? '';
-  const send = async () => {
+  const send = async (body, done) => {
     setState('Storing …');
     try {
-      store.put(await write('PUT', taskPath(store.id, `/trials/${trial.id}/note`), { text: shown }, key(`${trial.note ?? ''}\n${shown}`)));
+      store.put(await write('POST', taskPath(store.id, `/trials/${trial.id}/annotate`), body, key(JSON.stringify(body))));
+      key(''); // the same change again is another request
       store.changed();
-      setText(null);
+      done?.();
       setState('Stored.');
     } catch (error) {
       setState('Not stored: ' + plain(error.message));
     }
   };
-  if (!may) return trial.note ? html`<h4>Note</h4><p class="note">${lines(trial.note)}</p>` : null;
-  const long = characters(shown) > mostNote;
-  return html`<h4 id="note">Note</h4><textarea aria-labelledby="note" aria-invalid=${long} value=${shown} onInput=${(e) => { setText(e.target.value); setState(''); }}></textarea>
-    <p class="muted"><button type="button" disabled=${text === null || long} onClick=${send}>Store the note</button> ${characters(shown)} of ${mostNote} characters. Peers never receive notes. <span role="status">${state}</span></p>`;
+  const { attributes = {}, tags = [], files = [], notes = [] } = trial;
+  const pairs = [
+    ...Object.entries(attributes).map(([name, v]) => [name, lines(v)]),
+    ...(tags.length ? [['tags', tags.map((t) => html`<span class="tag">${plain(t, 64)}</span> `)]] : []),
+    ...files.map((f) => ['file', html`${plain(f.path, 1024)}${f.sha256 && html` <span class="muted mono">sha256 ${plain(f.sha256, 64)}</span>`}`]),
+  ];
+  const long = characters(text) > mostNote;
+  return html`
+    ${pairs.length > 0 && html`<h4>Kept with it</h4><table class="pairs"><tbody>${pairs.map(([name, shown], i) => html`<tr key=${i}><th scope="row">${plain(name, 64)}</th><td class="note">${shown}</td></tr>`)}</tbody></table>`}
+    ${(may || notes.length > 0) && html`<h4 id="notes">Notes</h4>`}
+    ${notes.map((n) => html`<div key=${n.id}><p class="muted small">${clock(n.time)}${n.author && `, ${plain(n.author, 64)}`} ${may && html`<button type="button" aria-label=${`Remove note ${n.id}`} onClick=${() => send({ remove_notes: [n.id] })}>Remove</button>`}</p><p class="note">${lines(n.text)}</p></div>`)}
+    ${may && html`<textarea aria-labelledby="notes" aria-invalid=${long} value=${text} onInput=${(e) => { setText(e.target.value); setState(''); }}></textarea>
+    <p class="muted"><button type="button" disabled=${text === '' || long} onClick=${() => send({ note: text }, () => setText(''))}>Add the note</button> ${characters(text)} of ${mostNote} characters. Peers never receive notes. <span role="status">${state}</span></p>`}`;
 }
 
 // text of a value in a field, and the value of that text.

@@ -1,5 +1,6 @@
 """Peer-to-peer federated Bayesian optimisation, by a node (fbo-node) that this package starts or finds."""
 
+from .annotations import File, Note
 from .errors import (
     BadInput,
     BinaryMissing,
@@ -38,6 +39,7 @@ __all__ = [
     "Event",
     "Failed",
     "Field",
+    "File",
     "Fixed",
     "Float",
     "Int",
@@ -45,6 +47,7 @@ __all__ = [
     "Node",
     "NotFound",
     "NotStarted",
+    "Note",
     "Parameter",
     "Problem",
     "Recommendation",

@@ -122,13 +122,22 @@ class Task:
         *,
         constraints: Mapping[str, SupportsFloat | bool] | None = None,
         metrics: Mapping[str, SupportsFloat] | None = None,
+        **kept: Any,
     ) -> Trial:
-        """Report the outcome of a trial, as `fbo.Task.tell` does."""
-        return await self._node._call(self.sync.tell, trial, value, constraints=constraints, metrics=metrics)
+        """Report the outcome of a trial, as `fbo.Task.tell` does, also with attributes, tags and files."""
+        return await self._node._call(self.sync.tell, trial, value, constraints=constraints, metrics=metrics, **kept)
 
-    async def fail(self, trial: Trial | int, reason: str) -> Trial:
+    async def fail(self, trial: Trial | int, reason: str, **kept: Any) -> Trial:
         """Report that a trial has no outcome, as `fbo.Task.fail` does."""
-        return await self._node._call(self.sync.fail, trial, reason)
+        return await self._node._call(self.sync.fail, trial, reason, **kept)
+
+    async def annotate(self, trial: Trial | int, **changes: Any) -> Trial:
+        """Change what a trial keeps for you, as `fbo.Task.annotate` does."""
+        return await self._node._call(self.sync.annotate, trial, **changes)
+
+    async def note(self, trial: Trial | int, text: str, *, author: str | None = None) -> Trial:
+        """Add a note to a trial, as `fbo.Task.note` does."""
+        return await self._node._call(self.sync.note, trial, text, author=author)
 
     async def requeue(self, trial: Trial | int) -> Trial:
         """Return a trial to the node. The next client that asks gets it."""

@@ -33,6 +33,7 @@ class Measured:
     value: float
     outputs: dict[str, float | bool] = field(default_factory=dict)  # constraints and metrics
     refused: dict[str, str] = field(default_factory=dict)  # outputs that are no finite numbers, with a message
+    kept: dict[str, Any] = field(default_factory=dict)  # attributes, tags and files
 
 
 Outcome = Union[Measured, Failure]
@@ -63,6 +64,11 @@ def _measured(returned: object) -> Measured:
     measured = Measured(number("f returned the value", value))
     for name, one in outputs.items():
         try:
+            if name == "attributes" and isinstance(one, Mapping) or name in ("tags", "files") and isinstance(one, (list, tuple)):
+                measured.kept[name] = one
+                continue
+            if isinstance(one, str):
+                raise BadInput(f"output {name!r} is a text: expected it under the key 'attributes', {{'attributes': {{{name!r}: …}}}}")
             if not isinstance(name, str):
                 raise BadInput(f"output {name!r}: expected a name that is a text")
             measured.outputs[name] = one if isinstance(one, bool) else number(f"output {name!r} is", one)

@@ -157,6 +157,8 @@ def _renamed(given: Mapping[str, Any], rename: Any, rename_in: Callable[[str], s
     rules = made.get(RULES)
     if _is_list(rules):
         made[RULES] = [rename_in(one) if isinstance(one, str) else one for one in rules]
+    if isinstance(made.get("default"), Mapping):
+        made["default"] = {rename(name, "parameter"): value for name, value in made["default"].items()}
     return made
 
 

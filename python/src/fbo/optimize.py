@@ -305,7 +305,7 @@ class _Search:
         if isinstance(outcome, Measured):
             try:
                 constraints = self._constraints(outcome)
-                return self.task.tell(trial, outcome.value, constraints=constraints, metrics=self._metrics(trial, outcome)), None
+                return self.task.tell(trial, outcome.value, constraints=constraints, metrics=self._metrics(trial, outcome), **outcome.kept), None
             except (BadInput, Refused) as error:  # of outputs that the node does not accept
                 outcome = Failure(str(error))
         return self.task.fail(trial, outcome.reason), outcome

@@ -27,6 +27,7 @@ from optuna.trial import FrozenTrial, TrialState
 from ._optuna_conditions import Shown, explained
 from ._optuna_conditions import stated as stated_conditions
 from ._optuna_space import Space, parameters_of, same, same_design
+from .annotations import LONGEST_NAME, LONGEST_TEXT, MOST_BYTES, accepted
 from .errors import BadInput, Conflict, NotFound, Refused
 from .names import differ
 from .node import LEASE, Node
@@ -463,14 +464,15 @@ class Sampler(BaseSampler):
         outcome, reason = self._outcome(trial, state, values)
         design = self._design_of(trial)
         mark = self._mark_of(task, trial)
-        if mark is not None and not self._is_ended(task, study, trial, mark, design, outcome, reason):
+        kept = self._kept(trial)
+        if mark is not None and not self._is_ended(task, study, trial, mark, design, outcome, reason, kept):
             return
-        if past := self._past(trial, design, outcome, reason):
+        if past := self._past(trial, design, outcome, reason, kept):
             self._add(task, [past])
 
     def _is_ended(
         self, task: Task, study: str, trial: FrozenTrial, mark: Mapping[str, Any], design: Mapping[str, Value] | None,
-        outcome: Mapping[str, Any] | None, reason: str,
+        outcome: Mapping[str, Any] | None, reason: str, kept: Mapping[str, str],
     ) -> bool:  # fmt: skip
         """End the trial of the task that this one has. Report whether this one is to be added as a past trial."""
         asked: Mapping[str, Value] = mark["parameters"]
@@ -481,7 +483,7 @@ class Sampler(BaseSampler):
             self._let_go(task, mark, None if _fixed(trial) else "the study evaluated another design")
             return True
         if outcome is None:
-            self._let_go(task, mark, f"{reason} (trial {trial.number} of study {study})")
+            self._let_go(task, mark, f"{reason} (trial {trial.number} of study {study})", kept)
             return False
         if self._fills and not same_design(asked, design or {}):
             if mark["client"] != task.client:
@@ -491,7 +493,7 @@ class Sampler(BaseSampler):
             return True
         self._warn_of_unused(task, trial, asked)
         try:
-            task.tell(mark["trial"], outcome["value"], constraints=outcome.get("constraints"), metrics=outcome.get("metrics"))
+            task.tell(mark["trial"], outcome["value"], constraints=outcome.get("constraints"), metrics=outcome.get("metrics"), attributes=kept)
             return False
         except Conflict as error:
             _log.warning("trial %d of the task is told otherwise already, what was measured here is added: %s", mark["trial"], error)
@@ -548,8 +550,23 @@ class Sampler(BaseSampler):
             "expected suggestions of these first, and of the parameter only then"
         )
 
+    def _kept(self, trial: FrozenTrial) -> dict[str, str]:
+        """Return the user attributes of a trial as the task's trial keeps them, for this node only."""
+        kept, refused = accepted({name: one for name, one in trial.user_attrs.items() if name != ATTRIBUTE})
+        for name in refused:
+            self._say_once(
+                f"the user attribute {name!r:.100} is not stored with the task's trial: expected names of up to "
+                f"{LONGEST_NAME} bytes, texts or JSON of up to {LONGEST_TEXT} bytes, {MOST_BYTES} bytes in all"
+            )
+        return kept
+
     def _past(
-        self, trial: FrozenTrial, design: Mapping[str, Value] | None, outcome: Mapping[str, Any] | None, reason: str
+        self,
+        trial: FrozenTrial,
+        design: Mapping[str, Value] | None,
+        outcome: Mapping[str, Any] | None,
+        reason: str,
+        kept: Mapping[str, str],
     ) -> dict[str, Any] | None:
         if design is None:
             self._say_once("trials that do not have the parameters of the task as it has them are not told to it")
@@ -557,6 +574,8 @@ class Sampler(BaseSampler):
             return None
         past: dict[str, Any] = {"parameters": dict(design)}
         past.update({"failed": reason} if outcome is None else {"outcome": dict(outcome)})
+        if kept:
+            past["attributes"] = dict(kept)
         return past
 
     def _add(self, task: Task, past: list[dict[str, Any]]) -> None:
@@ -569,7 +588,7 @@ class Sampler(BaseSampler):
             for one in past:  # a list is taken as a whole or not at all
                 self._add(task, [one])
 
-    def _let_go(self, task: Task, mark: Mapping[str, Any], reason: str | None) -> None:
+    def _let_go(self, task: Task, mark: Mapping[str, Any], reason: str | None, kept: Mapping[str, str] | None = None) -> None:
         """Fail a trial of the task, or without a reason hand it back."""
         if mark["client"] != task.client:
             return  # another program holds it; its lease will end
@@ -577,7 +596,7 @@ class Sampler(BaseSampler):
             if reason is None:
                 task.requeue(mark["trial"])
             else:
-                task.fail(mark["trial"], reason)
+                task.fail(mark["trial"], reason, attributes=kept)
         except (Conflict, NotFound) as error:
             _log.warning("trial %d of the task is no longer held: %s", mark["trial"], error)
 
@@ -595,7 +614,8 @@ class Sampler(BaseSampler):
             mark = marks[trial.number]
             if mark is None:
                 outcome, reason = self._outcome(trial, trial.state, trial.values)
-                past.append(self._past(trial, self._design_of(trial), outcome, reason))
+                inactive = self._inactive(trial) if self._learns else {}
+                past.append(self._past(trial, {**inactive, **self._evaluated(trial)}, outcome, reason, self._kept(trial)))
             elif mark["trial"] in untold and trial.state != TrialState.FAIL:
                 self._report(task, study.study_name, trial, trial.state, trial.values)
         if known := [one for one in past if one is not None]:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, SupportsFloat
 
+from . import annotations
+from .annotations import File
 from .errors import BadInput, Error, Unreachable
 from .evaluate import number
 from .heartbeat import Held
@@ -129,6 +131,9 @@ class Task:
         *,
         constraints: Mapping[str, SupportsFloat | bool] | None = None,
         metrics: Mapping[str, SupportsFloat] | None = None,
+        attributes: Mapping[str, object] | None = None,
+        tags: Iterable[str] | None = None,
+        files: Iterable[str | File | Mapping[str, Any]] | None = None,
     ) -> Trial:
         """Report the outcome of a trial. The same report again is no error.
 
@@ -139,15 +144,20 @@ class Task:
             constraints: The measured value of each constraint of the task: a number, or true or false if the task
                 has `type: bool`. One that is no finite number fails the trial, with a warning.
             metrics: Up to 64 further numbers, by name. One that is no finite number is left out, with a warning.
+            attributes: Up to 64 texts by name that the trial keeps for you, such as a commit. Other values are stored as
+                JSON. Peers never receive them, nor the tags and files.
+            tags: Up to 32 tags that the trial keeps.
+            files: Up to 64 references to files: paths or URLs, or `fbo.File` with a digest.
 
         Returns:
             The trial with its outcome.
 
         Raises:
             Conflict: The trial has another outcome.
-            Refused: A constraint is missing or unknown, or the node does not accept a metric.
+            Refused: A constraint is missing or unknown, or the node does not accept a metric or an attribute.
         """
-        body: dict[str, Any] = {}
+        kept = annotations.body(attributes, tags, files)
+        body: dict[str, Any] = {**kept}
         try:
             body["value"] = number("value is", value)
             if constraints:
@@ -157,23 +167,87 @@ class Task:
                 }
         except BadInput as error:
             _log.warning("trial %d failed: %s", _id(trial), error)
-            return self.fail(trial, str(error))
+            return self._fail(trial, str(error), kept)
         if metrics:
             body["metrics"] = _finite(metrics)
         return self._end(trial, "tell", body)
 
-    def fail(self, trial: Trial | int, reason: str) -> Trial:
+    def fail(
+        self,
+        trial: Trial | int,
+        reason: str,
+        *,
+        attributes: Mapping[str, object] | None = None,
+        tags: Iterable[str] | None = None,
+        files: Iterable[str | File | Mapping[str, Any]] | None = None,
+    ) -> Trial:
         """Report that a trial has no outcome.
 
         Args:
             trial: A trial that this client holds, or its ID.
             reason: Why; at most 1,000 characters are stored.
+            attributes: As of `tell`.
+            tags: As of `tell`.
+            files: As of `tell`.
 
         Raises:
             Conflict: Another client holds the trial, or it has an outcome.
         """
+        return self._fail(trial, reason, annotations.body(attributes, tags, files))
+
+    def _fail(self, trial: Trial | int, reason: str, kept: Mapping[str, Any]) -> Trial:
         reason = reason.strip()[:1000] or "no reason given"
-        return self._end(trial, "fail", {"client": self.client, "reason": reason})
+        return self._end(trial, "fail", {"client": self.client, "reason": reason, **kept})
+
+    def annotate(
+        self,
+        trial: Trial | int,
+        *,
+        attributes: Mapping[str, object] | None = None,
+        tags: Iterable[str] | None = None,
+        files: Iterable[str | File | Mapping[str, Any]] | None = None,
+        remove_tags: Iterable[str] = (),
+        remove_notes: Iterable[int] = (),
+    ) -> Trial:
+        """Change what a trial in any state keeps for you. Peers never receive it.
+
+        Args:
+            trial: The trial, or its ID.
+            attributes: Texts by name; other values are stored as JSON. An empty text removes the attribute.
+            tags: Tags to add.
+            files: References to files to add. One with the path of an earlier one replaces it.
+            remove_tags: Tags to remove.
+            remove_notes: IDs of notes to remove.
+
+        Returns:
+            The trial as it is then.
+
+        Raises:
+            Refused: The node does not accept one of them. Nothing has changed.
+        """
+        body = annotations.body(attributes, tags, files)
+        if removed := list(remove_tags):
+            body["remove_tags"] = removed
+        if numbers := list(remove_notes):
+            body["remove_notes"] = numbers
+        return self._annotate(trial, body)
+
+    def note(self, trial: Trial | int, text: str, *, author: str | None = None) -> Trial:
+        """Add a note to a trial in any state. Peers never receive it.
+
+        Args:
+            trial: The trial, or its ID.
+            text: At most 2,000 characters.
+            author: Who wrote it.
+
+        Returns:
+            The trial as it is then.
+        """
+        return self._annotate(trial, {"note": text, **({} if author is None else {"author": author})})
+
+    def _annotate(self, trial: Trial | int, body: Mapping[str, Any]) -> Trial:
+        shown = self._http.post(f"{self._path}/trials/{quote(_id(trial))}/annotate", body, repeatable=True)
+        return from_json(shown, self._floats)
 
     def requeue(self, trial: Trial | int) -> Trial:
         """Return a trial that this client holds to the node. The next client that asks gets it."""
@@ -224,7 +298,8 @@ class Task:
 
         Args:
             trials: Dictionaries with the key `parameters`, and with `outcome` (a dictionary with `value`,
-                `constraints` and `metrics`) or `failed` (the reason, a text).
+                `constraints` and `metrics`) or `failed` (the reason, a text). The keys `attributes`, `tags` and
+                `files` are as of `tell`.
 
         Returns:
             The number of trials that the node did not have.
@@ -323,6 +398,8 @@ def _past(given: Mapping[str, Any]) -> dict[str, Any]:
     made = dict(given)
     if isinstance(made.get("parameters"), Mapping):
         made["parameters"] = keys_to_task(made["parameters"])
+    kept = annotations.body(made.pop("attributes", None), made.pop("tags", None), made.pop("files", None))
+    made.update(kept)
     outcome = made.get("outcome")
     if isinstance(outcome, Mapping) and isinstance(outcome.get("constraints"), Mapping):
         made["outcome"] = {**outcome, "constraints": keys_to_task(outcome["constraints"], "constraint")}

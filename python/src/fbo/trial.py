@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Union
 
+from . import annotations
+from .annotations import File, Note
 from .names import from_task, keys_from_task
 
 Value = Union[float, int, str, bool]
@@ -62,6 +64,10 @@ class Trial:
         started: The time of the start, in the format of RFC 3339, or None.
         finished: The time of the end, in the format of RFC 3339, or None.
         recommended: The design to prefer to this one. Only `Task.best` sets it, if outcomes are noisy.
+        attributes: Texts of the user, by name. Peers never receive them, nor the tags, files and notes.
+        tags: Tags of the user, sorted.
+        files: References to files of the evaluation.
+        notes: Texts of the user about the trial, the oldest first.
     """
 
     id: int
@@ -78,6 +84,10 @@ class Trial:
     started: str | None = None
     finished: str | None = None
     recommended: Recommendation | None = None
+    attributes: dict[str, str] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    files: tuple[File, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __repr__(self) -> str:
         shown: dict[str, Any] = {"id": self.id, "state": self.state, "value": self.value}
@@ -108,7 +118,8 @@ class Trial:
 
         Returns:
             The keys `trial`, `state`, `value`, `parameters.NAME`, `constraints.NAME`, `metrics.NAME`, `reason`,
-            `source`, `why`, `from_peers`, `peer`, `peer_count`, `client`, `started` and `finished`.
+            `source`, `why`, `from_peers`, `peer`, `peer_count`, `client`, `started`, `finished`,
+            `attributes.NAME`, and `tags`, `files` and `notes` (texts, the paths of files).
         """
         row: Row = {"trial": self.id, "state": self.state, "value": self.value}
         for group, values in (
@@ -127,6 +138,12 @@ class Trial:
             client=self.client,
             started=self.started,
             finished=self.finished,
+        )
+        row.update({f"attributes.{name}": text for name, text in self.attributes.items()})
+        row.update(
+            tags=", ".join(self.tags),
+            files="\n".join(one.path for one in self.files),
+            notes="\n\n".join(one.text for one in self.notes),
         )
         return row
 
@@ -167,4 +184,5 @@ def from_json(given: Mapping[str, Any], floats: Collection[str] = ()) -> Trial:
         why=given.get("why") or {},
         started=given.get("started"),
         finished=given.get("finished"),
+        **annotations.from_json(given),
     )

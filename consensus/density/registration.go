@@ -32,8 +32,8 @@ const (
 type Settings struct {
 	// Beta is β of the exponent γ_t = β/t of the peers' densities: 0 to 1000.
 	Beta float64
-	// Pooling is "evidence" (the default), "product" or "mean": how the densities of peers are
-	// combined. The product is that of equation 8, the mean is geometric.
+	// Pooling selects how the densities of peers are combined: "evidence" (the default) by own
+	// outcomes, "product" as in equation 8, "mean" by the geometric mean.
 	Pooling string
 	strategy.Choice
 }

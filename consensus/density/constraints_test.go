@@ -41,15 +41,16 @@ func TestPeersBeforeAnythingIsFeasible(t *testing.T) {
 	if alone := suggest(t, New(with), view, 7, random.SeedOf(6)); alone.Why.Source != "feasibility" {
 		t.Errorf("alone: %+v", alone.Why)
 	}
-	// The constraint does not depend on the second coordinate: the peer decides it.
+	// The constraint does not depend on the second coordinate: the peers decide it.
 	for _, y := range []float64{0.1, 0.9} {
-		view.Shares = []*strategy.Share{shareOf(t, with, "peer", around(with, 0.05, []float64{1, y}))}
+		d := around(with, 0.05, []float64{1, y})
+		view.Shares = []*strategy.Share{shareOf(t, with, "a", d), shareOf(t, with, "b", d)}
 		got := suggest(t, New(with), view, 7, random.SeedOf(6))
-		if got.Why.Source != "density" || got.Why.PeerCount != 1 {
+		if got.Why.Source != "density" || got.Why.PeerCount != 2 {
 			t.Errorf("with a peer: %+v", got.Why)
 		}
 		if x := with.Space.Encode(got.Design); x[0] < 0.9 || x[1] < y-0.15 || x[1] > y+0.15 {
-			t.Errorf("%v, where the peer says %g", got.Design, y)
+			t.Errorf("%v, where the peers have %g", got.Design, y)
 		}
 	}
 }

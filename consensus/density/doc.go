@@ -8,40 +8,45 @@
 //
 // The next design maximises
 //
-//	ln EI(x) + γ_t · (1/n) Σ_j ln π̂_j(x),   γ_t = β/t
+//	ln EI(x) + γ_t · Σ_h w_h · g_h(x),   γ_t = β/t
 //
 // Here EI is the expected improvement under the agent's own posterior, t the number of own
-// observations, and β a key of the task file. π̂_j is one of n densities: that of each peer (at
-// most 64, drawn anew for each trial), and one around each prior design of the user. Sources: Al
-// Kontar, "Collaborative and Federated Black-box Optimization: A Bayesian Optimization Perspective"
-// (2024), equation 8, after Hvarfner, Stoll, Souza, Lindauer, Hutter, Nardi, "πBO: Augmenting
-// Acquisition Functions with User Beliefs for Bayesian Optimization" (ICLR 2022). There are three
-// differences:
+// observations, and β a key of the task file. g_h is the logarithm of a density of the optimum that
+// rule h pools from n densities π_j: that of each peer (at most 64, drawn anew for each trial), and
+// one around each prior design of the user. The rules are no density, the arithmetic and the
+// geometric mean, the product, and a rule between the last two (package pooling). With pooling:
+// evidence, the default, the weight w_h is the probability of rule h given the own outcomes, with
+// equal weights before the first. With pooling: product or mean, only the product or the geometric
+// mean counts.
+//
+// Sources: Al Kontar, "Collaborative and Federated Black-box Optimization: A Bayesian Optimization
+// Perspective" (2024), equation 8, after Hvarfner, Stoll, Souza, Lindauer, Hutter, Nardi, "πBO:
+// Augmenting Acquisition Functions with User Beliefs for Bayesian Optimization" (ICLR 2022). There
+// are three differences:
 //
 //   - Equation 8 prints the exponent β/T. If T is the total number of trials, it is constant, but the
 //     paper's text says that it decays. The exponent here is that of πBO, β/t.
-//   - Equation 8 multiplies the densities of all peers. Here their geometric mean
-//     counts, since otherwise many peers with the same information would outweigh the
-//     agent's own observations.
-//   - A density may be wrong or false, and is therefore bounded.
+//   - Equation 8 multiplies the densities of all peers. This is pooling: product. By default own
+//     outcomes weight the product against other rules: it misleads agents whose peers differ.
+//   - A density may be wrong or false, and is therefore bounded: a density π relative to the uniform
+//     one counts as π̂ between κ = 0.1 and C = 1000 ([pooling.Bounded]).
 //
-// Let π be a density relative to the uniform density on the designs. It is used as
+// Consider the score above, relative to uniform densities. With the geometric mean, one of n
+// densities lowers no score by more than γ_t·ln(1/κ)/n and raises none by more than γ_t·ln(C)/n.
+// With the product these are γ_t·ln(1/κ) and γ_t·ln(C), and package pooling states those of all
+// rules. Let S = Σ_h w_h·S_h be the influence of all n densities: 0 without densities, 1 of the
+// means, √n of the rule between, n of the product.
 //
-//	π̂ = C·π̃/(C - 1 + π̃),   π̃ = κ + (1 - κ)·π,   κ = 0.1, C = 1000,
-//
-// which maps π = 1 to 1 and lies between κ and C. Consider the score above, relative to uniform
-// densities. One of n densities lowers no score by more than γ_t·ln(1/κ)/n and raises none by more
-// than γ_t·ln(C)/n. It shifts no score against another by more than γ_t·ln(C/κ)/n.
-//
-// Therefore the expected improvement of the chosen design is at least (κ/C)^γ_t times the largest
+// Then the expected improvement of the chosen design is at least (κ/C)^(S·γ_t) times the largest
 // that the maximiser finds, whatever densities peers publish. As t grows, this factor tends to 1,
 // and the influence of the peers ends. (The analysis of πBO uses the same bound: the largest ratio
-// of densities to the power γ_t.)
+// of densities to the power γ_t.) S is at most n, by evidence too, since the densities influence
+// the weights. pooling: mean has the strictest bound, S = 1.
 //
 // While the agent's own outcomes are uninformative ([search.Uninformed]), its model cannot identify
-// promising designs, whatever t is. During that time γ_t is β. With probability 1/2 the agent
-// ignores the densities and makes its own choice, which is random. So half of the designs are
-// random at this stage, whatever peers publish.
+// promising designs, whatever t is. During that time γ_t is β, and all rules have equal weights.
+// With probability 1/2 the agent ignores the densities and makes its own choice, which is random.
+// So half of the designs are random at this stage, whatever peers publish.
 //
 // # The density
 //
@@ -76,9 +81,10 @@
 // On tasks with privacy, mechanism local, the centre of a single component has noise
 // ([newReleases]), and its spread includes that noise. Such densities of all peers are combined to
 // one joint density ([optimaDensity]), which becomes narrower as their number grows and is bounded
-// like all others. Of several releases of a peer, the newest is used.
+// like all others. Of several releases of a peer, the newest is used. The joint density counts as
+// one, so all rules but the one without densities agree on it.
 //
-// The package does not weight peers by the quality of their densities, and does not check whether
-// they are present. Without privacy a share of one component discloses the design that its author
+// The package weights rules, not single peers, by evidence, and does not check whether peers are
+// present. Without privacy a share of one component discloses the design that its author
 // considers the best.
 package density

@@ -15,11 +15,21 @@ import (
 // quarter. The error scales the whole density, so it prefers no design to another.
 const averaged = 256
 
-// learned is the logarithm of an unnormalised density. Minus level it is the logarithm of the
-// density relative to the uniform density on the designs.
+// learned is the logarithm of an unnormalised density, minus level: the logarithm of the density
+// relative to the uniform density on the designs.
 type learned struct {
-	acquisition.Function
-	level float64
+	unnormalised acquisition.Function
+	level        float64
+}
+
+var _ acquisition.Function = learned{}
+
+// Value implements acquisition.Function.
+func (l learned) Value(x []float64) float64 { return l.unnormalised.Value(x) - l.level }
+
+// Gradient implements acquisition.Function.
+func (l learned) Gradient(grad, x []float64) float64 {
+	return l.unnormalised.Gradient(grad, x) - l.level
 }
 
 // learn returns the density of feasible designs by a peer's labels: the probability of feasibility,
@@ -29,10 +39,10 @@ func learn(t *task.Task, p feasibility.Peer, designs [][]float64) (learned, erro
 	if err != nil {
 		return learned{}, err
 	}
-	l := learned{Function: acquisition.LogFeasibility(limit)}
+	l := learned{unnormalised: acquisition.LogFeasibility(limit)}
 	average := 0.0
 	for _, x := range designs {
-		average += math.Exp(l.Value(x)) / float64(len(designs))
+		average += math.Exp(l.unnormalised.Value(x)) / float64(len(designs))
 	}
 	l.level = math.Log(max(average, math.SmallestNonzeroFloat64))
 	return l, nil

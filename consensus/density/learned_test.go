@@ -16,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
+	"github.com/fbo-node/fbo/internal/optprior/pooling"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
@@ -111,7 +112,7 @@ func randomLabels(spec *task.Task, rng *rand.Rand) protocol.Feasibility {
 }
 
 // learnedOf are the densities of labels.
-func learnedOf(t interface{ Fatal(...any) }, spec *task.Task, all ...protocol.Feasibility) (found []learned) {
+func learnedOf(t interface{ Fatal(...any) }, spec *task.Task, all ...protocol.Feasibility) (found []acquisition.Function) {
 	var view strategy.View
 	for _, f := range all {
 		view.Shares = append(view.Shares, &strategy.Share{Value: f})
@@ -154,7 +155,7 @@ func TestSettingsOfTheShare(t *testing.T) {
 		ok + "strategy: {type: density, share: all}":                        "strategy: share must be one of " + strategytest.ShareValues(Register()) + ", not the text \"all\"",
 		ok + "strategy: {type: density, share: feasibility, components: 2}": "strategy: components applies only with share: best",
 		ok + "strategy: {type: density, share: feasibility, spread: 0.2}":   "strategy: spread applies only with share: best or coarse",
-		ok + "strategy: {type: density, share: feasibility, rounds: 1}":     "unknown key \"rounds\"; accepted: type, beta, share, initial_designs",
+		ok + "strategy: {type: density, share: feasibility, rounds: 1}":     "unknown key \"rounds\"; accepted: type, beta, pooling, share, initial_designs",
 	} {
 		if _, err := parse(line, rest); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", rest, err, want)
@@ -192,7 +193,7 @@ func TestLearnedDensitiesAverageOne(t *testing.T) {
 			l := learnedOf(t, spec, randomLabels(spec, rng))[0]
 			sum, squares, n := 0.0, 0.0, 4096.0
 			for range int(n) {
-				v := math.Exp(l.Value(acquisition.Sample(spec.Space, rng)) - l.level)
+				v := math.Exp(l.Value(acquisition.Sample(spec.Space, rng)))
 				sum, squares = sum+v/n, squares+v*v/n
 			}
 			deviation := math.Sqrt(max(squares-sum*sum, 0))
@@ -207,12 +208,12 @@ func TestGradientOfLearnedDensities(t *testing.T) {
 	spec := sharingLabels(t, mixed, "")
 	rng := random.SeedOf(4).Stream("gradient", 0)
 	for range 20 {
-		p := &pool{weight: 0.7, learned: learnedOf(t, spec, randomLabels(spec, rng), randomLabels(spec, rng))}
+		all := learnedOf(t, spec, randomLabels(spec, rng), randomLabels(spec, rng))
 		d := randomDensity(spec, rng)
 		for i := range d.Components {
 			d.Components[i].Std = max(d.Components[i].Std, 0.05)
 		}
-		p.densities = append(p.densities, mixtureOf(spec, d))
+		p := pooling.New(append(all, mixtureOf(spec, d)), pooling.Even(), 0.7)
 		x := acquisition.Sample(spec.Space, rng)
 		grad := slices.Repeat([]float64{17}, len(x)) // what was there before does not count
 		if value := p.Gradient(grad, x); math.Abs(value-p.Value(x)) > 1e-9 {
@@ -222,34 +223,19 @@ func TestGradientOfLearnedDensities(t *testing.T) {
 	}
 }
 
-// Whatever labels a peer sends, they lower, raise and shift no more than the package
-// promises.
+// Whatever labels a peer sends, its density has the bounds of package pooling.
 func TestInfluenceOfLabelsIsBounded(t *testing.T) {
 	spec := sharingLabels(t, mixed, "")
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("labels", 0)
-		n := rapid.IntRange(1, 4).Draw(rt, "peers")
-		settings := Settings{Beta: rapid.Float64Range(0, 1000).Draw(rt, "beta")}
-		exponent := exponent(settings, rapid.IntRange(1, 1000).Draw(rt, "t"))
-		var all []protocol.Feasibility
-		for range n {
-			all = append(all, randomLabels(spec, rng))
-		}
-		terms, weight := learnedOf(rt, spec, all...), exponent/float64(n)
-		// To leave it out is what it would be to believe nothing: ln 1 = 0.
-		with, without := &pool{weight: weight, learned: terms}, &pool{weight: weight, learned: terms[1:]}
-		a, b := acquisition.Sample(spec.Space, rng), acquisition.Sample(spec.Space, rng)
+		labels := randomLabels(spec, rng)
+		x := acquisition.Sample(spec.Space, rng)
 		if rapid.Bool().Draw(rt, "at a design") {
-			a = all[0].Labels[0].Point.Encoded(spec.Space)
+			x = labels.Labels[0].Point.Encoded(spec.Space)
 		}
-		slack := 1e-9 * (1 + exponent)
-		moved := with.Value(a) - without.Value(a)
-		if !(moved >= -weight*math.Log(1/uniformShare)-slack && moved <= weight*math.Log(ceiling)+slack) {
-			rt.Fatalf("the labels of one of %d peers moved the score by %g; γ = %g", n, moved, exponent)
-		}
-		shift := moved - (with.Value(b) - without.Value(b))
-		if most := weight * math.Log(ceiling/uniformShare); !(math.Abs(shift) <= most+slack) {
-			rt.Fatalf("the labels of one of %d peers shifted one design against another by %g, the bound is %g", n, shift, most)
+		p := pooling.New(learnedOf(rt, spec, labels), pooling.Only(pooling.Product), 1)
+		if got := p.Value(x); !(got >= math.Log(pooling.UniformShare) && got <= math.Log(pooling.Ceiling)) {
+			rt.Fatalf("ln π̂ = %g, expected a value between %g and %g", got, math.Log(pooling.UniformShare), math.Log(pooling.Ceiling))
 		}
 	})
 }
@@ -258,12 +244,12 @@ func TestInfluenceOfLabelsIsBounded(t *testing.T) {
 func TestFeasibilityLabelsMoveSuggestions(t *testing.T) {
 	spec := sharingLabels(t, plane, "")
 	feasible := func(x []float64) bool { return x[0] > 0.7 }
-	p := &pool{weight: 1, learned: learnedOf(t, spec, labelsOf(spec, designs(spec, 40, random.SeedOf(5).Stream("designs", 0)), feasible))}
+	p := pooling.New(learnedOf(t, spec, labelsOf(spec, designs(spec, 40, random.SeedOf(5).Stream("designs", 0)), feasible)), pooling.Only(pooling.Geometric), 1)
 	if in, out := p.Value([]float64{0.9, 0.5}), p.Value([]float64{0.2, 0.5}); !(in > math.Log(1.5) && out < math.Log(0.5)) {
 		t.Errorf("ln π̂ is %g where designs are feasible and %g where not", in, out)
 	}
 	seen := [][]float64{{0.1, 0.1}, {0.2, 0.2}, {0.1, 0.3}}
-	p = &pool{weight: 1, learned: learnedOf(t, spec, labelsOf(spec, seen, never))}
+	p = pooling.New(learnedOf(t, spec, labelsOf(spec, seen, never)), pooling.Only(pooling.Geometric), 1)
 	if near, far := p.Value([]float64{0.15, 0.2}), p.Value([]float64{0.9, 0.8}); !(near < 0 && far > 0) {
 		t.Errorf("ln π̂ is %g where nothing is feasible and %g far from there", near, far)
 	}
@@ -296,8 +282,8 @@ func TestWhichPeersCount(t *testing.T) {
 			view.Shares = append(view.Shares, saying(t, spec, fmt.Sprint("peer", i), f))
 		}
 		received, why := New(spec).listen(view, 6, random.SeedOf(1))
-		if len(received.learned) != c.want || why.PeerCount != c.want || why.Observations != c.observations {
-			t.Errorf("%d of %d peers: %+v; want %d", len(received.learned), len(c.peers), why, c.want)
+		if len(received.densities) != c.want || why.PeerCount != c.want || why.Observations != c.observations {
+			t.Errorf("%d of %d peers: %+v; want %d", len(received.densities), len(c.peers), why, c.want)
 		}
 	}
 	var many []*strategy.Share

@@ -176,7 +176,7 @@ func (c *optimaDensity) at(k int, centre []float64, i int) float64 {
 // relative returns c as a density relative to the uniform one. It normalises c by its average over
 // these designs.
 func (c *optimaDensity) relative(designs [][]float64) learned {
-	l := learned{Function: c}
+	l := learned{unnormalised: c}
 	values, highest := make([]float64, len(designs)), math.Inf(-1)
 	for i, x := range designs {
 		values[i] = c.Value(x)

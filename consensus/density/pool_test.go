@@ -6,131 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/fbo-node/fbo/internal/acquisition"
-	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/optprior/pooling"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
-func TestBoundedLogDensityIsMonotonic(t *testing.T) {
-	last := math.Inf(-1)
-	for log := -50.0; log < 50; log += 0.37 {
-		value, slope := bounded(log)
-		if !(value >= last) || !(value >= math.Log(uniformShare)) || !(value <= math.Log(ceiling)) {
-			t.Errorf("ln π = %g gives %g after %g", log, value, last)
-		}
-		last = value
-		const step = 1e-5
-		up, _ := bounded(log + step)
-		down, _ := bounded(log - step)
-		if want := (up - down) / (2 * step); math.Abs(slope-want) > 1e-6 {
-			t.Errorf("ln π = %g: slope %g, differences say %g", log, slope, want)
-		}
-	}
-	if value, _ := bounded(0); math.Abs(value) > 1e-12 {
-		t.Errorf("a uniform density gives %g", value)
-	}
-	for log, want := range map[float64]float64{math.Inf(-1): math.Log(uniformShare), 1000: math.Log(ceiling), math.Inf(1): math.Log(ceiling)} {
-		// At the lower end, π̂ is Cκ/(C-1+κ), which is above κ by less than 1/C of it.
-		if value, slope := bounded(log); !(math.Abs(value-want) <= 1/ceiling) || slope != 0 && !(slope < 1e-9) {
-			t.Errorf("ln π = %g gives %g, slope %g; want %g", log, value, slope, want)
-		}
-	}
-	// What honest densities say is hardly changed: a normal of spread 0.2 in the
-	// middle of two parameters has π = 3.98.
-	if value, _ := bounded(math.Log(3.98)); math.Abs(value-math.Log(3.98)) > 0.1 {
-		t.Errorf("ln 3.98 = %.3f has become %.3f", math.Log(3.98), value)
-	}
-}
-
-func poolOf(spec *task.Task, weight float64, all ...protocol.Density) *pool {
-	p := &pool{weight: weight}
+func poolOf(spec *task.Task, weights pooling.Weights, factor float64, all ...protocol.Density) *pooling.Pool {
+	var densities []acquisition.Function
 	for _, d := range all {
-		p.densities = append(p.densities, mixtureOf(spec, d))
+		densities = append(densities, mixtureOf(spec, d))
 	}
-	return p
-}
-
-func TestGradientOfThePool(t *testing.T) {
-	spec := newTask(t, mixed, "exact", "")
-	rng := random.SeedOf(3).Stream("gradient", 0)
-	for range 100 {
-		var all []protocol.Density
-		for range 1 + rng.IntN(4) {
-			d := randomDensity(spec, rng)
-			for i := range d.Components {
-				d.Components[i].Std = max(d.Components[i].Std, 0.05)
-			}
-			all = append(all, d)
-		}
-		p := poolOf(spec, 0.7, all...)
-		x := acquisition.Sample(spec.Space, rng)
-		grad := make([]float64, len(x))
-		for i := range grad {
-			grad[i] = 17 // what was there before does not count
-		}
-		if value := p.Gradient(grad, x); value != p.Value(x) {
-			t.Fatalf("%g with the gradient, %g without", value, p.Value(x))
-		}
-		fbotest.CheckGradient(t, grad, x, p.Value, 1e-4)
-	}
-}
-
-// Whatever a peer says, it lowers, raises and shifts no more than the package
-// promises.
-func TestInfluenceOfOnePeerIsBounded(t *testing.T) {
-	spec := newTask(t, mixed, "exact", "")
-	rapid.Check(t, func(rt *rapid.T) {
-		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("densities", 0)
-		n := rapid.IntRange(1, 6).Draw(rt, "peers")
-		settings := Settings{Beta: rapid.Float64Range(0, 1000).Draw(rt, "beta")}
-		exponent := exponent(settings, rapid.IntRange(1, 1000).Draw(rt, "t"))
-		var others []protocol.Density
-		for range n - 1 {
-			others = append(others, randomDensity(spec, rng))
-		}
-		hostile := randomDensity(spec, rng)
-		weight := exponent / float64(n)
-		// To leave it out is what it would be to believe nothing: ln 1 = 0.
-		with, without := poolOf(spec, weight, append(others, hostile)...), poolOf(spec, weight, others...)
-		a, b := acquisition.Sample(spec.Space, rng), acquisition.Sample(spec.Space, rng)
-		if rapid.Bool().Draw(rt, "at a centre") {
-			a = hostile.Components[0].Center.Encoded(spec.Space)
-		}
-		slack := 1e-9 * (1 + exponent)
-		moved := with.Value(a) - without.Value(a)
-		if moved < -weight*math.Log(1/uniformShare)-slack || moved > weight*math.Log(ceiling)+slack {
-			rt.Fatalf("one of %d densities moved the score by %g; γ = %g", n, moved, exponent)
-		}
-		shift := moved - (with.Value(b) - without.Value(b))
-		if most := weight * math.Log(ceiling/uniformShare); math.Abs(shift) > most+slack {
-			rt.Fatalf("one of %d densities shifted one design against another by %g, the bound is %g", n, shift, most)
-		}
-	})
-}
-
-// The bounds are not loose: a narrow density all but reaches both.
-func TestBoundsAreReached(t *testing.T) {
-	spec := newTask(t, mixed, "exact", "")
-	centre := []float64{0.5, 0.5, 0.5, 0, 1, 0}
-	p := poolOf(spec, 1, around(spec, protocol.MinSpread, centre))
-	if got := p.Value(centre); got < math.Log(ceiling)-0.001 {
-		t.Errorf("at its centre a needle gives %g of %g", got, math.Log(ceiling))
-	}
-	far := []float64{0.9, 0.5, 0.5, 0, 1, 0}
-	if got := p.Value(far); got > -math.Log(1/uniformShare)+0.001 {
-		t.Errorf("off its centre a needle gives %g of %g", got, math.Log(uniformShare))
-	}
-	grad := make([]float64, len(far))
-	p.Gradient(grad, far)
-	for i, slope := range grad {
-		if slope != 0 {
-			t.Errorf("slope %d is %g where the density is 0", i, slope)
-		}
-	}
+	return pooling.New(densities, weights, factor)
 }
 
 // The narrowest density of the largest space is finite everywhere.
@@ -143,12 +32,12 @@ func TestDensityIsFiniteInTheLargestSpace(t *testing.T) {
 	spec := newTask(t, strings.Join(parameters, ", "), "exact", "")
 	corner := make([]float64, spec.Space.Dim())
 	spec.Space.Snap(corner)
-	p := poolOf(spec, 1, around(spec, protocol.MinSpread, corner))
+	p := poolOf(spec, pooling.Only(pooling.Product), 1, around(spec, protocol.MinSpread, corner))
 	grad := make([]float64, len(corner))
 	for range 2 {
 		value := p.Gradient(grad, corner)
-		if !(value >= math.Log(uniformShare) && value <= math.Log(ceiling)) {
-			t.Errorf("value %g", value)
+		if !(value >= math.Log(pooling.UniformShare) && value <= math.Log(pooling.Ceiling)) {
+			t.Errorf("value %g, expected one within the bounds", value)
 		}
 		for i, slope := range grad {
 			if math.IsNaN(slope) || math.IsInf(slope, 0) {
@@ -159,7 +48,7 @@ func TestDensityIsFiniteInTheLargestSpace(t *testing.T) {
 	}
 }
 
-// The influence decays as 1/t, and so the score tends to that of the agent alone.
+// The influence decays as 1/t with every rule, and so the score tends to that of the agent alone.
 func TestInfluenceDecays(t *testing.T) {
 	settings := Settings{Beta: 5}
 	for observations, want := range map[int]float64{0: 5, 1: 5, 2: 2.5, 10: 0.5, 50: 0.1, 1_000_000: 5e-6} {
@@ -170,14 +59,39 @@ func TestInfluenceDecays(t *testing.T) {
 	spec := newTask(t, mixed, "exact", "")
 	rng := random.SeedOf(4).Stream("densities", 0)
 	all := []protocol.Density{randomDensity(spec, rng), randomDensity(spec, rng), randomDensity(spec, rng)}
-	most := math.Max(math.Log(ceiling), math.Log(1/uniformShare))
-	for observations := 1; observations < 1_000_000; observations *= 3 {
-		p := poolOf(spec, exponent(settings, observations)/3, all...)
-		for range 100 {
-			if got := p.Value(acquisition.Sample(spec.Space, rng)); math.Abs(got) > 5*most/float64(observations) {
-				t.Fatalf("after %d observations the peers move the score by %g", observations, got)
+	for rule := pooling.Alone; rule <= pooling.Product; rule++ {
+		for observations := 1; observations < 1_000_000; observations *= 3 {
+			p := poolOf(spec, pooling.Only(rule), exponent(settings, observations), all...)
+			for range 100 {
+				if got := p.Value(acquisition.Sample(spec.Space, rng)); math.Abs(got) > 5*p.Influence()*math.Log(pooling.Ceiling)/float64(observations) {
+					t.Fatalf("rule %d, after %d observations: the peers move the score by %g", rule, observations, got)
+				}
 			}
 		}
+	}
+}
+
+// The key pooling selects one rule, and without it own outcomes decide.
+func TestPoolingKey(t *testing.T) {
+	for keys, want := range map[string]pooling.Weights{
+		", pooling: product": pooling.Only(pooling.Product),
+		", pooling: mean":    pooling.Only(pooling.Geometric),
+	} {
+		spec := newTask(t, plane, "exact", keys)
+		if got := New(spec).weights(viewOf(t, spec, points(spec, 5), bowl(spec, 0.3)), 6, random.SeedOf(1), information{}, false); got != want {
+			t.Errorf("%q: weights %g, want %g", keys, got, want)
+		}
+	}
+	spec := newTask(t, plane, "exact", "")
+	s, d := New(spec), around(spec, 0.1, []float64{0.3, 0.3})
+	view := viewOf(t, spec, append(points(spec, 5), []float64{0.3, 0.3}), bowl(spec, 0.3))
+	view.Shares = []*strategy.Share{shareOf(t, spec, "a", d), shareOf(t, spec, "b", d)}
+	received, _ := s.listen(view, 7, random.SeedOf(1))
+	if w := s.weights(view, 7, random.SeedOf(1), received, false); !(w[pooling.Product] > 0.2 && w[pooling.Alone] < 0.2) {
+		t.Errorf("weights %g of peers that are right, expected more for the product than for none", w)
+	}
+	if w := s.weights(view, 7, random.SeedOf(1), received, true); w != pooling.Even() {
+		t.Errorf("weights %g by uninformative outcomes, want equal ones", w)
 	}
 }
 
@@ -196,7 +110,7 @@ func BenchmarkPool(b *testing.B) {
 				}
 				all = append(all, d)
 			}
-			p := poolOf(spec, 1, all...)
+			p := poolOf(spec, pooling.Even(), 1, all...)
 			b.Run(fmt.Sprintf("value/%dx%d", peers, components), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

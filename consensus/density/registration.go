@@ -19,6 +19,10 @@ const (
 	defaultComponents = 1
 	maxComponents     = 16
 
+	poolingEvidence = "evidence"
+	poolingProduct  = "product"
+	poolingMean     = "mean"
+
 	defaultSpread = 0.2
 	minSpread     = 0.001
 	maxSpread     = 10
@@ -28,19 +32,29 @@ const (
 type Settings struct {
 	// Beta is β of the exponent γ_t = β/t of the peers' densities: 0 to 1000.
 	Beta float64
+	// Pooling selects how the densities of peers are combined: "evidence" (the default) by own
+	// outcomes, "product" as in equation 8, "mean" by the geometric mean.
+	Pooling string
 	strategy.Choice
 }
 
 var _ task.Releaser = Settings{}
 
 func readSettings(s *task.Section) task.StrategySettings {
-	return Settings{Beta: s.Within("beta", defaultBeta, 0, maxBeta), Choice: strategy.ReadChoice(s, disclosures())}
+	return Settings{
+		Beta:    s.Within("beta", defaultBeta, 0, maxBeta),
+		Pooling: s.Word("pooling", poolingEvidence, poolingEvidence, poolingProduct, poolingMean),
+		Choice:  strategy.ReadChoice(s, disclosures()),
+	}
 }
 
 // Keys implements task.StrategySettings.
 func (s Settings) Keys() map[string]any {
 	keys := s.Choice.Keys()
 	keys["beta"] = s.Beta
+	if s.Pooling != poolingEvidence {
+		keys["pooling"] = s.Pooling
+	}
 	return keys
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/optprior/pooling"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -21,7 +22,7 @@ const priorSpread = 0.2
 
 // maxPeers is the maximum number of peers whose densities one suggestion uses. If more peers have
 // shares, the agent draws maxPeers of them for each trial. The mean of their logarithms is then an
-// unbiased estimate of the mean over all peers.
+// unbiased estimate of the mean over all peers. The product is that of maxPeers densities.
 const maxPeers = 64
 
 // Strategy maximises the expected improvement, weighted by peers' densities of the optimum. While no
@@ -64,18 +65,36 @@ func (s Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64,
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	received, why := s.listen(view, trial, seed)
+	factor := exponent(settingsOf(s.task), view.Observations)
 	if blind {
-		received.weight *= float64(max(view.Observations, 1))
+		factor *= float64(max(view.Observations, 1))
 	}
-	if received.len() == 0 || received.weight == 0 {
+	if len(received.densities) == 0 || factor == 0 {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
+	pool := pooling.New(received.densities, s.weights(view, trial, seed, received, blind), factor)
 	if view.Posterior == nil && len(view.Constraints) == 0 {
 		why.Phrase = "best guess by the densities of " + sanitize.Count(why.PeerCount, "peer")
-		return s.search.Maximise(ctx, view, trial, seed, received, why)
+		return s.search.Maximise(ctx, view, trial, seed, pool, why)
 	}
 	score, _ := s.alone.Score(view)
-	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(score, received), why)
+	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(score, pool), why)
+}
+
+// weights returns the weights of the rules that combine the densities. While the own outcomes are
+// uninformative (blind), they are no evidence.
+func (s Strategy) weights(view strategy.View, trial uint64, seed strategy.Seed, received information, blind bool) pooling.Weights {
+	switch settingsOf(s.task).Pooling {
+	case poolingProduct:
+		return pooling.Only(pooling.Product)
+	case poolingMean:
+		return pooling.Only(pooling.Geometric)
+	}
+	if blind {
+		return pooling.Even()
+	}
+	designs := pooling.Candidates(s.layout, s.evenly(), received.centres, seed.Stream("candidates", trial))
+	return pooling.Evidence(view, pooling.Even(), received.densities, designs, seed.Stream("evidence", trial))
 }
 
 // UsesSharesFromStart implements strategy.SharesFromStart.
@@ -107,17 +126,29 @@ func exponent(settings Settings, observations int) float64 {
 	return settings.Beta / float64(max(observations, 1))
 }
 
+// information holds the densities for one suggestion.
+type information struct {
+	densities []acquisition.Function // logarithms relative to the uniform density
+	centres   [][]float64            // of the normals among them
+}
+
+// add adds a mixture of normals.
+func (i *information) add(m *optprior.Mixture) {
+	i.densities = append(i.densities, m)
+	i.centres = append(i.centres, m.Centres()...)
+}
+
 // listen collects the densities to use: one of each peer, and one around each prior design of the
 // user.
-func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (*pool, strategy.Why) {
+func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (information, strategy.Why) {
 	why := strategy.Why{Source: "density", Phrase: "expected improvement, weighed by the prior designs"}
-	received := &pool{}
+	var received information
 	for _, p := range labelled(view, trial, seed) {
 		l, err := learn(s.task, p, s.evenly())
 		if err != nil {
 			continue // a peer's share must not stop the agent
 		}
-		received.learned = append(received.learned, l)
+		received.densities = append(received.densities, l)
 		why.PeerCount++
 		why.Observations = strategy.AddObservations(why.Observations, p.Observations)
 	}
@@ -132,19 +163,18 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (
 		if d.Release > 0 {
 			noisy = append(noisy, d)
 		} else {
-			received.densities = append(received.densities, optprior.NewMixture(s.layout, s.task.Space, d))
+			received.add(optprior.NewMixture(s.layout, s.task.Space, d))
 		}
 	}
 	if len(noisy) > 0 {
-		received.learned = append(received.learned, newOptimaDensity(s.layout, s.task, noisy).relative(s.evenly()))
+		received.densities = append(received.densities, newOptimaDensity(s.layout, s.task, noisy).relative(s.evenly()))
 	}
 	if len(told) > 0 {
 		why.Phrase = "expected improvement, weighed by the densities of " + sanitize.Count(why.PeerCount, "peer")
 	}
 	for _, design := range view.PriorDesigns {
-		received.densities = append(received.densities, optprior.Around(s.layout, s.spread, s.task.Space.Encode(design)))
+		received.add(optprior.Around(s.layout, s.spread, s.task.Space.Encode(design)))
 	}
-	received.weight = exponent(settingsOf(s.task), view.Observations) / float64(max(received.len(), 1))
 	return received, why
 }
 

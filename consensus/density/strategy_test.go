@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/optprior/pooling"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -98,17 +99,23 @@ func TestNewcomersSkipTheStart(t *testing.T) {
 	}
 }
 
-// Early on, a peer that believes in a place draws the agent there, in each kind
-// of space.
+// Early on, peers whose estimate agrees with the own outcomes draw the agent there, in each kind of
+// space.
 func TestPeersAreListenedTo(t *testing.T) {
 	for _, model := range []string{"exact", "rff"} {
 		for _, parameters := range []string{plane, mixed, small} {
 			spec := newTask(t, parameters, model, "")
 			s := New(spec)
-			view := viewOf(t, spec, points(spec, 3), bowl(spec, 0.3))
 			centre := make([]float64, spec.Space.Dim())
 			centre[len(centre)-1], centre[0] = 1, 0.3
 			spec.Space.Snap(centre)
+			near := func(x []float64) (square float64) {
+				for i := range x {
+					square += (x[i] - centre[i]) * (x[i] - centre[i])
+				}
+				return square
+			}
+			view := viewOf(t, spec, points(spec, 3), near)
 			view.Shares = []*strategy.Share{shareOf(t, spec, "a", around(spec, 0.1, centre)), shareOf(t, spec, "b", around(spec, 0.1, centre))}
 			got := suggest(t, s, view, 4, random.SeedOf(1))
 			if got.Why.Source != "density" || got.Why.PeerCount != 2 || got.Why.Observations != 14 || !got.Why.FromPeers() {
@@ -117,7 +124,7 @@ func TestPeersAreListenedTo(t *testing.T) {
 			if again := suggest(t, s, view, 4, random.SeedOf(1)); !reflect.DeepEqual(again, got) {
 				t.Errorf("%s, asked twice: %+v and %+v", model, got, again)
 			}
-			alone := suggest(t, s, viewOf(t, spec, points(spec, 3), bowl(spec, 0.3)), 4, random.SeedOf(1))
+			alone := suggest(t, s, viewOf(t, spec, points(spec, 3), near), 4, random.SeedOf(1))
 			m := mixtureOf(spec, around(spec, 0.1, centre))
 			with, without := logOf(m, spec.Space.Encode(got.Design)), logOf(m, spec.Space.Encode(alone.Design))
 			if !(with > 0) || !(with > without) {
@@ -144,7 +151,7 @@ func TestSuggestedDesigns(t *testing.T) {
 			t.Fatalf("%d densities", len(received.densities))
 		}
 		for _, x := range designs(spec, 20, random.SeedOf(3).Stream("designs", 0)) {
-			if got, want := logOf(received.densities[0], x), logOf(mixtureOf(spec, around(spec, spread, at)), x); math.Abs(got-want) > 1e-3*(1+math.Abs(want)) {
+			if got, want := received.densities[0].Value(x), logOf(mixtureOf(spec, around(spec, spread, at)), x); math.Abs(got-want) > 1e-3*(1+math.Abs(want)) {
 				t.Errorf("%q: ln π is %g at %v, want %g", keys, got, x, want)
 			}
 		}
@@ -155,32 +162,35 @@ func TestSuggestedDesigns(t *testing.T) {
 	}
 }
 
-// Many who say the same count as one who does, and who believes nothing halves the
-// word of another.
-func TestPeersAreAveraged(t *testing.T) {
-	spec := newTask(t, mixed, "exact", ", beta: 7")
-	d := around(spec, 0.2, placeOf(spec, 0.6, 0.4))
-	hear := func(all ...protocol.Density) *pool {
-		view := strategy.View{Task: spec, Self: "me", Observations: 10}
-		for i, d := range all {
-			view.Shares = append(view.Shares, shareOf(t, spec, fmt.Sprint("peer", i), d))
+// With pooling: mean, many peers with the same density count as one, and a peer with a uniform
+// density halves the term of another. With pooling: product the terms are added.
+func TestPeersArePooled(t *testing.T) {
+	d := around(newTask(t, mixed, "exact", ""), 0.2, placeOf(newTask(t, mixed, "exact", ""), 0.6, 0.4))
+	for rule, factors := range map[string][2]float64{"mean": {1, 0.5}, "product": {5, 1}} {
+		spec := newTask(t, mixed, "exact", ", beta: 7, pooling: "+rule)
+		pool := func(all ...protocol.Density) *pooling.Pool {
+			view := strategy.View{Task: spec, Self: "me", Observations: 10}
+			for i, d := range all {
+				view.Shares = append(view.Shares, shareOf(t, spec, fmt.Sprint("peer", i), d))
+			}
+			s := New(spec)
+			received, _ := s.listen(view, 11, random.SeedOf(1))
+			return pooling.New(received.densities, s.weights(view, 11, random.SeedOf(1), received, false), exponent(settingsOf(spec), 10))
 		}
-		received, _ := New(spec).listen(view, 11, random.SeedOf(1))
-		return received
-	}
-	nothing := around(spec, protocol.MaxSpread, placeOf(spec, 0.6, 0.4))
-	one, many, halved := hear(d), hear(d, d, d, d, d), hear(d, nothing)
-	for _, x := range designs(spec, 50, random.SeedOf(8).Stream("designs", 0)) {
-		told, _ := bounded(logOf(mixtureOf(spec, d), x))
-		if got, want := one.Value(x), 0.7*told; math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
-			t.Errorf("one peer: %g, want %g", got, want)
-		}
-		if got, want := many.Value(x), one.Value(x); math.Abs(got-want) > 1e-9 {
-			t.Errorf("five peers move the score by %g, one by %g", got, want)
-		}
-		// The widest density is uniform up to 0.02.
-		if got, want := halved.Value(x), one.Value(x)/2; math.Abs(got-want) > 0.7*0.02 {
-			t.Errorf("beside one who believes nothing: %g, want %g", got, want)
+		nothing := around(spec, protocol.MaxSpread, placeOf(spec, 0.6, 0.4))
+		one, many, beside := pool(d), pool(d, d, d, d, d), pool(d, nothing)
+		for _, x := range designs(spec, 50, random.SeedOf(8).Stream("designs", 0)) {
+			claimed, _ := pooling.Bounded(logOf(mixtureOf(spec, d), x))
+			if got, want := one.Value(x), 0.7*claimed; math.Abs(got-want) > 1e-6*(1+math.Abs(want)) {
+				t.Errorf("%s, one peer: %g, want %g", rule, got, want)
+			}
+			if got, want := many.Value(x), factors[0]*one.Value(x); math.Abs(got-want) > 1e-9*(1+math.Abs(want)) {
+				t.Errorf("%s: five peers move the score by %g, want %g", rule, got, want)
+			}
+			// The widest density is uniform up to 0.02.
+			if got, want := beside.Value(x), factors[1]*one.Value(x); math.Abs(got-want) > 0.7*0.02 {
+				t.Errorf("%s, beside a uniform density: %g, want %g", rule, got, want)
+			}
 		}
 	}
 }
@@ -195,26 +205,29 @@ func logEIOf(spec *task.Task, view strategy.View) acquisition.Function {
 	return acquisition.LogEI(view.Posterior, best)
 }
 
-// Whatever all peers say, the expected improvement is at least (κ/C)^γ_t of what
-// it could be, and so is all but the largest when t is large. (With at most five
-// observations the best of them is what Search.Best knows.)
+// Whatever all peers publish, the expected improvement is at least (κ/C)^(S·γ_t) of the largest, and
+// nearly the largest when t is large. S is the influence of the n peers' rule: 1 of the mean, n of
+// the product, and at most n by evidence. (With at most five observations the best of them is what
+// Search.Best knows.)
 func TestWhatHostilePeersCost(t *testing.T) {
-	spec := newTask(t, mixed, "exact", ", components: 16")
-	view := viewOf(t, spec, points(spec, 5), bowl(spec, 0.3))
-	rng := random.SeedOf(6).Stream("densities", 0)
-	for i := range 10 {
-		view.Shares = append(view.Shares, shareOf(t, spec, fmt.Sprint("peer", i), around(spec, protocol.MinSpread, acquisition.Sample(spec.Space, rng))))
-	}
-	f := logEIOf(spec, view)
-	alone := suggest(t, alone.NewLogEI(spec).WithoutCentre(), view, 6, random.SeedOf(1))
-	most := f.Value(spec.Space.Encode(alone.Design))
-	for _, observations := range []int{5, 50, 500, 50_000, 5_000_000} {
-		view.Observations = observations
-		got := suggest(t, New(spec), view, 6, random.SeedOf(1))
-		lost := most - f.Value(spec.Space.Encode(got.Design))
-		// The two maximisers may differ in a digit far behind, or in the hill.
-		if allowed := 5 / float64(observations) * math.Log(ceiling/uniformShare); lost > allowed+1e-4 {
-			t.Errorf("after %d observations the peers cost %g of ln EI, the bound is %g", observations, lost, allowed)
+	for rule, influence := range map[string]float64{"mean": 1, "product": 10, "evidence": 10} {
+		spec := newTask(t, mixed, "exact", ", components: 16, pooling: "+rule)
+		view := viewOf(t, spec, points(spec, 5), bowl(spec, 0.3))
+		rng := random.SeedOf(6).Stream("densities", 0)
+		for i := range 10 {
+			view.Shares = append(view.Shares, shareOf(t, spec, fmt.Sprint("peer", i), around(spec, protocol.MinSpread, acquisition.Sample(spec.Space, rng))))
+		}
+		f := logEIOf(spec, view)
+		alone := suggest(t, alone.NewLogEI(spec).WithoutCentre(), view, 6, random.SeedOf(1))
+		most := f.Value(spec.Space.Encode(alone.Design))
+		for _, observations := range []int{5, 50, 500, 50_000, 5_000_000} {
+			view.Observations = observations
+			got := suggest(t, New(spec), view, 6, random.SeedOf(1))
+			lost := most - f.Value(spec.Space.Encode(got.Design))
+			// The two maximisers may differ in a digit far behind, or in the hill.
+			if allowed := influence * 5 / float64(observations) * math.Log(pooling.Ceiling/pooling.UniformShare); lost > allowed+1e-4 {
+				t.Errorf("%s, after %d observations: the peers cost %g of ln EI, the bound is %g", rule, observations, lost, allowed)
+			}
 		}
 	}
 }

@@ -176,6 +176,31 @@ func Around(l *Layout, spread float64, x []float64) *Mixture {
 	return &Mixture{layout: l, components: []Normal{NewNormal(l, 1, spread, x)}}
 }
 
+// Value returns the logarithm of the density at x, which may be -Inf.
+func (m *Mixture) Value(x []float64) float64 {
+	var each Logs
+	return m.Log(&each, x)
+}
+
+// Gradient fills grad with the gradient of Value, 0 where the density is 0, and returns the value.
+func (m *Mixture) Gradient(grad, x []float64) float64 {
+	clear(grad)
+	var each Logs
+	total := m.Log(&each, x)
+	if !math.IsInf(total, -1) {
+		m.AddGradient(grad, x, &each, total, 1)
+	}
+	return total
+}
+
+// Centres returns the encoded centres of the normals. Callers must not change them.
+func (m *Mixture) Centres() (all [][]float64) {
+	for _, c := range m.components {
+		all = append(all, c.centre)
+	}
+	return all
+}
+
 // Logs holds the logarithms of the components at one point.
 type Logs [protocol.MaxComponents]float64
 

@@ -173,6 +173,19 @@ func ConstraintSpec(t *task.Task) gp.Spec {
 	return spec
 }
 
+// InitialLengthscales returns the lengthscales that the task states, one per parameter.
+func InitialLengthscales(t *task.Task) []float64 {
+	var lengthscales []float64
+	for _, block := range t.Space.Blocks() {
+		l := t.Surrogate.Lengthscale
+		if block.Kind == task.Categorical {
+			l = t.Surrogate.CategoryLengthscale
+		}
+		lengthscales = append(lengthscales, l)
+	}
+	return lengthscales
+}
+
 // SharedMap returns the features over which all agents of the task express their shares. They are
 // derived from the task's ID and are the same everywhere, bit for bit.
 func SharedMap(t *task.Task) (*rff.Map, error) {

@@ -290,20 +290,7 @@ func (s *Strategy) hyperparameters(view strategy.View) gp.Hyperparameters {
 		h = view.Posterior.Hyperparameters().Process()
 	}
 	if len(h.Lengthscales) == 0 {
-		h.Lengthscales = s.initialLengthscales()
+		h.Lengthscales = surrogate.InitialLengthscales(s.task)
 	}
 	return h
-}
-
-// initialLengthscales returns the task's lengthscales.
-func (s *Strategy) initialLengthscales() []float64 {
-	var lengthscales []float64
-	for _, block := range s.task.Space.Blocks() {
-		l := s.task.Surrogate.Lengthscale
-		if block.Kind == task.Categorical {
-			l = s.task.Surrogate.CategoryLengthscale
-		}
-		lengthscales = append(lengthscales, l)
-	}
-	return lengthscales
 }

@@ -13,8 +13,12 @@ import (
 	"github.com/fbo-node/fbo/tsampling"
 )
 
-// maxPeersListed is the largest number of agents for which a record lists each peer.
-const maxPeersListed = 100
+// The bound is computed for at most maxBoundAgents agents with at most maxBoundTrials evaluations
+// each. The time grows with the square of the one and with the cube of the other.
+const (
+	maxBoundAgents = 100
+	maxBoundTrials = 1000
+)
 
 // ThompsonBound holds the quantities of Theorem 1 of Dai, Low and Jaillet (2020), the regret bound
 // of federated Thompson sampling, in one run. Curves have one number for each evaluation t = 1, 2,
@@ -53,8 +57,7 @@ type ThompsonBound struct {
 	Bound    Number `json:"bound"`     // the sum of both terms
 	Regret   Number `json:"regret"`    // measured: R_T, the sum of regrets after the starting designs
 
-	// Peers has the agents that are peers of agents that count. It is empty above maxPeersListed
-	// agents.
+	// Peers has the agents that are peers of agents that count.
 	Peers []PeerDistance `json:"peers,omitempty"`
 }
 
@@ -186,7 +189,7 @@ func (b boundInput) average() *ThompsonBound {
 		return nil
 	}
 	r := meanBound(all)
-	for peer := 0; peer < len(b.x) && len(b.x) <= maxPeersListed; peer++ {
+	for peer := range b.x {
 		if distance := meanKnown(column(distances, peer)); !math.IsNaN(distance) {
 			r.Peers = append(r.Peers, PeerDistance{Agent: peer, Distance: Number(distance), Delta: Number(meanKnown(column(deltas, peer)))})
 		}
@@ -237,11 +240,12 @@ func meanBound(all []ThompsonBound) (r ThompsonBound) {
 
 // thompsonBound returns the bound of a run. It returns nil unless the run is one of fts with peers,
 // a uniform P_N and noise in its evaluations, and the theorem is about such a run: without
-// parallel evaluations, privacy, forged shares and members with spaces of their own.
-// It also returns nil if an evaluation is a training or a program, since it needs further values.
+// parallel evaluations, privacy, forged shares and members with spaces of their own. It also returns
+// nil if an evaluation is a training or a program, since it needs further values, and for too many
+// agents or evaluations.
 func (p Plan) thompsonBound(s Spec, t *task.Task, f *federation, result sim.Result) *ThompsonBound {
 	settings, ok := t.Strategy.Settings.(tsampling.Settings)
-	if !ok || settings.Peers.Kind != tsampling.Uniform || len(f.Members) < 2 || p.Parallel > 1 || p.Family.Costly ||
+	if !ok || settings.Peers.Kind != tsampling.Uniform || len(f.Members) < 2 || len(f.Members) > maxBoundAgents || p.Parallel > 1 || p.Family.Costly ||
 		t.Privacy != nil || peersOf(s) != everybody {
 		return nil
 	}
@@ -256,7 +260,7 @@ func (p Plan) thompsonBound(s Spec, t *task.Task, f *federation, result sim.Resu
 	}
 	for i, m := range result.Members {
 		member := f.Members[i]
-		if member.Forged || member.Space != nil || len(m.Trials) > maxInformed {
+		if member.Forged || member.Space != nil || len(m.Trials) > maxBoundTrials {
 			return nil
 		}
 		regret := regretOf(member.Objective, t.Goal)

@@ -162,46 +162,53 @@ func (c chooser) solve(ctx context.Context, s state, p pool, h surrogate.Hyperpa
 		designs[i] = point.Encoded(c.task.Space)
 	}
 	result.value = problem.Value(designs)
-	if surprise, ok := problem.Posterior.(surrogate.LeaveOneOuter); ok {
-		result.off = farOff(p, surprise.LeaveOneOut(), len(s.book.roster))
+	if surprise, ok := problem.Posterior.(surrogate.LeaveOuter); ok {
+		result.off = farOff(p.party, surprise.LeaveOut(p.party), surprise.LeaveOut(nil), len(s.book.roster))
 	}
 	return result, nil
 }
 
 // farOff returns the parties that have at least three outliers, if these are a tenth or more of
-// their results. off has the leave-one-out residual of each result, in predictive standard
-// deviations. A result is an outlier if its residual exceeds four times the root mean square
-// residual of all other parties' results.
+// their results. party has the author of each result. byOthers has its residual given the results of
+// the other parties, and byAll that given all other results, in predictive standard deviations. A
+// result is an outlier if both exceed four times the root mean square of byAll over the other
+// parties' results.
+//
+// Each of the two has causes other than false results. The process never fits exactly, so two true
+// results of one party close to each other can contradict each other in byAll. With equal weights
+// one party may get all designs near the optimum, where the process fits worst, while the results of
+// the others fit. And a party that finds an optimum far from all other parties' designs surprises
+// them in byOthers.
 //
 // A fixed limit of four predictive deviations would be weak evidence. A model that has learned from
 // false results treats them as noise. And a model with fixed hyperparameters, or with few results,
 // may fit the results of no party.
-func farOff(p pool, off []float64, parties int) (far []int) {
+func farOff(party []int, byOthers, byAll []float64, parties int) (far []int) {
 	squares, results := make([]float64, parties), make([]int, parties)
-	for i, z := range off {
-		squares[p.party[i]] += z * z
-		results[p.party[i]]++
+	for i, z := range byAll {
+		squares[party[i]] += z * z
+		results[party[i]]++
 	}
-	for party := range parties {
+	for suspect := range parties {
 		square, others := 0.0, 0
 		for other := range parties {
-			if other != party {
+			if other != suspect {
 				square += squares[other]
 				others += results[other]
 			}
 		}
-		if min(others, results[party]) < minResults {
+		if min(others, results[suspect]) < minResults {
 			continue
 		}
 		limit := farTimes * max(math.Sqrt(square/float64(others)), minUsual)
 		count := 0
-		for i, z := range off {
-			if p.party[i] == party && math.Abs(z) > limit {
+		for i := range party {
+			if party[i] == suspect && min(math.Abs(byOthers[i]), math.Abs(byAll[i])) > limit {
 				count++
 			}
 		}
-		if count >= repeatedly && 10*count >= results[party] {
-			far = append(far, party)
+		if count >= repeatedly && 10*count >= results[suspect] {
+			far = append(far, suspect)
 		}
 	}
 	return far

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/consensus/fair/internal/batch"
 	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
 )
@@ -223,5 +224,47 @@ func TestChoosersThatCannotChoose(t *testing.T) {
 	}
 	if _, objection, err := c.judge(t.Context(), s, protocol.Batch{}); objection == nil || err != nil {
 		t.Errorf("a batch that rests on nothing: %v, %v", objection, err)
+	}
+}
+
+// A party with true results on a peak that is narrower than the process expects is not named, since
+// the other parties' results predict nothing there. Its results contradict each other, by which
+// alone it would be named. A party that finds a high plateau is not named, since its results fit
+// each other. A party with false results beside those of others is named.
+func TestOutliersAreThoseOfOtherParties(t *testing.T) {
+	spec := gp.Spec{Kernel: gp.SE, Groups: []int{0}}
+	rng := rand.New(rand.NewPCG(1, 2))
+	flat := func(x float64) float64 { return 0.1*math.Sin(40*x) + 0.1*rng.NormFloat64() }
+	build := func(far []float64, value func(x float64) float64) (party []int, p *gp.Posterior) {
+		var x [][]float64
+		var y []float64
+		for i := range 36 {
+			at := float64(i) / 60 // 0 to 0.58, in turn
+			x, y, party = append(x, []float64{at}), append(y, flat(at)), append(party, i%3)
+		}
+		for _, at := range far {
+			x, y, party = append(x, []float64{at}), append(y, value(at)), append(party, 2)
+		}
+		p, err := gp.NewPosterior(spec, x, y, gp.Hyperparameters{Lengthscales: []float64{0.1}, Noise: 0.01})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return party, p
+	}
+	peak := func(x float64) float64 { return 2 * math.Exp(-(x-0.9)*(x-0.9)/(2*0.01*0.01)) }
+	party, p := build([]float64{0.87, 0.9, 0.9, 0.93, 0.9}, peak)
+	if got := farOff(party, p.LeaveOut(party), p.LeaveOut(nil), 3); got != nil {
+		t.Errorf("true results on a peak name %v", got)
+	}
+	if got := farOff(party, p.LeaveOut(nil), p.LeaveOut(nil), 3); !slices.Equal(got, []int{2}) {
+		t.Errorf("given their neighbours of the same party they name %v, which the test is about", got)
+	}
+	party, p = build([]float64{0.8, 0.85, 0.9, 0.95}, func(x float64) float64 { return 5 })
+	if got := farOff(party, p.LeaveOut(party), p.LeaveOut(nil), 3); got != nil {
+		t.Errorf("true results on a high plateau name %v", got)
+	}
+	party, p = build([]float64{0.11, 0.31, 0.51}, func(x float64) float64 { return flat(x) + 2 })
+	if got := farOff(party, p.LeaveOut(party), p.LeaveOut(nil), 3); !slices.Equal(got, []int{2}) {
+		t.Errorf("false results name %v", got)
 	}
 }

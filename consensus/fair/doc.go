@@ -58,8 +58,9 @@
 //   - It sends a message that no honest party sends.
 //   - It signs two results of one evaluation. All parties then use the result with the smaller hash.
 //   - It evaluates a design other than the one that a mediator assigned to it.
-//   - A tenth or more of its results are outliers: their deviations from the prediction of all
-//     other results are over four times those of the other parties.
+//   - A tenth or more of its results are outliers: their deviations from the prediction of the other
+//     parties' results, and from that of all other results, are over four times the usual ones of
+//     the other parties.
 //
 // A named party is not excluded: people have to find out whether it is dishonest or its machine
 // differs. A node that has lost its journal and kept its key evaluates designs again whose results

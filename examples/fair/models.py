@@ -75,6 +75,12 @@ SPACES = {
     ],
 }
 
+# The hyperparameter of each model that matters most for unfairness in the paper's figure 5. The
+# model with -frozen in its name has the library's default for it, as in figure 6.
+FROZEN = {"rf": "max_depth", "xgb": "reg_alpha", "nn": "learning_rate_init", "linear": "alpha"}
+SPACES |= {f"{model}-frozen": [line for line in SPACES[model] if not line.startswith(f"{{name: {name},")]
+           for model, name in FROZEN.items()}
+
 # Models that lessen unfairness by themselves, as they are without tuning; limit is the one on dsp.
 UNTUNED = {
     "smote": lambda limit: {"max_iter": 1000, "penalty": "l2", "l1_ratio": 0.15, "alpha": 0.0001, "eta0": 0.01,
@@ -193,3 +199,4 @@ def adversarial(split, seed, alpha, epochs, batch_size, hidden):
 
 PREDICT = {"rf": rf, "xgb": xgb, "nn": nn, "linear": linear, "smote": smote, "reductions": reductions,
            "grid": grid, "zafar": zafar, "adversarial": adversarial}
+PREDICT |= {f"{model}-frozen": PREDICT[model] for model in FROZEN}

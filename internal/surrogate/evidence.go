@@ -27,14 +27,16 @@ func (e *exact) LogPosterior(obs Observations, h Hyperparameters) (float64, erro
 	return value, nil
 }
 
-// LeaveOneOuter is an optional interface of a Posterior that computes leave-one-out residuals.
-type LeaveOneOuter interface {
-	// LeaveOneOut returns one residual for each observation: its signed distance from the posterior
-	// mean given all other observations, divided by the predictive standard deviation of an
-	// observation.
-	LeaveOneOut() []float64
+// LeaveOuter is an optional interface of a Posterior that computes how well observations predict
+// each other.
+type LeaveOuter interface {
+	// LeaveOut returns one residual for each observation: its signed distance from the posterior
+	// mean given all observations of other groups, divided by the predictive standard deviation of
+	// an observation. groups has the group of each observation, from 0; nil means that each
+	// observation is a group.
+	LeaveOut(groups []int) []float64
 }
 
-var _ LeaveOneOuter = (*exactPosterior)(nil)
+var _ LeaveOuter = (*exactPosterior)(nil)
 
-func (p *exactPosterior) LeaveOneOut() []float64 { return p.process.LeaveOneOut() }
+func (p *exactPosterior) LeaveOut(groups []int) []float64 { return p.process.LeaveOut(groups) }

@@ -117,6 +117,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	}
 	r := p.record(f, t, result)
 	r.Observed, r.Warnings = p.observed(s, t, f, result), warnings
+	r.ThompsonBound = p.thompsonBound(s, t, f, result)
 	r.Repeat, r.Strategy = repeat, p.key(s)
 	if isMethod {
 		sent := int64(0)

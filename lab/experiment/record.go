@@ -25,6 +25,9 @@ type Record struct {
 	// Observed is set for strategies with a roster, if all agents count.
 	Observed *Observed `json:"observed,omitempty"`
 
+	// ThompsonBound is set for runs of fts to which the theorem applies.
+	ThompsonBound *ThompsonBound `json:"thompson_bound,omitempty"`
+
 	// Warnings is the number of warnings of agents about other agents, if agent 0 understates.
 	Warnings int `json:"warnings,omitempty"`
 

@@ -91,15 +91,9 @@ func observedRegret(weights []float64, regrets, told [][]float64) float64 {
 // information returns the information gain about the function from observations at the designs x,
 // one row each, in nats: ½ log det(I + K/σ²).
 func (p process) information(x [][]float64) float64 {
-	k := gp.Covariance(p.spec, x, p.lengthscales)
-	n := k.SymmetricDim()
-	k.ScaleSym(1/p.noise, k)
-	for i := range n {
-		k.SetSym(i, i, 1+k.At(i, i))
-	}
-	var c mat.Cholesky
-	if !c.Factorize(k) {
-		return math.NaN() // rounding errors, if the noise is almost 0
+	c, ok := p.factor(x)
+	if !ok {
+		return math.NaN()
 	}
 	return c.LogDet() / 2
 }
@@ -122,18 +116,35 @@ func (p process) information(x [][]float64) float64 {
 // The theorem is for a strategy that uses this α_t. Strategies in experiments explore much less, so
 // for them the bound is only a yardstick and no guarantee.
 func (p process) bound(information float64, weights []float64, space *task.Space, evaluations int) float64 {
-	logDesigns := logFloats * float64(space.Len())
-	if count, ok := space.Finite(); ok {
-		logDesigns = math.Log(float64(count))
-	}
 	squares := 0.0
 	for _, w := range weights {
 		squares += w * w
 	}
 	T, each := float64(evaluations), math.Log1p(1/p.noise)
 	alpha := 4 / each * squares * math.Exp(float64(len(weights)-1)*each) *
-		(logDesigns + math.Log(T*T*math.Pi*math.Pi/(6*theoremDelta)))
+		(logDesigns(space) + math.Log(T*T*math.Pi*math.Pi/(6*theoremDelta)))
 	return 2 * p.deviation * math.Sqrt(T*alpha*information)
+}
+
+// logDesigns returns the logarithm of the number of designs, or of an upper bound of it.
+func logDesigns(space *task.Space) float64 {
+	if count, ok := space.Finite(); ok {
+		return math.Log(float64(count))
+	}
+	return logFloats * float64(space.Len())
+}
+
+// factor returns the Cholesky factor of I + K/σ² at the designs x. ok is false if rounding prevents
+// it, with almost no noise.
+func (p process) factor(x [][]float64) (c mat.Cholesky, ok bool) {
+	k := gp.Covariance(p.spec, x, p.lengthscales)
+	n := k.SymmetricDim()
+	k.ScaleSym(1/p.noise, k)
+	for i := range n {
+		k.SetSym(i, i, 1+k.At(i, i))
+	}
+	ok = c.Factorize(k)
+	return c, ok
 }
 
 // observed returns Observed of a run. It returns nil for strategies without a roster, if not all

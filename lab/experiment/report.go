@@ -175,6 +175,9 @@ type StrategyReport struct {
 	// counting agents must have the same number of evaluations.
 	Fairness *Fairness `json:"fairness,omitempty"`
 
+	// ThompsonBound is set for strategy fts, if the theorem applies to all its runs.
+	ThompsonBound *ThompsonBound `json:"thompson_bound,omitempty"`
+
 	// PeerEffects is set if nodes measure the effect of peers' shares on their predictions.
 	PeerEffects *PeerEffects `json:"peer_effects,omitempty"`
 

@@ -72,6 +72,7 @@ func (s *sample) report() StrategyReport {
 	}
 	r.PeerInformedTrials, r.BytesPerAgent = Number(mean(queries)), Number(mean(sent))
 	r.Feasibility = s.feasibility()
+	r.ThompsonBound = thompsonBoundOf(s.records)
 	return r
 }
 

@@ -31,6 +31,9 @@ type Kind struct {
 	// Floor is Family.Floor.
 	Floor float64
 
+	// Costly is Family.Costly.
+	Costly bool
+
 	// MaxMoves, if not nil, returns the MaxMoves of the federations for these values.
 	MaxMoves func(v Values) int
 
@@ -80,6 +83,7 @@ func (c Catalogue) Parse(spec string) (Family, error) {
 		Space:  space,
 		Forges: values.given[othersKey] == forged || adversaries != "" && adversaries != "0",
 		Floor:  kind.Floor,
+		Costly: kind.Costly,
 		draw:   draw,
 	}
 	if kind.Constraints != nil {

@@ -114,6 +114,10 @@ type Family struct {
 	// as this. 0 leaves the choice to the experiment.
 	Floor float64
 
+	// Costly reports whether an evaluation trains a model or runs a program. Experiments then
+	// compute nothing that needs values beyond those of the agents' designs and the optimum.
+	Costly bool
+
 	// Content is a digest of the files from which the family is read; "" without files.
 	Content string
 

@@ -55,6 +55,7 @@ func (p *Programs) Kind() family.Kind {
 		Build:       p.build,
 		Constraints: func(v family.Values) []task.Constraint { return taskOf(v).Constraints },
 		Floor:       measuredFloor,
+		Costly:      true,
 		MaxMoves:    func(v family.Values) int { return taskOf(v).MaxMoves },
 		Content:     contentOfCommand,
 	}

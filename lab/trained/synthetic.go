@@ -43,7 +43,8 @@ func syntheticKind() family.Kind {
 				noiseKey(), newcomerKey(),
 			},
 		},
-		Build: buildSynthetic,
+		Build:  buildSynthetic,
+		Costly: true,
 	}
 }
 

@@ -105,6 +105,33 @@ func TestWelfareIsFair(t *testing.T) {
 	})
 }
 
+// With the smallest ρ of a task the welfare orders utilities as leximin does, if they differ by more
+// than a five-hundredth of their range (S21, proposition 1: the limit of ρ → 0). With ρ = 1 it does
+// not.
+func TestWelfareTendsToLeximin(t *testing.T) {
+	agree := func(rho float64, u, v []float64) bool {
+		w := Exponential(len(u), rho)
+		leximin := slices.Compare(slices.Sorted(slices.Values(u)), slices.Sorted(slices.Values(v)))
+		return leximin == 0 || (w.Welfare(u) < w.Welfare(v)) == (leximin < 0)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(2, 6).Draw(rt, "parties")
+		hundredths := rapid.SliceOfN(rapid.IntRange(0, 500), n, n)
+		utilities := func(name string) (u []float64) {
+			for _, h := range hundredths.Draw(rt, name) {
+				u = append(u, float64(h)/100)
+			}
+			return u
+		}
+		if u, v := utilities("u"), utilities("v"); !agree(0.001, u, v) {
+			rt.Fatalf("%v and %v are in another order", u, v)
+		}
+	})
+	if agree(1, []float64{1, 1}, []float64{0, 3}) {
+		t.Error("the sum orders as leximin does")
+	}
+}
+
 // permutations calls do with every order of 0 to n-1.
 func permutations(n int, do func(order []int)) {
 	order := make([]int, n)

@@ -12,14 +12,12 @@ import (
 	"testing"
 )
 
-// verdicts are those of docs/papers.md, in the order of its table of counts.
-var verdicts = []string{"reproduced", "in part", "contrary", "not tried", "not possible here", "no "}
-
 var cellEnd = regexp.MustCompile(`(?:^|[^\\])\|`)
 
 // verdictsOf counts the rows of a page of docs/papers by verdict.
-func verdictsOf(t *testing.T, page string) (counts [6]int) {
+func verdictsOf(t *testing.T, page string, verdicts []string) []int {
 	t.Helper()
+	counts := make([]int, len(verdicts))
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 	if err != nil {
 		t.Fatal(err)
@@ -44,9 +42,6 @@ func verdictsOf(t *testing.T, page string) (counts [6]int) {
 			t.Errorf("%s:%d: verdict %q, expected one of %q", page, i+1, last, verdicts)
 			continue
 		}
-		if k > 0 && last == verdicts[k] {
-			t.Errorf("%s:%d: verdict %q without a reason", page, i+1, last)
-		}
 		counts[k]++
 	}
 	return counts
@@ -58,22 +53,29 @@ func TestVerdictsOfPapersAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := func(name string, counts [6]int) {
+	const before = "\n| page | rows | "
+	_, header, found := strings.Cut(string(text), before)
+	if !found {
+		t.Fatalf("docs/papers.md: expected the row %q", before)
+	}
+	header, _, _ = strings.Cut(header, " |\n")
+	verdicts := strings.Split(header, " | ")
+	want := func(name string, counts []int) {
 		row := "| " + name + " |"
 		sum := 0
 		for _, n := range counts {
 			sum += n
 		}
-		for _, n := range append([]int{sum}, counts[:]...) {
+		for _, n := range append([]int{sum}, counts...) {
 			row += " " + strconv.Itoa(n) + " |"
 		}
 		if !strings.Contains(string(text), "\n"+row+"\n") {
 			t.Errorf("docs/papers.md: expected the row %s", row)
 		}
 	}
-	var all [6]int
+	all := make([]int, len(verdicts))
 	for _, page := range []string{"fts.md", "survey.md", "fair-collaborative.md", "fairbo.md"} {
-		counts := verdictsOf(t, "papers/"+page)
+		counts := verdictsOf(t, "papers/"+page, verdicts)
 		want(fmt.Sprintf("[%s](papers/%[1]s)", page), counts)
 		for i, n := range counts {
 			all[i] += n

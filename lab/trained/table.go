@@ -217,7 +217,7 @@ func list(t *task.Task, members []*measurer) (space *task.Space, all []measureme
 	common := !slices.ContainsFunc(members, func(m *measurer) bool { return !m.sameDesigns(first) })
 	space = t.Space
 	if common {
-		if space, err = task.NewListed(t.Space.Parameters(), first.rows(), nil); err != nil {
+		if space, err = task.NewListed(t.Space.Parameters(), first.rows(), nil, t.Space.ParameterConstraints()...); err != nil {
 			return nil, nil, fmt.Errorf("member %q: %w", first.name, err)
 		}
 	}

@@ -157,7 +157,7 @@ func (c chooser) solve(ctx context.Context, s state, p pool, h surrogate.Hyperpa
 	result := choice{hyper: h}
 	designs := make([][]float64, len(found.Designs))
 	for i, x := range found.Designs {
-		point := protocol.PointOf(c.task.Space, c.task.Space.Decode(x))
+		point := c.rounded(x)
 		result.points = append(result.points, point)
 		designs[i] = point.Encoded(c.task.Space)
 	}
@@ -166,6 +166,26 @@ func (c chooser) solve(ctx context.Context, s state, p pool, h surrogate.Hyperpa
 		result.off = farOff(p.party, surprise.LeaveOut(p.party), surprise.LeaveOut(nil), len(s.book.roster))
 	}
 	return result, nil
+}
+
+// maxRoundings is the maximum number of designs that rounded tries. Each one is farther inside of
+// constraints among parameters than the one before.
+const maxRoundings = 8
+
+// rounded returns the point of the design at x as offers requires it: the point of the design to
+// which it decodes. The rounding in messages can move a design across a constraint among parameters,
+// and Decode then moves it back.
+func (c chooser) rounded(x []float64) protocol.Point {
+	space := c.task.Space
+	for range maxRoundings {
+		point := protocol.PointOf(space, space.Decode(x))
+		next := point.Encoded(space)
+		if slices.Equal(protocol.PointOf(space, space.Decode(next)).Encoded(space), next) {
+			return point
+		}
+		x = next
+	}
+	return protocol.PointOf(space, space.Decode(x))
 }
 
 // farOff returns the parties that have at least three outliers, if these are a tenth or more of

@@ -146,5 +146,5 @@ func (f Family) Draw(seed random.Seed, agents int) (Federation, error) {
 func Kinds() Catalogue {
 	all := Catalogue{gpKind(), cornerKind()}
 	all = append(all, classicKinds()...)
-	return append(all, limitsKind(), gramacyKind())
+	return append(all, limitsKind(), gramacyKind(), conditionalKind())
 }

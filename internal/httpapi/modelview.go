@@ -137,7 +137,7 @@ func (a *api) model(ctx context.Context, in *modelInput) (*answer[modelBody], er
 	}
 	blocks := view.Task.Space.Blocks()
 	for i, parameter := range view.Task.Space.Parameters() {
-		if blocks[i].Count > 1 {
+		if blocks[i].Count != 1 {
 			body.Importance = append(body.Importance, importanceBody{parameter.Name, importance[i]})
 		}
 	}

@@ -15,12 +15,14 @@ const maxNamed = 10
 // Reveals describes, for people, what a node discloses that shares coarse designs of a space.
 func Reveals(space *task.Space) string {
 	var cells []string
+	blocks := space.Blocks()
 	for i, p := range space.Parameters() {
-		if i == maxNamed {
-			cells = append(cells, fmt.Sprintf("and %d more parameters likewise", space.Len()-i))
-			break
+		if blocks[i].Count != 1 { // a single value is in the task
+			cells = append(cells, p.Name+" "+cellText(space, i))
 		}
-		cells = append(cells, p.Name+" "+cellText(space, i))
+	}
+	if more := len(cells) - maxNamed; more > 0 {
+		cells = append(cells[:maxNamed], fmt.Sprintf("and %d more parameters likewise", more))
 	}
 	return "Peers receive the approximate location of this node's estimated optimum (" + strings.Join(cells, ", ") +
 		"; a cell at an end of a range may be narrower) and the number of results behind it, never a result. " +

@@ -225,7 +225,9 @@ func floorDiv(a, b int) int { return int(math.Floor(float64(a) / float64(b))) }
 // depends on its name, and the largest number wins. So an added choice changes few replacements.
 func moved(secret random.Seed, p task.Parameter) []int {
 	choices := p.Choices
-	if p.Kind == task.Bool {
+	if p.Fixed != (task.Value{}) {
+		choices = []string{p.Fixed.String()}
+	} else if p.Kind == task.Bool {
 		choices = []string{"false", "true"}
 	}
 	for _, v := range p.Numbers {

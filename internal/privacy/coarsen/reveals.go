@@ -15,9 +15,8 @@ const maxNamed = 10
 // Reveals describes, for people, what a node discloses that shares coarse designs of a space.
 func Reveals(space *task.Space) string {
 	var cells []string
-	blocks := space.Blocks()
 	for i, p := range space.Parameters() {
-		if blocks[i].Count != 1 { // a single value is in the task
+		if space.Blocks()[i].Len > 1 || space.Blocks()[i].Kind != task.Categorical { // not fixed
 			cells = append(cells, p.Name+" "+cellText(space, i))
 		}
 	}

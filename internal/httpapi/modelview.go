@@ -71,7 +71,7 @@ type sliceBody struct {
 	Mean      []float64    `json:"mean" nullable:"false" doc:"Of the function there, in the objective's units."`
 	Low       []float64    `json:"low" nullable:"false"`
 	High      []float64    `json:"high" nullable:"false" doc:"The function lies between low and high with the probability interval; noise of observations comes on top."`
-	Feasible  []float64    `json:"feasible,omitempty" nullable:"false" doc:"The probability that all constraints are kept; 0 where a constraint among parameters is not."`
+	Feasible  []float64    `json:"feasible,omitempty" nullable:"false" doc:"The probability that all constraints are kept."`
 }
 
 // TransformSchema sets the type of values: numbers, texts or booleans.
@@ -94,8 +94,8 @@ type modelBody struct {
 	Trial      uint64           `json:"trial" doc:"Slices go through its design, the best, or without a feasible one that of least violation; 0 while there is none."`
 	Design     *object          `json:"design" nullable:"true"`
 	Interval   float64          `json:"interval"`
-	Slices     []sliceBody      `json:"slices" nullable:"false" doc:"One for each parameter that is active in the design and has several values; none while there is no model."`
-	Importance []importanceBody `json:"importance" nullable:"false" doc:"One for each parameter with several values."`
+	Slices     []sliceBody      `json:"slices" nullable:"false" doc:"One for each parameter that is active in the best design and has several values; none while there is no model."`
+	Importance []importanceBody `json:"importance" nullable:"false"`
 	Method     string           `json:"method" doc:"By which importance was computed."`
 }
 
@@ -135,11 +135,8 @@ func (a *api) model(ctx context.Context, in *modelInput) (*answer[modelBody], er
 	for _, s := range slices {
 		body.Slices = append(body.Slices, sliceBody(s))
 	}
-	blocks := view.Task.Space.Blocks()
-	for i, parameter := range view.Task.Space.Parameters() {
-		if blocks[i].Count > 1 {
-			body.Importance = append(body.Importance, importanceBody{parameter.Name, importance[i]})
-		}
+	for i, p := range view.Task.Space.Parameters() {
+		body.Importance = append(body.Importance, importanceBody{p.Name, importance[i]})
 	}
 	return &answer[modelBody]{body}, nil
 }
@@ -162,7 +159,7 @@ func (contourBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 
 type contourInput struct {
 	InTask
-	X string `query:"x" required:"true" minLength:"1" doc:"A parameter."`
+	X string `query:"x" required:"true" minLength:"1" doc:"A parameter that is active in the best design."`
 	Y string `query:"y" required:"true" minLength:"1" doc:"Another one."`
 }
 
@@ -188,6 +185,11 @@ func (a *api) contour(ctx context.Context, in *contourInput) (*answer[contourBod
 	}
 	if err != nil {
 		return nil, problem(err)
+	}
+	for at, name := range map[string]string{"query.x": in.X, "query.y": in.Y} {
+		if !best.Design.Active(name) {
+			return nil, invalid(at, fmt.Errorf("parameter %q is inactive in the best design, that of trial %d", name, best.ID))
+		}
 	}
 	c, err := p.Contour(ctx, best.Design, in.X, in.Y, contourPoints)
 	if err != nil {

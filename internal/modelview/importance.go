@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/random"
 )
 
@@ -23,31 +22,39 @@ const pairs = 512
 // It uses Jansen's estimator ("Analysis of variance designs for model output", Computer Physics
 // Communications 1999) on the standardised mean. That mean compresses the tail of bad outcomes,
 // which would otherwise dominate. The designs are random combinations of values, also of a space
-// with listed designs or constraints among parameters, and the same in every call. A change of an
-// inactive parameter has no effect.
+// with listed designs or with constraints among parameters, and the same in every call. An inactive
+// parameter has no effect on the mean, so an index includes only the effect of active parameters.
 func (p *View) Importance(ctx context.Context) ([]float64, error) {
 	rng := random.SeedOf(0).Stream("importance", 0)
 	blocks := p.space.Blocks()
 	effects := make([]float64, len(blocks))
 	sum, squares := 0.0, 0.0
-	mixed := make([]float64, p.space.Dim())
+	dim := p.space.Dim()
 	mean := func(x []float64) float64 {
-		copy(mixed, x)
-		p.space.Snap(mixed)
-		at, _ := p.view.Posterior.Predict(mixed)
-		return at
+		settled := slices.Clone(x)
+		p.space.Settle(settled)
+		mean, _ := p.view.Posterior.Predict(settled)
+		return mean
 	}
+	random := func() []float64 {
+		x := make([]float64, dim)
+		for i := range x {
+			x[i] = rng.Float64()
+		}
+		return x
+	}
+	mixed := make([]float64, dim)
 	for range pairs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		a, b := acquisition.Sample(p.free, rng), acquisition.Sample(p.free, rng)
+		a, b := random(), random()
 		at := mean(a)
 		sum, squares = sum+at, squares+at*at
 		for i, block := range blocks {
-			changed := slices.Clone(a)
-			copy(changed[block.Start:block.Start+block.Len], b[block.Start:block.Start+block.Len])
-			moved := mean(changed)
+			copy(mixed, a)
+			copy(mixed[block.Start:block.Start+block.Len], b[block.Start:block.Start+block.Len])
+			moved := mean(mixed)
 			effects[i] += (moved - at) * (moved - at) / 2
 		}
 	}

@@ -33,13 +33,10 @@ type Slice struct {
 	// probability Interval, without the noise of an observation. All are in the objective's units.
 	Mean, Low, High []float64
 
-	// Feasible is the probability that all constraints are satisfied, which is 0 where a constraint
-	// among parameters is not. It is nil if the task has no constraints.
-	Feasible []float64
+	Feasible []float64 // probability that all constraints are satisfied; nil if the task has none
 }
 
 // Contour is the posterior of the objective over two parameters, with all others fixed at a design.
-// It is constant along a parameter where that is inactive.
 type Contour struct {
 	X, Y            string
 	Xs, Ys          []task.Value
@@ -52,8 +49,8 @@ type View struct {
 	view  strategy.View
 	units surrogate.Units
 	sign  float64
-	space *task.Space // the task's space without its listing and without constraints among parameters
-	free  *task.Space // space without conditions, so that every combination of values is a design
+	space *task.Space // the task's space without its listing
+	free  *task.Space // space without its constraints among parameters
 }
 
 // New returns a View of a strategy.View whose posterior includes all of its outcomes. Without a
@@ -66,64 +63,62 @@ func New(view strategy.View) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	parameters := view.Task.Space.Parameters()
-	space, err := task.NewSpace(parameters)
+	space, err := task.NewSpace(view.Task.Space.Parameters(), view.Task.Space.ParameterConstraints()...)
 	if err != nil {
 		return nil, err
 	}
-	for i := range parameters {
-		parameters[i].When = nil
-	}
-	free, err := task.NewSpace(parameters)
+	free, err := task.NewSpace(view.Task.Space.Parameters())
 	if err != nil {
 		return nil, err
 	}
 	return &View{view, units, view.Task.Goal.Sign(), space, free}, nil
 }
 
-// Slices returns one slice for each parameter that the design gives a value and that has several,
-// with all other parameters fixed at the design. Parameters that become active along a slice are at
-// the centre of their range, or at their first choice. A slice has all values of its parameter if these are choices or at most points, which must be at least
+// Slices returns one slice for each parameter that is active in the design and not fixed, with all
+// other parameters fixed at the design. Parameters that become inactive or active with a value are
+// imputed. Values with which a constraint among parameters is violated are left out. Otherwise a slice
+// has all values of its parameter if these are choices or at most points, which must be at least
 // two. Otherwise it has points values, evenly spaced on the parameter's scale. The error is that of
 // ctx.
 func (p *View) Slices(ctx context.Context, through task.Design, points int) ([]Slice, error) {
 	var all []Slice
 	center := p.view.Task.Space.Encode(through)
-	blocks := p.space.Blocks()
 	for i, parameter := range p.space.Parameters() {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if blocks[i].Count == 1 || !through.Active(parameter.Name) {
-			continue
+		if through.Value(parameter.Name) != (task.Value{}) && !p.fixed(i) {
+			all = append(all, p.slice(center, i, parameter.Name, points))
 		}
-		all = append(all, p.slice(center, i, parameter.Name, points))
 	}
 	return all, nil
 }
 
+// fixed reports whether a parameter has only one value.
+func (p *View) fixed(parameter int) bool {
+	block := p.space.Blocks()[parameter]
+	return block.Kind == task.Categorical && block.Len == 1
+}
+
 func (p *View) slice(center []float64, parameter int, name string, points int) Slice {
 	s := Slice{Parameter: name}
-	whole := p.view.Task.Space
 	for _, x := range p.along(center, parameter, points) {
-		s.Values = append(s.Values, p.free.Decode(x).Value(name))
-		p.space.Snap(x)
-		mean, low, high := p.predict(x)
-		s.Mean, s.Low, s.High = append(s.Mean, mean), append(s.Low, low), append(s.High, high)
-		if len(p.view.Constraints) == 0 && whole.ParameterConstraints() == nil {
+		if !p.space.Settle(x) {
 			continue
 		}
-		feasible := 0.0
-		if whole.Listing() != nil || whole.Settle(slices.Clone(x)) {
-			feasible = search.Feasibility(p.view, x)
+		mean, low, high := p.predict(x)
+		s.Values = append(s.Values, p.space.Decode(x).Value(name))
+		s.Mean, s.Low, s.High = append(s.Mean, mean), append(s.Low, low), append(s.High, high)
+		if len(p.view.Constraints) > 0 {
+			s.Feasible = append(s.Feasible, search.Feasibility(p.view, x))
 		}
-		s.Feasible = append(s.Feasible, feasible)
 	}
 	return s
 }
 
 // Contour returns the contour of two different parameters, with all others fixed at a design. The
-// numbers of values are those of Slices.
+// numbers of values are those of Slices, before values are left out: a contour includes designs that
+// violate constraints among parameters. A parameter that is inactive in the design is an error.
 func (p *View) Contour(ctx context.Context, through task.Design, x, y string, points int) (Contour, error) {
 	c := Contour{X: x, Y: y}
 	across, err := p.index(x)
@@ -137,6 +132,11 @@ func (p *View) Contour(ctx context.Context, through task.Design, x, y string, po
 	if across == up {
 		return Contour{}, fmt.Errorf("parameter %q twice: expected two different ones", x)
 	}
+	for _, name := range []string{x, y} {
+		if through.Value(name) == (task.Value{}) {
+			return Contour{}, fmt.Errorf("parameter %q is inactive in the design %s: expected active ones", name, through)
+		}
+	}
 	center := p.view.Task.Space.Encode(through)
 	for _, at := range p.along(center, across, points) {
 		c.Xs = append(c.Xs, p.free.Decode(at).Value(x))
@@ -148,7 +148,7 @@ func (p *View) Contour(ctx context.Context, through task.Design, x, y string, po
 		c.Ys = append(c.Ys, p.free.Decode(row).Value(y))
 		var means, widths []float64
 		for _, at := range p.along(row, across, points) {
-			p.space.Snap(at)
+			p.space.Settle(at)
 			mean, low, high := p.predict(at)
 			means, widths = append(means, mean), append(widths, (high-low)/(2*deviations))
 		}

@@ -16,7 +16,7 @@ export function Model({ store }) {
   const [all, setAll] = useState(false);
   const none = !data || data.slices.length === 0;
   const importance = useMemo(() => new Map((data?.importance ?? []).map((i) => [i.parameter, i.importance])), [data]);
-  const order = useMemo(() => [...importance].sort((a, b) => b[1] - a[1]).map(([name]) => name), [importance]);
+  const order = useMemo(() => [...importance].sort((a, b) => b[1] - a[1]).map(([name]) => name).filter((name) => !single(parameterOf(store, name))), [importance]);
   const slices = useMemo(() => [...(data?.slices ?? [])].sort((a, b) => (importance.get(b.parameter) ?? 0) - (importance.get(a.parameter) ?? 0)), [data]);
   const range = useMemo(() => reach(slices, store), [slices]);
 
@@ -40,7 +40,7 @@ export function Model({ store }) {
         </tbody></table>
         <p class="muted">${meaning(data.method)}</p>
       </section>
-      ${order.length > 1 && html`<${Contour} store=${store} outcomes=${outcomes} order=${order} />`}
+      ${slices.length > 1 && html`<${Contour} store=${store} outcomes=${outcomes} order=${slices.map((s) => s.parameter)} />`}
     </div>`}
     ${store.summary().done.length > 0 && html`<${Parallel} store=${store} />`}`;
 }
@@ -182,7 +182,7 @@ function paintChoices(plot, c, place, slice, theme, ratio) {
 function Contour({ store, outcomes, order }) {
   const [chosen, choose] = useState(null);
   const [kind, setKind] = useState('mean');
-  const names = store.parameters.filter((p) => !single(p)).map((p) => p.name);
+  const names = store.parameters.map((p) => p.name).filter((name) => order.includes(name));
   const [x, y] = chosen && chosen.every((n) => names.includes(n)) ? chosen : [order[0], order[1]];
   const path = `/contour?x=${encodeURIComponent(x)}&y=${encodeURIComponent(y)}`;
   const answer = useAnswer((signal) => get(taskPath(store.id, path), signal), [store.id, outcomes, path], 0);

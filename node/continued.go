@@ -97,7 +97,7 @@ func notContinued(t *task.Task, err error) string {
 		return fmt.Sprintf("task %q continues task %s, which the data directory does not have: no trials and no peers' shares are carried over. "+
 			"To use them, take the data directory of the former task, or first run `fbo-node keep FORMER.yaml` with this one to receive its peers' shares (docs/task-file.md)", t.Name, former)
 	}
-	return fmt.Sprintf("task %q continues task %s, which cannot be used: %v; no trials and no peers' shares are carried over", t.Name, former, err)
+	return fmt.Sprintf("task %q continues task %s, which cannot be used (%v): no trials and no peers' shares are carried over", t.Name, former, err)
 }
 
 // formerShares returns the valid shares in the cache of a former task. An agent of that task

@@ -53,6 +53,15 @@ surrogate: {type: rff, features: 16}
 strategy: {type: fts, initial_designs: 1}
 `
 
+// victimText is the victim's task, or the one that continues it with a wider bound.
+func victimText(continues bool) string {
+	former, err := all.Strategies().Parse("victim", []byte(victimTask))
+	if err != nil || !continues {
+		return victimTask
+	}
+	return strings.Replace(victimTask, "high: 1", "high: 2", 1) + "continues: " + former.ID().String() + "\n"
+}
+
 // playVictim evaluates as fast as it can and writes one line for each value that
 // was acknowledged and each share that was sent, after the fact.
 func playVictim(dir, limit string) error {
@@ -66,7 +75,7 @@ func playVictim(dir, limit string) error {
 			return err
 		}
 	}
-	t, err := all.Strategies().Parse("victim", []byte(victimTask))
+	t, err := all.Strategies().Parse("victim", []byte(victimText(os.Getenv(victimContinues) != "")))
 	if err != nil {
 		return err
 	}

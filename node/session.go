@@ -172,7 +172,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		return nil, err
 	}
 	n.store.SetName(s.id, t.Name)
-	if !options.Keep && s.continued == nil && len(s.agent.Trials()) == 0 {
+	if !options.Keep && !t.Continues.Defined() && len(s.agent.Trials()) == 0 {
 		s.previousTasks = n.previousTasksOf(t)
 	}
 	if len(s.previousTasks) > 0 && !options.Importing {

@@ -142,6 +142,11 @@ func (m *member) join() {
 		m.fail(err)
 		return
 	}
+	if _, err := m.agent.Import(m.run.clock(), m.Past); err != nil {
+		m.fail(err)
+		return
+	}
+	m.agent.UseFormer(m.Former)
 	m.carryOut()
 	m.run.fetch(m.index)
 	m.run.meet(m.index)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
@@ -60,6 +61,11 @@ type Member struct {
 	// Space, if not nil, restricts the member to some designs of the task's space. It must come
 	// from the Within of that space.
 	Space *task.Space
+
+	// Past and Former are what the member carries over from a former task when it joins: its own
+	// evaluations and peers' shares.
+	Past   []agent.Past
+	Former []agent.FormerShare
 
 	Evaluations int           // budget; a member that has used it remains, and its shares are still delivered
 	Start       time.Duration // time at which it joins

@@ -268,7 +268,7 @@ def test_wrong_conditions_are_named(node: fbo.Node) -> None:
         fbo.minimize(objectives.bowl, [kernel, fbo.Bool("d", when={"kernel": "linear"})], progress=False)
     for rules, match in (("x < 1", "expected a list of expressions"), (["x <"], "expression"), (["z < 1"], "unknown parameter")):
         with pytest.raises(fbo.Error, match=match):
-            fbo.minimize(objectives.bowl, SQUARE, parameter_constraints=rules, progress=False)  # type: ignore[arg-type]
+            fbo.minimize(objectives.bowl, SQUARE, parameter_constraints=rules, progress=False)
     with pytest.raises(fbo.BadInput, match="has them already"):
         fbo.minimize(objectives.bowl, BOWL, parameter_constraints=["x < 1"], progress=False)
 
@@ -282,7 +282,9 @@ def test_values_may_be_those_of_other_libraries() -> None:
         fbo.Fixed("fixed", numpy.float32(0.5), when={"b": numpy.bool_(True)}),
         fbo.Fixed("truth", numpy.bool_(True), when={"n": (numpy.int64(2), None)}),
     ]
-    (_, _, b, fixed, truth) = fbo.space.definition(space, "minimize", "t")["parameters"]  # type: ignore[call-overload,index]
+    task = fbo.space.definition(space, "minimize", "t")
+    assert isinstance(task, dict)
+    _, _, b, fixed, truth = task["parameters"]
     assert b["when"] == {"n": [1, 3], "size": 2.5}
     assert (fixed["type"], fixed["value"], fixed["when"]) == ("float", 0.5, {"b": True})
     assert (truth["type"], truth["value"], truth["when"]) == ("bool", True, {"n": {"low": 2}})

@@ -483,24 +483,20 @@ class Sampler(BaseSampler):
         if outcome is None:
             self._let_go(task, mark, f"{reason} (trial {trial.number} of study {study})")
             return False
-        if self._fills and mark["client"] == task.client and not same_design(asked, design or {}):
-            names = ", ".join(sorted(asked.keys() - trial.params.keys()))
-            self._let_go(task, mark, f"added with the centre of {names}, which trial {trial.number} of study {study} did not use")
-            return True
-        self._warn_of_unused(task, trial, asked)
+        if not same_design(asked, design or {}):
+            unused = sorted(asked.keys() - trial.params.keys())
+            if self._fills and mark["client"] == task.client:
+                self._let_go(
+                    task, mark, f"added with the centre of {', '.join(unused)}, which trial {trial.number} of study {study} did not use"
+                )
+                return True
+            self._say_once(f"trials without {', '.join(unused)} are told to the task {task.name!r} with the values that it chose")
         try:
             task.tell(mark["trial"], outcome["value"], constraints=outcome.get("constraints"), metrics=outcome.get("metrics"))
             return False
         except Conflict as error:
             _log.warning("trial %d of the task is told otherwise already, what was measured here is added: %s", mark["trial"], error)
             return True
-
-    def _warn_of_unused(self, task: Task, trial: FrozenTrial, asked: Mapping[str, Value]) -> None:
-        for name in sorted(asked.keys() - trial.params.keys()):
-            self._say_once(
-                f"a trial did not use the parameter {name!r} of the task {task.name!r}: "
-                "such outcomes are told with the value that the task chose"
-            )
 
     def _outcome(
         self, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None

@@ -105,6 +105,56 @@ def test_ask_and_tell(node: fbo.Node) -> None:
     assert node.task(task.definition).id == task.id
 
 
+CONDITIONAL: dict[str, Any] = {
+    "name": "conditional",
+    "goal": "minimize",
+    "parameters": [
+        {"name": "optimizer.kind", "type": "categorical", "choices": ["sgd", "adam"]},
+        {"name": "adam/beta", "type": "float", "low": 0, "high": 1, "when": {"optimizer.kind": "adam"}},
+        {"name": "batch size", "type": "int", "low": 1, "high": 64},
+        {"name": "workers", "type": "int", "low": 1, "high": 8, "when": {"batch size": {"low": 8}}},
+    ],
+    "parameter_constraints": [
+        "workers * batch size <= 128",
+        'optimizer.kind != "adam/beta" and adam/beta < .9',
+        "batch_x0020_size > 2",
+    ],
+}
+
+
+def test_names_in_conditions_and_expressions(node: fbo.Node) -> None:
+    task = node.task(CONDITIONAL)
+    stored = node._client.get(f"/v1/tasks/{task.id}")["task"]
+    assert stored["parameters"][1]["when"] == {"optimizer_x002E_kind": ["adam"]}
+    assert stored["parameter_constraints"] == [
+        "workers * batch_x0020_size <= 128",
+        'optimizer_x002E_kind != "adam/beta" and adam_x002F_beta < .9',
+        "batch_x0020_size > 2",
+    ]
+    assert task.definition["parameters"][3]["when"] == {"batch size": {"low": 8}}
+    assert task.definition["parameter_constraints"] == [*CONDITIONAL["parameter_constraints"][:2], "batch size > 2"]
+    assert node.task(task.definition).id == task.id
+    for _ in range(10):
+        (trial,) = task.ask()
+        assert ("adam/beta" in trial.parameters) == (trial.parameters["optimizer.kind"] == "adam")
+        assert ("workers" in trial.parameters) == (int(trial.parameters["batch size"]) >= 8)
+        task.tell(trial, 1.0)
+    with pytest.raises(fbo.Refused, match=re.escape('"adam/beta": 0.5 given, expected no value')):
+        task.add_trials([{"parameters": {"optimizer.kind": "sgd", "adam/beta": 0.5, "batch size": 4}, "outcome": {"value": 1}}])
+    past = {"optimizer.kind": "sgd", "adam/beta": None, "batch size": 4}
+    assert task.add_trials([{"parameters": past, "outcome": {"value": 1}}]) == 1
+
+
+def test_a_name_that_is_an_expression_too(node: fbo.Node) -> None:
+    parameters = [{"name": name, "type": "int", "low": 1, "high": 9} for name in ("a", "b", "a-b")]
+    task = {"name": "minus", "goal": "minimize", "parameters": parameters}
+    with pytest.raises(fbo.BadInput, match=r"'a-b' is a parameter, and an expression of the parameters \['a', 'b'\]: expected a_x002D_b"):
+        node.task({**task, "parameter_constraints": ["a-b < 3"]})
+    joined = node.task({**task, "parameter_constraints": ["a - b < 3", "a_x002D_b < 8"]})
+    assert joined.definition["parameter_constraints"] == ["a - b < 3", "a_x002D_b < 8"]
+    assert node.task(joined.definition).id == joined.id
+
+
 def test_a_task_file_is_sent_as_it_is(node: fbo.Node) -> None:
     with pytest.raises(fbo.Refused, match="a.x"):
         node.task(BOWL.replace("name: x", "name: a.x"))

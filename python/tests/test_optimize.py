@@ -185,8 +185,8 @@ def test_wrong_arguments_are_named(node: fbo.Node) -> None:
 
 def test_a_bad_parameter_is_refused_at_construction() -> None:
     cases: Sequence[tuple[str, Callable[[], object]]] = (
-        ("parameter 'rate': expected low below high, not 1.0 and 0.0", lambda: fbo.Float("rate", 1, 0)),
-        ("parameter 'n': expected low below high, not 3 and 3", lambda: fbo.Int("n", 3, 3)),
+        ("parameter 'rate': expected low up to high, not 1.0 and 0.0", lambda: fbo.Float("rate", 1, 0)),
+        ("parameter 'n': expected low up to high, not 4 and 3", lambda: fbo.Int("n", 4, 3)),
         ("parameter 'x': low is '0'", lambda: fbo.Float("x", "0", 1)),  # type: ignore[arg-type]
         ("parameter 'x': high is inf", lambda: fbo.Float("x", 0, float("inf"))),
         ("parameter 'x': expected bounds from -1e300", lambda: fbo.Float("x", -1e308, 1)),
@@ -200,11 +200,14 @@ def test_a_bad_parameter_is_refused_at_construction() -> None:
         (r"parameter 'l{65}': expected a name of at most 64 characters in the task, not 65", lambda: fbo.Bool("l" * 65)),
         ("parameter 3: expected a name of", lambda: fbo.Bool(3)),  # type: ignore[arg-type]
         ("parameter 'c': choices 'ab'", lambda: fbo.Categorical("c", "ab")),
-        ("parameter 'c': choices: expected 2 to 64, not 1", lambda: fbo.Categorical("c", ["a"])),
+        ("parameter 'c': choices: expected 1 to 64, not 0", lambda: fbo.Categorical("c", [])),
         ("parameter 'c': choices: 1.0 is repeated", lambda: fbo.Categorical("c", [1, 2, 1.0])),
         ("parameter 'c': choices: ' a': expected", lambda: fbo.Categorical("c", [" a", "b"])),
         (r"parameter 'c': choices: \(1, 2\): expected texts", lambda: fbo.Categorical("c", [(1, 2), 3])),  # type: ignore[list-item]
         ("parameter 'c': choices: nan: expected texts", lambda: fbo.Categorical("c", [float("nan"), 3])),
+        ("parameter 'c': value None: expected a finite number", lambda: fbo.Fixed("c", None)),
+        ("parameter 'c': value ' a': expected a finite number", lambda: fbo.Fixed("c", " a")),
+        ("parameter 'c': when is {}: expected a dictionary", lambda: fbo.Bool("c", when={})),
     )
     for match, make in cases:
         with pytest.raises(ValueError, match=match):
@@ -220,6 +223,72 @@ def test_a_refusal_names_no_place_in_what_the_user_has_not_written(node: fbo.Nod
         with pytest.raises(fbo.Refused) as refused:
             fbo.minimize(objectives.bowl, space, task=name, node=node, progress=False)
         assert str(refused.value).startswith(message)
+
+
+def test_conditions_fixed_values_and_parameter_constraints() -> None:
+    seen: list[Mapping[str, Any]] = []
+
+    def f(**design: Any) -> float:
+        seen.append(design)
+        return float(design["layers"])
+
+    space = [
+        fbo.Categorical("the.kernel", ["rbf", None, True]),
+        fbo.Int("layers", 1, 4),
+        fbo.Int("degree", 2, 5, when={"the.kernel": [None, True]}),
+        fbo.Float("width", 1, 64, log=True, when={"layers": range(2, 5)}),
+        fbo.Bool("skip", when={"layers": (3, None), "the.kernel": "rbf"}),
+        fbo.Fixed("epochs", 20),
+        fbo.Fixed("momentum", 0.5, when={"skip": True}),
+        fbo.Int("batch", 1, 64),
+    ]
+    rules = ["layers * batch <= 100", 'the.kernel != "true" or degree > 2']
+    fbo.minimize(f, space, evals=40, seed=1, parameter_constraints=rules, progress=False)
+    for one in seen:
+        assert ("degree" in one) == (one["the.kernel"] in (None, True))
+        assert ("width" in one) == (one["layers"] >= 2)
+        assert ("skip" in one) == (one["layers"] >= 3 and one["the.kernel"] == "rbf")
+        assert one.get("momentum") == (0.5 if one.get("skip") else None)
+        assert one["epochs"] == 20 and type(one["epochs"]) is int
+        assert one["layers"] * one["batch"] <= 100 and not (one["the.kernel"] is True and one["degree"] == 2)
+    assert len({frozenset(one) for one in seen}) > 3
+
+
+def test_wrong_conditions_are_named(node: fbo.Node) -> None:
+    kernel = fbo.Categorical("kernel", ["rbf", "poly"])
+    for match, parameter in (
+        ("parameter 'd': when: unknown parameter 'kernal'; expected one of", fbo.Bool("d", when={"kernal": "rbf"})),
+        ("when: kernel: .*: expected a limit: low, high or both", fbo.Bool("d", when={"kernel": {"above": 3}})),
+        (r"when: kernel: range\(3, 3\): expected a range with at least", fbo.Bool("d", when={"kernel": range(3, 3)})),
+        ("when: kernel: low is nan: expected a finite number", fbo.Bool("d", when={"kernel": (float("nan"), None)})),
+    ):
+        with pytest.raises(fbo.BadInput, match=match):
+            fbo.minimize(objectives.bowl, [kernel, parameter], progress=False)
+    with pytest.raises(fbo.Refused, match='parameter "d".*one of "rbf", "poly"'):
+        fbo.minimize(objectives.bowl, [kernel, fbo.Bool("d", when={"kernel": "linear"})], progress=False)
+    for rules, match in (("x < 1", "expected a list of expressions"), (["x <"], "expression"), (["z < 1"], "unknown parameter")):
+        with pytest.raises(fbo.Error, match=match):
+            fbo.minimize(objectives.bowl, SQUARE, parameter_constraints=rules, progress=False)
+    with pytest.raises(fbo.BadInput, match="has them already"):
+        fbo.minimize(objectives.bowl, BOWL, parameter_constraints=["x < 1"], progress=False)
+
+
+def test_values_may_be_those_of_other_libraries() -> None:
+    numpy = pytest.importorskip("numpy")
+    space = [
+        fbo.Int("n", numpy.int64(1), numpy.int64(3)),
+        fbo.Categorical("size", [numpy.int64(8), numpy.float64(2.5)]),
+        fbo.Bool("b", when={"n": [numpy.int64(1), 3], "size": numpy.float64(2.5)}),
+        fbo.Fixed("fixed", numpy.float32(0.5), when={"b": numpy.bool_(True)}),
+        fbo.Fixed("truth", numpy.bool_(True), when={"n": (numpy.int64(2), None)}),
+    ]
+    task = fbo.space.definition(space, "minimize", "t")
+    assert isinstance(task, dict)
+    _, _, b, fixed, truth = task["parameters"]
+    assert b["when"] == {"n": [1, 3], "size": 2.5}
+    assert (fixed["type"], fixed["value"], fixed["when"]) == ("float", 0.5, {"b": True})
+    assert (truth["type"], truth["value"], truth["when"]) == ("bool", True, {"n": {"low": 2}})
+    fbo.minimize(lambda **design: float(design["n"]), space, evals=4, progress=False)
 
 
 def test_a_dictionary_of_bounds() -> None:

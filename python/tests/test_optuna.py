@@ -126,9 +126,9 @@ def test_all_distributions(node: fbo.Node) -> None:
         study.tell(trial, trial.params["float"])
     trials = known(sampler)
     assert [trial.state for trial in trials] == ["done"] * 12
-    assert "single" not in trials[0].parameters and "only" not in trials[0].parameters
+    assert sampler.task is not None and {"name": "single", "type": "float", "value": 3} in sampler.task.definition["parameters"]
     for mine, theirs in zip(study.trials, trials, strict=True):
-        for name in ("float", "log", "steps", "int", "even", "logint", "texts", "truth", "numbers"):
+        for name in ("float", "log", "steps", "int", "even", "logint", "texts", "truth", "numbers", "single", "only"):
             assert mine.params[name] == theirs.parameters[name]
         assert theirs.parameters["anything"] == json.dumps(mine.params["anything"])
 
@@ -259,7 +259,7 @@ def test_added_trials_are_past_trials(node: fbo.Node, caplog: pytest.LogCaptureF
     study.optimize(quadratic, n_trials=2)
     past = [(t.parameters["x"], t.value, t.state) for t in known(sampler) if t.why["source"] == "imported"]
     assert past == [(3.0, 1.0, "done"), (4.0, 4.0, "done"), (-3.0, None, "failed")]
-    assert "50 is not accepted" in caplog.text and "do not have all parameters" in caplog.text
+    assert "50 is not accepted" in caplog.text and "do not have the parameters of the task" in caplog.text
     assert len(known(sampler)) == 5
 
 
@@ -335,43 +335,125 @@ def branches(trial: optuna.Trial) -> float:
     return trial.suggest_int("n", 0, 10, step=2) + 1.0
 
 
-def test_conditional_parameters_make_one_task(node: fbo.Node) -> None:
-    sampler = Sampler(quick("branches"), node, n_startup_trials=4, seed=3)
+BRANCHES: dict[str, BaseDistribution] = {
+    "branch": CategoricalDistribution(["a", "b"]),
+    "x": FloatDistribution(1, 100, log=True),
+    "n": IntDistribution(0, 10, step=2),
+}
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_conditions_are_learned(given: bool, node: fbo.Node) -> None:
+    sampler = Sampler(quick("branches"), node, n_startup_trials=4, seed=3, search_space=BRANCHES if given else None)
     study = optuna.create_study(sampler=sampler)
+    study.enqueue_trial({"branch": "a"})
+    study.enqueue_trial({"branch": "b"})
     study.optimize(branches, n_trials=12)
-    assert {trial.params["branch"] for trial in study.trials} == {"a", "b"}
+    assert sampler.task is not None
+    when = {one["name"]: one.get("when") for one in sampler.task.definition["parameters"]}
+    assert when == {"branch": None, "n": {"branch": ["b"]}, "x": {"branch": ["a"]}}
     trials = [trial for trial in known(sampler) if trial.state == "done"]
-    evaluated = [{"x": 10.0, "n": 4, **trial.params} for trial in study.trials]  # what is not used has its centre
-    assert all(one.parameters in evaluated for one in trials)
-    assert all(one in [trial.parameters for trial in trials] for one in evaluated)
+    assert [one.parameters for one in trials] == [pytest.approx(trial.params) for trial in study.trials]
+    assert [one.value for one in trials] == [trial.value for trial in study.trials]
+    for mark in marks(study)[5:]:
+        assert mark is not None and mark["task"] == sampler.task.id
 
 
-def test_a_design_that_differs_in_unused_parameters_alone_is_not_evaluated_again(node: fbo.Node) -> None:
-    sampler = Sampler(quick("again"), node, n_startup_trials=4, seed=3)
+def test_conditions_that_are_given(node: fbo.Node) -> None:
+    conditions: dict[str, dict[str, Any]] = {"n": {"branch": ["b"]}, "x": {"branch": "a"}}
+    sampler = Sampler(quick("given"), node, search_space=BRANCHES, conditions=conditions)
     study = optuna.create_study(sampler=sampler)
-    study.optimize(branches, n_trials=5)
-    task = sampler.task
-    assert task is not None
-    first = study.trials[0]
-    unused = {"x": 50.0} if "n" in first.params else {"n": 8}
-    repeated = fbo.Trial(1, {**first.params, **unused}, "running")
-    assert sampler._evaluating(study, repeated) is not None
-    other = fbo.Trial(1, {**repeated.parameters, "branch": "a" if first.params["branch"] == "b" else "b"}, "running")
-    assert sampler._evaluating(study, other) is None
-    (asked,) = task.ask()
-    given = fbo.Trial(asked.id, repeated.parameters, "running")
-    sampler._ask = lambda task: given  # type: ignore[method-assign]
-    drawn = study.ask()
-    branches(drawn)
-    assert "fbo" not in drawn.user_attrs
-    failed = task.trials()[asked.id - 1]
-    assert failed.state == "failed" and "not evaluated again" in (failed.reason or "")
+    study.add_trial(create_trial(params={"branch": "a", "x": 2.0}, distributions={k: BRANCHES[k] for k in ("branch", "x")}, value=2))
+    study.add_trial(create_trial(params={"branch": "a", "n": 2}, distributions={k: BRANCHES[k] for k in ("branch", "n")}, value=3))
+    study.enqueue_trial({"branch": "a"})
+    study.enqueue_trial({"branch": "b"})
+    study.optimize(branches, n_trials=8)
+    assert sampler.task is not None and len(node.tasks()) == 1
+    reported = [trial for trial in study.trials if trial.number != 1]
+    done = [one for one in known(sampler) if one.state == "done"]
+    assert sorted((one.value, sorted(one.parameters)) for one in done) == sorted((t.value, sorted(t.params)) for t in reported)
+
+    trial = study.ask()
+    branch = trial.suggest_categorical("branch", ["a", "b"])
+    with pytest.raises(fbo.BadInput, match="the task has it only with branch: .*: expected suggestions of these first"):
+        trial.suggest_int("n", 0, 10, step=2) if branch == "a" else trial.suggest_float("x", 1, 100, log=True)
+    # As part of a whole task they are the same task.
+    whole = node.task(sampler.task.definition)
+    assert whole.id == sampler.task.id
+    optuna.create_study(sampler=Sampler(whole)).optimize(branches, n_trials=1)
 
 
-def test_no_task_is_learned_of_categories_alone(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+def test_conditions_of_every_kind(node: fbo.Node) -> None:
+    space: dict[str, BaseDistribution] = {
+        "list": CategoricalDistribution([None, 1, "a"]),
+        "truth": CategoricalDistribution([True, False]),
+        "n": IntDistribution(1, 9),
+        **{name: FloatDistribution(0, 1) for name in ("p", "q", "r", "s")},
+    }
+    conditions: dict[str, dict[str, Any]] = {
+        "p": {"list": [None, "a"]}, "q": {"truth": True, "n": (3, None)}, "r": {"n": [1, 9]}, "s": {"p": (0.5, 1)},
+    }  # fmt: skip
+    sampler = Sampler(quick("kinds"), node, search_space=space, conditions=conditions)
+    study = optuna.create_study(sampler=sampler)
+    study.ask()
+    assert sampler.task is not None
+    when = {one["name"]: one["when"] for one in sampler.task.definition["parameters"] if "when" in one}
+    assert when == {
+        "p": {"list": ['"a"', "null"]}, "q": {"truth": [True], "n": {"low": 3}}, "r": {"n": [1, 9]}, "s": {"p": {"low": 0.5, "high": 1}},
+    }  # fmt: skip
+    cases: tuple[tuple[dict[str, dict[str, Any]], str], ...] = (
+        ({"z": {"n": 1}}, "conditions of 'z': unknown parameter; expected one of"),
+        ({"p": {"z": 1}}, "conditions of 'p': unknown parameter 'z'"),
+        ({"p": {}}, "expected a dictionary of values"),
+        ({"p": {"list": "b"}}, "list: 'b': expected a value of Cat"),
+        ({"p": {"n": {"above": 1}}}, "expected a limit: low, high or both"),
+    )
+    for wrong, match in cases:
+        with pytest.raises(fbo.BadInput, match=match):
+            Sampler("no", node, search_space=space, conditions=wrong)
+    with pytest.raises(fbo.BadInput, match="expected search_space="):
+        Sampler("no", node, conditions=conditions)
+
+
+def test_a_contradiction_leads_to_other_conditions(node: fbo.Node) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        layers = trial.suggest_int("layers", 1, 4)
+        return sum(trial.suggest_float(f"width_{i}", 0, 1) for i in range(layers))
+
+    def when() -> dict[str, Any]:
+        assert sampler.task is not None
+        return {one["name"]: one["when"] for one in sampler.task.definition["parameters"] if "when" in one}
+
+    sampler = Sampler(quick("layers"), node, n_startup_trials=2, seed=1)
+    study = optuna.create_study(sampler=sampler)
+    for layers in (1, 4):
+        study.enqueue_trial({"layers": layers})
+    study.optimize(objective, n_trials=3)
+    assert when() == {f"width_{i}": {"layers": {"low": 4}} for i in (1, 2, 3)}
+    study.enqueue_trial({"layers": 2})
+    study.optimize(objective, n_trials=2)
+    assert when()["width_1"] == {"layers": {"low": 2}} and when()["width_3"] == {"layers": {"low": 4}}
+    done = [one for one in known(sampler) if one.state == "done"]
+    assert [one.parameters for one in done] == [pytest.approx(trial.params) for trial in study.trials]
+
+
+def test_what_no_parent_explains_is_imputed(node: fbo.Node) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        value = quadratic(trial)
+        return value + trial.suggest_int("n", 0, 10) if trial.number % 2 else value
+
+    sampler = Sampler(quick("imputed"), node, n_startup_trials=4, seed=1)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(objective, n_trials=10)
+    done = [one for one in known(sampler) if one.state == "done"]
+    expected = [{"n": 5, **trial.params} for trial in study.trials]
+    assert len(done) == 10 and all(one.parameters in expected for one in done)
+
+
+def test_a_task_is_learned_of_categories_alone(node: fbo.Node) -> None:
     def objective(trial: optuna.Trial) -> float:
         if trial.suggest_categorical("branch", ["a", "b"]) == "a":
-            return trial.suggest_float("x", 0, 1) if trial.number >= 6 else 1.0
+            return 1.0
         return float(trial.suggest_categorical("size", [1, 2, 3]))
 
     sampler = Sampler(quick("categories"), node, n_startup_trials=2, seed=1)
@@ -379,11 +461,8 @@ def test_no_task_is_learned_of_categories_alone(node: fbo.Node, caplog: pytest.L
     for branch in ("a", "b"):
         study.enqueue_trial({"branch": branch})
     study.optimize(objective, n_trials=6)
-    assert sampler.task is None and node.tasks() == []
-    assert caplog.text.count("have only categories") == 1
-    study.optimize(objective, n_trials=6)
-    assert sampler.task is not None
-    assert {one["name"] for one in sampler.task.definition["parameters"]} == {"branch", "size", "x"}
+    done = [one for one in known(sampler) if one.state == "done"]
+    assert [one.parameters for one in done] == [trial.params for trial in study.trials]
 
 
 def test_a_range_that_changes_is_drawn_where_the_space_is_learned(node: fbo.Node) -> None:
@@ -554,7 +633,7 @@ def test_a_distribution_that_does_not_fit(node: fbo.Node) -> None:
 IMPOSSIBLE: list[tuple[dict[str, BaseDistribution], str]] = [
     ({"rate" * 17: FloatDistribution(0, 1)}, "parameter 'raterate.*at most 64 characters in the task, not 68"),
     ({"x": FloatDistribution(0, 1), "X": FloatDistribution(0, 1)}, "'X' and 'x': expected names that differ in more than case"),
-    ({"c": CategoricalDistribution([str(i) for i in range(65)])}, "parameter 'c': choices: expected 2 to 64, not 65"),
+    ({"c": CategoricalDistribution([str(i) for i in range(65)])}, "parameter 'c': choices: expected 1 to 64, not 65"),
 ]
 
 
@@ -645,12 +724,17 @@ def test_no_design_in_time_is_drawn_and_told(node: fbo.Node, caplog: pytest.LogC
     assert added.parameters == trial.params and added.value == 1 and added.why["source"] == "imported"
 
 
-def test_what_the_objective_does_not_use_is_told_as_chosen(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_the_objective_does_not_use_has_its_centre(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
     space = {"x": FloatDistribution(-10, 10), "momentum": FloatDistribution(0, 1)}
     sampler = Sampler(quick("unused"), node, search_space=space)
     optuna.create_study(sampler=sampler).optimize(quadratic, n_trials=2)
-    assert [set(trial.parameters) for trial in known(sampler) if trial.state == "done"] == [{"x", "momentum"}] * 2
-    assert caplog.text.count("did not use the parameter 'momentum'") == 1
+    assert [trial.parameters["momentum"] for trial in known(sampler) if trial.state == "done"] == [0.5] * 2
+
+    # Where failures are constraints the design that was chosen cannot be failed in place of it.
+    sampler = Sampler(quick("chosen", failures="constraint"), node, search_space=space)
+    optuna.create_study(sampler=sampler).optimize(quadratic, n_trials=2)
+    assert [trial.state for trial in known(sampler)] == ["done"] * 2
+    assert caplog.text.count("trials without momentum are told to the task 'chosen' with the values that it chose") == 1
 
     def objective(trial: optuna.Trial) -> float:
         trial.suggest_float("x", -10, 10)
@@ -663,7 +747,7 @@ def test_what_the_objective_does_not_use_is_told_as_chosen(node: fbo.Node, caplo
     study.enqueue_trial({"x": 1.5})
     study.optimize(objective, n_trials=1)
     asked, added = known(sampler)
-    assert added.value == 5 and added.parameters == {**asked.parameters, "x": 1.5}
+    assert added.value == 5 and added.parameters == {**asked.parameters, "x": 1.5, "momentum": 0.5}
 
 
 def in_a_process(sampler: Sampler, storage: str, trials: int) -> int:
@@ -733,13 +817,17 @@ def test_the_page_and_the_example(node: fbo.Node, tmp_path: Path) -> None:
     assert names == {"tutorial": 30, "shared": 8, "regulated": 10, "training": 6}
 
 
-def test_the_benchmark(binary: str) -> None:
+def test_the_benchmark(binary: str, tmp_path: Path) -> None:
     script = ROOT / "python" / "benchmarks" / "conditional.py"
     environment = {**os.environ, "FBO_NODE": binary, "PYTHONPATH": str(ROOT / "python" / "src")}
-    line = [sys.executable, str(script), "--seeds", "1", "--trials", "8"]
-    ran = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=300)
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    assert [row.split()[0] for row in ran.stdout.splitlines()] == ["sampler", "random", "tpe", "fbo", "fbo-flat"]
+    samplers = ["random", "tpe-group", "fbo", "fbo-conditions"]
+    line = [sys.executable, str(script), "--seeds", "1", "--trials", "8", "--problems", "tree,network"]
+    line += ["--samplers", ",".join(samplers), "--json", str(tmp_path / "results.json")]
+    for _ in range(2):  # the second time from the file
+        ran = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=300)
+        assert ran.returncode == 0, ran.stderr[-2000:]
+        assert [row.split()[0] for row in ran.stdout.splitlines()] == ["tree", *samplers, "network", *samplers]
+    assert len((tmp_path / "results.json").read_text().splitlines()) == 8
 
 
 def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -> None:

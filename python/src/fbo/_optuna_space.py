@@ -150,7 +150,7 @@ def _parameter(name: str, distribution: BaseDistribution) -> dict[str, Any]:
     if isinstance(distribution, CategoricalDistribution):
         choices = _written(name, distribution)
         if len(choices) not in CHOICES:
-            raise BadInput(f"parameter {name!r}: choices: expected 2 to 64, not {len(choices)}")
+            raise BadInput(f"parameter {name!r}: choices: expected 1 to 64, not {len(choices)}")
         if all(isinstance(one, bool) for one in choices):
             return {"name": name, "type": "bool"}
         return {"name": name, "type": "categorical", "choices": sorted(choices, key=_order)}
@@ -195,9 +195,16 @@ def _is_number(value: Value) -> bool:
     return math.isfinite(value) if isinstance(value, float) else abs(value) <= _WHOLE
 
 
+def _only(parameter: Mapping[str, Any]) -> Value | None:
+    """Return the value of a fixed parameter, of which a node makes a list of one if it is a text."""
+    choices = parameter.get("choices", ())
+    found: Value | None = parameter.get("value", choices[0] if len(choices) == 1 else None)
+    return found
+
+
 def _alike(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-    if "value" in a or "value" in b:
-        one, other = a.get("value"), b.get("value")
+    one, other = _only(a), _only(b)
+    if one is not None or other is not None:
         return one is not None and other is not None and isinstance(one, bool) == isinstance(other, bool) and same(one, other)
     if "low" in a and "low" in b:
         return (

@@ -83,9 +83,9 @@ def minimize(
             stores up to 64 of them with the trial. An exception fails the trial, and so does a missing or
             non-finite value or constraint. The search continues after a failed trial.
         space: A list of `fbo.Float`, `fbo.Int`, `fbo.Categorical`, `fbo.Bool` and `fbo.Fixed`; or a dictionary of
-            bounds such as `{"rate": (0, 1), "depth": range(1, 9), "kernel": ["rbf", "poly"], "bias": bool, "epochs": 20}`,
-            in which a tuple stands for floats, a range for ints and a single value for a fixed parameter; or a whole
-            task: the path or text of a task file, or its content as a dictionary.
+            bounds such as `{"rate": (0, 1), "depth": range(1, 9), "kernel": ["rbf", "poly"], "bias": bool}`, in which a
+            tuple stands for floats and a range for ints; or a whole task: the path or text of a task file, or its
+            content as a dictionary.
         evals: The number of values that the node has on the task at the end, 1 or more. It includes values of
             earlier calls and of other programs; a warning states how many. Failed trials do not count. Several
             programs or workers may evaluate a few more.

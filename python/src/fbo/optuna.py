@@ -462,7 +462,7 @@ class Sampler(BaseSampler):
         self, task: Task, study: str, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
         outcome, reason = self._outcome(trial, state, values)
-        design = self._design_of(trial)
+        design = self._design_of(trial, fill=outcome is not None)
         mark = self._mark_of(task, trial)
         kept = self._kept(trial)
         if mark is not None and not self._is_ended(task, study, trial, mark, design, outcome, reason, kept):
@@ -485,27 +485,20 @@ class Sampler(BaseSampler):
         if outcome is None:
             self._let_go(task, mark, f"{reason} (trial {trial.number} of study {study})", kept)
             return False
-        if self._fills and not same_design(asked, design or {}):
-            if mark["client"] != task.client:
-                return False
-            names = ", ".join(sorted(asked.keys() - trial.params.keys()))
-            self._let_go(task, mark, f"added with the centre of {names}, which trial {trial.number} of study {study} did not use")
-            return True
-        self._warn_of_unused(task, trial, asked)
+        if not same_design(asked, design or {}):
+            unused = sorted(asked.keys() - trial.params.keys())
+            if self._fills and mark["client"] == task.client:
+                self._let_go(
+                    task, mark, f"added with the centre of {', '.join(unused)}, which trial {trial.number} of study {study} did not use"
+                )
+                return True
+            self._say_once(f"trials without {', '.join(unused)} are told to the task {task.name!r} with the values that it chose")
         try:
             task.tell(mark["trial"], outcome["value"], constraints=outcome.get("constraints"), metrics=outcome.get("metrics"), attributes=kept)
             return False
         except Conflict as error:
             _log.warning("trial %d of the task is told otherwise already, what was measured here is added: %s", mark["trial"], error)
             return True
-
-    def _warn_of_unused(self, task: Task, trial: FrozenTrial, asked: Mapping[str, Value]) -> None:
-        if not self._fills:
-            for name in sorted(asked.keys() - trial.params.keys()):
-                self._say_once(
-                    f"a trial did not use the parameter {name!r} of the task {task.name!r}: "
-                    "such outcomes are told with the value that the task chose"
-                )
 
     def _outcome(
         self, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
@@ -534,15 +527,16 @@ class Sampler(BaseSampler):
         }
         return {name: value for name, value in values.items() if value is not None}
 
-    def _design_of(self, trial: FrozenTrial) -> dict[str, Value] | None:
-        """Return the design of the trial, with the centre of active parameters that it did not use.
+    def _design_of(self, trial: FrozenTrial, *, fill: bool) -> dict[str, Value] | None:
+        """Return the design of the trial; fill sets active parameters that it did not use to their centre.
 
         None if the task has no such design.
         """
         evaluated = self._evaluated(trial)
         if evaluated.keys() != self._space.names & trial.params.keys():
             return None
-        return self._space.completed(evaluated)
+        design = self._space.completed(evaluated)
+        return design if fill or design is None or design.keys() == evaluated.keys() else None
 
     def _inactive(self, name: str) -> str:
         return (
@@ -614,8 +608,7 @@ class Sampler(BaseSampler):
             mark = marks[trial.number]
             if mark is None:
                 outcome, reason = self._outcome(trial, trial.state, trial.values)
-                inactive = self._inactive(trial) if self._learns else {}
-                past.append(self._past(trial, {**inactive, **self._evaluated(trial)}, outcome, reason, self._kept(trial)))
+                past.append(self._past(trial, self._design_of(trial, fill=outcome is not None), outcome, reason, self._kept(trial)))
             elif mark["trial"] in untold and trial.state != TrialState.FAIL:
                 self._report(task, study.study_name, trial, trial.state, trial.values)
         if known := [one for one in past if one is not None]:

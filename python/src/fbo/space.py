@@ -270,7 +270,7 @@ TaskFile = Union[str, Path, Mapping[str, Any]]
 Space = Union[Sequence[Parameter], Mapping[str, Any], str, Path]
 
 _ACCEPTED = (
-    "expected (low, high) for a float, range(low, high + 1) for an int, a list of choices, bool, a single value, "
+    "expected (low, high) for a float, range(low, high + 1) for an int, a list of choices, bool, "
     "or one of fbo.Float, fbo.Int, fbo.Categorical, fbo.Bool and fbo.Fixed with this name"
 )
 
@@ -377,8 +377,6 @@ def _bounded(name: object, given: object) -> Parameter:
         if len(given) == 2 and not any(one is None or isinstance(one, (str, bool)) for one in given):
             raise BadInput(f"space[{name!r}] is {given!r}: expected a tuple for bounds, or fbo.Categorical for two choices")
         return Categorical(name, given)
-    if isinstance(given, (str, bool)) or (isinstance(given, (SupportsFloat, SupportsIndex)) and not isinstance(given, type)):
-        return Fixed(name, given)  # type: ignore[arg-type]  # numbers of other libraries too
     raise BadInput(f"space[{name!r}] is {given!r}: {_ACCEPTED}; or a task, which has a list of parameters")
 
 

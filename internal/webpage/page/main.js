@@ -1,7 +1,7 @@
 // The page's frame: the key, the address, what is around each view.
 import { get, giveKey, onRefused, takeKey } from './api.js';
 import { html, render, useAnswer, useEffect, useMemo, useRef, useState, useStore } from './ui.js';
-import { count, plain } from './format.js';
+import { count, lines, plain } from './format.js';
 import { TaskStore } from './store.js';
 import { Fleet } from './fleet.js';
 import { Contributions } from './contributions.js';

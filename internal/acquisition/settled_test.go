@@ -3,6 +3,7 @@ package acquisition
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/fbo-node/fbo/task"
@@ -98,4 +99,58 @@ func TestSampleWithConstraintsIsUniform(t *testing.T) {
 			t.Errorf("coordinate %d has the mean %g, expected 1/3", i, m)
 		}
 	}
+}
+
+// Several designs ascend together: each is feasible and settled at the end, and the sum of their
+// values is not below that at the start.
+func TestAscendOfSeveralDesigns(t *testing.T) {
+	space, err := task.NewSpace([]task.Parameter{
+		{Name: "m", Kind: task.Categorical, Choices: []string{"a", "b"}},
+		{Name: "x", Kind: task.Float, High: 1},
+		{Name: "y", Kind: task.Float, High: 1, When: []task.Condition{task.Equals("m", task.ChoiceValue("a"))}},
+	}, "x + y <= 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dim := space.Dim()
+	f := several{dim}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 50 {
+		var x []float64
+		var floats []int
+		for i := range 3 {
+			x = append(x, Sample(space, rng)...)
+			floats = append(floats, i*dim+2, i*dim+3)
+		}
+		top, value := Ascend(t.Context(), space, f, x, floats, 60)
+		if value < f.Value(x) || f.Value(top) < value-1e-12 {
+			t.Errorf("value %g from %g, and %g at the result", value, f.Value(x), f.Value(top))
+		}
+		for i := range 3 {
+			design := top[i*dim : (i+1)*dim]
+			settled := append([]float64(nil), design...)
+			if !space.Settle(settled) || !slices.Equal(settled, design) {
+				t.Errorf("design %d of the result, %v, is not feasible and settled", i, design)
+			}
+		}
+	}
+}
+
+// several is the sum of x + y/2 over designs of two choices, x and y.
+type several struct{ dim int }
+
+func (s several) Value(x []float64) float64 {
+	sum := 0.0
+	for i := 0; i < len(x); i += s.dim {
+		sum += x[i+2] + x[i+3]/2
+	}
+	return sum
+}
+
+func (s several) Gradient(grad, x []float64) float64 {
+	clear(grad)
+	for i := 0; i < len(x); i += s.dim {
+		grad[i+2], grad[i+3] = 1, 0.5
+	}
+	return s.Value(x)
 }

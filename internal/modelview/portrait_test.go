@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
@@ -215,5 +216,80 @@ func TestSlicesAtRangeEnds(t *testing.T) {
 	}
 	if _, err := p.Importance(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("importance: %v", err)
+	}
+}
+
+const dependent = `name: dependent
+goal: maximize
+parameters:
+  - {name: m, type: categorical, choices: [a, b]}
+  - {name: x, type: float, low: 0, high: 1}
+  - {name: y, type: float, low: 0, high: 1, when: {m: a}}
+  - {name: z, type: float, low: 0, high: 1, when: {m: b}}
+  - {name: k, type: int, value: 3}
+parameter_constraints: ["x + y <= 1"]
+`
+
+// Slices are of the parameters that are active in the design and have values to choose from. They
+// leave out what violates a constraint. Along the parent, inactive parameters are imputed.
+func TestSlicesOfDependentParameters(t *testing.T) {
+	of := parse(t, dependent)
+	p, err := modelview.New(viewOf(of, func(x []float64) float64 { return x[3] + 10*x[4] }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	design, err := of.Space.NewDesign(task.ChoiceValue("a"), task.FloatValue(0.5), task.FloatValue(0.25), task.Value{}, task.IntValue(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := p.Slices(t.Context(), design, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range all {
+		names = append(names, s.Parameter)
+	}
+	if !slices.Equal(names, []string{"m", "x", "y"}) {
+		t.Fatalf("slices of %v", names)
+	}
+	if got := all[1].Values; len(got) != 4 || got[3].Float() != 0.75 {
+		t.Errorf("x has the values %v, expected those up to 0.75", got)
+	}
+	if got := all[2].Values; len(got) != 3 || got[2].Float() != 0.5 {
+		t.Errorf("y has the values %v, expected those up to 0.5", got)
+	}
+	if mean := all[0].Mean; len(mean) != 2 || mean[1]-mean[0] < 3 {
+		t.Errorf("along m the mean is %v, expected y imputed by 0.5 in b", mean)
+	}
+	if _, err := p.Contour(t.Context(), design, "x", "z", 5); err == nil || !strings.Contains(err.Error(), `"z" is inactive`) {
+		t.Errorf("contour of an inactive parameter: %v", err)
+	}
+	c, err := p.Contour(t.Context(), design, "m", "y", 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.Mean) != 5 || c.Mean[0][1] != c.Mean[4][1] || c.Mean[0][0] == c.Mean[4][0] {
+		t.Errorf("contour %v, expected no effect of y where it is inactive", c.Mean)
+	}
+}
+
+// The mean depends on y where it is active, half of the space, and on nothing else.
+func TestImportanceOfInactiveParameters(t *testing.T) {
+	of := parse(t, dependent)
+	p, err := modelview.New(viewOf(of, func(x []float64) float64 { return x[3] }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Importance(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// y is uniform with the variance 1/12 in half of the space and 1/2 in the other, so that the total
+	// variance is 1/24. Given y, the variance over m is (y - 1/2)²/4, on average 1/48.
+	for i, want := range []float64{0.5, 0, 1, 0, 0} {
+		if math.Abs(got[i]-want) > 0.2 {
+			t.Errorf("parameter %d: %.3f, want %.3f", i, got[i], want)
+		}
 	}
 }

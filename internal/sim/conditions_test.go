@@ -48,7 +48,7 @@ func dependent() map[string]task.Spec {
 	}
 }
 
-// uneven is an objective on any space. It is infinitely often differentiable in each coordinate.
+// uneven is an objective on any space. It is smooth in each coordinate.
 func uneven(space *task.Space) func(d task.Design, _ uint64) float64 {
 	return func(d task.Design, _ uint64) float64 {
 		sum := 0.0
@@ -108,6 +108,10 @@ func TestEveryStrategyOnDependentParameters(t *testing.T) {
 	}
 }
 
+// dependentTrials is the number of trials of each member: two after the starting designs, so that shares
+// are used.
+const dependentTrials = 5
+
 func checkDependent(t *testing.T, spec task.Spec) {
 	definition, err := all.Strategies().NewTask(spec)
 	if err != nil {
@@ -116,14 +120,14 @@ func checkDependent(t *testing.T, spec task.Spec) {
 	s := sim.Scenario{Task: definition, Seed: random.SeedOf(1), Network: sim.Network{Delay: 50 * time.Millisecond}}
 	for range 3 {
 		s.Members = append(s.Members, sim.Member{
-			Objective: uneven(definition.Space), Evaluations: 7, Duration: evaluation,
+			Objective: uneven(definition.Space), Evaluations: dependentTrials, Duration: evaluation,
 			Constraints: func(d task.Design, _ uint64) map[string]task.Reading {
 				return map[string]task.Reading{"limit": task.Number(uneven(definition.Space)(d, 0))}
 			},
 		})
 	}
 	for i, m := range run(t, s).Members {
-		if len(m.Trials) != 7 {
+		if len(m.Trials) != dependentTrials {
 			t.Errorf("member %d made %d trials", i, len(m.Trials))
 		}
 		for _, trial := range m.Trials {

@@ -2,7 +2,10 @@ package task_test
 
 import (
 	"errors"
+	"math"
+	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/fbo-node/fbo/task"
 )
@@ -23,6 +26,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(summing("", "", 2)))
 	f.Add([]byte(summing("cells: 4, weights: schedule, schedule: constant, own_probability: 0.5, share: sample, share_every: 2", "committee: 3, max_colluding: 2, min_contributors: 4, ", 5)))
 	f.Add([]byte(`{"fbo":1,"name":"a","goal":"maximize","parameters":[{"name":"x","type":"float","low":1e-3,"high":1,"scale":"log"}]}`))
+	f.Add([]byte(head + "  - {name: x, type: float, low: 0, high: 1}\n  - {name: c, type: categorical, choices: [p, q]}\n  - {name: y, type: int, low: 1, high: 5, when: {c: p, x: {low: 0.5}}}\n  - {name: z, type: bool, when: {y: [1, 2], c: [p, q]}}\n  - {name: k, value: 3}\n  - {name: one, type: categorical, choices: [o]}\n  - {name: same, type: float, low: 2, high: 2}\nparameter_constraints: [\"x * y <= 2 or c == 'q'\", 'max(x, y / k) < 1.5', \"c in ['p', 'q']\", 'z ? x > 0.6 : y % 2 ** 2 != 3', '1 < y < 4']\n"))
 	f.Add([]byte("name: |\n  a\n  b\n? [x]\n: &a *b\n<<: !t {}\n---\n...\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		parsed, err := parse("task.yaml", data)
@@ -51,16 +55,75 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%+v", a)
 			}
 		}
-		u := make([]float64, parsed.Space.Dim())
+		checkDecoding(t, parsed.Space, data)
+	})
+}
+
+// checkDecoding checks at points that depend on data that Decode returns valid designs. They are
+// read from their JSON, and encoding keeps them.
+func checkDecoding(t *testing.T, s *task.Space, data []byte) {
+	rng := rand.New(rand.NewPCG(uint64(len(data)), 1))
+	for k := range 8 {
+		u := make([]float64, s.Dim())
 		for i := range u {
-			u[i] = 0.3
+			if u[i] = 0.3; k > 0 {
+				u[i] = rng.Float64()
+			}
 		}
-		d := parsed.Space.Decode(u)
-		if err := parsed.Space.Check(d); err != nil {
+		d := s.Decode(u)
+		if err := s.Check(d); err != nil {
 			t.Fatal(err)
 		}
-		if back := parsed.Space.Decode(parsed.Space.Encode(d)); !back.Equal(d) {
+		if back := s.Decode(s.Encode(d)); !back.Equal(d) {
 			t.Fatalf("%v became %v", d, back)
+		}
+		text, err := d.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := s.UnmarshalDesign(text); err != nil || !back.Equal(d) {
+			t.Fatalf("%s became %v: %v", text, back, err)
+		}
+	}
+}
+
+// FuzzParameterConstraint checks that an expression of any text is compiled and checked within
+// a bounded time: ten milliseconds each, in the fastest of five attempts.
+func FuzzParameterConstraint(f *testing.F) {
+	for _, text := range []string{
+		"x * y <= 2 or c == 'q'", "max(x, y / 3) < 1.5", "c in ['p', 'q']", "z ? x > 0.6 : y % 2 ** 2 != 3", "1 < y < 4", "not z", "x = 3", "((((((x))))))<1",
+		"all(1..1000000000, # > x)", "x in 1..1000000000", "'a' + 'b' == c", "y ** y ** y ** y > 0", "let k = x; k > 0", "x | max(y) > 0", "x ?? y > 0", "c matches '(a+)+b'", "[[x]] == [[y]]",
+	} {
+		f.Add(text)
+	}
+	parameters := []task.Parameter{
+		{Name: "x", Kind: task.Float, Low: 0, High: 1}, {Name: "y", Kind: task.Int, Low: 1, High: 9},
+		{Name: "c", Kind: task.Categorical, Choices: []string{"p", "q"}}, {Name: "z", Kind: task.Bool, When: []task.Condition{task.Equals("c", task.ChoiceValue("p"))}},
+	}
+	const limit = 10 * time.Millisecond
+	f.Fuzz(func(t *testing.T, text string) {
+		compile, check := time.Duration(math.MaxInt64), time.Duration(math.MaxInt64)
+		for range 5 {
+			begin := time.Now()
+			_, err := task.NewSpace(parameters, text+" and (", text) // the first expression is wrong, so that only compiling is timed
+			compile = min(compile, time.Since(begin))
+			if err == nil {
+				t.Fatalf("%q is accepted", text+" and (")
+			}
+		}
+		if s, err := task.NewSpace(parameters, text); err == nil {
+			u := make([]float64, s.Dim())
+			for range 5 {
+				begin := time.Now()
+				s.Settle(u)
+				check = min(check, time.Since(begin))
+			}
+			checkDecoding(t, s, []byte(text))
+		} else {
+			check = 0
+		}
+		if compile > limit || check > limit {
+			t.Errorf("%q: compiled in %v and checked in %v, expected at most %v each", text, compile, check, limit)
 		}
 	})
 }

@@ -70,11 +70,11 @@ func (s *Space) compileRule(text string) (rule, error) {
 		return rule{}, fmt.Errorf("expression %s is not accepted: %s", quote(text), message)
 	}
 	fail := func(err error) (rule, error) {
-		return rule{}, fmt.Errorf("expression %s: %w", quote(text), located(err))
+		return rule{}, fmt.Errorf("expression %s: %w", quote(text), err)
 	}
 	tree, err := parser.Parse(text)
 	if err != nil {
-		return fail(err)
+		return fail(located(err, syntaxWords()))
 	}
 	reader := ruleReader{space: s, used: map[int]bool{}}
 	reader.read(tree.Node)
@@ -98,20 +98,27 @@ func (s *Space) compileRule(text string) (rule, error) {
 		options = append(options, expr.EnableBuiltin(name))
 	}
 	if r.program, err = expr.Compile(text, options...); err != nil {
-		return fail(err)
+		return fail(located(err, typeWords()))
 	}
 	return r, nil
 }
 
-// located returns an error of the expression library as one line, with the place in the text.
-func located(err error) error {
+// located returns an error of the expression library as one line, in the terms of a task file and
+// with the place in the text.
+func located(err error, words *strings.Replacer) error {
 	var at *file.Error
-	if errors.As(err, &at) {
-		message, _, _ := strings.Cut(at.Message, "\n")
-		return fmt.Errorf("%s, at character %d", message, at.Column+1)
+	if !errors.As(err, &at) {
+		return errors.New(words.Replace(err.Error()))
 	}
-	return err
+	message, _, _ := strings.Cut(at.Message, "\n")
+	return fmt.Errorf("%s, at character %d", words.Replace(message), at.Column+1)
 }
+
+func syntaxWords() *strings.Replacer {
+	return strings.NewReplacer(`unexpected token Operator("=")`, "= is no operator; expected ==, <= or >=", "token EOF", "end")
+}
+
+func typeWords() *strings.Replacer { return strings.NewReplacer("float64", "number", "string", "text") }
 
 // floats makes all numbers of an expression floats: whole numbers would overflow.
 type floats struct{}
@@ -154,6 +161,8 @@ func (r *ruleReader) read(nodes ...ast.Node) {
 			if !slices.Contains(ruleOperators(), n.Operator) {
 				r.fail("operator %q is not accepted; expected one of %s", n.Operator, strings.Join(ruleOperators(), " "))
 			}
+			r.compare(n.Left, n.Right)
+			r.compare(n.Right, n.Left)
 			r.read(n.Left, n.Right)
 		case *ast.ConditionalNode:
 			r.read(n.Cond, n.Exp1, n.Exp2)
@@ -165,6 +174,27 @@ func (r *ruleReader) read(nodes ...ast.Node) {
 			r.function(n.Callee.String(), n.Arguments)
 		default:
 			r.fail("%s is not accepted; expected numbers, texts, parameters, operators and the functions %s", quote(node.String()), strings.Join(ruleFunctions(), ", "))
+		}
+	}
+}
+
+// compare refuses the comparison of a categorical parameter with a text that is none of its choices.
+func (r *ruleReader) compare(parameter, with ast.Node) {
+	name, ok := parameter.(*ast.IdentifierNode)
+	if !ok {
+		return
+	}
+	i, known := r.space.index[name.Value]
+	if !known || r.space.parameters[i].Choices == nil {
+		return
+	}
+	texts := []ast.Node{with}
+	if list, ok := with.(*ast.ArrayNode); ok {
+		texts = list.Nodes
+	}
+	for _, node := range texts {
+		if text, ok := node.(*ast.StringNode); ok && !slices.Contains(r.space.parameters[i].Choices, text.Value) {
+			r.fail("%s is not a value of %q; it takes %s", quote(text.Value), name.Value, r.space.parameters[i].accepted())
 		}
 	}
 }

@@ -750,6 +750,51 @@ def test_what_the_objective_does_not_use_has_its_centre(node: fbo.Node, caplog: 
     assert added.value == 5 and added.parameters == {**asked.parameters, "x": 1.5, "momentum": 0.5}
 
 
+def test_a_study_comes_back_from_an_export(node: fbo.Node, binary: str, tmp_path: Path) -> None:
+    space = {**BRANCHES, "seed": IntDistribution(3, 3), "loss": CategoricalDistribution(["mse"])}
+    task = quick("returned", constraints=[{"name": "heat", "high": 0}])
+    sampler = Sampler(task, node, search_space=space, conditions={"n": {"branch": "b"}, "x": {"branch": "a"}})
+    study = optuna.create_study(sampler=sampler)
+
+    def objective(trial: optuna.Trial) -> float:
+        value = branches(trial)
+        value += trial.suggest_int("seed", 3, 3)
+        assert trial.suggest_categorical("loss", ["mse"]) == "mse"
+        trial.set_constraint("heat", trial.number - 4)
+        if trial.number == 3:
+            raise RuntimeError("diverged")
+        return value
+
+    for branch in ("a", "b"):
+        study.enqueue_trial({"branch": branch})
+    study.optimize(objective, n_trials=8, catch=(RuntimeError,))
+    file = tmp_path / "study.log"
+    assert sampler.task is not None
+    line = [binary, "export", sampler.task.id, str(file), "--format", "optuna-journal", "--data-dir", str(node.dir)]
+    ran = subprocess.run(line, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    storage = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(file)))
+    again = optuna.load_study(study_name="returned", storage=storage)
+    found = {trial.user_attrs["trial"]: trial for trial in again.trials}
+    mine = {trial.user_attrs["fbo"]["trial"]: trial for trial in study.trials if "fbo" in trial.user_attrs}
+    assert len(again.trials) >= 8 and len(mine) >= 6
+    for number, trial in mine.items():
+        if number not in found:  # it was enqueued over, and is evaluated later
+            continue
+        other = found[number]
+        if trial.number < 2:
+            continue
+        assert other.state == trial.state and other.value == trial.value and other.distributions == trial.distributions
+        assert other.params == pytest.approx(trial.params) and other.user_attrs["why"] == trial.user_attrs["fbo"]["chosen"]
+        if other.state == TrialState.COMPLETE:
+            assert other.constraints == trial.constraints
+    assert again.best_value == study.best_value
+    # The study that came back is the same task, with its conditions.
+    taken = Sampler(again.user_attrs["task"], node)
+    optuna.create_study(sampler=taken).ask()
+    assert taken.task is not None and taken.task.id == sampler.task.id == again.user_attrs["task_id"]
+
+
 def in_a_process(sampler: Sampler, storage: str, trials: int) -> int:
     """Continue a study in another process, and return its ID."""
     study = optuna.load_study(study_name="shared", storage=storage, sampler=sampler)

@@ -21,6 +21,8 @@ import optuna
 import pytest
 from conftest import BOWL, LOCAL, assert_no_node_is_left, wait_until
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState, create_trial
 
 import fbo
@@ -773,7 +775,7 @@ def test_a_study_comes_back_from_an_export(node: fbo.Node, binary: str, tmp_path
     line = [binary, "export", sampler.task.id, str(file), "--format", "optuna-journal", "--data-dir", str(node.dir)]
     ran = subprocess.run(line, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
-    storage = optuna.storages.JournalStorage(optuna.storages.journal.JournalFileBackend(str(file)))
+    storage = JournalStorage(JournalFileBackend(str(file)))
     again = optuna.load_study(study_name="returned", storage=storage)
     found = {trial.user_attrs["trial"]: trial for trial in again.trials}
     mine = {trial.user_attrs["fbo"]["trial"]: trial for trial in study.trials if "fbo" in trial.user_attrs}

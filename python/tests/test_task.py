@@ -87,6 +87,8 @@ def test_conditions_in_a_file_a_dictionary_and_python(node: fbo.Node) -> None:
         assert ("momentum" in one) == (one["optimizer"] == "sgd") and one["epochs"] == 20 and one["loss"] == "mse"
         assert ("width" in one) == (one["optimizer"] == "adam" and int(one["layers"]) >= 2)
         task.tell(trial, float(int(one["layers"])))
+    rows = task.rows()
+    assert len({tuple(row) for row in rows}) == 1 and None in {row["parameters.momentum"] for row in rows}
     best = task.best()
     assert best is not None and ("momentum" in best.parameters) != (best.parameters["optimizer"] == "adam")
     assert set(task.recommend() or {}) in [set(trial.parameters) for trial in task.trials()]

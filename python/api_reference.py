@@ -18,7 +18,7 @@ import griffe
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "python.md"
-CALLS = ("minimize", "maximize", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Parameter")
+CALLS = ("minimize", "maximize", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Fixed", "Parameter")
 NODES = ("Node", "Task", "Trial", "Recommendation", "File", "Note", "Event", "Client")
 HEAD = """# API of the Python package
 
@@ -28,7 +28,7 @@ HEAD = """# API of the Python package
 """
 TYPES = (
     ("evaluate", "Objective"), ("limits", "Constraints"), ("limits", "Limit"), ("run", "Callback"), ("space", "Space"),
-    ("space", "TaskFile"), ("space", "Choice"), ("trial", "Value"), ("trial", "Row"),
+    ("space", "TaskFile"), ("space", "Choice"), ("space", "When"), ("trial", "Value"), ("trial", "Row"),
 )  # fmt: skip
 
 

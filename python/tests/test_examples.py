@@ -63,8 +63,14 @@ def test_readme(environment: dict[str, str]) -> None:
 
 def test_the_program_with_limits_in_the_readme(environment: dict[str, str]) -> None:
     programs = re.findall(r"```python\n(.*?)```", (HERE / "README.md").read_text(), re.S)
-    (program,) = (one for one in programs if "constraints=" in one)
+    (program,) = (one for one in programs if " constraints=" in one)
     assert re.fullmatch(r"[1-7] {'memory_mb': \d+(\.0)?}\n", _run(["-c", program], environment))
+
+
+def test_the_program_with_conditions_in_the_readme(environment: dict[str, str]) -> None:
+    programs = re.findall(r"```python\n(.*?)```", (HERE / "README.md").read_text(), re.S)
+    (program,) = (one for one in programs if "parameter_constraints=" in one)
+    assert _run(["-c", program], environment).startswith("best value")
 
 
 def test_notebook(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

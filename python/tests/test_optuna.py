@@ -21,6 +21,8 @@ import optuna
 import pytest
 from conftest import BOWL, LOCAL, assert_no_node_is_left, wait_until
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState, create_trial
 
 import fbo
@@ -750,6 +752,51 @@ def test_what_the_objective_does_not_use_has_its_centre(node: fbo.Node, caplog: 
     assert added.value == 5 and added.parameters == {**asked.parameters, "x": 1.5, "momentum": 0.5}
 
 
+def test_a_study_comes_back_from_an_export(node: fbo.Node, binary: str, tmp_path: Path) -> None:
+    space = {**BRANCHES, "seed": IntDistribution(3, 3), "loss": CategoricalDistribution(["mse"])}
+    task = quick("returned", constraints=[{"name": "heat", "high": 0}])
+    sampler = Sampler(task, node, search_space=space, conditions={"n": {"branch": "b"}, "x": {"branch": "a"}})
+    study = optuna.create_study(sampler=sampler)
+
+    def objective(trial: optuna.Trial) -> float:
+        value = branches(trial)
+        value += trial.suggest_int("seed", 3, 3)
+        assert trial.suggest_categorical("loss", ["mse"]) == "mse"
+        trial.set_constraint("heat", trial.number - 4)
+        if trial.number == 3:
+            raise RuntimeError("diverged")
+        return value
+
+    for branch in ("a", "b"):
+        study.enqueue_trial({"branch": branch})
+    study.optimize(objective, n_trials=8, catch=(RuntimeError,))
+    file = tmp_path / "study.log"
+    assert sampler.task is not None
+    line = [binary, "export", sampler.task.id, str(file), "--format", "optuna-journal", "--data-dir", str(node.dir)]
+    ran = subprocess.run(line, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    storage = JournalStorage(JournalFileBackend(str(file)))
+    again = optuna.load_study(study_name="returned", storage=storage)
+    found = {trial.user_attrs["trial"]: trial for trial in again.trials}
+    mine = {trial.user_attrs["fbo"]["trial"]: trial for trial in study.trials if "fbo" in trial.user_attrs}
+    assert len(again.trials) >= 8 and len(mine) >= 6
+    for number, trial in mine.items():
+        if number not in found:  # it was enqueued over, and is evaluated later
+            continue
+        other = found[number]
+        if trial.number < 2:
+            continue
+        assert other.state == trial.state and other.value == trial.value and other.distributions == trial.distributions
+        assert other.params == pytest.approx(trial.params) and other.user_attrs["why"] == trial.user_attrs["fbo"]["chosen"]
+        if other.state == TrialState.COMPLETE:
+            assert other.constraints == trial.constraints
+    assert again.best_value == study.best_value
+    # The study that came back is the same task, with its conditions.
+    taken = Sampler(again.user_attrs["task"], node)
+    optuna.create_study(sampler=taken).ask()
+    assert taken.task is not None and taken.task.id == sampler.task.id == again.user_attrs["task_id"]
+
+
 def in_a_process(sampler: Sampler, storage: str, trials: int) -> int:
     """Continue a study in another process, and return its ID."""
     study = optuna.load_study(study_name="shared", storage=storage, sampler=sampler)
@@ -803,18 +850,18 @@ def test_a_deep_copy_is_another_client(node: fbo.Node) -> None:
 def test_the_page_and_the_example(node: fbo.Node, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "optuna.md").read_text(encoding="utf-8")
     programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(programs) == 3
+    assert len(programs) == 4
     for number, program in enumerate(programs):
         (tmp_path / f"program{number}.py").write_text(program)
     example = ROOT / "python" / "examples" / "optuna_study.py"
     environment = {**os.environ, "FBO_DATA_DIR": str(node.dir), "PYTHONPATH": str(ROOT / "python" / "src")}
-    for line in (*([f"program{number}.py"] for number in range(3)), [str(example), str(tmp_path / "study.db"), "6"]):
+    for line in (*([f"program{number}.py"] for number in range(4)), [str(example), str(tmp_path / "study.db"), "6"]):
         ran = subprocess.run(
             [sys.executable, *line], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300
         )
         assert ran.returncode == 0, ran.stderr[-2000:]
     names = {task["name"]: task["trials"]["done"] for task in node.tasks()}
-    assert names == {"tutorial": 30, "shared": 8, "regulated": 10, "training": 6}
+    assert names == {"tutorial": 30, "models": 10, "shared": 8, "regulated": 10, "training": 6}
 
 
 def test_the_benchmark(binary: str, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from datetime import datetime, timedelta
@@ -11,6 +12,7 @@ import pytest
 from conftest import BOWL
 
 import fbo
+from fbo.space import definition
 
 
 def test_ask_tell_best(node: fbo.Node) -> None:
@@ -47,6 +49,49 @@ def test_each_ask_gives_other_trials(node: fbo.Node) -> None:
     assert task.requeue(second[0]).state == "waiting"
     task.close()
     assert [trial.state for trial in task.trials()] == ["failed", "waiting", "waiting"]
+
+
+CONDITIONAL = """name: conditional
+goal: minimize
+parameters:
+  - {name: optimizer, type: categorical, choices: [sgd, adam]}
+  - {name: momentum, type: float, low: 0, high: 1, when: {optimizer: sgd}}
+  - {name: layers, type: int, low: 1, high: 4}
+  - {name: width, type: int, low: 1, high: 64, scale: log, when: {layers: {low: 2}, optimizer: [adam]}}
+  - {name: epochs, value: 20}
+  - {name: loss, value: mse}
+  - {name: batch, type: int, low: 1, high: 256}
+parameter_constraints: ["layers * batch <= 512"]
+"""
+
+
+def test_conditions_in_a_file_a_dictionary_and_python(node: fbo.Node) -> None:
+    task = node.task(CONDITIONAL)
+    stored = node._client.get(f"/v1/tasks/{task.id}")["task"]
+    again = node.task(task.definition)
+    assert again.id == task.id and node._client.get(f"/v1/tasks/{again.id}")["task"] == stored
+    assert json.loads(json.dumps(again.definition)) == again.definition == task.definition
+    space = [
+        fbo.Categorical("optimizer", ["sgd", "adam"]),
+        fbo.Float("momentum", 0, 1, when={"optimizer": "sgd"}),
+        fbo.Int("layers", 1, 4),
+        fbo.Int("width", 1, 64, log=True, when={"optimizer": "adam", "layers": (2, None)}),
+        fbo.Fixed("epochs", 20),
+        fbo.Fixed("loss", "mse"),
+        fbo.Int("batch", 1, 256),
+    ]
+    assert node.task(definition(space, "minimize", "conditional", ["layers * batch <= 512"])).id == task.id
+    for _ in range(12):
+        (trial,) = task.ask()
+        one = trial.parameters
+        assert ("momentum" in one) == (one["optimizer"] == "sgd") and one["epochs"] == 20 and one["loss"] == "mse"
+        assert ("width" in one) == (one["optimizer"] == "adam" and int(one["layers"]) >= 2)
+        task.tell(trial, float(int(one["layers"])))
+    rows = task.rows()
+    assert len({tuple(row) for row in rows}) == 1 and None in {row["parameters.momentum"] for row in rows}
+    best = task.best()
+    assert best is not None and ("momentum" in best.parameters) != (best.parameters["optimizer"] == "adam")
+    assert set(task.recommend() or {}) in [set(trial.parameters) for trial in task.trials()]
 
 
 def test_threads_share_a_task(node: fbo.Node) -> None:

@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 from .errors import Error
-from .trial import SHOWN, Recommendation, Row, Trial, Value, display, display_design
+from .trial import SHOWN, Recommendation, Row, Trial, Value, display, display_design, rows_of
 
 _ROWS = 60  # of a table in a notebook
 _OWN = ("trial", "state", "value", "why", "violated", "reason")  # columns beside parameters
@@ -39,8 +39,11 @@ class Result:
 
     @property
     def rows(self) -> list[Row]:
-        """One dictionary for each trial, for `pandas.DataFrame(result.rows)`: see `Trial.row`."""
-        return [trial.row() for trial in self.trials]
+        """One dictionary for each trial, for `pandas.DataFrame(result.rows)`: see `Trial.row`.
+
+        Parameters that are not active in a trial are None.
+        """
+        return rows_of(self.trials, dict.fromkeys(name for trial in self.trials for name in trial.parameters))
 
     def contributions(self) -> dict[str, list[int]]:
         """Return the contributions of peers.

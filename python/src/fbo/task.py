@@ -22,7 +22,7 @@ from .evaluate import number
 from .heartbeat import Held
 from .http import Client, quote
 from .names import definition_from_task, keys_to_task, restored, to_task
-from .trial import Recommendation, Row, Trial, Value, design, from_json
+from .trial import Recommendation, Row, Trial, Value, design, from_json, rows_of
 
 _log = logging.getLogger("fbo")
 
@@ -285,8 +285,11 @@ class Task:
                 return trials
 
     def rows(self) -> list[Row]:
-        """Return all trials as rows, for `pandas.DataFrame` or `csv.DictWriter`: see `Trial.row`."""
-        return [trial.row() for trial in self.trials()]
+        """Return all trials as rows, for `pandas.DataFrame` or `csv.DictWriter`: see `Trial.row`.
+
+        Parameters that are not active in a trial are None.
+        """
+        return rows_of(self.trials(), (one["name"] for one in self.definition["parameters"]))
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of trials of this node by state: waiting, running, done and failed."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Union
 
@@ -51,7 +51,7 @@ class Trial:
 
     Attributes:
         id: 1, 2, … of this node and task.
-        parameters: The values of the parameters, by name.
+        parameters: The values of the active parameters, by name.
         state: `"waiting"`, `"running"`, `"done"` or `"failed"`.
         attempts: How often a client got the trial and did not return it.
         client: The name of the client that holds the trial or has evaluated it, or None.
@@ -146,6 +146,12 @@ class Trial:
             notes="\n\n".join(one.text for one in self.notes),
         )
         return row
+
+
+def rows_of(trials: Iterable[Trial], names: Iterable[str]) -> list[Row]:
+    """Return the rows of trials. All have the parameters of these names: None if they are not active."""
+    head = dict.fromkeys(("trial", "state", "value", *(f"parameters.{name}" for name in names)))
+    return [{**head, **trial.row()} for trial in trials]
 
 
 def display(value: object) -> str:

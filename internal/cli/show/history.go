@@ -210,6 +210,7 @@ type statusJSON struct {
 	PresenceAgreed bool                  `json:"presence_agreed,omitempty"`
 	Keeping        bool                  `json:"keeping,omitempty"`
 	Stored         *node.StoredShares    `json:"stored,omitempty"`
+	Continued      *node.Continued       `json:"continued,omitempty"`
 	Sent           int                   `json:"shares_sent,omitempty"`
 	Received       int                   `json:"shares_received,omitempty"`
 	Items          []strategy.StatusItem `json:"items,omitempty"`
@@ -229,6 +230,7 @@ func statusObject(p past.History) statusJSON {
 		s.Peers, s.TaskMismatches, s.Hubs = r.Peers, r.TaskMismatches, r.Hubs
 		s.Model = r.Model
 		s.Keeping, s.Stored, s.WaitsFor = r.Keeping, &r.Stored, r.WaitsFor
+		s.Continued = r.Continued
 		for _, id := range r.TopicPeers {
 			s.TopicPeers = append(s.TopicPeers, id.String())
 		}
@@ -277,6 +279,9 @@ func writeStatus(out io.Writer, p past.History) {
 	}
 	fmt.Fprintf(out, "peers     %d connected, %d taking part besides this node%s\n", len(s.TopicPeers), others(s),
 		map[bool]string{true: ", all agree who", false: ", not all agree who yet"}[s.PresenceAgreed])
+	if s.Continued != nil {
+		fmt.Fprintf(out, "former    %s\n", s.Continued)
+	}
 	if s.Stored.PeerShares > 0 {
 		fmt.Fprintf(out, "stored    %s of %s, kept over restarts\n", sanitize.Count(s.Stored.PeerShares, "share"), sanitize.Count(s.Stored.Authors, "other node"))
 	}

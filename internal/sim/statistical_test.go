@@ -12,6 +12,10 @@ func TestStatisticalEveryStrategyOnEveryKind(t *testing.T) {
 	checkKinds(t, func(string, string) bool { return true })
 }
 
+func TestStatisticalEveryStrategyOnDependentParameters(t *testing.T) {
+	checkDependents(t, "parameter constraints", "fixed")
+}
+
 func TestStatisticalFairBatchesWithAndWithoutAMediator(t *testing.T) {
 	checkMediation(t, 12, 8, 6, 0.05)
 }

@@ -137,10 +137,9 @@ parameter_constraints: [x + y <= 1]
 	for _, want := range []string{
 		"parameter   n: int from 1 to 9, linear scale; only with x: {low: 0.5} and kind: [p, r]\n",
 		"parameter   epochs: int, fixed at 20\nparameter   device: categorical, fixed at cpu\n",
-		"constraint  among parameters: x + y <= 1\nfeasible    about 5",
-		" % of random designs satisfy all constraints among parameters\n",
+		"constraint  among parameters: x + y <= 1\nfeasible    about 50.4 % of random designs satisfy all constraints among parameters\n",
 	} {
-		if !strings.Contains(out.String(), want) && !strings.Contains(strings.Replace(out.String(), "about 49", "about 5", 1), want) {
+		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
 	}

@@ -24,6 +24,8 @@ func TestDifferences(t *testing.T) {
 			[]string{`constraint "cost"`, "goal", `parameter "x"`, `parameter "y" (removed)`, `parameter "z" (new)`}},
 		{"name: a\ngoal: minimize\nparameters: [{name: y, type: bool}, {name: x, type: float, low: 0, high: 1}]\nstrategy: {type: too}\n",
 			[]string{`constraint "cost" (removed)`, "order of the parameters", "strategy"}},
+		{"name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1, when: {y: true}}, {name: y, type: bool}]\nstrategy: {type: keeps}\nconstraints: [{name: cost, high: 1}]\nparameter_constraints: [x < 1]\n",
+			[]string{`parameter constraint "x < 1" (new)`, `parameter "x"`}},
 	} {
 		if got := Differences(former, file(c.text)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, expected %q", c.text, got, c.want)

@@ -79,6 +79,35 @@ func TestWorkerAndCommandAgree(t *testing.T) {
 	}
 }
 
+// TestConditionalParameters runs the worker on the task whose parameters depend on the kernel.
+// SVC refuses no parameter of another kernel, so the designs are checked.
+func TestConditionalParameters(t *testing.T) {
+	python := interpreter.Need(t, "sklearn")
+	binary := filepath.Join(t.TempDir(), "fbo-node.exe")
+	run(t, "", "go", "build", "-o", binary, "../../cmd/fbo-node")
+	dir := t.TempDir()
+	run(t, "", binary, "run", "conditional.yaml", "--data-dir", dir, "--evals", "6", "--seed", "1",
+		"--mdns=false", "--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--worker", "--", python, "worker.py", "--site", "0")
+	var trials []struct {
+		State      string
+		Parameters map[string]any
+	}
+	if err := json.Unmarshal([]byte(run(t, "", binary, "history", "--json", "--data-dir", dir)), &trials); err != nil {
+		t.Fatal(err)
+	}
+	for i, trial := range trials {
+		_, gamma := trial.Parameters["gamma"]
+		_, degree := trial.Parameters["degree"]
+		kernel := trial.Parameters["kernel"]
+		if gamma != (kernel != "linear") || degree != (kernel == "poly") || trial.Parameters["cache_size"] != 100.0 || trial.State != "done" {
+			t.Errorf("trial %d is %s: %v", i+1, trial.State, trial.Parameters)
+		}
+	}
+	if len(trials) != 6 {
+		t.Errorf("%d trials, expected 6", len(trials))
+	}
+}
+
 // TestWorkerReportsErrors: what is wrong with one trial does not end the worker, and
 // what libraries print is no answer.
 func TestWorkerReportsErrors(t *testing.T) {

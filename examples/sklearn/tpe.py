@@ -24,7 +24,7 @@ def grid(low, high, count):
 
 def best(data):
     """Return the best accuracy on a grid."""
-    return max(digits.train(data, C, gamma)["value"] for C in grid(*BOUNDS["C"], 32) for gamma in grid(*BOUNDS["gamma"], 32))
+    return max(digits.train(data, C=C, gamma=gamma)["value"] for C in grid(*BOUNDS["C"], 32) for gamma in grid(*BOUNDS["gamma"], 32))
 
 
 def accuracies(data, seed):

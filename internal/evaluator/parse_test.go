@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"github.com/fbo-node/fbo/task"
 
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -43,6 +46,31 @@ func TestExpandArgument(t *testing.T) {
 		got, _, unknown := expandArgument(c.arg, values)
 		if got != c.want || unknown != c.unknown {
 			t.Errorf("%q: got %q, %q; want %q, %q", c.arg, got, unknown, c.want, c.unknown)
+		}
+	}
+}
+
+// TestArgumentsOfInactiveParameters checks that options of inactive parameters are left out, and that
+// other arguments keep their places.
+func TestArgumentsOfInactiveParameters(t *testing.T) {
+	space, err := task.NewSpace([]task.Parameter{
+		{Name: "kind", Kind: task.Categorical, Choices: []string{"a", "b"}},
+		{Name: "x", Kind: task.Float, Low: 0, High: 1, When: []task.Condition{task.Equals("kind", task.ChoiceValue("a"))}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Command{Args: []string{"train", "{kind}", "{x}", "--x={x}", "--kind={kind}", "x: {x}", "-{{x}}", "-c"}, parameters: space.Parameters()}
+	for text, want := range map[string][]string{
+		`{"kind": "a", "x": 0.5}`: {"a", "0.5", "--x=0.5", "--kind=a", "x: 0.5", "-{x}", "-c"},
+		`{"kind": "b"}`:           {"b", "", "--kind=b", "x: ", "-{x}", "-c"},
+	} {
+		design, err := space.UnmarshalDesign([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := c.expand(design); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, %v; expected %q", text, got, err, want)
 		}
 	}
 }

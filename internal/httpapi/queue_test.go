@@ -121,3 +121,34 @@ func TestEnqueueErrors(t *testing.T) {
 	same(t, "queue", queued(w), "[]")
 	w.must(404, "POST", "/v1/tasks/none/enqueue", m{"parameters": m{}})
 }
+
+// TestEnqueueOfInactiveParameters checks that a design may leave out inactive and fixed parameters,
+// and that an error names the parameter that is inactive, or has no value.
+func TestEnqueueOfInactiveParameters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, t.TempDir(), Options{})
+	w.must(201, "POST", "/v1/tasks", m{"text": strings.Replace(pair, "choices: [a, b]}\n", `choices: [a, b]}
+  - {name: beta, type: float, low: 0, high: 1, when: {kind: b}}
+  - {name: epochs, value: 20}
+parameter_constraints: [x + n <= 8]
+`, 1)})
+	const at = "/v1/tasks/pair/enqueue"
+	for _, c := range []struct {
+		parameters m
+		location   string
+		want       string
+	}{
+		{m{"x": 1, "n": 2, "kind": "a", "beta": 0.5}, "body.parameters.beta", "0.5 given, expected no value: it applies only with kind: b"},
+		{m{"x": 1, "n": 2, "kind": "b"}, "body.parameters.beta", "no value given; it takes a number from 0 to 1"},
+		{m{"x": 3, "n": 2, "kind": "a"}, "body.parameters.x", "-2 to 2"},
+		{m{"x": 1, "n": 8, "kind": "a"}, "body.parameters", `violates the parameter constraint "x + n <= 8"`},
+	} {
+		r := w.must(422, "POST", at, m{"parameters": c.parameters})
+		errors, _ := r.body["errors"].([]any)
+		if len(errors) != 1 || errors[0].(m)["location"] != c.location || !strings.Contains(errors[0].(m)["message"].(string), c.want) {
+			t.Errorf("%v: %s, expected %s: %s", c.parameters, r.text, c.location, c.want)
+		}
+	}
+	got := w.must(200, "POST", at, m{"parameters": m{"x": 1, "n": 2, "kind": "a", "beta": nil}}).text
+	same(t, "enqueued", strings.TrimSpace(got), `{"id":1,"parameters":{"x":1,"n":2,"kind":"a","epochs":20}}`)
+}

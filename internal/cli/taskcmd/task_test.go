@@ -115,6 +115,36 @@ func TestPrivateSumsAreDescribed(t *testing.T) {
 	}
 }
 
+// TestConditionsAreDescribed checks what task check prints of conditions, fixed values and constraints
+// among parameters. Of the unit square x + y <= 1 leaves one half.
+func TestConditionsAreDescribed(t *testing.T) {
+	parsed, err := all.Strategies().Parse("task.yaml", []byte(`name: a
+goal: minimize
+parameters:
+  - {name: x, type: float, low: 0, high: 1}
+  - {name: y, type: float, low: 0, high: 1}
+  - {name: kind, type: categorical, choices: [p, q, r]}
+  - {name: n, type: int, low: 1, high: 9, when: {kind: [p, r], x: {low: 0.5}}}
+  - {name: epochs, value: 20}
+  - {name: device, value: cpu}
+parameter_constraints: [x + y <= 1]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	describeTask(&out, parsed)
+	for _, want := range []string{
+		"parameter   n: int from 1 to 9, linear scale; only with x: {low: 0.5} and kind: [p, r]\n",
+		"parameter   epochs: int, fixed at 20\nparameter   device: categorical, fixed at cpu\n",
+		"constraint  among parameters: x + y <= 1\nfeasible    about 50.4 % of random designs satisfy all constraints among parameters\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}
+
 // Whoever copies a whole task from the documentation, and the table that one of them
 // names, has one that is accepted.
 func TestTasksOfTheDocumentation(t *testing.T) {

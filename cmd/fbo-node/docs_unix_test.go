@@ -191,10 +191,10 @@ func TestDocsHTTPCommandsWork(t *testing.T) {
 			f.follow(t, b)
 		}
 	}
-	if len(out) != 4 {
+	if len(out) != 5 {
 		t.Fatalf("%d blocks of commands", len(out))
 	}
-	for i, want := range []string{`"name":"bowl","goal":"minimize"`, `"reason":"out of memory"`, `"note":"the sensor was replaced before this trial"`, "value  "} {
+	for i, want := range []string{`"name":"bowl","goal":"minimize"`, `"reason":"out of memory"`, `"queued":[{"id":1`, `"text":"the sensor was replaced"`, "value  "} {
 		if !strings.Contains(out[i], want) {
 			t.Errorf("block %d does not say %q:\n%s", i+1, want, out[i])
 		}

@@ -55,7 +55,7 @@ def as_text(value: object) -> str:
         raise BadInput(f"{value!r:.200} is no text, and not a value that JSON has: {error}") from error
 
 
-def body(
+def body_of(
     attributes: Mapping[str, object] | None, tags: Iterable[str] | None, files: Iterable[str | File | Mapping[str, Any]] | None
 ) -> dict[str, Any]:
     """Return the part of a request that has annotations."""
@@ -77,7 +77,7 @@ def _file(given: str | File | Mapping[str, Any]) -> dict[str, Any]:
     return {"path": str(given)}
 
 
-def from_json(given: Mapping[str, Any]) -> dict[str, Any]:
+def fields_from_json(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a Trial from an answer of a node."""
     return {
         "attributes": dict(given.get("attributes") or {}),

@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, SupportsFloat
 
-from . import annotations
-from .annotations import File
+from .annotations import File, body_of
 from .errors import BadInput, Error, Unreachable
 from .evaluate import number
 from .heartbeat import Held
@@ -156,7 +155,7 @@ class Task:
             Conflict: The trial has another outcome.
             Refused: A constraint is missing or unknown, or the node does not accept a metric or an attribute.
         """
-        kept = annotations.body(attributes, tags, files)
+        kept = body_of(attributes, tags, files)
         body: dict[str, Any] = {**kept}
         try:
             body["value"] = number("value is", value)
@@ -193,7 +192,7 @@ class Task:
         Raises:
             Conflict: Another client holds the trial, or it has an outcome.
         """
-        return self._fail(trial, reason, annotations.body(attributes, tags, files))
+        return self._fail(trial, reason, body_of(attributes, tags, files))
 
     def _fail(self, trial: Trial | int, reason: str, kept: Mapping[str, Any]) -> Trial:
         reason = reason.strip()[:1000] or "no reason given"
@@ -225,7 +224,7 @@ class Task:
         Raises:
             Refused: The node does not accept one of them. Nothing has changed.
         """
-        body = annotations.body(attributes, tags, files)
+        body = body_of(attributes, tags, files)
         if removed := list(remove_tags):
             body["remove_tags"] = removed
         if numbers := list(remove_notes):
@@ -401,7 +400,7 @@ def _past(given: Mapping[str, Any]) -> dict[str, Any]:
     made = dict(given)
     if isinstance(made.get("parameters"), Mapping):
         made["parameters"] = keys_to_task(made["parameters"])
-    kept = annotations.body(made.pop("attributes", None), made.pop("tags", None), made.pop("files", None))
+    kept = body_of(made.pop("attributes", None), made.pop("tags", None), made.pop("files", None))
     made.update(kept)
     outcome = made.get("outcome")
     if isinstance(outcome, Mapping) and isinstance(outcome.get("constraints"), Mapping):

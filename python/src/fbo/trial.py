@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Union
 
-from . import annotations
-from .annotations import File, Note
+from .annotations import File, Note, fields_from_json
 from .names import from_task, keys_from_task
 
 Value = Union[float, int, str, bool]
@@ -190,5 +189,5 @@ def from_json(given: Mapping[str, Any], floats: Collection[str] = ()) -> Trial:
         why=given.get("why") or {},
         started=given.get("started"),
         finished=given.get("finished"),
-        **annotations.from_json(given),
+        **fields_from_json(given),
     )

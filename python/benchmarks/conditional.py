@@ -239,11 +239,11 @@ def config_space(problem: Problem) -> Any:
     return space
 
 
-def samplers(node: fbo.Node) -> dict[str, Best]:
+def samplers(node: fbo.Node, startup: int) -> dict[str, Best]:
     def by_fbo(kind: str, **of: Callable[[Problem], Any]) -> Best:
         return by_optuna(
             lambda problem, seed: Sampler(
-                f"{kind}-{problem.name}-{seed}", node, seed=seed, **{key: one(problem) for key, one in of.items()}
+                f"{kind}-{problem.name}-{seed}", node, seed=seed, n_startup_trials=startup, **{key: one(problem) for key, one in of.items()}
             )
         )
 
@@ -288,6 +288,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10, help="number of seeds (default: 10)")
     parser.add_argument("--first-seed", type=int, default=1001, help="the first seed (default: 1001)")
     parser.add_argument("--trials", type=int, default=40, help="trials of each study (default: 40)")
+    parser.add_argument("--startup", type=int, default=5, help="n_startup_trials of fbo, with a file of its own (default: 5)")
     parser.add_argument("--problems", default=",".join(PROBLEMS), help="a list with commas (default: all)")
     parser.add_argument("--samplers", default=",".join(SAMPLERS), help="a list with commas (default: all)")
     parser.add_argument("--json", type=Path, help="file to which each result is appended as a line")
@@ -296,7 +297,7 @@ def main() -> None:
     names = arguments.samplers.split(",")
     known = read(arguments.json)
     with quiet(), tempfile.TemporaryDirectory(prefix="fbo-") as directory, fbo.Node(Path(directory), flags=FLAGS) as node:
-        best = samplers(node)
+        best = samplers(node, arguments.startup)
         for problem in arguments.problems.split(","):
             found: dict[str, list[float]] = {name: [] for name in names}
             for seed in seeds:

@@ -52,5 +52,5 @@ func previousTaskText(t *task.Task, previousTasks []PreviousTask) string {
 	if len(f.Differences) > 0 {
 		text += "; changed: " + sanitize.List(f.Differences)
 	}
-	return text + fmt.Sprintf(". To use them: `fbo-node history %s --format csv > past.csv`, then `run --import past.csv` (docs/changing-a-task.md)", short)
+	return text + fmt.Sprintf(". To use them: add `continues: %s` to the task file; or `fbo-node history %s --format csv > past.csv`, then `run --import past.csv` (docs/changing-a-task.md)", f.Task, short)
 }

@@ -28,13 +28,16 @@ func (b Box) Contains(x []float64) bool {
 const past = 1e-15
 
 // Outside is a function that excludes boxes. A point inside a box has the value of the nearest
-// point outside all boxes that differs in one float only. Searches can therefore move along the
-// faces of boxes. If there is no such point, for example with listed designs, the value is -Inf.
+// point outside all boxes that differs in one active float only, and is feasible. Searches can
+// therefore move along the faces of boxes. If there is no such point, for example with listed
+// designs, the value is -Inf.
 type Outside struct {
-	f      Function
-	boxes  []Box
-	floats []int // coordinates
-	memory scratch
+	f         Function
+	space     *task.Space
+	boxes     []Box
+	floats    []int // coordinates
+	dependent bool  // points may have inactive floats or be infeasible
+	memory    scratch
 }
 
 var (
@@ -44,7 +47,7 @@ var (
 
 // NewOutside returns f with the boxes in this space excluded.
 func NewOutside(f Function, space *task.Space, boxes []Box) *Outside {
-	return &Outside{f: f, boxes: boxes, floats: newNeighbours(space).floats}
+	return &Outside{f: f, space: space, boxes: boxes, floats: newNeighbours(space).floats, dependent: isDependent(space)}
 }
 
 // Leave moves x out of all boxes, to the point that determines its value. It returns the coordinate
@@ -58,6 +61,7 @@ func (o *Outside) Leave(x []float64) (moved int, ok bool) {
 		from := x[i]
 		for _, direction := range [2]float64{-1, 1} {
 			u, ok := o.exit(x, i, direction)
+			ok = ok && (!o.dependent || o.remains(x))
 			if x[i] = from; ok && math.Abs(u-from) < least {
 				moved, to, least = i, u, math.Abs(u-from)
 			}
@@ -85,6 +89,15 @@ func (o *Outside) exit(x []float64, i int, direction float64) (u float64, ok boo
 		}
 	}
 	return x[i], true
+}
+
+// remains reports whether the design at x is feasible and outside of all boxes. A move in an inactive
+// float, or in one that other parameters depend on, can leave the boxes without such a design.
+func (o *Outside) remains(x []float64) bool {
+	held := o.memory.take(len(x))
+	defer o.memory.put(held)
+	copy(*held, x)
+	return o.space.Settle(*held) && !o.inside(*held)
 }
 
 func (o *Outside) inside(x []float64) bool {

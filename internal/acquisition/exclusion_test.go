@@ -120,3 +120,33 @@ func TestMaximumOutsideABox(t *testing.T) {
 		}
 	}
 }
+
+// An exit along an inactive float would be the same design again.
+func TestOutsideLeavesByActiveFloatsToFeasibleDesigns(t *testing.T) {
+	on := func(choice string) []task.Condition {
+		return []task.Condition{task.Equals("c", task.ChoiceValue(choice))}
+	}
+	space, err := task.NewSpace([]task.Parameter{
+		{Name: "c", Kind: task.Categorical, Choices: []string{"a", "b"}},
+		{Name: "x", Kind: task.Float, Low: 0, High: 1, When: on("a")},
+		{Name: "y", Kind: task.Float, Low: 0, High: 1, When: on("b")},
+		{Name: "z", Kind: task.Float, Low: 0, High: 1},
+	}, "z >= 0.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		x := space.Encode(space.Decode(rapid.SliceOfN(rapid.Float64Range(0, 1), space.Dim(), space.Dim()).Draw(t, "u")))
+		radius := rapid.Float64Range(0.001, 0.1).Draw(t, "radius")
+		f := acquisition.NewOutside(linear{1, 1, 1, 1, 1}, space, []acquisition.Box{{Centre: slices.Clone(x), Radius: radius}})
+		tried := space.Decode(x)
+		moved, ok := f.Leave(x)
+		if !ok || moved < 0 {
+			t.Fatalf("%v was not left", tried)
+		}
+		feasible := space.Settle(x)
+		if design := space.Decode(x); !feasible || design.Equal(tried) {
+			t.Fatalf("%v became %v, feasible %v; expected another feasible design", tried, design, feasible)
+		}
+	})
+}

@@ -24,9 +24,14 @@ var (
 	_ Batch    = settled{}
 )
 
+// isDependent reports whether parameters of the space depend on each other.
+func isDependent(space *task.Space) bool {
+	return space.Listing() == nil && (space.Conditional() || space.ParameterConstraints() != nil)
+}
+
 // overDesigns returns f, or f settled if the space needs it.
 func overDesigns(space *task.Space, f Function) Function {
-	if space.Listing() != nil || !space.Conditional() && space.ParameterConstraints() == nil {
+	if !isDependent(space) {
 		return f
 	}
 	return settled{f, space, &scratch{}}

@@ -97,7 +97,7 @@ func FuzzParameterConstraint(f *testing.F) {
 		f.Add(text)
 	}
 	parameters := []task.Parameter{
-		{Name: "x", Kind: task.Float, Low: 0, High: 1}, {Name: "y", Kind: task.Int, Low: 1, High: 9},
+		{Name: "x", Kind: task.Float, Low: 0, High: 1, Step: 0.25}, {Name: "y", Kind: task.Int, Low: 1, High: 9}, // few designs, so that an infeasible space is found fast
 		{Name: "c", Kind: task.Categorical, Choices: []string{"p", "q"}}, {Name: "z", Kind: task.Bool, When: []task.Condition{task.Equals("c", task.ChoiceValue("p"))}},
 	}
 	const limit = 10 * time.Millisecond

@@ -253,7 +253,7 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: consensus, share: best}\n", `5:36: strategy: share must be one of exact, coarse, not the text "best"`},
 		{one + "strategy: {type: fts, share: coarse}\n", `5:23: strategy: unknown key "share"; accepted: type, mode, schedule, message, peers, share_every, initial_designs`},
 		{one + "strategy: {type: density, components: 20, spread: 0.2, rounds: 1}\n", `5:39: strategy: components 20 must be a whole number from 1 to 16
-5:56: strategy: unknown key "rounds"; accepted: type, beta, share, share_every, components, spread, initial_designs`},
+5:56: strategy: unknown key "rounds"; accepted: type, beta, pooling, share, share_every, components, spread, initial_designs`},
 	})
 }
 

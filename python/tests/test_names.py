@@ -109,7 +109,7 @@ CONDITIONAL: dict[str, Any] = {
     "name": "conditional",
     "goal": "minimize",
     "parameters": [
-        {"name": "optimizer.kind", "type": "categorical", "choices": ["sgd", "adam"]},
+        {"name": "optimizer.kind", "type": "categorical", "choices": ["sgd", "adam", "adam/beta"]},
         {"name": "adam/beta", "type": "float", "low": 0, "high": 1, "when": {"optimizer.kind": "adam"}},
         {"name": "batch size", "type": "int", "low": 1, "high": 64},
         {"name": "workers", "type": "int", "low": 1, "high": 8, "when": {"batch size": {"low": 8}}},

@@ -178,7 +178,7 @@ func (m *Section) space() *Space {
 		return nil
 	}
 	for i, part := range parts {
-		parameters[i].When, ok = part.conditions(unconditional)
+		parameters[i].When = part.conditions(unconditional)
 	}
 	if len(m.d.errors) > before {
 		return nil

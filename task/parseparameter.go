@@ -129,16 +129,15 @@ func (s scalar) value() (given any, message string) {
 }
 
 // conditions reads the key when, once all parameters are known. The space has them without
-// conditions. ok is false after an error.
-func (m *Section) conditions(s *Space) (all []Condition, ok bool) {
+// conditions.
+func (m *Section) conditions(s *Space) (all []Condition) {
 	n, given := m.entries["when"]
 	if !given {
-		return nil, true
+		return nil
 	}
-	before := len(m.d.errors)
 	part := m.d.mapping(n.value, "when")
 	if part == nil {
-		return nil, false
+		return nil
 	}
 	part.what = m.what + ": when"
 	if len(part.order) == 0 {
@@ -148,7 +147,7 @@ func (m *Section) conditions(s *Space) (all []Condition, ok bool) {
 		node, _ := part.get(name)
 		all = append(all, part.condition(s, name, node))
 	}
-	return all, len(m.d.errors) == before
+	return all
 }
 
 // condition reads one entry of the section when: a value, a list of values, or a range.

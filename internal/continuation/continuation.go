@@ -58,6 +58,7 @@ func Trials(c *task.Continuation, t *task.Task, trials []strategy.Trial) (past [
 				continue
 			}
 		}
+		p.Outcome.Annotations = trial.Annotations
 		past = append(past, p)
 	}
 	return past, dropped

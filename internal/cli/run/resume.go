@@ -59,7 +59,9 @@ func (c resumed) left(o options) int { return o.evals - (c.Evaluations - c.Faile
 
 func (c resumed) text(t *task.Task, o options) string {
 	first := fmt.Sprintf("resumes after %s (%d failed)", sanitize.Count(c.Evaluations, "evaluation"), c.Failed)
-	if c.Imported > 0 {
+	if c.Imported > 0 && c.Evaluations == 0 {
+		first = "starts with " + sanitize.Count(c.Imported, "imported trial")
+	} else if c.Imported > 0 {
 		first += " and " + sanitize.Count(c.Imported, "imported trial")
 	}
 	if left := c.left(o); o.evals > 0 && left > 0 {
@@ -72,7 +74,7 @@ func (c resumed) text(t *task.Task, o options) string {
 		lines = append(lines, render.NothingFeasible(t, []strategy.Trial{*c.LeastViolation}))
 	}
 	if authors := c.Stored.Authors; authors > 0 {
-		lines = append(lines, fmt.Sprintf("knows what %s shared in earlier runs", sanitize.Count(authors, "other node")))
+		lines = append(lines, fmt.Sprintf("has the shares of %s from earlier runs", sanitize.Count(authors, "other node")))
 	}
 	for _, id := range c.Retried {
 		lines = append(lines, fmt.Sprintf("trial %d was interrupted and is evaluated again", id))

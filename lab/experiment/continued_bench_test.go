@@ -23,7 +23,7 @@ import (
 var continuedSeed = flag.Uint64("continued-seed", 4141, "seed of the federations of BenchmarkContinued")
 
 const (
-	continuedRepeats = 10
+	continuedRepeats = 30
 	formerNodes      = 10
 	formerEvals      = 10
 	continuedEvals   = 10

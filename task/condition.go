@@ -333,13 +333,14 @@ func (s *Space) Active(active []bool, u []float64) {
 	for _, i := range s.order {
 		for _, c := range s.parameters[i].When {
 			parent := s.index[c.Parameter]
-			active[i] = active[i] && active[parent] && c.holds(s.valueAt(parent, u))
+			active[i] = active[i] && active[parent] && c.holds(s.ValueAt(parent, u))
 		}
 	}
 }
 
-// valueAt returns the value of a parameter at u.
-func (s *Space) valueAt(i int, u []float64) Value {
+// ValueAt returns the value of parameter i at u, which has length Dim. It ignores conditions,
+// constraints among parameters and the listing.
+func (s *Space) ValueAt(i int, u []float64) Value {
 	block := s.blocks[i]
 	switch block.Kind {
 	case Float:

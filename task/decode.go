@@ -22,6 +22,7 @@ type decoder struct {
 	chosen     StrategyType   // type of strategy in the file, set after the section strategy was read
 
 	beside  fs.FS    // folder of the file, for tables; nil if there is none
+	space   *Space   // space of the file if it is already built; else nil
 	listing *Listing // listing for a canonical form that has its digest; nil: none
 	omitted int      // number of errors that are not in errors
 

@@ -90,7 +90,7 @@ func (s *Space) Settle(u []float64) (feasible bool) {
 func (s *Space) values(u []float64) []Value {
 	values := make([]Value, len(s.parameters))
 	for i := range values {
-		values[i] = s.valueAt(i, u)
+		values[i] = s.ValueAt(i, u)
 	}
 	s.dropInactive(values)
 	return values

@@ -72,8 +72,7 @@ func (s *Space) Within(rows [][]Value) (*Space, error) {
 			return nil, fmt.Errorf("%w (design %d)", err, i+1)
 		}
 	}
-	unlisted := *whole
-	unlisted.listing = nil
+	unlisted := s.Unlisted()
 	var faults faults
 	l := unlisted.list(rows, nil, &faults)
 	if l == nil {
@@ -91,6 +90,19 @@ func (s *Space) Whole() *Space {
 		return s.whole
 	}
 	return s
+}
+
+// Unlisted returns the task's space without its listing: every combination of values that satisfies
+// the constraints among parameters is a design. It costs one small allocation, and none without a
+// listing.
+func (s *Space) Unlisted() *Space {
+	whole := s.Whole()
+	if whole.listing == nil {
+		return whole
+	}
+	unlisted := *whole
+	unlisted.listing = nil
+	return &unlisted
 }
 
 // list checks the designs and the graph and returns the listing, or nil after a fault. The listing

@@ -124,7 +124,7 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 		return nil, fmt.Errorf("task: settings: %w", err)
 	}
 	d := newDecoder("", strategies)
-	d.listing = spec.Listing
+	d.space, d.listing = space, spec.Listing
 	t, err := d.parse(text)
 	var problems *ParseError
 	if errors.As(err, &problems) {

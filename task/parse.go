@@ -173,6 +173,9 @@ func (m *Section) space() *Space {
 	if len(m.d.errors) > before || !ok {
 		return nil
 	}
+	if m.d.space != nil {
+		return m.d.space
+	}
 	unconditional, problems := newSpace(parameters, nil)
 	if m.reportSpace(problems, parts, rules); unconditional == nil {
 		return nil

@@ -89,7 +89,7 @@ func (s *Space) compileRule(text string) (rule, error) {
 	}
 	r := rule{text: text, parameters: slices.Sorted(maps.Keys(reader.used))}
 	options := []expr.Option{
-		expr.Env(s.environment(r.parameters, func(i int) Value { return s.valueAt(i, make([]float64, s.dim)) })),
+		expr.Env(s.environment(r.parameters, func(i int) Value { return s.ValueAt(i, make([]float64, s.dim)) })),
 		expr.AsBool(), expr.DisableAllBuiltins(), expr.Patch(floats{}),
 		expr.Function("mod", func(of ...any) (any, error) { return math.Mod(of[0].(float64), of[1].(float64)), nil }, math.Mod),
 		expr.Operator("%", "mod"),

@@ -102,7 +102,7 @@ func drawConditions(t *rapid.T, s *Space) *Space {
 	order := rapid.Permutation([]int{0, 1, 2, 3}[:len(parameters)]).Draw(t, "order")
 	for k := 1; k < len(order); k++ {
 		parent := order[rapid.IntRange(0, k-1).Draw(t, "parent")]
-		value := s.valueAt(parent, drawPoint(t, s))
+		value := s.ValueAt(parent, drawPoint(t, s))
 		condition := Equals(parameters[parent].Name, value)
 		if kind := parameters[parent].Kind; kind == Float || kind == Int {
 			condition = Between(parameters[parent].Name, value.size(), math.Inf(1))

@@ -68,3 +68,33 @@ func TestWithinRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestUnlisted: the designs of the unlisted space are all combinations that satisfy the constraints,
+// and a space without a listing is its own.
+func TestUnlisted(t *testing.T) {
+	parameters := []task.Parameter{{Name: "x", Kind: task.Int, Low: 0, High: 9}, {Name: "c", Kind: task.Bool}}
+	value := func(x int64, c bool) []task.Value { return []task.Value{task.IntValue(x), task.BoolValue(c)} }
+	listed, err := task.NewListed(parameters, [][]task.Value{value(1, true), value(3, true)}, nil, "x != 5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := listed.Within([][]task.Value{value(3, true)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, space := range map[string]*task.Space{"a list": listed, "a part": part} {
+		unlisted := space.Unlisted()
+		if unlisted.Listing() != nil || unlisted.Unlisted() != unlisted || unlisted.Whole() != unlisted {
+			t.Errorf("%s: not a space without a listing", name)
+		}
+		if d, err := unlisted.NewDesign(value(7, false)...); err != nil || !slices.Equal(unlisted.Decode(unlisted.Encode(d)).Values(), value(7, false)) {
+			t.Errorf("%s: %v, %v", name, d, err)
+		}
+		if _, err := unlisted.NewDesign(value(5, false)...); err == nil {
+			t.Errorf("%s: a design that violates the constraint is accepted", name)
+		}
+		if space.Listing() == nil {
+			t.Errorf("%s lost its listing", name)
+		}
+	}
+}

@@ -50,7 +50,6 @@ type View struct {
 	units surrogate.Units
 	sign  float64
 	space *task.Space // the task's space without its listing
-	free  *task.Space // space without its constraints among parameters
 }
 
 // New returns a View of a strategy.View whose posterior includes all of its outcomes. Without a
@@ -63,15 +62,7 @@ func New(view strategy.View) (*View, error) {
 	if err != nil {
 		return nil, err
 	}
-	space, err := task.NewSpace(view.Task.Space.Parameters(), view.Task.Space.ParameterConstraints()...)
-	if err != nil {
-		return nil, err
-	}
-	free, err := task.NewSpace(view.Task.Space.Parameters())
-	if err != nil {
-		return nil, err
-	}
-	return &View{view, units, view.Task.Goal.Sign(), space, free}, nil
+	return &View{view, units, view.Task.Goal.Sign(), view.Task.Space.Unlisted()}, nil
 }
 
 // Slices returns one slice for each parameter that is active in the design and not fixed, with all
@@ -107,7 +98,7 @@ func (p *View) slice(center []float64, parameter int, name string, points int) S
 			continue
 		}
 		mean, low, high := p.predict(x)
-		s.Values = append(s.Values, p.space.Decode(x).Value(name))
+		s.Values = append(s.Values, p.space.ValueAt(parameter, x))
 		s.Mean, s.Low, s.High = append(s.Mean, mean), append(s.Low, low), append(s.High, high)
 		if len(p.view.Constraints) > 0 {
 			s.Feasible = append(s.Feasible, search.Feasibility(p.view, x))
@@ -139,13 +130,13 @@ func (p *View) Contour(ctx context.Context, through task.Design, x, y string, po
 	}
 	center := p.view.Task.Space.Encode(through)
 	for _, at := range p.along(center, across, points) {
-		c.Xs = append(c.Xs, p.free.Decode(at).Value(x))
+		c.Xs = append(c.Xs, p.space.ValueAt(across, at))
 	}
 	for _, row := range p.along(center, up, points) {
 		if err := ctx.Err(); err != nil {
 			return Contour{}, err
 		}
-		c.Ys = append(c.Ys, p.free.Decode(row).Value(y))
+		c.Ys = append(c.Ys, p.space.ValueAt(up, row))
 		var means, widths []float64
 		for _, at := range p.along(row, across, points) {
 			p.space.Settle(at)

@@ -29,7 +29,7 @@ func (s *Space) findAnchors() string {
 	count, finite := s.Finite()
 	if finite && count <= feasibleTrials { // the designs in random order
 		for _, number := range rng.Perm(count) {
-			s.combination(u, number)
+			s.Combination(u, number)
 			if add(); len(s.anchors) == maxAnchors {
 				return ""
 			}
@@ -51,22 +51,6 @@ func (s *Space) findAnchors() string {
 		return fmt.Sprintf("none of %d random designs satisfies all parameter constraints; expected constraints that leave a larger part of the space", feasibleTrials)
 	}
 	return ""
-}
-
-// combination writes the combination of values with this number to u, without regard to conditions.
-// No parameter may be a Float.
-func (s *Space) combination(u []float64, number int) {
-	for i, block := range s.blocks {
-		k := int(block.Count)
-		if block.Kind == Categorical {
-			part := u[block.Start : block.Start+block.Len]
-			clear(part)
-			part[number%k] = 1
-		} else {
-			u[block.Start] = s.grids[i].coordinate(int64(number % k))
-		}
-		number /= k
-	}
 }
 
 // Settle changes u as Snap does, except that it does not repair a violation of constraints among

@@ -365,3 +365,21 @@ func (s *Space) Finite() (count int, ok bool) {
 	}
 	return int(all), true
 }
+
+// Combination writes the encoded combination of values with a number, from 0, to u, which has length
+// Dim. The values are the digits of the number in mixed radix, the first parameter's digit the lowest.
+// It ignores conditions, constraints among parameters and the listing, and panics if a block is a
+// Float.
+func (s *Space) Combination(u []float64, number int) {
+	for i, block := range s.blocks {
+		k := int(block.Count)
+		if block.Kind == Categorical {
+			part := u[block.Start : block.Start+block.Len]
+			clear(part)
+			part[number%k] = 1
+		} else {
+			u[block.Start] = s.grids[i].coordinate(int64(number % k))
+		}
+		number /= k
+	}
+}

@@ -21,7 +21,7 @@ func enumerable(space *task.Space) (count int, write func(x []float64, number in
 		return l.Len(), l.Encode, true
 	}
 	count, ok = space.Finite()
-	return count, newNeighbours(space).write, ok && count <= maxEnumerated
+	return count, space.Combination, ok && count <= maxEnumerated
 }
 
 // enumerate evaluates all count designs of a finite space and returns the best. Its only error is
@@ -43,20 +43,4 @@ func enumerate(ctx context.Context, dim, count int, write func(x []float64, numb
 		}
 	}
 	return x, f.Value(x), nil
-}
-
-// write sets x to the design with this number; the digits of the number in mixed radix are the
-// values.
-func (n *neighbours) write(x []float64, number int) {
-	for i, block := range n.blocks {
-		count := int(block.Count)
-		if block.Kind == task.Categorical {
-			part := x[block.Start : block.Start+block.Len]
-			clear(part)
-			part[number%count] = 1
-		} else {
-			x[block.Start] = n.space.Place(i, int64(number%count))
-		}
-		number /= count
-	}
 }

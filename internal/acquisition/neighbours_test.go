@@ -115,7 +115,7 @@ func TestEnumerateVisitsAll(t *testing.T) {
 			seen[space.Decode(x).Key()]++
 			return 0
 		})
-		x, _, _ := enumerate(t.Context(), space.Dim(), count, newNeighbours(space).write, f, 1)
+		x, _, _ := enumerate(t.Context(), space.Dim(), count, space.Combination, f, 1)
 		if best := space.Decode(x).Key(); seen[best] != 2 { // its value is asked for again
 			rt.Fatalf("%s evaluated %d times", best, seen[best])
 		}

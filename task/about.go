@@ -1,13 +1,10 @@
 package task
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/goccy/go-yaml/ast"
 )
 
 // Limits of the texts of About.
@@ -161,11 +158,16 @@ func (m *Section) tags() []string {
 
 // design reads a section as a design of the space; a nil space accepts any.
 func (m *Section) design(space *Space) Design {
-	values := map[string]any{}
+	values, ok := map[string]any{}, space != nil
 	for _, key := range m.order {
-		values[key] = m.d.given(m.entries[key].value)
+		n := m.entries[key].value
+		var message string
+		if values[key], message = m.d.scalar(n).value(); message != "" {
+			m.errorf(nodePosition(n), "parameter %s %s", quote(key), message)
+			ok = false
+		}
 	}
-	if space == nil {
+	if !ok {
 		return Design{}
 	}
 	design, err := space.ParseDesign(values)
@@ -179,27 +181,4 @@ func (m *Section) design(space *Space) Design {
 		m.errorf(at, "%s", message)
 	}
 	return design
-}
-
-// given returns a value of the file in the form that Space.ParseDesign accepts.
-func (d *decoder) given(n ast.Node) any {
-	s := d.scalar(n)
-	switch s.form {
-	case formText:
-		return s.text
-	case formBool:
-		return strings.EqualFold(s.text, "true")
-	case formNumber:
-		if _, _, message := s.number(); message == "" {
-			return json.Number(strings.TrimPrefix(s.text, "+"))
-		}
-		return s.text
-	case formList:
-		return []any{}
-	case formMapping:
-		return map[string]any{}
-	case formNull:
-		return nil
-	}
-	return s.text
 }

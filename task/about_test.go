@@ -93,7 +93,7 @@ func TestAboutErrors(t *testing.T) {
 		"default: {x: 0, n: 1, kind: 7, on: false}":        `parameter "kind": 7 is not accepted`,
 		"default: {x: 0, n: 1, kind: sgd, on: 1}":          `parameter "on": 1 is not accepted`,
 		"default: {x: 0, n: 1, kind: sgd, on: }":           `parameter "on": null is not accepted`,
-		"default: {x: 0x1, n: 1, kind: sgd, on: true}":     `parameter "x": the text "0x1" is not accepted`,
+		"default: {x: 0x1, n: 1, kind: sgd, on: true}":     `task.yaml:10:14: default: parameter "x" must be a decimal number without leading zeros or _, not 0x1`,
 		"default: {x: [0], n: 1, kind: sgd, on: true}":     `parameter "x": a list is not accepted`,
 		"default: {x: 0, n: 1, kind: sgd, on: true, y: 1}": `unknown parameter "y"; accepted: x, n, kind, on`,
 		"default: {x: 0, x: 1, n: 1, kind: sgd, on: true}": `key "x" is repeated`,

@@ -71,6 +71,10 @@ func TestConditionErrorsHaveThePosition(t *testing.T) {
 		", when: {}}":                                `6:51: parameter "x": when: no condition given; expected PARENT: VALUE`,
 		", when: b}":                                 `6:51: when must be a mapping (key: value), not the text "b"; expected when: {KEY: VALUE}`,
 		", when: {b: maybe}}":                        `6:55: parameter "x": when: b: the text "maybe" is not accepted; it takes true or false`,
+		", when: {n: 007}}":                          `6:55: parameter "x": when: n: must be a decimal number without leading zeros or _, not 007`,
+		", when: {n: [1, .inf]}}":                    `6:59: parameter "x": when: n: must be a finite number, not .inf`,
+		", when: {n: [1, [2]]}}":                     `6:59: parameter "x": when: n: a list is not accepted; it takes a whole number from 0 to 9`,
+		", when: {n: }}":                             `parameter "x": when: n: null is not accepted; it takes a whole number from 0 to 9`,
 		", when: {b: {low: 1}}}":                     `6:52: parameter "x": when: a range applies only to a parent with type: float or int; "b" is a bool`,
 		", when: {n: 10}}":                           `6:55: parameter "x": when: n: 10 is not accepted; it takes a whole number from 0 to 9`,
 		", when: {n: {low: 10}}}":                    `6:52: parameter "x": when: no value of "n" is in the range; it takes a whole number from 0 to 9`,
@@ -98,6 +102,8 @@ func TestConditionErrorsHaveThePosition(t *testing.T) {
 		"}\n  - {name: c, value: 1, low: 0}":                                                                `7:15: parameter "c": value is not accepted beside low: it defines the values by itself`,
 		"}\n  - {name: c, type: int, value: 1.5}":                                                           `7:33: parameter "c": value 1.5 must be a whole number from -2^53 to 2^53 for type: int`,
 		"}\n  - {name: c, type: bool, value: 1}":                                                            `7:34: parameter "c": value must be a value of type: bool, not the number 1`,
+		"}\n  - {name: c, value: 010}":                                                                      `7:22: parameter "c": value must be a decimal number without leading zeros or _, not 010`,
+		"}\n  - {name: c, value: }":                                                                         `parameter "c": value must be a text, a number, true or false, not empty`,
 		"}\n  - {name: c, value: [1]}":                                                                      `7:22: parameter "c": value must be a text, a number, true or false, not a list`,
 	} {
 		_, err := Parse("task.yaml", []byte(head+tail), able)

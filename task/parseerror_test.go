@@ -105,7 +105,7 @@ func TestParseErrors(t *testing.T) {
 		{item("{name: x, type: float, choices: []}"), `4:37: parameter "x": choices must be 1 to 64, not 0`},
 		{item("{name: x, type: categorical, choices: [1, 1e301, .inf, 010, 9007199254740993]}"), `4:54: parameter "x": a choice must be a finite number, not .inf
 4:60: parameter "x": a choice must be a decimal number without leading zeros or _, not 010
-4:65: parameter "x": choice 9007199254740993 is a number with more digits than a float64 holds`},
+4:65: parameter "x": a choice must be a number without more digits than a float64 holds, not 9007199254740993`},
 		{item("{name: x, type: categorical, choices: [1, 1e301, 1.0]}"), `4:47: parameter "x": choice 1e+301 must be a finite number from -1e+300 to 1e+300
 4:54: parameter "x": choice 1 is repeated`},
 		{item("{name: x, type: bool, low: 0, choices: [true, false]}"), `4:27: parameter "x": low applies only with type: float or int

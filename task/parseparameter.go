@@ -1,6 +1,7 @@
 package task
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -81,14 +82,19 @@ func (m *Section) fixedValue(p *Parameter) bool {
 	}
 	n := m.entries["value"].value
 	given, message := m.d.scalar(n).value()
-	switch kind := given.(type) {
+	switch v := given.(type) {
 	case string:
-		p.Choices = []string{kind}
+		p.Choices = []string{v}
 	case bool:
-		p.Fixed = BoolValue(kind)
-	case float64:
-		if p.Fixed = p.point(kind); p.Kind == Categorical {
-			p.Fixed, p.Numbers = Value{}, []float64{kind}
+		p.Fixed = BoolValue(v)
+	case json.Number:
+		size, _ := number(v)
+		if p.Fixed = p.point(size); p.Kind == Categorical {
+			p.Fixed, p.Numbers = Value{}, []float64{size}
+		}
+	default:
+		if message == "" {
+			message = "must be a text, a number, true or false, not " + m.d.scalar(n).describe()
 		}
 	}
 	if _, text := given.(string); message == "" && (text != (p.Kind == Categorical && p.Choices != nil) || (p.Kind == Bool) != (p.Fixed.kind == Bool)) {
@@ -105,27 +111,11 @@ func (s scalar) kind() Kind {
 	switch v, _ := s.value(); v := v.(type) {
 	case bool:
 		return Bool
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) <= maxWhole {
-			return Int
-		}
-		return Float
+	case json.Number:
+		size, _ := number(v)
+		return Parameter{Kind: Int}.point(size).kind
 	}
 	return Categorical
-}
-
-// value returns a text, a float64 or a bool, or an error message.
-func (s scalar) value() (given any, message string) {
-	switch s.form {
-	case formText:
-		return s.text, ""
-	case formBool:
-		return strings.EqualFold(s.text, "true"), ""
-	case formNumber, formOddNumber, formNotFinite:
-		v, message := s.choice()
-		return v, message
-	}
-	return nil, fmt.Sprintf("must be a text, a number, true or false, not %s", s.describe())
 }
 
 // conditions reads the key when, once all parameters are known. The space has them without
@@ -287,7 +277,10 @@ func (m *Section) choices(p *Parameter) ([]ast.Node, bool) {
 			p.Choices = append(p.Choices, s.text)
 		case formNumber, formOddNumber, formNotFinite:
 			var v float64
-			if v, message = s.choice(); texts {
+			if v, message = s.exact(); message != "" {
+				message = "a choice " + message
+			}
+			if texts {
 				message = fmt.Sprintf("choice %s is a number among texts; write it in quotes (\"%s\")", shorten(s.text), shorten(s.text))
 			}
 			p.Numbers = append(p.Numbers, v)
@@ -302,16 +295,4 @@ func (m *Section) choices(p *Parameter) ([]ast.Node, bool) {
 		}
 	}
 	return items, ok
-}
-
-// choice returns the value of a numeric choice, or an error message.
-func (s scalar) choice() (v float64, message string) {
-	v, exact, message := s.number()
-	switch {
-	case message != "":
-		return 0, "a choice " + message
-	case !exact && v == math.Trunc(v) && math.Abs(v) <= maxWhole: // otherwise 9007199254740993 would become 9007199254740992
-		return 0, fmt.Sprintf("choice %s is a number with more digits than a float64 holds", shorten(s.text))
-	}
-	return v, ""
 }

@@ -1,7 +1,9 @@
 package task
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -131,4 +133,35 @@ func (s scalar) number() (v float64, exact bool, message string) {
 	written, _, err := big.ParseFloat(s.text, 10, 512, big.ToNearestEven)
 	exact = err == nil && written.Cmp(big.NewFloat(v)) == 0
 	return FloatValue(v).float, exact, "" // converts negative zero to zero
+}
+
+// exact returns the value of a number, or an error message. Whole numbers must not be rounded:
+// otherwise 9007199254740993 would become 9007199254740992.
+func (s scalar) exact() (v float64, message string) {
+	v, exact, message := s.number()
+	if message == "" && !exact && v == math.Trunc(v) && math.Abs(v) <= maxWhole {
+		return 0, fmt.Sprintf("must be a number without more digits than a float64 holds, not %s", shorten(s.text))
+	}
+	return v, message
+}
+
+// value returns the scalar in the form that Space.ParseDesign accepts, or an error message about the
+// number. A list and a mapping are empty, and null is nil.
+func (s scalar) value() (given any, message string) {
+	switch s.form {
+	case formText:
+		return s.text, ""
+	case formBool:
+		return strings.EqualFold(s.text, "true"), ""
+	case formNull:
+		return nil, ""
+	case formList:
+		return []any{}, ""
+	case formMapping:
+		return map[string]any{}, ""
+	}
+	if _, message := s.exact(); message != "" {
+		return nil, message
+	}
+	return json.Number(s.text), ""
 }

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // conditionalTask has a parameter of each optimizer, a grandchild, and fixed values.
@@ -185,13 +187,28 @@ func TestRuleOperators(t *testing.T) {
 		for i, p := range parameters {
 			s.add(i, p)
 		}
-		r, err := s.compileRule(text)
-		if err != nil {
-			t.Error(err)
+		if problems := s.compileRules([]string{text}); problems != nil {
+			t.Error(problems)
 			continue
 		}
-		if got := r.holds(s, values); got != want {
-			t.Errorf("%s is %v, expected %v", text, got, want)
+		if _, violated := s.violated(values); violated == want {
+			t.Errorf("%s is %v, expected %v", text, !violated, want)
 		}
 	}
+}
+
+// TestRuleCheckAgreesWithDesigns: the constraints that hold at a point are those that hold for its
+// design, whichever points were checked before.
+func TestRuleCheckAgreesWithDesigns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawSpace(t)
+		check := s.newRuleCheck()
+		for range 5 {
+			u := drawPoint(t, s)
+			_, broken := s.violated(s.values(u))
+			if got := check.satisfied(u); got == broken || got != s.Settle(u) || got != check.satisfied(u) {
+				t.Fatalf("%v satisfies %q: %v", u, s.ParameterConstraints(), got)
+			}
+		}
+	})
 }

@@ -20,8 +20,9 @@ func (s *Space) findAnchors() string {
 		return ""
 	}
 	u := make([]float64, s.dim)
+	check := s.newRuleCheck()
 	add := func() {
-		if s.Settle(u) {
+		if check.satisfied(u) && s.Settle(u) {
 			s.anchors = append(s.anchors, append([]float64(nil), u...))
 		}
 	}
@@ -66,8 +67,9 @@ func (s *Space) Settle(u []float64) (feasible bool) {
 	if len(s.rules) == 0 {
 		return true
 	}
-	_, broken := s.violated(s.values(u))
-	return !broken
+	check := s.checks.Get().(*ruleCheck)
+	defer s.checks.Put(check)
+	return check.satisfied(u)
 }
 
 // values returns the values at u, with the zero Value for inactive parameters.

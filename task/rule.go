@@ -62,6 +62,9 @@ func (s *Space) compileRules(texts []string) []ruleProblem {
 		}
 		s.rules = append(s.rules, r)
 	}
+	if len(s.rules) > 0 {
+		s.checks = newRuleChecks(s)
+	}
 	return all
 }
 
@@ -88,8 +91,12 @@ func (s *Space) compileRule(text string) (rule, error) {
 		return fail(reader.err)
 	}
 	r := rule{text: text, parameters: slices.Sorted(maps.Keys(reader.used))}
+	variables := map[string]any{}
+	for _, i := range r.parameters {
+		variables[s.parameters[i].Name] = s.ValueAt(i, make([]float64, s.dim)).variable()
+	}
 	options := []expr.Option{
-		expr.Env(s.environment(r.parameters, func(i int) Value { return s.ValueAt(i, make([]float64, s.dim)) })),
+		expr.Env(variables),
 		expr.AsBool(), expr.DisableAllBuiltins(), expr.Patch(floats{}),
 		expr.Function("mod", func(of ...any) (any, error) { return math.Mod(of[0].(float64), of[1].(float64)), nil }, math.Mod),
 		expr.Operator("%", "mod"),
@@ -206,41 +213,18 @@ func (r *ruleReader) function(name string, arguments []ast.Node) {
 	r.read(arguments...)
 }
 
-// environment returns the variables of an expression. Numbers are floats.
-func (s *Space) environment(parameters []int, value func(i int) Value) map[string]any {
-	variables := make(map[string]any, len(parameters))
-	for _, i := range parameters {
-		switch v := value(i); v.kind {
-		case Categorical:
-			variables[s.parameters[i].Name] = v.choice
-		case Bool:
-			variables[s.parameters[i].Name] = v.bool
-		default:
-			variables[s.parameters[i].Name] = v.size()
-		}
-	}
-	return variables
-}
-
-// holds reports whether the design with these values satisfies the rule.
-func (r rule) holds(s *Space, values []Value) bool {
-	for _, i := range r.parameters {
-		if values[i] == (Value{}) {
-			return true
-		}
-	}
-	result, err := expr.Run(r.program, s.environment(r.parameters, func(i int) Value { return values[i] }))
-	satisfied, ok := result.(bool)
-	return err == nil && ok && satisfied
-}
-
 // violated returns the first constraint among parameters that the values do not satisfy; ok is false
 // if they satisfy all.
 func (s *Space) violated(values []Value) (text string, ok bool) {
-	for _, r := range s.rules {
-		if !r.holds(s, values) {
-			return r.text, true
-		}
+	if len(s.rules) == 0 {
+		return "", false
+	}
+	check := s.newRuleCheck()
+	for i, v := range values {
+		check.set(i, v)
+	}
+	if first, broken := check.violated(); broken {
+		return s.rules[first].text, true
 	}
 	return "", false
 }

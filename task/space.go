@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Space is the search space of a task: an ordered list of parameters. It maps designs to points of
@@ -31,6 +32,7 @@ type Space struct {
 	listing    *Listing    // nil if every combination of values is a design
 	order      []int       // positions of the parameters, parents first; nil without conditions
 	rules      []rule      // constraints among parameters
+	checks     *sync.Pool  // of *ruleCheck; nil without rules
 	anchors    [][]float64 // some feasible designs; nil without rules
 	whole      *Space      // set if this space has only the designs that one node can evaluate: the task's space; else nil
 }

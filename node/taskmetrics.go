@@ -221,7 +221,7 @@ func (m *taskMetrics) defineStates(s *Session) {
 		Name: "fbo_mesh_peers", Help: "Those of them to which whole messages are passed on.",
 	}, func() float64 { return float64(m.meshSize()) }))
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "fbo_task_info", Help: "Always 1; the labels say what the short forms stand for.",
+		Name: "fbo_task_info", Help: "Always 1; the labels have the full name and IDs.",
 		ConstLabels: prometheus.Labels{"name": s.task.Name, "task_id": s.id, "peer_id": s.node.ID().String()},
 	})
 	info.Set(1)

@@ -40,7 +40,7 @@ func (l Latent) Encode(points int) ([]byte, error) {
 // an error for other sizes.
 func DecodeLatent(payload []byte, parameters, points int) (Latent, error) {
 	if limit := 4*(parameters+points+points*(points+1)/2) + payloadOverhead; len(payload) > limit {
-		return Latent{}, fmt.Errorf("%w: what is said of a latent function has %d bytes, the limit for %d points is %d", ErrMalformed, len(payload), points, limit)
+		return Latent{}, fmt.Errorf("%w: a share of a latent function has %d bytes, the limit for %d points is %d", ErrMalformed, len(payload), points, limit)
 	}
 	var message pb.Latent
 	if err := proto.Unmarshal(payload, &message); err != nil {
@@ -76,19 +76,19 @@ func (l Latent) validate(parameters, points int) error {
 		}
 	}
 	if len(l.Rows) != len(l.Outputs) || len(l.Rows) > min(points, l.Observations) {
-		return fmt.Errorf("what is said of a latent function after %d observations has %d rows and %d outputs; the numbers must be equal, up to the observations and the %d points", l.Observations, len(l.Rows), len(l.Outputs), points)
+		return fmt.Errorf("a share of a latent function after %d observations has %d rows and %d outputs; the numbers must be equal, up to the observations and the %d points", l.Observations, len(l.Rows), len(l.Outputs), points)
 	}
 	for i, row := range l.Rows {
 		if len(row) != points {
-			return fmt.Errorf("row %d of what is said of a latent function has %d numbers, expected %d", i, len(row), points)
+			return fmt.Errorf("row %d of a share of a latent function has %d numbers, expected %d", i, len(row), points)
 		}
 		for k, v := range row {
 			if !(math.Abs(v) <= MaxLatent) || k < i && v != 0 {
-				return fmt.Errorf("number %d of row %d of what is said of a latent function is %g, expected numbers up to %g in size, and 0 before number %d", k, i, v, MaxLatent, i)
+				return fmt.Errorf("number %d of row %d of a share of a latent function is %g, expected numbers up to %g in size, and 0 before number %d", k, i, v, MaxLatent, i)
 			}
 		}
 		if !(math.Abs(l.Outputs[i]) <= MaxLatent) {
-			return fmt.Errorf("output %d of what is said of a latent function is %g, expected numbers up to %g in size", i, l.Outputs[i], MaxLatent)
+			return fmt.Errorf("output %d of a share of a latent function is %g, expected numbers up to %g in size", i, l.Outputs[i], MaxLatent)
 		}
 	}
 	return nil

@@ -246,7 +246,7 @@ func (c chooser) problem(s state, p pool, h surrogate.Hyperparameters) (batch.Pr
 	}
 	scaled, ok := posterior.(surrogate.Scaled)
 	if !ok {
-		return batch.Problem{}, errors.New("the surrogate does not say in which units it is")
+		return batch.Problem{}, errors.New("the surrogate does not report its units")
 	}
 	gains := c.gains(s, p, scaled.Units())
 	w := c.weights(len(s.parties))

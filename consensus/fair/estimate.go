@@ -94,7 +94,7 @@ func (c chooser) alone(ctx context.Context, b *book, party int, seed strategy.Se
 	}
 	scaled, ok := posterior.(surrogate.Scaled)
 	if !ok {
-		return Estimate{}, fmt.Errorf("the surrogate does not say in which units it is")
+		return Estimate{}, fmt.Errorf("the surrogate does not report its units")
 	}
 	sign := c.task.Goal.Sign()
 	result := Estimate{Evaluations: counted(b.entries[party])}

@@ -237,7 +237,7 @@ func (e *Exchange) timer(view strategy.View, name string) {
 		}
 	case turnTimer:
 		if number == e.turnName() {
-			e.passOver("said nothing for " + turnTime.String())
+			e.passOver("sent nothing for " + turnTime.String())
 		}
 	}
 }

@@ -120,7 +120,7 @@ func checkKills(t *testing.T, victims []int, seconds ...int) {
 						t.Errorf("%s, member %d killed after %d s: member %d has evaluated %d designs of 6; warnings %q", name, victim, second, m.index, m.ended(), m.warnings)
 					}
 					for _, warning := range m.warnings {
-						if !strings.Contains(warning, "is not there") && !strings.Contains(warning, "said nothing") {
+						if !strings.Contains(warning, "is not there") && !strings.Contains(warning, "sent nothing") {
 							t.Errorf("%s, member %d killed after %d s: member %d warns %q", name, victim, second, m.index, warning)
 						}
 					}

@@ -106,7 +106,7 @@ func checkWaits(t *testing.T, m *member, limit int) {
 	t.Helper()
 	waits := 0
 	for _, warning := range m.warnings {
-		if strings.Contains(warning, "said nothing") {
+		if strings.Contains(warning, "sent nothing") {
 			waits++
 		}
 	}

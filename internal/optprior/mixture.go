@@ -57,9 +57,9 @@ func (l *Layout) Active(x []float64) Active {
 // Normal is a weighted normal distribution, truncated to the unit cube and prepared for evaluation.
 // All densities are relative to the uniform density on the designs.
 //
-// A parameter that is inactive at the centre, or at the point of evaluation, has the factor 1, the
-// uniform density: the distribution says nothing about it. So designs of another branch of a
-// conditional space get the density of the parameters that both branches have.
+// A parameter that is inactive at the centre, or at the point of evaluation, has the factor 1, its
+// uniform density. So designs of another branch of a conditional space get the density of the
+// parameters that both branches have.
 type Normal struct {
 	level     float64   // logarithm of the weight and of the constants of all parameters that are active at the centre
 	precision float64   // 1/spread²

@@ -53,7 +53,7 @@ func (p Plan) checkAdversaries(s Spec) error {
 	case text == "" && !s.has(attackKey):
 		return nil
 	case text == "":
-		return fmt.Errorf("%s says what adversaries share, and there are none; accepted with it: %s=1 to %d", attackKey, adversariesKey, maxAdversaries)
+		return fmt.Errorf("%s is set, and there are no adversaries; expected %s=1 to %d with it", attackKey, adversariesKey, maxAdversaries)
 	case err != nil || n < 1 || n > maxAdversaries:
 		return fmt.Errorf("%s must be a whole number from 1 to %d, not %q", adversariesKey, maxAdversaries, text)
 	case !slices.Contains(Attacks(), attackOf(s)):

@@ -18,7 +18,7 @@ func TestPlansOfAdversariesAreChecked(t *testing.T) {
 		"peer-prior:adversaries=0":                                        `adversaries must be a whole number from 1 to 100, not "0"`,
 		"peer-prior:adversaries=1.5":                                      `not "1.5"`,
 		"peer-prior:adversaries=101":                                      `not "101"`,
-		"peer-prior:attack=random":                                        "there are none",
+		"peer-prior:attack=random":                                        "there are no adversaries",
 		"peer-prior:adversaries=2,attack=white":                           `not "white"`,
 		"together:adversaries=2":                                          "who is on a roster is fixed",
 		"logei:adversaries=2":                                             "uses no shares of peers",

@@ -29,14 +29,14 @@ func newForger(t *task.Task, r strategy.Registration, seed random.Seed, member i
 // check returns an error if no share of the member could be forged.
 func (f *forger) check(result sim.Result) error {
 	if f.err == nil && !f.forged && result.Members[f.member].Direct > 0 {
-		return fmt.Errorf("strategy %s says all that it shares in direct messages, which are not forged", f.strategy)
+		return fmt.Errorf("strategy %s shares everything in direct messages, which are not forged", f.strategy)
 	}
 	return f.err
 }
 
 func (f *forger) forge(kind string, payload []byte) []byte {
 	if f.disclosure.Forge == nil {
-		f.err = fmt.Errorf("strategy %s does not say how its shares are forged", f.strategy)
+		f.err = fmt.Errorf("strategy %s has no rule for forging its shares", f.strategy)
 		return payload
 	}
 	forged, err := f.disclosure.Forge(f.task, kind, payload, f.attack)

@@ -216,7 +216,7 @@ func TestDirectMessagesAreNotForged(t *testing.T) {
 	})
 	f := drawn(t, p)
 	_, err := p.play(t.Context(), 0, p.Strategies[0], f, 1, func() {})
-	if err == nil || !strings.HasSuffix(err.Error(), "says all that it shares in direct messages, which are not forged") {
+	if err == nil || !strings.HasSuffix(err.Error(), "shares everything in direct messages, which are not forged") {
 		t.Errorf("%v", err)
 	}
 }

@@ -205,7 +205,7 @@ func (c *command) choose(seed random.Seed, agents int) (chosen []*metered, err e
 		return chosen, nil
 	}
 	if agents > len(c.fixed) {
-		return nil, fmt.Errorf("command: %d agents; key members says that there are %d", agents, len(c.fixed))
+		return nil, fmt.Errorf("command: %d agents; expected %d, as in the key members", agents, len(c.fixed))
 	}
 	for _, k := range seed.Stream("members", 0).Perm(len(c.fixed))[:agents] {
 		chosen = append(chosen, c.fixed[k])

@@ -126,7 +126,7 @@ func TestCommandDrawsFromMembers(t *testing.T) {
 	if lines := p.lines(t); len(lines) > 4*16 || !slices.Equal(slices.Sorted(maps.Keys(optima)), []string{"0", "1", "2", "3"}) {
 		t.Errorf("%d evaluations, optima %v", len(lines), optima)
 	}
-	if _, err := p.Draw(random.SeedOf(1), 5); err == nil || !strings.Contains(err.Error(), "5 agents; key members says that there are 4") {
+	if _, err := p.Draw(random.SeedOf(1), 5); err == nil || !strings.Contains(err.Error(), "5 agents; expected 4, as in the key members") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -81,11 +81,11 @@ func writeAttacks(out io.Writer, r attack.Report, strategy string) {
 		if line.Noise != noise || line.Observations != observations {
 			noise, observations = line.Noise, line.Observations
 			known = line.Known()
-			fmt.Fprintf(out, "\nnoise %g, after %d observations\n  who knows only the believed optimum: %s\n", noise, observations, known)
+			fmt.Fprintf(out, "\nnoise %g, after %d observations\n  baseline, from the estimated optimum: %s\n", noise, observations, known)
 		}
 		fmt.Fprintf(out, "  %s", line.Text())
 		if here := line.Known(); here != known { // in other federations, for example if peers affect the node's designs
-			fmt.Fprintf(out, "; who knows only the believed optimum: %s", here)
+			fmt.Fprintf(out, "; baseline, from the estimated optimum: %s", here)
 		}
 		fmt.Fprintln(out)
 	}

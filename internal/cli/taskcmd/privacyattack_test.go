@@ -46,7 +46,7 @@ func TestAttackSaysWhatIsFound(t *testing.T) {
 	}
 	for _, want := range []string{
 		`task "attacked", strategy constrained-gp: one node of three attacked, in 1 federation for each noise, seed 1`,
-		"noise 0, after 4 observations\n  who knows only the believed optimum: ", "\n  the shared designs: ", "noise 0, after 6 observations", "of 6 inputs within 0.02",
+		"noise 0, after 4 observations\n  baseline, from the estimated optimum: ", "\n  the shared designs: ", "noise 0, after 6 observations", "of 6 inputs within 0.02",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it does not say %q:\n%s", want, text)

@@ -130,7 +130,69 @@ async function ofViews() {
   await permanent(link, m.id);
   await wholeTicks(link, m.id);
   await m.close();
+  await conditional();
   await served();
+}
+
+// conditional shows a task of which parameters are inactive in most designs, also in the best one.
+async function conditional() {
+  const m = mock({ trials: 60, conditional: true });
+  const opened = await open(await m.listen(0));
+  const { page, watch } = opened;
+  const at = `#/task/${encodeURIComponent(m.id)}/`;
+  const without = m.all.find((t) => t.parameters.momentum === undefined), whole = m.all.find((t) => t.parameters.nesterov !== undefined);
+  const half = m.all.find((t) => t.parameters.momentum !== undefined && t.parameters.nesterov === undefined);
+  const shown = async (trial) => {
+    await go(page, at + 'trials/' + trial.id);
+    await until('trial ' + trial.id, async () => new RegExp(`Trial ${trial.id}: `).test(await text(page)));
+    return page.evaluate(() => Object.fromEntries([...document.querySelectorAll('.detail .columns tr')].map((row) => [row.querySelector('th').textContent, row.querySelector('td').textContent])));
+  };
+  for (const trial of [without, half, whole]) {
+    const pairs = await shown(trial);
+    const wanted = ['momentum', 'nesterov'].map((name) => ({ undefined: 'inactive', true: 'yes', false: 'no' })[trial.parameters[name]] ?? String(trial.parameters[name]));
+    check(pairs.momentum === wanted[0] && pairs.nesterov === wanted[1], `conditional: trial ${trial.id} has momentum ${pairs.momentum} and nesterov ${pairs.nesterov}, expected ${wanted.join(' and ')}`);
+  }
+  check((await accessible(page)).length === 0, 'conditional: the trial is accessible');
+  await go(page, at + 'trials');
+  await until('the column', () => page.evaluate(() => [...document.querySelectorAll('button.sort')].some((b) => /^momentum/.test(b.textContent))));
+  await page.evaluate(() => [...document.querySelectorAll('button.sort')].find((b) => /^momentum/.test(b.textContent)).click());
+  const sorted = await until('the order', () => page.evaluate(() => {
+    const column = [...document.querySelectorAll('.trials thead th')].findIndex((h) => h.ariaSort && /^momentum/.test(h.textContent));
+    return column >= 0 && [...document.querySelectorAll('.trials tbody tr:not(.gap)')].map((row) => row.children[column].textContent);
+  }));
+  check(sorted[0] !== '–' && sorted.includes('–') && !sorted.slice(sorted.indexOf('–')).some((v) => v !== '–'), `conditional: trials without a value come last: ${sorted.slice(0, 12).join(' ')}`);
+  await go(page, at + 'model');
+  await until('the slices', async () => /Parameters that are inactive in this design have none/.test(await text(page)) && (await page.evaluate(() => document.querySelectorAll('.grid figure').length)) === 4);
+  await settled(page);
+  const offered = await page.evaluate(() => [...document.querySelectorAll('[aria-labelledby=contour] select')[0].options].map((o) => o.value));
+  check(!offered.includes('momentum') && !offered.includes('nesterov') && offered.length === 4, `conditional: the model has slices and contours of active parameters only: ${offered.join(' ')}`);
+  check(/It has a gap where a parameter is inactive/.test(await text(page)), 'conditional: gaps of lines are explained');
+  check((await accessible(page)).length === 0, 'conditional: the model is accessible');
+  await page.screenshot({ path: join(shots, 'views-conditional-model-1280-light.png'), fullPage: true });
+  for (const view of ['progress', 'constraints', 'sites', 'timeline']) {
+    await go(page, at + view);
+    await pause(300);
+    await settled(page);
+  }
+  await go(page, at + 'queue');
+  await unlock(page, m.token);
+  watch.errors.length = 0; // the browser reports the refused token
+  await until('the form', async () => (await fields(page)) === 6);
+  check(/only with optimizer sgd/.test(await text(page)) && /only with momentum at least 0\.3/.test(await text(page)), 'conditional: the form names the conditions');
+  await press(page, 'Enqueue');
+  await until('the queued design', async () => m.queued.length === 2 && /queued as design 2/.test(await text(page)));
+  check(m.queued[1].parameters.momentum === undefined && m.queued[1].parameters.nesterov === undefined && m.queued[1].parameters.batch_size > 0, 'conditional: a design without inactive parameters is enqueued');
+  await page.evaluate(() => {
+    const field = (name) => [...document.querySelectorAll('.fields label')].find((l) => l.textContent.startsWith(name)).querySelector('input, select');
+    field('optimizer').value = 'sgd';
+    field('optimizer').dispatchEvent(new Event('change', { bubbles: true }));
+  });
+  await press(page, 'Enqueue');
+  await until('the error of the missing value', () => page.evaluate(() => [...document.querySelectorAll('.fields label')].some((l) => l.textContent.startsWith('momentum') && /not accepted/.test(l.querySelector('.warning').textContent))));
+  check(m.queued.length === 2, 'conditional: a parameter that becomes active needs a value');
+  watch.errors.length = 0; // the browser reports the refused request
+  await quiet(opened, 'conditional');
+  await m.close();
 }
 
 // sites compares this node with a file of another node and with peers.

@@ -1,7 +1,7 @@
 // A node that is made up: the page's files, and answers as a node gives them, for what a real
 // node has not got in a short check: 10,000 trials, peers and texts that mean ill.
 //
-//   node mock.mjs [--trials N] [--rate TRIALS_A_SECOND] [--hostile] [--empty] [--noisy] [--port PORT]
+//   node mock.mjs [--trials N] [--rate TRIALS_A_SECOND] [--hostile] [--empty] [--noisy] [--conditional] [--port PORT]
 //
 // It prints the page's link. It is a fixture, and knows nothing of the optimisation.
 import { createServer } from 'node:http';
@@ -29,7 +29,11 @@ function random(seed) {
   };
 }
 
-export function mock({ trials = 60, rate = 0, hostile = false, empty = false, noisy = false } = {}) {
+// active reports whether a parameter of a task is active in a design.
+const active = (parameter, design) => Object.entries(parameter.when ?? {}).every(([parent, c]) => design[parent] !== undefined &&
+  (Array.isArray(c) ? c.includes(design[parent]) : design[parent] >= (c.low ?? -Infinity) && design[parent] <= (c.high ?? Infinity)));
+
+export function mock({ trials = 60, rate = 0, hostile = false, empty = false, noisy = false, conditional = false } = {}) {
   const text = (plain) => (hostile ? plain + hostileText : plain);
   const id = hostile ? 'bagu' + encodeURIComponent(markup) : 'baguqeeramockmockmockmockmockmock';
   const next = random(7);
@@ -55,10 +59,15 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     constraints: [{ name: 'gap', high: 0.2 }, { name: 'latency_ms', low: 1, high: 10 }],
     strategy: { type: 'fair', roster: [me] }, privacy: { mechanism: 'local', epsilon: 4, delta: 1e-5, releases: 10 },
   };
+  if (conditional) { // nesterov depends on momentum, which depends on optimizer: the best design has neither
+    task.parameters[4].when = { optimizer: ['sgd'] };
+    task.parameters[3].when = { momentum: { low: 0.3 } };
+  }
+  const settle = (design) => { for (const i of [4, 3]) if (!active(task.parameters[i], design)) delete design[task.parameters[i].name]; };
   const begin = Date.now() - 90_000 * Math.min(trials, 200) - 65_000;
   const all = [];
   const objective = (p) => 0.12 + 0.05 * (Math.log10(p.learning_rate) + 1.6) ** 2 + 0.00002 * (p.batch_size - 44) ** 2 +
-    (p.optimizer === 'sgd' ? 0.03 : 0) - 0.02 * p.momentum + 0.00006 * Math.abs(p.hidden_units - 64);
+    (p.optimizer === 'sgd' ? 0.03 : 0) - 0.02 * (p.momentum ?? 0) + 0.00006 * Math.abs(p.hidden_units - 64);
   function add(state) {
     const n = all.length + 1;
     const focus = 1 / (1 + n / 25);
@@ -67,6 +76,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
       optimizer: task.parameters[2].choices[next() < 0.4 * focus ? 0 : next() < 0.3 ? 2 : 1], nesterov: next() < 0.5,
       momentum: Math.round(next() * 19) / 20, hidden_units: [16, 32, 64, 256][Math.floor(next() * 4)],
     };
+    settle(p);
     const started = new Date(begin + n * (trials > 500 ? 2_000 : 90_000));
     const trial = { id: n, parameters: p, why: { source: 'own', own_probability: 0.5 }, state: 'running', attempts: 1, started: started.toISOString() };
     if (n <= 5) trial.why = { source: 'initial' };
@@ -144,13 +154,13 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     '/model': (query) => {
       const b = best();
       if (!b) return { outcomes: 0, trial: 0, design: null, interval: 0.95, slices: [], importance: [], method: "first-order Sobol' indices of the posterior mean" };
-      const slices = task.parameters.map((p) => {
+      const slices = task.parameters.filter((p) => active(p, b.parameters)).map((p) => {
         const values = grid(p, Number(query.get('points') ?? 41));
         const mean = values.map((v) => objective({ ...b.parameters, [p.name]: v }));
         const width = values.map((v, i) => 0.004 + 0.03 * Math.abs(i / values.length - 0.5));
         return { parameter: p.name, values, mean, low: mean.map((m, i) => m - width[i]), high: mean.map((m, i) => m + width[i]), feasible: mean.map((_, i) => 0.95 - 0.6 * Math.abs(i / values.length - 0.4)) };
       });
-      return { outcomes: counts().done, trial: b.id, design: b.parameters, interval: 0.95, slices, importance: slices.map((s, i) => ({ parameter: s.parameter, importance: [0.61, 0.14, 0.11, 0.002, 0.03, 0.05][i] })), method: text("first-order Sobol' indices of the posterior mean") };
+      return { outcomes: counts().done, trial: b.id, design: b.parameters, interval: 0.95, slices, importance: task.parameters.map((p, i) => ({ parameter: p.name, importance: [0.61, 0.14, 0.11, 0.002, 0.03, 0.05][i] })), method: text("first-order Sobol' indices of the posterior mean") };
     },
     '/contour': (query) => {
       const x = task.parameters.find((p) => p.name === query.get('x')), y = task.parameters.find((p) => p.name === query.get('y'));
@@ -164,7 +174,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
 
   const queued = [];
   let lastQueued = 0;
-  const addQueued = (parameters) => { queued.push({ id: ++lastQueued, parameters, enqueued: new Date().toISOString() }); return queued.at(-1); };
+  const addQueued = (parameters) => { settle(parameters); queued.push({ id: ++lastQueued, parameters, enqueued: new Date().toISOString() }); return queued.at(-1); };
   if (!empty) addQueued({ learning_rate: 0.1, batch_size: 30, optimizer: hostile ? markup : 'adam', nesterov: false, momentum: 0.5, hidden_units: 32 });
   const token = 'TOKENOFTHEMOCKNODEAAAAAAAA';
   const keys = new Map(); // answers to requests that were carried out
@@ -179,7 +189,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     if (keys.has(once)) return answer(...keys.get(once));
     const reply = (...all) => { keys.set(once, all); answer(...all); };
     if (request.method === 'POST' && rest === '/enqueue') {
-      const wrong = task.parameters.filter((p) => given.parameters[p.name] === undefined || (typeof p.low === 'number' && !(given.parameters[p.name] >= p.low && given.parameters[p.name] <= p.high)));
+      const wrong = task.parameters.filter((p) => (given.parameters[p.name] === undefined) === active(p, given.parameters) || (given.parameters[p.name] !== undefined && typeof p.low === 'number' && !(given.parameters[p.name] >= p.low && given.parameters[p.name] <= p.high)));
       if (wrong.length) return answer(422, { title: 'Unprocessable Entity', status: 422, detail: text('body.parameters.' + wrong[0].name + ': not accepted'), errors: wrong.map((p) => ({ location: 'body.parameters.' + p.name, message: text('not accepted') })) });
       const { id: queuedID, parameters } = addQueued(given.parameters);
       send('design_enqueued', {});
@@ -260,6 +270,6 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const given = (name) => { const i = process.argv.indexOf(name); return i < 0 ? undefined : process.argv[i + 1]; };
-  const m = mock({ trials: Number(given('--trials') ?? 60), rate: Number(given('--rate') ?? 0), hostile: process.argv.includes('--hostile'), empty: process.argv.includes('--empty'), noisy: process.argv.includes('--noisy') });
+  const m = mock({ trials: Number(given('--trials') ?? 60), rate: Number(given('--rate') ?? 0), hostile: process.argv.includes('--hostile'), empty: process.argv.includes('--empty'), noisy: process.argv.includes('--noisy'), conditional: process.argv.includes('--conditional') });
   console.log('page: ' + await m.listen(Number(given('--port') ?? 0)));
 }

@@ -55,7 +55,7 @@ export function Parallel({ store }) {
 
   return html`<section aria-labelledby="parallel">
     <h2 id="parallel">All trials through all parameters</h2>
-    <p class="muted">A line for each trial with an outcome, coloured by it. Drag along an axis to keep a range, or set it in numbers below.</p>
+    <p class="muted">A line for each trial with an outcome, coloured by it.${store.parameters.some((p) => p.when) ? ' It has a gap where a parameter is inactive.' : ''} Drag along an axis to keep a range, or set it in numbers below.</p>
     <div class="scroll" tabindex="0" role="region" aria-labelledby="parallel"><div class="parallel" ref=${place}>
       <canvas role="img" aria-label=${`${count(kept.length, 'trial')} of ${done.length} within the ranges, over ${axes.length} axes.`}
         style=${{ width: shape.width + 'px', height: height + 'px' }} onPointerDown=${begin} onPointerMove=${move} onPointerUp=${end}></canvas>

@@ -52,3 +52,24 @@ func BenchmarkNewSpace(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSettle measures what strategies pay for a point of a space with constraints.
+func BenchmarkSettle(b *testing.B) {
+	var parameters []task.Parameter
+	var constraints []string
+	for i := range 6 {
+		parameters = append(parameters, task.Parameter{Name: fmt.Sprintf("x%d", i), Kind: task.Float, Low: 0, High: 1})
+		constraints = append(constraints, fmt.Sprintf("x%d + x%d <= 1.9", i, (i+1)%6))
+	}
+	space, err := task.NewSpace(parameters, constraints...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	u := []float64{0.1, 0.9, 0.3, 0.5, 0.2, 0.7}
+	b.ReportAllocs()
+	for b.Loop() {
+		if !space.Settle(u) {
+			b.Fatal("a feasible design is refused")
+		}
+	}
+}

@@ -54,10 +54,10 @@ type (
 
 // States of a trial.
 const (
-	Waiting State = strategy.Waiting
-	Running State = strategy.Running
-	Done    State = strategy.Done
-	Failed  State = strategy.Failed
+	Waiting      State = strategy.Waiting
+	Running      State = strategy.Running
+	Done         State = strategy.Done
+	Failed       State = strategy.Failed
 	StoppedEarly State = strategy.StoppedEarly
 )
 

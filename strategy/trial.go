@@ -20,10 +20,10 @@ type State string
 // A trial is Waiting if its node stopped during the evaluation. The agent offers its design for
 // evaluation again.
 const (
-	Waiting State = "waiting"
-	Running State = "running"
-	Done    State = "done"
-	Failed  State = "failed"
+	Waiting      State = "waiting"
+	Running      State = "running"
+	Done         State = "done"
+	Failed       State = "failed"
 	StoppedEarly State = "stopped" // ended early, with values by step and without an outcome
 )
 

@@ -29,9 +29,9 @@ type (
 	// Session.Import.
 	Past = agent.Past
 	// Step is the value of the objective at a step of an evaluation.
-	Step = curves.Step
+	Step = strategy.Step
 	// Stop is the decision to stop an evaluation early.
-	Stop = curves.Stop
+	Stop = strategy.EarlyStop
 	// Recommendation is the design that the node's model recommends, with its prediction.
 	Recommendation = agent.Recommendation
 	// History is the content of a journal for one task.

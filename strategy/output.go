@@ -71,8 +71,8 @@ func evidenceOf(t *task.Task, trials []Trial, output task.Output) evidence {
 }
 
 // Curves returns the curve of each trial, empty for failed and diverged ones. diverged may be nil.
-func Curves(trials []Trial, diverged []bool) []curves.Trial {
-	all := make([]curves.Trial, len(trials))
+func Curves(trials []Trial, diverged []bool) []CurveOfTrial {
+	all := make([]CurveOfTrial, len(trials))
 	for i := range trials {
 		t := &trials[i]
 		if t.State == Failed || diverged != nil && diverged[i] {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
@@ -74,10 +73,10 @@ type Trial struct {
 	PeerGain *float64 `json:"peer_gain,omitempty"`
 
 	// Steps are the values that the evaluation has reported by step. Peers never receive them.
-	Steps curves.Curve `json:"steps,omitempty"`
+	Steps Curve `json:"steps,omitempty"`
 	// Stop is the decision to stop the evaluation early; nil if there is none. The trial is Running
 	// until its evaluation has ended. It is Done if the evaluation came to its end nevertheless.
-	Stop *curves.Stop `json:"stop,omitempty"`
+	Stop *EarlyStop `json:"stop,omitempty"`
 
 	// Annotations are texts, tags, files and notes of the user. Peers never receive them.
 	Annotations

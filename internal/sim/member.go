@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
@@ -222,6 +223,10 @@ func (m *member) carryOut() {
 		if m.Lasts != nil {
 			lasts = m.Lasts(answer.Trial.ID)
 		}
+		if m.Curve != nil {
+			m.step(answer.Trial, m.Curve(answer.Trial.Design), lasts)
+			continue
+		}
 		m.run.schedule(m.run.now+lasts, func() { m.evaluate(answer.Trial) })
 	}
 	for _, e := range ready.Events {
@@ -305,6 +310,31 @@ func (m *member) tickAt(wake time.Time) {
 	})
 }
 
+// step schedules the reports of the values by step, and the end of the evaluation.
+func (m *member) step(trial strategy.Trial, curve []curves.Step, lasts time.Duration) {
+	begin, interval := m.run.now, lasts/time.Duration(len(curve))
+	var report func(i int)
+	report = func(i int) {
+		stop, err := m.agent.Report(m.run.clock(), trial.ID, curve[i:i+1])
+		if err == nil && stop != nil {
+			if err = m.agent.EndStopped(m.run.clock(), trial.ID, ""); err == nil {
+				m.endTrial()
+				return
+			}
+		}
+		switch {
+		case err != nil:
+			m.fail(err)
+		case i == len(curve)-1:
+			m.evaluate(trial)
+		default:
+			m.carryOut()
+			m.run.schedule(begin+time.Duration(i+2)*interval, func() { report(i + 1) })
+		}
+	}
+	m.run.schedule(begin+interval, func() { report(0) })
+}
+
 func (m *member) evaluate(trial strategy.Trial) {
 	outcome := strategy.Outcome{Value: m.Objective(trial.Design, trial.ID)}
 	if m.Constraints != nil {
@@ -314,6 +344,11 @@ func (m *member) evaluate(trial strategy.Trial) {
 		m.fail(err)
 		return
 	}
+	m.endTrial()
+}
+
+// endTrial counts an evaluation that has ended, and asks for further ones.
+func (m *member) endTrial() {
 	if m.ended++; m.ended == m.Evaluations {
 		m.run.unfinished--
 	}

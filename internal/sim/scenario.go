@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
@@ -53,6 +54,11 @@ type Member struct {
 	// Objective evaluates the design of a trial, in the task's units. It is called once per trial,
 	// and may be called concurrently for different members.
 	Objective func(d task.Design, trial uint64) float64
+
+	// Curve, if not nil, returns the values of the evaluation by step, at least one. They are reported
+	// at equal intervals of its duration, the last one together with the outcome. An evaluation that
+	// is to stop ends at once.
+	Curve func(d task.Design) []curves.Step
 
 	// Constraints measures the task's constraints at the same design. It is called after Objective,
 	// and required if the task has constraints.

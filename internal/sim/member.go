@@ -34,13 +34,17 @@ type member struct {
 	id    peer.ID
 	agent *agent.Agent // nil until the member joins
 
-	work    []agent.Work
-	wake    time.Duration // time of the scheduled tick; negative: none
-	asked   int
-	ended   int
-	running int // number of requested trials that have not ended
-	watched int // number of outcomes that Scenario.Watch has received
-	result  MemberResult
+	work     []agent.Work
+	wake     time.Duration // time of the scheduled tick; negative: none
+	asked    int
+	ended    int
+	running  int // number of requested trials that have not ended
+	values   int // number of values by step that were reported
+	progress int // evaluations of the budget that the model includes; with curves, values count
+	watched  int // number of outcomes that Scenario.Watch has received
+	result   MemberResult
+
+	finished bool // the budget is used up
 }
 
 // keyOf returns the key of a member. The key determines only the member's ID, which must be the
@@ -179,9 +183,17 @@ func (m *member) fill() {
 	if m.InRounds && m.running > 0 {
 		return
 	}
-	for m.running < m.Parallel && m.asked < m.Evaluations {
+	for m.running < m.Parallel && !m.spent(m.asked) {
 		m.ask()
 	}
+}
+
+// spent reports whether the budget is used up. trials is a number of trials; with curves, values count.
+func (m *member) spent(trials int) bool {
+	if m.Curve != nil {
+		return m.values >= m.Evaluations*m.Steps
+	}
+	return trials >= m.Evaluations
 }
 
 func (m *member) ask() {
@@ -271,15 +283,18 @@ func (m *member) observe() {
 	if !all || known == m.watched {
 		return
 	}
-	before := m.watched
+	before := m.progress
 	m.watched = known
+	if m.progress = known; m.Curve != nil {
+		m.progress = min(m.values/m.Steps, m.Evaluations)
+	}
 	view := m.agent.View(m.run.clock())
 	if m.run.Watch != nil {
 		m.run.Watch(m.index, view)
 	}
-	due := slices.DeleteFunc(slices.Clone(m.run.Recommend), func(at int) bool { return at <= before || at > known })
-	if known == m.Evaluations && len(m.run.Recommend) > 0 {
-		due = append(due, known)
+	due := slices.DeleteFunc(slices.Clone(m.run.Recommend), func(at int) bool { return at <= before || at > m.progress })
+	if m.progress == m.Evaluations && len(m.run.Recommend) > 0 {
+		due = append(due, m.progress)
 	}
 	if len(due) > 0 {
 		recommended, err := m.agent.Recommend(m.run.ctx, view)
@@ -316,6 +331,7 @@ func (m *member) step(trial strategy.Trial, curve []curves.Step, lasts time.Dura
 	var report func(i int)
 	report = func(i int) {
 		stop, err := m.agent.Report(m.run.clock(), trial.ID, curve[i:i+1])
+		m.values++
 		if err == nil && stop != nil {
 			if err = m.agent.EndStopped(m.run.clock(), trial.ID, ""); err == nil {
 				m.endTrial()
@@ -349,10 +365,12 @@ func (m *member) evaluate(trial strategy.Trial) {
 
 // endTrial counts an evaluation that has ended, and asks for further ones.
 func (m *member) endTrial() {
-	if m.ended++; m.ended == m.Evaluations {
+	m.ended++
+	m.running--
+	if !m.finished && m.spent(m.ended) {
+		m.finished = true
 		m.run.unfinished--
 	}
-	m.running--
 	m.carryOut()
 	m.fill()
 }

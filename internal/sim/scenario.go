@@ -60,6 +60,11 @@ type Member struct {
 	// is to stop ends at once.
 	Curve func(d task.Design) []curves.Step
 
+	// Steps, with Curve, is the number of values of a full evaluation. The budget is then Evaluations
+	// times Steps values, whatever the number of trials. The trial that uses up the budget runs to its
+	// end.
+	Steps int
+
 	// Constraints measures the task's constraints at the same design. It is called after Objective,
 	// and required if the task has constraints.
 	Constraints func(d task.Design, trial uint64) map[string]task.Reading
@@ -159,6 +164,8 @@ func (s *Scenario) validate() error {
 	}
 	for i, m := range s.Members {
 		switch {
+		case (m.Curve == nil) != (m.Steps == 0) || m.Steps < 0:
+			return fmt.Errorf("member %d: Curve and Steps %d; expected both or neither", i, m.Steps)
 		case m.Objective == nil:
 			return fmt.Errorf("member %d has no Objective", i)
 		case len(s.Task.Constraints) > 0 && m.Constraints == nil:

@@ -23,6 +23,8 @@ type Objective struct {
 	// value is that of Value. It is nil for families without learning curves. Steps have no noise
 	// beside that in the data.
 	Curve func(d task.Design) []curves.Step
+	// Steps is the number of values of the longest curve; 0 without curves.
+	Steps int
 
 	// Noise is the standard deviation of the independent normal noise that an
 	// evaluation adds; 0 or more.

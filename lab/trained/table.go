@@ -87,7 +87,7 @@ func buildTable(v family.Values) (*task.Space, family.DrawFunc, error) {
 		f.Constraints = t.Constraints
 		for k := range f.Members {
 			m, from := &f.Members[k], drawn[k]
-			m.Objective.Curve = from.curve
+			m.Objective.Curve, m.Objective.Steps = from.curve, from.steps
 			m.Name, m.Space, m.Constraints = from.name, from.space, from.constraints
 			m.Objective.Noise = math.Hypot(m.Objective.Noise, from.standardError)
 			if len(t.Constraints) > 0 {
@@ -195,6 +195,7 @@ type measurements struct {
 	space         *task.Space // nil if it is the space of the federation
 	value         func(d task.Design) float64
 	curve         func(d task.Design) []curves.Step // nil without values by step
+	steps         int                               // number of values of the longest curve
 	constraints   []family.Measure
 	optimum       float64 // the best value among designs that satisfy the constraints
 	width         float64 // difference between the largest and the smallest value
@@ -256,6 +257,9 @@ func list(t *task.Task, members []*measurer) (space *task.Space, all []measureme
 		}
 		if m.points[0].curve != nil {
 			one.curve = func(d task.Design) []curves.Step { return pointOf(d).curve }
+			for _, p := range m.points {
+				one.steps = max(one.steps, len(p.curve))
+			}
 		}
 		one.value = lookUp(func(p *point) float64 { return p.value })
 		for i := range t.Constraints {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/clientsession"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node/internal/wire"
@@ -27,6 +28,10 @@ type (
 	// Past is an evaluation that was made before this task or by another program, for
 	// Session.Import.
 	Past = agent.Past
+	// Step is the value of the objective at a step of an evaluation.
+	Step = strategy.Step
+	// Stop is the decision to stop an evaluation early.
+	Stop = strategy.EarlyStop
 	// Recommendation is the design that the node's model recommends, with its prediction.
 	Recommendation = agent.Recommendation
 	// History is the content of a journal for one task.
@@ -49,16 +54,18 @@ type (
 
 // States of a trial.
 const (
-	Waiting State = strategy.Waiting
-	Running State = strategy.Running
-	Done    State = strategy.Done
-	Failed  State = strategy.Failed
+	Waiting      State = strategy.Waiting
+	Running      State = strategy.Running
+	Done         State = strategy.Done
+	Failed       State = strategy.Failed
+	StoppedEarly State = strategy.StoppedEarly
 )
 
 // Types of events.
 const (
 	TrialStarted  EventType = agent.TrialStarted
-	TrialFinished EventType = agent.TrialFinished // done or failed
+	TrialReported EventType = agent.TrialReported // values by step; Event.Trial.Steps has the new ones only
+	TrialFinished EventType = agent.TrialFinished // done, failed or stopped early
 	ShareSent     EventType = agent.ShareSent
 	ShareReceived EventType = agent.ShareReceived
 	LeaseEnded    EventType = agent.LeaseEnded // a client's lease expired; another client can get the trial
@@ -77,8 +84,10 @@ var (
 	ErrFinished     = agent.ErrFinished
 	ErrBadOutcome   = agent.ErrBadOutcome
 	ErrKeeping      = agent.ErrKeeping
+	ErrNoSteps      = agent.ErrNoSteps
 
 	ErrBadAnnotation = strategy.ErrBadAnnotation
+	ErrBadStep       = curves.ErrBadStep
 )
 
 // NewInvitation returns an invitation to the task with this ID, with a new random secret.

@@ -15,8 +15,8 @@ import (
 
 // RunOptions set the limits of a run.
 type RunOptions struct {
-	// Evals is the maximum number of evaluations with an outcome. It includes those of earlier runs
-	// of this node, but neither imported nor failed ones. Zero means no limit.
+	// Evals is the maximum number of evaluations with an outcome or stopped early. It includes those
+	// of earlier runs of this node, but neither imported nor failed ones. Zero means no limit.
 	Evals int
 
 	// MaxFailures is the number of failed evaluations of this run that ends it with a GaveUpError.
@@ -68,7 +68,13 @@ func (o *RunOptions) validate() error {
 
 // Evaluator measures one trial. The trial fails if the evaluator returns an error, NaN or an
 // infinity. After the end of the run's context, an error returns the trial to the queue instead.
+//
+// An evaluator that has values before its end calls Session.Report. If it returns a decision to stop,
+// the evaluator returns ErrStopped, and the trial ends as stopped.
 type Evaluator func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error)
+
+// ErrStopped is the error of an evaluator that stopped early. It may be wrapped by the reason.
+var ErrStopped = errors.New("the evaluation was stopped early")
 
 // Run evaluates designs with a function until the budget is used up (then it returns nil), the
 // context ends, or too many evaluations fail (a GaveUpError). After each of these ends the next Run
@@ -134,7 +140,7 @@ type run struct {
 	deadline time.Time // no evaluation starts after it; zero: there is none
 
 	mu      sync.Mutex
-	claimed int // number of evaluations that run or have an outcome
+	claimed int // number of evaluations that run, have an outcome or were stopped early
 	failed  failures
 
 	stopRule stopRule
@@ -156,7 +162,7 @@ func (r *run) endWithSession(ctx context.Context) {
 func (r *run) count(ctx context.Context) error {
 	trials, err := r.session.Trials(ctx)
 	for _, trial := range trials {
-		if trial.State == strategy.Done && trial.Why.Source != strategy.Imported {
+		if (trial.State == strategy.Done || trial.State == strategy.StoppedEarly) && trial.Why.Source != strategy.Imported {
 			r.claimed++
 			r.failed.worked = true
 		}
@@ -244,6 +250,14 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 			r.noteOutcome()
 			return err
 		}
+	}
+	if errors.Is(err, ErrStopped) {
+		stopped := r.session.EndStopped(context.WithoutCancel(ctx), trial.ID, err.Error())
+		if !errors.Is(stopped, ErrNoSteps) {
+			r.noteOutcome()
+			return stopped
+		}
+		err = errors.Join(err, stopped)
 	}
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), r.session.Requeue(context.WithoutCancel(ctx), trial.ID))

@@ -269,6 +269,24 @@ func (s *Session) Fail(ctx context.Context, trial uint64, reason string) (err er
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Fail(now, trial, reason) }), err)
 }
 
+// Report stores values of the objective at steps of a trial's evaluation, such as the validation
+// error after an epoch. It returns the decision of the task's rule (task.Stopping) to stop the
+// evaluation, or nil if it should continue. Then the caller ends the trial with EndStopped. Reports
+// can be repeated. When the error is nil, the values are on disk. Errors: ErrUnknownTrial,
+// ErrFinished, ErrBadStep; after ErrBadStep the values before the wrong one are stored.
+func (s *Session) Report(ctx context.Context, trial uint64, steps ...Step) (stop *Stop, err error) {
+	stopped := s.do(ctx, func(now time.Time) { stop, err = s.agent.Report(now, trial, steps) })
+	return stop, errors.Join(stopped, err)
+}
+
+// EndStopped ends a trial whose evaluation was stopped early. Its values by step are evidence for the
+// model, but it has no outcome, unless it was stopped by patience: then its last value is the outcome.
+// The reason is used if the program itself decided to stop. A second call is no error. Errors:
+// ErrUnknownTrial, ErrFinished, ErrNoSteps.
+func (s *Session) EndStopped(ctx context.Context, trial uint64, reason string) (err error) {
+	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.EndStopped(now, trial, reason) }), err)
+}
+
 // Annotate changes what a trial in any state keeps for its user: texts by name, tags, files and
 // notes. Peers never receive them. When Annotate returns nil, the change is on disk. Errors:
 // ErrUnknownTrial, ErrBadAnnotation.

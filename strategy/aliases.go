@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
@@ -25,6 +26,13 @@ type (
 	Model     = surrogate.Model
 	PeerModel = surrogate.PeerModel
 	Process   = surrogate.Process
+	// Step is the value of the objective at a step of an evaluation, in the task's units. Curve has
+	// the steps of one evaluation in ascending order. EarlyStop is the decision to stop one.
+	Step      = curves.Step
+	Curve     = curves.Curve
+	EarlyStop = curves.Stop
+	// CurveOfTrial is a curve, and the outcome if the evaluation ran to its end.
+	CurveOfTrial = curves.Trial
 	// PrivacySpent is the privacy budget that a node has spent on a task.
 	PrivacySpent = ledger.State
 )

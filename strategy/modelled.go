@@ -29,8 +29,8 @@ const (
 // Observed returns the observations of an output that its model learns from, in the form of the
 // function [Observed]. Modelled lists their trials.
 func (v View) Observed(output task.Output) Observations {
-	diverged := divergedOf(v.Task, v.Trials, output)
-	return observed(v.Task, v.Trials, output, modelled(v.Task, v.Trials, output, v.MaxObservations, diverged), diverged)
+	e := evidenceOf(v.Task, v.Trials, output)
+	return e.observed(e.modelled(v.MaxObservations))
 }
 
 // Modelled returns the indices in View.Trials, in ascending order, of the observations that the
@@ -53,15 +53,14 @@ func (v View) Modelled(output task.Output) []int {
 // A random-feature surrogate learns from all observations, since its time grows only in proportion
 // to their number.
 func Modelled(t *task.Task, trials []Trial, output task.Output, most int) []int {
-	return modelled(t, trials, output, most, divergedOf(t, trials, output))
+	return evidenceOf(t, trials, output).modelled(most)
 }
 
-func modelled(t *task.Task, trials []Trial, output task.Output, most int, diverged []bool) []int {
-	all := observations(trials, output, diverged)
-	if Unbounded(t, output) {
-		return all
+func (e evidence) modelled(most int) []int {
+	if Unbounded(e.task, e.output) {
+		return e.places()
 	}
-	return atMost(t, trials, all, most)
+	return atMost(e.task, e.trials, e.places(), most)
 }
 
 // Unbounded reports whether the model of an output learns from all observations, however many.
@@ -72,7 +71,7 @@ func Unbounded(t *task.Task, output task.Output) bool {
 // ExactlyModelled returns the indices in View.Trials that [Modelled] would select for the objective
 // if the surrogate were an exact process.
 func (v View) ExactlyModelled() []int {
-	return atMost(v.Task, v.Trials, observations(v.Trials, task.Objective, Diverged(v.Task, v.Trials)), v.MaxObservations)
+	return atMost(v.Task, v.Trials, evidenceOf(v.Task, v.Trials, task.Objective).places(), v.MaxObservations)
 }
 
 func atMost(t *task.Task, trials []Trial, all []int, most int) []int {
@@ -126,8 +125,8 @@ func newSelection(t *task.Task, trials []Trial, of []int, most int) *selection {
 	return c
 }
 
-// compare orders trials by outcome, the better one last. Failed trials have no outcome and come
-// first.
+// compare orders trials by outcome, the better one last. Failed and stopped trials have no outcome and
+// come first.
 func compare(t *task.Task, a, b *Trial) int {
 	if a.State != Done || b.State != Done {
 		return cmp.Compare(done(a), done(b))

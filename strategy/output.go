@@ -3,6 +3,7 @@ package strategy
 import (
 	"slices"
 
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/task"
 )
@@ -23,63 +24,104 @@ func (o *Outcome) Measured(output task.Output) (value float64, ok bool) {
 }
 
 // Measured returns the value of an output that a trial has measured. ok is false unless the trial
-// is done. The output completion is an exception: it is 0 for failed trials.
+// is done. The output completion is an exception: it is 0 for failed trials, and 1 for stopped ones.
 func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
-	if output == task.Completion && t.State == Failed {
+	switch {
+	case t.State == Done:
+		return t.Outcome.Measured(output)
+	case output != task.Completion:
+		return 0, false
+	case t.State == Failed:
 		return 0, true
 	}
-	if t.State != Done {
-		return 0, false
-	}
-	return t.Outcome.Measured(output)
+	return 1, t.State == StoppedEarly
 }
 
-// Observed returns the measurements of an output as surrogates need them: encoded designs and
+// Observed returns the observations of an output as surrogates need them: encoded designs and
 // values. Values of the objective are negated if the goal is minimize, so that larger is better.
 // Diverged values of the objective are left out (surrogate.Diverged). Values of constraints are as
-// measured.
+// measured. A stopped trial has no value of the objective; its observation is the final value that
+// its curve forecasts (curves.Forecast).
 //
 // Completion has no observations before the first failure, since until then no outcome shows that
 // it depends on the design. A diverged outcome counts as a failure.
 func Observed(t *task.Task, trials []Trial, output task.Output) Observations {
-	diverged := divergedOf(t, trials, output)
-	return observed(t, trials, output, observations(trials, output, diverged), diverged)
+	e := evidenceOf(t, trials, output)
+	return e.observed(e.places())
+}
+
+// evidence is what all trials together show about an output.
+type evidence struct {
+	task      *task.Task
+	trials    []Trial
+	output    task.Output
+	diverged  []bool    // the result of Diverged for the objective and completion, nil for other outputs
+	forecasts []float64 // of the objective, by trial; nil if no trial was stopped
+}
+
+func evidenceOf(t *task.Task, trials []Trial, output task.Output) evidence {
+	e := evidence{task: t, trials: trials, output: output}
+	if output == task.Objective || output == task.Completion {
+		e.diverged = Diverged(t, trials)
+	}
+	if output == task.Objective && slices.ContainsFunc(trials, func(t Trial) bool { return t.State == StoppedEarly }) {
+		e.forecasts = curves.Forecast(t.Goal, Curves(trials, e.diverged))
+	}
+	return e
+}
+
+// Curves returns the curve of each trial, empty for failed and diverged ones. diverged may be nil.
+func Curves(trials []Trial, diverged []bool) []CurveOfTrial {
+	all := make([]CurveOfTrial, len(trials))
+	for i := range trials {
+		t := &trials[i]
+		if t.State == Failed || diverged != nil && diverged[i] {
+			continue
+		}
+		all[i].Curve = t.Steps
+		if t.State == Done {
+			all[i].Complete, all[i].Final = true, t.Outcome.Value
+		}
+	}
+	return all
+}
+
+// value returns the observation of a trial, in the task's units.
+func (e evidence) value(at int) (value float64, ok bool) {
+	trial := &e.trials[at]
+	switch {
+	case e.output == task.Objective && trial.State == StoppedEarly:
+		return e.forecasts[at], true
+	case e.output == task.Objective && e.diverged[at]:
+		return 0, false
+	case e.output == task.Completion && e.diverged[at]:
+		return 0, true
+	}
+	return trial.Measured(e.output)
 }
 
 // observed returns the observations of the trials with these indices.
-func observed(t *task.Task, trials []Trial, output task.Output, places []int, diverged []bool) (obs Observations) {
+func (e evidence) observed(places []int) (obs Observations) {
 	sign := 1.0
-	if output == task.Objective {
-		sign = t.Goal.Sign()
+	if e.output == task.Objective {
+		sign = e.task.Goal.Sign()
 	}
 	for _, at := range places {
-		value, _ := trials[at].Measured(output)
-		if output == task.Completion && diverged[at] {
-			value = 0
-		}
-		obs.X = append(obs.X, t.Space.Encode(trials[at].Design))
+		value, _ := e.value(at)
+		obs.X = append(obs.X, e.task.Space.Encode(e.trials[at].Design))
 		obs.Y = append(obs.Y, sign*value)
 	}
 	return obs
 }
 
-// divergedOf returns the result of Diverged for the objective and completion, and nil for other
-// outputs.
-func divergedOf(t *task.Task, trials []Trial, output task.Output) []bool {
-	if output != task.Objective && output != task.Completion {
-		return nil
-	}
-	return Diverged(t, trials)
-}
-
-// observations returns the indices of the trials that Observed lists.
-func observations(trials []Trial, output task.Output, diverged []bool) (places []int) {
+// places returns the indices of the trials that Observed lists.
+func (e evidence) places() (places []int) {
 	failed := func(t Trial) bool { return t.State == Failed }
-	if output == task.Completion && !slices.ContainsFunc(trials, failed) && !slices.Contains(diverged, true) {
+	if e.output == task.Completion && !slices.ContainsFunc(e.trials, failed) && !slices.Contains(e.diverged, true) {
 		return nil
 	}
-	for i := range trials {
-		if _, ok := trials[i].Measured(output); ok && !(output == task.Objective && diverged[i]) {
+	for i := range e.trials {
+		if _, ok := e.value(i); ok {
 			places = append(places, i)
 		}
 	}

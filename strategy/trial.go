@@ -19,11 +19,15 @@ type State string
 // A trial is Waiting if its node stopped during the evaluation. The agent offers its design for
 // evaluation again.
 const (
-	Waiting State = "waiting"
-	Running State = "running"
-	Done    State = "done"
-	Failed  State = "failed"
+	Waiting      State = "waiting"
+	Running      State = "running"
+	Done         State = "done"
+	Failed       State = "failed"
+	StoppedEarly State = "stopped" // ended early, with values by step and without an outcome
 )
+
+// Ended reports whether a trial in this state has ended.
+func (s State) Ended() bool { return s == Done || s == Failed || s == StoppedEarly }
 
 // Outcome holds the values that an evaluation measured, in the task's own units. All numbers are
 // finite.
@@ -68,6 +72,12 @@ type Trial struct {
 	// during the evaluation.
 	PeerGain *float64 `json:"peer_gain,omitempty"`
 
+	// Steps are the values that the evaluation has reported by step. Peers never receive them.
+	Steps Curve `json:"steps,omitempty"`
+	// Stop is the decision to stop the evaluation early; nil if there is none. The trial is Running
+	// until its evaluation has ended. It is Done if the evaluation came to its end nevertheless.
+	Stop *EarlyStop `json:"stop,omitempty"`
+
 	// Annotations are texts, tags, files and notes of the user. Peers never receive them.
 	Annotations
 
@@ -92,6 +102,9 @@ func (t Trial) String() string {
 			broken[i] = string(output)
 		}
 		text += ", infeasible: " + strings.Join(broken, ", ")
+	}
+	if t.Stop != nil && t.State != Done {
+		text += ": stop at " + sanitize.Text(t.Stop.Reason, maxReason)
 	}
 	if t.Reason != "" {
 		text += ": " + sanitize.Text(t.Reason, maxReason)

@@ -28,6 +28,9 @@ type About struct {
 	// Default is a design that the node evaluates before all others, such as the present settings.
 	// It is the zero design if there is none.
 	Default Design
+
+	// Stop defines when evaluations are stopped early. Nil means never.
+	Stop *Stopping
 }
 
 // Remark describes a parameter or a constraint.
@@ -51,6 +54,9 @@ func (a About) put(form map[string]any) {
 	}
 	if !a.Default.IsZero() {
 		form["default"] = a.Default
+	}
+	if a.Stop != nil {
+		form[stopKey] = a.Stop.form()
 	}
 	if parameters, ok := form["parameters"].([]map[string]any); ok {
 		for _, p := range parameters {
@@ -77,6 +83,7 @@ func (About) remark(form map[string]any, r Remark) {
 func (m *Section) about(t *Task) {
 	own := m.remark()
 	t.About = About{Description: own.Description, Unit: own.Unit, Tags: m.tags(), Parameters: m.d.parameters, Constraints: m.d.constraints}
+	m.stop(t)
 	n, ok := m.get("default")
 	if !ok {
 		return

@@ -35,6 +35,7 @@ func sections() []section {
 //	description: learning rate of the wearable model, one node per hospital
 //	unit: nats                         # of the objective
 //	tags: [wearable, "2026"]
+//	stop: {type: asha, grace_period: 1, reduction_factor: 3} # see Stopping
 //	default: {learning_rate: 0.1, batch_size: 20, optimizer: sgd, nesterov: false, momentum: 0, hidden_units: 64}
 //	goal: minimize                     # or maximize
 //	parameters:
@@ -63,7 +64,7 @@ func sections() []section {
 // With failures: constraint, failed evaluations count as violations too. The section privacy
 // requires epsilon. With mechanism aggregate it also requires a roster: the peer IDs of all
 // nodes that may participate, at most 1024. Each strategy supports one mechanism or none.
-// The keys description, unit, tags and default, and description and unit of parameters and
+// The keys description, unit, tags, default and stop, and description and unit of parameters and
 // constraints, are for this node: they are not part of the ID (About).
 //
 // Names, and choices among texts, that look like numbers or true/false are written in quotes.

@@ -115,8 +115,7 @@ func (e *Exchange) enter(view strategy.View) {
 	}
 	var envelopes [][]byte
 	for _, trial := range view.Trials {
-		ended := trial.State == strategy.Done || trial.State == strategy.Failed
-		if !ended || e.entered[trial.ID] {
+		if !trial.State.Ended() || e.entered[trial.ID] {
 			continue
 		}
 		evaluation := protocol.Evaluation{

@@ -315,6 +315,10 @@ func (a *Agent) start(now time.Time) {
 		a.trials.renew(id, now)
 	}
 	for _, trial := range a.trials.interrupted() {
+		if trial.Stop != nil { // the evaluation should not be repeated
+			a.endStopped(now, trial.ID)
+			continue
+		}
 		if trial.Attempts >= a.cfg.MaxAttempts && trial.State == strategy.Running {
 			a.record(Record{Fail: &FailRecord{
 				ID:     trial.ID,

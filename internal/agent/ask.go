@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -39,6 +40,9 @@ func (a *Agent) Requeue(now time.Time, id uint64) error {
 	if trial.State != strategy.Running {
 		return fmt.Errorf("cannot hand back trial %d, which is %s", id, trial.State)
 	}
+	if trial.Stop != nil { // the evaluation should not be repeated
+		return a.EndStopped(now, id, "")
+	}
 	a.record(Record{Return: &ReturnRecord{ID: id}})
 	a.offers = append(a.offers, id)
 	a.pump(now)
@@ -63,6 +67,9 @@ func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 		return err
 	}
 	if !already {
+		if stop := a.trials.list[id-1].Stop; stop != nil && stop.Rule != curves.PatienceRule {
+			a.warn("trial %d continued to its end although rule %s stopped it at step %d: its outcome counts", id, stop.Rule, stop.Step)
+		}
 		a.end(now, Record{Tell: &TellRecord{ID: id, Outcome: ownMaps(outcome), Gain: a.gain(id, outcome), Time: now}}, id)
 		a.pump(now)
 	}
@@ -137,6 +144,8 @@ type Past struct {
 	Design  task.Design
 	Outcome strategy.Outcome // its annotations are those of the trial, with or without an outcome
 	Failed  string           // reason of a missing outcome; empty if there is one
+	Steps   curves.Curve     // values by step; may be empty
+	Stopped *curves.Stop     // of an evaluation that was stopped early and has no outcome, with Steps; otherwise nil
 }
 
 // Import adds past evaluations as ended trials and returns the number of new ones. A second import
@@ -149,7 +158,13 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 		if _, err := strategy.Adding(p.Outcome.Annotations).Apply(strategy.Annotations{}, now); err != nil {
 			return 0, fmt.Errorf("imported trial %d: %w", i+1, err)
 		}
-		if p.Failed != "" {
+		if err := p.Steps.Check(); err != nil {
+			return 0, fmt.Errorf("imported trial %d: %w", i+1, err)
+		}
+		if p.Stopped != nil && len(p.Steps) == 0 {
+			return 0, fmt.Errorf("imported trial %d: %w", i+1, ErrNoSteps)
+		}
+		if p.Failed != "" || p.Stopped != nil {
 			continue
 		}
 		if err := checkOutcome(a.cfg.Task, p.Outcome); err != nil {
@@ -159,22 +174,27 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 	known := map[string]int{}
 	for _, trial := range a.trials.list {
 		if trial.Why.Source == strategy.Imported {
-			known[identity(trial.Design, trial.Outcome)]++
+			known[identity(trial.Design, trial.Outcome, trial.State == strategy.StoppedEarly, trial.Steps)]++
 		}
 	}
 	for _, p := range past {
 		outcome := new(ownMaps(p.Outcome))
-		if p.Failed != "" {
+		if p.Failed != "" || p.Stopped != nil {
 			outcome = nil
 		}
-		if same := identity(p.Design, outcome); known[same] > 0 {
+		if same := identity(p.Design, outcome, p.Stopped != nil, p.Steps); known[same] > 0 {
 			known[same]--
 			continue
 		}
 		record := a.trialRecord(now, p.Design, strategy.Why{Source: strategy.Imported})
 		record.Imported = outcome
 		a.record(Record{Trial: record})
-		if outcome == nil {
+		a.recordSteps(record.ID, p.Steps)
+		switch {
+		case p.Stopped != nil:
+			a.record(Record{StopTrial: &StopTrialRecord{ID: record.ID, Stop: *p.Stopped}})
+			a.record(Record{Stopped: &StoppedRecord{ID: record.ID, Time: now}})
+		case outcome == nil:
 			a.record(Record{Fail: &FailRecord{ID: record.ID, Reason: strings.ToValidUTF8(p.Failed, "\uFFFD"), Time: now}})
 		}
 		if _, err := a.trials.annotated(now, record.ID, strategy.Adding(p.Outcome.Annotations), a.record); err != nil {
@@ -188,10 +208,13 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 	return added, nil
 }
 
-// identity returns a key for a design and its outcome. Failed evaluations of one design have the
-// same key, whatever their reasons.
-func identity(design task.Design, outcome *strategy.Outcome) string {
+// identity returns a key for a design and its outcome, or its curve if the evaluation was stopped.
+// Failed evaluations of one design have the same key, whatever their reasons.
+func identity(design task.Design, outcome *strategy.Outcome, stopped bool, curve curves.Curve) string {
 	data, _ := json.Marshal(outcome) // no error: all numbers are finite
+	if stopped {
+		data, _ = json.Marshal(curve)
+	}
 	return design.Key() + string(data)
 }
 

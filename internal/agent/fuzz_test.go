@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/protocol"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -64,6 +65,13 @@ func exampleJournal(t testing.TB) [][]byte {
 	if err := d.agent.Annotate(d.now, trial.ID, strategy.AnnotationChange{Tags: []string{"a"}, Notes: []strategy.Note{{Text: "a note"}}}); err != nil {
 		t.Fatal(err)
 	}
+	stopped := d.ask()
+	if _, err := d.agent.Report(d.now, stopped.ID, []curves.Step{{Step: 1, Value: 2}, {Step: 3, Value: 1}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.agent.EndStopped(d.now, stopped.ID, "enough"); err != nil {
+		t.Fatal(err)
+	}
 	queued, err := d.agent.Enqueue(d.now, trial.Design)
 	if err != nil {
 		t.Fatal(err)
@@ -77,13 +85,14 @@ func exampleJournal(t testing.TB) [][]byte {
 		for kind, set := range map[string]bool{"task": r.Task != nil, "epoch": r.Epoch != nil, "trial": r.Trial != nil,
 			"offer": r.Offer != nil, "return": r.Return != nil, "tell": r.Tell != nil, "fail": r.Fail != nil,
 			"fit": r.Fit != nil, "sent": r.Sent != nil, "note": r.Note != nil, "reply": r.Reply != nil,
-			"enqueue": r.Enqueue != nil, "withdraw": r.Withdraw != nil, "annotate": r.Annotate != nil} {
+			"enqueue": r.Enqueue != nil, "withdraw": r.Withdraw != nil, "annotate": r.Annotate != nil,
+			"steps": r.Steps != nil, "stop": r.StopTrial != nil, "stopped": r.Stopped != nil} {
 			if set {
 				kinds[kind] = true
 			}
 		}
 	}
-	if len(kinds) != 14 {
+	if len(kinds) != 17 {
 		t.Fatalf("the example journal has only %v", kinds)
 	}
 	return d.journal

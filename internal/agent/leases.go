@@ -80,7 +80,7 @@ func (t *trials) held(id uint64, client string) (*strategy.Trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	if trial.State == strategy.Done || trial.State == strategy.Failed {
+	if trial.State.Ended() {
 		return nil, fmt.Errorf("%w: trial %d is %s", ErrFinished, id, trial.State)
 	}
 	if trial.State != strategy.Running || trial.Client != client {
@@ -172,6 +172,10 @@ func (a *Agent) endLeases(now time.Time) { a.expire(now, a.trials.overdue(now)) 
 func (a *Agent) expire(now time.Time, ids []uint64) {
 	for _, id := range ids {
 		trial := a.trials.list[id-1]
+		if trial.Stop != nil { // the evaluation should not be repeated
+			a.endStopped(now, id)
+			continue
+		}
 		if trial.Attempts >= a.cfg.MaxAttempts {
 			a.end(now, Record{Fail: &FailRecord{
 				ID:     id,

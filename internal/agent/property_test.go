@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -24,6 +25,9 @@ func TestAnyHistoryReplays(t *testing.T) {
 		if rapid.IntRange(0, 4).Draw(rt, "task") == 0 {
 			spec = coinTask
 		}
+		spec.About.Stop = rapid.SampledFrom([]*task.Stopping{nil,
+			{Type: task.ASHARule, GracePeriod: 1, ReductionFactor: 2},
+			{Type: task.MedianRule, GracePeriod: 1, StartupTrials: 1, Patience: 9}}).Draw(rt, "rule")
 		cfg := configOf(t, spec, 1)
 		cfg.Lease = 30 * time.Second
 		d, peer := newDriver(t, cfg), newDriver(t, configOf(t, spec, 2))
@@ -51,6 +55,7 @@ func randomStep(rt *rapid.T, d, peer *driver) {
 	value := float64(rapid.IntRange(-3, 3).Draw(rt, "value"))
 	switch rapid.SampledFrom([]string{
 		"ask", "ask", "ask", "tell", "tell", "tell", "fail", "return", "cancel", "import", "pass", "stop", "crash", "peer", "sync", "claim", "heartbeat", "remember",
+		"report", "report", "report", "end stopped",
 	}).Draw(rt, "step") {
 	case "ask":
 		d.requests++
@@ -66,6 +71,19 @@ func randomStep(rt *rapid.T, d, peer *driver) {
 	case "remember":
 		d.requests++
 		d.agent.Remember(Once{Key: fmt.Sprint(d.requests)}, Reply{Trials: []uint64{id}})
+	case "report":
+		steps := make([]curves.Step, rapid.IntRange(1, 70).Draw(rt, "values"))
+		first := rapid.Uint64Range(1, 200).Draw(rt, "first")
+		for i := range steps {
+			steps[i] = curves.Step{Step: first + uint64(i), Value: value}
+		}
+		if rapid.Bool().Draw(rt, "by a client") {
+			_, _ = d.agent.ReportBy(d.now, id, "a", steps)
+		} else {
+			_, _ = d.agent.Report(d.now, id, steps)
+		}
+	case "end stopped":
+		_ = d.agent.EndStopped(d.now, id, "enough")
 	case "tell":
 		_ = d.agent.Tell(d.now, id, strategy.Outcome{Value: value}) // an error is one of the things that happen
 	case "fail":

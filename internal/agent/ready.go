@@ -54,6 +54,7 @@ type EventType string
 // Events.
 const (
 	TrialStarted  EventType = "trial_started"
+	TrialReported EventType = "trial_reported" // values by step; Trial.Steps has the new ones only
 	TrialFinished EventType = "trial_finished" // with or without an outcome
 	ShareSent     EventType = "share_sent"
 	ShareReceived EventType = "share_received"

@@ -32,6 +32,10 @@ type Record struct {
 	Enqueue  *EnqueueRecord  `json:"enqueue,omitempty"`
 	Withdraw *WithdrawRecord `json:"withdraw,omitempty"`
 	Annotate *AnnotateRecord `json:"annotate,omitempty"`
+
+	Steps     *StepsRecord     `json:"steps,omitempty"`
+	StopTrial *StopTrialRecord `json:"stop,omitempty"`
+	Stopped   *StoppedRecord   `json:"stopped,omitempty"`
 }
 
 type (
@@ -149,6 +153,8 @@ func (r Record) Key() string {
 		return r.Reply.key()
 	case r.Stop != nil:
 		return "enough"
+	case r.Steps != nil:
+		return r.Steps.key()
 	case r.Annotate != nil:
 		return "annotate/" + strconv.FormatUint(r.Annotate.ID, 10)
 	}
@@ -186,7 +192,7 @@ func (r Record) fields() int {
 	n := 0
 	for _, set := range []bool{r.Task != nil, r.Epoch != nil, r.Trial != nil, r.Offer != nil, r.Return != nil, r.Tell != nil,
 		r.Fail != nil, r.Fit != nil, r.Sent != nil, r.Note != nil, r.Reply != nil, r.Stop != nil,
-		r.Enqueue != nil, r.Withdraw != nil, r.Annotate != nil} {
+		r.Enqueue != nil, r.Withdraw != nil, r.Annotate != nil, r.Steps != nil, r.StopTrial != nil, r.Stopped != nil} {
 		if set {
 			n++
 		}

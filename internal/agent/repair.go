@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -19,8 +20,8 @@ type Repaired struct {
 // as many as complete, have no gap and must be valid; any number may be missing after them.
 //
 // After a gap trials cannot keep their numbers. Displaced trials with an outcome become imported
-// ones, and others are dropped. Repair also drops the notes of exchanges, which depend on each
-// other, and records that the next start creates again.
+// ones, stopped ones get new numbers, and others are dropped. Repair also drops the notes of
+// exchanges, which depend on each other, and records that the next start creates again.
 func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired, err error) {
 	m.Keep = make([]bool, len(records))
 	t, err := taskOf(records, strategies)
@@ -30,6 +31,8 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 	table := newTrials(t)
 	displaced := map[uint64]*TrialRecord{}           // copies
 	annotations := map[uint64]strategy.Annotations{} // of displaced trials
+	values := map[uint64]curves.Curve{}              // by step, of displaced trials
+	stops := map[uint64][]Record{}                   // StopTrial and Stopped, of displaced trials
 	var kept []Record
 	var order []*TrialRecord
 	for i, r := range records {
@@ -49,6 +52,15 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 			displaced[r.Tell.ID].Imported, keep = &r.Tell.Outcome, false
 		case r.Annotate != nil && displaced[r.Annotate.ID] != nil:
 			annotations[r.Annotate.ID], keep = r.Annotate.Annotations, false
+		case r.Steps != nil && displaced[r.Steps.ID] != nil:
+			if curve := values[r.Steps.ID]; r.Steps.From <= len(curve) {
+				values[r.Steps.ID] = append(curve[:r.Steps.From:r.Steps.From], r.Steps.Steps...)
+			}
+			keep = false
+		case r.StopTrial != nil && displaced[r.StopTrial.ID] != nil:
+			stops[r.StopTrial.ID], keep = append(stops[r.StopTrial.ID], r), false
+		case r.Stopped != nil && displaced[r.Stopped.ID] != nil:
+			stops[r.Stopped.ID], keep = append(stops[r.Stopped.ID], r), false
 		default:
 			keep = table.apply(r) == nil
 		}
@@ -59,17 +71,33 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 		}
 	}
 	for _, trial := range order {
+		id := table.next()
+		add := []Record{{Trial: &TrialRecord{ID: id, Design: trial.Design, Why: trial.Why, Time: trial.Time, Imported: trial.Imported, Queued: trial.Queued}}}
+		add = append(add, stepsRecords(id, values[trial.ID], 0)...)
+		stopped := false
 		if trial.Imported == nil {
+			for _, r := range stops[trial.ID] {
+				if r.StopTrial != nil {
+					r = Record{StopTrial: &StopTrialRecord{ID: id, Stop: r.StopTrial.Stop}}
+				} else {
+					r, stopped = Record{Stopped: &StoppedRecord{ID: id, Time: r.Stopped.Time}}, true
+				}
+				add = append(add, r)
+			}
+		}
+		if of := annotations[trial.ID]; strategy.HasAnnotations(of) {
+			add = append(add, Record{Annotate: &AnnotateRecord{ID: id, Annotations: of}})
+		}
+		if trial.Imported == nil && !stopped {
 			continue
 		}
-		add := Record{Trial: &TrialRecord{ID: table.next(), Design: trial.Design, Why: trial.Why, Time: trial.Time, Imported: trial.Imported, Queued: trial.Queued}}
-		if table.apply(add) == nil {
-			m.Add, kept = append(m.Add, add), append(kept, add)
-			m.Imported++
-			if of := annotations[trial.ID]; strategy.HasAnnotations(of) {
-				annotate := Record{Annotate: &AnnotateRecord{ID: add.Trial.ID, Annotations: of}}
-				m.Add, kept = append(m.Add, annotate), append(kept, annotate)
+		for _, r := range add {
+			if table.apply(r) == nil {
+				m.Add, kept = append(m.Add, r), append(kept, r)
 			}
+		}
+		if table.next() > id {
+			m.Imported++
 		}
 	}
 	m.History, err = ReadHistory(kept, strategies)

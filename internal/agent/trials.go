@@ -28,6 +28,7 @@ type trials struct {
 	list    []strategy.Trial
 	done    int              // number of trials with an outcome
 	failed  int              // number of failed trials
+	stopped int              // number of trials that were stopped early
 	nearest int              // index of the best trial with an outcome in the order of task.Compare; -1: none
 	aside   int              // number of first trials that setAside has hidden from strategies
 	shown   []strategy.Trial // a copy of the present list without these; nil after a change
@@ -84,7 +85,7 @@ func (t *trials) open(id uint64, same func(strategy.Trial) bool) (already bool, 
 	if err != nil {
 		return false, err
 	}
-	if trial.State == strategy.Done || trial.State == strategy.Failed {
+	if trial.State.Ended() {
 		if same(*trial) {
 			return true, nil
 		}
@@ -155,44 +156,48 @@ func (t *trials) apply(r Record) error {
 	case r.Annotate != nil:
 		return t.annotate(*r.Annotate)
 	case r.Offer != nil:
-		return t.change(r.Offer.ID, func(trial *strategy.Trial) {
+		return t.change(r.Offer.ID, func(trial *strategy.Trial) error {
 			trial.State, trial.Started = strategy.Running, r.Offer.Time
 			trial.Attempts++
 			t.claim(trial.ID, r.Offer.Claim, r.Offer.Time)
+			return nil
 		})
 	case r.Return != nil:
-		if trial, err := t.get(r.Return.ID); err == nil && trial.State == strategy.Waiting {
-			return fmt.Errorf("trial %d is handed back twice", trial.ID)
-		}
-		return t.change(r.Return.ID, func(trial *strategy.Trial) {
+		return t.change(r.Return.ID, func(trial *strategy.Trial) error {
+			if trial.State == strategy.Waiting {
+				return fmt.Errorf("trial %d is handed back twice", trial.ID)
+			}
 			trial.State, trial.Client = strategy.Waiting, ""
 			if delete(t.leases, trial.ID); !r.Return.Expired {
 				trial.Attempts--
 			}
+			return nil
 		})
 	case r.Tell != nil:
 		return t.tell(*r.Tell)
+	case r.Steps != nil, r.StopTrial != nil, r.Stopped != nil:
+		return t.applyCurve(r)
 	case r.Fail != nil:
-		return t.change(r.Fail.ID, func(trial *strategy.Trial) {
+		return t.change(r.Fail.ID, func(trial *strategy.Trial) error {
 			trial.State, trial.Reason, trial.Finished = strategy.Failed, sanitize.Text(r.Fail.Reason, maxReason), r.Fail.Time
 			t.failed++
 			delete(t.leases, trial.ID)
+			return nil
 		})
 	}
 	return nil
 }
 
-func (t *trials) change(id uint64, with func(*strategy.Trial)) error {
+func (t *trials) change(id uint64, with func(*strategy.Trial) error) error {
 	trial, err := t.get(id)
 	if err != nil {
 		return err
 	}
-	if trial.State == strategy.Done || trial.State == strategy.Failed {
+	if trial.State.Ended() {
 		return fmt.Errorf("%w: trial %d is %s", ErrFinished, id, trial.State)
 	}
 	t.shown = nil
-	with(trial)
-	return nil
+	return with(trial)
 }
 
 func (t *trials) add(r TrialRecord) error {
@@ -226,7 +231,7 @@ func (t *trials) tell(r TellRecord) error {
 	if err := checkOutcome(t.task, r.Outcome); err != nil {
 		return fmt.Errorf("trial %d: %w", r.ID, err)
 	}
-	return t.change(r.ID, func(trial *strategy.Trial) {
+	return t.change(r.ID, func(trial *strategy.Trial) error {
 		trial.State, trial.Outcome, trial.Finished, trial.PeerGain = strategy.Done, &r.Outcome, r.Time, r.Gain
 		trial.Violated = t.task.Violated(trial.Outcome)
 		t.done++
@@ -234,15 +239,19 @@ func (t *trials) tell(r TellRecord) error {
 		if t.nearest < 0 || t.task.Better(&r.Outcome, t.list[t.nearest].Outcome) {
 			t.nearest = int(r.ID) - 1
 		}
+		return nil
 	})
 }
 
-// measured returns the number of trials with an observation of an output. For completion these
-// include failed trials, for all other outputs only trials with an outcome. strategy.Observed
-// returns the observations.
+// measured returns the number of trials with an observation of an output. All outputs have
+// observations of trials with an outcome, the objective and completion also of stopped trials, and
+// completion of failed ones. strategy.Observed returns the observations.
 func (t *trials) measured(output task.Output) int {
-	if output == task.Completion {
-		return t.done + t.failed
+	switch output {
+	case task.Completion:
+		return t.done + t.stopped + t.failed
+	case task.Objective:
+		return t.done + t.stopped
 	}
 	return t.done
 }

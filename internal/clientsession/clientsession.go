@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -75,6 +76,23 @@ func (s *Session) Requeue(ctx context.Context, once agent.Once, trial uint64, cl
 func (s *Session) Fail(ctx context.Context, once agent.Once, trial uint64, client, reason string, added strategy.Annotations) error {
 	_, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
 		return agent.Reply{Trials: []uint64{trial}}, a.FailBy(now, trial, client, reason, added)
+	})
+	return err
+}
+
+// Report adds values by step to a trial that the client holds, and renews the lease. It returns the
+// decision to stop the evaluation, or nil. Reports can be repeated, so they need no key. Error:
+// curves.ErrBadStep.
+func (s *Session) Report(ctx context.Context, trial uint64, client string, steps []curves.Step) (stop *curves.Stop, err error) {
+	stopped := s.do(ctx, func(a *agent.Agent, now time.Time) { stop, err = a.ReportBy(now, trial, client, steps) })
+	return stop, errors.Join(stopped, err)
+}
+
+// EndStopped ends a trial that the client holds as stopped early. The annotations are added to those
+// of the trial. Errors: agent.ErrNoSteps, strategy.ErrBadAnnotation.
+func (s *Session) EndStopped(ctx context.Context, once agent.Once, trial uint64, client, reason string, added strategy.Annotations) error {
+	_, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
+		return agent.Reply{Trials: []uint64{trial}}, a.EndStoppedBy(now, trial, client, reason, added)
 	})
 	return err
 }

@@ -42,7 +42,7 @@ func (d Dropped) String() string {
 func Trials(c *task.Continuation, t *task.Task, trials []strategy.Trial) (past []agent.Past, dropped Dropped) {
 	dropped = Dropped{}
 	for _, trial := range trials {
-		if trial.State != strategy.Done && trial.State != strategy.Failed {
+		if !trial.State.Ended() {
 			continue
 		}
 		design, reason := c.Design(trial.Design)
@@ -51,14 +51,17 @@ func Trials(c *task.Continuation, t *task.Task, trials []strategy.Trial) (past [
 			continue
 		}
 		p := agent.Past{Design: design, Failed: cmp.Or(trial.Reason, "failed")}
-		if trial.State == strategy.Done {
+		switch trial.State {
+		case strategy.StoppedEarly:
+			p = agent.Past{Design: design, Stopped: trial.Stop}
+		case strategy.Done:
 			p = agent.Past{Design: design, Outcome: outcome(t, *trial.Outcome)}
 			if t.CheckReadings(p.Outcome.Constraints) != nil {
 				dropped["the outcome lacks a constraint of the new task"]++
 				continue
 			}
 		}
-		p.Outcome.Annotations = trial.Annotations
+		p.Outcome.Annotations, p.Steps = trial.Annotations, trial.Steps
 		past = append(past, p)
 	}
 	return past, dropped

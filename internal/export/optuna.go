@@ -68,7 +68,7 @@ type trialRecord struct {
 }
 
 // Ended reports whether a trial has ended in a way that Optuna supports: with a value or a failure.
-func Ended(t strategy.Trial) bool { return t.State == strategy.Done || t.State == strategy.Failed }
+func Ended(t strategy.Trial) bool { return t.State.Ended() }
 
 // OptunaJournal writes a study with the name of the task and the ended trials, in order. It omits
 // other trials, because no process would end them in the file. Data that Optuna has no field for,

@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
@@ -33,13 +34,17 @@ type member struct {
 	id    peer.ID
 	agent *agent.Agent // nil until the member joins
 
-	work    []agent.Work
-	wake    time.Duration // time of the scheduled tick; negative: none
-	asked   int
-	ended   int
-	running int // number of requested trials that have not ended
-	watched int // number of outcomes that Scenario.Watch has received
-	result  MemberResult
+	work     []agent.Work
+	wake     time.Duration // time of the scheduled tick; negative: none
+	asked    int
+	ended    int
+	running  int // number of requested trials that have not ended
+	values   int // number of values by step that were reported
+	progress int // evaluations of the budget that the model includes; with curves, values count
+	watched  int // number of outcomes that Scenario.Watch has received
+	result   MemberResult
+
+	finished bool // the budget is used up
 }
 
 // keyOf returns the key of a member. The key determines only the member's ID, which must be the
@@ -178,9 +183,17 @@ func (m *member) fill() {
 	if m.InRounds && m.running > 0 {
 		return
 	}
-	for m.running < m.Parallel && m.asked < m.Evaluations {
+	for m.running < m.Parallel && !m.spent(m.asked) {
 		m.ask()
 	}
+}
+
+// spent reports whether the budget is used up. trials is a number of trials; with curves, values count.
+func (m *member) spent(trials int) bool {
+	if m.Curve != nil {
+		return m.values >= m.Evaluations*m.Steps
+	}
+	return trials >= m.Evaluations
 }
 
 func (m *member) ask() {
@@ -221,6 +234,10 @@ func (m *member) carryOut() {
 		lasts := m.Duration
 		if m.Lasts != nil {
 			lasts = m.Lasts(answer.Trial.ID)
+		}
+		if m.Curve != nil {
+			m.step(answer.Trial, m.Curve(answer.Trial.Design), lasts)
+			continue
 		}
 		m.run.schedule(m.run.now+lasts, func() { m.evaluate(answer.Trial) })
 	}
@@ -266,15 +283,18 @@ func (m *member) observe() {
 	if !all || known == m.watched {
 		return
 	}
-	before := m.watched
+	before := m.progress
 	m.watched = known
+	if m.progress = known; m.Curve != nil {
+		m.progress = min(m.values/m.Steps, m.Evaluations)
+	}
 	view := m.agent.View(m.run.clock())
 	if m.run.Watch != nil {
 		m.run.Watch(m.index, view)
 	}
-	due := slices.DeleteFunc(slices.Clone(m.run.Recommend), func(at int) bool { return at <= before || at > known })
-	if known == m.Evaluations && len(m.run.Recommend) > 0 {
-		due = append(due, known)
+	due := slices.DeleteFunc(slices.Clone(m.run.Recommend), func(at int) bool { return at <= before || at > m.progress })
+	if m.progress == m.Evaluations && len(m.run.Recommend) > 0 {
+		due = append(due, m.progress)
 	}
 	if len(due) > 0 {
 		recommended, err := m.agent.Recommend(m.run.ctx, view)
@@ -305,6 +325,32 @@ func (m *member) tickAt(wake time.Time) {
 	})
 }
 
+// step schedules the reports of the values by step, and the end of the evaluation.
+func (m *member) step(trial strategy.Trial, curve []curves.Step, lasts time.Duration) {
+	begin, interval := m.run.now, lasts/time.Duration(len(curve))
+	var report func(i int)
+	report = func(i int) {
+		stop, err := m.agent.Report(m.run.clock(), trial.ID, curve[i:i+1])
+		m.values++
+		if err == nil && stop != nil {
+			if err = m.agent.EndStopped(m.run.clock(), trial.ID, ""); err == nil {
+				m.endTrial()
+				return
+			}
+		}
+		switch {
+		case err != nil:
+			m.fail(err)
+		case i == len(curve)-1:
+			m.evaluate(trial)
+		default:
+			m.carryOut()
+			m.run.schedule(begin+time.Duration(i+2)*interval, func() { report(i + 1) })
+		}
+	}
+	m.run.schedule(begin+interval, func() { report(0) })
+}
+
 func (m *member) evaluate(trial strategy.Trial) {
 	outcome := strategy.Outcome{Value: m.Objective(trial.Design, trial.ID)}
 	if m.Constraints != nil {
@@ -314,10 +360,17 @@ func (m *member) evaluate(trial strategy.Trial) {
 		m.fail(err)
 		return
 	}
-	if m.ended++; m.ended == m.Evaluations {
+	m.endTrial()
+}
+
+// endTrial counts an evaluation that has ended, and asks for further ones.
+func (m *member) endTrial() {
+	m.ended++
+	m.running--
+	if !m.finished && m.spent(m.ended) {
+		m.finished = true
 		m.run.unfinished--
 	}
-	m.running--
 	m.carryOut()
 	m.fill()
 }

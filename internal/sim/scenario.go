@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
@@ -53,6 +54,16 @@ type Member struct {
 	// Objective evaluates the design of a trial, in the task's units. It is called once per trial,
 	// and may be called concurrently for different members.
 	Objective func(d task.Design, trial uint64) float64
+
+	// Curve, if not nil, returns the values of the evaluation by step, at least one. They are reported
+	// at equal intervals of its duration, the last one together with the outcome. An evaluation that
+	// is to stop ends at once.
+	Curve func(d task.Design) []curves.Step
+
+	// Steps, with Curve, is the number of values of a full evaluation. The budget is then Evaluations
+	// times Steps values, whatever the number of trials. The trial that uses up the budget runs to its
+	// end.
+	Steps int
 
 	// Constraints measures the task's constraints at the same design. It is called after Objective,
 	// and required if the task has constraints.
@@ -153,6 +164,8 @@ func (s *Scenario) validate() error {
 	}
 	for i, m := range s.Members {
 		switch {
+		case (m.Curve == nil) != (m.Steps == 0) || m.Steps < 0:
+			return fmt.Errorf("member %d: Curve and Steps %d; expected both or neither", i, m.Steps)
 		case m.Objective == nil:
 			return fmt.Errorf("member %d has no Objective", i)
 		case len(s.Task.Constraints) > 0 && m.Constraints == nil:

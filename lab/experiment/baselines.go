@@ -128,6 +128,7 @@ func asTask(s Spec) Spec {
 	if isBaseline(s) {
 		return Spec{Name: "ts"}
 	}
+	s = withoutStop(s)
 	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(x Setting) bool {
 		return slices.Contains([]string{peersKey, signalKey, understateKey, adversariesKey, attackKey}, x.Key)
 	})
@@ -163,6 +164,9 @@ func (p Plan) checkBaseline(s Spec) error {
 	}
 	if !m.alone && p.Surrogate.Name == "exact" && p.extendsSurrogate() {
 		return fmt.Errorf("the baseline %s accepts --surrogate with hyperparameters=learned or fixed only, not %s", s.Name, p.Surrogate)
+	}
+	if s.Name == "random" {
+		s = withoutStop(s)
 	}
 	if err := m.checkSettings(s); err != nil {
 		return err

@@ -169,6 +169,9 @@ func (p Plan) checkSections() error {
 		if err := checkPeers(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, err)
 		}
+		if _, err := stoppingOf(s); err != nil {
+			return fmt.Errorf("--strategy %s: %w", s, err)
+		}
 		if err := p.checkSignal(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, err)
 		}
@@ -226,7 +229,7 @@ func (p Plan) roster(s Spec, seed random.Seed) ([]peer.ID, error) {
 // key returns a text that is the same for all specs with the same meaning, with all defaults.
 func (p Plan) key(s Spec) string {
 	if m, ok := methodOf(s); ok {
-		return m.key(s)
+		return m.key(s) + stoppingName(s)
 	}
 	t, err := p.template(s)
 	if err != nil {
@@ -251,7 +254,7 @@ func (p Plan) key(s Spec) string {
 	if n := adversariesOf(s); n > 0 {
 		key += fmt.Sprintf(" %s=%d %s=%s", adversariesKey, n, attackKey, attackOf(s))
 	}
-	return key
+	return key + stoppingName(s)
 }
 
 func (p *Plan) chooseCheckpoints() error {

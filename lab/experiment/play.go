@@ -82,6 +82,9 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	if err != nil {
 		return Record{}, messages(err)
 	}
+	if t.About.Stop, err = stoppingOf(s); err != nil {
+		return Record{}, err
+	}
 	f = f.withAdversaries(s)
 	scenario := p.scenario(s, t, f, workers)
 	var adversaries []*forger
@@ -171,6 +174,7 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 			return value - worse
 		},
 	}
+	p.withCurve(&member, m)
 	if t.Constrained() {
 		member.Constraints = func(d task.Design, trial uint64) map[string]task.Reading {
 			return readings(t, m, d, func(name string) float64 { return noise.Stream("trial of "+name, trial).NormFloat64() })
@@ -248,7 +252,15 @@ func (p Plan) memberRecord(i int, f *federation, t *task.Task, m sim.MemberResul
 	if limited {
 		one.Nothing = Number(f.Members[i].Objective.Range)
 	}
+	curved := sim.Member{}
+	p.withCurve(&curved, f.Members[i])
+	if curved.Curve != nil {
+		one.Regret = bySteps(m.Trials, curved.Steps, p.budget(i, f.Members[i], f.seed), judge)
+	}
 	for k, trial := range m.Trials {
+		if curved.Curve != nil {
+			break
+		}
 		regret, violation := judge(trial.Design)
 		if violation == 0 {
 			one.Excess = max(one.Excess, -regret)
@@ -259,9 +271,13 @@ func (p Plan) memberRecord(i int, f *federation, t *task.Task, m sim.MemberResul
 			one.Best = append(one.Best, reported(t, m.Trials[:k+1]))
 		}
 	}
+	budget := len(m.Trials)
+	if curved.Curve != nil {
+		budget = p.budget(i, f.Members[i], f.seed)
+	}
 	for _, at := range p.Checkpoints {
 		regret, violation := math.NaN(), math.NaN()
-		if d, ok := m.Recommended[min(at, len(m.Trials))]; ok && !d.IsZero() {
+		if d, ok := m.Recommended[min(at, budget)]; ok && !d.IsZero() {
 			regret, violation = judge(d)
 		}
 		one.Recommended = append(one.Recommended, regretIf(violation == 0, regret))

@@ -126,6 +126,9 @@ func (p Plan) checkRoster(s Spec) error {
 // checkTogether returns an error if the agents of a federation cannot form a roster that decides in
 // rounds, or cannot evaluate designs that are chosen for all.
 func (p Plan) checkTogether(s Spec, f *federation) error {
+	if s.has(stopKey) && f.Members[0].Objective.Curve == nil {
+		return fmt.Errorf("%s=%s needs values by step; expected a family with learning curves, such as a table with the key curve", stopKey, s.setting(stopKey))
+	}
 	if m, ok := methodOf(s); ok && m.central != nil && m.central.common {
 		if i := slices.IndexFunc(f.Members, func(m family.Member) bool { return m.Space != nil }); i >= 0 {
 			return fmt.Errorf("agent %d has a list of designs of its own, and the baseline %s chooses for all; expected families whose members have the same designs", i, s.Name)

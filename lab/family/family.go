@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/task"
 )
@@ -17,6 +18,13 @@ type Objective struct {
 	// task's units. It always returns the same value for the same design, and is safe for
 	// concurrent use.
 	Value func(d task.Design) float64
+
+	// Curve returns the values of an evaluation by step. The last step is that of the outcome, whose
+	// value is that of Value. It is nil for families without learning curves. Steps have no noise
+	// beside that in the data.
+	Curve func(d task.Design) []curves.Step
+	// Steps is the number of values of the longest curve; 0 without curves.
+	Steps int
 
 	// Noise is the standard deviation of the independent normal noise that an
 	// evaluation adds; 0 or more.

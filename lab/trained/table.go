@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/fbo-node/fbo/internal/bounded"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/lab/family"
 	"github.com/fbo-node/fbo/task"
@@ -36,6 +37,7 @@ func tableKind() family.Kind {
 				{Name: "standard_error", Type: family.Text, Meaning: "a column with the standard error of each value: its root mean square, for each member, adds to the noise; by default nothing does"},
 				{Name: "designs", Type: family.Choice, Choices: []string{onGrid, listed},
 					Meaning: "grid: values between the measured designs are interpolated linearly; listed: there are no designs between them; by default grid where all members have a full one and nothing is constrained"},
+				{Name: "curve", Type: family.Text, Meaning: "columns whose names begin with this text and end with a number have the values by step; then designs must be listed; by default there are none"},
 				noiseKey(), newcomerKey(),
 			},
 		},
@@ -55,12 +57,19 @@ func buildTable(v family.Values) (*task.Space, family.DrawFunc, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	layout := layout{task: t, member: v.Text("member"), value: v.Text("value"), standardError: v.Text("standard_error")}
+	layout := layout{task: t, member: v.Text("member"), value: v.Text("value"), standardError: v.Text("standard_error"), curve: v.Text("curve")}
+	way := v.Choice("designs")
+	if layout.curve != "" { // curves are not interpolated
+		if way == onGrid {
+			return nil, nil, errors.New("key designs is grid; expected listed with the key curve")
+		}
+		way = listed
+	}
 	members, err := layout.read(files)
 	if err != nil {
 		return nil, nil, fmt.Errorf("key file: %w", err)
 	}
-	space, measured, err := measure(t, members, v.Choice("designs"))
+	space, measured, err := measure(t, members, way)
 	if err != nil {
 		return nil, nil, fmt.Errorf("key file: %w", err)
 	}
@@ -78,6 +87,7 @@ func buildTable(v family.Values) (*task.Space, family.DrawFunc, error) {
 		f.Constraints = t.Constraints
 		for k := range f.Members {
 			m, from := &f.Members[k], drawn[k]
+			m.Objective.Curve, m.Objective.Steps = from.curve, from.steps
 			m.Name, m.Space, m.Constraints = from.name, from.space, from.constraints
 			m.Objective.Noise = math.Hypot(m.Objective.Noise, from.standardError)
 			if len(t.Constraints) > 0 {
@@ -184,6 +194,8 @@ type measurements struct {
 	name          string
 	space         *task.Space // nil if it is the space of the federation
 	value         func(d task.Design) float64
+	curve         func(d task.Design) []curves.Step // nil without values by step
+	steps         int                               // number of values of the longest curve
 	constraints   []family.Measure
 	optimum       float64 // the best value among designs that satisfy the constraints
 	width         float64 // difference between the largest and the smallest value
@@ -233,13 +245,20 @@ func list(t *task.Task, members []*measurer) (space *task.Space, all []measureme
 		for i := range points {
 			points[i] = m.at(own.Encode(own.Listing().Design(i)))
 		}
+		pointOf := func(d task.Design) *point {
+			i, ok := own.Listing().Index(d)
+			if !ok {
+				panic(fmt.Sprintf("trained: table: member %q has not measured %v", m.name, d))
+			}
+			return points[i]
+		}
 		lookUp := func(of func(*point) float64) func(task.Design) float64 {
-			return func(d task.Design) float64 {
-				i, ok := own.Listing().Index(d)
-				if !ok {
-					panic(fmt.Sprintf("trained: table: member %q has not measured %v", m.name, d))
-				}
-				return of(points[i])
+			return func(d task.Design) float64 { return of(pointOf(d)) }
+		}
+		if m.points[0].curve != nil {
+			one.curve = func(d task.Design) []curves.Step { return pointOf(d).curve }
+			for _, p := range m.points {
+				one.steps = max(one.steps, len(p.curve))
 			}
 		}
 		one.value = lookUp(func(p *point) float64 { return p.value })

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/fbo-node/fbo/internal/bounded"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -41,6 +42,7 @@ type layout struct {
 	member        string // "" means memberColumn, if the table has that column
 	value         string
 	standardError string // "" means none
+	curve         string // columns of values by step begin with this; "" means none
 }
 
 // measurer is one member of a table.
@@ -57,6 +59,7 @@ type point struct {
 	u           []float64 // encoded
 	value       float64
 	constraints []float64
+	curve       curves.Curve
 	times       float64 // number of measurements
 }
 
@@ -67,6 +70,7 @@ type cells struct {
 	value         float64
 	constraints   []float64
 	standardError float64
+	curve         curves.Curve
 	result        bool
 }
 
@@ -183,6 +187,8 @@ type columns struct {
 	task                                *task.Task
 	member, value, standardError, state int
 	parameters, constraints             []int
+	steps                               []int    // indices of the columns of values by step
+	stepNumbers                         []uint64 // their steps, ascending
 }
 
 func (l layout) columns(header []string) (columns, error) {
@@ -234,7 +240,50 @@ func (l layout) columns(header []string) (columns, error) {
 	if there(stateColumn) {
 		c.state = find(stateColumn)
 	}
+	if err == nil && l.curve != "" {
+		err = c.findSteps(l.curve, header)
+	}
 	return c, err
+}
+
+// findSteps finds the columns of values by step, which must be in the order of the steps.
+func (c *columns) findSteps(prefix string, header []string) error {
+	for i, name := range header {
+		text, ok := strings.CutPrefix(name, prefix)
+		step, err := strconv.ParseUint(text, 10, 64)
+		if !ok || err != nil {
+			continue
+		}
+		if n := len(c.stepNumbers); n > 0 && step <= c.stepNumbers[n-1] {
+			return fmt.Errorf("column %q follows step %d; expected increasing steps", name, c.stepNumbers[n-1])
+		}
+		c.steps, c.stepNumbers = append(c.steps, i), append(c.stepNumbers, step)
+	}
+	if len(c.steps) == 0 {
+		return fmt.Errorf("no column begins with %q and ends with a step; the columns are %s", prefix, strings.Join(header, ", "))
+	}
+	return nil
+}
+
+// curve parses the values by step. Empty cells at the end mean that the evaluation was shorter.
+func (c columns) curve(record []string) (curve curves.Curve, err error) {
+	for i, at := range c.steps {
+		if strings.TrimSpace(record[at]) == "" {
+			break
+		}
+		value, err := number(record[at])
+		if err != nil {
+			return nil, fmt.Errorf("the value of step %d %w", c.stepNumbers[i], err)
+		}
+		curve = append(curve, curves.Step{Step: c.stepNumbers[i], Value: value})
+	}
+	if err := curve.Check(); err != nil {
+		return nil, err
+	}
+	if len(c.steps) > 0 && len(curve) == 0 {
+		return nil, errors.New("there is no value by step")
+	}
+	return curve, nil
 }
 
 // parse parses a row. If the column for the state explains a missing value, the row has no result.
@@ -274,6 +323,9 @@ func (c columns) parse(record []string) (row cells, err error) {
 		if err != nil {
 			return row, fmt.Errorf("the standard error %w", err)
 		}
+	}
+	if row.curve, err = c.curve(record); err != nil {
+		return row, err
 	}
 	row.result = true
 	return row, nil
@@ -318,7 +370,7 @@ func (m *measurer) add(c cells, space *task.Space) {
 		p = &point{values: design.Values(), u: u, constraints: make([]float64, len(c.constraints))}
 		m.points, m.byDesign[placeOf(u)] = append(m.points, p), p
 	}
-	p.times++
+	p.times, p.curve = p.times+1, c.curve // of several measurements the last
 	p.value += (c.value - p.value) / p.times
 	for i, v := range c.constraints {
 		p.constraints[i] += (v - p.constraints[i]) / p.times

@@ -109,7 +109,7 @@ func amongCompleting(view strategy.View, f Function) Function {
 // lastFailed reports whether the newest trial that has ended is a failed one.
 func lastFailed(view strategy.View) bool {
 	for _, trial := range slices.Backward(view.Trials) {
-		if trial.State == strategy.Done || trial.State == strategy.Failed {
+		if trial.State.Ended() {
 			return trial.State == strategy.Failed
 		}
 	}

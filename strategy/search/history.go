@@ -28,7 +28,9 @@ type tried struct {
 
 // repeatable reports whether the design may be evaluated again. A design that is running, waiting
 // or has failed may not.
-func (t *tried) repeatable() bool { return t.State == strategy.Done }
+func (t *tried) repeatable() bool {
+	return t.State == strategy.Done || t.State == strategy.StoppedEarly
+}
 
 // history holds the tried designs of a view.
 type history struct {

@@ -149,7 +149,9 @@ func (s Search) Feasible(view strategy.View) [][]float64 {
 // CountFeasible returns the number of trials that were measured to be feasible.
 func (s Search) CountFeasible(view strategy.View) int { return len(finished(view, s.feasible)) }
 
-func (s Search) feasible(trial *strategy.Trial) bool { return s.task.Feasible(trial.Outcome) }
+func (s Search) feasible(trial *strategy.Trial) bool {
+	return trial.State == strategy.Done && s.task.Feasible(trial.Outcome)
+}
 
 // finished returns the trials that have an outcome and for which among is true.
 func finished(view strategy.View, among func(*strategy.Trial) bool) (all []*strategy.Trial) {

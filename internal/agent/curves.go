@@ -1,0 +1,207 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/fbo-node/fbo/internal/curves"
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// ErrNoSteps means that a trial without values by step cannot end as stopped; nothing has changed.
+var ErrNoSteps = errors.New("trial has no values by step")
+
+// stepsPerRecord is the maximum number of values in one record. A report rewrites the newest record,
+// so this bounds the bytes that it writes, and the number of records in the journal.
+const stepsPerRecord = 64
+
+type (
+	// StepsRecord holds the values of a trial from an index of its curve on.
+	StepsRecord struct {
+		ID    uint64       `json:"id"`
+		From  int          `json:"from"` // a multiple of stepsPerRecord
+		Steps curves.Curve `json:"steps"`
+	}
+	// StopTrialRecord is the decision to stop an evaluation early.
+	StopTrialRecord struct {
+		ID uint64 `json:"id"`
+		curves.Stop
+	}
+	// StoppedRecord ends a trial whose evaluation was stopped early, without an outcome.
+	StoppedRecord struct {
+		ID   uint64    `json:"id"`
+		Time time.Time `json:"time"`
+	}
+)
+
+func (r StepsRecord) key() string {
+	return "steps/" + strconv.FormatUint(r.ID, 10) + "/" + strconv.Itoa(r.From)
+}
+
+// Report adds values by step to a trial that has not ended. It returns the decision to stop the
+// evaluation, or nil if it should continue. Reports can be repeated (curves.Curve.Extend). If some of
+// the values are not accepted, those before them are stored. Errors: ErrUnknownTrial, ErrFinished,
+// curves.ErrBadStep.
+func (a *Agent) Report(now time.Time, id uint64, steps []curves.Step) (*curves.Stop, error) {
+	if _, err := a.trials.open(id, func(strategy.Trial) bool { return false }); err != nil {
+		return nil, err
+	}
+	trial := &a.trials.list[id-1]
+	before := len(trial.Steps)
+	curve, err := trial.Steps.Extend(steps, trial.Attempts > 1)
+	if err != nil {
+		err = fmt.Errorf("trial %d: %w", id, err)
+	}
+	a.recordSteps(id, curve)
+	stop := trial.Stop
+	if stop == nil {
+		if stop = a.decide(id, before); stop != nil {
+			a.record(Record{StopTrial: &StopTrialRecord{ID: id, Stop: *stop}})
+		}
+	}
+	if added := curve[before:]; len(added) > 0 {
+		shown := *trial
+		shown.Steps = added
+		a.event(Event{Type: TrialReported, Trial: &shown})
+	}
+	return stop, err
+}
+
+// ReportBy is Report for a client, which must hold the trial. It renews the lease. A trial that has
+// ended as stopped repeats its decision. Errors: ErrUnknownTrial, ErrFinished, ErrNotHeld,
+// curves.ErrBadStep.
+func (a *Agent) ReportBy(now time.Time, id uint64, client string, steps []curves.Step) (*curves.Stop, error) {
+	if trial, err := a.trials.get(id); err == nil && trial.State == strategy.StoppedEarly && trial.Client == client {
+		return trial.Stop, nil
+	}
+	if _, err := a.trials.held(id, client); err != nil {
+		return nil, err
+	}
+	a.trials.renew(id, now)
+	return a.Report(now, id, steps)
+}
+
+// recordSteps records the values of a trial that are not recorded yet.
+func (a *Agent) recordSteps(id uint64, curve curves.Curve) {
+	for _, r := range stepsRecords(id, curve, len(a.trials.list[id-1].Steps)) {
+		a.record(r)
+	}
+}
+
+// stepsRecords returns the records that add the values after the first known ones.
+func stepsRecords(id uint64, curve curves.Curve, known int) (records []Record) {
+	for known < len(curve) {
+		from := known / stepsPerRecord * stepsPerRecord
+		known = min(from+stepsPerRecord, len(curve))
+		records = append(records, Record{Steps: &StepsRecord{ID: id, From: from, Steps: curve[from:known]}})
+	}
+	return records
+}
+
+// decide applies the task's rule to a trial whose curve had before values at the last call.
+func (a *Agent) decide(id uint64, before int) *curves.Stop {
+	rule := a.cfg.Task.About.Stop
+	if rule == nil {
+		return nil
+	}
+	others := strategy.Curves(a.trials.list, nil)
+	own := others[id-1].Curve
+	others = slices.Delete(others, int(id)-1, int(id))
+	return curves.Decide(*rule, a.cfg.Task.Goal, own, before, others)
+}
+
+// ProgramRule is the rule of a stop that the program itself has decided.
+const ProgramRule = "program"
+
+// EndStopped ends a trial whose evaluation was stopped early. Without an earlier decision of the
+// task's rule, the program has decided it, for a reason. A repeated call is no error.
+//
+// An evaluation that was stopped by patience has come to an end by the user's own criterion. So its
+// last value is the outcome, unless the task has constraints, which have no values by step.
+//
+// Errors: ErrUnknownTrial, ErrFinished, ErrNoSteps.
+func (a *Agent) EndStopped(now time.Time, id uint64, reason string) error {
+	already, err := a.trials.open(id, func(t strategy.Trial) bool { return t.Stop != nil })
+	if err != nil || already {
+		return err
+	}
+	trial := a.trials.list[id-1]
+	if len(trial.Steps) == 0 {
+		return fmt.Errorf("%w: trial %d", ErrNoSteps, id)
+	}
+	if trial.Stop == nil {
+		stop := curves.Stop{Rule: ProgramRule, Step: trial.Steps.Last().Step, Reason: reason}
+		a.record(Record{StopTrial: &StopTrialRecord{ID: id, Stop: stop}})
+	}
+	a.endStopped(now, id)
+	a.pump(now)
+	return nil
+}
+
+func (a *Agent) endStopped(now time.Time, id uint64) {
+	trial := a.trials.list[id-1]
+	if trial.Stop.Rule == curves.PatienceRule && len(a.cfg.Task.Constraints) == 0 {
+		outcome := strategy.Outcome{Value: trial.Steps.Last().Value}
+		a.end(now, Record{Tell: &TellRecord{ID: id, Outcome: outcome, Gain: a.gain(id, outcome), Time: now}}, id)
+		return
+	}
+	a.end(now, Record{Stopped: &StoppedRecord{ID: id, Time: now}}, id)
+}
+
+// EndStoppedBy is EndStopped for a client, which must hold the trial. The annotations are added to
+// those of the trial. Errors: ErrUnknownTrial, ErrFinished, ErrNotHeld, ErrNoSteps,
+// strategy.ErrBadAnnotation.
+func (a *Agent) EndStoppedBy(now time.Time, id uint64, client, reason string, added strategy.Annotations) error {
+	if trial, err := a.trials.get(id); err == nil && trial.State.Ended() && trial.Stop != nil && trial.Client == client {
+		return a.annotateBefore(now, id, added, true)
+	}
+	trial, err := a.trials.held(id, client)
+	if err != nil {
+		return err
+	}
+	if len(trial.Steps) == 0 {
+		return fmt.Errorf("%w: trial %d", ErrNoSteps, id)
+	}
+	if err := a.annotateBefore(now, id, added, false); err != nil {
+		return err
+	}
+	return a.EndStopped(now, id, reason)
+}
+
+// applyCurve applies a record about the curve of a trial.
+func (t *trials) applyCurve(r Record) error {
+	switch {
+	case r.Steps != nil: // also of trials that have ended, such as imported ones
+		trial, err := t.get(r.Steps.ID)
+		if err != nil {
+			return err
+		}
+		from := r.Steps.From
+		if from < 0 || from > len(trial.Steps) {
+			return fmt.Errorf("trial %d: values from index %d on follow %d values", trial.ID, from, len(trial.Steps))
+		}
+		curve := append(trial.Steps[:from:from], r.Steps.Steps...)
+		if err := curve.Check(); err != nil {
+			return fmt.Errorf("trial %d: %w", trial.ID, err)
+		}
+		t.shown, trial.Steps = nil, curve
+		return nil
+	case r.StopTrial != nil:
+		return t.change(r.StopTrial.ID, func(trial *strategy.Trial) error {
+			trial.Stop = &r.StopTrial.Stop
+			return nil
+		})
+	}
+	return t.change(r.Stopped.ID, func(trial *strategy.Trial) error {
+		if trial.Stop == nil || len(trial.Steps) == 0 {
+			return fmt.Errorf("trial %d: stopped without a decision or without values", trial.ID)
+		}
+		trial.State, trial.Finished = strategy.StoppedEarly, r.Stopped.Time
+		t.stopped++
+		delete(t.leases, trial.ID)
+		return nil
+	})
+}

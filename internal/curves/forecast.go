@@ -1,0 +1,100 @@
+package curves
+
+import (
+	"slices"
+	"sort"
+
+	"github.com/fbo-node/fbo/task"
+)
+
+// maxGrid limits the steps at which Forecast compares curves.
+const maxGrid = 256
+
+// Forecast predicts the final value of each curve that is not complete and not empty. For a complete
+// one the result is its outcome.
+//
+// The prediction is the last value plus the mean changes that the other curves show from there to
+// the end (additive chain ladder). The mean at each interval is over all curves that have it. So a
+// curve that was stopped early keeps its place among those that were stopped at the same step. No
+// prediction is better than the best outcome: a stopped evaluation is never the best observation.
+func Forecast(goal task.Goal, all []Trial) []float64 {
+	grid := gridOf(all)
+	rest := remaining(grid, all)
+	forecasts, best, known := make([]float64, len(all)), 0.0, false
+	for _, t := range all {
+		if t.Complete && (!known || goal.Sign()*(t.Final-best) > 0) {
+			best, known = t.Final, true
+		}
+	}
+	for i, t := range all {
+		if t.Complete {
+			forecasts[i] = t.Final
+			continue
+		}
+		if len(t.Curve) == 0 {
+			continue
+		}
+		last := t.Last()
+		forecasts[i] = last.Value + rest[sort.Search(len(grid)-1, func(k int) bool { return grid[k] >= last.Step })]
+		if known && goal.Sign()*(forecasts[i]-best) > 0 {
+			forecasts[i] = best
+		}
+	}
+	return forecasts
+}
+
+// gridOf returns the steps of all curves in ascending order, or maxGrid of them at equal distances.
+func gridOf(all []Trial) (grid []uint64) {
+	for _, t := range all {
+		for _, s := range t.Curve {
+			grid = append(grid, s.Step)
+		}
+	}
+	slices.Sort(grid)
+	grid = slices.Compact(grid)
+	if n := len(grid); n > maxGrid {
+		for i := range maxGrid {
+			grid[i] = grid[i*(n-1)/(maxGrid-1)]
+		}
+		grid = grid[:maxGrid]
+	}
+	return grid
+}
+
+// remaining returns the mean change from each step of the grid to the end.
+func remaining(grid []uint64, all []Trial) []float64 {
+	rest := make([]float64, max(len(grid), 1))
+	sums, counts := make([]float64, len(grid)), make([]int, len(grid))
+	for _, t := range all {
+		c := t.ended()
+		if len(c) == 0 {
+			continue
+		}
+		from := sort.Search(len(grid), func(k int) bool { return grid[k] >= c[0].Step })
+		for k := from; k+1 < len(grid); k++ {
+			a, begun := c.between(grid[k])
+			b, open := c.between(grid[k+1])
+			if !begun || !open {
+				break
+			}
+			sums[k], counts[k] = sums[k]+b-a, counts[k]+1
+		}
+	}
+	for k := len(grid) - 2; k >= 0; k-- {
+		rest[k] = rest[k+1]
+		if counts[k] > 0 {
+			rest[k] += sums[k] / float64(counts[k])
+		}
+	}
+	return rest
+}
+
+// ended returns the curve with the outcome in place of the last value, if it is complete.
+func (t Trial) ended() Curve {
+	if !t.Complete || len(t.Curve) == 0 {
+		return t.Curve
+	}
+	c := slices.Clone(t.Curve)
+	c[len(c)-1].Value = t.Final
+	return c
+}

@@ -1,0 +1,86 @@
+package task
+
+// Rules that stop evaluations early.
+const (
+	NoRule     = "none"
+	MedianRule = "median"
+	ASHARule   = "asha"
+)
+
+// Limits of Stopping.
+const (
+	maxGracePeriod     = 1_000_000_000
+	maxReductionFactor = 100
+	maxStartupTrials   = 1000
+	maxPatience        = 1_000_000_000
+)
+
+// Stopping defines when an evaluation that reports values by step is stopped before its end. Steps
+// are whole numbers from 1, such as epochs.
+type Stopping struct {
+	// Type is "asha" (successive halving without synchronisation: Li et al. 2020), "median" (the
+	// median stopping rule: Golovin et al. 2017) or "none".
+	Type string
+	// GracePeriod is the first step at which the rule may stop an evaluation, and the lowest rung of
+	// asha: 1 to 1e9, default 1.
+	GracePeriod uint64
+	// ReductionFactor is the factor η between rungs of asha. One trial in η continues at each. It is
+	// 2 to 100, default 3.
+	ReductionFactor int
+	// StartupTrials is how many trials must have an outcome before median stops one: 1 to 1000,
+	// default 5.
+	StartupTrials int
+	// Patience stops an evaluation whose value has not improved by more than MinDelta within this
+	// many steps, with any Type. 0, the default, means never.
+	Patience uint64
+	// MinDelta is 0 or more, in the objective's units; default 0.
+	MinDelta float64
+}
+
+const stopKey = "stop"
+
+// stop reads the section stop.
+func (m *Section) stop(t *Task) {
+	n, ok := m.get(stopKey)
+	if !ok {
+		return
+	}
+	part := m.d.mapping(n, stopKey)
+	if part == nil {
+		return
+	}
+	s := &Stopping{}
+	s.Patience = uint64(part.Whole("patience", 0, 0, maxPatience))
+	standard := "" // without patience the section needs a rule
+	if s.Patience > 0 {
+		standard = NoRule
+	}
+	s.Type = part.Word(typeKey, standard, MedianRule, ASHARule, NoRule)
+	s.GracePeriod = uint64(part.Whole("grace_period", 1, 1, maxGracePeriod))
+	if s.ReductionFactor = 3; s.Type == ASHARule {
+		s.ReductionFactor = part.Whole("reduction_factor", 3, 2, maxReductionFactor)
+	}
+	if s.StartupTrials = 5; s.Type == MedianRule {
+		s.StartupTrials = part.Whole("startup_trials", 5, 1, maxStartupTrials)
+	}
+	if s.Patience > 0 {
+		s.MinDelta = part.Within("min_delta", 0, 0, 1e300)
+	}
+	part.finish()
+	t.About.Stop = s
+}
+
+// form returns the section in the form of a task file.
+func (s *Stopping) form() map[string]any {
+	form := map[string]any{typeKey: s.Type, "grace_period": s.GracePeriod}
+	if s.Type == ASHARule {
+		form["reduction_factor"] = s.ReductionFactor
+	}
+	if s.Type == MedianRule {
+		form["startup_trials"] = s.StartupTrials
+	}
+	if s.Patience > 0 {
+		form["patience"], form["min_delta"] = s.Patience, s.MinDelta
+	}
+	return form
+}

@@ -41,7 +41,7 @@ func (w testWorkers) evaluate(t testing.TB, ctx context.Context, trial uint64) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w.Evaluate(ctx, trial, design)
+	return w.Evaluate(ctx, Trial{ID: trial, Design: design}, nil)
 }
 
 // processes lists who has evaluated, in order.
@@ -254,7 +254,7 @@ func BenchmarkWorkers(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if _, err := w.Evaluate(b.Context(), uint64(trial+1), design); err != nil {
+		if _, err := w.Evaluate(b.Context(), Trial{ID: uint64(trial+1), Design: design}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

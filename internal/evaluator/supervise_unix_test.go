@@ -133,7 +133,7 @@ func BenchmarkEvaluate(b *testing.B) {
 			command, design := helper(b, "print", "1")
 			command.Supervisor = supervisor
 			for trial := range b.N {
-				if _, err := command.Evaluate(b.Context(), Trial{ID: uint64(trial+1), Design: design}, nil); err != nil {
+				if _, err := command.Evaluate(b.Context(), Trial{ID: uint64(trial + 1), Design: design}, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -254,7 +254,7 @@ func BenchmarkWorkers(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if _, err := w.Evaluate(b.Context(), Trial{ID: uint64(trial+1), Design: design}, nil); err != nil {
+		if _, err := w.Evaluate(b.Context(), Trial{ID: uint64(trial + 1), Design: design}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -87,7 +87,7 @@ Ctrl-C; the same command continues where it stopped.`,
 	}
 	flags := command.Flags()
 	base.AddDataDir(command, &o.dir)
-	flags.IntVar(&o.evals, "evals", 0, "evaluations with an outcome by this node in all, earlier runs included; 0: none (default: until Ctrl-C)")
+	flags.IntVar(&o.evals, "evals", 0, "evaluations with an outcome or stopped early by this node in all, earlier runs included; 0: none (default: until Ctrl-C)")
 	flags.DurationVar(&o.timeLimit, "for", 0, "start no evaluation later than this after the beginning of this run, such as 8h; running ones end as usual (default: never)")
 	flags.Float64Var(&o.stopRegret, "stop-regret", 0, "end when the best design lacks at most this of the best there is, in the objective's units, as far as this node's model knows (default: never)")
 	flags.IntVar(&o.maxFailures, "max-failures", 0, "stop after this many failed evaluations in this run (default: when the first 10 fail, later 20 in a row that were expected to complete)")

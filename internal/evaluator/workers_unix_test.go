@@ -37,11 +37,16 @@ func newTestWorkers(t testing.TB, manner string, args ...string) testWorkers {
 // evaluate asks for the value of a design whose parameter batch is trial.
 func (w testWorkers) evaluate(t testing.TB, ctx context.Context, trial uint64) (Result, error) {
 	t.Helper()
-	design, err := testSpace(t).ParseDesign(map[string]any{"learning_rate": 0.25, "batch": int64(trial), "optimizer": "sgd"})
-	if err != nil {
+	return w.evaluateAnd(t, ctx, Trial{ID: trial}, nil)
+}
+
+// evaluateAnd is evaluate with a report; it sets the design.
+func (w testWorkers) evaluateAnd(t testing.TB, ctx context.Context, trial Trial, report Report) (_ Result, err error) {
+	t.Helper()
+	if trial.Design, err = testSpace(t).ParseDesign(map[string]any{"learning_rate": 0.25, "batch": int64(trial.ID), "optimizer": "sgd"}); err != nil {
 		t.Fatal(err)
 	}
-	return w.Evaluate(ctx, Trial{ID: trial, Design: design}, nil)
+	return w.Evaluate(ctx, trial, report)
 }
 
 // processes lists who has evaluated, in order.

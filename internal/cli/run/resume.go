@@ -23,6 +23,8 @@ type resumed struct {
 	LeastViolation *strategy.Trial   `json:"least_violation,omitempty"` // while no trial is feasible: the one with the least violation
 	Retried        []uint64          `json:"retried"`                   // trials that were interrupted and are evaluated again
 	Stored         node.StoredShares `json:"stored"`
+
+	lastSteps map[uint64]uint64 // by trial of Retried; 0: it has no values by step
 }
 
 // resumes prints the resumed state before the first evaluation; nothing in the first run.
@@ -46,10 +48,13 @@ func (p *display) resumes(ctx context.Context, session *node.Session, o options)
 
 func resumedOf(t *task.Task, trials []strategy.Trial) resumed {
 	s := summarise(t, trials)
-	c := resumed{Event: "resumed", Evaluations: s.Evaluations, Failed: s.Failed, StoppedEarly: s.StoppedEarly, Imported: s.Imported, Best: strategy.Best(t, trials), LeastViolation: render.LeastViolation(t, trials), Retried: []uint64{}}
+	c := resumed{Event: "resumed", Evaluations: s.Evaluations, Failed: s.Failed, StoppedEarly: s.StoppedEarly, Imported: s.Imported, Best: strategy.Best(t, trials), LeastViolation: render.LeastViolation(t, trials), Retried: []uint64{}, lastSteps: map[uint64]uint64{}}
 	for _, trial := range trials {
 		if trial.State == strategy.Waiting || trial.State == strategy.Running {
 			c.Retried = append(c.Retried, trial.ID)
+			if len(trial.Steps) > 0 {
+				c.lastSteps[trial.ID] = trial.Steps.Last().Step
+			}
 		}
 	}
 	return c
@@ -78,7 +83,11 @@ func (c resumed) text(t *task.Task, o options) string {
 		lines = append(lines, fmt.Sprintf("has the shares of %s from earlier runs", sanitize.Count(authors, "other node")))
 	}
 	for _, id := range c.Retried {
-		lines = append(lines, fmt.Sprintf("trial %d was interrupted and is evaluated again", id))
+		after := ""
+		if step := c.lastSteps[id]; step > 0 {
+			after = fmt.Sprintf(" after step %d", step)
+		}
+		lines = append(lines, fmt.Sprintf("trial %d was interrupted%s and is evaluated again", id, after))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -317,5 +318,58 @@ func TestInterruptedCurveContinues(t *testing.T) {
 	}
 	if trials := curvesOf(t, dir); len(trials) != 1 || len(trials[0].Steps) != curveSteps {
 		t.Errorf("history %+v", trials)
+	}
+}
+
+// TestCheckpointExample runs the program of docs/command-line.md#values-by-step, and kills the node in
+// its first trial: the second attempt begins with the step after the last.
+func TestCheckpointExample(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("needs python3:", err)
+	}
+	f := newFollower(t)
+	for _, b := range blocksOf(t, "command-line.md") {
+		if b.file != "train.py" && b.file != "task.yaml" {
+			continue
+		}
+		const epoch = "    time.sleep(0.1)"
+		if b.file == "train.py" && !strings.Contains(b.text, epoch) {
+			t.Fatalf("the program has no line %q", epoch)
+		}
+		b.text = strings.Replace(b.text, epoch, `    if os.environ["FBO_TRIAL"] == os.environ["FBO_ATTEMPT"] == "1" and step == 4:
+        time.sleep(600)
+`+epoch, 1)
+		f.follow(t, b)
+	}
+	dir := shortTempDir(t)
+	run := func() *process {
+		command := nodeCommand(join(runLine("task.yaml", dir, "--json", "--evals", "4", "--seed", "1"), []string{"--", "python3", "train.py"})...)
+		command.Dir = f.dir
+		return startCommand(t, command)
+	}
+	first := run()
+	awaitReport(t, first, 1, 4, false)
+	first.signal(t, syscall.SIGKILL)
+	first.wait(t)
+	second := run()
+	if code := second.wait(t); code != base.ExitDone {
+		t.Errorf("exit code %d, %s", code, second.stderr.String())
+	}
+	if log := must(t, "log", "1", "--data-dir", dir); !strings.HasPrefix(log, `{"step": 5, `) {
+		t.Errorf("the second attempt begins with %.100q, want step 5", log)
+	}
+	trials := curvesOf(t, dir)
+	if len(trials) != 4 || trials[0].Attempts != 2 || len(trials[0].Steps) != 30 || trials[0].State != "done" {
+		t.Errorf("history %+v", trials)
+	}
+	stopped := 0
+	for _, trial := range trials {
+		if trial.State == "stopped" {
+			stopped++
+		}
+	}
+	if stopped == 0 {
+		t.Errorf("no trial was stopped: %+v", trials)
 	}
 }

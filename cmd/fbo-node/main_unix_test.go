@@ -76,6 +76,19 @@ func play(mode string, args []string) int {
 			sound = "0.5"
 		}
 		fmt.Printf(`{"value": %g, "constraints": {"sound": %s}}`+"\n", bowlValue(), sound)
+	case "curve":
+		return playCurve(trial, args[0], args[1], args[2:])
+	case "wild": // values by step that are not accepted, and too many
+		out := bufio.NewWriter(os.Stdout)
+		fmt.Fprintln(out, `{"step": 1, "value": NaN}`)
+		for step := 2; step <= 1_000_000; step++ {
+			fmt.Fprintf(out, "{\"step\": %d, \"value\": 0.5}\n", step)
+			if step == 5 {
+				fmt.Fprintln(out, `{"step": 3, "value": 0.7}`)
+			}
+		}
+		fmt.Fprintln(out, bowlValue())
+		out.Flush()
 	case "nothing":
 	case "text":
 		fmt.Println("all went well")

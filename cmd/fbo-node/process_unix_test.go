@@ -176,6 +176,7 @@ type event struct {
 	PeerID           string   `json:"peer_id"`
 	Evaluations      int      `json:"evaluations"`
 	Failed           int      `json:"failed"`
+	Stopped          int      `json:"stopped"`
 	Imported         int      `json:"imported"`
 	ModelBasedTrials int      `json:"model_based_trials"`
 	Retried          []uint64 `json:"retried"`

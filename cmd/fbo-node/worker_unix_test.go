@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -38,6 +39,10 @@ func playWorker(manner string, args []string) int {
 			panic(err)
 		}
 		fmt.Println("epoch 1 of trial", request.Trial) // no answer
+		if manner == "curve" {
+			playCurveWorker(lines, slices.Clone(lines.Bytes()))
+			continue
+		}
 		switch {
 		case manner == "gate":
 			if !waitAtGate(args[0], request.Trial) {

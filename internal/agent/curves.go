@@ -51,7 +51,8 @@ func (a *Agent) Report(now time.Time, id uint64, steps []curves.Step) (*curves.S
 	}
 	trial := &a.trials.list[id-1]
 	before := len(trial.Steps)
-	curve, err := trial.Steps.Extend(steps, trial.Attempts > 1)
+	again := trial.Attempts > 1 || a.trials.handed[id] // an evaluation that was handed back does not count as attempt
+	curve, err := trial.Steps.Extend(steps, again)
 	if err != nil {
 		err = fmt.Errorf("trial %d: %w", id, err)
 	}

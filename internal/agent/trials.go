@@ -34,13 +34,14 @@ type trials struct {
 	shown   []strategy.Trial // a copy of the present list without these; nil after a change
 	leases  map[uint64]lease // of running trials that clients outside the process hold
 	queue   []Queued         // designs of the user without a trial, oldest first
+	handed  map[uint64]bool  // trials whose evaluation was handed back at least once
 	stop    *StopRecord      // why the latest run stopped itself; nil if it ended for another reason, or there are trials since
 
 	lastQueued uint64 // the ID of the newest design that was ever in queue
 }
 
 func newTrials(t *task.Task) trials {
-	return trials{task: t, nearest: -1, leases: map[uint64]lease{}}
+	return trials{task: t, nearest: -1, leases: map[uint64]lease{}, handed: map[uint64]bool{}}
 }
 
 // next returns the ID of the next trial.
@@ -167,7 +168,7 @@ func (t *trials) apply(r Record) error {
 			if trial.State == strategy.Waiting {
 				return fmt.Errorf("trial %d is handed back twice", trial.ID)
 			}
-			trial.State, trial.Client = strategy.Waiting, ""
+			trial.State, trial.Client, t.handed[trial.ID] = strategy.Waiting, "", true
 			if delete(t.leases, trial.ID); !r.Return.Expired {
 				trial.Attempts--
 			}

@@ -16,19 +16,25 @@ import (
 type answer struct {
 	Result
 	hasValue bool
+	valueErr error           // why the value is not a finite number
 	trial    json.RawMessage // number in the key "trial"; nil if the key is missing
+	step     json.RawMessage // number in the key "step"; nil if the key is missing
 	failed   bool            // the key "error" is present and not null
-	reason   string
+	stopped  bool            // the key "stopped" is true
+	reason   string          // of a failure, or why the program stopped
 }
 
-// parseAnswer parses a line that must be an answer. The text of an error continues "the command
-// ...".
+// isStep reports whether the object is a value by step. Such an object is never the outcome.
+func (a answer) isStep() bool { return a.step != nil && a.hasValue && !a.failed }
+
+// parseAnswer parses a line that must be an answer. The error is a *Stopped if the program stopped
+// itself. The text of another error continues "the command ...".
 func parseAnswer(line string) (answer, error) {
 	a, err := readAnswer(line)
 	if err == nil {
 		err = a.check()
 	}
-	if err != nil && !a.failed {
+	if stopped := (*Stopped)(nil); err != nil && !a.failed && !errors.As(err, &stopped) {
 		err = fmt.Errorf("printed %q: %w", shorten(line), err)
 	}
 	return a, err
@@ -40,24 +46,29 @@ func (a answer) check() error {
 		return errors.New("reported an error without a text")
 	case a.failed:
 		return fmt.Errorf("reported the error %q", shorten(lastLine(a.reason)))
+	case a.stopped && (!a.hasValue || a.isStep()):
+		return &Stopped{Reason: a.reason}
+	case a.isStep():
+		return errors.New(`the outcome is missing: with the key "step" this is a value by step; expected a last line without it`)
 	case !a.hasValue:
 		return errors.New(`the key "value" is missing`)
 	}
-	return nil
+	return a.valueErr
 }
 
-// readAnswer parses the keys "value", "constraints", "metrics", "attributes", "tags", "files", "error"
-// and "trial". All other keys with a number are metrics too. It ignores other values, metrics beyond
+// readAnswer parses the keys "value", "constraints", "metrics", "attributes", "tags", "files", "error",
+// "trial", "step", "stopped" and "reason". All other keys with a number are metrics too. It ignores other values, metrics beyond
 // the limits, and annotations that are not accepted, so that none of them fails the trial. Hints
 // describe the ignored texts and annotations.
 func readAnswer(line string) (a answer, err error) {
 	var kept annotations
+	var why json.RawMessage
 	err = eachField(quoteNonNumbers([]byte(line)), func(key string, raw json.RawMessage) (err error) {
 		switch key {
 		case "value":
 			a.hasValue = true
 			a.Value, err = readNumber(raw)
-			return describe("the value", err)
+			a.valueErr = describe("the value", err)
 		case "constraints":
 			a.Constraints, err = readConstraints(raw)
 			return describe("the constraints", err)
@@ -69,11 +80,24 @@ func readAnswer(line string) (a answer, err error) {
 			a.failed, a.reason = readReason(raw)
 		case "trial":
 			a.trial = raw
+		case "step":
+			a.step = raw
+		case "reason":
+			why = raw
 		default:
+			if key == "stopped" && (string(raw) == "true" || string(raw) == "false") {
+				a.stopped = string(raw) == "true"
+				return nil
+			}
 			a.addMetric(key, raw)
 		}
 		return nil
 	})
+	if why != nil && a.stopped && !a.failed {
+		_, a.reason = readReason(why)
+	} else if why != nil {
+		a.addMetric("reason", why)
+	}
 	a.Annotations = kept.checked(&a.Hints)
 	return a, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -178,13 +179,22 @@ func placeholder(s string) string {
 }
 
 // environment returns the environment variables for a trial. Inactive parameters have none.
-func (c *Command) environment(trial uint64, design task.Design) ([]string, error) {
-	env := withoutTrial(c.Env)
+func (c *Command) environment(trial Trial) ([]string, error) {
+	env, design := withoutTrial(c.Env), trial.Design
 	params, err := design.MarshalJSON()
 	if err != nil {
 		return nil, err
 	}
-	env = append(env, fmt.Sprintf("FBO_TRIAL=%d", trial), "FBO_PARAMS="+string(params))
+	env = append(env, fmt.Sprintf("FBO_TRIAL=%d", trial.ID), "FBO_PARAMS="+string(params))
+	if trial.Attempt > 0 {
+		env = append(env, fmt.Sprintf("FBO_ATTEMPT=%d", trial.Attempt))
+	}
+	if len(trial.Steps) > 0 {
+		env = append(env, fmt.Sprintf("FBO_STEP=%d", trial.Steps.Last().Step))
+	}
+	if trial.Member != nil {
+		env = append(env, trial.Member.variables()...)
+	}
 	for _, p := range c.parameters {
 		if design.Active(p.Name) {
 			env = append(env, "FBO_PARAM_"+strings.ToUpper(p.Name)+"="+design.Value(p.Name).String())
@@ -200,7 +210,8 @@ func withoutTrial(base []string) (env []string) {
 		base = os.Environ()
 	}
 	for _, variable := range base {
-		if !strings.HasPrefix(variable, "FBO_PARAM") && !strings.HasPrefix(variable, "FBO_TRIAL=") {
+		of := func(prefix string) bool { return strings.HasPrefix(variable, prefix) }
+		if !slices.ContainsFunc([]string{"FBO_PARAM", "FBO_TRIAL=", "FBO_ATTEMPT=", "FBO_STEP="}, of) {
 			env = append(env, variable)
 		}
 	}

@@ -15,11 +15,16 @@
 // An inactive parameter has no variable and no member in FBO_PARAMS. Its placeholder is replaced by
 // nothing, and an argument that begins with - is left out with it.
 //
-// FBO_TRIAL is the number of the trial. The last line of standard output that is not empty must be
+// FBO_TRIAL is the number of the trial, FBO_ATTEMPT that of its evaluation, and FBO_STEP the last step
+// that earlier ones have reported. The last line of standard output that is not empty must be
 // a number or an object: {"value": v, "constraints": {"name": v}, "name": v}. The constraints may
 // be absent if the task has none; further numbers are metrics, also in "metrics": {"name": v}. The
 // trial keeps "attributes": {"name": "text"}, "tags": ["text"] and "files": [{"path": "text"}] for
 // its user. An object {"error": "text"} reports a failure. Package triallog stores the output.
+//
+// An object with "step" and "value" on a line of standard output is a value by step. A [Report] gets
+// them in batches, while the output goes on. If it returns a decision to stop, the command is ended,
+// or the worker gets a line, and the error of the evaluation is a [*Stopped].
 //
 // In a simulation ([Member]) one command evaluates for all members of all federations.
 //

@@ -6,54 +6,57 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/task"
 )
 
-// Evaluate runs the command on a design and returns the result that it printed. Every error is a
-// *Failure.
-//
-// If ctx ends first, the command and its child processes get a request to end, and are killed after
-// c.Grace. The failure then wraps the cause of ctx. On Windows only the command itself is killed,
-// without a request.
-func (c *Command) Evaluate(ctx context.Context, trial uint64, design task.Design) (Result, error) {
-	return c.EvaluateOf(ctx, nil, trial, design)
+// Trial is what a program evaluates.
+type Trial struct {
+	ID      uint64
+	Design  task.Design
+	Attempt int          // number of this evaluation of the trial, from 1; 0: unknown
+	Steps   curves.Curve // values by step of earlier attempts
+	Member  *Member      // nil: there is no simulation
 }
 
-// EvaluateOf is Evaluate for a member of a simulation. The command gets the member in FBO_MEMBER
-// and FBO_FEDERATION. A nil member means that there is no simulation.
-func (c *Command) EvaluateOf(ctx context.Context, member *Member, trial uint64, design task.Design) (Result, error) {
+// Evaluate runs the command on a trial and returns the result that it printed. Every error is a
+// *Failure, or a *Stopped if the evaluation ended early. Annotations and hints accompany both. report
+// gets the values by step that the command prints; nil drops them.
+//
+// If a report returns a decision to stop, the command and its child processes get a request to end,
+// and are killed after c.Grace. Whatever it prints then, the evaluation has stopped early.
+//
+// If ctx ends first, the same happens, and the failure wraps the cause of ctx. On Windows only the
+// command itself is killed, without a request.
+func (c *Command) Evaluate(ctx context.Context, trial Trial, report Report) (Result, error) {
 	if err := context.Cause(ctx); err != nil {
-		return Result{}, &Failure{Trial: trial, Reason: "was not started: " + err.Error(), Err: err}
+		return Result{}, &Failure{Trial: trial.ID, Reason: "was not started: " + err.Error(), Err: err}
 	}
-	log := c.logs.Writer(trial)
+	log := c.logs.Writer(trial.ID)
 	defer log.Close()
 	complaints := tail{limit: maxComplaint}
-	result, err := c.run(ctx, member, trial, design, log, &complaints)
-	if err != nil {
-		return result.beside(), &Failure{
-			Trial: trial, Reason: err.Error(), Err: errors.Unwrap(err), Stderr: complaints.lastLine(), Log: log.Path(),
-		}
+	steps := newSteps(trial, report)
+	result, err := c.run(ctx, trial, steps, log, &complaints)
+	if result, err = result.with(steps, err); err != nil {
+		return result.beside(), failureOf(err, Failure{Trial: trial.ID, Stderr: complaints.lastLine(), Log: log.Path()})
 	}
 	return result, nil
 }
 
 // run starts the command and waits for it. The text of an error continues "the command ...".
-func (c *Command) run(ctx context.Context, member *Member, trial uint64, design task.Design, log io.Writer, complaints *tail) (Result, error) {
-	args, err := c.expand(design)
+func (c *Command) run(ctx context.Context, trial Trial, steps *steps, log io.Writer, complaints *tail) (Result, error) {
+	args, err := c.expand(trial.Design)
 	if err != nil {
 		return Result{}, fmt.Errorf("was not started: %w", err)
 	}
-	env, err := c.environment(trial, design)
+	env, err := c.environment(trial)
 	if err != nil {
 		return Result{}, fmt.Errorf("was not started: %w", err)
 	}
-	if member != nil {
-		env = append(env, member.variables()...)
-	}
-	stdout := tail{limit: maxOutput}
+	stdout, values := tail{limit: maxOutput}, lines{each: steps.printed}
 	p, err := launch{
 		supervisor: c.Supervisor, path: c.path, args: append([]string{c.Args[0]}, args...), env: env,
-		stdout: io.MultiWriter(&stdout, log), stderr: io.MultiWriter(complaints, log), grace: orDefault(c.Grace),
+		stdout: io.MultiWriter(&stdout, &values, log), stderr: io.MultiWriter(complaints, log), grace: orDefault(c.Grace),
 	}.start()
 	if err != nil {
 		return Result{}, err
@@ -63,11 +66,23 @@ func (c *Command) run(ctx context.Context, member *Member, trial uint64, design 
 	case <-ctx.Done():
 		p.stop()
 		return Result{}, cancellation(ctx)
+	case stop := <-steps.stop:
+		if !p.hasEnded() {
+			noteStop(log, stop)
+			p.stop()
+			return Result{}, &Stopped{Reason: stop.Reason}
+		}
 	}
+	values.end()
 	if p.exit != nil {
 		return Result{}, p.exit
 	}
 	return stdout.result()
+}
+
+// noteStop adds the decision to the output of the trial.
+func noteStop(log io.Writer, stop *curves.Stop) {
+	fmt.Fprintf(log, "[fbo: asked to stop after step %d: %s]\n", stop.Step, stop.Reason)
 }
 
 func cancellation(ctx context.Context) error {

@@ -88,7 +88,7 @@ func TestEvaluateReadsLastLine(t *testing.T) {
 	}
 	for _, c := range cases {
 		command, design := helper(t, append([]string{"print"}, c.printed...)...)
-		got, err := command.Evaluate(t.Context(), 1, design)
+		got, err := command.Evaluate(t.Context(), Trial{ID: 1, Design: design}, nil)
 		if err != nil || !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%q: got %v, %v; want %v", c.printed, got, err, c.want)
 		}
@@ -102,7 +102,7 @@ func TestEvaluateReadsLastLine(t *testing.T) {
 func TestEvaluateEnvironment(t *testing.T) {
 	command, design := helper(t, "environment")
 	command.Env = []string{"FBO_PARAM_OLD=1", "FBO_PARAMS=old", "FBO_TRIAL=1", "FBO_DATA=kept", quickExit}
-	if _, err := command.Evaluate(t.Context(), 12, design); err != nil {
+	if _, err := command.Evaluate(t.Context(), Trial{ID: 12, Design: design}, nil); err != nil {
 		t.Fatal(err)
 	}
 	got := strings.Replace(outputOf(t, command.dir, 12), "1\n", "", 1) // the value, which comes by another pipe
@@ -133,7 +133,7 @@ func TestEvaluateFailures(t *testing.T) {
 	}
 	for _, c := range cases {
 		command, design := helper(t, c.args...)
-		_, err := command.Evaluate(t.Context(), 7, design)
+		_, err := command.Evaluate(t.Context(), Trial{ID: 7, Design: design}, nil)
 		var failure *Failure
 		if !errors.As(err, &failure) {
 			t.Errorf("%v: got %v", c.args[0], err)
@@ -155,7 +155,7 @@ func TestEvaluateFailures(t *testing.T) {
 
 func TestEvaluateKeepsOnlyTheEnd(t *testing.T) {
 	command, design := helper(t, "flood", "6.5")
-	if got, err := command.Evaluate(t.Context(), 1, design); err != nil || got.Value != 6.5 {
+	if got, err := command.Evaluate(t.Context(), Trial{ID: 1, Design: design}, nil); err != nil || got.Value != 6.5 {
 		t.Fatalf("got %v, %v", got, err)
 	}
 }
@@ -184,7 +184,7 @@ func TestEvaluateStops(t *testing.T) {
 				stopped <- time.Now()
 				cancel(c.cause)
 			}()
-			_, err := command.Evaluate(ctx, 3, design)
+			_, err := command.Evaluate(ctx, Trial{ID: 3, Design: design}, nil)
 			took := time.Since(<-stopped)
 			if !errors.Is(err, c.cause) || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("got %v", err)
@@ -234,7 +234,7 @@ func TestEvaluateCancelledBefore(t *testing.T) {
 	command, design := helper(t, "print", "1")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := command.Evaluate(ctx, 1, design)
+	_, err := command.Evaluate(ctx, Trial{ID: 1, Design: design}, nil)
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "not started") {
 		t.Fatalf("got %v", err)
 	}
@@ -245,7 +245,7 @@ func TestEvaluateCancelledBefore(t *testing.T) {
 func TestEvaluateDoesNotWaitForLeftOverChild(t *testing.T) {
 	command, design := helper(t, "leave-child")
 	began := time.Now()
-	got, err := command.Evaluate(t.Context(), 5, design)
+	got, err := command.Evaluate(t.Context(), Trial{ID: 5, Design: design}, nil)
 	if err != nil || got.Value != 4 {
 		t.Fatalf("got %v, %v", got, err)
 	}

@@ -1,6 +1,7 @@
 package evaluator
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -15,6 +16,16 @@ type Failure struct {
 	Err    error  // cause, if any; for a cancelled evaluation or one that took too long, the cause of its context
 
 	worker bool // the failure is one of Workers, not of a Command
+}
+
+// failureOf returns the error of an evaluation: err if it is a *Stopped, and otherwise a failure with
+// the reason.
+func failureOf(err error, f Failure) error {
+	if stopped := (*Stopped)(nil); errors.As(err, &stopped) {
+		return stopped
+	}
+	f.Reason, f.Err = err.Error(), errors.Unwrap(err)
+	return &f
 }
 
 // Error returns the reason, the last line of standard error and the path of the log. It omits the

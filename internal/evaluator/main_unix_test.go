@@ -89,12 +89,42 @@ func play(mode string, args []string) {
 		fmt.Println(4)
 	case "worker":
 		playWorker(args[0], args[1:])
+	case "script":
+		playScript(args)
+	case "million": // steps
+		out := bufio.NewWriter(os.Stdout)
+		for step := range 1_000_000 {
+			fmt.Fprintf(out, "{\"step\": %d, \"value\": 0.5}\n", step+1)
+		}
+		fmt.Fprintln(out, 3)
+		out.Flush()
 	case "leave-child":
 		leaveChild()
 		fmt.Println(4)
 	case "wait-for-child":
 		leaveChild("stubborn")
 		time.Sleep(time.Minute)
+	}
+}
+
+// playScript prints lines, except for those that are instructions.
+func playScript(lines []string) {
+	for _, line := range lines {
+		switch line {
+		case "/stubborn":
+			signal.Ignore(syscall.SIGTERM)
+		case "/sleep":
+			time.Sleep(time.Minute)
+		case "/fail":
+			os.Exit(3)
+		case "/until-stopped": // as programs that end properly
+			stopped := make(chan os.Signal, 1)
+			signal.Notify(stopped, syscall.SIGTERM)
+			fmt.Println("ready")
+			<-stopped
+		default:
+			fmt.Println(line)
+		}
 	}
 }
 
@@ -112,10 +142,14 @@ func playWorker(manner string, args []string) {
 	for answered := 0; lines.Scan(); answered++ {
 		var request struct {
 			Trial      int
-			Parameters struct{ Batch int }
+			Parameters *struct{ Batch int }
 		}
 		if err := json.Unmarshal(lines.Bytes(), &request); err != nil {
 			panic(err)
+		}
+		if request.Parameters == nil { // a stop for a trial that was answered
+			answered--
+			continue
 		}
 		answer := fmt.Sprintf(`{"trial": %d, "value": %d}`, request.Trial, request.Parameters.Batch)
 		switch manner {
@@ -141,6 +175,20 @@ func playWorker(manner string, args []string) {
 				leaveChild("stubborn")
 				time.Sleep(time.Minute)
 			}
+		case "script": // of lines with the trial in place of #
+			fmt.Fprintf(os.Stderr, "request %s\n", lines.Bytes())
+			for _, line := range args {
+				if line == "/await-stop" {
+					lines.Scan()
+					fmt.Fprintf(os.Stderr, "stop %s\n", lines.Bytes())
+					continue
+				}
+				if line == "/exit" {
+					os.Exit(5)
+				}
+				fmt.Println(strings.ReplaceAll(line, "#", strconv.Itoa(request.Trial)))
+			}
+			continue
 		case "long-line":
 			fmt.Println("{" + strings.Repeat(" ", 2*maxOutput))
 		}

@@ -28,6 +28,17 @@ type Result struct {
 // beside returns the part of a result that accompanies a failure.
 func (r Result) beside() Result { return Result{Annotations: r.Annotations, Hints: r.Hints} }
 
+// with ends the steps and adds their hints. A program that stopped itself without any value has
+// failed.
+func (r Result) with(steps *steps, err error) (Result, error) {
+	hints, some := steps.end()
+	r.Hints = append(r.Hints, hints...)
+	if stopped := (*Stopped)(nil); errors.As(err, &stopped) && !some {
+		err = errNoSteps
+	}
+	return r, err
+}
+
 // Limits on output in memory, in bytes.
 const (
 	maxOutput    = 1 << 20 // last part of standard output

@@ -276,7 +276,7 @@ func FuzzReadWorkerLine(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		result, isAnswer, err := readWorkerLine(line, 7)
+		result, isAnswer, err := readWorkerLine(line, 7, unread(t))
 		if !isAnswer && err != nil || err != nil && len(err.Error()) > 10*maxQuote {
 			t.Fatalf("%v, %v", isAnswer, err)
 		}
@@ -319,7 +319,7 @@ func TestReadWorkerLine(t *testing.T) {
 		{`{"trial": 7, "error": "no memory"}`, true, `reported the error "no memory"`},
 	}
 	for _, c := range cases {
-		_, isAnswer, err := readWorkerLine(c.line, 7)
+		_, isAnswer, err := readWorkerLine(c.line, 7, unread(t))
 		if isAnswer != c.isAnswer || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got %v, %v; want %v, %q", c.line, isAnswer, err, c.isAnswer, c.want)
 		}

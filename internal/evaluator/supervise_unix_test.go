@@ -43,7 +43,7 @@ func TestSupervisorChangesNothing(t *testing.T) {
 			if c.args[0] == script {
 				command.Args, command.path = c.args, script
 			}
-			_, err := command.Evaluate(t.Context(), 2, design)
+			_, err := command.Evaluate(t.Context(), Trial{ID: 2, Design: design}, nil)
 			want := strings.ReplaceAll(c.want, "LOG", filepath.Join(command.dir, "trial-2.log"))
 			if (err == nil) != (want == "") || err != nil && err.Error() != want {
 				t.Errorf("%v, supervisor %v: got %v, want %q", c.args, supervisor != nil, err, want)
@@ -75,7 +75,7 @@ func TestSupervisorStops(t *testing.T) {
 			defer cancel()
 			ended := make(chan error, 1)
 			go func() {
-				_, err := command.Evaluate(ctx, 3, design)
+				_, err := command.Evaluate(ctx, Trial{ID: 3, Design: design}, nil)
 				ended <- err
 			}()
 			waitForOutput(t, command.dir, 3, "\n")
@@ -99,7 +99,7 @@ func TestSupervisorStops(t *testing.T) {
 func TestCommandThatEndsItsGroup(t *testing.T) {
 	command, design := helper(t, "ends-group")
 	command.Supervisor = supervisorLine()
-	got, err := command.Evaluate(t.Context(), 1, design)
+	got, err := command.Evaluate(t.Context(), Trial{ID: 1, Design: design}, nil)
 	if err != nil || got.Value != 4 {
 		t.Errorf("got %v, %v", got, err)
 	}
@@ -133,7 +133,7 @@ func BenchmarkEvaluate(b *testing.B) {
 			command, design := helper(b, "print", "1")
 			command.Supervisor = supervisor
 			for trial := range b.N {
-				if _, err := command.Evaluate(b.Context(), uint64(trial+1), design); err != nil {
+				if _, err := command.Evaluate(b.Context(), Trial{ID: uint64(trial + 1), Design: design}, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -3,6 +3,7 @@ package evaluator
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/evaluator/triallog"
 )
 
@@ -24,7 +26,7 @@ type worker struct {
 
 // startWorker starts a process. The text of an error continues "the worker ...".
 func startWorker(l launch, log *triallog.Writer) (*worker, error) {
-	w := &worker{output: &workerOutput{}}
+	w := &worker{output: newWorkerOutput()}
 	w.output.direct(log)
 	var err error
 	if w.unread, w.input, err = os.Pipe(); err != nil {
@@ -41,31 +43,67 @@ func startWorker(l launch, log *triallog.Writer) (*worker, error) {
 // errUnread means that a worker ended before it had read its request.
 var errUnread = errors.New("before it read the trial")
 
-// ask sends the request to the worker and waits for the answer. The text of an error continues "the
-// worker ...". If the error wraps errUnread, the evaluation has not begun.
-func (w *worker) ask(ctx context.Context, trial uint64, request []byte) (Result, error) {
-	answers := w.output.expect(trial)
-	defer w.output.expect(0)
+// ask sends the request to the worker and waits for the answer. If the steps get a decision to stop,
+// ask sends it too. Then everything but an outcome means that the evaluation has stopped early. The
+// error is a *Stopped, or its text continues "the worker ...". If the error wraps errUnread, the
+// evaluation has not begun.
+func (w *worker) ask(ctx context.Context, trial uint64, request []byte, steps *steps) (Result, error) {
+	answers := w.output.expect(trial, steps)
+	defer w.output.expect(0, nil)
 	sent := make(chan error, 1)
 	go func() {
 		_, err := w.input.Write(request) // if the worker does not read the request, it ends or times out
 		sent <- err
 	}()
-	select {
-	case a := <-answers:
-		return w.take(a)
-	case <-w.ended:
-	case <-ctx.Done():
-		w.stop()
-		closeAll([]*os.File{w.input, w.unread})
-		return Result{}, cancellation(ctx)
+	var decision *Stopped
+	result, err := Result{}, error(nil)
+	for waiting := true; waiting; {
+		waiting = false
+		select {
+		case a := <-answers:
+			result, err = w.take(a)
+		case <-w.ended:
+			select {
+			case a := <-answers: // the answer came before the end
+				result, err = w.take(a)
+			default:
+				w.proven = w.proven || decision != nil // a stop may end it
+				err = w.endedReason(sent, request)
+			}
+		case <-ctx.Done():
+			w.stop()
+			closeAll([]*os.File{w.input, w.unread})
+			err = cancellation(ctx)
+		case stop := <-steps.stop:
+			waiting = true
+			if len(answers) > 0 {
+				continue
+			}
+			decision = &Stopped{Reason: stop.Reason}
+			w.output.note(stop)
+			go w.send(stopLine(trial, stop)) // a worker that does not read must not block the evaluation
+		}
 	}
-	select {
-	case a := <-answers: // the answer came before the end
-		return w.take(a)
-	default:
+	if err != nil && decision != nil {
+		err = decision
 	}
-	return Result{}, w.endedReason(sent, request)
+	return result, err
+}
+
+// send writes a line to the worker. An error means that the worker is ending, which has its own
+// consequences.
+func (w *worker) send(line []byte) { _, _ = w.input.Write(line) }
+
+// stopLine returns the line by which a worker learns of the decision to stop.
+func stopLine(trial uint64, stop *curves.Stop) []byte {
+	line, err := json.Marshal(struct {
+		Trial uint64 `json:"trial"`
+		Stop  string `json:"stop"`
+	}{trial, stop.Reason})
+	if err != nil {
+		panic(err) // cannot happen: a number and a text
+	}
+	return append(line, '\n')
 }
 
 func (w *worker) take(a workerAnswer) (Result, error) {
@@ -81,7 +119,7 @@ func (w *worker) endedReason(sent <-chan error, request []byte) error {
 	closeAll([]*os.File{w.unread})
 	killGroup(w.command.Process, 0) // child processes must not keep running next to the next worker
 	reason := w.howItEnded()
-	if notSent != nil || bytes.Equal(rest, request) {
+	if notSent != nil || bytes.HasSuffix(rest, request) { // before it there may be the stop of an earlier trial
 		return because{reason + " " + errUnread.Error(), errUnread}
 	}
 	return errors.New(reason + " before it answered")
@@ -116,10 +154,16 @@ type workerOutput struct {
 	mu         sync.Mutex
 	log        *triallog.Writer // nil: output is dropped
 	complaints tail             // last part of standard error during this trial
-	line       []byte           // the incomplete last line of standard output
-	long       bool             // the line is too long for an answer
+	stdout     lines            // standard output
 	trial      uint64           // trial whose answer is awaited; 0: none
+	steps      *steps           // of that trial
 	answers    chan workerAnswer
+}
+
+func newWorkerOutput() *workerOutput {
+	o := &workerOutput{}
+	o.stdout.each = o.endLine
+	return o
 }
 
 type workerAnswer struct {
@@ -136,13 +180,22 @@ func (o *workerOutput) direct(log *triallog.Writer) (earlier *triallog.Writer) {
 	return earlier
 }
 
-// expect returns a channel that receives the answer for the trial. Trial 0 means that no answer is
-// expected.
-func (o *workerOutput) expect(trial uint64) <-chan workerAnswer {
+// expect returns a channel that receives the answer for the trial. The steps get its values by step.
+// Trial 0 means that no answer is expected.
+func (o *workerOutput) expect(trial uint64, steps *steps) <-chan workerAnswer {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.trial, o.answers = trial, make(chan workerAnswer, 1)
+	o.trial, o.steps, o.answers = trial, steps, make(chan workerAnswer, 1)
 	return o.answers
+}
+
+// note adds the decision to the output of the trial.
+func (o *workerOutput) note(stop *curves.Stop) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.log != nil {
+		noteStop(o.log, stop)
+	}
 }
 
 // lastComplaint returns the last line of standard error during this trial.
@@ -170,34 +223,20 @@ func (o *workerOutput) printed(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.keep(p)
-	for rest := p; len(rest) > 0; {
-		part, after, ended := bytes.Cut(rest, []byte("\n"))
-		rest = after
-		if len(o.line)+len(part) > maxOutput {
-			o.long = true
-		} else {
-			o.line = append(o.line, part...)
-		}
-		if ended {
-			o.endLine()
-		}
-	}
-	return len(p), nil
+	return o.stdout.Write(p)
 }
 
-func (o *workerOutput) endLine() {
-	line, long := string(o.line), o.long
-	o.line, o.long = o.line[:0], false
+func (o *workerOutput) endLine(line []byte, long bool) {
 	if o.trial == 0 {
 		return // no answer is expected
 	}
 	result, err := Result{}, error(nil)
 	isAnswer := true
 	if long {
-		isAnswer = line[:min(1, len(line))] == "{"
+		isAnswer = string(line[:min(1, len(line))]) == "{"
 		err = fmt.Errorf("printed an object of more than %d bytes", maxOutput)
 	} else {
-		result, isAnswer, err = readWorkerLine(line, o.trial)
+		result, isAnswer, err = readWorkerLine(string(line), o.trial, o.steps)
 	}
 	if isAnswer {
 		o.trial = 0

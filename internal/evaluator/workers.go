@@ -28,7 +28,17 @@ import (
 //	{"trial": 7, "value": 0.25}
 //
 // with constraints and further numbers as for a Command, or with "error", a text, in place of the
-// value. All other lines are ordinary output, for example of a library. An object with a value or an
+// value. Before its answer it may print values by step. If one of them leads to a decision to stop,
+// the worker reads a line with the reason, and should end the trial:
+//
+//	{"trial": 7, "step": 3, "value": 0.41}
+//	{"trial": 7, "stop": "0.41 at step 3 is 3rd of 3 trials"}
+//	{"trial": 7, "stopped": true}
+//
+// It may also stop by itself, with "reason", a text. It must ignore a stop for a trial that it has
+// answered.
+//
+// All other lines are ordinary output, for example of a library. An object with a value or an
 // error but without a trial fails the trial, since it could be the answer for another trial. A worker
 // must end when its input ends.
 type Workers struct {
@@ -74,30 +84,29 @@ func NewWorkers(args []string, logDir string) (*Workers, error) {
 	return w, nil
 }
 
-// Evaluate has a worker evaluate a design. Every error is a *Failure. It may be called from several
-// goroutines, with different trials.
+// Evaluate has a worker evaluate a trial. Every error is a *Failure, or a *Stopped if the evaluation
+// ended early. Annotations and hints accompany both. report gets the values by step that the worker
+// prints; nil drops them. Evaluate may be called from several goroutines, with different trials.
+//
+// If a report returns a decision to stop, the worker gets it as a line, and is not killed. If it
+// answers with an outcome nevertheless, the outcome counts.
 //
 // If ctx ends before the worker answers, the worker and its child processes get a request to end,
 // and are killed after w.Grace. The failure then wraps the cause of ctx. If a worker that has
 // answered before ends without reading the request, another worker gets the trial.
-func (w *Workers) Evaluate(ctx context.Context, trial uint64, design task.Design) (Result, error) {
-	return w.EvaluateOf(ctx, nil, trial, design)
-}
-
-// EvaluateOf is Evaluate for a member of a simulation. The request to the worker has the member in
-// the keys "member" and "federation". A nil member means that there is no simulation.
-func (w *Workers) EvaluateOf(ctx context.Context, member *Member, trial uint64, design task.Design) (Result, error) {
-	failure := &Failure{Trial: trial, worker: true}
-	if err := context.Cause(ctx); err != nil {
-		failure.Reason, failure.Err = "was not asked: "+err.Error(), err
-		return Result{}, failure
+func (w *Workers) Evaluate(ctx context.Context, trial Trial, report Report) (Result, error) {
+	failure := Failure{Trial: trial.ID, worker: true}
+	err := context.Cause(ctx)
+	var request []byte
+	if err == nil {
+		request, err = workerRequest(trial)
 	}
-	request, err := workerRequest(trial, design, member)
 	if err != nil {
 		failure.Reason, failure.Err = "was not asked: "+err.Error(), err
-		return Result{}, failure
+		return Result{}, &failure
 	}
-	log := w.logs.Writer(trial)
+	log := w.logs.Writer(trial.ID)
+	steps := newSteps(trial, report)
 	var result Result
 	for again := true; again; {
 		var one *worker
@@ -105,19 +114,19 @@ func (w *Workers) EvaluateOf(ctx context.Context, member *Member, trial uint64, 
 			log.Close()
 			break
 		}
-		if result, err = one.ask(ctx, trial, request); err == nil {
-			w.giveBack(one, false)
-			return result, nil
-		}
+		result, err = one.ask(ctx, trial.ID, request, steps)
 		failure.Stderr = one.output.lastComplaint()
 		if again = one.proven && errors.Is(err, errUnread); again {
 			one.output.direct(nil)
 			fmt.Fprintf(log, "[fbo: the worker %v; another is asked]\n", err)
 		}
-		w.giveBack(one, ctx.Err() == nil)
+		w.giveBack(one, err != nil && ctx.Err() == nil)
 	}
-	failure.Reason, failure.Err, failure.Log = err.Error(), errors.Unwrap(err), log.Path()
-	return result.beside(), failure
+	failure.Log = log.Path()
+	if result, err = result.with(steps, err); err != nil {
+		return result.beside(), failureOf(err, failure)
+	}
+	return result, nil
 }
 
 // giveBack keeps a worker that has not ended for the next trial. Until then the worker's output
@@ -197,28 +206,48 @@ func (w *Workers) Close() {
 	w.idle = nil
 }
 
-func workerRequest(trial uint64, design task.Design, member *Member) ([]byte, error) {
-	line, err := json.Marshal(struct {
-		Trial  uint64      `json:"trial"`
-		Design task.Design `json:"parameters"`
+func workerRequest(trial Trial) ([]byte, error) {
+	request := struct {
+		Trial   uint64      `json:"trial"`
+		Design  task.Design `json:"parameters"`
+		Attempt int         `json:"attempt,omitempty"`
+		Step    uint64      `json:"step,omitempty"`
 		*Member
-	}{trial, design, member})
+	}{Trial: trial.ID, Design: trial.Design, Member: trial.Member}
+	if trial.Attempt > 1 {
+		request.Attempt = trial.Attempt
+	}
+	if len(trial.Steps) > 0 {
+		request.Step = trial.Steps.Last().Step
+	}
+	line, err := json.Marshal(request)
 	return append(line, '\n'), err
 }
 
 // readWorkerLine parses a line that a worker has printed; isAnswer reports whether it is the answer
 // for the trial. A line that seems to be meant as an answer, but is none, counts as an invalid
-// answer.
-func readWorkerLine(line string, trial uint64) (result Result, isAnswer bool, err error) {
-	line = strings.TrimSpace(line)
-	line = strings.TrimSpace(line[strings.LastIndexByte(line, '\r')+1:]) // drop a progress bar before the answer
+// answer. Values by step go to steps, and wrong ones never are an answer.
+func readWorkerLine(line string, trial uint64, steps *steps) (result Result, isAnswer bool, err error) {
+	line = lastPart(line) // drop a progress bar before the answer
 	if !strings.HasPrefix(line, "{") {
-		return readBehind(line, trial)
+		begin := strings.Index(line, `{"`)
+		if begin < 0 {
+			return Result{}, false, nil
+		}
+		return readBehind(line[begin:], trial, steps)
 	}
 	a, err := readAnswer(line)
 	switch {
-	case err != nil && !isMeant(line), err == nil && a.trial == nil && !a.hasValue && !a.failed:
+	case err != nil && isMeantAsStep(line):
+		steps.misprinted("printed %q: %v", shorten(line), err)
+		return Result{}, false, nil
+	case err != nil && !isMeant(line), err == nil && a.trial == nil && !a.hasValue && !a.failed && !a.stopped:
 		return Result{}, false, nil // an object that is no answer
+	case err == nil && a.isStep() && string(a.trial) != strconv.FormatUint(trial, 10):
+		if number, bad := strconv.ParseUint(string(a.trial), 10, 64); bad != nil || number > trial { // otherwise late
+			steps.misprinted(`printed %q; expected "trial": %d in it`, shorten(line), trial)
+		}
+		return Result{}, false, nil
 	case err == nil && a.trial == nil:
 		return Result{}, true, fmt.Errorf(`printed %q, which does not say "trial": %d`, shorten(line), trial)
 	case err == nil && string(a.trial) != strconv.FormatUint(trial, 10):
@@ -227,22 +256,28 @@ func readWorkerLine(line string, trial uint64) (result Result, isAnswer bool, er
 		}
 		return Result{}, true, fmt.Errorf("printed %q, which is about another trial than %d", shorten(line), trial)
 	}
-	a, err = parseAnswer(line)
-	return a.Result, true, err
+	return readOf(line, a, steps)
 }
 
-// readBehind finds an answer that follows other output on the same line. Libraries that show
-// progress write output without ending the line.
-func readBehind(line string, trial uint64) (result Result, isAnswer bool, err error) {
-	begin := strings.Index(line, `{"`)
-	if begin < 0 {
+// readBehind parses the part of a line that follows other output. Libraries that show progress write
+// output without ending the line.
+func readBehind(line string, trial uint64, steps *steps) (result Result, isAnswer bool, err error) {
+	a, err := readAnswer(line)
+	if err != nil || string(a.trial) != strconv.FormatUint(trial, 10) || !a.hasValue && !a.failed && !a.stopped {
 		return Result{}, false, nil
 	}
-	a, err := readAnswer(line[begin:])
-	if err != nil || string(a.trial) != strconv.FormatUint(trial, 10) || !a.hasValue && !a.failed {
-		return Result{}, false, nil
+	return readOf(line, a, steps)
+}
+
+// readOf reads an object of the right trial.
+func readOf(line string, a answer, steps *steps) (result Result, isAnswer bool, err error) {
+	if a.isStep() {
+		steps.add(a, line)
+		if !a.stopped {
+			return Result{}, false, nil
+		}
 	}
-	a, err = parseAnswer(line[begin:])
+	a, err = parseAnswer(line)
 	return a.Result, true, err
 }
 

@@ -37,11 +37,16 @@ func newTestWorkers(t testing.TB, manner string, args ...string) testWorkers {
 // evaluate asks for the value of a design whose parameter batch is trial.
 func (w testWorkers) evaluate(t testing.TB, ctx context.Context, trial uint64) (Result, error) {
 	t.Helper()
-	design, err := testSpace(t).ParseDesign(map[string]any{"learning_rate": 0.25, "batch": int64(trial), "optimizer": "sgd"})
-	if err != nil {
+	return w.evaluateAnd(t, ctx, Trial{ID: trial}, nil)
+}
+
+// evaluateAnd is evaluate with a report; it sets the design.
+func (w testWorkers) evaluateAnd(t testing.TB, ctx context.Context, trial Trial, report Report) (_ Result, err error) {
+	t.Helper()
+	if trial.Design, err = testSpace(t).ParseDesign(map[string]any{"learning_rate": 0.25, "batch": int64(trial.ID), "optimizer": "sgd"}); err != nil {
 		t.Fatal(err)
 	}
-	return w.Evaluate(ctx, trial, design)
+	return w.Evaluate(ctx, trial, report)
 }
 
 // processes lists who has evaluated, in order.
@@ -254,7 +259,7 @@ func BenchmarkWorkers(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		if _, err := w.Evaluate(b.Context(), uint64(trial+1), design); err != nil {
+		if _, err := w.Evaluate(b.Context(), Trial{ID: uint64(trial + 1), Design: design}, nil); err != nil {
 			b.Fatal(err)
 		}
 	}

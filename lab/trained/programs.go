@@ -80,8 +80,8 @@ func (p *Programs) fail(err error) {
 	}
 }
 
-// evaluation evaluates a design for a member.
-type evaluation func(ctx context.Context, member *evaluator.Member, trial uint64, design task.Design) (evaluator.Result, error)
+// evaluation evaluates a trial.
+type evaluation func(ctx context.Context, trial evaluator.Trial, report evaluator.Report) (evaluator.Result, error)
 
 // prepare returns the evaluation by a command, which it starts for each trial or, if stays is true,
 // once. It checks that the command exists, but does not start it.
@@ -102,14 +102,14 @@ func (p *Programs) prepare(t *task.Task, words []string, stays bool) (evaluation
 		}
 		workers.Supervisor = p.guard
 		p.closers = append(p.closers, workers.Close)
-		return workers.EvaluateOf, nil
+		return workers.Evaluate, nil
 	}
 	command, err := evaluator.New(t.Space, words, logs)
 	if err != nil {
 		return nil, err
 	}
 	command.Supervisor = p.guard
-	return command.EvaluateOf, nil
+	return command.Evaluate, nil
 }
 
 // measure waits for a free slot and evaluates the design. It returns false if the context has
@@ -130,7 +130,7 @@ func (p *Programs) measure(how evaluation, t *task.Task, limit time.Duration, me
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	result, err := how(ctx, &member, p.trials.Add(1), d)
+	result, err := how(ctx, evaluator.Trial{ID: p.trials.Add(1), Design: d, Attempt: 1, Member: &member}, nil)
 	if err == nil {
 		err = t.CheckReadings(result.Constraints)
 	}

@@ -26,13 +26,15 @@ type footer struct {
 
 	task    *task.Task
 	keys    string // keys that the user can press
-	evals   int    // requested number of outcomes; 0: none
+	evals   int    // requested number of evaluations; 0: none
 	begun   time.Time
-	here    int // outcomes since then
+	here    int // evaluations since then, as done counts them
 	running int
-	done    int // outcomes of all runs
+	done    int // evaluations of all runs that have an outcome or were stopped early
 	failed  int
-	best    []float64 // the best after each outcome, while there is one
+	stopped int
+	newest  *strategy.Trial // the newest report of values by step; nil after the end of that trial
+	best    []float64       // the best after each outcome, while there is one
 	peers   int
 }
 
@@ -56,6 +58,11 @@ func newFooter(out io.Writer, t *task.Task, trials []strategy.Trial, evals int, 
 				best = &trials[i]
 			}
 			f.reach(best)
+		case strategy.StoppedEarly:
+			if trial.Why.Source != strategy.Imported {
+				f.done++
+			}
+			f.stopped++
 		}
 	}
 	return f
@@ -75,10 +82,21 @@ func (f *footer) take(e agent.Event) {
 	switch e.Type {
 	case agent.TrialStarted:
 		f.running++
+	case agent.TrialReported:
+		f.newest = e.Trial
 	case agent.TrialFinished:
 		f.running = max(f.running-1, 0)
-		if e.Trial.State == strategy.Failed {
+		if f.newest != nil && f.newest.ID == e.Trial.ID {
+			f.newest = nil
+		}
+		switch e.Trial.State {
+		case strategy.Failed:
 			f.failed++
+			return
+		case strategy.StoppedEarly:
+			f.stopped++
+			f.done++
+			f.here++
 			return
 		}
 		f.done++
@@ -119,10 +137,18 @@ func (f *footer) text(now time.Time) string {
 		parts = append(parts, sanitize.Count(f.done, "evaluation"))
 	}
 	if f.running > 0 {
-		parts = append(parts, fmt.Sprintf("%d running", f.running))
+		running := fmt.Sprintf("%d running", f.running)
+		if f.newest != nil {
+			last := f.newest.Steps.Last()
+			running += fmt.Sprintf(", trial %d at step %d: %s", f.newest.ID, last.Step, render.Number(last.Value))
+		}
+		parts = append(parts, running)
 	}
 	if f.failed > 0 {
 		parts = append(parts, fmt.Sprintf("%d failed", f.failed))
+	}
+	if f.stopped > 0 {
+		parts = append(parts, fmt.Sprintf("%d stopped early", f.stopped))
 	}
 	if n := len(f.best); n > 0 {
 		parts = append(parts, "best "+render.Number(f.best[n-1])+" "+sparkline(f.best, sparkWidth))

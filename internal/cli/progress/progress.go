@@ -11,6 +11,7 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/render"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
@@ -185,6 +186,9 @@ func (p *Printer) trialLine(e agent.Event) string {
 	if t.State == strategy.Failed {
 		return fmt.Sprintf("%4d  %s %s", t.ID, p.paint.in(red, "failed:"), render.Reason(*t))
 	}
+	if t.State == strategy.StoppedEarly {
+		return fmt.Sprintf("%4d  %s %s  %s  [%s]", t.ID, p.paint.in(yellow, "stopped"), render.StoppedAt(*t), t.Design, t.Why)
+	}
 	best := "nothing feasible"
 	switch {
 	case e.Better:
@@ -198,6 +202,9 @@ func (p *Printer) trialLine(e agent.Event) string {
 	}
 	if metrics := render.Metrics(t.Outcome, shownMetrics); metrics != "" {
 		notes += "  (" + metrics + ")"
+	}
+	if t.Stop != nil && t.Stop.Rule == curves.PatienceRule {
+		notes += "  stopped " + render.StoppedAt(*t)
 	}
 	best = fmt.Sprintf("%-17s", best)
 	if e.Better {

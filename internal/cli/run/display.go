@@ -199,7 +199,7 @@ func (p *display) budget(t *task.Task, evals int) {
 	}
 }
 
-// outcomes returns the number of evaluations of a node that have an outcome.
+// outcomes returns the number of evaluations of a node that have an outcome or were stopped early.
 func outcomes(ctx context.Context, t *task.Task, session *node.Session) (int, error) {
 	trials, err := session.Trials(ctx)
 	s := summarise(t, trials)

@@ -15,13 +15,16 @@ import (
 // resumed holds the state that a run resumes from earlier ones.
 type resumed struct {
 	Event          string            `json:"event"`       // "resumed"
-	Evaluations    int               `json:"evaluations"` // with an outcome or failed
+	Evaluations    int               `json:"evaluations"` // with an outcome, failed or stopped early
 	Failed         int               `json:"failed"`
+	StoppedEarly   int               `json:"stopped"`
 	Imported       int               `json:"imported"`
 	Best           *strategy.Trial   `json:"best"`
 	LeastViolation *strategy.Trial   `json:"least_violation,omitempty"` // while no trial is feasible: the one with the least violation
 	Retried        []uint64          `json:"retried"`                   // trials that were interrupted and are evaluated again
 	Stored         node.StoredShares `json:"stored"`
+
+	lastSteps map[uint64]uint64 // by trial of Retried; 0: it has no values by step
 }
 
 // resumes prints the resumed state before the first evaluation; nothing in the first run.
@@ -45,20 +48,23 @@ func (p *display) resumes(ctx context.Context, session *node.Session, o options)
 
 func resumedOf(t *task.Task, trials []strategy.Trial) resumed {
 	s := summarise(t, trials)
-	c := resumed{Event: "resumed", Evaluations: s.Evaluations, Failed: s.Failed, Imported: s.Imported, Best: strategy.Best(t, trials), LeastViolation: render.LeastViolation(t, trials), Retried: []uint64{}}
+	c := resumed{Event: "resumed", Evaluations: s.Evaluations, Failed: s.Failed, StoppedEarly: s.StoppedEarly, Imported: s.Imported, Best: strategy.Best(t, trials), LeastViolation: render.LeastViolation(t, trials), Retried: []uint64{}, lastSteps: map[uint64]uint64{}}
 	for _, trial := range trials {
 		if trial.State == strategy.Waiting || trial.State == strategy.Running {
 			c.Retried = append(c.Retried, trial.ID)
+			if len(trial.Steps) > 0 {
+				c.lastSteps[trial.ID] = trial.Steps.Last().Step
+			}
 		}
 	}
 	return c
 }
 
-// left returns the number of outcomes that are missing for --evals.
+// left returns the number of evaluations that are missing for --evals.
 func (c resumed) left(o options) int { return o.evals - (c.Evaluations - c.Failed) }
 
 func (c resumed) text(t *task.Task, o options) string {
-	first := fmt.Sprintf("resumes after %s (%d failed)", sanitize.Count(c.Evaluations, "evaluation"), c.Failed)
+	first := fmt.Sprintf("resumes after %s %s", sanitize.Count(c.Evaluations, "evaluation"), render.Ends(c.Failed, c.StoppedEarly))
 	if c.Imported > 0 && c.Evaluations == 0 {
 		first = "starts with " + sanitize.Count(c.Imported, "imported trial")
 	} else if c.Imported > 0 {
@@ -77,7 +83,11 @@ func (c resumed) text(t *task.Task, o options) string {
 		lines = append(lines, fmt.Sprintf("has the shares of %s from earlier runs", sanitize.Count(authors, "other node")))
 	}
 	for _, id := range c.Retried {
-		lines = append(lines, fmt.Sprintf("trial %d was interrupted and is evaluated again", id))
+		after := ""
+		if step := c.lastSteps[id]; step > 0 {
+			after = fmt.Sprintf(" after step %d", step)
+		}
+		lines = append(lines, fmt.Sprintf("trial %d was interrupted%s and is evaluated again", id, after))
 	}
 	return strings.Join(lines, "\n")
 }

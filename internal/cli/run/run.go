@@ -69,6 +69,9 @@ failed; fbo-node log shows what it printed.
 With --worker COMMAND is started once and stays. It reads one JSON line per trial,
 {"trial": 7, "parameters": {…}}, and answers with one: {"trial": 7, "value": 0.25}.
 
+Before its result COMMAND may print values by step, {"step": 3, "value": 0.41}. The
+section stop of the task file stops evaluations early that are worse than others.
+
 The run ends at --evals, --for or --stop-regret, whichever comes first, or with
 Ctrl-C; the same command continues where it stopped.`,
 		Example: `  fbo-node run task.yaml --evals 50 -- python train.py --lr {learning_rate}
@@ -84,7 +87,7 @@ Ctrl-C; the same command continues where it stopped.`,
 	}
 	flags := command.Flags()
 	base.AddDataDir(command, &o.dir)
-	flags.IntVar(&o.evals, "evals", 0, "evaluations with an outcome by this node in all, earlier runs included; 0: none (default: until Ctrl-C)")
+	flags.IntVar(&o.evals, "evals", 0, "evaluations with an outcome or stopped early by this node in all, earlier runs included; 0: none (default: until Ctrl-C)")
 	flags.DurationVar(&o.timeLimit, "for", 0, "start no evaluation later than this after the beginning of this run, such as 8h; running ones end as usual (default: never)")
 	flags.Float64Var(&o.stopRegret, "stop-regret", 0, "end when the best design lacks at most this of the best there is, in the objective's units, as far as this node's model knows (default: never)")
 	flags.IntVar(&o.maxFailures, "max-failures", 0, "stop after this many failed evaluations in this run (default: when the first 10 fail, later 20 in a row that were expected to complete)")
@@ -184,11 +187,11 @@ func (o options) run(ctx context.Context, file string, args []string) error {
 		return err
 	}
 	show := newDisplay(os.Stdout, t, o.json)
-	evaluate, end, err := o.measurer(t, dir, args, show.Warning)
+	program, err := o.prepare(t, dir, args)
 	if err != nil {
 		return err
 	}
-	defer end()
+	defer program.end()
 	earlier, err := o.imports.Read(t)
 	if err != nil {
 		return err
@@ -204,7 +207,7 @@ func (o options) run(ctx context.Context, file string, args []string) error {
 	if file == "-" {
 		file = t.ID().String()
 	}
-	err = o.explainGivingUp(file, t, o.tune(ctx, t, n, evaluate, join, earlier, show))
+	err = o.explainGivingUp(file, t, o.tune(ctx, t, n, program, join, earlier, show))
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		show.interrupted()
 		return nil
@@ -212,7 +215,7 @@ func (o options) run(ctx context.Context, file string, args []string) error {
 	return err
 }
 
-func (o options) tune(ctx context.Context, t *task.Task, n *node.Node, evaluate node.Evaluator, join node.JoinOptions, earlier trialfile.Imported, show *display) (err error) {
+func (o options) tune(ctx context.Context, t *task.Task, n *node.Node, program prepared, join node.JoinOptions, earlier trialfile.Imported, show *display) (err error) {
 	m, err := takePart(ctx, n, t, join, o.metrics, o.page, show)
 	defer func() { err = m.close(err) }()
 	if err != nil {
@@ -246,7 +249,7 @@ func (o options) tune(ctx context.Context, t *task.Task, n *node.Node, evaluate 
 	defer stopWatching()
 	go show.watch(watching, session, o.network.seeks())
 
-	ended := o.runTrials(ctx, session, evaluate)
+	ended := o.runTrials(ctx, session, program.by(session.Report, show.Warning))
 	if ended == nil {
 		ended = errors.Join(show.whyEnded(ctx, session, o), settle(ctx, session))
 	}

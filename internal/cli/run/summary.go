@@ -20,8 +20,9 @@ type summary struct {
 	Event          string          `json:"event"` // "summary"
 	Task           string          `json:"task"`
 	PeerID         string          `json:"peer_id"`
-	Evaluations    int             `json:"evaluations"` // by this node, with an outcome or failed
+	Evaluations    int             `json:"evaluations"` // by this node, with an outcome, failed or stopped early
 	Failed         int             `json:"failed"`
+	StoppedEarly   int             `json:"stopped"`
 	Imported       int             `json:"imported"`
 	Best           *strategy.Trial `json:"best"`
 	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // while no trial is feasible: the one with the least violation
@@ -101,6 +102,8 @@ func summarise(t *task.Task, trials []strategy.Trial) summary {
 		switch trial.State {
 		case strategy.Failed:
 			s.Failed++
+		case strategy.StoppedEarly:
+			s.StoppedEarly++
 		case strategy.Done:
 		default:
 			continue // running, or interrupted
@@ -122,7 +125,7 @@ func (s summary) text(t *task.Task) string {
 	case s.Evaluations == 0:
 		return "no result: no evaluation has ended yet"
 	case s.Evaluations > s.Failed:
-		text := fmt.Sprintf("no result: %s (%d failed)", sanitize.Count(s.Evaluations, "evaluation"), s.Failed)
+		text := fmt.Sprintf("no result: %s %s", sanitize.Count(s.Evaluations, "evaluation"), render.Ends(s.Failed, s.StoppedEarly))
 		if s.LeastViolation != nil {
 			text += "; " + render.NothingFeasible(t, []strategy.Trial{*s.LeastViolation})
 		}
@@ -136,8 +139,8 @@ func (s summary) text(t *task.Task) string {
 	if s.Recommended != nil {
 		lines = append(lines, render.Recommended(*s.Recommended))
 	}
-	lines = append(lines, fmt.Sprintf("best %s in %s (%d failed): trial %d, %s  [%s]",
-		render.Value(*s.Best), sanitize.Count(s.Evaluations, "evaluation"), s.Failed, s.Best.ID, s.Best.Design, s.Best.Why))
+	lines = append(lines, fmt.Sprintf("best %s in %s %s: trial %d, %s  [%s]",
+		render.Value(*s.Best), sanitize.Count(s.Evaluations, "evaluation"), render.Ends(s.Failed, s.StoppedEarly), s.Best.ID, s.Best.Design, s.Best.Why))
 	if s.ModelBasedTrials > 0 {
 		lines = append(lines, s.help(t))
 	}

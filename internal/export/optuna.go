@@ -192,8 +192,16 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	return o
 }
 
-// withAnnotations adds the annotations of a trial. An attribute keeps its name, unless another user
-// attribute has it.
+// UserAttributes returns the names that the export gives to user attributes, except those of outputs.
+func UserAttributes() []string {
+	return []string{
+		"trial", "source", "why", "from_peers", "peer", "peer_count", "reason", feasibleColumn,
+		StopRuleColumn, StopStepColumn, StopReasonColumn, tagsColumn, filesColumn, notesColumn,
+	}
+}
+
+// withAnnotations adds the annotations of a trial. An attribute keeps its name, unless it is one of
+// UserAttributes or another user attribute has it.
 func withAnnotations(o object, t strategy.Trial) object {
 	if len(t.Tags) > 0 {
 		o = append(o, member{tagsColumn, t.Tags})
@@ -208,7 +216,7 @@ func withAnnotations(o object, t strategy.Trial) object {
 	for _, name := range keysOf(t.Attributes) {
 		as := name
 		taken := func(m member) bool { return m.name == as }
-		for slices.ContainsFunc(o[:own], taken) || as != name && t.Attributes[as] != "" {
+		for slices.Contains(UserAttributes(), as) || slices.ContainsFunc(o[:own], taken) || as != name && t.Attributes[as] != "" {
 			as = AttributePrefix + as
 		}
 		o = append(o, member{as, t.Attributes[name]})

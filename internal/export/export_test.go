@@ -92,7 +92,7 @@ func trialsOf(t *testing.T, of *task.Task) []strategy.Trial {
 		Stop:  &curves.Stop{Rule: "program", Step: 3, Reason: "=loss, \"rose\"\x1b"},
 	}, strategy.Trial{
 		ID: 8, Design: second, State: strategy.Done, Attempts: 1, Started: at(6), Finished: at(8), Why: strategy.Why{Source: strategy.Own},
-		Steps: curves.Curve{{Step: 2, Value: 4}}, Stop: &curves.Stop{Rule: curves.PatienceRule, Step: 2, Reason: "no improvement"}, Outcome: measured(4, 3, 1, true),
+		Steps: curves.Curve{{Step: 2, Value: -4}}, Stop: &curves.Stop{Rule: curves.PatienceRule, Step: 2, Reason: "no improvement"}, Outcome: measured(-4, 3, 1, true),
 	})
 	trials[2].Annotations = strategy.Annotations{
 		Attributes: map[string]string{"commit": "=abc\n\u202e", "source": "mine"}, Tags: []string{"a, b", "c"},

@@ -285,7 +285,7 @@ func TestOptunaReadsConstraints(t *testing.T) {
 		stopped.Attributes["stop.rule"] != "program" || stopped.Attributes["stop.reason"] != trials[6].Stop.Reason {
 		t.Errorf("%+v", stopped)
 	}
-	if patient.State != "COMPLETE" || *patient.Value != 4 || patient.Intermediate["2"] != 4 {
+	if patient.State != "COMPLETE" || *patient.Value != -4 || patient.Intermediate["2"] != -4 {
 		t.Errorf("%+v", patient)
 	}
 	for name, want := range map[string]string{

@@ -49,12 +49,33 @@ func Reason(trial strategy.Trial) string {
 // a trial's output, at the end of the reason, has about 100.
 const MaxReason = 200
 
-// Why writes the reason for a design and, of a failed trial, the reason of the failure.
+// Why writes the reason for a design and, of a failed or stopped trial, the reason of its end.
 func Why(trial strategy.Trial) string {
-	if trial.State != strategy.Failed {
-		return trial.Why.String()
+	switch {
+	case trial.State == strategy.Failed:
+		return trial.Why.String() + "; failed: " + Reason(trial)
+	case trial.State == strategy.StoppedEarly && trial.Stop != nil && len(trial.Steps) > 0:
+		return trial.Why.String() + "; stopped " + StoppedAt(trial)
 	}
-	return trial.Why.String() + "; failed: " + Reason(trial)
+	return trial.Why.String()
+}
+
+// StoppedAt returns where a trial with a decision to stop has ended, and why.
+func StoppedAt(trial strategy.Trial) string {
+	last := trial.Steps.Last()
+	text := fmt.Sprintf("at step %d with %s by rule %s", last.Step, Number(last.Value), sanitize.Text(trial.Stop.Rule, MaxReason))
+	if trial.Stop.Reason != "" {
+		text += ": " + sanitize.Text(trial.Stop.Reason, MaxReason)
+	}
+	return text
+}
+
+// Ends counts in brackets the evaluations that ended without an outcome.
+func Ends(failed, stopped int) string {
+	if stopped == 0 {
+		return fmt.Sprintf("(%d failed)", failed)
+	}
+	return fmt.Sprintf("(%d failed, %d stopped early)", failed, stopped)
 }
 
 // Stopped returns the reason why a bound on the regret has ended a run.

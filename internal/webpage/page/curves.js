@@ -226,7 +226,7 @@ export function One({ trial }) {
     series: [{}, { stroke: theme.own, width: 2, points: { show: steps.length < 40, size: 5, fill: theme.own } }],
   });
   return html`<h4>Values by step</h4>
-    <${Plot} label=${`Trial ${trial.id}: ${count(steps.length, 'value')} from step ${integer(steps[0].step)} to ${integer(last.step)}, the last ${number(last.value)}. The table below has the same.`} height=${10} options=${options} data=${data} depends=${[trial.id]} />
+    <${Plot} label=${`Trial ${trial.id}: ${count(steps.length, 'value')} from step ${integer(steps[0].step)} to ${integer(last.step)}, the last ${number(last.value)}. The table below has the same.`} height=${13} options=${options} data=${data} depends=${[trial.id]} />
     <details><summary>Values in numbers</summary><div class="scroll output" tabindex="0" role="region" aria-label=${`Values by step of trial ${trial.id}`}>
       <table class="list"><thead><tr><th scope="col" class="n">step</th><th scope="col" class="n">value</th></tr></thead>
       <tbody>${steps.map((s) => html`<tr key=${s.step}><td class="n">${integer(s.step)}</td><td class="n">${number(s.value, 8)}</td></tr>`)}</tbody></table></div></details>`;

@@ -118,7 +118,7 @@ func TestJournalsThatAreRefused(t *testing.T) {
 }
 
 // A journal with more values than a trial may have keeps some at equal distances, and the last.
-func TestLongCurvesOfStudiesAreThinned(t *testing.T) {
+func TestCurvesOfStudiesAreThinned(t *testing.T) {
 	r := curveRow{study: true}
 	for step := range uint64(5000) {
 		r.putIntermediate(step+1, float64(step))

@@ -86,7 +86,7 @@ func (m *taskMetrics) define() {
 	m.journal = m.histogram("fbo_journal_append_duration_seconds", "Time to write records to the journal and sync them to the disk.", journalBuckets)
 	m.suggestion = m.histogram("fbo_suggestion_duration_seconds", "Time from asking for a trial to getting it.", suggestionBuckets)
 	m.evaluation = prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "fbo_evaluation_duration_seconds", Help: "Time from getting a trial to telling its outcome or failure.", Buckets: evaluationBuckets,
+		Name: "fbo_evaluation_duration_seconds", Help: "Time from getting a trial to its end: the report of its outcome or failure, or an early stop.", Buckets: evaluationBuckets,
 	}, []string{"state"})
 	m.add(m.evaluation)
 }
@@ -108,7 +108,7 @@ func (m *taskMetrics) initialise(kinds []string) {
 		m.rejected.WithLabelValues(reason)
 	}
 	m.rejected.WithLabelValues(otherReason)
-	for _, state := range []strategy.State{strategy.Done, strategy.Failed} {
+	for _, state := range []strategy.State{strategy.Done, strategy.Failed, strategy.StoppedEarly} {
 		m.evaluation.WithLabelValues(string(state))
 	}
 }

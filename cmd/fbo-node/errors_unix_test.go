@@ -87,7 +87,7 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"log", "0"}, `trial "0": expected whole numbers from 1`},
 		{[]string{"supervise", "/bin/echo", "echo"}, "supervise: a node starts it, beside a command"},
 		{run("--import", "nosuch.csv", "--", os.Args[0]), "import: open nosuch.csv: no such file or directory"},
-		{run("--import", plain, "--", os.Args[0]), "import: .*plain: expected files named .csv and .json"},
+		{run("--import", plain, "--", os.Args[0]), "import: .*plain: expected files named .csv, .json or .log"},
 		{run("--prior-designs", "nosuch.csv", "--", os.Args[0]), "--prior-designs: the task's strategy is .*; prior designs are used by constrained-gp and density"},
 	}
 	for _, c := range cases {

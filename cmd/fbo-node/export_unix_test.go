@@ -188,11 +188,11 @@ func TestExportCanBeImported(t *testing.T) {
 		task, mode, format string
 	}{
 		{mixedTask, "sometimes", "csv"}, {mixedTask, "sometimes", "json"}, {mixedTask, "chatty", "csv"},
-		{limitsTask, "limits", "csv"}, {limitsTask, "limits", "json"}, {valueTask, "bowl", "json"},
+		{limitsTask, "limits", "csv"}, {limitsTask, "limits", "json"}, {limitsTask, "limits", "optuna-journal"}, {mixedTask, "sometimes", "optuna-journal"}, {valueTask, "bowl", "json"},
 	} {
 		file, origin, dir := writeFile(t, "task.yaml", c.task), shortTempDir(t), shortTempDir(t)
 		call(t, join(runLine(file, origin, "--evals", "5"), objective(c.mode))...)
-		path := filepath.Join(shortTempDir(t), "past."+c.format)
+		path := filepath.Join(shortTempDir(t), "past."+strings.Replace(c.format, "optuna-journal", "log", 1))
 		must(t, "export", file, path, "--format", c.format, "--data-dir", origin)
 		original := historyOf(t, origin)
 		for _, want := range []event{{Added: len(original)}, {Known: len(original)}} {
@@ -237,8 +237,8 @@ func TestExportReplacesNothing(t *testing.T) {
 		{[]string{file, link, "--format", "csv", "--force"}, base.ExitUsage, "export: " + link + " exists and is no regular file; expected new files, regular ones with --force, and - for standard output"},
 		{[]string{file, out, "--format", "csv", "--force"}, base.ExitUsage, "export: " + out + " exists and is no regular file; expected new files, regular ones with --force, and - for standard output"},
 		{[]string{file, filepath.Join(out, "new")}, base.ExitUsage, filepath.Join(out, "new") + ": the end of the file names no format; expected .csv, .json or .log"},
-		{[]string{file, filepath.Join(out, "new"), "--format", "xml"}, base.ExitUsage, `--format "xml": expected csv, json or optuna-journal`},
-		{[]string{file, "--format", "csv"}, base.ExitUsage, "fbo-node export takes 2 arguments, not 1: fbo-node export TASK FILE [--format csv|json|optuna-journal]"},
+		{[]string{file, filepath.Join(out, "new"), "--format", "xml"}, base.ExitUsage, `--format "xml": expected csv, json, steps or optuna-journal`},
+		{[]string{file, "--format", "csv"}, base.ExitUsage, "fbo-node export takes 2 arguments, not 1: fbo-node export TASK FILE [--format csv|json|steps|optuna-journal]"},
 		{[]string{"unknown", filepath.Join(out, "new"), "--format", "csv"}, base.ExitFailed, "data directory " + dir + " has no task unknown"},
 		{[]string{file, filepath.Join(out, "missing", "new"), "--format", "csv"}, base.ExitFailed, "export: open " + filepath.Join(out, "missing", "new")},
 	} {

@@ -27,9 +27,9 @@ func TestStatusListsAllTasks(t *testing.T) {
 		table := must(t, "status", "--data-dir", dir)
 		date := `\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`
 		for _, want := range []string{
-			`(?m)^task +id +done +failed +running +best +last change +node$`,
-			`(?m)^first +` + taskref.Short(idOf(t, first)) + ` +2 +0 +0 +[\d.e-]+ +` + date + ` +-$`,
-			`(?m)^bowl +` + taskref.Short(idOf(t, second)) + ` +3 +0 +` + running + ` +[\d.e-]+ +` + date + ` +` + node + `$`,
+			`(?m)^task +id +done +failed +stopped +running +best +last change +node$`,
+			`(?m)^first +` + taskref.Short(idOf(t, first)) + ` +2 +0 +0 +0 +[\d.e-]+ +` + date + ` +-$`,
+			`(?m)^bowl +` + taskref.Short(idOf(t, second)) + ` +3 +0 +0 +` + running + ` +[\d.e-]+ +` + date + ` +` + node + `$`,
 			end + `\n$`,
 		} {
 			if !regexp.MustCompile(want).MatchString(table) {

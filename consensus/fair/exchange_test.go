@@ -100,6 +100,33 @@ func TestAPartyThatNeverComes(t *testing.T) {
 	}
 }
 
+// Evaluations that are stopped early count as ended without a value, so that no round waits for
+// them: also all of a round, and all of a party after its starting designs.
+func TestRoundsContinueAfterStoppedEvaluations(t *testing.T) {
+	for name, mediator := range ways() {
+		w := newWorld(t, newTask(t, 3, mediator, ""), 7)
+		for i, m := range w.members {
+			m.stops = func(trial uint64) bool { return trial == 4 || i == 1 && trial > 2 || trial%3 == uint64(i) && trial > 3 }
+		}
+		w.bootAll()
+		w.play(time.Hour)
+		w.settle(5 * time.Minute)
+		w.checkBooks()
+		w.checkNoWarnings()
+		for i, m := range w.members {
+			if m.ended() != 7 || m.assigned() != 5 {
+				t.Errorf("%s: member %d has ended %d evaluations, %d assigned; expected 7 and 5", name, i, m.ended(), m.assigned())
+			}
+			for _, trial := range m.trials {
+				entry := w.members[2].exchange.book.entries[i]
+				if w.members[2].exchange.chooses() && (entry[trial.ID-1].Value == nil) != (trial.Outcome == nil) {
+					t.Errorf("%s: trial %d of member %d is %s, and its entry has the value %v", name, trial.ID, i, trial.State, entry[trial.ID-1].Value)
+				}
+			}
+		}
+	}
+}
+
 // A kill at any time loses no evaluation, and all parties spend their budgets.
 func TestRoundsRecoverFromAKill(t *testing.T) { checkKills(t, []int{0}, 21) }
 

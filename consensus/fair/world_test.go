@@ -12,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
@@ -106,6 +107,7 @@ type member struct {
 	duration time.Duration
 	report   func(d task.Design, value float64) float64 // what it says of a result
 	tamper   func(o strategy.Output) []strategy.Output
+	stops    func(trial uint64) bool // whether an evaluation is stopped early; nil: none
 
 	trials   []strategy.Trial
 	believed surrogate.Posterior
@@ -210,7 +212,7 @@ func (w *world) over() bool {
 
 func (m *member) ended() (n int) {
 	for _, trial := range m.trials {
-		if trial.State == strategy.Done || trial.State == strategy.Failed {
+		if trial.State.Ended() {
 			n++
 		}
 	}
@@ -392,8 +394,13 @@ func (w *world) evaluate(m *member, i int) {
 			return
 		}
 		trial := &m.trials[i]
-		trial.State = strategy.Done
-		trial.Outcome = &strategy.Outcome{Value: m.report(trial.Design, hill(trial.Design))}
+		value := m.report(trial.Design, hill(trial.Design))
+		if m.stops != nil && m.stops(trial.ID) {
+			trial.State, trial.Steps = strategy.StoppedEarly, curves.Curve{{Step: 1, Value: value}}
+			trial.Stop = &curves.Stop{Rule: "median", Step: 1}
+		} else {
+			trial.State, trial.Outcome = strategy.Done, &strategy.Outcome{Value: value}
+		}
 		w.step(m, strategy.TrialsEnded{})
 		w.suggest(m, "")
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/curves"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -192,7 +193,9 @@ func (t *trials) applyCurve(r Record) error {
 		return nil
 	case r.StopTrial != nil:
 		return t.change(r.StopTrial.ID, func(trial *strategy.Trial) error {
-			trial.Stop = &r.StopTrial.Stop
+			stop := r.StopTrial.Stop
+			stop.Reason = sanitize.Text(stop.Reason, maxReason)
+			trial.Stop = &stop
 			return nil
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -23,8 +24,20 @@ const (
 	AttributePrefix  = "attribute."  // for attributes
 )
 
-// Names of columns, the last three only if a trial has one.
+// Names of columns for values by step and the decision to stop early. They contain a dot, which names
+// of parameters do not.
 const (
+	StepsColumn      = "steps.json" // an array of arrays of a step and its value
+	StopRuleColumn   = "stop.rule"
+	StopStepColumn   = "stop.step"
+	StopReasonColumn = "stop.reason"
+	lastStepColumn   = "steps.last"
+	lastValueColumn  = "steps.last_value"
+)
+
+// Names of columns, the last three only if a trial has one of them.
+const (
+	trialColumn    = "trial"
 	feasibleColumn = "feasible"
 	tagsColumn     = "tags"
 	filesColumn    = "files"
@@ -71,17 +84,23 @@ func columnsOf(of *task.Task, trials []strategy.Trial) []Column {
 	}
 	columns = append(columns, outcomeColumns(ConstraintPrefix, trials, func(o strategy.Outcome) map[string]task.Reading { return o.Constraints }, task.Reading.String)...)
 	columns = append(columns, MetricColumns(trials)...)
+	columns = append(columns, slices.DeleteFunc(curveColumns(), unused(trials))...)
 	columns = append(columns, slices.DeleteFunc(after(), named)...)
 	columns = append(columns, slices.DeleteFunc(attributeColumns(trials), named)...)
-	return append(columns, slices.DeleteFunc(annotations(), func(c Column) bool {
-		return named(c) || !slices.ContainsFunc(trials, func(t strategy.Trial) bool { return c.Cell(t) != "" })
-	})...)
+	return append(columns, slices.DeleteFunc(slices.DeleteFunc(annotations(), named), unused(trials))...)
+}
+
+// unused returns a function that reports whether a column is empty for all trials.
+func unused(trials []strategy.Trial) func(Column) bool {
+	return func(c Column) bool {
+		return !slices.ContainsFunc(trials, func(t strategy.Trial) bool { return c.Cell(t) != "" })
+	}
 }
 
 // before returns the columns that precede those of the parameters.
 func before(of *task.Task) []Column {
 	return []Column{
-		{"trial", func(t strategy.Trial) string { return strconv.FormatUint(t.ID, 10) }},
+		{trialColumn, func(t strategy.Trial) string { return strconv.FormatUint(t.ID, 10) }},
 		{StateColumn, func(t strategy.Trial) string { return string(t.State) }},
 		{ValueColumn, func(t strategy.Trial) string {
 			if t.Outcome == nil {
@@ -119,6 +138,59 @@ func after() []Column {
 		}},
 		{"why", func(t strategy.Trial) string { return t.Why.String() }},
 	}
+}
+
+// curveColumns returns the columns about values by step. One cell has the whole curve, so that a table
+// of trials keeps one line for each trial and --import reads it back. Steps writes the long form.
+func curveColumns() []Column {
+	last := func(text func(curves.Step) string) func(strategy.Trial) string {
+		return func(t strategy.Trial) string {
+			if len(t.Steps) == 0 {
+				return ""
+			}
+			return text(t.Steps.Last())
+		}
+	}
+	stop := func(text func(curves.Stop) string) func(strategy.Trial) string {
+		return func(t strategy.Trial) string {
+			if t.Stop == nil {
+				return ""
+			}
+			return text(*t.Stop)
+		}
+	}
+	return []Column{
+		{lastStepColumn, last(func(s curves.Step) string { return strconv.FormatUint(s.Step, 10) })},
+		{lastValueColumn, last(func(s curves.Step) string { return exact(s.Value) })},
+		{StopRuleColumn, stop(func(s curves.Stop) string { return noFormula(s.Rule) })},
+		{StopStepColumn, stop(func(s curves.Stop) string { return strconv.FormatUint(s.Step, 10) })},
+		{StopReasonColumn, stop(func(s curves.Stop) string { return noFormula(s.Reason) })},
+		{StepsColumn, func(t strategy.Trial) string { return stepsText(t.Steps) }},
+	}
+}
+
+// stepsText returns a curve as JSON: an array of arrays of a step and its value.
+func stepsText(curve curves.Curve) string {
+	if len(curve) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, s := range curve {
+		parts = append(parts, "["+strconv.FormatUint(s.Step, 10)+","+exact(s.Value)+"]")
+	}
+	return "[" + strings.Join(parts, ",") + "]"
+}
+
+// Steps writes the values by step in long form: a line for each value, in the order of trials and
+// steps. This is the form that pandas groups, pivots and plots.
+func Steps(out io.Writer, trials []strategy.Trial) error {
+	rows := [][]string{{trialColumn, "step", ValueColumn}}
+	for _, t := range trials {
+		for _, s := range t.Steps {
+			rows = append(rows, []string{strconv.FormatUint(t.ID, 10), strconv.FormatUint(s.Step, 10), exact(s.Value)})
+		}
+	}
+	return csv.NewWriter(out).WriteAll(rows)
 }
 
 // annotations returns the last columns, those of tags, files and notes.
@@ -166,7 +238,7 @@ func Notes() (names []string) {
 			names = append(names, c.Name)
 		}
 	}
-	return names
+	return append(names, lastStepColumn, lastValueColumn)
 }
 
 // MetricColumns returns a column for each metric that any trial has.

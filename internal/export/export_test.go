@@ -15,6 +15,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/export"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -85,6 +86,14 @@ func trialsOf(t *testing.T, of *task.Task) []strategy.Trial {
 		{ID: 5, Design: first, State: strategy.Waiting, Attempts: 1, Started: at(4), Why: strategy.Why{Source: strategy.Own}},
 		{ID: 6, Design: second, State: strategy.Done, Finished: at(5), Outcome: measured(-1e300, -3, 1, true), Why: strategy.Why{Source: strategy.Imported}},
 	}
+	trials = append(trials, strategy.Trial{
+		ID: 7, Design: first, State: strategy.StoppedEarly, Attempts: 1, Started: at(6), Finished: at(7), Why: strategy.Why{Source: strategy.Own},
+		Steps: curves.Curve{{Step: 1, Value: 0.5}, {Step: 3, Value: 1e-7}, {Step: 1000000000, Value: -2}},
+		Stop:  &curves.Stop{Rule: "program", Step: 3, Reason: "=loss, \"rose\"\x1b"},
+	}, strategy.Trial{
+		ID: 8, Design: second, State: strategy.Done, Attempts: 1, Started: at(6), Finished: at(8), Why: strategy.Why{Source: strategy.Own},
+		Steps: curves.Curve{{Step: 2, Value: -4}}, Stop: &curves.Stop{Rule: curves.PatienceRule, Step: 2, Reason: "no improvement"}, Outcome: measured(-4, 3, 1, true),
+	})
 	trials[2].Annotations = strategy.Annotations{
 		Attributes: map[string]string{"commit": "=abc\n\u202e", "source": "mine"}, Tags: []string{"a, b", "c"},
 		Files: []strategy.File{{Path: "out/model.pt", SHA256: strings.Repeat("0f", 32)}, {Path: "https://files.example/<x>"}},
@@ -103,6 +112,7 @@ func TestExportsEqualGoldenFiles(t *testing.T) {
 	of := parse(t, everything)
 	for name, write := range map[string]func(io.Writer, *task.Task, []strategy.Trial) error{
 		"trials.csv": export.CSV, "study.log": export.OptunaJournal,
+		"steps.csv": func(out io.Writer, _ *task.Task, trials []strategy.Trial) error { return export.Steps(out, trials) },
 		"trials.json": func(out io.Writer, of *task.Task, trials []strategy.Trial) error {
 			return export.JSON(out, of, trials, []strategy.StatusItem{{Key: "privacy", Label: "privacy", Value: 3, Text: "3 of 4 <releases> spent"}})
 		},

@@ -200,6 +200,7 @@ type study struct {
 		Distributions map[string]string
 		Attributes    map[string]any
 		Constraints   map[string]float64
+		Intermediate  map[string]float64
 		Started       *float64
 		Ended         *float64
 	}
@@ -265,7 +266,7 @@ func TestOptunaReadsConstraints(t *testing.T) {
 	trials := trialsOf(t, of)
 	journal, _ := journalOf(t, of, trials)
 	got := readByOptuna(t, journal)
-	if got.Attributes["task_id"] != of.ID().String() || got.Best == nil || *got.Best != 0 || len(got.Trials) != 4 {
+	if got.Attributes["task_id"] != of.ID().String() || got.Best == nil || *got.Best != 0 || len(got.Trials) != 6 {
 		t.Fatalf("%+v", got)
 	}
 	second, failed, imported := got.Trials[1], got.Trials[2], got.Trials[3]
@@ -278,6 +279,14 @@ func TestOptunaReadsConstraints(t *testing.T) {
 	}
 	if imported.State != "COMPLETE" || imported.Started == nil || imported.Constraints["ram"] != -13 || imported.Attributes["trial"] != 6.0 {
 		t.Errorf("%+v", imported)
+	}
+	stopped, patient := got.Trials[4], got.Trials[5]
+	if stopped.State != "PRUNED" || stopped.Value == nil || *stopped.Value != -2 || len(stopped.Intermediate) != 3 || stopped.Intermediate["3"] != 1e-7 ||
+		stopped.Attributes["stop.rule"] != "program" || stopped.Attributes["stop.reason"] != trials[6].Stop.Reason {
+		t.Errorf("%+v", stopped)
+	}
+	if patient.State != "COMPLETE" || *patient.Value != -4 || patient.Intermediate["2"] != -4 {
+		t.Errorf("%+v", patient)
 	}
 	for name, want := range map[string]string{
 		"rate":    "FloatDistribution(high=1.0, log=True, low=0.001, step=None)",

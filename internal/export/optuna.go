@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fbo-node/fbo/strategy"
@@ -25,6 +26,7 @@ const (
 	maximize = 2
 
 	complete = 1
+	pruned   = 2
 	fail     = 3
 )
 
@@ -64,10 +66,11 @@ type trialRecord struct {
 	Parameters    object   `json:"params"`
 	Attributes    object   `json:"user_attrs"`
 	System        object   `json:"system_attrs"`
-	Intermediate  object   `json:"intermediate_values"`
+	Intermediate  object   `json:"intermediate_values"` // by step
 }
 
-// Ended reports whether a trial has ended in a way that Optuna supports: with a value or a failure.
+// Ended reports whether a trial has ended in a way that Optuna supports: with a value, a failure or
+// early.
 func Ended(t strategy.Trial) bool { return t.State.Ended() }
 
 // OptunaJournal writes a study with the name of the task and the ended trials, in order. It omits
@@ -109,8 +112,14 @@ func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error 
 			Distributions: object{}, Attributes: withAnnotations(attributesOf(of, t), t), System: limitsOf(of, t),
 		}
 		r.Started, r.Ended = times(t)
-		if t.Outcome != nil {
+		for _, s := range t.Steps {
+			r.Intermediate = append(r.Intermediate, member{strconv.FormatUint(s.Step, 10), number(s.Value)})
+		}
+		switch {
+		case t.Outcome != nil:
 			r.State, r.Value = complete, new(number(t.Outcome.Value))
+		case t.State == strategy.StoppedEarly: // the value as Optuna itself sets it
+			r.State, r.Value = pruned, new(number(t.Steps.Last().Value))
 		}
 		for i, p := range parameters {
 			if !t.Design.Active(p.Name) { // Optuna leaves out such parameters too
@@ -165,6 +174,9 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	if t.Reason != "" {
 		o = append(o, member{"reason", t.Reason})
 	}
+	if t.Stop != nil {
+		o = append(o, member{StopRuleColumn, t.Stop.Rule}, member{StopStepColumn, t.Stop.Step}, member{StopReasonColumn, t.Stop.Reason})
+	}
 	if f := feasible(of, t); f != nil {
 		o = append(o, member{feasibleColumn, *f})
 	}
@@ -180,8 +192,16 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	return o
 }
 
-// withAnnotations adds the annotations of a trial. An attribute keeps its name, unless another user
-// attribute has it.
+// UserAttributes returns the names that the export gives to user attributes, except those of outputs.
+func UserAttributes() []string {
+	return []string{
+		"trial", "source", "why", "from_peers", "peer", "peer_count", "reason", feasibleColumn,
+		StopRuleColumn, StopStepColumn, StopReasonColumn, tagsColumn, filesColumn, notesColumn,
+	}
+}
+
+// withAnnotations adds the annotations of a trial. An attribute keeps its name, unless it is one of
+// UserAttributes or another user attribute has it.
 func withAnnotations(o object, t strategy.Trial) object {
 	if len(t.Tags) > 0 {
 		o = append(o, member{tagsColumn, t.Tags})
@@ -196,7 +216,7 @@ func withAnnotations(o object, t strategy.Trial) object {
 	for _, name := range keysOf(t.Attributes) {
 		as := name
 		taken := func(m member) bool { return m.name == as }
-		for slices.ContainsFunc(o[:own], taken) || as != name && t.Attributes[as] != "" {
+		for slices.Contains(UserAttributes(), as) || slices.ContainsFunc(o[:own], taken) || as != name && t.Attributes[as] != "" {
 			as = AttributePrefix + as
 		}
 		o = append(o, member{as, t.Attributes[name]})

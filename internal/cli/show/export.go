@@ -19,23 +19,29 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-const optunaJournal = "optuna-journal"
+const (
+	stepsTable    = "steps"
+	optunaJournal = "optuna-journal"
+)
 
 // NewExport returns the command export.
 func NewExport() *cobra.Command {
 	var dir, format string
 	var force, asJSON bool
 	command := &cobra.Command{
-		Use:   "export TASK FILE [--format csv|json|optuna-journal]",
+		Use:   "export TASK FILE [--format csv|json|steps|optuna-journal]",
 		Short: "Write the trials of a task (a file, an ID or a name) to a file for other programs, while the node runs or after",
 		Long: `Write the trials of a task (a file, an ID, its first characters or a name) to FILE, or to standard output if that is -,
 while the node runs or after.
 
-csv             a line for each trial, as history has it; run --import reads it
-json            one object: the task, its ID, the trials and the status items; run --import reads it
+csv             a line for each trial, as history has it
+json            one object: the task, its ID, the trials and the status items
+steps           CSV with a line for each value by step: trial, step, value
 optuna-journal  a study with the name of the task, which optuna-dashboard FILE shows and
                 Optuna's JournalStorage(JournalFileBackend(FILE)) loads (version 5.0.0);
-                only trials that are done, or have failed, are in it
+                only trials that are done, have failed or were stopped are in it
+
+run --import reads all but steps.
 
 Without --format the end of FILE decides: .csv, .json, or .log for optuna-journal.
 
@@ -50,6 +56,7 @@ exists is replaced only with --force.`,
 			}
 			write := map[string]func(io.Writer, past.History) error{
 				"csv":         writeCSV,
+				stepsTable:    func(out io.Writer, p past.History) error { return export.Steps(out, p.Trials) },
 				"json":        func(out io.Writer, p past.History) error { return export.JSON(out, p.Task, p.Trials, p.Items) },
 				optunaJournal: func(out io.Writer, p past.History) error { return export.OptunaJournal(out, p.Task, p.Trials) },
 			}[format]
@@ -80,9 +87,12 @@ exists is replaced only with --force.`,
 				return fmt.Errorf("export: %w", err)
 			}
 			done := exported{file, format, p.Task.ID().String(), p.Task.Name, len(p.Trials), 0}
-			if format == optunaJournal {
-				done.LeftOut = unended(p.Trials)
+			switch format {
+			case optunaJournal:
+				done.LeftOut = count(p.Trials, func(t strategy.Trial) bool { return !export.Ended(t) })
 				done.Trials -= done.LeftOut
+			case stepsTable:
+				done.Trials = count(p.Trials, func(t strategy.Trial) bool { return len(t.Steps) > 0 })
 			}
 			if asJSON {
 				return base.PrintJSON(command.OutOrStdout(), done)
@@ -92,7 +102,7 @@ exists is replaced only with --force.`,
 		},
 	}
 	base.AddDataDir(command, &dir)
-	base.AddChoice(command.Flags(), &format, "format", "", []string{"csv", "json", optunaJournal}, "format of FILE, by default that of its end (.csv, .json or .log)")
+	base.AddChoice(command.Flags(), &format, "format", "", []string{"csv", "json", stepsTable, optunaJournal}, "format of FILE, by default that of its end (.csv, .json or .log)")
 	base.AddJSON(command, &asJSON)
 	command.Flags().BoolVar(&force, "force", false, "replace FILE if it exists")
 	return command
@@ -121,14 +131,14 @@ func (e exported) String() string {
 	return text
 }
 
-// unended returns the number of trials without an end.
-func unended(trials []strategy.Trial) (count int) {
+// count returns the number of trials of a kind.
+func count(trials []strategy.Trial, of func(strategy.Trial) bool) (n int) {
 	for _, t := range trials {
-		if !export.Ended(t) {
-			count++
+		if of(t) {
+			n++
 		}
 	}
-	return count
+	return n
 }
 
 // checkReplaced returns an error if a file must not be replaced.

@@ -33,7 +33,7 @@ func NewHistory() *cobra.Command {
 		Long: `Show every trial of a task (a file, an ID, its first characters or a name), while the node runs or after.
 
 With --trial, show one of them in full, with the attributes, tags, files and notes that it keeps for
-you. fbo-node note adds some.`,
+you. fbo-node note adds some. Values by step are in --format json and csv.`,
 		Args: base.AtMost(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if asJSON {
@@ -94,7 +94,7 @@ func writeTable(out io.Writer, p past.History) error {
 	}
 	cells("trial", "state", "value", "feasible", "metrics", "parameters", "why", "keeps")
 	for _, trial := range p.Trials {
-		cells(strconv.FormatUint(trial.ID, 10), string(trial.State), render.Value(trial), render.Feasible(p.Task, trial),
+		cells(strconv.FormatUint(trial.ID, 10), string(trial.State), render.ValueOrNewest(trial), render.Feasible(p.Task, trial),
 			render.Metrics(trial.Outcome, strategy.MaxMetrics), trial.Design.String(), render.Why(trial), render.Annotations(trial.Annotations))
 	}
 	if err := table.Flush(); err != nil {
@@ -124,6 +124,12 @@ func writeTrial(out io.Writer, p past.History) {
 	}
 	if metrics := render.Metrics(t.Outcome, strategy.MaxMetrics); metrics != "" {
 		fmt.Fprintf(out, "metrics    %s\n", metrics)
+	}
+	if steps := render.Steps(t); steps != "" {
+		fmt.Fprintf(out, "steps      %s\n", steps)
+	}
+	if stop := render.Stop(t); stop != "" {
+		fmt.Fprintf(out, "stop       %s\n", stop)
 	}
 	fmt.Fprintf(out, "design     %s\nwhy        %s\n", t.Design, render.Why(t))
 	for _, at := range []struct {
@@ -259,6 +265,9 @@ func writeStatus(out io.Writer, p past.History) {
 		fmt.Fprintf(out, "invited   announced as %s\n", s.Tag)
 	}
 	fmt.Fprintf(out, "trials    %s\n", trialsText(s))
+	for _, line := range runningSteps(p.Trials) {
+		fmt.Fprintf(out, "running   %s\n", line)
+	}
 	if p.Best != nil {
 		fmt.Fprintf(out, "best      %s (trial %d, %s): %s\n", render.Value(*p.Best), p.Best.ID, p.Best.Why, p.Best.Design)
 	} else if text := render.NothingFeasible(p.Task, p.Trials); text != "" {
@@ -306,10 +315,34 @@ func writeStatus(out io.Writer, p past.History) {
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv)
 }
 
+// maxRunningSteps is the maximum number of running trials of which a status shows the last value.
+const maxRunningSteps = 10
+
+// runningSteps returns a line with the last value by step for each running trial that has one.
+func runningSteps(trials []strategy.Trial) (lines []string) {
+	for _, t := range trials {
+		if t.State != strategy.Running || len(t.Steps) == 0 {
+			continue
+		}
+		if len(lines) == maxRunningSteps {
+			return append(lines, "and more")
+		}
+		line := fmt.Sprintf("trial %d: %s", t.ID, render.Newest(t))
+		if t.Stop != nil {
+			line += ", to be stopped by " + render.Stop(t)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 // trialsText returns the numbers of trials by state. A stopped node's interrupted or returned
 // trials are offered again; programs outside the node may still evaluate the trials that they hold.
 func trialsText(s statusJSON) string {
 	text := fmt.Sprintf("%d done, %d failed", s.Trials["done"], s.Trials["failed"])
+	if stopped := s.Trials[string(strategy.StoppedEarly)]; stopped > 0 {
+		text += fmt.Sprintf(", %d stopped early", stopped)
+	}
 	if s.Running {
 		return text + fmt.Sprintf(", %d running, %d waiting", s.Trials["running"], s.Trials["waiting"])
 	}

@@ -21,7 +21,7 @@ func writeSummaries(out io.Writer, s past.Summaries, asJSON bool) error {
 		return base.PrintJSON(out, s)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "task\tid\tdone\tfailed\trunning\tbest\tlast change\tnode")
+	fmt.Fprintln(table, "task\tid\tdone\tfailed\tstopped\trunning\tbest\tlast change\tnode")
 	for _, t := range s.Tasks {
 		best, changed, runs := "-", "-", "-"
 		if t.Best != nil {
@@ -34,8 +34,8 @@ func writeSummaries(out io.Writer, s past.Summaries, asJSON bool) error {
 			runs = "running"
 		}
 		count := func(state strategy.State) string { return strconv.Itoa(t.Trials[string(state)]) }
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Text(t.Name, 40), taskref.Short(t.ID),
-			count(strategy.Done), count(strategy.Failed), count(strategy.Running), best, changed, runs)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", sanitize.Text(t.Name, 40), taskref.Short(t.ID),
+			count(strategy.Done), count(strategy.Failed), count(strategy.StoppedEarly), count(strategy.Running), best, changed, runs)
 	}
 	if err := table.Flush(); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fbo-node/fbo/internal/export"
@@ -17,12 +18,14 @@ const (
 	constraintPrefix = export.ConstraintPrefix
 	metricPrefix     = export.MetricPrefix
 	attributePrefix  = export.AttributePrefix
+
+	intermediatePrefix = "intermediate_values_" // in data frames of Optuna, before the step
 )
 
 // meaning is the content of a column of a file of trials, or of a key of its objects.
 type meaning struct {
 	what what
-	name string // of the parameter, constraint, metric or attribute
+	name string // of the parameter, constraint, metric or attribute, key of the stop, or Optuna's step
 }
 
 type what int
@@ -35,6 +38,9 @@ const (
 	aConstraint
 	aMetric
 	anAttribute
+	theSteps
+	aStop
+	anIntermediate
 )
 
 // columns determines the meaning of columns. The zero value, with a space, uses the names that
@@ -45,6 +51,9 @@ type columns struct {
 	ignored  []string           // columns that the user excluded
 	defaults map[string]task.Value
 	purpose  string // flag for which the file is read
+
+	study string    // name of the study to choose if a journal has several
+	goal  task.Goal // of the task; empty to accept studies with any
 }
 
 // named returns the meaning of a name that this program defines.
@@ -52,6 +61,7 @@ func (c columns) named(name string) (m meaning, known bool) {
 	constraint, isConstraint := strings.CutPrefix(name, constraintPrefix)
 	metric, isMetric := strings.CutPrefix(name, metricPrefix)
 	attribute, isAttribute := strings.CutPrefix(name, attributePrefix)
+	stop, isStop := stopKeys[name]
 	switch {
 	case isParameter(c.space, name):
 		return meaning{aParameter, name}, true
@@ -65,6 +75,10 @@ func (c columns) named(name string) (m meaning, known bool) {
 		return meaning{aMetric, metric}, true
 	case isAttribute:
 		return meaning{anAttribute, attribute}, true
+	case name == export.StepsColumn:
+		return meaning{what: theSteps}, true
+	case isStop:
+		return meaning{aStop, stop}, true
 	}
 	return meaning{}, name == "" || slices.Contains(export.Notes(), name) // pandas writes an index without a name
 }
@@ -105,9 +119,12 @@ func isStudy(columns []string) bool {
 }
 
 // inStudy is named for the columns of an Optuna study: "value", with the name of the objective if
-// it has one, "params_" before each parameter, and columns that are ignored.
+// it has one, "params_" before each parameter, intermediate values by step, outputs that export has
+// written as user attributes, and columns that are ignored.
 func (c columns) inStudy(column string) (m meaning, known bool) {
 	parameter, isParam := strings.CutPrefix(column, "params_")
+	attribute, isAttribute := strings.CutPrefix(column, "user_attrs_")
+	step, hasStep := strings.CutPrefix(column, intermediatePrefix)
 	switch {
 	case isParam:
 		return meaning{aParameter, parameter}, isParameter(c.space, parameter)
@@ -115,6 +132,11 @@ func (c columns) inStudy(column string) (m meaning, known bool) {
 		return meaning{what: aValue}, true
 	case column == stateColumn:
 		return meaning{what: aState}, true
+	case outputOf(attribute) && isAttribute:
+		return c.named(attribute)
+	case hasStep:
+		_, err := strconv.ParseUint(step, 10, 63)
+		return meaning{anIntermediate, step}, err == nil
 	case slices.Contains([]string{"", "number", "datetime_start", "datetime_complete", "duration"}, column):
 		return meaning{}, true
 	}
@@ -184,7 +206,10 @@ func listed(header []string) string {
 }
 
 func (m meaning) String() string {
-	return [...]string{"nothing", "parameter " + m.name, "value", "state", "constraint " + m.name, "metric " + m.name, "attribute " + m.name}[m.what]
+	return [...]string{
+		"nothing", "parameter " + m.name, "value", "state", "constraint " + m.name, "metric " + m.name, "attribute " + m.name,
+		"values by step", m.name + " of the stop", "value at step " + m.name,
+	}[m.what]
 }
 
 func isParameter(space *task.Space, name string) bool {

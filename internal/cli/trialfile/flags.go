@@ -10,6 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/export"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
 )
@@ -28,7 +29,7 @@ type Flags struct {
 
 // Add defines the flags.
 func (f *Flags) Add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.File, "import", "", "file of past trials, .csv or .json")
+	flags.StringVar(&f.File, "import", "", "file of past trials, .csv, .json, or .log of Optuna's JournalFileBackend")
 	base.AddChoice(flags, &f.outside, "import-outside", "error", []string{"error", "skip"}, "rows of --import outside the task's space")
 	flags.StringSliceVar(&f.columns, "import-columns", nil, "what columns of --import hold, such as value=loss,C=params_C")
 	flags.StringSliceVar(&f.ignored, "import-ignore", nil, "columns of --import to leave out, separated by commas")
@@ -57,6 +58,7 @@ func (f Flags) Read(t *task.Task) (Imported, error) {
 	if err != nil {
 		return got, base.BadUsage(err)
 	}
+	c.study, c.goal = t.Name, t.Goal
 	if err := c.read(f.File, true, got.add(t, f.outside == "skip")); err != nil {
 		return got, base.BadUsage(err)
 	}
@@ -72,7 +74,7 @@ func (f Flags) meanings(space *task.Space) (columns, error) {
 		case !ok || column == "":
 			return c, fmt.Errorf("--import-columns %q: expected NAME=COLUMN, as in value=loss", pair)
 		case m.what == nothing:
-			return c, fmt.Errorf("--import-columns %s: %q is neither a parameter nor value, state, %sNAME, %sNAME or %sNAME", pair, name, constraintPrefix, metricPrefix, attributePrefix)
+			return c, fmt.Errorf("--import-columns %s: %q is neither a parameter nor value, state, %s, %sNAME, %sNAME or %sNAME", pair, name, export.StepsColumn, constraintPrefix, metricPrefix, attributePrefix)
 		}
 		for other, taken := range c.renamed {
 			if taken == m || other == column {
@@ -104,13 +106,12 @@ func (f Flags) meanings(space *task.Space) (columns, error) {
 func (i *Imported) add(t *task.Task, skip bool) func(pastRow) error {
 	return func(r pastRow) error {
 		past, ok, err := r.parse(t.Space)
+		var outside outsideError
 		if t.Failures != task.IgnoreFailures && r.failed() {
-			design, bad := r.parseDesign(t.Space)
-			if bad == nil || t.Failures == task.ConstrainFailures {
-				ok, past, err = true, agent.Past{Design: design, Failed: "as imported"}, bad
+			if failed, bad := r.parseFailed(t.Space); t.Failures == task.ConstrainFailures || !errors.As(bad, &outside) {
+				past, ok, err = failed, true, bad
 			}
 		}
-		var outside outsideError
 		switch {
 		case errors.As(err, &outside) && skip:
 			if i.Outside++; i.Outside == 1 {

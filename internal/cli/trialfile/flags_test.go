@@ -134,7 +134,7 @@ func TestImportFlags(t *testing.T) {
 		"unknown parameter": {parameter, "a.csv", "number,value,params_c,state\n", Flags{}, `import: FILE: line 1: column "params_c" is neither a parameter nor "value"; --import-ignore params_c leaves it out, --import-columns NAME=params_c says what it is`},
 		"missing":           {two, "a.csv", "C,value\n", Flags{}, `import: FILE: line 1: columns missing: dropout; --import-columns dropout=COLUMN says which it is, --import-default dropout=VALUE what it was in all rows`},
 		"no such column":    {parameter, "a.csv", "C,value\n", Flags{columns: []string{"C=c"}}, `import: FILE: line 1: there is no column "c" to hold the parameter C; the columns are C, value`},
-		"unknown name":      {parameter, "a.csv", csv, Flags{columns: []string{"D=c"}}, `--import-columns D=c: "D" is neither a parameter nor value, state, constraint.NAME, metric.NAME or attribute.NAME`},
+		"unknown name":      {parameter, "a.csv", csv, Flags{columns: []string{"D=c"}}, `--import-columns D=c: "D" is neither a parameter nor value, state, steps.json, constraint.NAME, metric.NAME or attribute.NAME`},
 		"no pair":           {parameter, "a.csv", csv, Flags{columns: []string{"loss"}}, `--import-columns "loss": expected NAME=COLUMN, as in value=loss`},
 		"named twice":       {parameter, "a.csv", csv, Flags{columns: []string{"C=c", "value=c"}}, `--import-columns value=c: the parameter C is in column "c" already`},
 		"two columns":       {parameter, "a.csv", csv, Flags{columns: []string{"C=c", "C=note"}}, `--import-columns C=note: the parameter C is in column "c" already`},

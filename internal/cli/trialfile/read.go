@@ -16,6 +16,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/bounded"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -43,7 +44,7 @@ const maxPast = 32 << 20
 // read accepts CSV and JSON. CSV has a header with the names of the parameters and "value". JSON is
 // an array of objects, either flat with the same names or as history --format json writes them, or
 // an object with such an array in "trials", as export writes it. It recognises Optuna's data frames
-// by their columns.
+// by their columns. A file named .log is a journal of Optuna.
 func (c columns) read(path string, values bool, take func(pastRow) error) error {
 	data, err := bounded.ReadFile(path, maxPast)
 	if err != nil {
@@ -54,8 +55,10 @@ func (c columns) read(path string, values bool, take func(pastRow) error) error 
 		err = c.readCSV(data, values, take)
 	case ".json":
 		err = c.readJSON(data, take)
+	case ".log":
+		err = c.readJournal(data, values, take)
 	default:
-		return fmt.Errorf("%s: %s: expected files named .csv and .json", c.purpose, path)
+		return fmt.Errorf("%s: %s: expected files named .csv, .json or .log", c.purpose, path)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %s: %w", c.purpose, path, err)
@@ -212,13 +215,16 @@ type pastRow struct {
 	constraints map[string]any
 	metrics     map[string]any
 	annotations strategy.Annotations
+	curve       curveRow
+	fromZero    bool // steps of Optuna's columns begin with 0
 }
 
 func (c columns) newRow(place string, names []string) pastRow {
 	row := pastRow{
 		place: place, design: map[string]any{}, columns: map[string]string{}, constraints: map[string]any{}, metrics: map[string]any{},
-		study: isStudy(names),
+		study: isStudy(names), fromZero: slices.Contains(names, intermediatePrefix+"0"),
 	}
+	row.curve.study = row.study
 	for name, v := range c.defaults {
 		row.design[name] = v
 	}
@@ -246,6 +252,16 @@ func (r *pastRow) put(m meaning, column string, cell any) {
 			r.annotations.Attributes = map[string]string{}
 		}
 		r.annotations.Attributes[m.name] = fmt.Sprint(cell)
+	case theSteps:
+		r.curve.steps = cell
+	case aStop:
+		r.curve.putStop(m.name, cell)
+	case anIntermediate:
+		step, _ := strconv.ParseUint(m.name, 10, 63) // checked by columns.inStudy
+		if r.fromZero {
+			step++
+		}
+		r.curve.putIntermediate(step, cell)
 	}
 }
 
@@ -276,6 +292,11 @@ func (c columns) rowOfObject(place string, fields map[string]any) (pastRow, erro
 		var err error
 		if row.annotations, err = annotationsOf(fields); err != nil {
 			return row, err
+		}
+		row.put(meaning{what: theSteps}, "", fields["steps"])
+		stop, _ := fields["stop"].(map[string]any)
+		for _, key := range stopKeys {
+			row.put(meaning{aStop, key}, "", stop[key])
 		}
 	}
 	if outcome, ok := fields["outcome"].(map[string]any); ok && nested {
@@ -323,6 +344,12 @@ func (r pastRow) failed() bool {
 // is an outsideError.
 func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
 	const complete = "COMPLETE" // Optuna's term; its pruned trials have a value too, which is not the result
+	if p.Steps, err = r.curve.curve(); err != nil {
+		return agent.Past{}, false, err
+	}
+	if r.curve.stopped(r.state) {
+		return r.parseStopped(space, p.Steps)
+	}
 	if r.study && r.state != complete || r.value == nil && r.state != "" && r.state != string(strategy.Done) && r.state != complete {
 		return agent.Past{}, false, nil
 	}
@@ -335,6 +362,33 @@ func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
 	if p.Outcome.Metrics, err = parseMetrics(r.metrics); err != nil {
 		return agent.Past{}, false, err
 	}
+	return r.parseRest(space, p)
+}
+
+// parseStopped reads a trial that was stopped early. Without values by step it has no result.
+func (r pastRow) parseStopped(space *task.Space, curve curves.Curve) (p agent.Past, ok bool, err error) {
+	if len(curve) == 0 {
+		return p, false, nil
+	}
+	p.Steps = curve
+	if p.Stopped, err = r.curve.decision(curve); err != nil {
+		return p, false, err
+	}
+	return r.parseRest(space, p)
+}
+
+// parseFailed reads a failed trial. The design's error is an outsideError.
+func (r pastRow) parseFailed(space *task.Space) (p agent.Past, err error) {
+	if p.Steps, err = r.curve.curve(); err != nil {
+		return p, err
+	}
+	p.Failed = "as imported"
+	p, _, err = r.parseRest(space, p)
+	return p, err
+}
+
+// parseRest reads annotations and design.
+func (r pastRow) parseRest(space *task.Space, p agent.Past) (_ agent.Past, ok bool, err error) {
 	if _, err = strategy.Adding(r.annotations).Apply(strategy.Annotations{}, time.Time{}); err != nil {
 		return agent.Past{}, false, err
 	}

@@ -77,7 +77,7 @@ func TestSuggestionsFileHasDesignsWithoutValues(t *testing.T) {
 		"no cell":      {"s.csv", "lr,units,kind\n,3,sgd\n", 0, "prior-designs: .*s.csv: line 2: .*\"lr\": no value given; it takes a number from 0.001 to 1\\z"},
 		"beyond":       {"s.csv", "lr,units,kind\n7,3,sgd\n", 0, "prior-designs: .*s.csv: line 2: .*lr"},
 		"unknown":      {"s.json", `[{"lr":0.1,"units":3,"kind":"magic"}]`, 0, "prior-designs: .*s.json: trial 1: .*magic"},
-		"other format": {"s.yaml", "", 0, "prior-designs: .*s.yaml: expected files named .csv and .json"},
+		"other format": {"s.yaml", "", 0, "prior-designs: .*s.yaml: expected files named .csv, .json or .log"},
 	} {
 		file := filepath.Join(t.TempDir(), c.file)
 		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {

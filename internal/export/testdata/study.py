@@ -46,6 +46,7 @@ json.dump(
                 "distributions": {k: repr(d) for k, d in t.distributions.items()},
                 "attributes": t.user_attrs,
                 "constraints": t.constraints,
+                "intermediate": t.intermediate_values,
                 "started": seconds(t.datetime_start),
                 "ended": seconds(t.datetime_complete),
             }

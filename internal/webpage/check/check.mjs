@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { mock } from './mock.mjs';
 
 const [executablePath, fboNode, shots] = process.argv.slice(2);
-const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'views', 'every', 'many', 'hostile', 'key'];
+const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'views', 'curves', 'every', 'many', 'hostile', 'key'];
 const patience = 120_000;
 const work = mkdtempSync(join(tmpdir(), 'page-'));
 const started = new Set();
@@ -108,7 +108,7 @@ async function pictures(link, name, { widths, add = [] }) {
 
 // Every view that there is, in every setting.
 async function every() {
-  const full = mock({ trials: 60, noisy: true });
+  const full = mock({ trials: 60, noisy: true, curves: true });
   const link = await full.listen(0);
   await pictures(link, 'every', { widths: [320, 1280, 3840], add: ['trials/9', 'trials/58'] });
   await noise(link, full.id);
@@ -192,6 +192,64 @@ async function conditional() {
   check(m.queued.length === 2, 'conditional: a parameter that becomes active needs a value');
   watch.errors.length = 0; // the browser reports the refused request
   await quiet(opened, 'conditional');
+  await m.close();
+}
+
+// ofCurves looks at values by step: the plot, the detail of a trial, and events.
+async function ofCurves() {
+  const m = mock({ trials: 60, curves: true });
+  const link = await m.listen(0);
+  const opened = await open(link);
+  const { page } = opened;
+  const at = `#/task/${encodeURIComponent(m.id)}/curves`;
+  await go(page, at);
+  await until('the curves', async () => /^Values by step of 60 trials, from step 1 to 20\. The best is trial \d+, with /.test(await plotLabel(page)));
+  check(/5 evaluations were stopped early, 2 are running/.test(await text(page)), 'curves: stopped and running trials are counted');
+  check((await wide(page)) === 0 && (await accessible(page)).length === 0, 'curves: the view fits and is accessible');
+  await page.screenshot({ path: join(shots, 'curves-1280-light.png'), fullPage: true });
+  await page.focus('.plot');
+  await page.keyboard.press('Home');
+  for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
+  await until('the stopped trial', async () => /^trial 4: stopped, 0\.\d+ at step 4 · asha at step 4: 0\.61 at step 4 is 3rd of 3 trials/.test(await hint(page)));
+  await page.keyboard.press('Enter');
+  await until('its details', async () => page.url().endsWith('/curves/4') && /Stopped early by rule asha at step 4/.test(await text(page)));
+  check(await page.evaluate(() => /Trial 4: 4 values from step 1 to 4/.test(document.querySelector('.detail .plot').getAttribute('aria-label'))), 'curves: a line opens its trial, with its values');
+  await page.evaluate(() => { document.querySelector('.detail details').open = true; });
+  check((await page.evaluate(() => document.querySelectorAll('.detail details tbody tr').length)) === 4 && (await accessible(page)).length === 0, 'curves: the values are in a table too');
+  await page.screenshot({ path: join(shots, 'curves-trial-1280-light.png'), fullPage: true });
+  // A running trial: the event has the new value only, and a repeated one changes nothing.
+  const running = m.all.findLast((t) => t.state === 'running');
+  const before = running.steps.length;
+  await go(page, `${at}/${running.id}`);
+  await until('the running trial', async () => new RegExp(`Trial ${running.id}: ${before} values? from`).test(await page.$eval('.detail .plot', (e) => e.getAttribute('aria-label'))));
+  m.report(running.id, 30, 0.5);
+  m.report(running.id, 31, 0.25);
+  await until('the new values, by events alone', async () => new RegExp(`${before + 2} values from step 1 to 31, the last 0\\.25`).test(await page.$eval('.detail .plot', (e) => e.getAttribute('aria-label'))) && /from step 1 to 31\./.test(await plotLabel(page)));
+  check(true, 'curves: new values come by events');
+  m.end(running.id);
+  await until('the end', async () => !/to 31/.test(await plotLabel(page)) || /1 is running/.test(await text(page)));
+  check(true, 'curves: the end of the trial comes by an event');
+  const merged = await page.evaluate(async () => {
+    const { joined } = await import('/page/store.js');
+    const s = (...all) => all.map((step) => ({ step, value: step }));
+    return [joined(undefined, s(1)), joined(s(1, 2), s(3)), joined(s(1, 2, 3), s(1, 2)), joined(s(1, 2), s(1, 2, 3)), joined(s(1, 2), undefined), joined(s(2, 3), s(1, 2)), joined(s(4, 5), s(1, 2, 3, 4))]
+      .map((all) => all.map((x) => x.step).join(''));
+  });
+  check(merged.join() === '1,123,123,123,12,123,12345', `curves: values are joined by step: ${merged}`);
+  await go(page, at.replace(/curves$/, 'trials?state=stopped'));
+  await until('the stopped trials', async () => /5 trials of 60/.test(await text(page)));
+  check(/last step/.test(await text(page)) && /asha at step 4: 0\.61/.test(await text(page)), 'curves: the table of trials has stopped trials with reasons');
+  await quiet(opened, 'curves');
+  const none = mock({ trials: 20 });
+  const other = await open(await none.listen(0));
+  await go(other.page, `#/task/${encodeURIComponent(none.id)}/progress`);
+  await until('the views', async () => (await views(other.page)).length > 6);
+  check(!(await views(other.page)).some((v) => /curves$/.test(v)), 'curves: without values by step there is no view of them');
+  none.report(19, 1, 0.5);
+  await until('the view', async () => (await views(other.page)).some((v) => /curves$/.test(v)));
+  check(true, 'curves: the first value brings the view');
+  await quiet(other, 'curves, none before');
+  await none.close();
   await m.close();
 }
 
@@ -576,7 +634,7 @@ exec awk -v x="$FBO_PARAM_X" -v r="$FBO_PARAM_RATE" -v k="$FBO_PARAM_KIND" 'BEGI
     check((await answered).ok(), `node: the trials can be had as ${format}`);
   }
   await go(page, base + 'timeline');
-  await until('the timeline', async () => /31 trials in 1 lane, /.test(await plotLabel(page)) && /this node 30 1 none/.test((await text(page)).replace(/\s+/g, ' ')));
+  await until('the timeline', async () => /31 trials in 1 lane, /.test(await plotLabel(page)) && /this node 30 0 1 none/.test((await text(page)).replace(/\s+/g, ' ')));
   check(true, 'node: the timeline has the lane of the node');
   await go(page, base + 'model');
   await until('a slice for each parameter', async () => (await page.evaluate(() => document.querySelectorAll('figure .plot canvas').length)) === 3);
@@ -600,15 +658,15 @@ exec awk -v x="$FBO_PARAM_X" -v r="$FBO_PARAM_RATE" -v k="$FBO_PARAM_KIND" 'BEGI
 }
 
 async function many() {
-  const m = mock({ trials: 10_000 });
+  const m = mock({ trials: 10_000, curves: true });
   const link = await m.listen(0);
   const opened = await open(link);
   const { page } = opened;
   await go(page, `#/task/${encodeURIComponent(m.id)}/progress`);
-  await until('10,000 trials', async () => /9,4\d\d/.test(await text(page)));
+  await until('10,000 trials', async () => /8,5\d\d/.test(await text(page)));
   const client = await page.createCDPSession();
   await client.send('Performance.enable');
-  for (const view of ['progress', 'trials', 'timeline', 'model', 'constraints']) {
+  for (const view of ['progress', 'trials', 'curves', 'timeline', 'model', 'constraints']) {
     await go(page, `#/task/${encodeURIComponent(m.id)}/${view}`);
     await pause(300);
     await settled(page);
@@ -638,7 +696,7 @@ async function many() {
 }
 
 async function hostile() {
-  const m = mock({ trials: 60, hostile: true, noisy: true });
+  const m = mock({ trials: 60, hostile: true, noisy: true, curves: true });
   const link = await m.listen(0);
   const opened = await open(link);
   const { page, watch } = opened;
@@ -647,7 +705,7 @@ async function hostile() {
   await go(page, await page.evaluate(() => document.querySelector('tbody th a').getAttribute('href')));
   await until('the views', async () => (await views(page)).length > 6);
   const all = await views(page);
-  for (const view of ['#/fleet', ...all, all[0].replace(/progress$/, 'trials/9'), all[0].replace(/progress$/, 'trials/13'), 'token', all.find((v) => /queue$/.test(v)), all[0].replace(/progress$/, 'trials/9')]) {
+  for (const view of ['#/fleet', ...all, all[0].replace(/progress$/, 'trials/9'), all[0].replace(/progress$/, 'trials/13'), all[0].replace(/progress$/, 'trials/15'), all[0].replace(/progress$/, 'curves/37'), 'token', all.find((v) => /queue$/.test(v)), all[0].replace(/progress$/, 'trials/9')]) {
     if (view === 'token') {
       await go(page, all[0]);
       await unlock(page, m.token);
@@ -723,7 +781,7 @@ function end(child) {
 async function main() {
   mkdirSync(shots, { recursive: true });
   browser = await puppeteer.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
-  const steps = { node: ofNode, views: ofViews, every, many, hostile, key: ofKey };
+  const steps = { node: ofNode, views: ofViews, curves: ofCurves, every, many, hostile, key: ofKey };
   for (const name of wanted) {
     try {
       await steps[name]();

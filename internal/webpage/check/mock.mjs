@@ -1,7 +1,7 @@
 // A node that is made up: the page's files, and answers as a node gives them, for what a real
 // node has not got in a short check: 10,000 trials, peers and texts that mean ill.
 //
-//   node mock.mjs [--trials N] [--rate TRIALS_A_SECOND] [--hostile] [--empty] [--noisy] [--conditional] [--port PORT]
+//   node mock.mjs [--trials N] [--rate TRIALS_A_SECOND] [--hostile] [--empty] [--noisy] [--conditional] [--curves] [--port PORT]
 //
 // It prints the page's link. It is a fixture, and knows nothing of the optimisation.
 import { createServer } from 'node:http';
@@ -33,7 +33,7 @@ function random(seed) {
 const active = (parameter, design) => Object.entries(parameter.when ?? {}).every(([parent, c]) => design[parent] !== undefined &&
   (Array.isArray(c) ? c.includes(design[parent]) : design[parent] >= (c.low ?? -Infinity) && design[parent] <= (c.high ?? Infinity)));
 
-export function mock({ trials = 60, rate = 0, hostile = false, empty = false, noisy = false, conditional = false } = {}) {
+export function mock({ trials = 60, rate = 0, hostile = false, empty = false, noisy = false, conditional = false, curves = false } = {}) {
   const text = (plain) => (hostile ? plain + hostileText : plain);
   const id = hostile ? 'bagu' + encodeURIComponent(markup) : 'baguqeeramockmockmockmockmockmock';
   const next = random(7);
@@ -89,12 +89,31 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     if (n % 13 === 0) trial.client = text('worker-3');
     if (n % 3 === 1 && n > 20) trial.client = 'worker-1';
     all.push(trial);
+    if (curves && state === 'running') trial.steps = curveOf(trial, 1 + (n % 12));
     if (state !== 'running') finish(trial, started.getTime() + 20_000 + next() * 60_000);
     return trial;
+  }
+  // curveOf falls to what the trial measures.
+  function curveOf(trial, steps) {
+    const v = objective(trial.parameters);
+    return [...Array(steps)].map((_, i) => ({ step: i + 1, value: v + (0.2 + 0.1 * (trial.id % 5)) * 0.8 ** i + 0.01 * Math.sin(trial.id + i) }));
+  }
+  // report adds a value to a trial, and sends the event, which has the new value only.
+  function report(id, step, value) {
+    const trial = all[id - 1];
+    const added = [{ step, value }];
+    trial.steps = [...(trial.steps ?? []), ...added];
+    send('trial_reported', { trial: { ...trial, steps: added } });
   }
   function finish(trial, at = Date.now()) {
     trial.finished = new Date(at).toISOString();
     if (trial.why.peer) peers.find((p) => p.id === trial.why.peer).designs.push(trial.id);
+    if (curves) trial.steps = curveOf(trial, trial.id % 17 === 9 ? 5 : trial.id % 11 === 4 ? 4 : 20);
+    if (curves && trial.id % 11 === 4) {
+      trial.state = 'stopped';
+      trial.stop = trial.id % 2 ? { rule: text('program'), step: 4, reason: text('the loss rose') } : { rule: 'asha', step: 4, reason: '0.61 at step 4 is 3rd of 3 trials; expected among the best 1' };
+      return;
+    }
     if (trial.id % 17 === 9) {
       trial.state = 'failed';
       trial.reason = text('exit status 1: training diverged, loss is nan');
@@ -111,7 +130,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
   if (!empty) for (let i = 0; i < trials; i++) add(i >= trials - 2 && trials > 2 ? 'running' : 'done');
 
   const best = () => all.filter((t) => t.state === 'done' && !t.violated).reduce((a, b) => (a && a.outcome.value <= b.outcome.value ? a : b), null);
-  const counts = () => all.reduce((c, t) => (c[t.state]++, c), { waiting: 0, running: 0, done: 0, failed: 0 });
+  const counts = () => all.reduce((c, t) => (c[t.state]++, c), { waiting: 0, running: 0, done: 0, stopped: 0, failed: 0 });
   const grid = (p, n) => p.type === 'bool' ? [false, true] : p.choices ? p.choices :
     [...Array(n)].map((_, i) => p.scale === 'log' ? p.low * (p.high / p.low) ** (i / (n - 1)) : p.low + (p.high - p.low) * i / (n - 1));
   const streams = new Set();
@@ -122,6 +141,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
   };
   let timer;
   if (rate > 0) timer = setInterval(() => {
+    if (curves) for (const t of all.filter((t) => t.state === 'running')) report(t.id, t.steps.length + 1, t.steps.at(-1).value * 0.97);
     const running = all.find((t, i) => i >= all.length - 5 && t.state === 'running');
     if (running) finish(running), send('trial_finished', { trial: running, best: best() });
     send('trial_started', { trial: add('running') });
@@ -265,11 +285,13 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
   const close = () => { clearInterval(timer); for (const c of connections) c.destroy(); return new Promise((done) => server.close(done)); };
   // burst ends a trial and begins another, count times, as fast as it can.
   const burst = (count) => { for (let i = 0; i < count; i++) { const t = add('running'); finish(t); send('trial_finished', { trial: t, best: best() }); } };
-  return { listen, close, burst, id, all, queued, token };
+  // end ends a trial, and sends the event.
+  const end = (id) => { const t = all[id - 1]; finish(t); send('trial_finished', { trial: t, best: best() }); };
+  return { listen, close, burst, report, end, id, all, queued, token };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const given = (name) => { const i = process.argv.indexOf(name); return i < 0 ? undefined : process.argv[i + 1]; };
-  const m = mock({ trials: Number(given('--trials') ?? 60), rate: Number(given('--rate') ?? 0), hostile: process.argv.includes('--hostile'), empty: process.argv.includes('--empty'), noisy: process.argv.includes('--noisy'), conditional: process.argv.includes('--conditional') });
+  const m = mock({ trials: Number(given('--trials') ?? 60), rate: Number(given('--rate') ?? 0), hostile: process.argv.includes('--hostile'), empty: process.argv.includes('--empty'), noisy: process.argv.includes('--noisy'), conditional: process.argv.includes('--conditional'), curves: process.argv.includes('--curves') });
   console.log('page: ' + await m.listen(Number(given('--port') ?? 0)));
 }

@@ -29,10 +29,10 @@ export function Fleet({ now }) {
     ${error && html`<p class="warning" role="status">The node does not answer: ${plain(error.message)}</p>`}
     <section aria-labelledby="tasks"><h2 id="tasks">Tasks</h2>
       ${!data ? html`<p class="muted">Asking the node …</p>` : data.tasks.length === 0 ? html`<p>The node serves no task. Each that it joins will be a row here.</p>` : html`
-      <div class="scroll" tabindex="0" role="region" aria-labelledby="tasks"><table class="list"><thead><tr><th scope="col">task</th><th scope="col">goal</th><th scope="col" class="n">best</th><th scope="col" class="n">done</th><th scope="col" class="n">running</th><th scope="col" class="n">waiting</th><th scope="col" class="n">failed</th><th scope="col">best found</th></tr></thead>
+      <div class="scroll" tabindex="0" role="region" aria-labelledby="tasks"><table class="list"><thead><tr><th scope="col">task</th><th scope="col">goal</th><th scope="col" class="n">best</th><th scope="col" class="n">done</th><th scope="col" class="n">running</th><th scope="col" class="n">waiting</th><th scope="col" class="n">stopped</th><th scope="col" class="n">failed</th><th scope="col">best found</th></tr></thead>
         <tbody>${data.tasks.map((t) => html`<tr key=${t.id}><th scope="row"><a href=${`#/task/${encodeURIComponent(t.id)}/progress`}>${plain(t.name, 64)}</a><span class="muted small mono" title=${plain(t.id, 120)}>…${plain(t.id.slice(-12), 20)}</span></th>
           <td>${t.goal === 'maximize' ? 'largest' : 'smallest'}</td><td class="n">${t.best ? html`<a href=${`#/task/${encodeURIComponent(t.id)}/trials/${t.best.id}`}>${number(t.best.outcome?.value, 5)}</a>` : '–'}</td>
-          <td class="n">${t.trials.done ?? 0}</td><td class="n">${t.trials.running ?? 0}</td><td class="n">${t.trials.waiting ?? 0}</td><td class="n">${t.trials.failed ?? 0}</td>
+          <td class="n">${t.trials.done ?? 0}</td><td class="n">${t.trials.running ?? 0}</td><td class="n">${t.trials.waiting ?? 0}</td><td class="n">${t.trials.stopped ?? 0}</td><td class="n">${t.trials.failed ?? 0}</td>
           <td>${t.best?.finished ? ago(Date.parse(t.best.finished), now) : 'not yet'}</td></tr>`)}</tbody></table></div>`}
     </section>
     <div class="columns two">

@@ -4,6 +4,7 @@ import { html, render, useAnswer, useEffect, useMemo, useRef, useState, useStore
 import { count, lines, plain } from './format.js';
 import { TaskStore } from './store.js';
 import { Fleet } from './fleet.js';
+import { Curves } from './curves.js';
 import { Contributions } from './contributions.js';
 import { Model } from './model.js';
 import { Constraints, Disclosed, StrategyStatus } from './more.js';
@@ -20,6 +21,7 @@ const views = [
   { id: 'contributions', name: 'Peer contributions', view: Contributions, running: true },
   { id: 'model', name: 'The model', view: Model, running: true },
   { id: 'trials', name: 'Trials', view: Trials },
+  { id: 'curves', name: 'Curves', view: Curves, of: (_, store) => store.stepped },
   { id: 'timeline', name: 'Timeline', view: Timeline },
   { id: 'queue', name: 'Queue', view: Queue },
   { id: 'sites', name: 'Sites', view: Sites },
@@ -122,7 +124,7 @@ function Task({ route, now, main, stopped }) {
   useEffect(() => () => store.close(), [store]);
   useStore(store);
   const task = store.task;
-  const shown = views.filter((v) => (!v.of || v.of(task?.task)) && !(stopped && v.running));
+  const shown = views.filter((v) => (!v.of || v.of(task?.task, store)) && !(stopped && v.running));
   const current = shown.find((v) => v.id === route.view) ?? shown[0];
   const { done } = store.summary();
   const contributions = useAnswer((signal) => (current.id === 'trials' || current.id === 'model' ? Promise.resolve(null) : get(taskPath(store.id, '/contributions'), signal)),

@@ -118,6 +118,7 @@ export const marks = {
   circle: (c, x, y, r) => { c.moveTo(x + r, y); c.arc(x, y, r, 0, 2 * Math.PI); },
   diamond: (c, x, y, r) => { const d = r * 1.35; c.moveTo(x, y - d); c.lineTo(x + d, y); c.lineTo(x, y + d); c.lineTo(x - d, y); c.lineTo(x, y - d); },
   triangle: (c, x, y, r) => { c.moveTo(x, y - r); c.lineTo(x + r, y + r); c.lineTo(x - r, y + r); c.lineTo(x, y - r); },
+  square: (c, x, y, r) => c.rect(x - r, y - r, 2 * r, 2 * r),
   cross: (c, x, y, r) => { c.moveTo(x - r, y - r); c.lineTo(x + r, y + r); c.moveTo(x - r, y + r); c.lineTo(x + r, y - r); },
 };
 

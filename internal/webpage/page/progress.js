@@ -77,6 +77,7 @@ export function Progress({ store, contributions, go, now }) {
           <div><dt>done</dt><dd>${integer(counts.done)}</dd></div>
           <div><dt>running</dt><dd>${integer(counts.running)}</dd></div>
           <div><dt>waiting</dt><dd>${integer(counts.waiting)}</dd></div>
+          ${counts.stopped > 0 && html`<div><dt>stopped early</dt><dd><a href=${go('trials') + '?state=stopped'}>${integer(counts.stopped)}</a></dd></div>`}
           <div><dt>failed</dt><dd>${counts.failed > 0 ? html`<a href=${go('trials') + '?state=failed'}>${integer(counts.failed)}</a>` : 0}</dd></div>
           <div><dt>with peers’ shares</dt><dd>${peers > 0 ? html`<a href=${go('trials') + '?peers=yes'}>${integer(peers)}</a>` : 0}</dd></div>
           <div><dt>last ended</dt><dd>${newest ? ago(newest, now) : 'none yet'}</dd></div>

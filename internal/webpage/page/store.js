@@ -15,6 +15,7 @@ export class TaskStore {
     this.loaded = false;
     this.error = null;
     this.connection = { state: 'connecting' };
+    this.stepped = false; // whether a trial has values by step
     this.version = 0; // grows with each change of trials
     this.queue = 0; // grows with each change of the queued designs
     this.shares = 0; // grows with each share that came or went
@@ -59,6 +60,9 @@ export class TaskStore {
 
   put(trial) {
     if (!Number.isSafeInteger(trial?.id) || trial.id < 1 || trial.id > this.trials.length + 100_000) return;
+    const steps = joined(this.trials[trial.id - 1]?.steps, trial.steps);
+    if (steps !== trial.steps) trial = { ...trial, steps };
+    if (steps?.length) this.stepped = true;
     this.trials[trial.id - 1] = trial;
     this.ends[trial.id - 1] = (trial.finished && Date.parse(trial.finished)) || 0;
     this.begun = Math.min(this.begun, Date.parse(trial.started) || Infinity);
@@ -132,7 +136,7 @@ export class TaskStore {
   // summary goes through all trials once for each version.
   summary() {
     if (this.summarised === this.version && this.sum) return this.sum;
-    const counts = { waiting: 0, running: 0, done: 0, failed: 0 };
+    const counts = { waiting: 0, running: 0, done: 0, stopped: 0, failed: 0 };
     const done = [];
     const failed = [];
     const bests = []; // the best so far after each of done, null before the first feasible one
@@ -155,6 +159,16 @@ export class TaskStore {
     this.sum = { counts, done, failed, bests, best, newest, peers };
     return this.sum;
   }
+}
+
+// joined has the values by step of a trial after an event, which has the new ones only, or after all
+// trials were read, which may be older than the last event. The value of a step never changes.
+export function joined(known, more) {
+  if (!known?.length) return more;
+  if (!more?.length) return known;
+  if (more[0].step <= known[0].step && more.at(-1).step >= known.at(-1).step) return more;
+  if (more[0].step > known.at(-1).step) return [...known, ...more];
+  return [...new Map([...more, ...known].map((s) => [s.step, s])).values()].sort((a, b) => a.step - b.step);
 }
 
 export const feasible = (trial) => !(trial.violated?.length > 0);

@@ -8,7 +8,7 @@ const spans = [['all', 'all trials', Infinity], ['hundred', 'the newest 100', 10
 const mostLanes = 40; // the ones that were used last
 const node = 'this node';
 
-export const outcomes = { done: 'completed', failed: 'failed', running: 'running' };
+export const outcomes = { done: 'completed', stopped: 'stopped early', failed: 'failed', running: 'running' };
 
 // lanesOf assigns each trial that began on this node or on a client to a lane. A client has as many
 // lanes as it ever had trials at once.
@@ -75,13 +75,14 @@ export function Timeline({ store, go, chosen, now }) {
       <ul class="legend" aria-label="Bars">
         <li><svg class="key" viewBox="0 0 16 16" aria-hidden="true"><rect x="1" y="3" width="14" height="10" fill="var(--good)" /></svg> completed</li>
         <li><svg class="key" viewBox="0 0 16 16" aria-hidden="true"><rect x="1" y="8" width="14" height="5" fill="var(--bad)" /></svg> failed, half as high</li>
+        <li><svg class="key" viewBox="0 0 16 16" aria-hidden="true"><rect x="1" y="5.5" width="14" height="5" fill="var(--muted)" /></svg> stopped early, half as high in the middle</li>
         <li><svg class="key" viewBox="0 0 16 16" aria-hidden="true"><rect x="1" y="3" width="13" height="10" fill="none" stroke="var(--own)" stroke-width="1.6" stroke-dasharray="3 2" /></svg> running</li>
       </ul>
       <p class="muted">A trial that was given out again appears with its last attempt only.${imported > 0 ? ` ${count(imported, 'imported trial')} ${imported === 1 ? 'is' : 'are'} left out.` : ''}${waiting > 0 ? ` ${count(waiting, 'trial')} ${waiting === 1 ? 'waits' : 'wait'} for a client.` : ''}${shown.hidden > 0 ? ` ${count(shown.hidden, 'lane')} used earlier ${shown.hidden === 1 ? 'is' : 'are'} left out.` : ''}</p>
     </section>
     ${chosen > 0 && html`<${Detail} key=${chosen} store=${store} id=${chosen} trial=${store.trials[chosen - 1]} close=${go('timeline')} go=${go} />`}
     <section aria-labelledby="lanes"><h2 id="lanes">Lanes</h2>
-      <div class="scroll" tabindex="0" role="region" aria-labelledby="lanes"><table class="list"><thead><tr><th scope="col">client</th><th scope="col" class="n">completed</th><th scope="col" class="n">failed</th><th scope="col">running</th><th scope="col" class="n">busy</th><th scope="col">last began</th></tr></thead>
+      <div class="scroll" tabindex="0" role="region" aria-labelledby="lanes"><table class="list"><thead><tr><th scope="col">client</th><th scope="col" class="n">completed</th><th scope="col" class="n">stopped</th><th scope="col" class="n">failed</th><th scope="col">running</th><th scope="col" class="n">busy</th><th scope="col">last began</th></tr></thead>
         <tbody>${shown.lanes.map((lane) => html`<${LaneRow} key=${lane.name} lane=${lane} shown=${shown} now=${now} go=${go} />`)}</tbody></table></div>
     </section>`;
 }
@@ -89,7 +90,7 @@ export function Timeline({ store, go, chosen, now }) {
 function LaneRow({ lane, shown, now, go }) {
   const of = (state) => lane.bars.filter((bar) => bar.trial.state === state);
   const busy = lane.bars.reduce((sum, bar) => sum + Math.max(0, Math.min(bar.to, Math.max(now, bar.from)) - bar.from), 0);
-  return html`<tr><th scope="row">${lane.name}</th><td class="n">${integer(of('done').length)}</td><td class="n">${integer(of('failed').length)}</td>
+  return html`<tr><th scope="row">${lane.name}</th><td class="n">${integer(of('done').length)}</td><td class="n">${integer(of('stopped').length)}</td><td class="n">${integer(of('failed').length)}</td>
     <td>${of('running').map((bar, i) => html`${i > 0 && ', '}<a href=${go('timeline', bar.trial.id)}>trial ${bar.trial.id}</a>`)}${of('running').length === 0 && 'none'}</td>
     <td class="n">${Math.round(Math.min(100, (100 * busy) / (shown.to - shown.from)))} %</td><td>${clock(lane.bars.at(-1).from)}</td></tr>`;
 }
@@ -164,6 +165,9 @@ function paint(plot, { bars, now, lanes }, theme) {
       } else if (trial.state === 'failed') {
         c.fillStyle = theme.bad;
         c.fillRect(x, y, width, half * unit);
+      } else if (trial.state === 'stopped') {
+        c.fillStyle = theme.muted;
+        c.fillRect(x, y - 0.5 * half * unit, width, half * unit);
       } else {
         c.fillStyle = theme.good;
         c.fillRect(x, y - half * unit, width, 2 * half * unit);

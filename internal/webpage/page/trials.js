@@ -5,8 +5,9 @@ import { html, useAnswer, useEffect, useLayoutEffect, useMemo, useRef, useState,
 import { because, clock, count, duration, fromPeers, integer, lines, number, plain, value } from './format.js';
 import { Parameters } from './progress.js';
 import { feasible } from './store.js';
+import { One, stopText } from './curves.js';
 
-const states = ['running', 'waiting', 'done', 'failed'];
+const states = ['running', 'waiting', 'done', 'stopped', 'failed'];
 const beyond = 8; // rows above and below those in sight
 
 const seconds = (t) => (t.started && t.finished ? (Date.parse(t.finished) - Date.parse(t.started)) / 1000 : null);
@@ -16,6 +17,10 @@ function columnsOf(store, durations) {
     { id: 'id', name: 'trial', n: true, key: (t) => t.id },
     { id: 'state', name: 'state', key: (t) => states.indexOf(t.state), show: (t) => html`<span class=${'state ' + (states.includes(t.state) ? t.state : '')}>${plain(t.state, 20)}</span>` },
     { id: 'outcome', name: 'outcome', n: true, key: (t) => t.outcome?.value ?? null, show: (t) => (t.outcome ? number(t.outcome.value, 5) : '–') },
+    ...(store.stepped ? [
+      { id: 'step', name: 'last step', n: true, key: (t) => t.steps?.at(-1)?.step ?? null, show: (t) => (t.steps?.length ? integer(t.steps.at(-1).step) : '–') },
+      { id: 'reached', name: 'value there', n: true, key: (t) => t.steps?.at(-1)?.value ?? null, show: (t) => (t.steps?.length ? number(t.steps.at(-1).value, 5) : '–') },
+    ] : []),
     ...store.constraints.map((c) => ({ id: 'c ' + c.name, name: c.name, n: true, key: (t) => reading(t, c.name), show: (t) => html`<span class=${t.violated?.includes(c.name) ? 'violated' : ''}>${value(t.outcome?.constraints?.[c.name])}${t.violated?.includes(c.name) ? html`<span class="unseen"> violated</span>` : ''}</span>` })),
     ...store.parameters.map((p) => ({ id: 'p ' + p.name, name: p.name, n: p.type === 'float' || p.type === 'int', key: (t) => t.parameters?.[p.name] ?? null, show: (t) => value(t.parameters?.[p.name]) })),
     { id: 'why', name: 'why', text: true, key: (t) => because(t.why), show: (t) => html`${fromPeers(t.why) && html`<span class="frompeer" title="used peers’ shares">◆</span> `}${because(t.why)}` },
@@ -23,7 +28,7 @@ function columnsOf(store, durations) {
     { id: 'client', name: 'by', key: (t) => t.client ?? '', show: (t) => (t.client ? plain(t.client, 40) : 'this node') },
     { id: 'finished', name: 'ended', key: (t) => t.finished ?? null, show: (t) => (t.finished ? clock(t.finished) : '–') },
     { id: 'kept', name: 'keeps', text: true, key: (t) => kept(t) || null, show: (t) => plain(kept(t), 160) },
-    { id: 'reason', name: 'reason', text: true, key: (t) => t.reason ?? null, show: (t) => plain(t.reason ?? '', 160) },
+    { id: 'reason', name: 'reason', text: true, key: (t) => (t.reason ?? stopText(t.stop)) || null, show: (t) => plain(t.reason ?? stopText(t.stop), 160) },
   ];
 }
 
@@ -48,7 +53,7 @@ export function Trials({ store, go, chosen, query }) {
     setState(query.get('state') ?? '');
     setPeers(query.get('peers') ?? '');
   }, [query.toString()]);
-  const columns = useMemo(() => columnsOf(store), [store.id, store.task]);
+  const columns = useMemo(() => columnsOf(store), [store.id, store.task, store.stepped]);
   const rows = useMemo(() => {
     const wanted = text.trim().toLowerCase();
     const found = store.trials.filter((t) => t && (!state || (state === 'infeasible' ? t.state === 'done' && !feasible(t) : t.state === state)) && (!peers || fromPeers(t.why) === (peers === 'yes')) && (!wanted || matches(t, wanted)));
@@ -93,7 +98,7 @@ export function Trials({ store, go, chosen, query }) {
 }
 
 function matches(t, wanted) {
-  return because(t.why).toLowerCase().includes(wanted) || t.reason?.toLowerCase().includes(wanted) || kept(t).toLowerCase().includes(wanted) || t.client?.toLowerCase().includes(wanted) ||
+  return because(t.why).toLowerCase().includes(wanted) || t.reason?.toLowerCase().includes(wanted) || stopText(t.stop).toLowerCase().includes(wanted) || kept(t).toLowerCase().includes(wanted) || t.client?.toLowerCase().includes(wanted) ||
     String(t.id) === wanted || t.why?.peer?.toLowerCase().includes(wanted) || Object.values(t.parameters ?? {}).some((v) => String(v).toLowerCase().includes(wanted)) ||
     (t.violated ?? []).some((b) => b.toLowerCase().includes(wanted));
 }
@@ -148,7 +153,7 @@ export function Detail({ store, id, trial, go, close: back }) {
   const heading = useRef(null);
   useEffect(() => heading.current.focus(), []);
   const close = html`<a class="button" href=${back} aria-label="Close">Close</a>`;
-  const ended = trial?.state === 'failed' || trial?.state === 'done';
+  const ended = ['failed', 'done', 'stopped'].includes(trial?.state);
   const output = useAnswer(async (signal) => {
     if (!ended) return null;
     try {
@@ -162,6 +167,7 @@ export function Detail({ store, id, trial, go, close: back }) {
   return html`<article class="detail" aria-labelledby="detail">
     <div class="heading"><h3 id="detail" tabindex="-1" ref=${heading}>Trial ${id}: ${trial.state === 'done' ? number(trial.outcome?.value, 6) : plain(trial.state, 20)}</h3>${close}</div>
     ${trial.reason && html`<p class="reason">${plain(trial.reason, 2000)}</p>`}
+    ${trial.stop && html`<p>${trial.state === 'running' ? 'To be stopped early by rule' : trial.state === 'done' ? 'Decision to stop by rule' : 'Stopped early by rule'} <b>${plain(trial.stop.rule, 40)}</b> at step ${integer(trial.stop.step)}${trial.stop.reason ? ': ' + plain(trial.stop.reason, 2000) : ''}</p>`}
     <div class="columns">
       <div><h4>Parameters</h4><${Parameters} store=${store} of=${trial.parameters} /></div>
       ${trial.outcome && (store.constraints.length > 0 || Object.keys(trial.outcome.metrics ?? {}).length > 0) && html`<div><h4>Measured</h4><table class="pairs"><tbody>
@@ -181,6 +187,7 @@ export function Detail({ store, id, trial, go, close: back }) {
         ${trial.lease_ends && html`<tr><th scope="row">lease ends</th><td>${clock(trial.lease_ends)}</td></tr>`}
       </tbody></table></div>
     </div>
+    <${One} trial=${trial} />
     <${Kept} key=${trial.id} store=${store} trial=${trial} />
     ${writer && html`<p><a class="button" href=${go('queue', id)}>Enqueue this design again, or one like it</a></p>`}
     <h4>What it printed</h4>

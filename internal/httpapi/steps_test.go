@@ -156,9 +156,9 @@ func TestImportOfSteps(t *testing.T) {
 	w.must(201, "POST", "/v1/tasks", m{"text": halving})
 	x := func(v float64) m { return m{"x": v} }
 	past := m{"trials": []m{
-		{"parameters": x(0), "outcome": m{"value": 1}, "steps": stepsFrom(1, 2, 1)},
-		{"parameters": x(1), "stopped": "pruned at step 2", "steps": stepsFrom(1, 4, 3)},
-		{"parameters": x(2), "failed": "no memory", "steps": stepsFrom(1, 5)},
+		{"parameters": x(0), "outcome": m{"value": 1}, "steps": stepsFrom(1, 2, 1), "tags": []string{"old"}},
+		{"parameters": x(1), "stopped": "pruned at step 2", "steps": stepsFrom(1, 4, 3), "tags": []string{"old"}},
+		{"parameters": x(2), "failed": "no memory", "steps": stepsFrom(1, 5), "tags": []string{"old"}},
 	}}
 	same(t, "added", w.must(200, "POST", "/v1/tasks/halving/import", past).body["added"], 3.0)
 	same(t, "again", w.must(200, "POST", "/v1/tasks/halving/import", past).body["known"], 3.0)
@@ -166,6 +166,7 @@ func TestImportOfSteps(t *testing.T) {
 	for _, one := range w.must(200, "GET", "/v1/tasks/halving/trials", nil).body["trials"].([]any) {
 		trial := one.(map[string]any)
 		states = append(states, trial["state"], len(trial["steps"].([]any)))
+		same(t, "tags", trial["tags"], []any{"old"})
 	}
 	same(t, "states", states, []any{"done", 2, "stopped", 2, "failed", 1})
 	for text, one := range map[string]m{

@@ -352,8 +352,8 @@ func (a *api) importPast(ctx context.Context, in *importInput) (*answer[imported
 		if err := given.Outcome.check(of, at+".outcome"); err != nil {
 			return nil, err
 		}
-		outcome := given.Outcome.strategy()
-		outcome.Annotations, past[i].Outcome = past[i].Outcome.Annotations, outcome
+		past[i].Outcome = given.Outcome.strategy()
+		past[i].Outcome.Annotations = given.annotations()
 	}
 	once, err := in.once("import", 0, in.Body)
 	if err != nil {

@@ -47,20 +47,25 @@ class Reporter:
             raise BadInput(f"step {step!r}: expected a whole number from 1 on; the arguments are the step and the value")
         try:
             self._unsent[whole] = number(f"value at step {whole} is", value)
-            self.send(self._unsent)
-            self._unsent = {}
         except BadInput as error:
             self._warn_once("value", f"{error}; it is left out")
-        except Refused as error:
-            self._unsent = {}
-            self._warn_once("refused", f"{error}; it is left out")
+            return self.stop
+        try:
+            self.send({})
         except (Unavailable, Unreachable) as error:
             self._warn_once("unsent", f"{error}; its values by step are sent later")
         return self.stop
 
     def send(self, steps: Mapping[int, float]) -> None:
-        """Send values, which the node may refuse."""
-        given = sorted(steps.items())
+        """Send finite values, and those that wait. What the node refuses is left out with a warning."""
+        self._unsent.update(steps)
+        try:
+            self._send(sorted(self._unsent.items()))
+        except Refused as error:
+            self._warn_once("refused", f"{error}; it is left out")
+        self._unsent = {}
+
+    def _send(self, given: list[tuple[int, float]]) -> None:
         for first in range(0, len(given), MOST):
             part = [{"step": step, "value": value} for step, value in given[first : first + MOST]]
             # A report can be repeated without a key.

@@ -127,7 +127,7 @@ class Task:
 
     def _asked(self, given: Mapping[str, Any]) -> Trial:
         trial = from_json(given, self._floats)
-        return reporting(trial, Reporter(self._http, self._path + "/trials", self.client, trial.id, trial.stop))
+        return reporting(trial, self._reporter(trial.id, self.client, trial.stop))
 
     def report(self, trial: Trial | int, step: SupportsIndex, value: SupportsFloat) -> Stop | None:
         """Report the value of the objective at a step of an evaluation.
@@ -144,11 +144,11 @@ class Task:
             BadInput: The step is no whole number from 1.
             Conflict: Another client holds the trial, or it has ended.
         """
-        return self._reporter(trial).report(step, value)
-
-    def _reporter(self, trial: Trial | int) -> Reporter:
         found = trial._reporter if isinstance(trial, Trial) else None
-        return found or Reporter(self._http, self._path + "/trials", self.client, _id(trial), None)
+        return (found or self._reporter(_id(trial), self.client)).report(step, value)
+
+    def _reporter(self, trial: int, client: str, stop: Stop | None = None) -> Reporter:
+        return Reporter(self._http, self._path + "/trials", client, trial, stop)
 
     def stop(
         self,
@@ -175,10 +175,11 @@ class Task:
             Conflict: Another client holds the trial, or it has an outcome.
             Refused: The trial has no value by step.
         """
-        body: dict[str, Any] = {"client": self.client, **body_of(attributes, tags, files)}
-        if reason := reason.strip()[:1000]:
-            body["reason"] = reason
-        return self._end(trial, "stopped", body)
+        return self._stop(trial, self.client, reason, body_of(attributes, tags, files))
+
+    def _stop(self, trial: Trial | int, client: str, reason: str, kept: Mapping[str, Any]) -> Trial:
+        given = {"reason": reason} if (reason := reason.strip()[:1000]) else {}
+        return self._end(trial, "stopped", {"client": client, **given, **kept})
 
     def tell(
         self,

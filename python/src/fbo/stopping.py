@@ -23,13 +23,13 @@ class Stop:
 
 @dataclass(frozen=True)
 class Asha:
-    """Asynchronous successive halving: at steps 1, η, η², … only the best trials continue.
+    """Asynchronous successive halving: only the best trials continue at steps grace_period times 1, η, η² and so on.
 
     Args:
         grace_period: The first step at which an evaluation may be stopped, from 1.
         reduction_factor: The factor η between these steps, 2 to 100. One trial in η continues at each.
         patience: Also stop an evaluation whose value has not improved by more than min_delta within this number of
-            steps. Its last value is then its outcome. None: never.
+            steps. Its last value is then its outcome, unless the task has constraints. None: never.
         min_delta: 0 or more, in the units of the objective; only with patience.
 
     Examples:
@@ -73,7 +73,7 @@ class Median:
 
 @dataclass(frozen=True)
 class Patience:
-    """Stop an evaluation that no longer improves. Its last value is then its outcome.
+    """Stop an evaluation that no longer improves. Its last value is then its outcome, unless the task has constraints.
 
     Args:
         patience: The number of steps, from 1, within which the value must improve by more than min_delta.

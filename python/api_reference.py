@@ -18,8 +18,10 @@ import griffe
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "python.md"
-CALLS = ("minimize", "maximize", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Fixed", "Parameter")
-NODES = ("Node", "Task", "Trial", "Recommendation", "File", "Note", "Event", "Client")
+CALLS = (
+    "minimize", "maximize", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Fixed", "Parameter", "Asha", "Median", "Patience",
+)  # fmt: skip
+NODES = ("Node", "Task", "Trial", "Stop", "Recommendation", "File", "Note", "Event", "Client")
 HEAD = """# API of the Python package
 
 `python/api_reference.py` makes this page of the docstrings. [python/README.md](../python/README.md) has the first steps,
@@ -28,17 +30,17 @@ HEAD = """# API of the Python package
 """
 TYPES = (
     ("evaluate", "Objective"), ("limits", "Constraints"), ("limits", "Limit"), ("run", "Callback"), ("space", "Space"),
-    ("space", "TaskFile"), ("space", "Choice"), ("space", "When"), ("trial", "Value"), ("trial", "Row"),
+    ("space", "TaskFile"), ("stopping", "StopRule"), ("space", "Choice"), ("space", "When"), ("trial", "Value"), ("trial", "Row"),
 )  # fmt: skip
 
 
 def page() -> str:
     """Return the page."""
     package = griffe.load("fbo", search_paths=[HERE / "src"], docstring_parser="google")
-    errors = [one for one in package.exports or () if str(one) not in (*CALLS, *NODES, "__version__")]
+    errors = [one for one in package.exports or () if str(one) not in (*CALLS, *NODES, "TrialPruned", "__version__")]
     parts = [HEAD, "## Optimisation", *_objects(package, CALLS, "fbo"), "## Nodes and tasks", *_objects(package, NODES, "fbo")]
     parts += ["## Errors", *_errors(package, [str(one) for one in errors])]
-    for module, names in (("optuna", ["Sampler"]), ("ray", ["Search"]), ("aio", ["Node", "Task"])):
+    for module, names in (("optuna", ["Sampler", "Pruner"]), ("ray", ["Search"]), ("aio", ["Node", "Task"])):
         parts += [f"## fbo.{module}", *_objects(package[module], names, f"fbo.{module}")]
     rows = [f"| `{name}` | `{package[module][name].value}` |".replace(" | None", " \\| None") for module, name in TYPES]
     parts += ["## Types", "| name | type |\n|---|---|\n" + "\n".join(rows)]
@@ -60,7 +62,7 @@ def _objects(module: Any, names: tuple[str, ...] | list[str], path: str) -> Iter
 def _is_public(member: Any) -> bool:
     of_class = member.is_function or "property" in member.labels
     # Methods that Optuna and Ray call are part of their interfaces, not of this one.
-    called = {"Sampler": ("close", "task"), "Search": (), "Client": ("get", "post", "delete", "stream")}
+    called = {"Sampler": ("close", "task"), "Search": (), "Pruner": (), "Client": ("get", "post", "delete", "stream")}
     wanted = member.name in called.get(member.parent.name, (member.name,)) and [str(base) for base in member.parent.bases] != ["Parameter"]
     return bool(of_class and wanted and member.has_docstring and not member.name.startswith("_"))
 

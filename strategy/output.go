@@ -81,6 +81,7 @@ func Curves(trials []Trial, diverged []bool) []CurveOfTrial {
 		all[i].Curve = t.Steps
 		if t.State == Done {
 			all[i].Complete, all[i].Final = true, t.Outcome.Value
+			all[i].Cut = t.Stop != nil && t.Stop.Rule == curves.PatienceRule
 		}
 	}
 	return all

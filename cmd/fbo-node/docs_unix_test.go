@@ -191,15 +191,15 @@ func TestDocsHTTPCommandsWork(t *testing.T) {
 			f.follow(t, b)
 		}
 	}
-	if len(out) != 5 {
+	if len(out) != 6 {
 		t.Fatalf("%d blocks of commands", len(out))
 	}
-	for i, want := range []string{`"name":"bowl","goal":"minimize"`, `"reason":"out of memory"`, `"queued":[{"id":1`, `"text":"the sensor was replaced"`, "value  "} {
+	for i, want := range []string{`"name":"bowl","goal":"minimize"`, `"reason":"out of memory"`, `"queued":[{"id":1`, `"stop":{"rule":"program","step":2,"reason":"no progress"}`, `"text":"the sensor was replaced"`, "value  "} {
 		if !strings.Contains(out[i], want) {
 			t.Errorf("block %d does not say %q:\n%s", i+1, want, out[i])
 		}
 	}
-	if s := statusOf(t, dir); s.Trials["done"] != 6 || s.Trials["failed"] != 1 || len(s.Trials) > 2 {
+	if s := statusOf(t, dir); s.Trials["done"] != 6 || s.Trials["failed"] != 1 || s.Trials["stopped"] != 1 || len(s.Trials) > 3 {
 		t.Errorf("status %+v", s)
 	}
 }

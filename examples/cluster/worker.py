@@ -4,15 +4,18 @@
 
 FBO_URL is the daemon's address, such as http://10.0.0.5:7070. FBO_TOKEN is the file that contains
 its token. FBO_CLIENT is the name of this job; a job that restarts under its name receives its former
-trial again. The last line that the command prints is the value.
+trial again. The last line that the command prints is the value. Lines such as {"step": 3, "value": 0.41}
+are values by step. When the task's rule stops the trial, the command gets SIGTERM. FBO_ATTEMPT is the
+number of the attempt, and FBO_STEP the last step of earlier attempts.
 
-The exit code is 0 when the trial has a value, 1 when its training failed, and 2 after any other
+The exit code is 0 when the trial has a value or was stopped by the rule, 1 when its training failed, and 2 after any other
 error. On SIGTERM the job stops the training, hands the trial back and exits with 143.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 import signal
@@ -55,31 +58,61 @@ class Stop:
         if self._told:
             raise Stopped
 
-    def run(self, command: list[str]) -> tuple[int, str]:
-        """Run a command, and return its exit code and what it printed."""
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as training:
+    def run(self, command: list[str], trial: fbo.Trial) -> tuple[int, str]:
+        """Run a command that may report steps, and return its exit code and its last other line."""
+        environment = {**os.environ, "FBO_ATTEMPT": str(trial.attempts)}
+        if trial.steps:
+            environment["FBO_STEP"] = str(max(trial.steps))
+        last = ""
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as training:
             self._training = training
             if self._told:  # while the training was starting
                 training.terminate()
-            said, _ = training.communicate()
+            assert training.stdout is not None
+            for line in training.stdout:
+                print(line, end="", flush=True)
+                if step := step_of(line):
+                    report(trial, step)
+                    if trial.should_stop():
+                        training.terminate()
+                elif line.strip():
+                    last = line.strip()
             self._training = None
-        return training.returncode, said
+        return training.returncode, last
 
 
-def measure(stop: Stop, command: list[str], design: dict[str, Any]) -> float:
+def step_of(line: str) -> dict[str, Any] | None:
+    """Return what a line with a value by step has."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and "step" in found else None
+
+
+def report(trial: fbo.Trial, step: dict[str, Any]) -> None:
+    """Report a value by step. The training continues if it is wrong, or if another job has the trial."""
+    try:
+        trial.report(step["step"], step.get("value"))  # type: ignore[arg-type]
+    except fbo.Error as error:
+        print(f"trial {trial.id}: {error}", file=sys.stderr)
+
+
+def measure(stop: Stop, command: list[str], trial: fbo.Trial) -> float:
     """Run the training and return the value in its last line; ValueError states why there is none."""
-    code, said = stop.run([filled(part, design) for part in command])
-    print(said, end="", flush=True)
+    code, last = stop.run([filled(part, trial.parameters) for part in command], trial)
     if code != 0:
         stop.check()
+        if trial.should_stop():
+            raise fbo.TrialStopped
         raise ValueError(f"the training ended with code {code}")
-    lines = said.split("\n")
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
     try:
         value = float(last)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
+        if trial.should_stop():
+            raise fbo.TrialStopped
         raise ValueError(f"the last line of the training is {last[:100]!r}: expected a finite number")
     return value
 
@@ -103,8 +136,12 @@ def evaluate(stop: Stop, task: fbo.Task, trial: fbo.Trial, command: list[str]) -
     print(f"trial {trial.id}: {trial.parameters}", flush=True)
     try:
         try:
-            value = measure(stop, command, trial.parameters)
+            value = measure(stop, command, trial)
             insist(lambda: task.tell(trial, value))
+            return 0
+        except fbo.TrialStopped:
+            print(f"trial {trial.id} was stopped early", flush=True)
+            insist(lambda: task.stop(trial))
             return 0
         except ValueError as error:
             reason = str(error)

@@ -113,6 +113,7 @@ func TestASHA(t *testing.T) {
 		{"second rung", curve(1, 1, 9), 2, []Trial{{Curve: curve(2, 2, 2)}}, true},
 		{"a rung that a sparse curve passes", Curve{{5, 9}}, 0, []Trial{{Curve: Curve{{4, 1}}}}, true},
 		{"at the end of complete trials", curve(9, 9, 9), 2, []Trial{{Curve: curve(1, 1, 1), Complete: true}}, false},
+		{"at the end of a trial that patience cut", curve(9, 9, 9), 2, []Trial{{Curve: curve(1, 1, 1), Complete: true, Cut: true}}, true},
 	} {
 		stop := Decide(rule, task.Minimize, test.own, test.before, test.others)
 		if (stop != nil) != test.stops {
@@ -269,7 +270,7 @@ func TestForecastProperties(t *testing.T) {
 			for i := range moved {
 				moved[i].Value += 7
 			}
-			shifted = append(shifted, Trial{moved, one.Complete, one.Final + 7})
+			shifted = append(shifted, Trial{Curve: moved, Complete: one.Complete, Final: one.Final + 7})
 		}
 		a, b := Forecast(task.Minimize, all), Forecast(task.Minimize, shifted)
 		best, known := math.Inf(1), false

@@ -23,6 +23,7 @@ type Trial struct {
 	Curve
 	Complete bool
 	Final    float64 // the outcome, if Complete
+	Cut      bool    // Complete, but stopped by patience: its last step is not the end of an evaluation
 }
 
 // Decide returns the decision to stop an evaluation after its newest values, or nil. before is the
@@ -51,12 +52,12 @@ type decider struct {
 	others []Trial
 }
 
-// end returns the last step of the longest complete evaluation. An evaluation that reaches it is
+// end returns the last step of the longest complete evaluation that was not cut. An evaluation that reaches it is
 // about to end, so that a stop would only lose its outcome.
 func (d decider) end() uint64 {
 	end := uint64(0)
 	for _, o := range d.others {
-		if o.Complete && len(o.Curve) > 0 {
+		if o.Complete && !o.Cut && len(o.Curve) > 0 {
 			end = max(end, o.Last().Step)
 		}
 	}

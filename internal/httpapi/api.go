@@ -78,6 +78,7 @@ func New(d *trialserver.Server, o Options) http.Handler {
 	a.UseMiddleware(a.wellFormed)
 	a.addTasks()
 	a.addTrials()
+	a.addSteps()
 	a.addQueue()
 	a.addAnnotate()
 	a.addAnswers()

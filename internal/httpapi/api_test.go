@@ -220,7 +220,7 @@ func TestALifeOfTrials(t *testing.T) {
 	w.must(204, "DELETE", at, nil)
 	w.must(404, "DELETE", at, nil)
 	same(t, "left", w.must(200, "GET", "/v1/tasks", nil).text, `{"tasks":[]}`+"\n")
-	same(t, "joined again", w.must(201, "POST", "/v1/tasks", m{"text": bowl}).body["trials"], m{"done": 2.0, "failed": 2.0, "running": 1.0, "waiting": 0.0})
+	same(t, "joined again", w.must(201, "POST", "/v1/tasks", m{"text": bowl}).body["trials"], m{"done": 2.0, "failed": 2.0, "stopped": 0.0, "running": 1.0, "waiting": 0.0})
 }
 
 func presentIn(w *world, at string) string {
@@ -302,7 +302,7 @@ func TestErrorResponsesNameField(t *testing.T) {
 		{"POST", "/v1/tasks/bowl/trials/1/tell", m{"value": 1, "constraints": m{"heat": 1}, "metrics": m{"\x01": 1}}, 422, []string{"body.metrics: ", "printable text"}, nil},
 		{"POST", "/v1/tasks/free/trials/1/tell", m{"value": 1, "constraints": m{"heat": 1}}, 422, []string{"body.constraints: the task has none"}, nil},
 		{"POST", "/v1/tasks/bowl/import", m{"trials": nil}, 422, []string{"body.trials: expected array"}, nil},
-		{"POST", "/v1/tasks/bowl/import", m{"trials": []m{{"parameters": m{"x": 1}, "colour": 1}}}, 422, []string{"body.trials[0].colour", "accepted: attributes, failed, files, outcome, parameters, tags"}, nil},
+		{"POST", "/v1/tasks/bowl/import", m{"trials": []m{{"parameters": m{"x": 1}, "colour": 1}}}, 422, []string{"body.trials[0].colour", "accepted: attributes, failed, files, outcome, parameters, steps, stopped, tags"}, nil},
 		{"POST", "/v1/tasks/bowl/import", m{"trials": []m{{"parameters": m{"x": 1}, "outcome": m{"val": 1}}}}, 422, []string{"body.trials[0].outcome.val", "accepted: constraints, metrics, value"}, nil},
 		{"POST", "/v1/tasks/bowl/import", m{"trials": []m{{"parameters": m{"x": 1}, "outcome": m{"value": 1, "constraints": m{"heat": 1}, "metrics": m{"": 1}}}}}, 422, []string{"body.trials[0].outcome.metrics"}, nil},
 	} {
@@ -467,7 +467,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	same(t, "operations", count, 33)
+	same(t, "operations", count, 35)
 	same(t, "the program's version", r.body["info"].(m)["version"], "1.2")
 	servers, _ := r.body["servers"].([]any)
 	if len(servers) != 1 || servers[0].(m)["url"] != "http://127.0.0.1:7070" {

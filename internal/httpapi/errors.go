@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/httpaccess"
 	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/node"
@@ -32,8 +33,10 @@ func problem(err error) error {
 		return huma.ErrorWithHeaders(huma.NewError(http.StatusServiceUnavailable, plainText(err)), http.Header{"Retry-After": {"1"}})
 	case errors.Is(err, agent.ErrBadOutcome):
 		return invalid("body", err)
-	case errors.Is(err, strategy.ErrBadAnnotation):
+	case errors.Is(err, strategy.ErrBadAnnotation), errors.Is(err, agent.ErrNoSteps):
 		return invalid("body", err)
+	case errors.Is(err, curves.ErrBadStep):
+		return invalid("body.steps", err)
 	case errors.Is(err, agent.ErrKeyReused):
 		return invalid("header.Idempotency-Key", err)
 	case errors.Is(err, trialserver.ErrUnknownTask), errors.Is(err, agent.ErrUnknownTrial), errors.Is(err, agent.ErrNotQueued):

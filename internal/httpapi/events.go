@@ -28,7 +28,7 @@ const (
 
 func (a *api) addEvents() {
 	o := op(http.MethodGet, "/v1/tasks/{task}/events", "events", "A stream of what happens", http.StatusNotFound, http.StatusServiceUnavailable)
-	o.Description = "Server-sent events: trial_started, trial_finished, trial_annotated, design_enqueued, design_withdrawn, lease_ended, share_sent, share_received, wait_ended, warning; " +
+	o.Description = "Server-sent events: trial_started, trial_reported, trial_finished, trial_annotated, design_enqueued, design_withdrawn, lease_ended, share_sent, share_received, wait_ended, warning; " +
 		"the data is an object as `run --json` prints it. The newest 1000 can be read again, by the ID of the last one seen; " +
 		"an event `missed` says that some before the next are not kept: read the trials anew. It begins with what happens after the request."
 	text := func(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }

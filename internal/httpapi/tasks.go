@@ -143,7 +143,7 @@ func (a *api) listKnown(ctx context.Context, _ *struct{}) (*answer[knownBody], e
 func lineOf(ctx context.Context, t *trialserver.Task) (taskLine, error) {
 	of := t.Session().Task()
 	line := taskLine{ID: t.ID(), Name: of.Name, Goal: string(of.Goal), Trials: map[string]int{
-		string(strategy.Waiting): 0, string(strategy.Running): 0, string(strategy.Done): 0, string(strategy.Failed): 0,
+		string(strategy.Waiting): 0, string(strategy.Running): 0, string(strategy.Done): 0, string(strategy.Failed): 0, string(strategy.StoppedEarly): 0,
 	}}
 	trials, err := t.Session().Trials(ctx)
 	for _, trial := range trials {

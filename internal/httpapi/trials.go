@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/trialserver"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -107,7 +109,7 @@ type listInput struct {
 	InTask
 	After  uint64   `query:"after" maximum:"9007199254740991" doc:"Only trials with a larger ID."`
 	Limit  int      `query:"limit" default:"100" minimum:"1" maximum:"1000"`
-	State  []string `query:"state" nullable:"false" minItems:"1" enum:"waiting,running,done,failed" doc:"Only trials in one of these states, separated by commas."`
+	State  []string `query:"state" nullable:"false" minItems:"1" enum:"waiting,running,done,failed,stopped" doc:"Only trials in one of these states, separated by commas."`
 	Client string   `query:"client" minLength:"1" doc:"Only trials of this client."`
 }
 
@@ -276,6 +278,8 @@ type pastBody struct {
 	Parameters object   `json:"parameters" doc:"The design: a value for each active parameter of the task."`
 	Outcome    *Outcome `json:"outcome,omitempty"`
 	Failed     string   `json:"failed,omitempty" nullable:"true" maxLength:"1000" doc:"Why there is no outcome."`
+	Stopped    string   `json:"stopped,omitempty" nullable:"true" maxLength:"1000" doc:"Why the evaluation was stopped early, after the steps."`
+	Steps      []step   `json:"steps,omitempty" nullable:"true" maxItems:"1000" doc:"Values by step, in order."`
 	Kept
 }
 
@@ -286,6 +290,31 @@ func (pastBody) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
 	optional.Nullable = true
 	s.Properties["outcome"] = &optional
 	return s
+}
+
+// ended returns the trial without its design and its outcome.
+func (p pastBody) ended() (past agent.Past, err error) {
+	ends := 0
+	for _, given := range []bool{p.Outcome != nil, p.Failed != "", p.Stopped != ""} {
+		if given {
+			ends++
+		}
+	}
+	if ends != 1 {
+		return past, errors.New("expected either an outcome, or in failed or stopped the reason why there is none")
+	}
+	past.Failed, past.Steps, past.Outcome.Annotations = p.Failed, curveOf(p.Steps), p.annotations()
+	if err := past.Steps.Check(); err != nil {
+		return past, err
+	}
+	if p.Stopped == "" {
+		return past, nil
+	}
+	if len(past.Steps) == 0 {
+		return past, errors.New("stopped without steps; expected one or more")
+	}
+	past.Stopped = &curves.Stop{Rule: agent.ProgramRule, Step: past.Steps.Last().Step, Reason: p.Stopped}
+	return past, nil
 }
 
 type importInput struct {
@@ -311,13 +340,12 @@ func (a *api) importPast(ctx context.Context, in *importInput) (*answer[imported
 	past := make([]agent.Past, len(in.Body.Trials))
 	for i, given := range in.Body.Trials {
 		at := fmt.Sprintf("body.trials[%d]", i)
+		if past[i], err = given.ended(); err != nil {
+			return nil, invalid(at, err)
+		}
 		if past[i].Design, err = of.Space.UnmarshalDesign(given.Parameters); err != nil {
 			return nil, invalid(at+".parameters", err)
 		}
-		if (given.Outcome == nil) == (given.Failed == "") {
-			return nil, invalid(at, fmt.Errorf("expected either an outcome, or in failed the reason why there is none"))
-		}
-		past[i].Failed, past[i].Outcome.Annotations = given.Failed, given.annotations()
 		if given.Outcome == nil {
 			continue
 		}

@@ -106,7 +106,7 @@ type trial struct {
 	ID         uint64    `json:"id" doc:"1, 2, … of this node and task."`
 	Parameters object    `json:"parameters" doc:"The design to evaluate: a value for each active parameter of the task."`
 	Why        object    `json:"why" doc:"How the design was chosen."`
-	State      string    `json:"state" enum:"waiting,running,done,failed"`
+	State      string    `json:"state" enum:"waiting,running,done,failed,stopped"`
 	Attempts   int       `json:"attempts" doc:"How often it was given to a client and not returned."`
 	Client     string    `json:"client,omitempty" doc:"Who holds it or has evaluated it; none: this node itself."`
 	LeaseEnds  time.Time `json:"lease_ends,omitzero" doc:"When another client gets it, without a sign of life of this one."`
@@ -115,6 +115,8 @@ type trial struct {
 	Outcome    *Outcome  `json:"outcome,omitempty"`
 	Reason     string    `json:"reason,omitempty" doc:"Why it failed."`
 	Violated   []string  `json:"violated,omitempty" nullable:"false" doc:"The constraints that the outcome violates; without one it is feasible."`
+	Steps      []step    `json:"steps,omitempty" nullable:"false" doc:"Values by step that the evaluation has reported, in order."`
+	Stop       *stop     `json:"stop,omitempty" doc:"Why the evaluation should end early, or has. The trial is running until its client ends it."`
 
 	Attributes map[string]string `json:"attributes,omitempty" doc:"Texts of the user, by name."`
 	Tags       []string          `json:"tags,omitempty" nullable:"false" doc:"Tags of the user."`
@@ -126,7 +128,7 @@ func trialOf(t strategy.Trial, leaseEnds time.Time) (shown trial, err error) {
 	shown = trial{
 		ID: t.ID, State: string(t.State), Attempts: t.Attempts, Client: t.Client, LeaseEnds: leaseEnds,
 		Started: t.Started, Finished: t.Finished, Outcome: outcomeOf(t.Outcome), Reason: t.Reason,
-		Attributes: t.Attributes, Tags: t.Tags,
+		Steps: stepsOf(t.Steps), Stop: (*stop)(t.Stop), Attributes: t.Attributes, Tags: t.Tags,
 	}
 	for _, f := range t.Files {
 		shown.Files = append(shown.Files, file(f))

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import fbo
+
 
 def bowl(x: float, y: float) -> float:
     return (x - 0.3) ** 2 + (y + 0.2) ** 2
@@ -57,3 +59,14 @@ def half_a_second(x: float) -> float:
     (Path(os.environ["STARTED"]) / f"{os.getpid()} {start}").write_text(str(start))
     time.sleep(0.5)
     return x * x
+
+
+def curve(x: float, trial: fbo.Trial) -> float:
+    """Report nine values that approach the outcome, and stop when asked to."""
+    value = 0.0
+    for step in range(1, 10):
+        value = (x - 0.3) ** 2 + (1 + abs(x)) / step - (1 + abs(x)) / 9
+        trial.report(step, value)
+        if trial.should_stop():
+            raise fbo.TrialStopped
+    return value

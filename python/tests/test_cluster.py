@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 import yaml
-from conftest import LOCAL
+from conftest import LOCAL, wait_until
 
 import fbo
 
@@ -144,6 +144,34 @@ def test_a_job_that_is_told_to_stop_hands_its_trial_back(served: fbo.Node, job: 
     ended(process, 143)
     (trial,) = trials(served)
     assert trial.state == "waiting"
+
+
+# A training that reports two steps, and ends when there is a file.
+STEPS = """import os, pathlib, sys, time
+first = int(os.environ.get("FBO_STEP", 0)) + 1
+for step in (first, first + 1):
+    print('{"step": %d, "value": %s}' % (step, sys.argv[2]), flush=True)
+print("began with step", first, flush=True)
+while not pathlib.Path(sys.argv[1]).exists(): time.sleep(0.02)
+print(sys.argv[2])"""
+
+
+def test_values_by_step(served: fbo.Node, job: Start, tmp_path: Path) -> None:
+    task = yaml.safe_load((CLUSTER / "task.yaml").read_text())
+    served.task({**task, "stop": fbo.Asha(grace_period=3)})
+    good = job("good", "-c", STEPS, str(tmp_path / "go"), "1.0")
+    wait_until(lambda: [list(trial.steps) for trial in trials(served)] == [[1, 2]], "no values")
+    kill(good)
+    good = job("good", "-c", STEPS, str(tmp_path / "go"), "1.0")  # continues
+    wait_until(lambda: [list(trial.steps) for trial in trials(served)] == [[1, 2, 3, 4]], "no further values")
+    bad = job("bad", "-c", STEPS.replace("first, first + 1", "2, 1, 3"), str(tmp_path / "never"), "2.0")
+    said = ended(bad)
+    assert "expected increasing steps" in said and "trial 2 was stopped early" in said
+    (tmp_path / "go").touch()
+    assert "began with step 3" in ended(good)
+    first, second = trials(served)
+    assert (first.state, first.value, first.steps) == ("done", 1.0, dict.fromkeys((1, 2, 3, 4), 1.0))
+    assert (second.state, second.value) == ("stopped", None) and second.stop is not None and second.stop.step == 3
 
 
 def test_a_value_waits_for_the_daemon(

@@ -38,6 +38,7 @@ def _run(arguments: list[str], environment: dict[str, str]) -> str:
     [
         ("alone", r"best value 0\.0\d+ at .*model='exponential'\n40 trials with a value, 0 failed"),
         ("together", r"second site: (?s:.*)\n1 peer had a part in trials \[\d"),
+        ("early_stopping", r"best value \S+ at rate=.*\n\d+ trials with a value, 0 failed, [1-9]\d* stopped early\n\d+ epochs of 810"),
         ("ask_tell", r"Trial\(id=.*state='done'"),
     ],
 )
@@ -47,7 +48,7 @@ def test_examples(name: str, expected: str, environment: dict[str, str]) -> None
 
 def test_every_example_is_run() -> None:
     # Those of Optuna and Ray are run in test_optuna.py and test_ray.py.
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"alone", "together", "ask_tell", "optuna_study", "ray_tune"}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {"alone", "together", "ask_tell", "early_stopping", "optuna_study", "ray_tune"}
 
 
 def test_readme(environment: dict[str, str]) -> None:
@@ -71,6 +72,12 @@ def test_the_program_with_conditions_in_the_readme(environment: dict[str, str]) 
     programs = re.findall(r"```python\n(.*?)```", (HERE / "README.md").read_text(), re.S)
     (program,) = (one for one in programs if "parameter_constraints=" in one)
     assert _run(["-c", program], environment).startswith("best value")
+
+
+def test_the_program_with_steps_in_the_readme(environment: dict[str, str]) -> None:
+    programs = re.findall(r"```python\n(.*?)```", (HERE / "README.md").read_text(), re.S)
+    (program,) = (one for one in programs if "trial.report" in one)
+    assert re.search(r"0 failed, [1-9]\d* stopped early\n\[\d", _run(["-c", program], environment))
 
 
 def test_notebook(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

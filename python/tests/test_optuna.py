@@ -26,7 +26,7 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import TrialState, create_trial
 
 import fbo
-from fbo.optuna import Sampler
+from fbo.optuna import Pruner, Sampler
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -196,11 +196,12 @@ def test_failed_pruned_and_not_finite(node: fbo.Node) -> None:
     study = optuna.create_study(sampler=sampler)
     study.optimize(objective, n_trials=5, catch=(RuntimeError,))
     trials = known(sampler)
-    assert [trial.state for trial in trials] == ["failed"] * 4 + ["done"]
-    reasons = [trial.reason or "" for trial in trials[:4]]
+    assert [trial.state for trial in trials] == ["failed"] * 3 + ["stopped", "done"]
+    reasons = [trial.reason or "" for trial in trials[:3]]
     assert reasons[0].startswith("failed") and reasons[1].startswith("failed")
-    assert "inf, which is not finite" in reasons[2] and "pruned at step 4" in reasons[3]
-    assert f"(trial 3 of study {study.study_name})" in reasons[3]
+    assert "inf, which is not finite" in reasons[2]
+    reason = f"pruned at step 4 (trial 3 of study {study.study_name})"
+    assert (trials[3].stop, trials[3].steps) == (fbo.Stop("program", 4, reason), {4: 7.0})
 
 
 def test_pruned_trials_can_tell_their_last_value(node: fbo.Node) -> None:
@@ -215,6 +216,110 @@ def test_pruned_trials_can_tell_their_last_value(node: fbo.Node) -> None:
     first, second = known(sampler)
     assert (first.state, first.value, first.metrics) == ("done", 7, {"pruned_at_step": 4})
     assert second.state == "failed"
+
+
+def epochs(trial: optuna.Trial) -> float:
+    """Report nine values that approach the outcome."""
+    x = trial.suggest_float("x", -10, 10)
+    for step in range(9):
+        trial.report((x - 2) ** 2 + (1 + abs(x)) * (9 / (step + 1) - 1), step)
+        if trial.should_prune():
+            raise optuna.TrialPruned
+    return (x - 2) ** 2
+
+
+def steps_of(trial: optuna.trial.FrozenTrial) -> dict[int, float]:
+    """Return the values by step that the task has; the study counts from 0."""
+    return {step + 1: value for step, value in trial.intermediate_values.items()}
+
+
+@pytest.mark.parametrize("pruner", [Pruner(), optuna.pruners.MedianPruner(n_startup_trials=2, n_warmup_steps=1)])
+def test_pruned_trials_are_stopped(node: fbo.Node, pruner: optuna.pruners.BasePruner, caplog: pytest.LogCaptureFixture) -> None:
+    sampler = Sampler(quick("epochs", stop=fbo.Asha()), node, search_space=X)
+    study = optuna.create_study(sampler=sampler, pruner=pruner)
+    study.optimize(epochs, n_trials=15)
+    states = {"done": TrialState.COMPLETE, "stopped": TrialState.PRUNED}
+    pruned = study.get_trials(states=(TrialState.PRUNED,))
+    assert 3 <= len(pruned) < 15
+    for mine, theirs in zip(study.trials, known(sampler), strict=True):
+        assert states[theirs.state] == mine.state and theirs.steps == steps_of(mine) and theirs.parameters == mine.params
+        assert theirs.value == (mine.value if mine.state == TrialState.COMPLETE else None)
+        if mine.state == TrialState.PRUNED and isinstance(pruner, Pruner):
+            assert theirs.stop is not None and theirs.stop.rule == "asha" and theirs.stop.step == max(theirs.steps)
+
+    # A new task gets all of it as past trials.
+    again = Sampler(quick("again"), node, search_space=X)
+    study.sampler = again
+    study.tell(study.ask(), 1.0)
+    past = [trial for trial in known(again) if trial.why["source"] == "imported"]
+    assert [(states[trial.state], trial.steps, trial.value) for trial in past] == [
+        (trial.state, steps_of(trial), trial.value if trial.state == TrialState.COMPLETE else None) for trial in study.trials[:15]
+    ]
+
+
+def test_the_pruner_needs_the_sampler() -> None:
+    study = optuna.create_study(pruner=Pruner())
+    trial = study.ask()
+    trial.report(1, 1)
+    with pytest.raises(fbo.BadInput, match="expected fbo.optuna.Sampler"):
+        trial.should_prune()
+
+
+def test_trials_without_a_design_are_not_pruned(node: fbo.Node) -> None:
+    sampler = Sampler(quick("learned", stop=fbo.Asha(reduction_factor=2)), node, n_startup_trials=3)
+    study = optuna.create_study(sampler=sampler, pruner=Pruner())
+    study.optimize(epochs, n_trials=3)
+    assert [trial.state for trial in study.trials] == [TrialState.COMPLETE] * 3 and sampler.task is None
+    study.optimize(epochs, n_trials=8)
+    assert TrialState.PRUNED in [trial.state for trial in study.trials]
+    assert [len(trial.steps) for trial in known(sampler)[:3]] == [9] * 3
+
+
+def test_an_enqueued_design_reports_nothing_of_another(node: fbo.Node) -> None:
+    sampler = Sampler(quick("over", stop=fbo.Asha()), node, search_space={**X, "n": IntDistribution(1, 8)})
+    study = optuna.create_study(sampler=sampler, pruner=Pruner())
+
+    def objective(trial: optuna.Trial) -> float:
+        trial.suggest_int("n", 1, 8)
+        return epochs(trial)
+
+    study.enqueue_trial({"x": 2.5})
+    study.optimize(objective, n_trials=2)
+    held, partly = known(sampler)
+    assert (partly.parameters["x"], len(partly.steps), partly.why["source"]) == (2.5, 9, "imported")
+    assert held.steps == steps_of(study.trials[1]) and held.parameters == study.trials[1].params
+
+
+def test_many_values_out_of_order_and_not_finite(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+    def objective(trial: optuna.Trial) -> float:
+        x = trial.suggest_float("x", -10, 10)
+        if trial.number == 0:
+            for step in (5, 3, 9):
+                trial.report(math.nan if step == 9 else x, step)
+                trial.should_prune()
+        else:
+            for step in range(1, 1202):
+                trial.report(x, step)
+        return x
+
+    sampler = Sampler(quick("odd"), node, search_space=X)
+    study = optuna.create_study(sampler=sampler, pruner=Pruner())
+    study.optimize(objective, n_trials=2)
+    odd, many = known(sampler)
+    assert (odd.state, list(odd.steps)) == ("done", [5])
+    assert (many.state, list(many.steps)) == ("done", list(range(1, 1001)))
+    assert caplog.text.count("1201 intermediate values; the first 1000 are stored") == 1
+
+
+def test_another_process_ends_a_pruned_trial(node: fbo.Node) -> None:
+    storage = JournalStorage(JournalFileBackend(str(node.dir) + "/study.log"))
+    first, second = (Sampler(quick("two"), node, search_space=X) for _ in range(2))
+    asked = optuna.create_study(study_name="two", storage=storage, sampler=first).ask(X)
+    asked.report(3.0, 1)
+    study = optuna.load_study(study_name="two", storage=storage, sampler=second)
+    study.tell(study.ask(X), 1.0)
+    study.tell(asked.number, state=TrialState.PRUNED)
+    assert [(trial.state, trial.steps) for trial in known(second)] == [("stopped", {1: 3.0}), ("done", {})]
 
 
 def test_enqueued_trials_are_told_as_evaluated(node: fbo.Node) -> None:

@@ -236,12 +236,76 @@ def test_reported_outcomes(node: fbo.Node) -> None:
     assert node.find("ends").goal == "maximize"
     assert (trials[0].state, trials[0].value, trials[0].constraints) == ("done", 2, {"heat": 0.5, "converged": True})
     reasons = [
-        "stopped at iteration 2 of 3", "reported loss nan", "reported None for the constraint converged", "failed", "ended without",
+        "reported loss nan", "reported None for the constraint converged", "failed", "ended without",
     ]  # fmt: skip
-    for trial, reason in zip(trials[1:], reasons, strict=True):
+    stopped = trials[1]
+    assert stopped.state == "stopped" and stopped.stop is not None and stopped.steps == {2: 2.0}
+    assert stopped.stop.rule == "program" and stopped.stop.reason.startswith("stopped at iteration 2 of 3")
+    for trial, reason in zip(trials[2:], reasons, strict=True):
         assert trial.state == "failed" and (trial.reason or "").startswith(reason), trial.reason
     search.on_trial_complete("t0", result(3.0))  # Tune may say it twice
     assert node.find("ends").trials()[0].value == 2
+
+
+def test_values_by_iteration(node: fbo.Node, tmp_path: Path) -> None:
+    search = ready(node, {"x": tune.uniform(0, 1)}, {"name": "steps", **QUICK}, iterations=3)
+    for trial in ("whole", "stopped", "diverged", "paused", "failed", "none"):
+        assert search.suggest(trial) is not None
+    for iteration in (1, 2, 3):
+        search.on_trial_result("whole", result(3.0 - iteration, iteration))
+    for trial in ("stopped", "diverged", "paused", "failed"):
+        search.on_trial_result(trial, result(4.0, 1))
+    search.on_trial_complete("whole", result(0.0, 3))  # the same again, with done
+    search.save(str(tmp_path / "state"))
+    again = Search({"name": "steps", **QUICK}, dir=node.dir, iterations=3)
+    again.restore(str(tmp_path / "state"))
+    again.on_trial_complete("stopped", result(5.0, 2))
+    again.on_trial_complete("diverged", result(math.nan, 2))
+    again.on_trial_complete("paused")
+    again.on_trial_complete("failed", error=True)
+    again.on_trial_complete("none")
+    assert [(trial.state, trial.value, trial.steps) for trial in node.find("steps").trials()] == [
+        ("done", 0.0, {1: 2.0, 2: 1.0, 3: 0.0}), ("stopped", None, {1: 4.0, 2: 5.0}), ("failed", None, {1: 4.0}),
+        ("stopped", None, {1: 4.0}), ("failed", None, {1: 4.0}), ("failed", None, {}),
+    ]  # fmt: skip
+
+
+def test_more_values_than_a_trial_can_have(node: fbo.Node) -> None:
+    search = ready(node, {"x": tune.uniform(0, 1)})
+    search.suggest("t")
+    for iteration in range(1, 2502):
+        search.on_trial_result("t", result(iteration, iteration))
+    search.on_trial_complete("t", result(2502, 2502))
+    (trial,) = node.find("search").trials()
+    assert 800 < len(trial.steps) <= 1000 and max(trial.steps) == 2502 == trial.value
+
+
+def test_trials_that_a_scheduler_stops(node: fbo.Node, environment: dict[str, str], tmp_path: Path) -> None:
+    program = tmp_path / "search.py"
+    program.write_text(
+        "import ray\n"
+        "from ray import tune\n"
+        "from ray.tune.schedulers import ASHAScheduler\n"
+        "import fbo, fbo.ray\n"
+        "ray.init(num_cpus=2, include_dashboard=False)\n"
+        "def train(config):\n"
+        "    for step in range(9):\n"
+        "        tune.report({'loss': config['x'] ** 2 + 1 / (step + 1)})\n"
+        "config = tune.TuneConfig(metric='loss', mode='min', num_samples=8, max_concurrent_trials=2,\n"
+        "    scheduler=ASHAScheduler(max_t=9, grace_period=1, reduction_factor=3), search_alg=fbo.ray.Search('asha', iterations=9))\n"
+        "grid = tune.Tuner(train, param_space={'x': tune.uniform(-10, 10)}, tune_config=config).fit()\n"
+        "print(sorted(grid[number].metrics['training_iteration'] for number in range(8)))\n"
+    )
+    ran = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    trials = node.find("asha").trials()
+    last = sorted(max(trial.steps) for trial in trials)
+    assert str(last) in ran.stdout and last[0] < 9 == last[-1]
+    for trial in trials:
+        assert list(trial.steps) == list(range(1, max(trial.steps) + 1))
+        x = float(trial.parameters["x"])
+        assert trial.steps == {step: x**2 + 1 / step for step in trial.steps}
+        assert (trial.state, trial.value) == (("stopped", None) if max(trial.steps) < 9 else ("done", x**2 + 1 / 9))
 
 
 def test_a_copy_goes_on_with_what_runs(node: fbo.Node, tmp_path: Path) -> None:

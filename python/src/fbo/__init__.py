@@ -14,6 +14,7 @@ from .errors import (
     NotStarted,
     Problem,
     Refused,
+    TrialStopped,
     Unavailable,
     Unreachable,
 )
@@ -23,11 +24,15 @@ from .optimize import maximize, minimize
 from .result import Result
 from .run import Run
 from .space import Bool, Categorical, Fixed, Float, Int, Parameter
+from .stopping import Asha, Median, Patience, Stop
 from .task import Event, Task
 from .trial import Recommendation, Trial
 from .version import __version__
 
+TrialPruned = TrialStopped  # the word of Optuna
+
 __all__ = [
+    "Asha",
     "BadInput",
     "BinaryMissing",
     "Bool",
@@ -44,18 +49,23 @@ __all__ = [
     "Float",
     "Int",
     "Interrupted",
+    "Median",
     "Node",
     "NotFound",
     "NotStarted",
     "Note",
     "Parameter",
+    "Patience",
     "Problem",
     "Recommendation",
     "Refused",
     "Result",
     "Run",
+    "Stop",
     "Task",
     "Trial",
+    "TrialPruned",
+    "TrialStopped",
     "Unavailable",
     "Unreachable",
     "__version__",

@@ -16,12 +16,13 @@ import functools
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, SupportsFloat, TypeVar
+from typing import Any, SupportsFloat, SupportsIndex, TypeVar
 
 from . import node as _node
 from . import task as _task
 from .errors import Error
 from .space import TaskFile
+from .stopping import Stop
 from .trial import Row, Trial, Value
 
 _T = TypeVar("_T")
@@ -131,6 +132,14 @@ class Task:
         """Report that a trial has no outcome, as `fbo.Task.fail` does."""
         return await self._node._call(self.sync.fail, trial, reason, **kept)
 
+    async def report(self, trial: Trial | int, step: SupportsIndex, value: SupportsFloat) -> Stop | None:
+        """Report a value by step, as `fbo.Task.report` does. The result is the decision to stop, or None."""
+        return await self._node._call(self.sync.report, trial, step, value)
+
+    async def stop(self, trial: Trial | int, reason: str = "", **kept: Any) -> Trial:
+        """Report that an evaluation was stopped early, as `fbo.Task.stop` does."""
+        return await self._node._call(self.sync.stop, trial, reason, **kept)
+
     async def annotate(self, trial: Trial | int, **changes: Any) -> Trial:
         """Change what a trial keeps for you, as `fbo.Task.annotate` does."""
         return await self._node._call(self.sync.annotate, trial, **changes)
@@ -156,7 +165,7 @@ class Task:
         return await self._node._call(self.sync.trials)
 
     async def counts(self) -> dict[str, int]:
-        """Return the numbers of trials of this node by state: waiting, running, done and failed."""
+        """Return the numbers of trials of this node by state: waiting, running, done, failed and stopped."""
         return await self._node._call(self.sync.counts)
 
     async def rows(self) -> list[Row]:

@@ -52,6 +52,13 @@ class Interrupted(KeyboardInterrupt):
         self.result = result
 
 
+class TrialStopped(Error):
+    """The objective has stopped early: an objective raises it. Its text is the reason, which may be empty.
+
+    Before it the objective reports at least one value by `Trial.report`. The alias is `fbo.TrialPruned`.
+    """
+
+
 class Unreachable(Error):
     """No node answers, after repeated requests."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, SupportsFloat, Union
 
-from .errors import BadInput
-from .trial import Value
+from .errors import BadInput, TrialStopped
 
 _LONGEST = 200  # characters of a value in a message
 
@@ -36,13 +36,33 @@ class Measured:
     kept: dict[str, Any] = field(default_factory=dict)  # attributes, tags and files
 
 
-Outcome = Union[Measured, Failure]
+@dataclass(frozen=True)
+class Stopped:
+    """Why the evaluation was stopped early."""
+
+    reason: str
 
 
-def evaluate(f: Objective, design: Mapping[str, Value]) -> Outcome:
-    """Call f with the design's values as keywords. An exception is a failure, and so is a value that is no finite number."""
+Outcome = Union[Measured, Failure, Stopped]
+
+
+def takes_trial(f: Objective) -> bool:
+    """Report whether f has a parameter with the name trial."""
     try:
-        returned = f(**design)
+        return "trial" in inspect.signature(f).parameters
+    except (TypeError, ValueError):  # of functions in other languages
+        return False
+
+
+def evaluate(f: Objective, arguments: Mapping[str, Any]) -> Outcome:
+    """Call f with the arguments as keywords.
+
+    An exception other than TrialStopped is a failure, and so is a value that is no finite number.
+    """
+    try:
+        returned = f(**arguments)
+    except TrialStopped as stopped:
+        return Stopped(str(stopped))
     except Exception as error:
         reason = "".join(traceback.format_exception_only(error)).strip()
         return Failure(reason, traceback.format_exc())

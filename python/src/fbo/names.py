@@ -15,8 +15,10 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from .errors import BadInput
+from .stopping import Asha, Median, Patience
 
 RULES = "parameter_constraints"  # the key of expressions in a task file
+STOP = "stop"  # the key of the rule that stops evaluations early
 
 _LONGEST = 64  # characters of a name in a task
 _ESCAPE = re.compile(r"(?:^|_)x([0-9A-F]{4,6})_")
@@ -104,7 +106,10 @@ def definition_to_task(given: Mapping[str, Any]) -> dict[str, Any]:
 
         return _tokens(escaped).sub(replace, text)
 
-    return _renamed(given, to_task, rename)
+    made = _renamed(given, to_task, rename)
+    if isinstance(made.get(STOP), (Asha, Median, Patience)):
+        made[STOP] = made[STOP].definition()
+    return made
 
 
 def definition_from_task(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from .errors import BadInput, Conflict, Failed, Interrupted, Refused
-from .evaluate import Failure, Measured, Objective, evaluate
+from .evaluate import Failure, Measured, Objective, Outcome, Stopped, evaluate, takes_trial
 from .limits import Constraints, constraints_of
 from .node import Node
 from .result import Result
 from .run import Callback, Run
 from .space import Space, converter, definition, is_task
+from .stopping import Asha, Median, Patience, StopRule
 from .task import Task
-from .trial import Trial, Value
+from .trial import Trial, Value, reporting
 from .workers import Workers
 
 _log = logging.getLogger("fbo")
@@ -29,6 +30,8 @@ _log = logging.getLogger("fbo")
 # Failures in a row that end a call without max_failures, before the first value and later.
 _MOST_AT_FIRST = 10
 _MOST_IN_A_ROW = 100
+
+_COUNTED = ("done", "stopped")  # states of the trials that evals counts
 
 _LONGEST_ASK = 60.0  # seconds
 _POLL = 1.0  # seconds that an ask waits for designs while others are evaluated
@@ -43,6 +46,7 @@ class _Settings:
     timeout: float | None
     constraints: Constraints | None
     parameter_constraints: Sequence[str]
+    stop: StopRule | None
     callbacks: Sequence[Callback]
     task: str | None
     node: Node | None
@@ -61,6 +65,7 @@ def minimize(
     timeout: float | None = None,
     constraints: Constraints | None = None,
     parameter_constraints: Sequence[str] = (),
+    stop: StopRule | None = None,
     callbacks: Sequence[Callback] = (),
     task: str | None = None,
     node: Node | None = None,
@@ -81,22 +86,26 @@ def minimize(
             this number and a dictionary of further outputs; or one dictionary of all, with the number under
             `"value"`. Outputs named in `constraints` are constraints. All other outputs are metrics: the node
             stores up to 64 of them with the trial. An exception fails the trial, and so does a missing or
-            non-finite value or constraint. The search continues after a failed trial.
+            non-finite value or constraint. The search continues after a failed trial. If f has a parameter `trial` that is
+            no parameter of the space, it gets the `fbo.Trial`: f may report values by step to it, and raise
+            `fbo.TrialStopped` to stop early.
         space: A list of `fbo.Float`, `fbo.Int`, `fbo.Categorical`, `fbo.Bool` and `fbo.Fixed`; or a dictionary of
             bounds such as `{"rate": (0, 1), "depth": range(1, 9), "kernel": ["rbf", "poly"], "bias": bool}`, in which a
             tuple stands for floats and a range for ints; or a whole task: the path or text of a task file, or its
             content as a dictionary.
         evals: The number of values that the node has on the task at the end, 1 or more. It includes values of
-            earlier calls and of other programs; a warning states how many. Failed trials do not count. Several
-            programs or workers may evaluate a few more.
+            earlier calls and of other programs; a warning states how many. Trials that were stopped early count too,
+            failed ones do not. Several programs or workers may evaluate a few more.
         timeout: Seconds, above 0, after which no evaluation starts. Running evaluations finish. None: no limit.
         constraints: Limits of outputs by name: `"<= 50"`, `">= 0.9"`, a tuple `(low, high)` with None for no
             limit, or `bool` for an output that must be true. The best design satisfies all of them. A whole task
             as `space` has its own constraints. None: no constraints.
         parameter_constraints: Expressions that are true for the designs to evaluate, such as `"workers * batch <= 512"`,
             with the names of parameters. A whole task as `space` has its own.
+        stop: The rule by which the node stops evaluations early that report values by step: `fbo.Asha`, `fbo.Median` or
+            `fbo.Patience`. A whole task as `space` has its own. None: evaluations end by themselves.
         callbacks: Functions that are called in this process after each trial, in order, with an `fbo.Run` and the
-            trial, which may have failed. `Run.stop()` ends the search: running evaluations finish, and the result
+            trial, which may have failed or been stopped early. `Run.stop()` ends the search: running evaluations finish, and the result
             is returned. An exception in a callback ends the call.
         task: The name of the task, the same at all nodes that work together. None: alone.
         node: The node for the task, in a `with` already or not. None: a node in fbo-node's own data directory.
@@ -131,7 +140,7 @@ def minimize(
         ```
     """
     settings = _Settings(
-        evals, timeout, constraints, parameter_constraints, callbacks, task, node, peers, workers, seed, max_failures, progress
+        evals, timeout, constraints, parameter_constraints, stop, callbacks, task, node, peers, workers, seed, max_failures, progress
     )
     return _optimize("minimize", f, space, settings)
 
@@ -144,6 +153,7 @@ def maximize(
     timeout: float | None = None,
     constraints: Constraints | None = None,
     parameter_constraints: Sequence[str] = (),
+    stop: StopRule | None = None,
     callbacks: Sequence[Callback] = (),
     task: str | None = None,
     node: Node | None = None,
@@ -155,7 +165,7 @@ def maximize(
 ) -> Result:
     """Find the design with the largest value of a function. Everything else is as in `fbo.minimize`."""
     settings = _Settings(
-        evals, timeout, constraints, parameter_constraints, callbacks, task, node, peers, workers, seed, max_failures, progress
+        evals, timeout, constraints, parameter_constraints, stop, callbacks, task, node, peers, workers, seed, max_failures, progress
     )
     return _optimize("maximize", f, space, settings)
 
@@ -164,7 +174,7 @@ def _optimize(goal: str, f: Objective, space: Space, settings: _Settings) -> Res
     _check(f, space, settings)
     deadline = math.inf if settings.timeout is None else time.monotonic() + settings.timeout
     alone = settings.task is None and not is_task(space)
-    order = definition(space, goal, settings.task or "f", settings.parameter_constraints)
+    order = definition(space, goal, settings.task or "f", settings.parameter_constraints, settings.stop)
     if settings.constraints:
         assert isinstance(order, dict)
         order["constraints"] = constraints_of(settings.constraints)
@@ -182,7 +192,8 @@ def _optimize(goal: str, f: Objective, space: Space, settings: _Settings) -> Res
             raise
         if not alone:
             _warn_of_others(task, before)
-        search = _Search(task, settings, deadline, converter(space))
+            _warn_of_another_rule(task, settings.stop)
+        search = _Search(task, settings, deadline, converter(space), takes_trial(f))
         try:
             with _bar(settings.evals, settings.progress) as bar:
                 search.show(bar)
@@ -205,7 +216,7 @@ def _result_so_far(search: _Search) -> Result | None:
 def _one_by_one(search: _Search, f: Objective, bar: Any) -> None:
     while search.wanted():
         for trial in search.ask():
-            search.end(trial, evaluate(f, trial.parameters))
+            search.end(trial, evaluate(f, search.arguments(trial)))
             search.show(bar)
 
 
@@ -215,7 +226,7 @@ def _side_by_side(search: _Search, pool: Workers, bar: Any) -> None:
         while pool.free() and under_way < wanted:
             given = search.ask(wait=_POLL if under_way else _LONGEST_ASK)
             for trial in given:
-                pool.begin(trial)
+                pool.begin(trial, search.arguments(trial))
                 under_way += 1
             if not given:
                 break
@@ -229,16 +240,22 @@ class _Search:
     """The progress of a call."""
 
     def __init__(
-        self, task: Task, settings: _Settings, deadline: float, convert: Callable[[Mapping[str, Value]], dict[str, Any]]
+        self,
+        task: Task,
+        settings: _Settings,
+        deadline: float,
+        convert: Callable[[Mapping[str, Value]], dict[str, Any]],
+        takes_trial: bool,
     ) -> None:
         self.task = task
+        self._takes_trial = takes_trial and all(one["name"] != "trial" for one in task.definition["parameters"])
         self._convert = convert
         self._evals = settings.evals
         self._max_failures = settings.max_failures
         self._callbacks = settings.callbacks
         self._deadline = deadline
         self._limits = {str(one["name"]): one.get("type") for one in task.definition.get("constraints") or ()}
-        earlier = [self._as_given(trial) for trial in task.trials() if trial.value is not None]
+        earlier = [self._as_given(trial) for trial in task.trials() if trial.state in _COUNTED]
         self._run = Run(task, self.result, earlier)
         self._done = len(earlier)
         self._in_a_row = 0
@@ -249,7 +266,8 @@ class _Search:
         """Return the number of values that are still wanted. Other programs may have added some."""
         if self._ended():
             return 0
-        self._done = self.task.counts()["done"]
+        counts = self.task.counts()
+        self._done = sum(counts[state] for state in _COUNTED)
         return max(self._evals - self._done, 0)
 
     def _ended(self) -> bool:
@@ -276,9 +294,14 @@ class _Search:
         return [self._as_given(trial) for trial in given]
 
     def _as_given(self, trial: Trial) -> Trial:
-        return dataclasses.replace(trial, parameters=self._convert(trial.parameters))
+        made = dataclasses.replace(trial, parameters=self._convert(trial.parameters))
+        return reporting(made, trial._reporter)
 
-    def end(self, trial: Trial, outcome: Measured | Failure) -> None:
+    def arguments(self, trial: Trial) -> dict[str, Any]:
+        """Return the keywords of the function."""
+        return {**trial.parameters, "trial": trial} if self._takes_trial else dict(trial.parameters)
+
+    def end(self, trial: Trial, outcome: Outcome) -> None:
         """Report the outcome of a trial to the node, and call the callbacks."""
         try:
             ended, failure = self._report(trial, outcome)
@@ -300,8 +323,13 @@ class _Search:
             text = f"{self._in_a_row} trials in a row failed; the last: {failure.reason}\n{failure.trace}".rstrip()
             raise Failed(text, self._trials())
 
-    def _report(self, trial: Trial, outcome: Measured | Failure) -> tuple[Trial, Failure | None]:
+    def _report(self, trial: Trial, outcome: Outcome) -> tuple[Trial, Failure | None]:
         """Return the trial as the node has it, and why it failed, if it did."""
+        if isinstance(outcome, Stopped):
+            try:
+                return self.task.stop(trial, outcome.reason), None
+            except Refused as error:  # it has no value by step
+                outcome = Failure(f"fbo.TrialStopped: {error}; expected Trial.report before it")
         if isinstance(outcome, Measured):
             try:
                 constraints = self._constraints(outcome)
@@ -399,6 +427,10 @@ def _check(f: object, space: Space, settings: _Settings) -> None:
         raise BadInput(f"parameter_constraints is {rules!r}: expected a list of expressions, which are texts")
     if rules and is_task(space):
         raise BadInput("parameter_constraints: the space is a whole task, which has them already")
+    if settings.stop is not None and not isinstance(settings.stop, (Asha, Median, Patience)):
+        raise BadInput(f"stop is {settings.stop!r}: expected fbo.Asha(…), fbo.Median(…) or fbo.Patience(…)")
+    if settings.stop is not None and is_task(space):
+        raise BadInput("stop: the space is a whole task, which has its rule already, under the key 'stop'")
     _check_together(space, settings)
 
 
@@ -421,6 +453,13 @@ def _warn_of_others(task: Task, before: Mapping[str, Mapping[str, Any]]) -> None
                 "the node has another task %r with %d values, which do not count here: its space or settings differ (%s)",
                 task.name, one["trials"]["done"], identity,
             )  # fmt: skip
+
+
+def _warn_of_another_rule(task: Task, stop: StopRule | None) -> None:
+    """Warn if the node serves the task with another rule, which a second order does not change."""
+    asked, served = None if stop is None else stop.definition(), task.definition.get("stop")
+    if stop is not None and asked != served:
+        _log.warning("the node serves the task %r with the rule stop=%s, not %s: it keeps the first until it leaves the task", task.name, served, asked)
 
 
 def _check_task(task: Task, goal: str) -> None:

@@ -13,12 +13,14 @@ import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
 from optuna.distributions import BaseDistribution
 from optuna.exceptions import UpdateFinishedTrialError
+from optuna.pruners import BasePruner
 from optuna.samplers import BaseSampler, RandomSampler
 from optuna.storages import BaseStorage
 from optuna.study import Study, StudyDirection
@@ -27,10 +29,11 @@ from optuna.trial import FrozenTrial, TrialState
 from ._optuna_conditions import Shown, explained
 from ._optuna_conditions import stated as stated_conditions
 from ._optuna_space import Space, parameters_of, same, same_design
-from .annotations import LONGEST_NAME, LONGEST_TEXT, MOST_BYTES, accepted
-from .errors import BadInput, Conflict, NotFound, Refused
+from .annotations import LONGEST_NAME, LONGEST_TEXT, MOST_BYTES, accepted, body_of
+from .errors import BadInput, Conflict, NotFound, Refused, Unavailable, Unreachable
 from .names import differ
 from .node import LEASE, Node
+from .report import MOST, Reporter
 from .task import Task, has_ended
 from .trial import Trial, Value
 
@@ -44,6 +47,37 @@ _KEPT = (
     "_order", "_derived", "_learns", "_infers", "_given", "_parameters", "_stated", "_n_startup_trials", "_pruned",
     "_lease", "_wait", "_invitation", "_seed", "_random", "_node",
 )  # fmt: skip
+
+
+@dataclass
+class _Reported:
+    """The intermediate values of a trial that the node has."""
+
+    reporter: Reporter
+    mark: Mapping[str, Any]  # of the trial of the task
+    last: int = 0  # step
+
+
+class Pruner(BasePruner):
+    """A pruner that stops trials by the rule of the task, the section `stop` of the task file.
+
+    The study has a `Sampler`. Each call of `trial.should_prune` reports the intermediate values that the node does not
+    have yet, and returns the decision of the node. Trials without a design of the task, such as the first ones of a study
+    that learns its space, are not pruned. Values of other pruners reach the node at the end of a trial.
+
+    Examples:
+        ```python
+        sampler = fbo.optuna.Sampler(task={"name": "tutorial", "stop": fbo.Asha(grace_period=3)})
+        study = optuna.create_study(sampler=sampler, pruner=fbo.optuna.Pruner())
+        ```
+    """
+
+    def prune(self, study: Study, trial: FrozenTrial) -> bool:
+        """Report whether to prune the trial. Optuna calls it."""
+        sampler = study.sampler
+        if not isinstance(sampler, Sampler):
+            raise BadInput(f"fbo.optuna.Pruner: the study has the sampler {type(sampler).__name__}: expected fbo.optuna.Sampler")
+        return sampler._prune(study, trial)
 
 
 class Sampler(BaseSampler):
@@ -74,7 +108,7 @@ class Sampler(BaseSampler):
         search_space: Mapping[str, BaseDistribution] | None = None,
         conditions: Mapping[str, Mapping[str, Any]] | None = None,
         n_startup_trials: int = 5,
-        pruned: Literal["fail", "last"] = "fail",
+        pruned: Literal["stop", "last"] = "stop",
         seed: int | None = None,
         lease: float = LEASE,
         wait: float = 300.0,
@@ -94,7 +128,8 @@ class Sampler(BaseSampler):
                 tuple `(low, high)` with None for no limit. None: those that the complete trials show.
             n_startup_trials: The number of complete trials, 1 or more, from which the space and conditions are
                 learned.
-            pruned: How to report a pruned trial: `"fail"`, or `"last"` for its last intermediate value.
+            pruned: How to report a pruned trial with intermediate values: `"stop"`, as stopped early, or `"last"` for its last
+                intermediate value as the outcome.
             seed: An integer that makes random draws and the task's designs repeatable.
             lease: Seconds without a sign of life of this program after which other clients get its trials, 1 or
                 more.
@@ -109,8 +144,8 @@ class Sampler(BaseSampler):
         stated = None if search_space is None else _stated(search_space, conditions or {})
         if n_startup_trials < 1:
             raise BadInput(f"n_startup_trials {n_startup_trials}: expected 1 or more")
-        if pruned not in ("fail", "last"):
-            raise BadInput(f"pruned {pruned!r}: expected 'fail' and 'last'")
+        if pruned not in ("stop", "last"):
+            raise BadInput(f"pruned {pruned!r}: expected 'stop' or 'last'")
         if not wait >= 0:
             raise BadInput(f"wait {wait!r}: expected a number of seconds")
         self._order: dict[str, Any] | str | Path | None = None
@@ -156,6 +191,7 @@ class Sampler(BaseSampler):
         self._limits = _limits_of(self._order)
         self._designs: dict[tuple[BaseStorage, int], Trial] = {}  # of the trials that run, by storage and trial
         self._drawn: set[tuple[BaseStorage, int]] = set()  # trials that run and do without a design
+        self._reporters: dict[tuple[BaseStorage, int], _Reported] = {}  # of the trials that run and have values by step
         self._seen: set[int] = set()  # numbers of ended trials that the task knows or cannot take
         self._said: set[str] = set()
         self._task: Task | None = None
@@ -271,8 +307,44 @@ class Sampler(BaseSampler):
             raise
         if task is None:
             return  # reported when the task is joined
-        self._report(task, study.study_name, trial, state, values)
+        self._report(task, study, trial, state, values)
         self._seen.add(trial.number)
+
+    def _prune(self, study: Study, trial: FrozenTrial) -> bool:
+        """Report the intermediate values of a trial that runs, and return the node's decision."""
+        task, key = self._task, (study._storage, trial._trial_id)
+        if task is None or key in self._drawn:
+            return False
+        known = self._reporters.get(key)
+        # The trial that Optuna gives here has no attributes that were set in the storage.
+        mark = self._mark_of(task, study._storage.get_trial(trial._trial_id)) if known is None else known.mark
+        if mark is None or mark["task"] != task.id or not self._evaluates(trial, mark):
+            return False
+        try:
+            self._send(task, study, trial, mark)
+        except (Unavailable, Unreachable) as error:
+            self._say_once(f"the node does not answer, so trials are not pruned: {error}")
+        except (Conflict, NotFound) as error:
+            self._say_once(f"trial {mark['trial']} of the task is no longer held: {error}")
+        return self._reported(task, study, trial, mark).reporter.stop is not None
+
+    def _reported(self, task: Task, study: Study, trial: FrozenTrial, mark: Mapping[str, Any]) -> _Reported:
+        key = (study._storage, trial._trial_id)
+        known = self._reporters.get(key)
+        if known is None or known.mark != mark:
+            known = self._reporters[key] = _Reported(task._reporter(mark["trial"], mark["client"]), mark)
+        return known
+
+    def _send(self, task: Task, study: Study, trial: FrozenTrial, mark: Mapping[str, Any]) -> None:
+        """Report the intermediate values that the node does not have yet."""
+        steps = _steps_of(trial)
+        if len(steps) > MOST:
+            self._say_once(f"a trial has {len(steps)} intermediate values; the first {MOST} are stored: expected fewer, such as one in ten steps")
+            steps = dict(list(steps.items())[:MOST])
+        reported = self._reported(task, study, trial, mark)
+        if new := {step: value for step, value in steps.items() if step > reported.last}:
+            reported.reporter.send(new)
+            reported.last = max(new)
 
     # Joining.
 
@@ -459,52 +531,74 @@ class Sampler(BaseSampler):
             raise BadInput(f"trial {trial.number} has no value of the task's constraints {missing}: set them by trial.set_constraint")
 
     def _report(
-        self, task: Task, study: str, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
+        self, task: Task, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> None:
         outcome, reason = self._outcome(trial, state, values)
-        design = self._design_of(trial, fill=outcome is not None)
+        stopped = self._is_stopped(trial, state)
+        design = self._design_of(trial, fill=outcome is not None or stopped)
         mark = self._mark_of(task, trial)
         kept = self._kept(trial)
-        if mark is not None and not self._is_ended(task, study, trial, mark, design, outcome, reason, kept):
-            return
-        if past := self._past(trial, design, outcome, reason, kept):
+        try:
+            if mark is not None and not self._is_ended(task, study, trial, mark, design, outcome, reason, stopped, kept):
+                return
+        finally:
+            self._reporters.pop((study._storage, trial._trial_id), None)
+        if past := self._past(trial, design, outcome, reason, stopped, kept):
             self._add(task, [past])
 
-    def _is_ended(
-        self, task: Task, study: str, trial: FrozenTrial, mark: Mapping[str, Any], design: Mapping[str, Value] | None,
-        outcome: Mapping[str, Any] | None, reason: str, kept: Mapping[str, str],
-    ) -> bool:  # fmt: skip
-        """End the trial of the task that this one has. Report whether this one is to be added as a past trial."""
+    def _evaluates(self, trial: FrozenTrial, mark: Mapping[str, Any]) -> bool:
+        """Report whether the trial has the design that the task gave it, as far as it is known."""
         asked: Mapping[str, Value] = mark["parameters"]
         evaluated = self._evaluated(trial)
         used = self._space.names & trial.params.keys()
-        if not all(name in asked and name in evaluated and same(asked[name], evaluated[name]) for name in used):
+        return all(name in asked and name in evaluated and same(asked[name], evaluated[name]) for name in used)
+
+    def _is_stopped(self, trial: FrozenTrial, state: TrialState) -> bool:
+        return state == TrialState.PRUNED and self._pruned == "stop" and bool(_steps_of(trial))
+
+    def _is_ended(
+        self, task: Task, study: Study, trial: FrozenTrial, mark: Mapping[str, Any], design: Mapping[str, Value] | None,
+        outcome: Mapping[str, Any] | None, reason: str, stopped: bool, kept: Mapping[str, str],
+    ) -> bool:  # fmt: skip
+        """End the trial of the task that this one has. Report whether this one is to be added as a past trial."""
+        asked: Mapping[str, Value] = mark["parameters"]
+        if not self._evaluates(trial, mark):
             # A design that was asked for and then enqueued over can still be evaluated.
             self._let_go(task, mark, None if _fixed(trial) else "the study evaluated another design")
             return True
-        if outcome is None:
-            self._let_go(task, mark, f"{reason} (trial {trial.number} of study {study})", kept)
+        if outcome is None and not stopped:
+            self._send_last(task, study, trial, mark)
+            self._let_go(task, mark, f"{reason} (trial {trial.number} of study {study.study_name})", kept)
             return False
         if not same_design(asked, design or {}):
             unused = sorted(asked.keys() - trial.params.keys())
             if self._fills and mark["client"] == task.client:
                 self._let_go(
-                    task, mark, f"added with the centre of {', '.join(unused)}, which trial {trial.number} of study {study} did not use"
+                    task, mark, f"added with the centre of {', '.join(unused)}, which trial {trial.number} of study {study.study_name} did not use"
                 )
                 return True
             self._say_once(f"trials without {', '.join(unused)} are told to the task {task.name!r} with the values that it chose")
+        self._send_last(task, study, trial, mark)
         try:
+            if outcome is None:
+                task._stop(mark["trial"], mark["client"], f"{reason} (trial {trial.number} of study {study.study_name})", body_of(kept, None, None))
+                return False
             task.tell(mark["trial"], outcome["value"], constraints=outcome.get("constraints"), metrics=outcome.get("metrics"), attributes=kept)
             return False
         except Conflict as error:
             _log.warning("trial %d of the task is told otherwise already, what was measured here is added: %s", mark["trial"], error)
             return True
 
+    def _send_last(self, task: Task, study: Study, trial: FrozenTrial, mark: Mapping[str, Any]) -> None:
+        """Report the values that wait, before the end of a trial. What becomes of its outcome does not depend on them."""
+        with contextlib.suppress(Conflict, NotFound):
+            self._send(task, study, trial, mark)
+
     def _outcome(
         self, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
     ) -> tuple[dict[str, Any] | None, str]:
         """Return an outcome, or None and the reason why there is none."""
-        if state == TrialState.PRUNED and (self._pruned == "fail" or not values):
+        if state == TrialState.PRUNED and (self._pruned == "stop" or not values):
             return None, f"pruned at step {trial.last_step}" if trial.last_step is not None else "pruned"
         if state == TrialState.FAIL or not values:
             return None, "failed"
@@ -560,6 +654,7 @@ class Sampler(BaseSampler):
         design: Mapping[str, Value] | None,
         outcome: Mapping[str, Any] | None,
         reason: str,
+        stopped: bool,
         kept: Mapping[str, str],
     ) -> dict[str, Any] | None:
         if design is None:
@@ -567,7 +662,9 @@ class Sampler(BaseSampler):
             _log.info("trial %d is not told to the task", trial.number)
             return None
         past: dict[str, Any] = {"parameters": dict(design)}
-        past.update({"failed": reason} if outcome is None else {"outcome": dict(outcome)})
+        past.update({"stopped" if stopped else "failed": reason} if outcome is None else {"outcome": dict(outcome)})
+        if steps := _steps_of(trial):
+            past["steps"] = dict(list(steps.items())[:MOST])
         if kept:
             past["attributes"] = dict(kept)
         return past
@@ -608,9 +705,11 @@ class Sampler(BaseSampler):
             mark = marks[trial.number]
             if mark is None:
                 outcome, reason = self._outcome(trial, trial.state, trial.values)
-                past.append(self._past(trial, self._design_of(trial, fill=outcome is not None), outcome, reason, self._kept(trial)))
+                stopped = self._is_stopped(trial, trial.state)
+                design = self._design_of(trial, fill=outcome is not None or stopped)
+                past.append(self._past(trial, design, outcome, reason, stopped, self._kept(trial)))
             elif mark["trial"] in untold and trial.state != TrialState.FAIL:
-                self._report(task, study.study_name, trial, trial.state, trial.values)
+                self._report(task, study, trial, trial.state, trial.values)
         if known := [one for one in past if one is not None]:
             self._add(task, known)
         self._seen.update(trial.number for trial in new)
@@ -662,6 +761,15 @@ def _union(
                 changing.add(name)
     added = parameters_of({name: one for name, one in new.items() if name not in changing})
     return sorted([*parameters, *added], key=lambda one: str(one["name"])), changing
+
+
+def _steps_of(trial: FrozenTrial) -> dict[int, float]:
+    """Return the intermediate values by step of the task, in order, without those that are not finite.
+
+    Steps of a task begin at 1. Those of a study that begin at 0, as Optuna has them, are shifted by 1.
+    """
+    shift = 1 if 0 in trial.intermediate_values else 0
+    return {step + shift: value for step, value in sorted(trial.intermediate_values.items()) if math.isfinite(value)}
 
 
 def _fixed(trial: FrozenTrial) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ import socket
 import uuid
 import weakref
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,17 +25,28 @@ from ray.tune.search.variant_generator import parse_spec_vars
 
 from .errors import BadInput, Conflict, NotFound
 from .node import LEASE, Node
+from .report import MOST
 from .task import Task
 from .trial import Value
 
 _log = logging.getLogger("fbo")
 
 _POLL = 1.0  # seconds that Tune waits for a design; meanwhile it processes no trial that ends
-_KEPT = ("_client", "_ids", "_untold", "_order", "_goal", "_metric", "_mode", "_places")
+_KEPT = ("_client", "_ids", "_untold", "_steps", "_order", "_goal", "_metric", "_mode", "_places")
 _ACCEPTED = (
     "expected uniform, quniform, loguniform, randint, qrandint, lograndint, and choice of texts, "
     "numbers, or True and False"
 )
+
+
+@dataclass(frozen=True)
+class _End:
+    """How a trial has ended."""
+
+    outcome: dict[str, Any] | None
+    reason: str  # why there is no outcome
+    stopped: bool = False  # early, if there is no outcome and there are steps
+    steps: dict[int, float] = field(default_factory=dict)
 
 
 class Search(Searcher):
@@ -72,7 +84,8 @@ class Search(Searcher):
             metric: The key of the value in the reports of a training. None: the metric of TuneConfig, which Tune
                 passes on only with a param_space.
             iterations: The training_iteration of a complete training, 1 or more: a trial that a scheduler stops
-                earlier fails in the task. None: its last value is reported.
+                earlier is stopped early in the task, with its values by training_iteration. None: its last value is
+                the outcome.
             client: The name by which trials are held. None: a new name.
             lease: Seconds without a sign of life of this program after which other clients get the trials, 1 or
                 more.
@@ -97,7 +110,8 @@ class Search(Searcher):
         self._lease = lease
         self._places: dict[str, tuple[tuple[str, ...], list[Any] | None]] = {}  # in param_space, and choices, by parameter
         self._ids: dict[str, int] = {}  # of the task's trials, by Tune's
-        self._untold: dict[int, tuple[dict[str, Any] | None, str]] = {}  # outcomes, or why there is none, by trial of the task
+        self._steps: dict[str, dict[int, float]] = {}  # values by training_iteration, by Tune's trial
+        self._untold: dict[int, _End] = {}  # by trial of the task
         self._task: Task | None = None
 
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **_: Any) -> bool:
@@ -149,24 +163,38 @@ class Search(Searcher):
             return self._config(trial.parameters)
         return None
 
+    def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
+        """Keep a value of a trial, which the task gets at the end of the trial."""
+        value, iteration = _number(result.get(str(self._metric))), result.get(TRAINING_ITERATION, 0)
+        if value is not None and iteration > 0 and trial_id in self._ids:
+            self._steps.setdefault(trial_id, {})[int(iteration)] = value
+
     def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
         """Tell the task what a trial measured."""
+        if result:  # one by which Tune has stopped the trial is new here
+            self.on_trial_result(trial_id, result)
         number = self._ids.pop(trial_id, None)
+        steps = self._steps.pop(trial_id, {})
         if number is None:
             return
         task = self._task = self._task or self._join()
-        self._untold[number] = self._outcome(task, result, error, trial_id)
+        end = self._outcome(task, result, error, trial_id, max(steps, default=0))
+        self._untold[number] = replace(end, steps=_thinned(steps))
         self._tell()
 
     def _tell(self) -> Task:
         """Tell the task what it does not know yet. An outcome that does not get through stays, also in what is kept."""
         task = self._task = self._task or self._join()
-        for number, (outcome, reason) in list(self._untold.items()):
+        for number, end in list(self._untold.items()):
             try:
-                if outcome is None:
-                    task.fail(number, reason)
+                if end.steps:
+                    task._reporter(number, task.client).send(end.steps)
+                if end.outcome is not None:
+                    task.tell(number, end.outcome["value"], constraints=end.outcome["constraints"])
+                elif end.stopped and end.steps:
+                    task.stop(number, end.reason)
                 else:
-                    task.tell(number, outcome["value"], constraints=outcome["constraints"])
+                    task.fail(number, end.reason)
             except (Conflict, NotFound) as error:
                 _log.warning("trial %d of the task: %s", number, error)
             del self._untold[number]
@@ -199,28 +227,35 @@ class Search(Searcher):
             inner[path[-1]] = value if choices is None else choices[choices.index(value)]
         return config
 
-    def _outcome(
-        self, task: Task, result: Mapping[str, Any] | None, error: bool, trial_id: str
-    ) -> tuple[dict[str, Any] | None, str]:
-        """Return an outcome, or None and the reason why there is none."""
+    def _outcome(self, task: Task, result: Mapping[str, Any] | None, error: bool, trial_id: str, last: int) -> _End:
+        """Return how a trial has ended, without its steps. The last of them is that of its last finite value, or 0."""
         of = f"(trial {trial_id} of Ray Tune)"
-        if error or not result:
-            return None, f"{'failed' if error else 'ended without a result'} {of}"
+        if error:
+            return _End(None, f"failed {of}")
+        if not result:  # a scheduler has stopped a paused trial, or one that has not begun
+            return _End(None, f"stopped at iteration {last} {of}" if last else f"ended without a result {of}", stopped=True)
         iteration = result.get(TRAINING_ITERATION, 0)
-        if self._iterations is not None and iteration < self._iterations:
-            return None, f"stopped at iteration {iteration} of {self._iterations} {of}"
         given = result.get(str(self._metric))
         value = _number(given)
+        if self._iterations is not None and iteration < self._iterations:
+            stopped = value is not None  # one that diverges fails
+            return _End(None, f"stopped at iteration {iteration} of {self._iterations} {of}", stopped=stopped)
         if value is None:
-            return None, f"reported {self._metric} {given!r}, which is no finite number {of}"
+            return _End(None, f"reported {self._metric} {given!r}, which is no finite number {of}")
         constraints: dict[str, float | bool] = {}
         for one in task.definition.get("constraints") or ():
             given = result.get(one["name"])
             reading = bool(given) if one.get("type") == "bool" and given is not None else _number(given)
             if reading is None:
-                return None, f"reported {given!r} for the constraint {one['name']} {of}"
+                return _End(None, f"reported {given!r} for the constraint {one['name']} {of}")
             constraints[one["name"]] = reading
-        return {"value": value, "constraints": constraints}, ""
+        return _End({"value": value, "constraints": constraints}, "")
+
+
+def _thinned(steps: Mapping[int, float]) -> dict[int, float]:
+    """Return as many values as a trial can have, at equal distances back from the last."""
+    every = max(1, math.ceil(len(steps) / MOST))
+    return dict(sorted(sorted(steps.items())[::-1][::every]))
 
 
 def _number(given: Any) -> float | None:

@@ -10,7 +10,7 @@ from .errors import Error
 from .trial import SHOWN, Recommendation, Row, Trial, Value, display, display_design, rows_of
 
 _ROWS = 60  # of a table in a notebook
-_OWN = ("trial", "state", "value", "why", "violated", "reason")  # columns beside parameters
+_OWN = ("trial", "state", "value", "why", "violated", "reason", "stop")  # columns beside parameters
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,6 +44,11 @@ class Result:
         Parameters that are not active in a trial are None.
         """
         return rows_of(self.trials, dict.fromkeys(name for trial in self.trials for name in trial.parameters))
+
+    @property
+    def stopped(self) -> tuple[Trial, ...]:
+        """The trials that were stopped early, with their values by step in `Trial.steps`."""
+        return tuple(trial for trial in self.trials if trial.state == "stopped")
 
     def contributions(self) -> dict[str, list[int]]:
         """Return the contributions of peers.
@@ -131,7 +136,8 @@ class Result:
     def _counts(self) -> str:
         done = sum(trial.state == "done" for trial in self.trials)
         failed = sum(trial.state == "failed" for trial in self.trials)
-        return f"{done} trials with a value, {failed} failed"
+        text = f"{done} trials with a value, {failed} failed"
+        return f"{text}, {len(self.stopped)} stopped early" if self.stopped else text
 
 
 def _cells(trial: Trial) -> dict[str, object]:
@@ -144,6 +150,8 @@ def _cells(trial: Trial) -> dict[str, object]:
         cells["violated"] = ", ".join(trial.violated)
     if trial.reason:
         cells["reason"] = trial.reason
+    if trial.stop:
+        cells["stop"] = f"at step {trial.stop.step}: {trial.stop.reason}"
     return cells
 
 

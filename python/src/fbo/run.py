@@ -15,7 +15,7 @@ class Run:
     Attributes:
         task: The task of the node.
         goal: `"minimize"` or `"maximize"`.
-        trials: The trials that this call has ended, in the order of their ends. Failed trials are among them.
+        trials: The trials that this call has ended, in the order of their ends. Failed and stopped trials are among them.
         best: The trial with the best value that satisfies all constraints, of this call or an earlier one. None
             before the first.
         stopped: Whether `stop` was called.

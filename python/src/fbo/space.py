@@ -14,7 +14,8 @@ from typing import Any, SupportsFloat, SupportsIndex, Union
 
 from .errors import BadInput
 from .evaluate import number
-from .names import RULES, differ, to_task
+from .names import RULES, STOP, differ, to_task
+from .stopping import StopRule
 from .trial import Value
 
 _WHOLE = 2**53  # larger whole numbers are not exact in a task
@@ -302,8 +303,8 @@ def parameters_of(space: Space) -> list[Parameter]:
     return parameters
 
 
-def definition(space: Space, goal: str, name: str, rules: Sequence[str] = ()) -> TaskFile:
-    """Make a task of parameters and constraints among them; a whole task stays what it is."""
+def definition(space: Space, goal: str, name: str, rules: Sequence[str] = (), stop: StopRule | None = None) -> TaskFile:
+    """Make a task of parameters, constraints among them and a rule; a whole task stays what it is."""
     if is_task(space):
         assert isinstance(space, (str, Path, Mapping))
         return space
@@ -312,6 +313,8 @@ def definition(space: Space, goal: str, name: str, rules: Sequence[str] = ()) ->
     made: dict[str, Any] = {"name": name, "goal": goal, "parameters": [_with_conditions(one, known) for one in parameters]}
     if rules:
         made[RULES] = list(rules)
+    if stop is not None:
+        made[STOP] = stop.definition()
     return made
 
 

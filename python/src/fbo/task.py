@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, SupportsFloat
+from typing import Any, SupportsFloat, SupportsIndex
 
 from .annotations import File, body_of
 from .errors import BadInput, Error, Unreachable
@@ -21,7 +21,9 @@ from .evaluate import number
 from .heartbeat import Held
 from .http import Client, quote
 from .names import definition_from_task, keys_to_task, restored, to_task
-from .trial import Recommendation, Row, Trial, Value, design, from_json, rows_of
+from .report import Reporter
+from .stopping import Stop
+from .trial import Recommendation, Row, Trial, Value, design, from_json, reporting, rows_of
 
 _log = logging.getLogger("fbo")
 
@@ -117,11 +119,67 @@ class Task:
                 },
                 repeatable=True,
             )
-            new = [from_json(one, self._floats) for one in answer["trials"] if one["id"] not in before]
+            new = [self._asked(one) for one in answer["trials"] if one["id"] not in before]
             self._held.add(*(trial.id for trial in new))
             for trial in new[count:]:  # another thread has reported one meanwhile
                 self.requeue(trial)
             return new[:count]
+
+    def _asked(self, given: Mapping[str, Any]) -> Trial:
+        trial = from_json(given, self._floats)
+        return reporting(trial, self._reporter(trial.id, self.client, trial.stop))
+
+    def report(self, trial: Trial | int, step: SupportsIndex, value: SupportsFloat) -> Stop | None:
+        """Report the value of the objective at a step of an evaluation.
+
+        Args:
+            trial: A trial that this client holds, or its ID.
+            step: As of `Trial.report`.
+            value: As of `Trial.report`.
+
+        Returns:
+            The decision to stop the evaluation, which the program then ends by `stop`, or None to continue.
+
+        Raises:
+            BadInput: The step is no whole number from 1.
+            Conflict: Another client holds the trial, or it has ended.
+        """
+        found = trial._reporter if isinstance(trial, Trial) else None
+        return (found or self._reporter(_id(trial), self.client)).report(step, value)
+
+    def _reporter(self, trial: int, client: str, stop: Stop | None = None) -> Reporter:
+        return Reporter(self._http, self._path + "/trials", client, trial, stop)
+
+    def stop(
+        self,
+        trial: Trial | int,
+        reason: str = "",
+        *,
+        attributes: Mapping[str, object] | None = None,
+        tags: Iterable[str] | None = None,
+        files: Iterable[str | File | Mapping[str, Any]] | None = None,
+    ) -> Trial:
+        """Report that the evaluation of a trial was stopped early, after at least one value by step.
+
+        The trial has no outcome; the model uses its values by step. Where the rule is patience, its last value is the
+        outcome.
+
+        Args:
+            trial: A trial that this client holds, or its ID.
+            reason: Why, if the program itself has decided; at most 1,000 characters are stored.
+            attributes: As of `tell`.
+            tags: As of `tell`.
+            files: As of `tell`.
+
+        Raises:
+            Conflict: Another client holds the trial, or it has an outcome.
+            Refused: The trial has no value by step.
+        """
+        return self._stop(trial, self.client, reason, body_of(attributes, tags, files))
+
+    def _stop(self, trial: Trial | int, client: str, reason: str, kept: Mapping[str, Any]) -> Trial:
+        given = {"reason": reason} if (reason := reason.strip()[:1000]) else {}
+        return self._end(trial, "stopped", {"client": client, **given, **kept})
 
     def tell(
         self,
@@ -291,7 +349,7 @@ class Task:
         return rows_of(self.trials(), (one["name"] for one in self.definition["parameters"]))
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of trials of this node by state: waiting, running, done and failed."""
+        """Return the numbers of trials of this node by state: waiting, running, done, failed and stopped."""
         counts: dict[str, int] = self._http.get(self._path)["trials"]
         return counts
 
@@ -300,8 +358,9 @@ class Task:
 
         Args:
             trials: Dictionaries with the key `parameters`, and with `outcome` (a dictionary with `value`,
-                `constraints` and `metrics`) or `failed` (the reason, a text). The keys `attributes`, `tags` and
-                `files` are as of `tell`.
+                `constraints` and `metrics`), or `failed` or `stopped` (the reason, a text). The key `steps` has values
+                by step, as a dictionary; a stopped trial has at least one. The keys `attributes`, `tags` and `files`
+                are as of `tell`.
 
         Returns:
             The number of trials that the node did not have.
@@ -400,6 +459,8 @@ def _past(given: Mapping[str, Any]) -> dict[str, Any]:
     made = dict(given)
     if isinstance(made.get("parameters"), Mapping):
         made["parameters"] = keys_to_task(made["parameters"])
+    if isinstance(made.get("steps"), Mapping):
+        made["steps"] = [{"step": step, "value": value} for step, value in sorted(made["steps"].items())]
     kept = body_of(made.pop("attributes", None), made.pop("tags", None), made.pop("files", None))
     made.update(kept)
     outcome = made.get("outcome")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any, ClassVar, SupportsFloat, SupportsIndex, Union
 
 from .annotations import File, Note, fields_from_json
+from .errors import Error
 from .names import from_task, keys_from_task
+from .report import Reporter, stop_from_json
+from .stopping import Stop
 
 Value = Union[float, int, str, bool]
 Row = dict[str, Any]
@@ -48,11 +51,14 @@ class Recommendation:
 class Trial:
     """A trial: a design to evaluate, and its outcome. It is a copy of the node's state at one time.
 
+    A trial that `Task.ask` returned, or that an objective received, can report values by step. It can be pickled for
+    another process that evaluates it; with a node of a URL the pickle contains the token.
+
     Attributes:
         id: 1, 2, … of this node and task.
         parameters: The values of the active parameters, by name.
-        state: `"waiting"`, `"running"`, `"done"` or `"failed"`.
-        attempts: How often a client got the trial and did not return it.
+        state: `"waiting"`, `"running"`, `"done"`, `"failed"` or `"stopped"`.
+        attempts: How often a client got the trial and did not return it: for a running trial the number of this attempt.
         client: The name of the client that holds the trial or has evaluated it, or None.
         value: The value of the objective, in its own units. None until the trial is done.
         constraints: The measured values of the task's constraints, by name.
@@ -67,6 +73,9 @@ class Trial:
         tags: Tags of the user, sorted.
         files: References to files of the evaluation.
         notes: Texts of the user about the trial, the oldest first.
+        steps: The values that the evaluation has reported, by step, in order. Earlier attempts are included, so a program
+            can continue from its own checkpoint.
+        stop: The decision to stop the evaluation early, as an `fbo.Stop`, or None.
     """
 
     id: int
@@ -87,12 +96,61 @@ class Trial:
     tags: tuple[str, ...] = ()
     files: tuple[File, ...] = ()
     notes: tuple[Note, ...] = ()
+    steps: dict[int, float] = field(default_factory=dict)
+    stop: Stop | None = None
+
+    _reporter: ClassVar[Reporter | None] = None  # set for a trial that this program evaluates, by `reporting`
 
     def __repr__(self) -> str:
         shown: dict[str, Any] = {"id": self.id, "state": self.state, "value": self.value}
-        shown.update(constraints=self.constraints, metrics=self.metrics, violated=self.violated, reason=self.reason)
+        shown.update(constraints=self.constraints, metrics=self.metrics, violated=self.violated, reason=self.reason or (self.stop and self.stop.reason))
         text = ", ".join(f"{name}={one!r}" for name, one in shown.items() if one or name in ("id", "value"))
         return f"Trial({text}: {display_design(self.parameters, SHOWN)})"
+
+    def report(self, step: SupportsIndex, value: SupportsFloat) -> None:
+        """Report the value of the objective at a step of the evaluation, such as an epoch.
+
+        A value that is no finite number, and one that the node refuses, is left out with a warning. The node stores up
+        to 1,000 values of a trial, and of a step the first. While no node answers, values wait for the next report.
+
+        Args:
+            step: A whole number from 1 that increases.
+            value: The value of the objective at this step, in its own units.
+
+        Raises:
+            BadInput: The step is no whole number from 1.
+            Conflict: Another client holds the trial, or it has ended.
+            Error: This program does not evaluate the trial: it is not from `Task.ask`.
+
+        Examples:
+            ```python
+            def train(rate, trial):
+                for epoch in range(1, 51):
+                    loss = one_epoch(rate)
+                    trial.report(epoch, loss)
+                    if trial.should_stop():
+                        raise fbo.TrialStopped
+                return loss
+            ```
+        """
+        self._reports().report(step, value)
+
+    def should_stop(self) -> bool:
+        """Report whether the task's rule has decided to stop the evaluation, as of the last `report`.
+
+        The objective then raises `fbo.TrialStopped`, and a program that asks calls `Task.stop`. The alias is
+        `should_prune`.
+        """
+        return self._reports().stop is not None
+
+    def should_prune(self) -> bool:
+        """Report the same as `should_stop`."""
+        return self.should_stop()
+
+    def _reports(self) -> Reporter:
+        if self._reporter is None:
+            raise Error(f"trial {self.id} is not evaluated here: expected one of Task.ask or the argument of an objective")
+        return self._reporter
 
     @property
     def chosen(self) -> str:
@@ -118,7 +176,8 @@ class Trial:
         Returns:
             The keys `trial`, `state`, `value`, `parameters.NAME`, `constraints.NAME`, `metrics.NAME`, `reason`,
             `source`, `why`, `from_peers`, `peer`, `peer_count`, `client`, `started`, `finished`,
-            `attributes.NAME`, and `tags`, `files` and `notes` (texts, the paths of files).
+            `attributes.NAME`, and `tags`, `files` and `notes` (texts, the paths of files). `last_step` and `last_value` are
+            of the last value by step, and `stop` is why the evaluation was stopped early.
         """
         row: Row = {"trial": self.id, "state": self.state, "value": self.value}
         for group, values in (
@@ -137,6 +196,12 @@ class Trial:
             client=self.client,
             started=self.started,
             finished=self.finished,
+        )
+        last = max(self.steps, default=None)
+        row.update(
+            last_step=last,
+            last_value=None if last is None else self.steps[last],
+            stop=self.stop and self.stop.reason,
         )
         row.update({f"attributes.{name}": text for name, text in self.attributes.items()})
         row.update(
@@ -189,5 +254,13 @@ def from_json(given: Mapping[str, Any], floats: Collection[str] = ()) -> Trial:
         why=given.get("why") or {},
         started=given.get("started"),
         finished=given.get("finished"),
+        steps={one["step"]: float(one["value"]) for one in given.get("steps") or ()},
+        stop=stop_from_json(given.get("stop")),
         **fields_from_json(given),
     )
+
+
+def reporting(trial: Trial, reporter: Reporter | None) -> Trial:
+    """Return the trial after it has got the reporter of its values by step."""
+    object.__setattr__(trial, "_reporter", reporter)
+    return trial

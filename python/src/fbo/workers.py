@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from multiprocessing import connection
 from types import TracebackType
 from typing import Any
@@ -34,9 +34,9 @@ class Workers:
         """Return how many trials could be begun."""
         return sum(worker.trial is None for worker in self._workers)
 
-    def begin(self, trial: Trial) -> None:
-        """Hand a trial to a free worker."""
-        next(worker for worker in self._workers if worker.trial is None).begin(trial)
+    def begin(self, trial: Trial, arguments: Mapping[str, Any]) -> None:
+        """Hand a trial to a free worker, with the arguments of f."""
+        next(worker for worker in self._workers if worker.trial is None).begin(trial, arguments)
 
     def ended(self, timeout: float | None) -> Iterator[tuple[Trial, Outcome]]:
         """Wait for at most timeout seconds, None being for ever, and yield what has ended."""
@@ -78,10 +78,10 @@ class _Worker:
         self._process.start()
         theirs.close()
 
-    def begin(self, trial: Trial) -> None:
+    def begin(self, trial: Trial, arguments: Mapping[str, Any]) -> None:
         self.trial = trial
         try:
-            self.pipe.send(trial.parameters)
+            self.pipe.send(arguments)
         except OSError:
             pass  # it has died, which the next hear finds out
 

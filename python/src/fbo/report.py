@@ -1,0 +1,78 @@
+"""Values by step of one trial, on their way to the node."""
+
+from __future__ import annotations
+
+import logging
+import operator
+from collections.abc import Mapping
+from typing import Any, SupportsFloat, SupportsIndex
+
+from .errors import BadInput, Refused, Unavailable, Unreachable
+from .evaluate import number
+from .http import Client, quote
+from .stopping import Stop
+
+_log = logging.getLogger("fbo")
+
+MOST = 1000  # values of one trial
+
+
+def stop_from_json(given: Mapping[str, Any] | None) -> Stop | None:
+    """Read a decision of a node."""
+    return None if given is None else Stop(given["rule"], given["step"], given.get("reason", ""))
+
+
+class Reporter:
+    """Sends values by step of one trial that a client holds, and keeps the decision of the node. It can be pickled."""
+
+    def __init__(self, http: Client, trials_path: str, client: str, trial: int, stop: Stop | None) -> None:
+        self._http = http
+        self._path = f"{trials_path}/{quote(trial)}/steps"
+        self._client = client
+        self._trial = trial
+        self._unsent: dict[int, float] = {}
+        self._warned: set[str] = set()
+        self.stop = stop
+
+    def report(self, step: SupportsIndex, value: SupportsFloat) -> Stop | None:
+        """Send a value. One that is no finite number, or that the node refuses, is left out with a warning.
+
+        While no node answers, values wait for the next report: the evaluation can continue without them.
+        """
+        try:
+            whole = operator.index(step)
+        except TypeError:
+            whole = 0
+        if whole < 1:
+            raise BadInput(f"step {step!r}: expected a whole number from 1 on; the arguments are the step and the value")
+        try:
+            self._unsent[whole] = number(f"value at step {whole} is", value)
+        except BadInput as error:
+            self._warn_once("value", f"{error}; it is left out")
+            return self.stop
+        try:
+            self.send({})
+        except (Unavailable, Unreachable) as error:
+            self._warn_once("unsent", f"{error}; its values by step are sent later")
+        return self.stop
+
+    def send(self, steps: Mapping[int, float]) -> None:
+        """Send finite values, and those that wait. What the node refuses is left out with a warning."""
+        self._unsent.update(steps)
+        try:
+            self._send(sorted(self._unsent.items()))
+        except Refused as error:
+            self._warn_once("refused", f"{error}; it is left out")
+        self._unsent = {}
+
+    def _send(self, given: list[tuple[int, float]]) -> None:
+        for first in range(0, len(given), MOST):
+            part = [{"step": step, "value": value} for step, value in given[first : first + MOST]]
+            # A report can be repeated without a key.
+            answer = self._http.post(self._path, {"client": self._client, "steps": part}, repeatable=True)
+            self.stop = stop_from_json(answer["stop"])
+
+    def _warn_once(self, kind: str, message: str) -> None:
+        if kind not in self._warned:
+            self._warned.add(kind)
+            _log.warning("trial %d: %s", self._trial, message)

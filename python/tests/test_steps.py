@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import functools
 import json
 import pickle
 import threading
@@ -16,6 +17,7 @@ from conftest import BOWL, LOCAL
 
 import fbo
 import fbo.aio
+from fbo.evaluate import takes_trial
 
 LINE = [fbo.Float("x", -1, 1)]
 HALVING = BOWL + "stop: {type: asha, grace_period: 1, reduction_factor: 2}\n"
@@ -207,6 +209,22 @@ def test_a_parameter_with_the_name_trial() -> None:
 
     fbo.minimize(f, [fbo.Float("trial", 0, 1), *LINE], evals=2, progress=False)
     assert all(isinstance(one, float) for one in seen)
+
+
+def test_functions_that_take_the_trial() -> None:
+    class Called:
+        def __call__(self, x: float, trial: fbo.Trial) -> float:
+            return x
+
+    def optional(x: float, *, trial: fbo.Trial | None = None) -> float:
+        return x
+
+    def bound(x: float, trial: int) -> float:
+        return x
+
+    assert all(takes_trial(f) for f in (objectives.curve, Called(), optional))
+    functions: list[Any] = [functools.partial(bound, trial=3), objectives.bowl, lambda **trial: 0.0, lambda *trial: 0.0, max, print]
+    assert not any(takes_trial(f) for f in functions)
 
 
 def test_wrong_rules_and_rules_of_others(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:

@@ -133,7 +133,7 @@ class Task:
         return await self._node._call(self.sync.fail, trial, reason, **kept)
 
     async def report(self, trial: Trial | int, step: SupportsIndex, value: SupportsFloat) -> Stop | None:
-        """Report a value by step, as `fbo.Task.report` does. The result is the decision to stop, or None."""
+        """Report a value by step, as `fbo.Task.report` does. `Trial.report` would block the event loop."""
         return await self._node._call(self.sync.report, trial, step, value)
 
     async def stop(self, trial: Trial | int, reason: str = "", **kept: Any) -> Trial:

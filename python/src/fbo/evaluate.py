@@ -47,11 +47,13 @@ Outcome = Union[Measured, Failure, Stopped]
 
 
 def takes_trial(f: Objective) -> bool:
-    """Report whether f has a parameter with the name trial."""
+    """Report whether f has a parameter with the name trial, without a default other than None."""
     try:
-        return "trial" in inspect.signature(f).parameters
+        found = inspect.signature(f).parameters.get("trial")
     except (TypeError, ValueError):  # of functions in other languages
         return False
+    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return found is not None and found.kind in by_name and found.default in (inspect.Parameter.empty, None)
 
 
 def evaluate(f: Objective, arguments: Mapping[str, Any]) -> Outcome:

@@ -86,9 +86,9 @@ def minimize(
             this number and a dictionary of further outputs; or one dictionary of all, with the number under
             `"value"`. Outputs named in `constraints` are constraints. All other outputs are metrics: the node
             stores up to 64 of them with the trial. An exception fails the trial, and so does a missing or
-            non-finite value or constraint. The search continues after a failed trial. If f has a parameter `trial` that is
-            no parameter of the space, it gets the `fbo.Trial`: f may report values by step to it, and raise
-            `fbo.TrialStopped` to stop early.
+            non-finite value or constraint. The search continues after a failed trial. If f has a parameter `trial`, without a
+            default or with None, and the space has none of this name, it gets the `fbo.Trial`: f may report values by
+            step to it, and raise `fbo.TrialStopped` to stop early.
         space: A list of `fbo.Float`, `fbo.Int`, `fbo.Categorical`, `fbo.Bool` and `fbo.Fixed`; or a dictionary of
             bounds such as `{"rate": (0, 1), "depth": range(1, 9), "kernel": ["rbf", "poly"], "bias": bool}`, in which a
             tuple stands for floats and a range for ints; or a whole task: the path or text of a task file, or its

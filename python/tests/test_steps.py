@@ -121,7 +121,10 @@ def test_values_wait_for_the_node(binary: str, short_dir: Path, caplog: pytest.L
         assert caplog.text.count("are sent later") == 1
         assert task.trials()[0].steps == {}  # starts it again
         copy.report(3, 3)
-        assert task.trials()[0].steps == {1: 1.0, 2: 2.0, 3: 3.0}
+        assert task.trials()[0].steps == {}
+        copy._reporter._again = 0  # after the pause
+        copy.report(4, 4)
+        assert task.trials()[0].steps == {1: 1.0, 2: 2.0, 3: 3.0, 4: 4.0}
 
 
 def test_rules_of_a_task(node: fbo.Node) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import operator
+import time
 from collections.abc import Mapping
 from typing import Any, SupportsFloat, SupportsIndex
 
@@ -15,6 +16,7 @@ from .stopping import Stop
 _log = logging.getLogger("fbo")
 
 MOST = 1000  # values of one trial
+_PAUSE = 30.0  # seconds without a request after one that no node answered, which took some itself
 
 
 def stop_from_json(given: Mapping[str, Any] | None) -> Stop | None:
@@ -32,12 +34,13 @@ class Reporter:
         self._trial = trial
         self._unsent: dict[int, float] = {}
         self._warned: set[str] = set()
+        self._again = 0.0  # when to send the next request
         self.stop = stop
 
     def report(self, step: SupportsIndex, value: SupportsFloat) -> Stop | None:
         """Send a value. One that is no finite number, or that the node refuses, is left out with a warning.
 
-        While no node answers, values wait for the next report: the evaluation can continue without them.
+        While no node answers, values wait for a later report: the evaluation can continue without them.
         """
         try:
             whole = operator.index(step)
@@ -50,9 +53,12 @@ class Reporter:
         except BadInput as error:
             self._warn_once("value", f"{error}; it is left out")
             return self.stop
+        if time.monotonic() < self._again:
+            return self.stop
         try:
             self.send({})
         except (Unavailable, Unreachable) as error:
+            self._again = time.monotonic() + _PAUSE
             self._warn_once("unsent", f"{error}; its values by step are sent later")
         return self.stop
 

@@ -49,7 +49,7 @@ class Reporter:
         if whole < 1:
             raise BadInput(f"step {step!r}: expected a whole number from 1 on; the arguments are the step and the value")
         try:
-            self._unsent[whole] = number(f"value at step {whole} is", value)
+            self._unsent.setdefault(whole, number(f"value at step {whole} is", value))
         except BadInput as error:
             self._warn_once("value", f"{error}; it is left out")
             return self.stop
@@ -64,12 +64,13 @@ class Reporter:
 
     def send(self, steps: Mapping[int, float]) -> None:
         """Send finite values, and those that wait. What the node refuses is left out with a warning."""
-        self._unsent.update(steps)
+        given = {**steps, **self._unsent}
         try:
-            self._send(sorted(self._unsent.items()))
+            self._send(sorted(given.items()))
         except Refused as error:
             self._warn_once("refused", f"{error}; it is left out")
-        self._unsent = {}
+        for step in given:
+            self._unsent.pop(step, None)  # another thread may have added some
 
     def _send(self, given: list[tuple[int, float]]) -> None:
         for first in range(0, len(given), MOST):

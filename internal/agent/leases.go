@@ -100,11 +100,15 @@ func (a *Agent) AskFor(now time.Time, request uint64, claim Claim) error {
 }
 
 // HeldBy returns the running trials of a client. It also restarts their leases, because the call
-// shows that the client is active.
+// shows that the client is active. A program that was killed gets its trials again in this way, so
+// reports of values by step may begin anew.
 func (a *Agent) HeldBy(now time.Time, client string) (held []strategy.Trial) {
 	for _, trial := range a.trials.list {
 		if trial.State == strategy.Running && trial.Client == client && client != "" {
 			a.trials.renew(trial.ID, now)
+			if len(trial.Steps) > 0 {
+				a.trials.handed[trial.ID] = true
+			}
 			held = append(held, trial)
 		}
 	}

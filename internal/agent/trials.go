@@ -34,7 +34,7 @@ type trials struct {
 	shown   []strategy.Trial // a copy of the present list without these; nil after a change
 	leases  map[uint64]lease // of running trials that clients outside the process hold
 	queue   []Queued         // designs of the user without a trial, oldest first
-	handed  map[uint64]bool  // trials whose evaluation was handed back at least once
+	handed  map[uint64]bool  // trials whose evaluation was handed back, or given to its client again, at least once
 	stop    *StopRecord      // why the latest run stopped itself; nil if it ended for another reason, or there are trials since
 
 	lastQueued uint64 // the ID of the newest design that was ever in queue

@@ -72,18 +72,18 @@ func TestSteps(t *testing.T) {
 	same(t, "by the program", got["stop"], any(map[string]any{"rule": "program", "step": 1.0, "reason": "the program has seen enough"}))
 	same(t, "its attributes", got["attributes"], any(map[string]any{"commit": "abc"}))
 
+	report(200, 4, stepsFrom(4, 2))
 	for text, body := range map[string]any{
-		"expected number >= 1":              m{"client": "a", "steps": stepsFrom(0, 1)},
-		"expected number <= 1e+09":          m{"client": "a", "steps": stepsFrom(1_000_000_001, 1)},
-		"expected number":                   m{"client": "a", "steps": []m{{"step": 1, "value": "NaN"}}},
-		"expected integer":                  m{"client": "a", "steps": []m{{"step": 1.5, "value": 1}}},
-		"expected array length >= 1":        m{"client": "a", "steps": []m{}},
-		"expected array length <= 1000":     m{"client": "a", "steps": stepsFrom(1, make([]float64, 1001)...)},
-		"required property steps":           m{"client": "a"},
-		"accepted: step, value":             m{"client": "a", "steps": []m{{"step": 1, "value": 1, "loss": 1}}},
-		"body.steps: trial 4: step value":   m{"client": "a", "steps": append(stepsFrom(5, 1), stepsFrom(4, 1)...)},
-		"step 4 with value 2 after step 5;": m{"client": "a", "steps": stepsFrom(4, 2)},
-		"1.79e308":                          `{"client": "a", "steps": [{"step": 6, "value": 1e999}]}`,
+		"expected number >= 1":            m{"client": "a", "steps": stepsFrom(0, 1)},
+		"expected number <= 1e+09":        m{"client": "a", "steps": stepsFrom(1_000_000_001, 1)},
+		"expected number":                 m{"client": "a", "steps": []m{{"step": 1, "value": "NaN"}}},
+		"expected integer":                m{"client": "a", "steps": []m{{"step": 1.5, "value": 1}}},
+		"expected array length >= 1":      m{"client": "a", "steps": []m{}},
+		"expected array length <= 1000":   m{"client": "a", "steps": stepsFrom(1, make([]float64, 1001)...)},
+		"required property steps":         m{"client": "a"},
+		"accepted: step, value":           m{"client": "a", "steps": []m{{"step": 1, "value": 1, "loss": 1}}},
+		"body.steps: trial 4: step value": m{"client": "a", "steps": append(stepsFrom(5, 1), stepsFrom(3, 1)...)},
+		"1.79e308":                        `{"client": "a", "steps": [{"step": 6, "value": 1e999}]}`,
 	} {
 		headers := []string{"Content-Type", "application/json"}
 		got := w.do("POST", at+"4/steps", body, headers...)
@@ -91,7 +91,7 @@ func TestSteps(t *testing.T) {
 			t.Errorf("%v: %d %.400s, expected %q", text, got.status, got.text, text)
 		}
 	}
-	same(t, "the values before a wrong one", w.must(200, "GET", at+"4", nil).body["steps"], []any{map[string]any{"step": 5.0, "value": 1.0}})
+	same(t, "the values before a wrong one", fmt.Sprint(w.must(200, "GET", at+"4", nil).body["steps"]), "[map[step:4 value:2] map[step:5 value:1]]")
 	w.must(409, "POST", at+"4/steps", m{"client": "b", "steps": stepsFrom(6, 1)})
 	w.must(409, "POST", at+"4/stopped", m{"client": "b"})
 	w.must(404, "POST", at+"99/steps", m{"client": "a", "steps": stepsFrom(6, 1)})
@@ -130,7 +130,12 @@ func TestStepsOfAReturnedTrial(t *testing.T) {
 	same(t, "trials", fmt.Sprint(asked.ids()), "[1]")
 	given := asked.body["trials"].([]any)[0].(map[string]any)
 	same(t, "its steps", len(given["steps"].([]any)), 2)
-	w.must(200, "POST", at+"1/steps", m{"client": "b", "steps": stepsFrom(3, 0.4)})
+	for range 2 { // from the start, and once more after b was killed and has asked again
+		w.must(200, "POST", at+"1/steps", m{"client": "b", "steps": stepsFrom(1, 7, 7, 0.4)})
+		same(t, "held", fmt.Sprint(w.must(200, "POST", "/v1/tasks/halving/ask", m{"client": "b"}).ids()), "[1]")
+		w.must(200, "POST", at+"1/steps", m{"client": "b", "steps": stepsFrom(1, 8, 8, 8, 0.3)})
+	}
+	same(t, "steps", fmt.Sprint(w.must(200, "GET", at+"1", nil).body["steps"]), "[map[step:1 value:1] map[step:2 value:0.5] map[step:3 value:0.4] map[step:4 value:0.3]]")
 	w.must(409, "POST", at+"1/steps", m{"client": "a", "steps": stepsFrom(4, 0.4)})
 }
 

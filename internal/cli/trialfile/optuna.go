@@ -54,6 +54,9 @@ type optunaRecord struct {
 	StepValue      any               `json:"intermediate_value"`
 }
 
+// maxColumns is the maximum number of columns of a study. A task has far fewer parameters and outputs.
+const maxColumns = 4096
+
 // optunaStudy is a study of a journal.
 type optunaStudy struct {
 	name       string
@@ -89,16 +92,22 @@ func (c columns) readJournal(data []byte, values bool, take func(pastRow) error)
 	if !isStudy(header) {
 		return fmt.Errorf("no trial of the study %q has a parameter", study.name)
 	}
+	if len(header) > maxColumns {
+		return fmt.Errorf("the study %q has %d columns; expected at most %d", study.name, len(header), maxColumns)
+	}
 	meanings, err := c.meanings(header, values)
 	if err != nil {
 		return err
 	}
+	of := map[string]meaning{}
+	for i, m := range meanings {
+		of[header[i]] = m
+	}
 	shift := study.shift()
 	for number, trial := range study.trials {
 		row := c.newRow(fmt.Sprintf("trial %d of the study", number), header)
-		cells := trial.cells(number)
-		for i, m := range meanings {
-			row.put(m, header[i], cells[header[i]])
+		for column, cell := range trial.cells(number) {
+			row.put(of[column], column, cell)
 		}
 		for step, value := range trial.intermediate {
 			row.curve.putIntermediate(step+shift, value)

@@ -2,6 +2,7 @@ package trialfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -168,7 +169,7 @@ func optunaStudies(data []byte) ([]*optunaStudy, error) {
 			if !bytes.HasSuffix(line, []byte("\n")) && number > 1 {
 				break
 			}
-			return nil, fmt.Errorf("line %d: no record of an Optuna journal: %w", number, err)
+			return nil, fmt.Errorf("line %d: no record of an Optuna journal: %w", number, notOptuna(err))
 		}
 		if err := r.check(); err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
@@ -222,6 +223,14 @@ func optunaStudies(data []byte) ([]*optunaStudy, error) {
 	return slices.DeleteFunc(studies, func(s *optunaStudy) bool { return s == nil }), nil
 }
 
+// notOptuna returns an error about JSON in the words of the file.
+func notOptuna(err error) error {
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("%s: %s; expected what Optuna writes", cmp.Or(wrong.Field, "value"), wrong.Value)
+	}
+	return err
+}
+
 func (r optunaRecord) check() error {
 	if r.State < 0 || r.State >= len(optunaStates) {
 		return fmt.Errorf("state %d; expected 0 to %d", r.State, len(optunaStates)-1)
@@ -260,7 +269,7 @@ func externalValue(distribution string, internal any) (string, error) {
 		Attributes struct{ Choices []json.RawMessage }
 	}
 	if err := json.Unmarshal(pythonJSON([]byte(distribution)), &d); err != nil {
-		return "", fmt.Errorf("its distribution is not JSON: %w", err)
+		return "", fmt.Errorf("distribution: %w", notOptuna(err))
 	}
 	choices := d.Attributes.Choices
 	if choices == nil {

@@ -106,6 +106,13 @@ func TestMetricsMove(t *testing.T) {
 	if err := sessions[1].Fail(t.Context(), trial.ID, "no luck"); err != nil {
 		t.Fatal(err)
 	}
+	trial = ask(t, sessions[1])
+	if _, err := sessions[1].Report(t.Context(), trial.ID, node.Step{Step: 1, Value: 0.5}); err != nil {
+		t.Fatal(err)
+	}
+	if err := sessions[1].EndStopped(t.Context(), trial.ID, "diverged"); err != nil {
+		t.Fatal(err)
+	}
 	ofA, ofB := strategy.ShortID(a.ID()), strategy.ShortID(b.ID())
 	id := sessions[0].Task().ID().String()
 	for _, node := range []string{ofA, ofB} {
@@ -128,10 +135,11 @@ func TestMetricsMove(t *testing.T) {
 		{value(t, registry, "fbo_shares_sent_total", "node", ofA, "kind", "weights"), sent, "weights sent by A"},
 		{value(t, registry, "fbo_shares_sent_total", "node", ofB, "kind", "weights"), 0, "weights sent by B"},
 		{value(t, registry, "fbo_suggestion_duration_seconds", "node", ofA), 6, "suggestions to A"},
-		{value(t, registry, "fbo_suggestion_duration_seconds", "node", ofB), 1, "suggestions to B"},
+		{value(t, registry, "fbo_suggestion_duration_seconds", "node", ofB), 2, "suggestions to B"},
 		{value(t, registry, "fbo_evaluation_duration_seconds", "node", ofA, "state", "done"), 6, "evaluations by A"},
 		{value(t, registry, "fbo_evaluation_duration_seconds", "node", ofB, "state", "done"), 0, "evaluations by B"},
 		{value(t, registry, "fbo_evaluation_duration_seconds", "node", ofB, "state", "failed"), 1, "failures of B"},
+		{value(t, registry, "fbo_evaluation_duration_seconds", "node", ofB, "state", "stopped"), 1, "stopped evaluations of B"},
 		{value(t, registry, "fbo_task_info", "task_id", id, "peer_id", a.ID().String(), "task", id[len(id)-8:]), 1, "info"},
 		{value(t, registry, "fbo_gossip_rejected_total", "reason", "invalid"), 0, "invalid messages"},
 	} {

@@ -33,7 +33,7 @@ func NewWatch() *cobra.Command {
 		Use:   "watch [TASK]",
 		Short: "Show what happens at a node that runs, as it happens",
 		Long: `Show what happens at a node that runs, run or serve, as it happens: the lines that run
-prints, from now on. TASK is a task file, an ID, its first
+prints, from now on, after the last values by step of the running trials. TASK is a task file, an ID, its first
 characters or a name; a node that works on one task needs
 none. It ends when the node does, or with Ctrl-C, which the node does not notice.`,
 		Args: base.AtMost(1),
@@ -105,6 +105,9 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 	show.PrintLine(base.Object{"event": "watching", "task": id, "name": p.Task.Name, "trials": len(p.Trials)}, "%s", watching(p))
 	show.Begin()
 	if !asJSON {
+		for _, line := range runningSteps(p.Trials) {
+			show.PrintLine(nil, "%s", line)
+		}
 		show.Stand(p.Trials, 0, "Ctrl-C ends watching")
 		stop := countPeers(ctx, show, dir, id)
 		defer show.Leave()

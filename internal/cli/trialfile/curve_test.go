@@ -92,9 +92,11 @@ func TestJournalsThatAreRefused(t *testing.T) {
 		"no JSON":          {study + "x\n" + trial, "line 2: no record of an Optuna journal: invalid character 'x' looking for beginning of value"},
 		"no journal":       {"epoch 1: 0.5\n", "line 1: no record of an Optuna journal: invalid character 'e' looking for beginning of value"},
 		"bad state":        {study + strings.Replace(trial, `"state":1`, `"state":9`, 1), "line 2: state 9; expected 0 to 4"},
+		"no object":        {"3\n", "line 1: no record of an Optuna journal: value: number; expected what Optuna writes"},
+		"no attribute":     {study + `{"op_code":8,"trial_id":0,"user_attr":"x"}` + "\n" + trial, "line 2: no record of an Optuna journal: user_attr: string; expected what Optuna writes"},
 		"bad step":         {study + strings.Replace(trial, `"4":`, `"a":`, 1), `line 2: step "a"; expected a whole number`},
 		"bad choice":       {study + strings.ReplaceAll(trial, `\"low\":0`, `\"choices\":[1]`), `line 2: parameter "C": choice 0.5; expected 0 to 0`},
-		"no distribution":  {study + strings.Replace(trial, `"distributions":{"C"`, `"distributions":{"D"`, 1), `line 2: parameter "C": its distribution is not JSON: unexpected end of JSON input`},
+		"no distribution":  {study + strings.Replace(trial, `"distributions":{"C"`, `"distributions":{"D"`, 1), `line 2: parameter "C": distribution: unexpected end of JSON input`},
 		"other parameter":  {study + strings.ReplaceAll(trial, `"C"`, `"D"`), `column "params_D" is neither a parameter nor "value"; --import-ignore params_D leaves it out, --import-columns NAME=params_D says what it is`},
 		"a step too large": {study + strings.Replace(trial, `"4":`, `"2000000000":`, 1), "trial 0 of the study: step value is not accepted: step 2000000000; expected 1 to 1000000000"},
 	} {

@@ -2,6 +2,7 @@ package trialfile
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -54,6 +55,9 @@ type optunaRecord struct {
 	StepValue      any               `json:"intermediate_value"`
 }
 
+// maxColumns is the maximum number of columns of a study. A task has far fewer parameters and outputs.
+const maxColumns = 4096
+
 // optunaStudy is a study of a journal.
 type optunaStudy struct {
 	name       string
@@ -89,16 +93,22 @@ func (c columns) readJournal(data []byte, values bool, take func(pastRow) error)
 	if !isStudy(header) {
 		return fmt.Errorf("no trial of the study %q has a parameter", study.name)
 	}
+	if len(header) > maxColumns {
+		return fmt.Errorf("the study %q has %d columns; expected at most %d", study.name, len(header), maxColumns)
+	}
 	meanings, err := c.meanings(header, values)
 	if err != nil {
 		return err
 	}
+	of := map[string]meaning{}
+	for i, m := range meanings {
+		of[header[i]] = m
+	}
 	shift := study.shift()
 	for number, trial := range study.trials {
 		row := c.newRow(fmt.Sprintf("trial %d of the study", number), header)
-		cells := trial.cells(number)
-		for i, m := range meanings {
-			row.put(m, header[i], cells[header[i]])
+		for column, cell := range trial.cells(number) {
+			row.put(of[column], column, cell)
 		}
 		for step, value := range trial.intermediate {
 			row.curve.putIntermediate(step+shift, value)
@@ -159,7 +169,7 @@ func optunaStudies(data []byte) ([]*optunaStudy, error) {
 			if !bytes.HasSuffix(line, []byte("\n")) && number > 1 {
 				break
 			}
-			return nil, fmt.Errorf("line %d: no record of an Optuna journal: %w", number, err)
+			return nil, fmt.Errorf("line %d: no record of an Optuna journal: %w", number, notOptuna(err))
 		}
 		if err := r.check(); err != nil {
 			return nil, fmt.Errorf("line %d: %w", number, err)
@@ -213,6 +223,14 @@ func optunaStudies(data []byte) ([]*optunaStudy, error) {
 	return slices.DeleteFunc(studies, func(s *optunaStudy) bool { return s == nil }), nil
 }
 
+// notOptuna returns an error about JSON in the words of the file.
+func notOptuna(err error) error {
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return fmt.Errorf("%s: %s; expected what Optuna writes", cmp.Or(wrong.Field, "value"), wrong.Value)
+	}
+	return err
+}
+
 func (r optunaRecord) check() error {
 	if r.State < 0 || r.State >= len(optunaStates) {
 		return fmt.Errorf("state %d; expected 0 to %d", r.State, len(optunaStates)-1)
@@ -251,7 +269,7 @@ func externalValue(distribution string, internal any) (string, error) {
 		Attributes struct{ Choices []json.RawMessage }
 	}
 	if err := json.Unmarshal(pythonJSON([]byte(distribution)), &d); err != nil {
-		return "", fmt.Errorf("its distribution is not JSON: %w", err)
+		return "", fmt.Errorf("distribution: %w", notOptuna(err))
 	}
 	choices := d.Attributes.Choices
 	if choices == nil {

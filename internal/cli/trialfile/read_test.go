@@ -35,6 +35,9 @@ func checkPast(t *testing.T, space *task.Space, past []agent.Past) {
 		if _, err := strategy.Adding(p.Outcome.Annotations).Apply(strategy.Annotations{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
+		if err := p.Steps.Check(); err != nil || p.Stopped != nil && len(p.Steps) == 0 {
+			t.Fatalf("steps %v, %v", p.Steps, err)
+		}
 		if math.IsNaN(p.Outcome.Value) || math.IsInf(p.Outcome.Value, 0) {
 			t.Fatalf("value %g", p.Outcome.Value)
 		}
@@ -100,6 +103,8 @@ func FuzzParsePastCSV(f *testing.F) {
 		"lr,units,kind,value,state\n0.1,3,sgd,,failed\n", "lr,units,kind,value\n0.1,3,sgd\n", "lr,lr\n", "\"", "lr,units,kind,value\nNaN,0x10,7,inf\n",
 		"number,value,params_lr,params_units,params_kind,state\n0,1,0.5,3.0,sgd,COMPLETE\n", "lr,units,kind,value,constraint.ram,constraint.\n0.1,3,sgd,1,2,\n",
 		"lr,units,kind,value,attribute.commit,attribute.,tags\n0.1,3,sgd,1,abc,,x\n",
+		"lr,units,kind,value,state,steps.json,stop.rule,stop.step,stop.reason\n0.1,3,sgd,,stopped,\"[[1,2],[4,1e3]]\",asha,1,x\n",
+		"number,value,params_lr,params_units,params_kind,state,intermediate_values_0,intermediate_values_7\n0,1,0.5,3.0,sgd,PRUNED,,2\n",
 	} {
 		f.Add([]byte(text))
 	}
@@ -120,6 +125,7 @@ func FuzzParsePastJSON(f *testing.F) {
 		`[{"parameters":{"lr":0.1,"units":3,"kind":"7"},"state":"failed","reason":"x"}]`, `[{"lr":"0.1","units":"3","kind":7,"value":"1"}]`, "[{\n]", `[{"value":[1],"lr":{}}]`, `[1] 2`,
 		`[{"number":0,"value":1,"params_lr":0.5,"params_units":3,"params_kind":"sgd","state":"COMPLETE"}]`, `[{"lr":0.1,"units":3,"kind":"sgd","value":1,"constraint.ram":2}]`,
 		`[{"parameters":{"lr":0.1,"units":3,"kind":"7"},"outcome":{"value":1},"attributes":{"a":"b"},"tags":["c"],"files":[{"path":"d"}],"notes":[{"id":1,"text":"e","time":"2026-03-29T01:59:59Z"}]}]`,
+		`[{"parameters":{"lr":0.1,"units":3,"kind":"7"},"state":"stopped","steps":[{"step":1,"value":2}],"stop":{"rule":"program","step":1,"reason":"x"}}]`,
 	} {
 		f.Add([]byte(text))
 	}
@@ -131,6 +137,23 @@ func FuzzParsePastJSON(f *testing.F) {
 			return
 		}
 		checkPast(t, space, past)
+	})
+}
+
+func FuzzParsePastJournal(f *testing.F) {
+	const study = `{"op_code":0,"worker_id":"w","study_name":"a","directions":[2]}` + "\n" + `{"op_code":2,"study_id":0,"user_attr":{"task_id":"x"}}` + "\n"
+	const trial = `{"op_code":4,"worker_id":"w","study_id":0,"state":2,"value":NaN,"params":{"lr":0.5,"units":3.0,"kind":0},"user_attrs":{"metric.a":1,"stop.rule":"asha","tags":["x"]},` +
+		`"distributions":{"lr":"{}","units":"{}","kind":"{\"attributes\":{\"choices\":[\"sgd\",null]}}"},"intermediate_values":{"0":1,"7":-Infinity}}` + "\n"
+	for _, text := range []string{"", "{}", study, study + trial, study + trial + `{"op_code":4`, study + trial + `{"op_code":7,"trial_id":0,"step":3,"intermediate_value":2}` + "\n" + `{"op_code":1,"study_id":0}`} {
+		f.Add([]byte(text))
+	}
+	of := clitest.MixedTask(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var got Imported
+		if err := (columns{space: of.Space, purpose: importing}).readJournal(data, true, got.add(of, false)); err != nil {
+			checkMessage(t, err)
+		}
+		checkPast(t, of.Space, got.Trials)
 	})
 }
 

@@ -136,9 +136,11 @@ func linesOf(t *testing.T, path string) []string {
 func TestKilledNodeKeepsCurves(t *testing.T) {
 	t.Parallel()
 	file, dir, folder, g := writeFile(t, "task.yaml", curveTask), shortTempDir(t), shortTempDir(t), newGate(t)
-	line := join(runLine(file, dir, "--json", "--evals", "6"), objective("curve", folder, g.address, "3:5", "4:stubborn"))
+	line := func(evals string) []string {
+		return join(runLine(file, dir, "--json", "--evals", evals), objective("curve", folder, g.address, "3:5", "4:stubborn"))
+	}
 
-	first := start(t, line...)
+	first := start(t, line("4")...)
 	g.next(t).waitGone(t) // trial 2, which is stopped
 	if h := g.next(t); h.trial != 3 {
 		t.Fatalf("trial %d is at the gate, want 3", h.trial)
@@ -147,17 +149,17 @@ func TestKilledNodeKeepsCurves(t *testing.T) {
 	first.signal(t, syscall.SIGKILL)
 	first.wait(t)
 
-	second := start(t, line...)
+	second := start(t, line("4")...)
 	stubborn := g.next(t)
 	if stubborn.trial != 4 {
 		t.Fatalf("trial %d is at the gate, want 4", stubborn.trial)
 	}
 	awaitReport(t, second, 4, 1, true)
-	second.signal(t, syscall.SIGKILL)
+	_ = second.command.Process.Kill() // within the grace of two seconds; later the run has ended
 	second.wait(t)
 	stubborn.waitGone(t)
 
-	third := start(t, line...)
+	third := start(t, line("6")...)
 	g.next(t).waitGone(t) // trial 6
 	if code := third.wait(t); code != base.ExitDone {
 		t.Errorf("exit code %d, %s", code, third.stderr.String())

@@ -57,7 +57,7 @@ func playCurve(trial int, folder, address string, waits []string) int {
 	for step := first; step <= curveSteps; step++ {
 		fmt.Printf("{\"step\": %d, \"value\": %g}\n", step, curveValue(trial, step))
 		if trial%2 == 0 {
-			waitAtGate(address, trial)
+			time.Sleep(time.Minute)
 		}
 		if os.Getenv("FBO_ATTEMPT") == "1" && slices.Contains(waits, fmt.Sprintf("%d:%d", trial, step)) {
 			waitAtGate(address, trial)
@@ -136,10 +136,11 @@ func linesOf(t *testing.T, path string) []string {
 func TestKilledNodeKeepsCurves(t *testing.T) {
 	t.Parallel()
 	file, dir, folder, g := writeFile(t, "task.yaml", curveTask), shortTempDir(t), shortTempDir(t), newGate(t)
-	line := join(runLine(file, dir, "--json", "--evals", "6"), objective("curve", folder, g.address, "3:5", "4:stubborn"))
+	line := func(evals string) []string {
+		return join(runLine(file, dir, "--json", "--evals", evals), objective("curve", folder, g.address, "3:5", "4:stubborn"))
+	}
 
-	first := start(t, line...)
-	g.next(t).waitGone(t) // trial 2, which is stopped
+	first := start(t, line("4")...)
 	if h := g.next(t); h.trial != 3 {
 		t.Fatalf("trial %d is at the gate, want 3", h.trial)
 	}
@@ -147,18 +148,12 @@ func TestKilledNodeKeepsCurves(t *testing.T) {
 	first.signal(t, syscall.SIGKILL)
 	first.wait(t)
 
-	second := start(t, line...)
-	stubborn := g.next(t)
-	if stubborn.trial != 4 {
-		t.Fatalf("trial %d is at the gate, want 4", stubborn.trial)
-	}
+	second := start(t, line("4")...)
 	awaitReport(t, second, 4, 1, true)
-	second.signal(t, syscall.SIGKILL)
+	_ = second.command.Process.Kill() // within the grace of two seconds; later the run has ended
 	second.wait(t)
-	stubborn.waitGone(t)
 
-	third := start(t, line...)
-	g.next(t).waitGone(t) // trial 6
+	third := start(t, line("6")...)
 	if code := third.wait(t); code != base.ExitDone {
 		t.Errorf("exit code %d, %s", code, third.stderr.String())
 	}
@@ -205,7 +200,7 @@ func TestStoppedTrialsAreShown(t *testing.T) {
 	file, dir, folder, g := writeFile(t, "task.yaml", curveTask), shortTempDir(t), shortTempDir(t), newGate(t)
 	line := join(runLine(file, dir, "--evals", "3"), objective("curve", folder, g.address, "2:stubborn"))
 	began := time.Now()
-	e := finishAnd(t, nodeCommand(line...), func() { g.next(t).waitGone(t) })
+	e := call(t, line...)
 	if e.code != base.ExitDone {
 		t.Fatalf("exit code %d, %s", e.code, e.stderr)
 	}

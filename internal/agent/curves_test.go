@@ -129,6 +129,33 @@ func TestStopAcrossCrashes(t *testing.T) {
 	}
 }
 
+// TestReturnedTrialMayBeginAnew: an evaluation that was handed back is no attempt, but the next one may
+// repeat its steps. The first value of each stays.
+func TestReturnedTrialMayBeginAnew(t *testing.T) {
+	d := newStopping(t, halving)
+	id := d.ask().ID
+	d.train(id, 5, level(1))
+	if err := d.agent.Requeue(d.now, id); err != nil {
+		t.Fatal(err)
+	}
+	d.carryOut()
+	if again := d.ask(); again.ID != id || again.Attempts != 1 || len(again.Steps) != 5 {
+		t.Fatalf("offered %+v", again)
+	}
+	d.train(id, 7, level(2))
+	want := curves.Curve{}
+	for step := uint64(1); step <= 7; step++ {
+		base := 1.0
+		if step > 5 {
+			base = 2
+		}
+		want = append(want, curves.Step{Step: step, Value: level(base)(step)})
+	}
+	if got := d.agent.Trials()[id-1].Steps; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestStopOfAClientWithoutHeartbeat(t *testing.T) {
 	d := newStopping(t, halving)
 	d.train(d.ask().ID, 3, level(1))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -57,6 +58,17 @@ func TestFooterCountsTrialsFailuresAndTime(t *testing.T) {
 	f.take(started)
 	f.take(ended(strategy.Done, 2))
 	at(time.Minute, "2 of 10 evaluations · 1 failed · best 2 █▁ · 1 peer · about 4 min left · Ctrl-C stops")
+	report := func(id, step uint64) agent.Event {
+		return agent.Event{Type: agent.TrialReported, Trial: &strategy.Trial{ID: id, Steps: curves.Curve{{Step: step, Value: 0.5}}}}
+	}
+	f.take(started)
+	f.take(report(8, 3))
+	at(time.Minute, "2 of 10 evaluations · 1 running, trial 8 at step 3: 0.5 · 1 failed · best 2 █▁ · 1 peer · about 4 min left · Ctrl-C stops")
+	end := ended(strategy.StoppedEarly, 0)
+	end.Trial.ID = 8
+	f.take(end)
+	at(time.Minute, "3 of 10 evaluations · 1 failed · 1 stopped early · best 2 █▁ · 1 peer · about 2 min left · Ctrl-C stops")
+	f.done, f.here, f.stopped = 2, 2, 0
 	f.evals = 2
 	at(time.Minute, "2 of 2 evaluations · 1 failed · best 2 █▁ · 1 peer · Ctrl-C stops")
 	f.evals = 0

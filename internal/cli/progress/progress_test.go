@@ -8,6 +8,7 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/clitest"
 	"github.com/fbo-node/fbo/internal/cli/render"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -47,5 +48,30 @@ func TestTrialLineWithoutABest(t *testing.T) {
 	line := New(io.Discard, spec, false).trialLine(agent.Event{Type: agent.TrialFinished, Trial: &trials[0]})
 	if want := "   3  0.5          nothing feasible  lr=0.1 "; !strings.HasPrefix(line, want) || !strings.Contains(line, "  infeasible: ram=12 (at most 10)  [") {
 		t.Errorf("got %q, want %q", line, want)
+	}
+}
+
+// TestLinesOfStoppedTrials: the line has the step, the value there and the rule. After patience the
+// value is an outcome.
+func TestLinesOfStoppedTrials(t *testing.T) {
+	spec, trials := clitest.Infeasible(t)
+	stop := func(rule, reason string) *curves.Stop { return &curves.Stop{Rule: rule, Step: 3, Reason: reason} }
+	of := func(state strategy.State, stop *curves.Stop) strategy.Trial {
+		trial := trials[0]
+		trial.State, trial.Steps, trial.Stop = state, curves.Curve{{Step: 3, Value: 0.25}}, stop
+		if state == strategy.StoppedEarly {
+			trial.Outcome = nil
+		}
+		return trial
+	}
+	for want, trial := range map[string]strategy.Trial{
+		"   3  stopped at step 3 with 0.25 by rule asha: worse \\x1b than others  lr=0.1 ": of(strategy.StoppedEarly, stop("asha", "worse \x1b than others")),
+		"   3  stopped at step 3 with 0.25 by rule program  lr=0.1 ":                       of(strategy.StoppedEarly, stop("program", "")),
+		"  stopped at step 3 with 0.25 by rule patience: no improvement  [":                of(strategy.Done, stop("patience", "no improvement")),
+	} {
+		line := New(io.Discard, spec, false).trialLine(agent.Event{Type: agent.TrialFinished, Trial: &trial})
+		if !strings.Contains(line, want) {
+			t.Errorf("got %q, want %q in it", line, want)
+		}
 	}
 }

@@ -47,10 +47,11 @@ func TestSummaryCountsTrialsBySource(t *testing.T) {
 		unfinished(9, "peer", strategy.Running),
 		unfinished(10, strategy.Own, strategy.Waiting),
 		trialOf(11, strategy.Enqueued, 1), // the user's own
+		unfinished(12, strategy.Own, strategy.StoppedEarly),
 	}
 	got := summarise(parsed, trials)
-	want := summary{Event: "summary", Task: parsed.ID().String(), Evaluations: 8, Failed: 2, Imported: 1,
-		ModelBasedTrials: 5, PeerInformedTrials: 3}
+	want := summary{Event: "summary", Task: parsed.ID().String(), Evaluations: 9, Failed: 2, StoppedEarly: 1, Imported: 1,
+		ModelBasedTrials: 6, PeerInformedTrials: 3}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}

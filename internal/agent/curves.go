@@ -124,7 +124,7 @@ func (a *Agent) decide(id uint64, before int) *curves.Stop {
 	switch {
 	case stop != nil && stop.Rule != curves.PatienceRule:
 		if p, ok := a.predict(id); ok {
-			stop.Forecast = &p.Mean
+			stop.Forecast = new(a.optimistic(p))
 		}
 	case stop == nil && rule.Type == task.ForecastRule && a.trials.done >= rule.StartupTrials:
 		if p, ok := a.predict(id); ok {
@@ -138,14 +138,20 @@ func (a *Agent) decide(id uint64, before int) *curves.Stop {
 // outcome for an evaluation to be stopped. 2 means a probability of 2.3 % that it would be better.
 const deviations = 2
 
+// optimistic returns the value that the final one is predicted not to exceed.
+func (a *Agent) optimistic(p curvemodel.Prediction) float64 {
+	return p.Mean + a.cfg.Task.Goal.Sign()*deviations*p.Deviation
+}
+
 // hopeless returns the decision to stop an evaluation with this prediction, or nil.
 func (a *Agent) hopeless(id uint64, p curvemodel.Prediction) *curves.Stop {
 	best := a.trials.bestTrial()
 	sign := a.cfg.Task.Goal.Sign()
-	if best == nil || sign*(p.Mean-best.Outcome.Value)+deviations*p.Deviation >= 0 {
+	bound := a.optimistic(p)
+	if best == nil || sign*(bound-best.Outcome.Value) >= 0 {
 		return nil
 	}
-	return &curves.Stop{Rule: task.ForecastRule, Step: a.trials.list[id-1].Steps.Last().Step, Forecast: &p.Mean,
+	return &curves.Stop{Rule: task.ForecastRule, Step: a.trials.list[id-1].Steps.Last().Step, Forecast: &bound,
 		Reason: fmt.Sprintf("predicted final value %.4g ± %.2g is worse than the best outcome %.4g", p.Mean, p.Deviation, best.Outcome.Value)}
 }
 

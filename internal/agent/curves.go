@@ -134,8 +134,9 @@ func (a *Agent) decide(id uint64, before int) *curves.Stop {
 	return stop
 }
 
-// deviations is by how many standard deviations the final value must be predicted to miss the best
-// outcome for an evaluation to be stopped. 2 means a probability of 2.3 % that it would be better.
+// deviations is the number of standard deviations between the predicted final value and the bound on
+// it. With 2, each prediction is wrong with a probability of 2.3 %. Smaller values stopped the best
+// designs too often, since a prediction is made at each step.
 const deviations = 2
 
 // optimistic returns the value that the final one is predicted not to exceed.

@@ -91,6 +91,8 @@ func Curves(trials []Trial, diverged []bool) []CurveOfTrial {
 func (e evidence) value(at int) (value float64, ok bool) {
 	trial := &e.trials[at]
 	switch {
+	case e.output == task.Objective && trial.State == StoppedEarly && trial.Stop.Forecast != nil:
+		return *trial.Stop.Forecast, true
 	case e.output == task.Objective && trial.State == StoppedEarly:
 		return e.forecasts[at], true
 	case e.output == task.Objective && e.diverged[at]:

@@ -5,6 +5,8 @@ const (
 	NoRule     = "none"
 	MedianRule = "median"
 	ASHARule   = "asha"
+
+	ForecastRule = "forecast"
 )
 
 // Limits of Stopping.
@@ -19,7 +21,7 @@ const (
 // are whole numbers from 1, such as epochs.
 type Stopping struct {
 	// Type is "asha" (successive halving without synchronisation: Li et al. 2020), "median" (the
-	// median stopping rule: Golovin et al. 2017) or "none".
+	// median stopping rule: Golovin et al. 2017), "forecast" (by the predicted final value) or "none".
 	Type string
 	// GracePeriod is the first step at which the rule may stop an evaluation, and the lowest rung of
 	// asha: 1 to 1e9, default 1.
@@ -27,8 +29,8 @@ type Stopping struct {
 	// ReductionFactor is the factor η between rungs of asha. One trial in η continues at each. It is
 	// 2 to 100, default 3.
 	ReductionFactor int
-	// StartupTrials is how many trials must have an outcome before median stops one: 1 to 1000,
-	// default 5.
+	// StartupTrials is how many trials must have an outcome before median or forecast stops one: 1 to
+	// 1000, default 5.
 	StartupTrials int
 	// Patience stops an evaluation whose value has not improved by more than MinDelta within this
 	// many steps, with any Type. 0, the default, means never.
@@ -55,12 +57,12 @@ func (m *Section) stop(t *Task) {
 	if s.Patience > 0 {
 		standard = NoRule
 	}
-	s.Type = part.Word(typeKey, standard, MedianRule, ASHARule, NoRule)
+	s.Type = part.Word(typeKey, standard, ForecastRule, ASHARule, MedianRule, NoRule)
 	s.GracePeriod = uint64(part.Whole("grace_period", 1, 1, maxGracePeriod))
 	if s.ReductionFactor = 3; s.Type == ASHARule {
 		s.ReductionFactor = part.Whole("reduction_factor", 3, 2, maxReductionFactor)
 	}
-	if s.StartupTrials = 5; s.Type == MedianRule {
+	if s.StartupTrials = 5; s.comparesOutcomes() {
 		s.StartupTrials = part.Whole("startup_trials", 5, 1, maxStartupTrials)
 	}
 	if s.Patience > 0 {
@@ -70,13 +72,16 @@ func (m *Section) stop(t *Task) {
 	t.About.Stop = s
 }
 
+// comparesOutcomes reports whether the rule needs complete trials.
+func (s *Stopping) comparesOutcomes() bool { return s.Type == MedianRule || s.Type == ForecastRule }
+
 // form returns the section in the form of a task file.
 func (s *Stopping) form() map[string]any {
 	form := map[string]any{typeKey: s.Type, "grace_period": s.GracePeriod}
 	if s.Type == ASHARule {
 		form["reduction_factor"] = s.ReductionFactor
 	}
-	if s.Type == MedianRule {
+	if s.comparesOutcomes() {
 		form["startup_trials"] = s.StartupTrials
 	}
 	if s.Patience > 0 {

@@ -1,15 +1,20 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/curvemodel"
 	"github.com/fbo-node/fbo/internal/curves"
+	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
 // ErrNoSteps means that a trial without values by step cannot end as stopped; nothing has changed.
@@ -112,7 +117,61 @@ func (a *Agent) decide(id uint64, before int) *curves.Stop {
 	others := strategy.Curves(a.trials.list, nil)
 	own := others[id-1].Curve
 	others = slices.Delete(others, int(id)-1, int(id))
-	return curves.Decide(*rule, a.cfg.Task.Goal, own, before, others)
+	if !curves.Due(*rule, own, before, others) {
+		return nil
+	}
+	stop := curves.Decide(*rule, a.cfg.Task.Goal, own, before, others)
+	switch {
+	case stop != nil && stop.Rule != curves.PatienceRule:
+		if p, ok := a.predict(id); ok {
+			stop.Forecast = new(a.optimistic(p))
+		}
+	case stop == nil && rule.Type == task.ForecastRule && a.trials.done >= rule.StartupTrials:
+		if p, ok := a.predict(id); ok {
+			stop = a.hopeless(id, p)
+		}
+	}
+	return stop
+}
+
+// deviations is the number of standard deviations between the predicted final value and the bound on
+// it. With 2, each prediction is wrong with a probability of 2.3 %. Smaller values stopped the best
+// designs too often, since a prediction is made at each step.
+const deviations = 2
+
+// optimistic returns the value that the final one is predicted not to exceed.
+func (a *Agent) optimistic(p curvemodel.Prediction) float64 {
+	return p.Mean + a.cfg.Task.Goal.Sign()*deviations*p.Deviation
+}
+
+// hopeless returns the decision to stop an evaluation with this prediction, or nil.
+func (a *Agent) hopeless(id uint64, p curvemodel.Prediction) *curves.Stop {
+	best := a.trials.bestTrial()
+	sign := a.cfg.Task.Goal.Sign()
+	bound := a.optimistic(p)
+	if best == nil || sign*(bound-best.Outcome.Value) >= 0 {
+		return nil
+	}
+	return &curves.Stop{Rule: task.ForecastRule, Step: a.trials.list[id-1].Steps.Last().Step, Forecast: &bound,
+		Reason: fmt.Sprintf("predicted final value %.4g ± %.2g is worse than the best outcome %.4g", p.Mean, p.Deviation, best.Outcome.Value)}
+}
+
+// predict predicts the final value of a running trial; ok is false if too little is known.
+func (a *Agent) predict(id uint64) (p curvemodel.Prediction, ok bool) {
+	var complete []curvemodel.Complete
+	for _, trial := range a.trials.list {
+		if trial.State == strategy.Done && len(trial.Steps) > 0 && (trial.Stop == nil || trial.Stop.Rule != curves.PatienceRule) {
+			complete = append(complete, curvemodel.Complete{X: a.cfg.Task.Space.Encode(trial.Design), Curve: trial.Steps, Final: trial.Outcome.Value})
+		}
+	}
+	trial := a.trials.list[id-1]
+	rng := a.cfg.Seed.Derive("forecast", id).Stream("step", trial.Steps.Last().Step)
+	p, err := recoverpanic.Call("the forecast of a curve", func() (curvemodel.Prediction, error) {
+		p, known, err := curvemodel.Predict(context.Background(), surrogate.ConstraintSpec(a.cfg.Task), complete, a.cfg.Task.Space.Encode(trial.Design), trial.Steps, rng)
+		ok = known
+		return p, err
+	})
+	return p, ok && err == nil && finite(p.Mean) && finite(p.Deviation)
 }
 
 // ProgramRule is the rule of a stop that the program itself has decided.

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/internal/curves"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"

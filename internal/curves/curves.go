@@ -79,8 +79,8 @@ func (c Curve) first(step uint64) int {
 	return sort.Search(len(c), func(i int) bool { return c[i].Step >= step })
 }
 
-// between returns the value at a step by linear interpolation. ok is false outside of the curve.
-func (c Curve) between(step uint64) (value float64, ok bool) {
+// Between returns the value at a step by linear interpolation. ok is false outside of the curve.
+func (c Curve) Between(step uint64) (value float64, ok bool) {
 	i := c.first(step)
 	switch {
 	case i == len(c) || i == 0 && c[0].Step != step:

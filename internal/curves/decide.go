@@ -16,6 +16,9 @@ type Stop struct {
 	Rule   string `json:"rule"`   // "asha", "median", "patience", or "program" if the program itself decided
 	Step   uint64 `json:"step"`   // last step at the decision
 	Reason string `json:"reason"` // a sentence without a period
+
+	// Forecast is the predicted final value at the decision, if there was a prediction.
+	Forecast *float64 `json:"forecast,omitempty"`
 }
 
 // Trial is a curve of the same task, and whether its evaluation ran to its end.
@@ -30,7 +33,7 @@ type Trial struct {
 // number of values at the last call, others are the curves of the other trials that did not fail.
 func Decide(s task.Stopping, goal task.Goal, own Curve, before int, others []Trial) *Stop {
 	d := decider{Stopping: s, sign: goal.Sign(), own: own, others: others}
-	if len(own) <= before || own.Last().Step < s.GracePeriod || own.Last().Step >= d.end() {
+	if !Due(s, own, before, others) {
 		return nil
 	}
 	if stop := d.patience(); stop != nil {
@@ -43,6 +46,12 @@ func Decide(s task.Stopping, goal task.Goal, own Curve, before int, others []Tri
 		return d.median()
 	}
 	return nil
+}
+
+// Due reports whether the newest values may lead to a decision: there are new ones, the grace period
+// is over, and the evaluation is not about to end.
+func Due(s task.Stopping, own Curve, before int, others []Trial) bool {
+	return len(own) > before && own.Last().Step >= s.GracePeriod && own.Last().Step < decider{others: others}.end()
 }
 
 type decider struct {

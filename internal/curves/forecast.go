@@ -72,8 +72,8 @@ func remaining(grid []uint64, all []Trial) []float64 {
 		}
 		from := sort.Search(len(grid), func(k int) bool { return grid[k] >= c[0].Step })
 		for k := from; k+1 < len(grid); k++ {
-			a, begun := c.between(grid[k])
-			b, open := c.between(grid[k+1])
+			a, begun := c.Between(grid[k])
+			b, open := c.Between(grid[k+1])
 			if !begun || !open {
 				break
 			}

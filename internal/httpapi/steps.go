@@ -38,9 +38,11 @@ func stepsOf(curve curves.Curve) (steps []step) {
 
 // stop is curves.Stop with a schema.
 type stop struct {
-	Rule   string `json:"rule" doc:"asha, median, patience, or program if the program itself has decided."`
+	Rule   string `json:"rule" doc:"forecast, asha, median, patience, or program if the program itself has decided."`
 	Step   uint64 `json:"step" doc:"The last step at the decision."`
 	Reason string `json:"reason"`
+
+	Forecast *float64 `json:"forecast,omitempty" doc:"The final value that was predicted at the decision, in the objective's units."`
 }
 
 type reportInput struct {

@@ -49,6 +49,7 @@ var layers = map[string]int{
 	"privacy":                       4,
 	"lab/family":                    4,
 	"internal/privacy/designvector": 4,
+	"internal/curvemodel":           5,
 	"internal/privacy/ledger":       5,
 	"internal/privacy/coarsen":      5,
 	"internal/privacy/compare":      5,

@@ -40,8 +40,8 @@ func stoppingOf(s Spec) (*task.Stopping, error) {
 		return nil, nil
 	}
 	rule := &task.Stopping{Type: s.setting(stopKey), GracePeriod: 1, ReductionFactor: 3, StartupTrials: 5}
-	if rule.Type != task.ASHARule && rule.Type != task.MedianRule {
-		return nil, fmt.Errorf("%s must be one of %s, %s, not %q", stopKey, task.ASHARule, task.MedianRule, rule.Type)
+	if !slices.Contains([]string{task.ForecastRule, task.ASHARule, task.MedianRule}, rule.Type) {
+		return nil, fmt.Errorf("%s must be one of %s, %s, %s, not %q", stopKey, task.ForecastRule, task.ASHARule, task.MedianRule, rule.Type)
 	}
 	for _, x := range s.Settings {
 		if x.Key != graceKey && x.Key != reductionKey {

@@ -135,7 +135,7 @@ func TestASHA(t *testing.T) {
 		}
 	}
 	stop := Decide(rule, task.Minimize, curve(.3), 0, others(.1, .2, .4, .5))
-	if want := (Stop{"asha", 1, "0.3 at step 1 is 3rd of 5 trials; expected among the best 1"}); stop == nil || *stop != want {
+	if want := (Stop{Rule: "asha", Step: 1, Reason: "0.3 at step 1 is 3rd of 5 trials; expected among the best 1"}); stop == nil || *stop != want {
 		t.Errorf("%+v", stop)
 	}
 }

@@ -294,3 +294,48 @@ func TestRepairKeepsCurves(t *testing.T) {
 		t.Errorf("%d imported: %+v", repaired.Imported, got)
 	}
 }
+
+// TestForecastRule: designs with a small a fall late. A rule that compares values at the first step
+// would stop them; the forecast learns the change from complete trials and stops the others.
+func TestForecastRule(t *testing.T) {
+	d := newStopping(t, task.Stopping{Type: task.ForecastRule, GracePeriod: 1, StartupTrials: 5})
+	value := func(design task.Design, step uint64) float64 {
+		left := 1 - float64(step)/9
+		return bowl(design) + left*(30-float64(design.Int("a")))/5
+	}
+	stopped, steps := 0, 0
+	for n := range 25 {
+		trial := d.ask()
+		if stop := d.train(trial.ID, 9, func(step uint64) float64 { return value(trial.Design, step) }); stop != nil {
+			stopped++
+			if n < 5 || stop.Rule != task.ForecastRule || stop.Forecast == nil || *stop.Forecast < d.agent.Best().Outcome.Value {
+				t.Errorf("trial %d: %+v", trial.ID, stop)
+			}
+			if truth := bowl(trial.Design); truth < d.agent.Best().Outcome.Value {
+				t.Errorf("trial %d with outcome %g is stopped: %+v", trial.ID, truth, stop)
+			}
+			if err := d.agent.EndStopped(d.now, trial.ID, ""); err != nil {
+				t.Fatal(err)
+			}
+			d.carryOut()
+		} else {
+			d.tell(trial.ID, bowl(trial.Design))
+		}
+		steps += len(d.agent.Trials()[trial.ID-1].Steps)
+	}
+	if best := d.agent.Best().Outcome.Value; best > .1 {
+		t.Errorf("the best is %g, expected the minimum 0 or its neighbour", best)
+	}
+	if stopped < 8 || steps > 25*9*2/3 {
+		t.Errorf("%d trials are stopped after %d steps of %d, expected at least 8 and at most two thirds", stopped, steps, 25*9)
+	}
+	// The decisions and their bounds come from the journal.
+	before := d.agent.Trials()
+	d.journal = compact(t, d.journal)
+	d.start()
+	for i, trial := range d.agent.Trials() {
+		if s := before[i].Stop; s != nil && (trial.Stop == nil || *trial.Stop.Forecast != *s.Forecast || trial.State != before[i].State) {
+			t.Errorf("trial %d: %+v, before %+v", trial.ID, trial.Stop, s)
+		}
+	}
+}

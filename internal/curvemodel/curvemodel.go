@@ -76,7 +76,18 @@ func Predict(ctx context.Context, spec gp.Spec, complete []Complete, x []float64
 		return Prediction{}, false, err
 	}
 	m, v := process.Predict(x)
-	return Prediction{Mean: last.Value + mean + deviation*m, Deviation: deviation * math.Sqrt(v+h.Noise)}, true, nil
+	return Prediction{Mean: last.Value + mean + deviation*m, Deviation: deviation * math.Sqrt(v+h.Noise) * inflation(process)}, true, nil
+}
+
+// inflation returns the factor, at least 1, by which deviations of a process that was fitted to few
+// observations are too small. It is the root mean square of the residuals that each observation has
+// if the others predict it.
+func inflation(p *gp.Posterior) float64 {
+	sum := 0.0
+	for _, z := range p.LeaveOut(nil) {
+		sum += z * z
+	}
+	return math.Sqrt(max(1, sum/float64(p.Len())))
 }
 
 func distance(a, b []float64) (sum float64) {

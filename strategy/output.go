@@ -79,6 +79,9 @@ func Curves(trials []Trial, diverged []bool) []CurveOfTrial {
 			continue
 		}
 		all[i].Curve = t.Steps
+		if t.State == StoppedEarly {
+			all[i].Forecast = t.Stop.Forecast
+		}
 		if t.State == Done {
 			all[i].Complete, all[i].Final = true, t.Outcome.Value
 			all[i].Cut = t.Stop != nil && t.Stop.Rule == curves.PatienceRule
@@ -91,8 +94,6 @@ func Curves(trials []Trial, diverged []bool) []CurveOfTrial {
 func (e evidence) value(at int) (value float64, ok bool) {
 	trial := &e.trials[at]
 	switch {
-	case e.output == task.Objective && trial.State == StoppedEarly && trial.Stop.Forecast != nil:
-		return *trial.Stop.Forecast, true
 	case e.output == task.Objective && trial.State == StoppedEarly:
 		return e.forecasts[at], true
 	case e.output == task.Objective && e.diverged[at]:

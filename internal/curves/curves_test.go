@@ -240,6 +240,10 @@ func TestForecast(t *testing.T) {
 	if got := Forecast(task.Minimize, all)[2]; got != 3 {
 		t.Errorf("%g, want 3, the best outcome", got)
 	}
+	all[2].Forecast = new(8.5) // a bound that was predicted, in place of the changes of others
+	if got := Forecast(task.Minimize, all)[2]; got != 8.5 {
+		t.Errorf("%g, want the bound 8.5", got)
+	}
 	if got := Forecast(task.Maximize, []Trial{{Curve: curve(5)}}); got[0] != 5 {
 		t.Errorf("a single curve: %g", got[0])
 	}

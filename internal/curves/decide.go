@@ -17,7 +17,8 @@ type Stop struct {
 	Step   uint64 `json:"step"`   // last step at the decision
 	Reason string `json:"reason"` // a sentence without a period
 
-	// Forecast is the predicted final value at the decision, if there was a prediction.
+	// Forecast is the optimistic bound on the final value that was predicted at the decision, if there
+	// was a prediction.
 	Forecast *float64 `json:"forecast,omitempty"`
 }
 
@@ -25,8 +26,9 @@ type Stop struct {
 type Trial struct {
 	Curve
 	Complete bool
-	Final    float64 // the outcome, if Complete
-	Cut      bool    // Complete, but stopped by patience: its last step is not the end of an evaluation
+	Final    float64  // the outcome, if Complete
+	Forecast *float64 // the bound on the final value that was predicted at the stop; nil if there is none
+	Cut      bool     // Complete, but stopped by patience: its last step is not the end of an evaluation
 }
 
 // Decide returns the decision to stop an evaluation after its newest values, or nil. before is the

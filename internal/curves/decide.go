@@ -63,8 +63,8 @@ type decider struct {
 	others []Trial
 }
 
-// end returns the last step of the longest complete evaluation that was not cut. An evaluation that reaches it is
-// about to end, so that a stop would only lose its outcome.
+// end returns the last step of the longest complete evaluation that was not cut. An evaluation that
+// reaches it is about to end, so that a stop would only lose its outcome.
 func (d decider) end() uint64 {
 	end := uint64(0)
 	for _, o := range d.others {

@@ -13,10 +13,11 @@ const maxGrid = 256
 // Forecast returns an observation of the final value for each curve that is not complete and not
 // empty: Trial.Forecast, if there is one. For a complete curve the result is its outcome.
 //
-// Without a forecast it is the last value plus the mean changes that the other curves show from there to
-// the end (additive chain ladder). The mean at each interval is over all curves that have it. So a
-// curve that was stopped early keeps its place among those that were stopped at the same step. No
-// result is better than the best outcome: a stopped evaluation is never the best observation.
+// Without a forecast it is the last value plus the mean changes that the other curves show from
+// there to the end (additive chain ladder). The mean at each interval is over all curves that have
+// it. So a curve that was stopped early keeps its place among those that were stopped at the same
+// step. No result is better than the best outcome: a stopped evaluation is never the best
+// observation.
 func Forecast(goal task.Goal, all []Trial) []float64 {
 	grid := gridOf(all)
 	rest := remaining(grid, all)

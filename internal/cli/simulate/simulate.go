@@ -117,7 +117,8 @@ settings, as in fts:mode=one-shot,share_after=10, and the baselines
 ` + strings.Join(experiment.Baselines(), ", ") + `.
 Those with a roster (fair) have the agents on it, mediator=first makes the first of them the
 mediator, and understate=X makes it report values that are worse by X. Those that share, without
-a roster, can have adversaries=N beside the agents; attack=KIND says what these share: ` + strings.Join(experiment.Attacks(), ", ") + `.
+a roster, can have adversaries=N beside the agents; attack=KIND names what these share: ` + strings.Join(experiment.Attacks(), ", ") + `.
+On tables with learning curves, stop=forecast, asha or median stops evaluations early.
 
 The families limits and gramacy have constraints, and table and command those of their
 task file. Strategies that take none are refused there; those that do: ` + strings.Join(takingConstraints(), ", ") + `

@@ -61,7 +61,7 @@ func (s LogEI) Score(view strategy.View) (search.Function, strategy.Why) {
 		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}
 	}
 	why := strategy.Why{Source: "ei", Phrase: "expected improvement"}
-	f := acquisition.LogEI(view.Posterior, BestMean(view.Posterior, reached))
+	f := acquisition.LogEI(overIncumbent(view.Posterior, reached))
 	if len(limits) == 0 {
 		return f, why
 	}
@@ -71,10 +71,18 @@ func (s LogEI) Score(view strategy.View) (search.Function, strategy.Why) {
 // BestMean returns the largest posterior mean at the encoded designs. It returns -Inf if designs is
 // empty.
 func BestMean(posterior search.Predictor, designs [][]float64) float64 {
-	best := math.Inf(-1)
-	for _, x := range designs {
-		mean, _ := posterior.Predict(x)
-		best = max(best, mean)
-	}
+	best, _ := bestMean(posterior, designs)
 	return best
+}
+
+// bestMean returns the largest posterior mean at the encoded designs, and the first design that has
+// it. It returns -Inf and nil if designs is empty.
+func bestMean(posterior search.Predictor, designs [][]float64) (best float64, design []float64) {
+	best = math.Inf(-1)
+	for _, x := range designs {
+		if mean, _ := posterior.Predict(x); mean > best {
+			best, design = mean, x
+		}
+	}
+	return best, design
 }

@@ -6,8 +6,10 @@
 // Expected improvement: Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive
 // Black-Box Functions" (Journal of Global Optimization, 1998). Its logarithm is maximised, after
 // Ament et al., "Unexpected Improvements to Expected Improvement for Bayesian Optimization"
-// (NeurIPS 2023). The incumbent value is the largest posterior mean at an evaluated design. It is
-// not the largest observation, which under noise is the largest mostly by chance.
+// (NeurIPS 2023). The incumbent is the evaluated design with the largest posterior mean. It is not
+// the one with the largest observation, which under noise is the largest mostly by chance. The
+// improvement is that over the function's value there, so another evaluation of the incumbent
+// improves nothing.
 //
 // Upper confidence bound: Srinivas et al., "Gaussian Process Optimization in the Bandit Setting: No
 // Regret and Experimental Design" (ICML 2010). Here its confidence parameter is constant, so their

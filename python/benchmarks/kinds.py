@@ -103,7 +103,7 @@ def by_optuna(sampler: Callable[[int], optuna.samplers.BaseSampler], problem: Pr
     return record.best
 
 
-def by_smac(facade: str, problem: Problem, seed: int, evals: int) -> Found:
+def by_smac(problem: Problem, seed: int, evals: int) -> Found:
     import ConfigSpace as cs
     import smac
 
@@ -122,7 +122,7 @@ def by_smac(facade: str, problem: Problem, seed: int, evals: int) -> Found:
 
     with tempfile.TemporaryDirectory(prefix="smac-") as directory:
         scenario = smac.Scenario(space, n_trials=evals, seed=seed, deterministic=True, output_directory=Path(directory))
-        getattr(smac, facade)(scenario, evaluated, logging_level=logging.ERROR, overwrite=True).optimize()
+        smac.HyperparameterOptimizationFacade(scenario, evaluated, logging_level=logging.ERROR, overwrite=True).optimize()
     return record.best
 
 
@@ -139,15 +139,14 @@ def by_fbo(node: fbo.Node, strategy: str, problem: Problem, seed: int, evals: in
     return record.best
 
 
-METHODS = ("random", "tpe", "tpe-multivariate", "smac", "fbo", "fbo-logei")
+METHODS = ("random", "tpe", "smac", "fbo", "fbo-logei")
 
 
 def methods(node: fbo.Node) -> dict[str, Callable[[Problem, int, int], Found]]:
     return {
         "random": partial(by_optuna, optuna.samplers.RandomSampler),
         "tpe": partial(by_optuna, lambda seed: optuna.samplers.TPESampler(seed=seed)),
-        "tpe-multivariate": partial(by_optuna, lambda seed: optuna.samplers.TPESampler(seed=seed, multivariate=True)),
-        "smac": partial(by_smac, "HyperparameterOptimizationFacade"),
+        "smac": by_smac,
         "fbo": partial(by_fbo, node, "peer-prior"),
         "fbo-logei": partial(by_fbo, node, "logei"),
     }

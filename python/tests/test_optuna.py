@@ -983,6 +983,19 @@ def test_the_benchmark(binary: str, tmp_path: Path) -> None:
     assert len((tmp_path / "results.json").read_text().splitlines()) == 8
 
 
+def test_the_benchmark_of_kinds(binary: str, tmp_path: Path) -> None:
+    script = ROOT / "python" / "benchmarks" / "kinds.py"
+    environment = {**os.environ, "FBO_NODE": binary, "PYTHONPATH": str(ROOT / "python" / "src")}
+    methods, problems = ["random", "tpe", "fbo", "fbo-logei"], ["many", "ordered", "width"]
+    line = [sys.executable, str(script), "--seeds", "1", "--evals", "6"]
+    line += ["--methods", ",".join(methods), "--json", str(tmp_path / "results.json")]
+    for _ in range(2):  # the second time from the file
+        ran = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=300)
+        assert ran.returncode == 0, ran.stderr[-2000:]
+        assert [row.split()[0] for row in ran.stdout.splitlines()] == [name for one in problems for name in (one, *methods)]
+    assert len((tmp_path / "results.json").read_text().splitlines()) == 12
+
+
 def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -> None:
     follow = {
         "name": "together",

@@ -288,32 +288,29 @@ func TestTheEngineIsPure(t *testing.T) {
 	}
 }
 
-func TestTheEngineDoesNotStayWhereImprovementStays(t *testing.T) { checkHills(t, 30) }
+func TestSearchesDoNotStayOnALowerHill(t *testing.T) { checkHills(t, 30) }
 
 // checkHills searches six hills in one dimension, of which one is clearly the highest, with noise of
-// a seventh of a hill's height. Of the searches of 36 designs by expected improvement alone at least
-// a fifth stay on others. The engine, from the same starts, misses the highest hill in at most one
-// of these. Of 60 searches 18 stay; an engine that misses a third of these passes in one of 150
-// cases.
+// a seventh of a hill's height. Of the searches of 36 designs by expected improvement, and of those
+// of the engine, at most one in fifteen misses the highest hill. With improvement over a known
+// number in place of the incumbent, three in ten miss it: 30 such searches pass in fewer than one of 400 cases.
 func checkHills(t *testing.T, searches int) {
 	spec, err := all.Strategies().NewTask(task.Spec{Name: "hills", Goal: task.Maximize,
 		Parameters: []task.Parameter{{Name: "x", Kind: task.Float, High: 1}}, Strategy: task.Strategy{Type: "alone", InitialDesigns: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stays, misses := 0, 0
-	for seed := range uint64(searches) {
-		if climbsHighest(t, spec, alone.NewLogEI(spec), random.SeedOf(seed)) {
-			continue
+	for name, s := range map[string]strategy.Strategy{"logei": alone.NewLogEI(spec), "alone": alone.NewEngine(spec)} {
+		misses := 0
+		for seed := range uint64(searches) {
+			if !climbsHighest(t, spec, s, random.SeedOf(seed)) {
+				misses++
+			}
 		}
-		stays++
-		if !climbsHighest(t, spec, alone.NewEngine(spec), random.SeedOf(seed)) {
-			misses++
+		t.Logf("%s misses the highest hill in %d of %d searches", name, misses, searches)
+		if 15*misses > searches {
+			t.Errorf("%s misses the highest hill in %d of %d searches, expected at most %d", name, misses, searches, searches/15)
 		}
-	}
-	t.Logf("improvement stays on another hill in %d of %d searches, in %d of these the engine too", stays, searches, misses)
-	if 5*stays < searches || misses > 1 {
-		t.Errorf("improvement stays on another hill in %d of %d searches, in %d of these the engine too; expected at least %d, and at most 1", stays, searches, misses, (searches+4)/5)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestAcquisitionsWithoutConstraints(t *testing.T) {
 		"logei": {
 			func(t *task.Task) strategy.Strategy { return alone.NewLogEI(t) },
 			func(view strategy.View, s search.Search, _ uint64) acquisition.Function {
-				return acquisition.LogEI(view.Posterior, alone.BestMean(view.Posterior, s.Best(view)))
+				return acquisition.LogEI(alone.OverIncumbent(view.Posterior, s.Best(view)))
 			},
 		},
 		"ts": {

@@ -6,8 +6,10 @@
 // Expected improvement: Jones, Schonlau, Welch, "Efficient Global Optimization of Expensive
 // Black-Box Functions" (Journal of Global Optimization, 1998). Its logarithm is maximised, after
 // Ament et al., "Unexpected Improvements to Expected Improvement for Bayesian Optimization"
-// (NeurIPS 2023). The incumbent value is the largest posterior mean at an evaluated design. It is
-// not the largest observation, which under noise is the largest mostly by chance.
+// (NeurIPS 2023). The incumbent is the evaluated design with the largest posterior mean. It is not
+// the one with the largest observation, which under noise is the largest mostly by chance. The
+// improvement is that over the function's value there, so another evaluation of the incumbent
+// improves nothing.
 //
 // Upper confidence bound: Srinivas et al., "Gaussian Process Optimization in the Bandit Setting: No
 // Regret and Experimental Design" (ICML 2010). Here its confidence parameter is constant, so their
@@ -61,7 +63,7 @@ func (s LogEI) Score(view strategy.View) (search.Function, strategy.Why) {
 		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}
 	}
 	why := strategy.Why{Source: "ei", Phrase: "expected improvement"}
-	f := acquisition.LogEI(view.Posterior, BestMean(view.Posterior, reached))
+	f := acquisition.LogEI(overIncumbent(view.Posterior, reached))
 	if len(limits) == 0 {
 		return f, why
 	}
@@ -71,10 +73,18 @@ func (s LogEI) Score(view strategy.View) (search.Function, strategy.Why) {
 // BestMean returns the largest posterior mean at the encoded designs. It returns -Inf if designs is
 // empty.
 func BestMean(posterior search.Predictor, designs [][]float64) float64 {
-	best := math.Inf(-1)
-	for _, x := range designs {
-		mean, _ := posterior.Predict(x)
-		best = max(best, mean)
-	}
+	best, _ := bestMean(posterior, designs)
 	return best
+}
+
+// bestMean returns the largest posterior mean at the encoded designs, and the first design that has
+// it. It returns -Inf and nil if designs is empty.
+func bestMean(posterior search.Predictor, designs [][]float64) (best float64, design []float64) {
+	best = math.Inf(-1)
+	for _, x := range designs {
+		if mean, _ := posterior.Predict(x); mean > best {
+			best, design = mean, x
+		}
+	}
+	return best, design
 }

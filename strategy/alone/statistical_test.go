@@ -10,4 +10,4 @@ func TestStatisticalSearchByTruth(t *testing.T) { checkSearchByTruth(t, 3) }
 
 func TestStatisticalFailuresAreAvoided(t *testing.T) { checkFailures(t, 3, "logei", "ts", "alone") }
 
-func TestStatisticalTheEngineDoesNotStayWhereImprovementStays(t *testing.T) { checkHills(t, 60) }
+func TestStatisticalSearchesDoNotStayOnALowerHill(t *testing.T) { checkHills(t, 60) }

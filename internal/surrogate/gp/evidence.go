@@ -25,7 +25,7 @@ const (
 
 	// NoiseFloor is the smallest noise that Fit returns. It is a variance, in units of the
 	// standardised outputs.
-	NoiseFloor = 1e-4
+	NoiseFloor = 1e-6
 )
 
 // LogNoisePrior returns the log prior density of noise, a positive variance, up to a constant.

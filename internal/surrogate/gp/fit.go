@@ -23,7 +23,7 @@ const (
 // Fit returns the hyperparameters with the largest posterior density given outputs y (length t >=
 // 1, standardised) at the points x (t rows). It runs L-BFGS from several starting points and
 // returns the best result. The starting points are the mode of the prior and starts, or two
-// random points if starts is empty. Lengthscales stay above 0.025 and the noise above 1e-4.
+// random points if starts is empty. Lengthscales stay above 0.025 and the noise above 1e-6.
 // With more than 300 observations Fit uses a random subset of 300, which limits the time: the
 // improvement by using all is not worth the time of a refit after every new observation.
 //

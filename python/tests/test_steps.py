@@ -170,7 +170,7 @@ def test_minimize_stops_early(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_a_forecast_stops_early(node: fbo.Node) -> None:
     task = node.task({"name": "line", "goal": "minimize", "parameters": [{"name": "x", "type": "float", "low": 0, "high": 1}], "stop": fbo.Forecast()})
-    for value in range(6):
+    for value in range(5):  # startup_trials
         (trial,) = task.ask()
         for step in range(1, 5):
             assert task.report(trial, step, value + 1 / step) is None

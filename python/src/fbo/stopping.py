@@ -14,7 +14,7 @@ class Stop:
         rule: `"asha"`, `"median"`, `"forecast"` or `"patience"`, or `"program"` if the program itself has decided.
         step: The last step at the decision.
         reason: Why.
-        forecast: The best final value that was still likely at the decision, by prediction, in the units of the objective.
+        forecast: The optimistic bound on the final value that was predicted at the decision, in the units of the objective.
             None: there was no prediction.
     """
 
@@ -78,8 +78,8 @@ class Median:
 class Forecast:
     """The rule by prediction: stop an evaluation whose predicted final value is clearly worse than the best outcome.
 
-    The node predicts it by a model of the curves of complete evaluations, their designs included. Clearly worse is by more
-    than two standard deviations of the prediction.
+    The prediction is by a model of the complete evaluations, their designs and values by step. Clearly worse is by more than
+    two standard deviations.
 
     Args:
         grace_period: The first step at which an evaluation may be stopped, from 1.

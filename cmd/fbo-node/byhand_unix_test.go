@@ -189,26 +189,6 @@ func TestStepsByHand(t *testing.T) {
 	}
 }
 
-// TestStepsOfALaterAttempt gives a trial whose lease ended to another client, with its last step.
-func TestStepsOfALaterAttempt(t *testing.T) {
-	t.Parallel()
-	dir, file := shortTempDir(t), writeFile(t, "curve.yaml", curveTask)
-	startServe(t, dir)
-	if e := call(t, "ask", file, "--lease", "2s", "--format", "env", "--data-dir", dir); !strings.HasPrefix(e.stdout, "FBO_TRIAL=1\nFBO_ATTEMPT=1\nFBO_PARAM_") {
-		t.Errorf("the first attempt: %s%s", e.stdout, e.stderr)
-	}
-	must(t, "tell", "1", "-0.5", "--step", "12", "--data-dir", dir)
-	for wait := 0; statusOf(t, dir).Trials["waiting"] == 0; wait++ {
-		if wait == 300 {
-			t.Fatal("the lease of 2 s has not ended after 30 s")
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	if text := must(t, "ask", "--client", "bob", "--format", "env", "--data-dir", dir); !strings.HasPrefix(text, "FBO_TRIAL=1\nFBO_ATTEMPT=2\nFBO_STEP=12\nFBO_PARAM_") {
-		t.Errorf("the second attempt: %s", text)
-	}
-}
-
 // TestAskOfARun checks that the node of run gives trials by hand besides its own evaluations.
 func TestAskOfARun(t *testing.T) {
 	t.Parallel()

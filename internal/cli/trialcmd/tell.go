@@ -65,8 +65,8 @@ the texts of --attribute, the tags and the files for you; peers never receive th
 
 With --step, VALUE is the one after a step of an evaluation that goes on, such as an epoch. The command
 prints whether to continue, or to stop by the rule of the task and why. It renews the lease of the
-trial. --stopped ends the trial as stopped early, also of your own accord; it needs a value by step
-before. Both are for the client that holds the trial.
+trial. --stopped, without VALUE, ends the trial as stopped early, for a --reason if you have decided
+it; it needs a value by step before. Both are for the client that holds the trial.
 
 When the command ends with exit code 0, the result is on the disk of the node. The same command again
 changes nothing, and is no error. A different result of the same trial is an error.`,

@@ -19,7 +19,8 @@ import griffe
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "python.md"
 CALLS = (
-    "minimize", "maximize", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Fixed", "Parameter", "Asha", "Median", "Patience",
+    "minimize", "maximize", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Fixed", "Parameter", "Asha", "Median", "Forecast",
+    "Patience",
 )  # fmt: skip
 NODES = ("Node", "Task", "Trial", "Stop", "Recommendation", "File", "Note", "Event", "Client")
 HEAD = """# API of the Python package

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
+	"github.com/fbo-node/fbo/internal/curves"
 )
 
 // benchTask has a constraint and a parameter whose value needs quoting.
@@ -57,7 +58,7 @@ func TestAskAndTellByHand(t *testing.T) {
 		t.Errorf("the second ask: %d, %s%s", e.code, e.stdout, e.stderr)
 	}
 	e = call(t, "ask", "--data-dir", dir, "--client", "bob", "--format", "env", "--count", "2")
-	if e.code != base.ExitDone || !strings.HasPrefix(e.stdout, "FBO_TRIAL=3\nFBO_PARAM_TEMPERATURE=") || !strings.Contains(e.stdout, "\nFBO_TRIAL=4\n") {
+	if e.code != base.ExitDone || !strings.HasPrefix(e.stdout, "FBO_TRIAL=3\nFBO_ATTEMPT=1\nFBO_PARAM_TEMPERATURE=") || !strings.Contains(e.stdout, "\nFBO_TRIAL=4\n") {
 		t.Errorf("another client: %d, %s%s", e.code, e.stdout, e.stderr)
 	}
 
@@ -120,6 +121,70 @@ func TestAskAndTellByHand(t *testing.T) {
 		t.Errorf("at the end these are open: %s", text)
 	}
 	if s := statusOf(t, dir); fmt.Sprint(s.Trials) != "map[done:2 failed:1 running:1]" {
+		t.Errorf("status %v", s.Trials)
+	}
+}
+
+// TestStepsByHand reports values by step, and ends trials by the decision of the rule and of the user.
+func TestStepsByHand(t *testing.T) {
+	t.Parallel()
+	dir, file := shortTempDir(t), writeFile(t, "curve.yaml", curveTask)
+	startServe(t, dir)
+	call(t, "ask", file, "--count", "4", "--data-dir", dir)
+	for range 2 { // a repeated report changes nothing
+		if text := must(t, "tell", file, "1", "-0.5", "--step", "1", "--data-dir", dir); text != "trial 1, step 1: continue\n" {
+			t.Errorf("the first value: %s", text)
+		}
+	}
+	const why = "3 at step 1 is 2nd of 2 trials; expected among the best 1"
+	e := call(t, "tell", file, "2", "3", "--step", "1", "--data-dir", dir)
+	if e.code != base.ExitDone || e.stdout != "trial 2, step 1: stop by rule asha: "+why+"\n" || e.stderr != "end the trial: fbo-node tell "+file+" 2 --stopped --data-dir "+dir+"\n" {
+		t.Errorf("a decision: %d, %s%s", e.code, e.stdout, e.stderr)
+	}
+	var reported struct {
+		Stop *curves.Stop `json:"stop"`
+	}
+	decode(t, must(t, "tell", "2", "2.5", "--step", "2", "--json", "--data-dir", dir), &reported)
+	if reported.Stop == nil || reported.Stop.Rule != "asha" || reported.Stop.Step != 1 || reported.Stop.Reason != why {
+		t.Errorf("the decision stays: %+v", reported.Stop)
+	}
+	if text := must(t, "tell", "1", "-0.75", "--step", "2", "--json", "--data-dir", dir); strings.Join(strings.Fields(text), "") != `{"stop":null}` {
+		t.Errorf("no decision: %s", text)
+	}
+	for range 2 {
+		if text := must(t, "tell", "2", "--stopped", "--tag", "early", "--data-dir", dir); text != "trial 2 is stored as stopped at step 2 with 2.5 by rule asha: "+why+"; it keeps #early\n" {
+			t.Errorf("an end: %s", text)
+		}
+	}
+	for _, bad := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{base.ExitUsage, `--step "0": expected a whole number from 1 to 1000000000`, []string{"1", "0.5", "--step", "0"}},
+		{base.ExitUsage, `--step "-1": expected a whole number from 1 to 1000000000`, []string{"1", "-0.5", "--step", "-1"}},
+		{base.ExitUsage, "--step, --stopped: expected at most one of these flags", []string{"1", "0.5", "--step", "1", "--stopped"}},
+		{base.ExitFailed, "step 1 with value 9 after step 2; expected increasing steps; nothing has changed", []string{"1", "9", "--step", "1"}},
+		{base.ExitFailed, "no values by step: trial 3; nothing has changed", []string{"3", "--stopped"}},
+		{base.ExitFailed, "stopped at step 2 with 2.5 by rule asha: " + why + "; nothing has changed", []string{"2", "9"}},
+		{base.ExitFailed, `client "by hand" holds it, and --client 'by hand' reports for that one; nothing has changed`, []string{"3", "9", "--step", "1", "--client", "bob"}},
+		{base.ExitFailed, "unknown trial 99: trials 1 to 4 exist; nothing has changed", []string{"99", "9", "--step", "1"}},
+	} {
+		e := call(t, append([]string{"tell", "--data-dir", dir}, bad.args...)...)
+		if e.code != bad.code || !strings.Contains(e.stderr, bad.want) || strings.Count(e.stderr, "\n") != 1 || e.stdout != "" {
+			t.Errorf("tell %q: %d, %s%s", bad.args, e.code, e.stdout, e.stderr)
+		}
+	}
+	must(t, "tell", "3", "-1", "--step", "5", "--data-dir", dir)
+	var told toldJSON
+	decode(t, must(t, "tell", "3", "--stopped", "--reason", "the mould broke", "--json", "--data-dir", dir), &told)
+	if told.Trial.ID != 3 || told.Trial.State != "stopped" || told.Best != nil {
+		t.Errorf("an end by the user: %+v", told)
+	}
+	if text := must(t, "tell", "1", "-0.8", "--data-dir", dir); !strings.HasPrefix(text, "trial 1 is stored: -0.8\nbest -0.8: trial 1, ") {
+		t.Errorf("an outcome after values by step: %s", text)
+	}
+	if s := statusOf(t, dir); fmt.Sprint(s.Trials) != "map[done:1 running:1 stopped:2]" {
 		t.Errorf("status %v", s.Trials)
 	}
 }

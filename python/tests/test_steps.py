@@ -135,6 +135,7 @@ def test_rules_of_a_task(node: fbo.Node) -> None:
             {"type": "asha", "grace_period": 2, "reduction_factor": 4, "patience": 5, "min_delta": 0.1},
         ),
         (fbo.Median(grace_period=3, startup_trials=2), {"type": "median", "grace_period": 3, "startup_trials": 2}),
+        (fbo.Forecast(grace_period=2), {"type": "forecast", "grace_period": 2, "startup_trials": 5}),
         (fbo.Patience(7), {"type": "none", "grace_period": 1, "patience": 7, "min_delta": 0}),
     ]
     parameters = [{"name": "x", "type": "float", "low": 0, "high": 1}]
@@ -165,6 +166,21 @@ def test_minimize_stops_early(caplog: pytest.LogCaptureFixture) -> None:
             assert trial.state == "done" and trial.steps[9] == trial.value
     assert f"{len(result.stopped)} stopped early" in repr(result) and "stop" in result._repr_html_()
     assert caplog.text == ""
+
+
+def test_a_forecast_stops_early(node: fbo.Node) -> None:
+    task = node.task({"name": "line", "goal": "minimize", "parameters": [{"name": "x", "type": "float", "low": 0, "high": 1}], "stop": fbo.Forecast()})
+    for value in range(5):  # startup_trials
+        (trial,) = task.ask()
+        for step in range(1, 5):
+            assert task.report(trial, step, value + 1 / step) is None
+        task.tell(trial, value + 0.2)
+    (trial,) = task.ask()
+    decision = task.report(trial, 1, 9.0)
+    assert trial.should_stop() and decision is not None
+    assert (decision.rule, decision.step) == ("forecast", 1) and "worse than the best outcome 0.2" in decision.reason
+    assert decision.forecast is not None and 0.2 < decision.forecast < 9
+    assert task.stop(trial).stop == decision
 
 
 def test_worker_processes_report() -> None:

@@ -15,6 +15,13 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
+// Flags of kept.
+const (
+	attributeFlag = "attribute"
+	tagFlag       = "tag"
+	fileFlag      = "file"
+)
+
 // kept are the flags about what a trial keeps for its user.
 type kept struct {
 	attributes []string
@@ -25,9 +32,9 @@ type kept struct {
 
 func (k *kept) add(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringArrayVar(&k.attributes, "attribute", nil, "`NAME=TEXT` that the trial keeps for you, such as commit=1f2e3d, repeatable; peers never receive it")
-	flags.StringArrayVar(&k.tags, "tag", nil, "`TAG` that the trial keeps for you, repeatable")
-	flags.StringArrayVar(&k.files, "file", nil, "`PATH` or URL of a file of the evaluation, such as a checkpoint, repeatable; the node does not read it")
+	flags.StringArrayVar(&k.attributes, attributeFlag, nil, "`NAME=TEXT` that the trial keeps for you, such as commit=1f2e3d, repeatable; peers never receive it")
+	flags.StringArrayVar(&k.tags, tagFlag, nil, "`TAG` that the trial keeps for you, repeatable")
+	flags.StringArrayVar(&k.files, fileFlag, nil, "`PATH` or URL of a file of the evaluation, such as a checkpoint, repeatable; the node does not read it")
 	flags.BoolVar(&k.digest, "sha256", false, "read the files of --file, and keep their SHA-256 digests")
 }
 

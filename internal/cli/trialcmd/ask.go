@@ -215,7 +215,10 @@ func (o askOptions) print(out, notes io.Writer, p place, trials []trial) error {
 			b.WriteString(render.DesignFlags(p.task.Space, one.Design))
 			continue
 		case "env":
-			fmt.Fprintf(&b, "FBO_TRIAL=%d\n", one.ID)
+			fmt.Fprintf(&b, "FBO_TRIAL=%d\nFBO_ATTEMPT=%d\n", one.ID, one.Attempts)
+			if len(one.Steps) > 0 {
+				fmt.Fprintf(&b, "FBO_STEP=%d\n", one.Steps.Last().Step)
+			}
 			b.WriteString(render.DesignVariables(p.task.Space, one.Design))
 			continue
 		}
@@ -246,16 +249,9 @@ func (o askOptions) lines(p place, one trial) string {
 
 // report returns the command that reports the result of a trial.
 func (o askOptions) report(p place, one trial) string {
-	words := []string{"report: fbo-node", tellCommand}
-	if p.wanted != "" {
-		words = append(words, base.ShellQuote(p.wanted))
-	}
-	words = append(words, fmt.Sprint(one.ID), "VALUE")
+	words := []string{"VALUE"}
 	for _, c := range p.task.Constraints {
 		words = append(words, string(c.Output)+"="+map[bool]string{false: "NUMBER", true: "true|false"}[c.Truth])
 	}
-	if o.dir != "" {
-		words = append(words, "--data-dir", base.ShellQuote(o.dir))
-	}
-	return strings.Join(words, " ")
+	return "report: " + p.tellLine(o.dir, one.ID, words...)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
@@ -107,6 +108,19 @@ func noNode(dir string) error {
 		start += " --data-dir " + base.ShellQuote(dir)
 	}
 	return fmt.Errorf("no node runs on data directory %s; `%s` starts one", dir, start)
+}
+
+// tellLine returns a command tell about a trial of the place; dir is the flag --data-dir.
+func (p place) tellLine(dir string, trial uint64, words ...string) string {
+	line := []string{"fbo-node", tellCommand}
+	if p.wanted != "" {
+		line = append(line, base.ShellQuote(p.wanted))
+	}
+	line = append(append(line, fmt.Sprint(trial)), words...)
+	if dir != "" {
+		line = append(line, "--data-dir", base.ShellQuote(dir))
+	}
+	return strings.Join(line, " ")
 }
 
 // get reads the object of the node's answer about the task.

@@ -21,6 +21,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/control"
 	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/cli/render"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -31,12 +32,23 @@ const tellCommand = "tell"
 
 // tellOptions are the flags of tell.
 type tellOptions struct {
-	dir    string
-	client string
-	failed string
-	json   bool
-	kept   kept
+	dir     string
+	client  string
+	failed  string
+	step    string
+	stopped bool
+	reason  string
+	json    bool
+	kept    kept
 }
+
+// Flags of tell that exclude each other, and the reason of a stop.
+const (
+	failedFlag  = "failed"
+	stepFlag    = "step"
+	stoppedFlag = "stopped"
+	reasonFlag  = "reason"
+)
 
 // NewTell returns the command tell.
 func NewTell() *cobra.Command {
@@ -51,14 +63,21 @@ further measurements: the constraints of the task, all of which are needed, each
 false, and other numbers, which no strategy uses. With --failed there is no VALUE. The trial keeps
 the texts of --attribute, the tags and the files for you; peers never receive them.
 
+With --step, VALUE is the one after a step of an evaluation that goes on, such as an epoch. The command
+prints whether to continue, or to stop by the rule of the task and why. It renews the lease of the
+trial. --stopped, without VALUE, ends the trial as stopped early, for a --reason if you have decided
+it; it needs a value by step before. Both are for the client that holds the trial.
+
 When the command ends with exit code 0, the result is on the disk of the node. The same command again
 changes nothing, and is no error. A different result of the same trial is an error.`,
 		Example: `  fbo-node tell 12 0.93
   fbo-node tell task.yaml 12 0.93 latency_ms=41
   fbo-node tell 12 0.93 --attribute operator=Ada --file scans/12.tif
-  fbo-node tell 13 --failed "the sample broke"`,
+  fbo-node tell 13 --failed "the sample broke"
+  fbo-node tell 14 0.41 --step 3
+  fbo-node tell 14 --stopped --reason "no progress"`,
 		RunE: func(command *cobra.Command, args []string) error {
-			r, err := o.parse(args, command.Flags().Changed("failed"))
+			r, err := o.parse(args, command.Flags().Changed)
 			if err != nil {
 				return base.Usagef("%s: %w: %s", tellCommand, err, command.UseLine())
 			}
@@ -67,9 +86,13 @@ changes nothing, and is no error. A different result of the same trial is an err
 	}
 	base.AddDataDir(command, &o.dir)
 	addClient(command, &o.client)
-	command.Flags().StringVar(&o.failed, "failed", "", "the evaluation gave no value, for this `REASON`")
+	flags := command.Flags()
+	flags.StringVar(&o.failed, failedFlag, "", "the evaluation gave no value, for this `REASON`")
+	flags.StringVar(&o.step, stepFlag, "", "VALUE is that after step `N`, from 1, and the evaluation goes on")
+	flags.BoolVar(&o.stopped, stoppedFlag, false, "the evaluation was stopped early, after at least one --step")
+	flags.StringVar(&o.reason, reasonFlag, "", "with --stopped: `TEXT` about why, if the task's rule has not decided it")
 	o.kept.add(command)
-	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object")
+	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
 }
 
@@ -81,8 +104,9 @@ func SplitNegative(args []string) []string {
 		return args
 	}
 	var others, negative []string
-	for _, arg := range args {
-		if _, err := strconv.ParseFloat(arg, 64); err == nil && strings.HasPrefix(arg, "-") {
+	for i, arg := range args {
+		ofFlag := i > 0 && args[i-1] == "--"+stepFlag
+		if _, err := strconv.ParseFloat(arg, 64); err == nil && strings.HasPrefix(arg, "-") && !ofFlag {
 			negative = append(negative, arg)
 		} else {
 			others = append(others, arg)
@@ -99,13 +123,16 @@ type report struct {
 	task    string // empty: the only one
 	trial   uint64
 	value   float64
+	step    uint64            // of a value by step; 0: the value is the outcome
 	failed  string            // why there is no value; empty: there is one
+	stopped bool              // the evaluation was stopped early; there is no value
+	reason  string            // of the stop; may be empty
 	outputs map[string]string // by name
 	kept    strategy.Annotations
 }
 
-// parse reads the arguments; failed reports whether the flag is given.
-func (o tellOptions) parse(args []string, failed bool) (r report, err error) {
+// parse reads the arguments; given reports whether a flag is given.
+func (o tellOptions) parse(args []string, given func(flag string) bool) (r report, err error) {
 	if r.kept, err = o.kept.annotations(); err != nil {
 		return r, err
 	}
@@ -122,18 +149,22 @@ func (o tellOptions) parse(args []string, failed bool) (r report, err error) {
 		}
 		r.outputs[name] = value
 	}
+	if err := o.check(r, given); err != nil {
+		return r, err
+	}
+	r.failed, r.stopped, r.reason = o.failed, o.stopped, o.reason
 	needed := 2
-	if failed {
-		needed = 1
+	without := ""
+	switch {
+	case given(failedFlag):
+		needed, without = 1, "--"+failedFlag
+	case o.stopped:
+		needed, without = 1, "--"+stoppedFlag
 	}
 	switch {
-	case failed && len(r.outputs) > 0:
-		return r, errors.New("--failed excludes NAME=VALUE: a failed trial has no measurements")
-	case failed && len(plain) > needed+1:
-		return r, errors.New("--failed excludes VALUE: expected a TRIAL, after it no value")
-	case failed && strings.TrimSpace(o.failed) == "":
-		return r, errors.New("--failed: the reason is empty; expected a text")
-	case len(plain) < needed && failed:
+	case without != "" && len(plain) > needed+1:
+		return r, fmt.Errorf("%s excludes VALUE: expected a TRIAL, after it no value", without)
+	case len(plain) < needed && without != "":
 		return r, errors.New("the number of the trial is missing")
 	case len(plain) < needed:
 		return r, errors.New("the number of the trial or its value is missing")
@@ -145,14 +176,45 @@ func (o tellOptions) parse(args []string, failed bool) (r report, err error) {
 	if r.trial, err = strconv.ParseUint(plain[0], 10, 53); err != nil || r.trial == 0 {
 		return r, fmt.Errorf("trial %.100q: expected a whole number from 1, as ask prints it", plain[0])
 	}
-	if failed {
-		r.failed = o.failed
+	if without != "" {
 		return r, nil
+	}
+	if given(stepFlag) {
+		if r.step, err = strconv.ParseUint(o.step, 10, 64); err != nil || r.step == 0 || r.step > curves.MaxStep {
+			return r, fmt.Errorf("--%s %.100q: expected a whole number from 1 to %d, such as an epoch", stepFlag, o.step, curves.MaxStep)
+		}
 	}
 	if r.value, err = number(plain[1]); err != nil {
 		return r, fmt.Errorf("value %w", err)
 	}
 	return r, nil
+}
+
+// check returns an error if the flags exclude each other, or the measurements of the report.
+func (o tellOptions) check(r report, given func(flag string) bool) error {
+	var kinds []string
+	for _, flag := range []string{failedFlag, stepFlag, stoppedFlag} {
+		if given(flag) && (o.stopped || flag != stoppedFlag) {
+			kinds = append(kinds, "--"+flag)
+		}
+	}
+	switch {
+	case len(kinds) > 1:
+		return fmt.Errorf("%s: expected at most one of these flags", sanitize.List(kinds))
+	case given(reasonFlag) && !o.stopped:
+		return fmt.Errorf("--%s: expected with --%s; the reason of a failure is --%s REASON", reasonFlag, stoppedFlag, failedFlag)
+	case given(failedFlag) && len(r.outputs) > 0:
+		return errors.New("--failed excludes NAME=VALUE: a failed trial has no measurements")
+	case given(failedFlag) && strings.TrimSpace(o.failed) == "":
+		return errors.New("--failed: the reason is empty; expected a text")
+	case o.stopped && len(r.outputs) > 0:
+		return errors.New("--stopped excludes NAME=VALUE: a stopped trial has no outcome")
+	case given(stepFlag) && len(r.outputs) > 0:
+		return errors.New("--step excludes NAME=VALUE: a step has one value, that of the objective")
+	case given(stepFlag) && slices.ContainsFunc([]string{attributeFlag, tagFlag, fileFlag}, given):
+		return errors.New("--step excludes --attribute, --tag and --file: expected with the result, or in `fbo-node note`")
+	}
+	return nil
 }
 
 // number reads a finite number.
@@ -200,6 +262,9 @@ func (o tellOptions) run(ctx context.Context, out, notes io.Writer, r report) er
 	if err != nil {
 		return fmt.Errorf("%w; the result is not stored", err)
 	}
+	if r.step > 0 {
+		return o.report(ctx, p, r, out, notes)
+	}
 	stored, err := p.tell(ctx, r)
 	if err != nil {
 		return unstored(err)
@@ -223,6 +288,38 @@ func (o tellOptions) run(ctx context.Context, out, notes io.Writer, r report) er
 	return err
 }
 
+// report sends a value by step, and prints the decision of the task's rule.
+func (o tellOptions) report(ctx context.Context, p place, r report, out, notes io.Writer) error {
+	var answer struct {
+		Stop *curves.Stop `json:"stop"`
+	}
+	body := base.Object{"client": p.client, "steps": curves.Curve{{Step: r.step, Value: r.value}}}
+	if err := p.post(ctx, fmt.Sprintf("/trials/%d/steps", r.trial), body, &answer); err != nil {
+		return unstored(p.explain(ctx, r, err))
+	}
+	if o.json {
+		return base.PrintJSON(out, answer)
+	}
+	line := fmt.Sprintf("trial %d, step %d: ", r.trial, r.step)
+	if answer.Stop == nil {
+		_, err := fmt.Fprintln(out, line+"continue")
+		return err
+	}
+	line += "stop by rule " + sanitize.Text(answer.Stop.Rule, render.MaxReason)
+	if answer.Stop.Reason != "" {
+		line += ": " + sanitize.Text(answer.Stop.Reason, render.MaxReason)
+	}
+	if _, err := fmt.Fprintln(out, line); err != nil {
+		return err
+	}
+	words := []string{"--" + stoppedFlag}
+	if p.client != defaultClient {
+		words = append(words, "--client", base.ShellQuote(p.client))
+	}
+	fmt.Fprintf(notes, "end the trial: %s\n", p.tellLine(o.dir, r.trial, words...))
+	return nil
+}
+
 // unstored adds to an error of tell what has become of the result.
 func unstored(err error) error {
 	var refused *control.RefusedError
@@ -234,8 +331,14 @@ func unstored(err error) error {
 
 // tell sends the result, and returns the trial as the node has stored it.
 func (p place) tell(ctx context.Context, r report) (trial, error) {
-	path, body := fmt.Sprintf("/trials/%d/fail", r.trial), base.Object{"client": p.client, "reason": r.failed}
-	if r.failed == "" {
+	var path string
+	var body base.Object
+	switch {
+	case r.stopped:
+		path, body = fmt.Sprintf("/trials/%d/stopped", r.trial), base.Object{"client": p.client, "reason": r.reason}
+	case r.failed != "":
+		path, body = fmt.Sprintf("/trials/%d/fail", r.trial), base.Object{"client": p.client, "reason": r.failed}
+	default:
 		outcome, err := r.outcome(p.task)
 		if err != nil {
 			return trial{}, base.Usagef("trial %d: %w", r.trial, err)
@@ -276,6 +379,8 @@ func (p place) explain(ctx context.Context, r report, err error) error {
 		return fmt.Errorf("%w with the value %s", err, render.ExactValue(now.Trial))
 	case now.State == strategy.Failed:
 		return fmt.Errorf("%w: %s", err, render.Reason(now.Trial))
+	case now.State == strategy.StoppedEarly && len(now.Steps) > 0 && now.Stop != nil:
+		return fmt.Errorf("%w: stopped %s", err, render.StoppedAt(now.Trial))
 	case now.Client != "" && now.Client != p.client:
 		return fmt.Errorf("%w; client %q holds it, and --client %s reports for that one", err, now.Client, base.ShellQuote(now.Client))
 	}
@@ -286,6 +391,9 @@ func (p place) explain(ctx context.Context, r report, err error) error {
 func (p place) acknowledge(t strategy.Trial) string {
 	if t.State == strategy.Failed {
 		return fmt.Sprintf("trial %d is stored as failed: %s", t.ID, render.Reason(t)) + keeps(t)
+	}
+	if t.State == strategy.StoppedEarly && len(t.Steps) > 0 && t.Stop != nil {
+		return fmt.Sprintf("trial %d is stored as stopped %s", t.ID, render.StoppedAt(t)) + keeps(t)
 	}
 	line := fmt.Sprintf("trial %d is stored: %s", t.ID, render.ExactValue(t))
 	if violations := render.Violations(p.task, t.Outcome); violations != "" {

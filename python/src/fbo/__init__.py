@@ -24,7 +24,7 @@ from .optimize import maximize, minimize
 from .result import Result
 from .run import Run
 from .space import Bool, Categorical, Fixed, Float, Int, Parameter
-from .stopping import Asha, Median, Patience, Stop
+from .stopping import Asha, Forecast, Median, Patience, Stop
 from .task import Event, Task
 from .trial import Recommendation, Trial
 from .version import __version__
@@ -47,6 +47,7 @@ __all__ = [
     "File",
     "Fixed",
     "Float",
+    "Forecast",
     "Int",
     "Interrupted",
     "Median",

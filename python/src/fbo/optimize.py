@@ -20,7 +20,7 @@ from .node import Node
 from .result import Result
 from .run import Callback, Run
 from .space import Space, converter, definition, is_task
-from .stopping import Asha, Median, Patience, StopRule
+from .stopping import Asha, Forecast, Median, Patience, StopRule
 from .task import Task
 from .trial import Trial, Value, reporting
 from .workers import Workers
@@ -102,8 +102,8 @@ def minimize(
             as `space` has its own constraints. None: no constraints.
         parameter_constraints: Expressions that are true for the designs to evaluate, such as `"workers * batch <= 512"`,
             with the names of parameters. A whole task as `space` has its own.
-        stop: The rule by which the node stops evaluations early that report values by step: `fbo.Asha`, `fbo.Median` or
-            `fbo.Patience`. A whole task as `space` has its own. None: evaluations end by themselves.
+        stop: The rule by which the node stops evaluations early that report values by step: `fbo.Asha`, `fbo.Median`,
+            `fbo.Forecast` or `fbo.Patience`. A whole task as `space` has its own. None: evaluations end by themselves.
         callbacks: Functions that are called in this process after each trial, in order, with an `fbo.Run` and the
             trial, which may have failed or been stopped early. `Run.stop()` ends the search: running evaluations finish, and the result
             is returned. An exception in a callback ends the call.
@@ -427,8 +427,8 @@ def _check(f: object, space: Space, settings: _Settings) -> None:
         raise BadInput(f"parameter_constraints is {rules!r}: expected a list of expressions, which are texts")
     if rules and is_task(space):
         raise BadInput("parameter_constraints: the space is a whole task, which has them already")
-    if settings.stop is not None and not isinstance(settings.stop, (Asha, Median, Patience)):
-        raise BadInput(f"stop is {settings.stop!r}: expected fbo.Asha(…), fbo.Median(…) or fbo.Patience(…)")
+    if settings.stop is not None and not isinstance(settings.stop, (Asha, Median, Forecast, Patience)):
+        raise BadInput(f"stop is {settings.stop!r}: expected fbo.Asha(…), fbo.Median(…), fbo.Forecast(…) or fbo.Patience(…)")
     if settings.stop is not None and is_task(space):
         raise BadInput("stop: the space is a whole task, which has its rule already, under the key 'stop'")
     _check_together(space, settings)

@@ -11,14 +11,17 @@ class Stop:
     """A decision to stop an evaluation early.
 
     Attributes:
-        rule: `"asha"`, `"median"` or `"patience"`, or `"program"` if the program itself has decided.
+        rule: `"asha"`, `"median"`, `"forecast"` or `"patience"`, or `"program"` if the program itself has decided.
         step: The last step at the decision.
         reason: Why.
+        forecast: The optimistic bound on the final value that was predicted at the decision, in the units of the objective.
+            None: there was no prediction.
     """
 
     rule: str
     step: int
     reason: str
+    forecast: float | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,31 @@ class Median:
 
 
 @dataclass(frozen=True)
+class Forecast:
+    """The rule by prediction: stop an evaluation whose predicted final value is clearly worse than the best outcome.
+
+    The prediction is by a model of the complete evaluations, their designs and values by step. Clearly worse is by more than
+    two standard deviations.
+
+    Args:
+        grace_period: The first step at which an evaluation may be stopped, from 1.
+        startup_trials: The number of trials with an outcome before the first stop, 1 to 1,000.
+        patience: As of `fbo.Asha`.
+        min_delta: As of `fbo.Asha`.
+    """
+
+    grace_period: int = 1
+    startup_trials: int = 5
+    patience: int | None = None
+    min_delta: float = 0.0
+
+    def definition(self) -> dict[str, Any]:
+        """Return the rule as a task file has it."""
+        made = {"type": "forecast", "grace_period": self.grace_period, "startup_trials": self.startup_trials}
+        return {**made, **_patience(self.patience, self.min_delta)}
+
+
+@dataclass(frozen=True)
 class Patience:
     """Stop an evaluation that no longer improves. Its last value is then its outcome, unless the task has constraints.
 
@@ -90,7 +118,7 @@ class Patience:
         return {"type": "none", "grace_period": self.grace_period, **_patience(self.patience, self.min_delta)}
 
 
-StopRule = Union[Asha, Median, Patience]
+StopRule = Union[Asha, Median, Forecast, Patience]
 
 
 def _patience(steps: int | None, min_delta: float) -> dict[str, Any]:

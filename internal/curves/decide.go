@@ -13,7 +13,7 @@ const PatienceRule = "patience"
 
 // Stop is the decision to stop an evaluation early.
 type Stop struct {
-	Rule   string `json:"rule"`   // "asha", "median", "patience", or "program" if the program itself decided
+	Rule   string `json:"rule"`   // "forecast", "asha", "median", "patience", or "program" if the program itself decided
 	Step   uint64 `json:"step"`   // last step at the decision
 	Reason string `json:"reason"` // a sentence without a period
 

@@ -36,8 +36,8 @@ func TestStopping(t *testing.T) {
 
 func TestStoppingErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"{}":                                  `missing key "type"; accepted: median, asha, none`,
-		"{type: hyperband}":                   `type must be one of median, asha, none, not the text "hyperband"`,
+		"{}":                                  `missing key "type"; accepted: forecast, asha, median, none`,
+		"{type: hyperband}":                   `type must be one of forecast, asha, median, none, not the text "hyperband"`,
 		"{type: asha, startup_trials: 3}":     `unknown key "startup_trials"`,
 		"{type: median, reduction_factor: 3}": `unknown key "reduction_factor"`,
 		"{type: asha, min_delta: 1}":          `unknown key "min_delta"`,

@@ -95,7 +95,7 @@ func TestStopCountsSteps(t *testing.T) {
 func TestStopSettings(t *testing.T) {
 	p := Plan{Family: curveTable(t, 3), Agents: 2, Evaluations: 4, Repeats: 1, Seed: 1}
 	for text, want := range map[string]string{
-		"logei:stop=hyperband":                   `stop must be one of asha, median, not "hyperband"`,
+		"logei:stop=hyperband":                   `stop must be one of forecast, asha, median, not "hyperband"`,
 		"logei:reduction_factor=3":               "reduction_factor is a key beside stop=asha",
 		"logei:stop=asha,reduction_factor=1":     `reduction_factor "1" must be a whole number from 2 to 100`,
 		"logei:stop=asha,grace_period=x":         `grace_period "x" must be`,

@@ -142,6 +142,9 @@ func describeTask(out io.Writer, t *task.Task) {
 	case task.ConstrainFailures:
 		fmt.Fprintln(out, "failures    a constraint: designs where evaluations fail are avoided, and what fails is shared")
 	}
+	if stop := t.About.Stop; stop != nil {
+		fmt.Fprintf(out, "stop        %s; not part of the ID\n", describeStopping(stop))
+	}
 	s := t.Surrogate
 	fmt.Fprintf(out, "surrogate   %s, kernel %s\n", s.Type, s.Kernel)
 	if s.Fixed != nil {
@@ -251,4 +254,22 @@ func describeConstraint(c task.Constraint) string {
 		return fmt.Sprintf("%s: must be true; evaluations report true or false", c.Output)
 	}
 	return fmt.Sprintf("%s: %s; evaluations report it as a number", c.Output, c)
+}
+
+// describeStopping returns a phrase about when evaluations are stopped early.
+func describeStopping(s *task.Stopping) string {
+	var parts []string
+	switch s.Type {
+	case task.ForecastRule:
+		parts = append(parts, fmt.Sprintf("evaluations with a bad predicted final value, from step %d on, after %s", s.GracePeriod, sanitize.Count(s.StartupTrials, "outcome")))
+	case task.MedianRule:
+		parts = append(parts, fmt.Sprintf("evaluations worse than the median, from step %d on, after %s", s.GracePeriod, sanitize.Count(s.StartupTrials, "outcome")))
+	case task.ASHARule:
+		parts = append(parts, fmt.Sprintf("all but the best of %d at steps %d, %d, %d and so on", s.ReductionFactor,
+			s.GracePeriod, s.GracePeriod*uint64(s.ReductionFactor), s.GracePeriod*uint64(s.ReductionFactor*s.ReductionFactor)))
+	}
+	if s.Patience > 0 {
+		parts = append(parts, fmt.Sprintf("evaluations without improvement in %d steps", s.Patience))
+	}
+	return strings.Join(parts, ", ")
 }

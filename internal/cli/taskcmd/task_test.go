@@ -208,3 +208,16 @@ strategy: {type: walk}
 		t.Errorf("%s, want %s", got, want)
 	}
 }
+
+func TestDescribeStopping(t *testing.T) {
+	for want, s := range map[string]task.Stopping{
+		"evaluations with a bad predicted final value, from step 2 on, after 5 outcomes": {Type: task.ForecastRule, GracePeriod: 2, StartupTrials: 5},
+		"all but the best of 3 at steps 1, 3, 9 and so on":                               {Type: task.ASHARule, GracePeriod: 1, ReductionFactor: 3},
+		"evaluations worse than the median, from step 1 on, after 1 outcome, evaluations without improvement in 4 steps": {
+			Type: task.MedianRule, GracePeriod: 1, StartupTrials: 1, Patience: 4},
+	} {
+		if got := describeStopping(&s); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -54,6 +54,11 @@ func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, se
 	return s.search.Maximise(ctx, view, trial, seed, f, why)
 }
 
+// surelyFeasible is the probability of feasibility below which an incumbent lies near a limit. Then
+// the improvement is over a known number: if it vanished near the incumbent, the product with the
+// probability would be largest at designs that are likely to be infeasible.
+const surelyFeasible = 0.99
+
 // Score returns the function that Suggest maximises, and the Why of its maximiser. The view must
 // have a posterior.
 func (s LogEI) Score(view strategy.View) (search.Function, strategy.Why) {
@@ -63,11 +68,16 @@ func (s LogEI) Score(view strategy.View) (search.Function, strategy.Why) {
 		return acquisition.LogFeasibility(limits...), strategy.Why{Source: "feasibility", Phrase: "probability of feasibility"}
 	}
 	why := strategy.Why{Source: "ei", Phrase: "expected improvement"}
-	f := acquisition.LogEI(overIncumbent(view.Posterior, reached))
 	if len(limits) == 0 {
-		return f, why
+		return acquisition.LogEI(overIncumbent(view.Posterior, reached)), why
 	}
-	return acquisition.Sum(f, acquisition.LogFeasibility(limits...)), why
+	feasible := acquisition.LogFeasibility(limits...)
+	best, incumbent := bestMean(view.Posterior, reached)
+	f := acquisition.LogEI(view.Posterior, best)
+	if incumbent == nil || feasible.Value(incumbent) > math.Log(surelyFeasible) {
+		f = acquisition.LogEI(overIncumbent(view.Posterior, reached))
+	}
+	return acquisition.Sum(f, feasible), why
 }
 
 // BestMean returns the largest posterior mean at the encoded designs. It returns -Inf if designs is

@@ -197,12 +197,12 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *display) (e
 		ends = append(ends, page.Close)
 		show.page(page.Link)
 	}
-	ctx, stop := context.WithCancel(ctx)
+	opening, stop := context.WithCancel(ctx) // a variable of its own: OnJoin reads ctx in other goroutines
 	opened := make(chan error, 1)
 	ends = append(ends, func() error { stop(); <-opened; return nil })
 	go func() {
 		defer close(opened)
-		if err := d.Open(ctx); err == nil {
+		if err := d.Open(opening); err == nil {
 			start.end(d.Count())
 		}
 	}()

@@ -46,7 +46,7 @@ func TestOptimaInCorners(t *testing.T) {
 }
 
 // checkCorners runs the selected strategies that need no roster. Of 40 designs at most three after
-// the starting ones are random, fewer than ten lie within .01 of an earlier one, and one is the
+// the starting ones are random, fewer than 16 lie within nearBy of an earlier one, and one is the
 // corner.
 func checkCorners(t *testing.T, selected func(space, strategy string) bool) {
 	for name, parameters := range cornerSpaces {
@@ -65,7 +65,7 @@ func checkCorners(t *testing.T, selected func(space, strategy string) bool) {
 				views := playCorner(t, definition, 2, 1)
 				for member, view := range views {
 					c := count(definition.Space, view.Trials)
-					if c.trials != 40 || c.random > 3 || c.near >= 10 || !c.corner {
+					if c.trials != 40 || c.random > 3 || c.near >= 16 || !c.corner {
 						t.Errorf("member %d: %+v", member, c)
 					}
 				}
@@ -97,6 +97,10 @@ func playCorner(t *testing.T, definition *task.Task, members, evaluators int) []
 	return views
 }
 
+// nearBy is the distance at which a design repeats an earlier one. Models resolve less: their least noise
+// variance is a millionth of that of the outcomes.
+const nearBy = 0.001
+
 type counts struct {
 	trials, random, near int
 	corner               bool
@@ -115,7 +119,7 @@ func count(space *task.Space, trials []strategy.Trial) counts {
 			for k, u := range space.Encode(before.Design) {
 				distance = max(distance, math.Abs(u-x[k]))
 			}
-			if distance <= 0.01 {
+			if distance <= nearBy {
 				c.near++
 				break
 			}

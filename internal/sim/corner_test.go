@@ -3,6 +3,7 @@ package sim_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -46,7 +47,7 @@ func TestOptimaInCorners(t *testing.T) {
 }
 
 // checkCorners runs the selected strategies that need no roster. Of 40 designs at most three after
-// the starting ones are random, fewer than 16 lie within nearBy of an earlier one, and one is the
+// the starting ones are random, fewer than mostNear lie within .01 of an earlier one, and one is the
 // corner.
 func checkCorners(t *testing.T, selected func(space, strategy string) bool) {
 	for name, parameters := range cornerSpaces {
@@ -65,13 +66,23 @@ func checkCorners(t *testing.T, selected func(space, strategy string) bool) {
 				views := playCorner(t, definition, 2, 1)
 				for member, view := range views {
 					c := count(definition.Space, view.Trials)
-					if c.trials != 40 || c.random > 3 || c.near >= 16 || !c.corner {
+					if c.trials != 40 || c.random > 3 || c.near >= mostNear(name, kind) || !c.corner {
 						t.Errorf("member %d: %+v", member, c)
 					}
 				}
 			})
 		}
 	}
+}
+
+// mostNear is the number of designs that may not be reached. Improvement over floats without noise
+// keeps refining the corner once it is found, since models resolve it: their least noise variance is
+// a millionth of that of the outcomes.
+func mostNear(space, strategy string) int {
+	if space == "floats" && slices.Contains([]string{"logei", "density", "consensus", "constrained-gp"}, strategy) {
+		return 20
+	}
+	return 10
 }
 
 // The designs of several evaluators of one node differ too.
@@ -97,10 +108,6 @@ func playCorner(t *testing.T, definition *task.Task, members, evaluators int) []
 	return views
 }
 
-// nearBy is the distance at which a design repeats an earlier one. Models resolve less: their least noise
-// variance is a millionth of that of the outcomes.
-const nearBy = 0.001
-
 type counts struct {
 	trials, random, near int
 	corner               bool
@@ -119,7 +126,7 @@ func count(space *task.Space, trials []strategy.Trial) counts {
 			for k, u := range space.Encode(before.Design) {
 				distance = max(distance, math.Abs(u-x[k]))
 			}
-			if distance <= nearBy {
+			if distance <= 0.01 {
 				c.near++
 				break
 			}

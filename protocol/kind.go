@@ -6,6 +6,8 @@ const (
 	AggregateKind = "aggregate"
 	// CandidateKind is the kind of a [Candidate].
 	CandidateKind = "candidate"
+	// CurvesKind is the kind of [Curves].
+	CurvesKind = "curves"
 	// DensityKind is the kind of a [Density].
 	DensityKind = "density"
 	// FairKind is the name of the exchange of fair batches. It is used for direct messages; no

@@ -45,6 +45,7 @@ type Registration struct {
 	BudgetKey string
 
 	extensions []SurrogateExtension // of the surrogate: see Set.With
+	additions  []ExchangeAddition   // see Set.WithExchanges
 }
 
 // Shares reports whether the strategy shares anything.

@@ -11,8 +11,11 @@ import (
 // ExchangeAddition is an exchange that a part of a task adds to the exchanges of its strategy. It
 // can be added to every strategy. Its shares have one kind.
 type ExchangeAddition struct {
-	New  func(*task.Task) (Exchange, error)
-	Kind string
+	// Applies reports whether a task asks for the exchange. The exchange of a SurrogateExtension needs
+	// none.
+	Applies func(*task.Task) bool
+	New     func(*task.Task) (Exchange, error)
+	Kind    string
 
 	Described string // clause for people that describes the content of a share, as Disclosure.Holds returns it
 	Reveals   string // complete sentences that describe what peers can learn from a share
@@ -50,11 +53,32 @@ func (s Set) With(extensions ...SurrogateExtension) Set {
 	return extended
 }
 
-// For returns the registration with the exchange that an extension of the task's surrogate adds.
-// The registrations that [Set.Of] returns already include it.
+// WithExchanges returns a copy of the set in which the tasks of every strategy may ask for these
+// exchanges. An exchange whose Kind a strategy already has is not added again.
+func (s Set) WithExchanges(additions ...ExchangeAddition) Set {
+	extended := slices.Clone(s)
+	for i := range extended {
+		r := &extended[i]
+		r.additions = slices.Clone(r.additions)
+		for _, a := range additions {
+			if !slices.ContainsFunc(r.additions, func(b ExchangeAddition) bool { return b.Kind == a.Kind }) {
+				r.additions = append(r.additions, a)
+			}
+		}
+	}
+	return extended
+}
+
+// For returns the registration with the exchanges that an extension of the task's surrogate and other
+// parts of the task add. The registrations that [Set.Of] returns already include them.
 func (r Registration) For(t *task.Task) Registration {
 	if e, ok := r.extensionOf(t); ok {
-		return r.WithExchange(e.ExchangeAddition)
+		r = r.WithExchange(e.ExchangeAddition)
+	}
+	for _, a := range r.additions {
+		if a.Applies(t) {
+			r = r.WithExchange(a)
+		}
 	}
 	return r
 }

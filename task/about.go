@@ -28,9 +28,6 @@ type About struct {
 	// Default is a design that the node evaluates before all others, such as the present settings.
 	// It is the zero design if there is none.
 	Default Design
-
-	// Stop defines when evaluations are stopped early. Nil means never.
-	Stop *Stopping
 }
 
 // Remark describes a parameter or a constraint.
@@ -39,9 +36,12 @@ type Remark struct {
 	Unit        string // at most 32 characters
 }
 
-// File returns Canonical with the content of About. It is a task file with the same ID.
+// File returns Canonical with the content of About and with Stop. It is a task file with the same ID.
 func (t *Task) File() []byte {
 	form := t.canonicalForm()
+	if t.Stop != nil {
+		form[stopKey] = t.Stop.form()
+	}
 	t.About.put(form)
 	return mustMarshal(form)
 }
@@ -54,9 +54,6 @@ func (a About) put(form map[string]any) {
 	}
 	if !a.Default.IsZero() {
 		form["default"] = a.Default
-	}
-	if a.Stop != nil {
-		form[stopKey] = a.Stop.form()
 	}
 	if parameters, ok := form["parameters"].([]map[string]any); ok {
 		for _, p := range parameters {
@@ -83,7 +80,6 @@ func (About) remark(form map[string]any, r Remark) {
 func (m *Section) about(t *Task) {
 	own := m.remark()
 	t.About = About{Description: own.Description, Unit: own.Unit, Tags: m.tags(), Parameters: m.d.parameters, Constraints: m.d.constraints}
-	m.stop(t)
 	n, ok := m.get("default")
 	if !ok {
 		return

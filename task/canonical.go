@@ -44,6 +44,9 @@ func (t *Task) canonicalForm() map[string]any {
 	if t.Failures != LearnFailures && t.Failures != "" {
 		form["failures"] = string(t.Failures)
 	}
+	if t.Stop.Shares() {
+		form[stopKey] = t.Stop.form()
+	}
 	if t.Continues.Defined() {
 		form[continuesKey] = t.Continues.String()
 	}

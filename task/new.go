@@ -41,6 +41,9 @@ type Spec struct {
 	// Missing keys have the defaults of a task file.
 	Surrogate, Privacy Settings
 
+	// Stop is Task.Stop; nil means that evaluations are not stopped early.
+	Stop *Stopping
+
 	// About is not part of the ID. Its Default is a design of a space with the same parameters.
 	About About
 }
@@ -117,6 +120,9 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 		if settings != nil {
 			form[key] = settings
 		}
+	}
+	if spec.Stop != nil {
+		form[stopKey] = spec.Stop.form()
 	}
 	spec.About.put(form)
 	text, err := marshal(form)

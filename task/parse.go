@@ -134,6 +134,7 @@ func (m *Section) task(t *Task) {
 			s.parse(part, t)
 		}
 	}
+	t.Stop = m.stop(t)
 	m.about(t)
 	m.finish()
 }

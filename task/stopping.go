@@ -1,5 +1,7 @@
 package task
 
+import "iter"
+
 // Rules that stop evaluations early.
 const (
 	NoRule     = "none"
@@ -37,19 +39,29 @@ type Stopping struct {
 	Patience uint64
 	// MinDelta is 0 or more, in the objective's units; default 0.
 	MinDelta float64
+	// Share is ShareQuartiles if nodes share quartiles of their curves at each rung, so that they know
+	// from the start what is usual; "" if they do not. asha and forecast use them.
+	Share string
 }
 
-const stopKey = "stop"
+// ShareQuartiles is the value of Stopping.Share with which nodes share quartiles.
+const ShareQuartiles = "quartiles"
 
-// stop reads the section stop.
-func (m *Section) stop(t *Task) {
+// Keys of the section stop.
+const (
+	stopKey  = "stop"
+	shareKey = "share"
+)
+
+// stop reads the section stop. The other sections must have been read.
+func (m *Section) stop(t *Task) *Stopping {
 	n, ok := m.get(stopKey)
 	if !ok {
-		return
+		return nil
 	}
 	part := m.d.mapping(n, stopKey)
 	if part == nil {
-		return
+		return nil
 	}
 	s := &Stopping{}
 	s.Patience = uint64(part.Whole("patience", 0, 0, maxPatience))
@@ -68,9 +80,20 @@ func (m *Section) stop(t *Task) {
 	if s.Patience > 0 {
 		s.MinDelta = part.Within("min_delta", 0, 0, 1e300)
 	}
+	if s.Type == ASHARule || s.Type == ForecastRule {
+		if _, ok := part.get(shareKey); ok {
+			s.Share = part.Word(shareKey, "", ShareQuartiles)
+		}
+	}
+	if s.Share != "" && t.Privacy != nil {
+		part.Errorf(shareKey, "share %s has no differential privacy, which the section privacy asks for; expected no key share in the section stop", s.Share)
+	}
 	part.finish()
-	t.About.Stop = s
+	return s
 }
+
+// Shares reports whether nodes share quartiles of their curves. s may be nil.
+func (s *Stopping) Shares() bool { return s != nil && s.Share != "" }
 
 // comparesOutcomes reports whether the rule needs complete trials.
 func (s *Stopping) comparesOutcomes() bool { return s.Type == MedianRule || s.Type == ForecastRule }
@@ -84,8 +107,19 @@ func (s *Stopping) form() map[string]any {
 	if s.comparesOutcomes() {
 		form["startup_trials"] = s.StartupTrials
 	}
+	if s.Share != "" {
+		form[shareKey] = s.Share
+	}
 	if s.Patience > 0 {
 		form["patience"], form["min_delta"] = s.Patience, s.MinDelta
 	}
 	return form
+}
+
+// Rungs yields the rungs in ascending order: GracePeriod times powers of ReductionFactor, up to 1e9.
+func (s Stopping) Rungs() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for rung := s.GracePeriod; rung <= maxGracePeriod && yield(rung); rung *= uint64(s.ReductionFactor) {
+		}
+	}
 }

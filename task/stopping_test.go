@@ -21,14 +21,14 @@ func TestStopping(t *testing.T) {
 		{"{patience: 3}", task.Stopping{Type: task.NoRule, GracePeriod: 1, ReductionFactor: 3, StartupTrials: 5, Patience: 3}},
 	} {
 		of := parseText(t, bare+"stop: "+test.text)
-		if of.About.Stop == nil || *of.About.Stop != test.want {
-			t.Errorf("%s: %+v", test.text, of.About.Stop)
+		if of.Stop == nil || *of.Stop != test.want {
+			t.Errorf("%s: %+v", test.text, of.Stop)
 		}
 		if of.ID() != without.ID() || !bytes.Equal(of.Canonical(), without.Canonical()) {
 			t.Errorf("%s changes the ID", test.text)
 		}
 		again := parseText(t, string(of.File()))
-		if *again.About.Stop != test.want || !bytes.Equal(again.File(), of.File()) {
+		if *again.Stop != test.want || !bytes.Equal(again.File(), of.File()) {
 			t.Errorf("%s: the file is %s", test.text, of.File())
 		}
 	}

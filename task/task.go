@@ -46,6 +46,10 @@ type Task struct {
 	// space ([Continue]); undefined if there is none.
 	Continues cid.Cid
 
+	// Stop defines when evaluations are stopped early. Nil means never. It is part of the ID if nodes
+	// share what their curves have in common (Stopping.Shares).
+	Stop *Stopping
+
 	About About // neither part of the ID nor shared
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/curvemodel"
 	"github.com/fbo-node/fbo/internal/curves"
+	"github.com/fbo-node/fbo/internal/exchange/sketch"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/surrogate"
@@ -65,7 +66,7 @@ func (a *Agent) Report(now time.Time, id uint64, steps []curves.Step) (*curves.S
 	a.recordSteps(id, curve)
 	stop := trial.Stop
 	if stop == nil {
-		if stop = a.decide(id, before); stop != nil {
+		if stop = a.decide(now, id, before); stop != nil {
 			a.record(Record{StopTrial: &StopTrialRecord{ID: id, Stop: *stop}})
 		}
 	}
@@ -109,25 +110,35 @@ func stepsRecords(id uint64, curve curves.Curve, known int) (records []Record) {
 }
 
 // decide applies the task's rule to a trial whose curve had before values at the last call.
-func (a *Agent) decide(id uint64, before int) *curves.Stop {
-	rule := a.cfg.Task.About.Stop
+func (a *Agent) decide(now time.Time, id uint64, before int) *curves.Stop {
+	rule := a.cfg.Task.Stop
 	if rule == nil {
 		return nil
 	}
 	others := strategy.Curves(a.trials.list, nil)
 	own := others[id-1].Curve
+	var peers []curves.Peer
+	if rule.Shares() {
+		peers = curves.Judge(*rule, others, sketch.Of(a.peerShares(now)))
+	}
 	others = slices.Delete(others, int(id)-1, int(id))
 	if !curves.Due(*rule, own, before, others) {
 		return nil
 	}
-	stop := curves.Decide(*rule, a.cfg.Task.Goal, own, before, others)
+	stop := curves.Decide(*rule, a.cfg.Task.Goal, own, before, others, peers)
 	switch {
 	case stop != nil && stop.Rule != curves.PatienceRule:
 		if p, ok := a.predict(id); ok {
 			stop.Forecast = new(a.optimistic(p))
 		}
-	case stop == nil && rule.Type == task.ForecastRule && a.trials.done >= rule.StartupTrials:
-		if p, ok := a.predict(id); ok {
+	case stop == nil && rule.Type == task.ForecastRule:
+		p, ok := curvemodel.Prediction{}, false
+		if a.trials.done >= rule.StartupTrials {
+			p, ok = a.predict(id)
+		} else {
+			p.Mean, p.Deviation, ok = curves.ForecastByPeers(*rule, own, peers)
+		}
+		if ok {
 			stop = a.hopeless(id, p)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 func newStopping(t *testing.T, stop task.Stopping) *driver {
 	spec := newTask(t, "bowl", concurrent)
-	spec.About.Stop = &stop
+	spec.Stop = &stop
 	return newDriver(t, configOf(t, spec, 1))
 }
 

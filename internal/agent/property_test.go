@@ -25,7 +25,7 @@ func TestAnyHistoryReplays(t *testing.T) {
 		if rapid.IntRange(0, 4).Draw(rt, "task") == 0 {
 			spec = coinTask
 		}
-		spec.About.Stop = rapid.SampledFrom([]*task.Stopping{nil,
+		spec.Stop = rapid.SampledFrom([]*task.Stopping{nil,
 			{Type: task.ASHARule, GracePeriod: 1, ReductionFactor: 2},
 			{Type: task.MedianRule, GracePeriod: 1, StartupTrials: 1, Patience: 9}}).Draw(rt, "rule")
 		cfg := configOf(t, spec, 1)

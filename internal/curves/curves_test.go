@@ -115,7 +115,7 @@ func TestASHA(t *testing.T) {
 		{"at the end of complete trials", curve(9, 9, 9), 2, []Trial{{Curve: curve(1, 1, 1), Complete: true}}, false},
 		{"at the end of a trial that patience cut", curve(9, 9, 9), 2, []Trial{{Curve: curve(1, 1, 1), Complete: true, Cut: true}}, true},
 	} {
-		stop := Decide(rule, task.Minimize, test.own, test.before, test.others)
+		stop := Decide(rule, task.Minimize, test.own, test.before, test.others, nil)
 		if (stop != nil) != test.stops {
 			t.Errorf("%s: %+v", test.name, stop)
 		}
@@ -130,11 +130,11 @@ func TestASHA(t *testing.T) {
 		for i := range negated {
 			negated[i].Curve = mirrored(negated[i].Curve)
 		}
-		if stop := Decide(rule, task.Maximize, mirrored(test.own), test.before, negated); (stop != nil) != test.stops {
+		if stop := Decide(rule, task.Maximize, mirrored(test.own), test.before, negated, nil); (stop != nil) != test.stops {
 			t.Errorf("%s, maximised: %+v", test.name, stop)
 		}
 	}
-	stop := Decide(rule, task.Minimize, curve(.3), 0, others(.1, .2, .4, .5))
+	stop := Decide(rule, task.Minimize, curve(.3), 0, others(.1, .2, .4, .5), nil)
 	if want := (Stop{Rule: "asha", Step: 1, Reason: "0.3 at step 1 is 3rd of 5 trials; expected among the best 1"}); stop == nil || *stop != want {
 		t.Errorf("%+v", stop)
 	}
@@ -156,7 +156,7 @@ func TestASHAKeepsOneInThree(t *testing.T) {
 		var stop *Stop
 		for step := uint64(1); step <= 27 && stop == nil; step++ {
 			own = append(own, Step{step, level + 1/float64(step)})
-			stop = Decide(rule, task.Minimize, own, len(own)-1, all)
+			stop = Decide(rule, task.Minimize, own, len(own)-1, all, nil)
 		}
 		if level == -1 && stop != nil {
 			t.Fatalf("the best is stopped: %+v", stop)
@@ -199,7 +199,7 @@ func TestMedianAndPatience(t *testing.T) {
 		{"too few complete", curve(99, 99), three[:2], false},
 		{"others are not complete", curve(99, 99), []Trial{three[0], three[1], {Curve: curve(1, 1)}}, false},
 	} {
-		if stop := Decide(rule, task.Minimize, test.own, len(test.own)-1, test.others); (stop != nil) != test.stops {
+		if stop := Decide(rule, task.Minimize, test.own, len(test.own)-1, test.others, nil); (stop != nil) != test.stops {
 			t.Errorf("%s: %+v", test.name, stop)
 		}
 	}
@@ -213,7 +213,7 @@ func TestMedianAndPatience(t *testing.T) {
 		{curve(5, 4, 3.95, 3.93, 3.89), false},
 		{Curve{{1, 5}, {10, 5}}, true},
 	} {
-		stop := Decide(patient, task.Minimize, test.own, len(test.own)-1, nil)
+		stop := Decide(patient, task.Minimize, test.own, len(test.own)-1, nil, nil)
 		if (stop != nil) != test.stops || stop != nil && stop.Rule != PatienceRule {
 			t.Errorf("%v: %+v", test.own, stop)
 		}

@@ -33,8 +33,9 @@ type Trial struct {
 
 // Decide returns the decision to stop an evaluation after its newest values, or nil. before is the
 // number of values at the last call, others are the curves of the other trials that did not fail.
-func Decide(s task.Stopping, goal task.Goal, own Curve, before int, others []Trial) *Stop {
-	d := decider{Stopping: s, sign: goal.Sign(), own: own, others: others}
+// asha also uses the sketches of peers.
+func Decide(s task.Stopping, goal task.Goal, own Curve, before int, others []Trial, peers []Peer) *Stop {
+	d := decider{Stopping: s, sign: goal.Sign(), own: own, others: others, peers: peers}
 	if !Due(s, own, before, others) {
 		return nil
 	}
@@ -61,6 +62,7 @@ type decider struct {
 	sign   float64
 	own    Curve
 	others []Trial
+	peers  []Peer
 }
 
 // end returns the last step of the longest complete evaluation that was not cut. An evaluation that
@@ -102,29 +104,41 @@ func (d decider) patience() *Stop {
 // 2020, "A system for massively parallel hyperparameter tuning", algorithm 2). Rungs are GracePeriod
 // times powers of ReductionFactor. A value at a rung is that of the first step at or after it.
 // An evaluation continues if it is among the best 1/ReductionFactor of those that reached the rung.
+// Those of peers' sketches count too, but the best one of the node's own always continues.
 func (d decider) asha(before int) *Stop {
 	reached := uint64(0) // the last step that an earlier call decided on
 	if before > 0 {
 		reached = d.own[before-1].Step
 	}
-	for rung := d.GracePeriod; rung <= d.own.Last().Step; rung *= uint64(d.ReductionFactor) {
+	index := -1
+	for rung := range d.Rungs() {
+		if index++; rung > d.own.Last().Step {
+			break
+		}
 		if rung <= reached {
 			continue
 		}
 		at := d.own[d.own.first(rung)]
-		among, better := 1, 0
+		own, ownBetter := 1, 0
 		for _, o := range d.others {
 			if i := o.first(rung); i < len(o.Curve) {
-				among++
+				own++
 				if d.sign*(o.Curve[i].Value-at.Value) > 0 {
-					better++
+					ownBetter++
 				}
 			}
 		}
-		if float64(better) >= max(1, float64(among)/float64(d.ReductionFactor)) {
-			return d.stop(task.ASHARule, "%g at step %d is %s of %d trials; expected among the best %d",
-				at.Value, at.Step, ordinal(better+1), among, max(1, among/d.ReductionFactor))
+		peers, peersBetter := reachedBy(d.peers, index, at.Value, d.sign)
+		among, better := float64(own)+peers, float64(ownBetter)+peersBetter
+		if ownBetter == 0 || better < max(1, among/float64(d.ReductionFactor)) {
+			continue
 		}
+		ofPeers := ""
+		if peers > 0 {
+			ofPeers = " with those of peers"
+		}
+		return d.stop(task.ASHARule, "%g at step %d is %s of %.0f trials%s; expected among the best %.0f",
+			at.Value, at.Step, ordinal(int(math.Round(better))+1), among, ofPeers, max(1, math.Floor(among/float64(d.ReductionFactor))))
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ var layers = map[string]int{
 	"internal/invitation":           2,
 	"internal/taskref":              2,
 	"internal/peeraddr":             2,
-	"internal/curves":               2,
+	"internal/curves":               3,
 	"internal/fourier":              2,
 	"internal/radial":               2,
 	"lab/testfunc":                  2,

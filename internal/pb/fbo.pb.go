@@ -819,6 +819,121 @@ func (x *Hyperparameters) GetPrecisions() []float32 {
 	return nil
 }
 
+// Curves is the payload of kind "curves": quartiles of the author's learning curves, for the first
+// rungs of the task.
+type Curves struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Rungs         []*CurveRung           `protobuf:"bytes,1,rep,name=rungs,proto3" json:"rungs,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Curves) Reset() {
+	*x = Curves{}
+	mi := &file_fbo_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Curves) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Curves) ProtoMessage() {}
+
+func (x *Curves) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Curves.ProtoReflect.Descriptor instead.
+func (*Curves) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *Curves) GetRungs() []*CurveRung {
+	if x != nil {
+		return x.Rungs
+	}
+	return nil
+}
+
+// CurveRung describes the evaluations that reached a rung, in the objective's units.
+type CurveRung struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Count         uint32                 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`             // of evaluations
+	Values        []float64              `protobuf:"fixed64,2,rep,packed,name=values,proto3" json:"values,omitempty"`   // quartiles of the objective at the rung, three
+	Complete      uint32                 `protobuf:"varint,3,opt,name=complete,proto3" json:"complete,omitempty"`       // how many of them have an outcome
+	Changes       []float64              `protobuf:"fixed64,4,rep,packed,name=changes,proto3" json:"changes,omitempty"` // quartiles of the outcome less the value at the rung; three, or none if complete is 0
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CurveRung) Reset() {
+	*x = CurveRung{}
+	mi := &file_fbo_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CurveRung) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CurveRung) ProtoMessage() {}
+
+func (x *CurveRung) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CurveRung.ProtoReflect.Descriptor instead.
+func (*CurveRung) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *CurveRung) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *CurveRung) GetValues() []float64 {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *CurveRung) GetComplete() uint32 {
+	if x != nil {
+		return x.Complete
+	}
+	return 0
+}
+
+func (x *CurveRung) GetChanges() []float64 {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
 // Evaluation is the payload of kind "evaluation": what a party of fair batches has
 // evaluated. It goes by direct messages, to those whom the task lets see it.
 type Evaluation struct {
@@ -834,7 +949,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -846,7 +961,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -859,7 +974,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{12}
+	return file_fbo_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Evaluation) GetNumber() uint32 {
@@ -914,7 +1029,7 @@ type Batch struct {
 
 func (x *Batch) Reset() {
 	*x = Batch{}
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -926,7 +1041,7 @@ func (x *Batch) String() string {
 func (*Batch) ProtoMessage() {}
 
 func (x *Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -939,7 +1054,7 @@ func (x *Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Batch.ProtoReflect.Descriptor instead.
 func (*Batch) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{13}
+	return file_fbo_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Batch) GetRound() uint32 {
@@ -1001,7 +1116,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1013,7 +1128,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1026,7 +1141,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{14}
+	return file_fbo_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Assigned) GetParty() uint32 {
@@ -1058,7 +1173,7 @@ type Assignment struct {
 
 func (x *Assignment) Reset() {
 	*x = Assignment{}
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1070,7 +1185,7 @@ func (x *Assignment) String() string {
 func (*Assignment) ProtoMessage() {}
 
 func (x *Assignment) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1083,7 +1198,7 @@ func (x *Assignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assignment.ProtoReflect.Descriptor instead.
 func (*Assignment) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{15}
+	return file_fbo_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Assignment) GetRound() uint32 {
@@ -1133,7 +1248,7 @@ type FairMessage struct {
 
 func (x *FairMessage) Reset() {
 	*x = FairMessage{}
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1145,7 +1260,7 @@ func (x *FairMessage) String() string {
 func (*FairMessage) ProtoMessage() {}
 
 func (x *FairMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1158,7 +1273,7 @@ func (x *FairMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FairMessage.ProtoReflect.Descriptor instead.
 func (*FairMessage) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{16}
+	return file_fbo_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *FairMessage) GetShares() [][]byte {
@@ -1194,7 +1309,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1206,7 +1321,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1219,7 +1334,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{17}
+	return file_fbo_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Progress) GetRound() uint32 {
@@ -1254,7 +1369,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1266,7 +1381,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1279,7 +1394,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{18}
+	return file_fbo_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Notice) GetParty() uint32 {
@@ -1314,7 +1429,7 @@ type Comparison struct {
 
 func (x *Comparison) Reset() {
 	*x = Comparison{}
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1326,7 +1441,7 @@ func (x *Comparison) String() string {
 func (*Comparison) ProtoMessage() {}
 
 func (x *Comparison) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1339,7 +1454,7 @@ func (x *Comparison) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comparison.ProtoReflect.Descriptor instead.
 func (*Comparison) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{19}
+	return file_fbo_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Comparison) GetSession() []byte {
@@ -1430,7 +1545,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1442,7 +1557,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1455,7 +1570,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{20}
+	return file_fbo_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Verdict) GetDesign() []byte {
@@ -1477,7 +1592,7 @@ type Contribution struct {
 
 func (x *Contribution) Reset() {
 	*x = Contribution{}
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1489,7 +1604,7 @@ func (x *Contribution) String() string {
 func (*Contribution) ProtoMessage() {}
 
 func (x *Contribution) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1502,7 +1617,7 @@ func (x *Contribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contribution.ProtoReflect.Descriptor instead.
 func (*Contribution) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{21}
+	return file_fbo_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Contribution) GetRelease() uint32 {
@@ -1530,7 +1645,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1542,7 +1657,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1555,7 +1670,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{22}
+	return file_fbo_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Receipt) GetReleases() []byte {
@@ -1577,7 +1692,7 @@ type Presence struct {
 
 func (x *Presence) Reset() {
 	*x = Presence{}
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1589,7 +1704,7 @@ func (x *Presence) String() string {
 func (*Presence) ProtoMessage() {}
 
 func (x *Presence) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1602,7 +1717,7 @@ func (x *Presence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Presence.ProtoReflect.Descriptor instead.
 func (*Presence) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{23}
+	return file_fbo_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Presence) GetMembersHash() []byte {
@@ -1641,7 +1756,7 @@ type ShareID struct {
 
 func (x *ShareID) Reset() {
 	*x = ShareID{}
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1653,7 +1768,7 @@ func (x *ShareID) String() string {
 func (*ShareID) ProtoMessage() {}
 
 func (x *ShareID) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1666,7 +1781,7 @@ func (x *ShareID) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareID.ProtoReflect.Descriptor instead.
 func (*ShareID) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{24}
+	return file_fbo_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ShareID) GetAuthor() []byte {
@@ -1722,7 +1837,7 @@ type EquivocationProof struct {
 
 func (x *EquivocationProof) Reset() {
 	*x = EquivocationProof{}
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1734,7 +1849,7 @@ func (x *EquivocationProof) String() string {
 func (*EquivocationProof) ProtoMessage() {}
 
 func (x *EquivocationProof) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1747,7 +1862,7 @@ func (x *EquivocationProof) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EquivocationProof.ProtoReflect.Descriptor instead.
 func (*EquivocationProof) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{25}
+	return file_fbo_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *EquivocationProof) GetFirst() []byte {
@@ -1775,7 +1890,7 @@ type SyncRequest struct {
 
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1787,7 +1902,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1800,7 +1915,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{26}
+	return file_fbo_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SyncRequest) GetHave() []*ShareID {
@@ -1838,7 +1953,7 @@ type SyncItem struct {
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1850,7 +1965,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1863,7 +1978,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{27}
+	return file_fbo_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -1905,7 +2020,7 @@ type RendezvousRequest struct {
 
 func (x *RendezvousRequest) Reset() {
 	*x = RendezvousRequest{}
-	mi := &file_fbo_proto_msgTypes[28]
+	mi := &file_fbo_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1917,7 +2032,7 @@ func (x *RendezvousRequest) String() string {
 func (*RendezvousRequest) ProtoMessage() {}
 
 func (x *RendezvousRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[28]
+	mi := &file_fbo_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1930,7 +2045,7 @@ func (x *RendezvousRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RendezvousRequest.ProtoReflect.Descriptor instead.
 func (*RendezvousRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{28}
+	return file_fbo_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RendezvousRequest) GetTask() []byte {
@@ -1957,7 +2072,7 @@ type RendezvousResponse struct {
 
 func (x *RendezvousResponse) Reset() {
 	*x = RendezvousResponse{}
-	mi := &file_fbo_proto_msgTypes[29]
+	mi := &file_fbo_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1969,7 +2084,7 @@ func (x *RendezvousResponse) String() string {
 func (*RendezvousResponse) ProtoMessage() {}
 
 func (x *RendezvousResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[29]
+	mi := &file_fbo_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1982,7 +2097,7 @@ func (x *RendezvousResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RendezvousResponse.ProtoReflect.Descriptor instead.
 func (*RendezvousResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{29}
+	return file_fbo_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RendezvousResponse) GetPeerRecords() [][]byte {
@@ -2002,7 +2117,7 @@ type TaskMismatchRequest struct {
 
 func (x *TaskMismatchRequest) Reset() {
 	*x = TaskMismatchRequest{}
-	mi := &file_fbo_proto_msgTypes[30]
+	mi := &file_fbo_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2014,7 +2129,7 @@ func (x *TaskMismatchRequest) String() string {
 func (*TaskMismatchRequest) ProtoMessage() {}
 
 func (x *TaskMismatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[30]
+	mi := &file_fbo_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2027,7 +2142,7 @@ func (x *TaskMismatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskMismatchRequest.ProtoReflect.Descriptor instead.
 func (*TaskMismatchRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{30}
+	return file_fbo_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *TaskMismatchRequest) GetNameHash() []byte {
@@ -2047,7 +2162,7 @@ type TaskMismatchResponse struct {
 
 func (x *TaskMismatchResponse) Reset() {
 	*x = TaskMismatchResponse{}
-	mi := &file_fbo_proto_msgTypes[31]
+	mi := &file_fbo_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2059,7 +2174,7 @@ func (x *TaskMismatchResponse) String() string {
 func (*TaskMismatchResponse) ProtoMessage() {}
 
 func (x *TaskMismatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[31]
+	mi := &file_fbo_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2072,7 +2187,7 @@ func (x *TaskMismatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskMismatchResponse.ProtoReflect.Descriptor instead.
 func (*TaskMismatchResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{31}
+	return file_fbo_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *TaskMismatchResponse) GetTasks() [][]byte {
@@ -2148,7 +2263,14 @@ const file_fbo_proto_rawDesc = "" +
 	"\x05means\x18\x01 \x03(\x02R\x05means\x12\x1e\n" +
 	"\n" +
 	"precisions\x18\x02 \x03(\x02R\n" +
-	"precisions\"\xa0\x01\n" +
+	"precisions\"1\n" +
+	"\x06Curves\x12'\n" +
+	"\x05rungs\x18\x01 \x03(\v2\x11.fbo.v1.CurveRungR\x05rungs\"o\n" +
+	"\tCurveRung\x12\x14\n" +
+	"\x05count\x18\x01 \x01(\rR\x05count\x12\x16\n" +
+	"\x06values\x18\x02 \x03(\x01R\x06values\x12\x1a\n" +
+	"\bcomplete\x18\x03 \x01(\rR\bcomplete\x12\x18\n" +
+	"\achanges\x18\x04 \x03(\x01R\achanges\"\xa0\x01\n" +
 	"\n" +
 	"Evaluation\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\rR\x06number\x12\x14\n" +
@@ -2249,7 +2371,7 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),                // 0: fbo.v1.Share
 	(*Weights)(nil),              // 1: fbo.v1.Weights
@@ -2263,26 +2385,28 @@ var file_fbo_proto_goTypes = []any{
 	(*Label)(nil),                // 9: fbo.v1.Label
 	(*Latent)(nil),               // 10: fbo.v1.Latent
 	(*Hyperparameters)(nil),      // 11: fbo.v1.Hyperparameters
-	(*Evaluation)(nil),           // 12: fbo.v1.Evaluation
-	(*Batch)(nil),                // 13: fbo.v1.Batch
-	(*Assigned)(nil),             // 14: fbo.v1.Assigned
-	(*Assignment)(nil),           // 15: fbo.v1.Assignment
-	(*FairMessage)(nil),          // 16: fbo.v1.FairMessage
-	(*Progress)(nil),             // 17: fbo.v1.Progress
-	(*Notice)(nil),               // 18: fbo.v1.Notice
-	(*Comparison)(nil),           // 19: fbo.v1.Comparison
-	(*Verdict)(nil),              // 20: fbo.v1.Verdict
-	(*Contribution)(nil),         // 21: fbo.v1.Contribution
-	(*Receipt)(nil),              // 22: fbo.v1.Receipt
-	(*Presence)(nil),             // 23: fbo.v1.Presence
-	(*ShareID)(nil),              // 24: fbo.v1.ShareID
-	(*EquivocationProof)(nil),    // 25: fbo.v1.EquivocationProof
-	(*SyncRequest)(nil),          // 26: fbo.v1.SyncRequest
-	(*SyncItem)(nil),             // 27: fbo.v1.SyncItem
-	(*RendezvousRequest)(nil),    // 28: fbo.v1.RendezvousRequest
-	(*RendezvousResponse)(nil),   // 29: fbo.v1.RendezvousResponse
-	(*TaskMismatchRequest)(nil),  // 30: fbo.v1.TaskMismatchRequest
-	(*TaskMismatchResponse)(nil), // 31: fbo.v1.TaskMismatchResponse
+	(*Curves)(nil),               // 12: fbo.v1.Curves
+	(*CurveRung)(nil),            // 13: fbo.v1.CurveRung
+	(*Evaluation)(nil),           // 14: fbo.v1.Evaluation
+	(*Batch)(nil),                // 15: fbo.v1.Batch
+	(*Assigned)(nil),             // 16: fbo.v1.Assigned
+	(*Assignment)(nil),           // 17: fbo.v1.Assignment
+	(*FairMessage)(nil),          // 18: fbo.v1.FairMessage
+	(*Progress)(nil),             // 19: fbo.v1.Progress
+	(*Notice)(nil),               // 20: fbo.v1.Notice
+	(*Comparison)(nil),           // 21: fbo.v1.Comparison
+	(*Verdict)(nil),              // 22: fbo.v1.Verdict
+	(*Contribution)(nil),         // 23: fbo.v1.Contribution
+	(*Receipt)(nil),              // 24: fbo.v1.Receipt
+	(*Presence)(nil),             // 25: fbo.v1.Presence
+	(*ShareID)(nil),              // 26: fbo.v1.ShareID
+	(*EquivocationProof)(nil),    // 27: fbo.v1.EquivocationProof
+	(*SyncRequest)(nil),          // 28: fbo.v1.SyncRequest
+	(*SyncItem)(nil),             // 29: fbo.v1.SyncItem
+	(*RendezvousRequest)(nil),    // 30: fbo.v1.RendezvousRequest
+	(*RendezvousResponse)(nil),   // 31: fbo.v1.RendezvousResponse
+	(*TaskMismatchRequest)(nil),  // 32: fbo.v1.TaskMismatchRequest
+	(*TaskMismatchResponse)(nil), // 33: fbo.v1.TaskMismatchResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
@@ -2291,20 +2415,21 @@ var file_fbo_proto_depIdxs = []int32{
 	3,  // 3: fbo.v1.Component.center:type_name -> fbo.v1.Point
 	9,  // 4: fbo.v1.Feasibility.labels:type_name -> fbo.v1.Label
 	3,  // 5: fbo.v1.Label.point:type_name -> fbo.v1.Point
-	3,  // 6: fbo.v1.Evaluation.point:type_name -> fbo.v1.Point
-	14, // 7: fbo.v1.Batch.assigned:type_name -> fbo.v1.Assigned
-	3,  // 8: fbo.v1.Assigned.point:type_name -> fbo.v1.Point
-	3,  // 9: fbo.v1.Assignment.point:type_name -> fbo.v1.Point
-	17, // 10: fbo.v1.FairMessage.progress:type_name -> fbo.v1.Progress
-	18, // 11: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
-	20, // 12: fbo.v1.Comparison.verdict:type_name -> fbo.v1.Verdict
-	24, // 13: fbo.v1.SyncRequest.have:type_name -> fbo.v1.ShareID
-	25, // 14: fbo.v1.SyncRequest.equivocations:type_name -> fbo.v1.EquivocationProof
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	13, // 6: fbo.v1.Curves.rungs:type_name -> fbo.v1.CurveRung
+	3,  // 7: fbo.v1.Evaluation.point:type_name -> fbo.v1.Point
+	16, // 8: fbo.v1.Batch.assigned:type_name -> fbo.v1.Assigned
+	3,  // 9: fbo.v1.Assigned.point:type_name -> fbo.v1.Point
+	3,  // 10: fbo.v1.Assignment.point:type_name -> fbo.v1.Point
+	19, // 11: fbo.v1.FairMessage.progress:type_name -> fbo.v1.Progress
+	20, // 12: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
+	22, // 13: fbo.v1.Comparison.verdict:type_name -> fbo.v1.Verdict
+	26, // 14: fbo.v1.SyncRequest.have:type_name -> fbo.v1.ShareID
+	27, // 15: fbo.v1.SyncRequest.equivocations:type_name -> fbo.v1.EquivocationProof
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_fbo_proto_init() }
@@ -2314,8 +2439,8 @@ func file_fbo_proto_init() {
 	}
 	file_fbo_proto_msgTypes[4].OneofWrappers = []any{}
 	file_fbo_proto_msgTypes[5].OneofWrappers = []any{}
-	file_fbo_proto_msgTypes[12].OneofWrappers = []any{}
-	file_fbo_proto_msgTypes[19].OneofWrappers = []any{
+	file_fbo_proto_msgTypes[14].OneofWrappers = []any{}
+	file_fbo_proto_msgTypes[21].OneofWrappers = []any{
 		(*Comparison_Offer)(nil),
 		(*Comparison_Answer)(nil),
 		(*Comparison_Refusal)(nil),
@@ -2327,7 +2452,7 @@ func file_fbo_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   32,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

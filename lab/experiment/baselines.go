@@ -140,7 +140,7 @@ func (p Plan) alone(s Spec) bool {
 	if m, ok := methodOf(s); ok {
 		return m.alone
 	}
-	return !p.registrationOf(s).Shares() && !p.extendsSurrogate()
+	return !p.registrationOf(s).Shares() && !p.extendsSurrogate() && !s.has(stopShareKey)
 }
 
 // extendsSurrogate reports whether the plan's surrogate learns from peers' shares, with any

@@ -82,7 +82,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	if err != nil {
 		return Record{}, messages(err)
 	}
-	if t.About.Stop, err = stoppingOf(s); err != nil {
+	if t.Stop, err = stoppingOf(s); err != nil {
 		return Record{}, err
 	}
 	f = f.withAdversaries(s)

@@ -177,7 +177,7 @@ func (p Plan) private(s Spec, roster []peer.ID) (Spec, map[string]any) {
 
 // known returns the strategies that specs can name, without the baselines.
 func (p Plan) known() strategy.Set {
-	return append(all.Strategies(), p.Own...).With(all.Extensions()...)
+	return append(all.Strategies(), p.Own...).With(all.Extensions()...).WithExchanges(all.Exchanges()...)
 }
 
 // registrationOf returns the registration of a strategy of task files. For baselines it is empty.

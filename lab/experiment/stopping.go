@@ -19,12 +19,14 @@ const (
 	stopKey      = "stop"
 	graceKey     = "grace_period"
 	reductionKey = "reduction_factor"
+
+	stopShareKey = "stop_share" // the key share of the section stop
 )
 
 // withoutStop returns the spec without the settings of the rule.
 func withoutStop(s Spec) Spec {
 	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(x Setting) bool {
-		return x.Key == stopKey || x.Key == graceKey || x.Key == reductionKey
+		return x.Key == stopKey || x.Key == graceKey || x.Key == reductionKey || x.Key == stopShareKey
 	})
 	return s
 }
@@ -32,7 +34,7 @@ func withoutStop(s Spec) Spec {
 // stoppingOf returns the rule of a spec; nil if it has none.
 func stoppingOf(s Spec) (*task.Stopping, error) {
 	if !s.has(stopKey) {
-		for _, key := range []string{graceKey, reductionKey} {
+		for _, key := range []string{graceKey, reductionKey, stopShareKey} {
 			if s.has(key) {
 				return nil, fmt.Errorf("%s is a key beside stop=asha or stop=median", key)
 			}
@@ -42,6 +44,11 @@ func stoppingOf(s Spec) (*task.Stopping, error) {
 	rule := &task.Stopping{Type: s.setting(stopKey), GracePeriod: 1, ReductionFactor: 3, StartupTrials: 5}
 	if !slices.Contains([]string{task.ForecastRule, task.ASHARule, task.MedianRule}, rule.Type) {
 		return nil, fmt.Errorf("%s must be one of %s, %s, %s, not %q", stopKey, task.ForecastRule, task.ASHARule, task.MedianRule, rule.Type)
+	}
+	if s.has(stopShareKey) {
+		if rule.Share = s.setting(stopShareKey); rule.Share != task.ShareQuartiles || rule.Type == task.MedianRule {
+			return nil, fmt.Errorf("%s must be %s, with stop=asha or stop=forecast", stopShareKey, task.ShareQuartiles)
+		}
 	}
 	for _, x := range s.Settings {
 		if x.Key != graceKey && x.Key != reductionKey {
@@ -76,6 +83,9 @@ func stoppingName(s Spec) string {
 	name := fmt.Sprintf(" stop=%s grace_period=%d", rule.Type, rule.GracePeriod)
 	if rule.Type == task.ASHARule {
 		name += fmt.Sprintf(" reduction_factor=%d", rule.ReductionFactor)
+	}
+	if rule.Shares() {
+		name += " share=" + rule.Share
 	}
 	return name
 }

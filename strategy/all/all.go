@@ -8,6 +8,7 @@ import (
 	"github.com/fbo-node/fbo/consensus/fair"
 	"github.com/fbo-node/fbo/internal/exchange/hyper"
 	"github.com/fbo-node/fbo/internal/exchange/sharedlatent"
+	"github.com/fbo-node/fbo/internal/exchange/sketch"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/tsampling"
@@ -33,7 +34,7 @@ func Strategies() strategy.Set {
 		alone.RegisterLogEI(),
 		alone.RegisterUCB(),
 		alone.RegisterMES(),
-	}.With(Extensions()...)
+	}.With(Extensions()...).WithExchanges(Exchanges()...)
 }
 
 // Extensions returns the extensions of the surrogate. A program adds them to strategies of its own
@@ -43,4 +44,10 @@ func Extensions() []strategy.SurrogateExtension {
 		sharedlatent.Extension(),
 		hyper.Extension(),
 	}
+}
+
+// Exchanges returns the exchanges that tasks with any strategy may ask for. A program adds them to
+// strategies of its own with [strategy.Set.WithExchanges].
+func Exchanges() []strategy.ExchangeAddition {
+	return []strategy.ExchangeAddition{sketch.Addition()}
 }

@@ -142,7 +142,7 @@ func describeTask(out io.Writer, t *task.Task) {
 	case task.ConstrainFailures:
 		fmt.Fprintln(out, "failures    a constraint: designs where evaluations fail are avoided, and what fails is shared")
 	}
-	if stop := t.About.Stop; stop != nil {
+	if stop := t.Stop; stop != nil {
 		fmt.Fprintf(out, "stop        %s; not part of the ID\n", describeStopping(stop))
 	}
 	s := t.Surrogate

@@ -368,3 +368,34 @@ func TestCheckpointExample(t *testing.T) {
 		t.Errorf("no trial was stopped: %+v", trials)
 	}
 }
+
+// TestQuartilesOfPeers: a node that starts after another compares its evaluations with those of the
+// other, whose curves it never receives.
+func TestQuartilesOfPeers(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "task.yaml", strings.Replace(curveTask, "stop: {", "stop: {share: quartiles, ", 1))
+	dirs, folders := []string{shortTempDir(t), shortTempDir(t)}, []string{shortTempDir(t), shortTempDir(t)}
+	g := newGate(t)
+	first := start(t, join(runLine(file, dirs[0], "--json", "--evals", "8", "--keep-after"), objective("curve", folders[0], g.address))...)
+	first.await(t, "the end of its evaluations", isEvent("summary"))
+	second := start(t, join(runLine(file, dirs[1], "--json", "--evals", "12", "--peer", first.address(t)), objective("curve", folders[1], g.address))...)
+	second.await(t, "quartiles of the peer", func(e event) bool { return e.Event == "share_received" && e.Kind == "curves" })
+	if code := second.wait(t); code != base.ExitDone {
+		t.Fatalf("exit code %d, %s", code, second.stderr.String())
+	}
+	byPeers := 0
+	for _, trial := range curvesOf(t, dirs[1]) {
+		if trial.Stop != nil && strings.Contains(trial.Stop.Reason, "with those of peers") {
+			byPeers++
+		}
+		if trial.ID%2 == 1 && trial.State != "done" { // the best so far
+			t.Errorf("trial %d is %s: %+v", trial.ID, trial.State, trial.Stop)
+		}
+	}
+	if byPeers == 0 {
+		t.Error("no decision rests on the peer's quartiles")
+	}
+	if text := must(t, "task", "check", file); !strings.Contains(text, "quartiles") {
+		t.Errorf("task check prints\n%s", text)
+	}
+}

@@ -143,7 +143,11 @@ func describeTask(out io.Writer, t *task.Task) {
 		fmt.Fprintln(out, "failures    a constraint: designs where evaluations fail are avoided, and what fails is shared")
 	}
 	if stop := t.Stop; stop != nil {
-		fmt.Fprintf(out, "stop        %s; not part of the ID\n", describeStopping(stop))
+		outside := "; not part of the ID"
+		if stop.Shares() {
+			outside = ""
+		}
+		fmt.Fprintf(out, "stop        %s%s\n", describeStopping(stop), outside)
 	}
 	s := t.Surrogate
 	fmt.Fprintf(out, "surrogate   %s, kernel %s\n", s.Type, s.Kernel)
@@ -270,6 +274,9 @@ func describeStopping(s *task.Stopping) string {
 	}
 	if s.Patience > 0 {
 		parts = append(parts, fmt.Sprintf("evaluations without improvement in %d steps", s.Patience))
+	}
+	if s.Shares() {
+		parts = append(parts, "by quartiles that peers share too")
 	}
 	return strings.Join(parts, ", ")
 }

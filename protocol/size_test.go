@@ -83,6 +83,10 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		{"hyperparameters", "hyperparameters", 0, func() ([]byte, error) {
 			return Hyperparameters{Means: make([]float64, 7), Precisions: make([]float64, 7)}.Encode()
 		}, 60, 249},
+		{"curves of 4 rungs", "curves", 0, func() ([]byte, error) {
+			rung := CurveRung{Count: 50, Values: Quartiles{.25, .5, .75}, Complete: 20, Changes: Quartiles{-.75, -.5, -.25}}
+			return Curves{Rungs: []CurveRung{rung, rung, rung, rung}}.Encode()
+		}, 232, 413},
 		{"evaluation", "evaluation", 52, func() ([]byte, error) {
 			return Evaluation{Number: 52, Round: 50, Point: point, Value: &value}.Encode(space)
 		}, 41, 226},

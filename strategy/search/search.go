@@ -107,12 +107,29 @@ func LowerBound(view strategy.View, p Predictor) Function {
 
 // Top returns the design that maximises f, for a recommendation. It returns the zero design if ctx
 // ends before the search does.
+//
+// If evaluations were stopped early, the result is the best of the designs that have an outcome: the
+// model's observations of stopped trials are optimistic bounds, near which f may be large.
 func (s Search) Top(ctx context.Context, view strategy.View, seed strategy.Seed, f Function) task.Design {
+	if stopped := func(t strategy.Trial) bool { return t.State == strategy.StoppedEarly }; slices.ContainsFunc(view.Trials, stopped) {
+		return s.topOfOutcomes(view, f)
+	}
 	x, _, err := s.Maximizer.Maximize(ctx, f, s.Best(view), seed.Stream("recommend", 0))
 	if err != nil {
 		return task.Design{}
 	}
 	return s.space.Decode(x)
+}
+
+// topOfOutcomes returns the design with an outcome at which f is largest, or the zero design.
+func (s Search) topOfOutcomes(view strategy.View, f Function) (top task.Design) {
+	largest := math.Inf(-1)
+	for _, trial := range finished(view, func(*strategy.Trial) bool { return true }) {
+		if value := f.Value(s.space.Encode(trial.Design)); top.IsZero() || value > largest {
+			top, largest = trial.Design, value
+		}
+	}
+	return top
 }
 
 // Best returns the encodings of the five best evaluated designs, best first. Infeasible designs

@@ -198,6 +198,28 @@ func TestRecommendIsSupported(t *testing.T) {
 	}
 }
 
+// With stopped trials only designs with an outcome are recommended, also as the estimated optimum: the
+// model has optimistic bounds where trials were stopped.
+func TestRecommendRestsOnOutcomes(t *testing.T) {
+	definition := newTask(t, spaces["floats"])
+	at := func(x float64) task.Design { return definition.Space.Decode([]float64{x, .5}) }
+	view := strategy.View{Task: definition, Posterior: hill{bowl: bowl{.9, .5}}}
+	for i, x := range []float64{.2, .6, .4} {
+		view.Trials = append(view.Trials, strategy.Trial{ID: uint64(i + 1), Design: at(x), State: strategy.Done, Outcome: &strategy.Outcome{Value: x}})
+	}
+	view.Trials = append(view.Trials, strategy.Trial{ID: 4, Design: at(.9), State: strategy.StoppedEarly})
+	s := search.New(definition)
+	for _, got := range []task.Design{s.Recommend(t.Context(), view, random.SeedOf(1)), s.Optimum(t.Context(), view, random.SeedOf(1))} {
+		if got.String() != at(.6).String() {
+			t.Errorf("%v is recommended, expected %v", got, at(.6))
+		}
+	}
+	view.Trials = view.Trials[3:]
+	if got := s.Recommend(t.Context(), view, random.SeedOf(1)); !got.IsZero() {
+		t.Errorf("without an outcome %v is recommended", got)
+	}
+}
+
 // known is a posterior of given means, noise and units.
 type known struct {
 	surrogate.Posterior

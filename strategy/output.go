@@ -41,7 +41,7 @@ func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 // values. Values of the objective are negated if the goal is minimize, so that larger is better.
 // Diverged values of the objective are left out (surrogate.Diverged). Values of constraints are as
 // measured. A stopped trial has no value of the objective; its observation is the final value that
-// its curve forecasts (curves.Forecast).
+// is predicted from its curve, with the deviation of the prediction (curves.Forecasts).
 //
 // Completion has no observations before the first failure, since until then no outcome shows that
 // it depends on the design. A diverged outcome counts as a failure.
@@ -55,8 +55,8 @@ type evidence struct {
 	task      *task.Task
 	trials    []Trial
 	output    task.Output
-	diverged  []bool    // the result of Diverged for the objective and completion, nil for other outputs
-	forecasts []float64 // of the objective, by trial; nil if no trial was stopped
+	diverged  []bool            // the result of Diverged for the objective and completion, nil for other outputs
+	forecasts []curves.Forecast // of the objective, by trial; nil if no trial was stopped
 }
 
 func evidenceOf(t *task.Task, trials []Trial, output task.Output) evidence {
@@ -65,7 +65,7 @@ func evidenceOf(t *task.Task, trials []Trial, output task.Output) evidence {
 		e.diverged = Diverged(t, trials)
 	}
 	if output == task.Objective && slices.ContainsFunc(trials, func(t Trial) bool { return t.State == StoppedEarly }) {
-		e.forecasts = curves.Forecast(t.Goal, Curves(trials, e.diverged))
+		e.forecasts = curves.Forecasts(t.Goal, Curves(trials, e.diverged))
 	}
 	return e
 }
@@ -79,8 +79,8 @@ func Curves(trials []Trial, diverged []bool) []CurveOfTrial {
 			continue
 		}
 		all[i].Curve = t.Steps
-		if t.State == StoppedEarly {
-			all[i].Forecast = t.Stop.Forecast
+		if t.State == StoppedEarly && t.Stop.Forecast != nil {
+			all[i].Forecast = &curves.Forecast{Mean: *t.Stop.Forecast, Deviation: t.Stop.Deviation}
 		}
 		if t.State == Done {
 			all[i].Complete, all[i].Final = true, t.Outcome.Value
@@ -95,7 +95,7 @@ func (e evidence) value(at int) (value float64, ok bool) {
 	trial := &e.trials[at]
 	switch {
 	case e.output == task.Objective && trial.State == StoppedEarly:
-		return e.forecasts[at], true
+		return e.forecasts[at].Mean, true
 	case e.output == task.Objective && e.diverged[at]:
 		return 0, false
 	case e.output == task.Completion && e.diverged[at]:
@@ -114,6 +114,9 @@ func (e evidence) observed(places []int) (obs Observations) {
 		value, _ := e.value(at)
 		obs.X = append(obs.X, e.task.Space.Encode(e.trials[at].Design))
 		obs.Y = append(obs.Y, sign*value)
+		if e.forecasts != nil {
+			obs.Deviations = append(obs.Deviations, e.forecasts[at].Deviation)
+		}
 	}
 	return obs
 }

@@ -129,7 +129,7 @@ func (a *Agent) decide(now time.Time, id uint64, before int) *curves.Stop {
 	switch {
 	case stop != nil && stop.Rule != curves.PatienceRule:
 		if p, ok := a.predict(id); ok {
-			stop.Forecast = new(a.optimistic(p))
+			stop.Forecast, stop.Deviation = new(p.Mean), p.Deviation
 		}
 	case stop == nil && rule.Type == task.ForecastRule:
 		p, ok := curvemodel.Prediction{}, false
@@ -163,7 +163,7 @@ func (a *Agent) hopeless(id uint64, p curvemodel.Prediction) *curves.Stop {
 	if best == nil || sign*(bound-best.Outcome.Value) >= 0 {
 		return nil
 	}
-	return &curves.Stop{Rule: task.ForecastRule, Step: a.trials.list[id-1].Steps.Last().Step, Forecast: &bound,
+	return &curves.Stop{Rule: task.ForecastRule, Step: a.trials.list[id-1].Steps.Last().Step, Forecast: new(p.Mean), Deviation: p.Deviation,
 		Reason: fmt.Sprintf("predicted final value %.4g ± %.2g is worse than the best outcome %.4g", p.Mean, p.Deviation, best.Outcome.Value)}
 }
 

@@ -231,21 +231,22 @@ func TestForecast(t *testing.T) {
 	// Changes from step 1 to 2: -4, -3, -1, and to the end: -3, -2.
 	mean12, mean23 := -8.0/3, -2.5
 	want := []float64{3, 7, 11 + mean12 + mean23, 12 + mean23, 0}
-	for i, got := range Forecast(task.Minimize, all) {
-		if math.Abs(got-want[i]) > 1e-12 {
-			t.Errorf("curve %d: %g, want %g", i, got, want[i])
+	deviations := []float64{0, 0, -mean12 - mean23, -mean23, 0}
+	for i, got := range Forecasts(task.Minimize, all) {
+		if math.Abs(got.Mean-want[i]) > 1e-12 || math.Abs(got.Deviation-deviations[i]) > 1e-12 {
+			t.Errorf("curve %d: %+v, want %g ± %g", i, got, want[i], deviations[i])
 		}
 	}
 	all[2].Curve = curve(4) // would be forecast below the best outcome
-	if got := Forecast(task.Minimize, all)[2]; got != 3 {
+	if got := Forecasts(task.Minimize, all)[2].Mean; got != 3 {
 		t.Errorf("%g, want 3, the best outcome", got)
 	}
-	all[2].Forecast = new(8.5) // a bound that was predicted, in place of the changes of others
-	if got := Forecast(task.Minimize, all)[2]; got != 8.5 {
-		t.Errorf("%g, want the bound 8.5", got)
+	all[2].Forecast = &Forecast{8.5, .5} // that was predicted, in place of the changes of others
+	if got := Forecasts(task.Minimize, all)[2]; got != (Forecast{8.5, .5}) {
+		t.Errorf("%+v, want the prediction", got)
 	}
-	if got := Forecast(task.Maximize, []Trial{{Curve: curve(5)}}); got[0] != 5 {
-		t.Errorf("a single curve: %g", got[0])
+	if got := Forecasts(task.Maximize, []Trial{{Curve: curve(5)}}); got[0].Mean != 5 {
+		t.Errorf("a single curve: %+v", got[0])
 	}
 }
 
@@ -276,7 +277,7 @@ func TestForecastProperties(t *testing.T) {
 			}
 			shifted = append(shifted, Trial{Curve: moved, Complete: one.Complete, Final: one.Final + 7})
 		}
-		a, b := Forecast(task.Minimize, all), Forecast(task.Minimize, shifted)
+		a, b := Forecasts(task.Minimize, all), Forecasts(task.Minimize, shifted)
 		best, known := math.Inf(1), false
 		for _, one := range all {
 			if one.Complete {
@@ -284,12 +285,12 @@ func TestForecastProperties(t *testing.T) {
 			}
 		}
 		for i, one := range all {
-			if math.Abs(b[i]-a[i]-7) > 1e-9 {
-				t.Fatalf("shifted by %g, want 7", b[i]-a[i])
+			if math.Abs(b[i].Mean-a[i].Mean-7) > 1e-9 {
+				t.Fatalf("shifted by %g, want 7", b[i].Mean-a[i].Mean)
 			}
 			truth := one.Curve[0].Value - shape(1) + shape(n)
-			if want := max(truth, best); known && n <= maxGrid && math.Abs(a[i]-want) > 1e-9 {
-				t.Fatalf("curve %d of %d steps: %g, want %g", i, len(one.Curve), a[i], want)
+			if want := max(truth, best); known && n <= maxGrid && math.Abs(a[i].Mean-want) > 1e-9 {
+				t.Fatalf("curve %d of %d steps: %g, want %g", i, len(one.Curve), a[i].Mean, want)
 			}
 		}
 	}

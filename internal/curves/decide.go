@@ -17,18 +17,24 @@ type Stop struct {
 	Step   uint64 `json:"step"`   // last step at the decision
 	Reason string `json:"reason"` // a sentence without a period
 
-	// Forecast is the optimistic bound on the final value that was predicted at the decision, if there
-	// was a prediction.
-	Forecast *float64 `json:"forecast,omitempty"`
+	// Forecast is the final value that was predicted at the decision, in the objective's units, and
+	// Deviation the standard deviation of the prediction. Forecast is nil if there was none.
+	Forecast  *float64 `json:"forecast,omitempty"`
+	Deviation float64  `json:"deviation,omitempty"`
+}
+
+// Forecast is a predicted final value, in the objective's units.
+type Forecast struct {
+	Mean, Deviation float64
 }
 
 // Trial is a curve of the same task, and whether its evaluation ran to its end.
 type Trial struct {
 	Curve
 	Complete bool
-	Final    float64  // the outcome, if Complete
-	Forecast *float64 // the bound on the final value that was predicted at the stop; nil if there is none
-	Cut      bool     // Complete, but stopped by patience: its last step is not the end of an evaluation
+	Final    float64   // the outcome, if Complete
+	Forecast *Forecast // the final value that was predicted at the stop; nil if there is none
+	Cut      bool      // Complete, but stopped by patience: its last step is not the end of an evaluation
 }
 
 // Decide returns the decision to stop an evaluation after its newest values, or nil. before is the

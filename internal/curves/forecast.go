@@ -1,27 +1,28 @@
 package curves
 
 import (
+	"math"
 	"slices"
 	"sort"
 
 	"github.com/fbo-node/fbo/task"
 )
 
-// maxGrid limits the steps at which Forecast compares curves.
+// maxGrid limits the steps at which Forecasts compares curves.
 const maxGrid = 256
 
-// Forecast returns an observation of the final value for each curve that is not complete and not
-// empty: Trial.Forecast, if there is one. For a complete curve the result is its outcome.
+// Forecasts returns a prediction of the final value of each curve that is not complete and not empty:
+// Trial.Forecast, if there is one. For a complete curve it is the outcome, with deviation 0.
 //
-// Without a forecast it is the last value plus the mean changes that the other curves show from
-// there to the end (additive chain ladder). The mean at each interval is over all curves that have
-// it. So a curve that was stopped early keeps its place among those that were stopped at the same
-// step. No result is better than the best outcome: a stopped evaluation is never the best
-// observation.
-func Forecast(goal task.Goal, all []Trial) []float64 {
+// Without Trial.Forecast the mean is the last value plus the mean changes that the other curves show
+// from there to the end (additive chain ladder). The mean at each interval is over all curves that
+// have it. So a curve that was stopped early keeps its place among those that were stopped at the
+// same step. The deviation is the size of that change, since too little is known of it. No mean is
+// better than the best outcome: a stopped evaluation is never the best observation.
+func Forecasts(goal task.Goal, all []Trial) []Forecast {
 	grid := gridOf(all)
 	rest := remaining(grid, all)
-	forecasts, best, known := make([]float64, len(all)), 0.0, false
+	forecasts, best, known := make([]Forecast, len(all)), 0.0, false
 	for _, t := range all {
 		if t.Complete && (!known || goal.Sign()*(t.Final-best) > 0) {
 			best, known = t.Final, true
@@ -29,20 +30,21 @@ func Forecast(goal task.Goal, all []Trial) []float64 {
 	}
 	for i, t := range all {
 		if t.Complete {
-			forecasts[i] = t.Final
+			forecasts[i] = Forecast{Mean: t.Final}
 			continue
 		}
 		if len(t.Curve) == 0 {
 			continue
 		}
-		last := t.Last()
 		if t.Forecast != nil {
 			forecasts[i] = *t.Forecast
 		} else {
-			forecasts[i] = last.Value + rest[sort.Search(len(grid)-1, func(k int) bool { return grid[k] >= last.Step })]
+			last := t.Last()
+			change := rest[sort.Search(len(grid)-1, func(k int) bool { return grid[k] >= last.Step })]
+			forecasts[i] = Forecast{last.Value + change, math.Abs(change)}
 		}
-		if known && goal.Sign()*(forecasts[i]-best) > 0 {
-			forecasts[i] = best
+		if known && goal.Sign()*(forecasts[i].Mean-best) > 0 {
+			forecasts[i].Mean = best
 		}
 	}
 	return forecasts

@@ -42,7 +42,8 @@ type stop struct {
 	Step   uint64 `json:"step" doc:"The last step at the decision."`
 	Reason string `json:"reason"`
 
-	Forecast *float64 `json:"forecast,omitempty" doc:"The optimistic bound on the final value that was predicted at the decision, in the objective's units."`
+	Forecast  *float64 `json:"forecast,omitempty" doc:"The final value that was predicted at the decision, in the objective's units."`
+	Deviation float64  `json:"deviation,omitempty" doc:"The standard deviation of that prediction."`
 }
 
 type reportInput struct {

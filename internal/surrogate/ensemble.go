@@ -22,17 +22,17 @@ func (p *exactPosterior) Members(ctx context.Context, count int, rng *rand.Rand)
 	if p.model.spec.Centred {
 		return []Posterior{p}, nil
 	}
-	draws, err := gp.Sample(ctx, p.model.spec, p.process.Points(), p.process.Outputs(), p.process.Hyperparameters(), count, rng)
+	draws, err := gp.Sample(ctx, p.model.spec, p.process.Points(), p.process.Outputs(), p.extra, p.process.Hyperparameters(), count, rng)
 	if err != nil {
 		return nil, err
 	}
 	all := make([]Posterior, count)
 	for i, h := range draws {
-		process, err := gp.NewPosterior(p.model.spec, p.process.Points(), p.process.Outputs(), h)
+		process, err := withExtra(p.model.spec, p.process.Points(), p.process.Outputs(), h, p.extra)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = &exactPosterior{model: p.model, process: process, units: p.units}
+		all[i] = &exactPosterior{model: p.model, process: process, units: p.units, extra: p.extra}
 	}
 	return all, nil
 }

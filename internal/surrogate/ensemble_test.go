@@ -61,7 +61,7 @@ func TestEnsembleMembers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draws, err := gp.Sample(t.Context(), surrogate.ProcessSpec(definition), observed(12).X, y, p.Hyperparameters().Process(), 8, random.SeedOf(2).Stream("members", 0))
+	draws, err := gp.Sample(t.Context(), surrogate.ProcessSpec(definition), observed(12).X, y, nil, p.Hyperparameters().Process(), 8, random.SeedOf(2).Stream("members", 0))
 	if err != nil {
 		t.Fatal(err)
 	}

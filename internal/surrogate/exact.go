@@ -99,29 +99,44 @@ func (e *exact) Condition(obs Observations, h Hyperparameters, previous Posterio
 	if err != nil {
 		return nil, err
 	}
-	return e.given(obs.X, y, s.units(), h, previous)
+	return e.given(obs, y, s.units(), h, previous)
 }
 
 // given conditions the process on standardised outputs y. It extends the previous posterior if that
-// posterior has the same hyperparameters.
-func (e *exact) given(x [][]float64, y []float64, units Units, h Hyperparameters, previous Posterior) (Posterior, error) {
+// posterior has the same hyperparameters, and all outputs are measured.
+func (e *exact) given(obs Observations, y []float64, units Units, h Hyperparameters, previous Posterior) (Posterior, error) {
+	extra := units.Variances(obs)
+	before, ok := previous.(*exactPosterior)
 	var p *gp.Posterior
 	var err error
-	if before, ok := previous.(*exactPosterior); ok && before.process.Hyperparameters().Equal(h.Process()) {
-		p, err = before.process.Extend(x, y)
+	if ok && extra == nil && before.extra == nil && before.process.Hyperparameters().Equal(h.Process()) {
+		p, err = before.process.Extend(obs.X, y)
 	} else {
-		p, err = gp.NewPosterior(e.spec, x, y, h.Process())
+		p, err = withExtra(e.spec, obs.X, y, h.Process(), extra)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &exactPosterior{model: e, process: p, units: units}, nil
+	return &exactPosterior{model: e, process: p, units: units, extra: extra}, nil
+}
+
+// withExtra conditions a process on outputs with variances besides the noise; nil means none.
+func withExtra(spec gp.Spec, x [][]float64, y []float64, h gp.Hyperparameters, extra []float64) (*gp.Posterior, error) {
+	if extra == nil {
+		return gp.NewPosterior(spec, x, y, h)
+	}
+	noise := make([]float64, len(extra))
+	for i, v := range extra {
+		noise[i] = h.Noise + v
+	}
+	return gp.NewUnequalPosterior(spec, x, y, h, noise)
 }
 
 type exactPosterior struct {
 	model   *exact
 	process *gp.Posterior
-	units   Units // zero if the observations are intervals
+	units   Units     // zero if the observations are intervals
+	extra   []float64 // variance of each output besides the noise; nil if all are measured
 }
 
 func (p *exactPosterior) Predict(x []float64) (mean, variance float64) {

@@ -53,7 +53,7 @@ func (m *fixed) Condition(obs Observations, h Hyperparameters, previous Posterio
 	if err != nil {
 		return nil, err
 	}
-	return m.process.given(obs.X, y, m.units, h, previous)
+	return m.process.given(obs, y, m.units, h, previous)
 }
 
 // standardise returns the outputs in units u, without bending, limited to MaxDeviations.

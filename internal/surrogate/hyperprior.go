@@ -59,11 +59,11 @@ const (
 var _ PriorFitter = (*exact)(nil)
 
 func (e *exact) FitUnder(ctx context.Context, prior *gp.Prior, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
-	y, _, err := rescale(obs, e.end)
+	y, s, err := rescale(obs, e.end)
 	if err != nil {
 		return Hyperparameters{}, err
 	}
-	h, err := gp.FitUnder(ctx, e.spec, prior, obs.X, y, startsOf(previous), rng)
+	h, err := gp.FitUnder(ctx, e.spec, prior, obs.X, y, s.units().Variances(obs), startsOf(previous), rng)
 	if err != nil {
 		return Hyperparameters{}, err
 	}
@@ -71,12 +71,12 @@ func (e *exact) FitUnder(ctx context.Context, prior *gp.Prior, obs Observations,
 }
 
 func (e *exact) Evidence(ctx context.Context, obs Observations, rng *rand.Rand) (Evidence, error) {
-	y, _, err := rescale(obs, e.end)
+	y, s, err := rescale(obs, e.end)
 	if err != nil {
 		return Evidence{}, err
 	}
 	count := min(max(drawnObservations/len(y), minDraws), maxDraws)
-	draws, err := gp.Sample(ctx, e.spec, obs.X, y, gp.PriorMode(e.spec), discarded+count, rng)
+	draws, err := gp.Sample(ctx, e.spec, obs.X, y, s.units().Variances(obs), gp.PriorMode(e.spec), discarded+count, rng)
 	if err != nil {
 		return Evidence{}, err
 	}

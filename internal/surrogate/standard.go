@@ -44,6 +44,25 @@ func (u Units) Standardised(output float64) float64 {
 	return (output - u.Level) / u.Scale
 }
 
+// Variances returns the squares of obs.Deviations in standardised units; nil if there are none.
+func (u Units) Variances(obs Observations) (variances []float64) {
+	for i, deviation := range obs.Deviations {
+		if u.Scale > 0 {
+			deviation /= u.Scale
+		}
+		if u.tail != nil && u.tail.bending > 0 {
+			if excess := (u.tail.median-obs.Y[i]/u.tail.largest)/u.tail.bending - bendAt; excess > 0 {
+				deviation /= 1 + excess
+			}
+		}
+		variances = append(variances, min(deviation*deviation, maxVariance))
+	}
+	return variances
+}
+
+// maxVariance limits Variances. An output with this variance contains nothing about the objective.
+const maxVariance = 1e6
+
 // Standardise returns the outputs in standardised units, and these units. A posterior with learned
 // hyperparameters that is conditioned on the same observations has the same units.
 func Standardise(obs Observations) ([]float64, Units, error) {

@@ -16,6 +16,11 @@ import (
 type Observations struct {
 	X [][]float64 // encoded designs, each of length task.Space.Dim
 	Y []float64   // one finite output per design; larger is better, except for outputs of constraints
+
+	// Deviations are the standard deviations of the errors of Y besides the noise, 0 or more, in the
+	// units of Y. They are those of outputs that were not measured but predicted. nil means none.
+	// Models with random features ignore them.
+	Deviations []float64
 }
 
 // Function is a function over encoded designs, safe for concurrent use.

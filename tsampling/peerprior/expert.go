@@ -15,13 +15,23 @@ type data struct {
 	h    gp.Hyperparameters
 	x    [][]float64
 	y    []float64 // standardised
-	k    *mat.SymDense
+	// extra has the variance of each output besides the noise; nil if all are measured
+	extra []float64
+	k     *mat.SymDense
 }
 
-func newData(spec gp.Spec, h gp.Hyperparameters, x [][]float64, y []float64) *data {
-	d := &data{spec: spec, h: h, x: x, y: y}
-	if len(x) > 0 {
-		d.k = gp.Covariance(spec, x, h.Lengthscales)
+// noise returns the variance of the error of an output.
+func (d *data) noise(i int) float64 {
+	if d.extra == nil {
+		return d.h.Noise
+	}
+	return d.h.Noise + d.extra[i]
+}
+
+func newData(spec gp.Spec, h gp.Hyperparameters, own ownData) *data {
+	d := &data{spec: spec, h: h, x: own.x, y: own.y, extra: own.extra}
+	if len(own.x) > 0 {
+		d.k = gp.Covariance(spec, own.x, h.Lengthscales)
 	}
 	return d
 }
@@ -96,7 +106,7 @@ func (e *expert) factor(d *data) *mat.TriDense {
 		for j := range i + 1 {
 			k.SetSym(i, j, e.size*e.size*e.deviationAt(i)*e.deviationAt(j)*d.k.At(i, j)+e.levelVariance())
 		}
-		k.SetSym(i, i, k.At(i, i)+d.h.Noise)
+		k.SetSym(i, i, k.At(i, i)+d.noise(i))
 	}
 	var root mat.Cholesky
 	if !root.Factorize(k) {

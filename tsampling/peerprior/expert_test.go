@@ -21,7 +21,7 @@ func someData(l *lab, rng *rand.Rand, count int) *data {
 	for range count {
 		y = append(y, rng.NormFloat64())
 	}
-	return newData(l.strategy.spec, h, l.designs(count, random.SeedOf(rng.Uint64())), y)
+	return newData(l.strategy.spec, h, ownData{x: l.designs(count, random.SeedOf(rng.Uint64())), y: y})
 }
 
 // someExpert has a mean and deviations drawn at random.

@@ -23,7 +23,7 @@ func (e *expert) posterior(d *data) (*expertPosterior, error) {
 	for i, v := range d.y {
 		deviation := e.size * e.deviationAt(i)
 		y[i] = (v - e.size*e.meanAt(i) - e.level) / deviation
-		noise[i] = d.h.Noise / (deviation * deviation)
+		noise[i] = d.noise(i) / (deviation * deviation)
 	}
 	residual, err := gp.NewUnequalPosterior(d.spec, d.x, y, d.h, noise)
 	if err != nil {

@@ -27,7 +27,7 @@ func TestPredictionIsTheDensityOfTheNextObservation(t *testing.T) {
 				next.mean = append(e.mean[:8:8], e.around.function(1).Value(x))
 				next.deviations = append(e.deviations[:8:8], deviation)
 			}
-			if !next.observe(newData(l.strategy.spec, o.data.h, append(o.data.x[:8:8], x), append(o.data.y[:8:8], y))) {
+			if !next.observe(newData(l.strategy.spec, o.data.h, ownData{x: append(o.data.x[:8:8], x), y: append(o.data.y[:8:8], y)})) {
 				t.Fatal("cannot be computed")
 			}
 			c := e.predict(o.data, x, covariance)

@@ -46,7 +46,8 @@ func meanOf(t *task.Task, view strategy.View) (mean protocol.Mean, ok bool, err 
 	if view.Posterior == nil {
 		return mean, false, nil // the surrogate could not be fitted
 	}
-	_, _, units, err := observations(t, view)
+	own, err := observations(t, view)
+	units := own.units
 	if err != nil || units.Scale == 0 {
 		return mean, false, err // if all outcomes are equal, there is nothing to share
 	}

@@ -237,15 +237,15 @@ func (o *mixture) best() *expert {
 
 // mixtureOf returns the mixture of an agent. It has no experts if there is no peer information.
 func (s *Strategy) mixtureOf(view strategy.View, trial uint64, seed strategy.Seed) (*mixture, error) {
-	x, y, err := exactly(s.task, view)
+	own, err := exactly(s.task, view)
 	if err != nil {
 		return nil, err
 	}
-	o := &mixture{peerInput: s.inputOf(s, view, trial, seed, x)}
+	o := &mixture{peerInput: s.inputOf(s, view, trial, seed, own.x)}
 	if o.peers == 0 {
 		return o, nil
 	}
-	o.data = newData(s.spec, s.hyperparameters(view), x, y)
+	o.data = newData(s.spec, s.hyperparameters(view), own)
 	weighPeers(o.signals, o.data)
 	o.around = s.poolPeers(o.data, o.signals)
 	o.experts = experts(1-aloneOdds, o.around, o.around.atOwn, o.around.deviations)
@@ -255,31 +255,60 @@ func (s *Strategy) mixtureOf(view strategy.View, trial uint64, seed strategy.See
 	return o, nil
 }
 
-// observations returns the agent's own standardised observations, as its model uses them.
-func observations(t *task.Task, view strategy.View) (x [][]float64, y []float64, units surrogate.Units, err error) {
-	obs := view.Observed(task.Objective)
-	if len(obs.Y) > 0 {
-		y, units, err = surrogate.Outputs(t, obs)
-	}
-	return obs.X, y, units, err
+// ownData holds the agent's own standardised observations, as its model uses them.
+type ownData struct {
+	x     [][]float64
+	y     []float64
+	extra []float64 // variance of each output besides the noise; nil if all are measured
+	units surrogate.Units
 }
 
-// exactly returns the standardised observations that an exact process learns from. A random-feature
-// model may learn from more (strategy.View.ExactlyModelled).
-func exactly(t *task.Task, view strategy.View) (x [][]float64, y []float64, err error) {
-	x, y, _, err = observations(t, view)
-	some := view.ExactlyModelled()
-	if err != nil || len(some) == len(x) {
-		return x, y, err
+func observations(t *task.Task, view strategy.View) (o ownData, err error) {
+	obs := view.Observed(task.Objective)
+	if o.x = obs.X; len(obs.Y) > 0 {
+		o.y, o.units, err = surrogate.Outputs(t, obs)
+		o.extra = o.units.Variances(obs)
 	}
-	var someX [][]float64
-	var someY []float64
-	for at, i := range view.Modelled(task.Objective) {
-		if _, ok := slices.BinarySearch(some, i); ok {
-			someX, someY = append(someX, x[at]), append(someY, y[at])
+	return o, err
+}
+
+// some returns the observations with these indices.
+func (o ownData) some(indices []int) ownData {
+	chosen := ownData{units: o.units}
+	for _, i := range indices {
+		chosen.x, chosen.y = append(chosen.x, o.x[i]), append(chosen.y, o.y[i])
+		if o.extra != nil {
+			chosen.extra = append(chosen.extra, o.extra[i])
 		}
 	}
-	return someX, someY, nil
+	return chosen
+}
+
+// newest returns the newest observations, at most most.
+func (o ownData) newest(most int) ownData {
+	older := max(len(o.x)-most, 0)
+	o.x, o.y = o.x[older:], o.y[older:]
+	if o.extra != nil {
+		o.extra = o.extra[older:]
+	}
+	return o
+}
+
+// exactly returns the observations that an exact process learns from. A random-feature model may
+// learn from more (strategy.View.ExactlyModelled).
+func exactly(t *task.Task, view strategy.View) (ownData, error) {
+	o, err := observations(t, view)
+	exact := view.ExactlyModelled()
+	if err != nil || len(exact) == len(o.x) {
+		return o, err
+	}
+	var indices []int
+	for at, i := range view.Modelled(task.Objective) {
+		if _, ok := slices.BinarySearch(exact, i); ok {
+			indices = append(indices, at)
+		}
+	}
+	return o.some(indices), nil
 }
 
 // hyperparameters returns the hyperparameters of the agent's posterior. Before there is a posterior

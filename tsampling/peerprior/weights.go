@@ -27,13 +27,13 @@ func (s *Strategy) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error
 			return nil
 		}
 		if d == nil {
-			own, y, _, err := observations(s.task, view)
+			own, err := observations(s.task, view)
 			if err != nil {
 				return err
 			}
-			older := max(len(own)-maxWeighed, 0)
-			x = own[older:]
-			d = newData(s.spec, s.hyperparameters(view), x, y[older:])
+			newest := own.newest(maxWeighed)
+			x = newest.x
+			d = newData(s.spec, s.hyperparameters(view), newest)
 		}
 		if p := read(); p != nil {
 			weighPeers([]*peerSignal{p}, d)

@@ -133,7 +133,7 @@ func TestCombineOfExtremeStatementsIsValid(t *testing.T) {
 		}
 		prior := Combine(standard, said)
 		spec := gp.Spec{Kernel: gp.Matern52, Groups: []int{0}}
-		if _, err := gp.FitUnder(t.Context(), spec, &prior, [][]float64{{0}, {1}}, []float64{-1, 1}, nil, random.SeedOf(1).Stream("fit", 0)); err != nil {
+		if _, err := gp.FitUnder(t.Context(), spec, &prior, [][]float64{{0}, {1}}, []float64{-1, 1}, nil, nil, random.SeedOf(1).Stream("fit", 0)); err != nil {
 			t.Errorf("precision %g: %v", precision, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -67,12 +68,34 @@ type evidence struct {
 	t      int
 	x      []float64 // t rows
 	y      []float64
-	prior  *Prior // nil means the standard prior
+	extra  []float64 // variance of each output besides the noise; nil means none
+	prior  *Prior    // nil means the standard prior
 
 	scaled []float64 // x in units of the lengthscales
 	k      []float64 // t×t, upper part: covariance, then its factor, then its inverse
 	slopes []float64 // t×t, upper part: derivative factors of the kernel
 	alpha  []float64 // K⁻¹ y
+}
+
+// newUnequalEvidence returns the evidence of at most `most` of the observations. extra has the variance
+// of each output besides the noise, at least 0; nil means none.
+func newUnequalEvidence(spec Spec, x [][]float64, y, extra []float64, most int, rng *rand.Rand) *evidence {
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	some, order := choose(x, order, most, rng)
+	at := func(all []float64) (picked []float64) {
+		for _, i := range order {
+			picked = append(picked, all[i])
+		}
+		return picked
+	}
+	e := newEvidence(spec, some, at(y))
+	if extra != nil {
+		e.extra = at(extra)
+	}
+	return e
 }
 
 func newEvidence(spec Spec, x [][]float64, y []float64) *evidence {
@@ -139,6 +162,9 @@ func (e *evidence) fillCovariance(h Hyperparameters) {
 	for i := range e.t {
 		at := e.scaled[i*dim : (i+1)*dim]
 		e.k[i*e.t+i] = e.spec.priorVariance() + h.Noise
+		if e.extra != nil {
+			e.k[i*e.t+i] += e.extra[i]
+		}
 		k, slopes := e.k[i*e.t+i+1:(i+1)*e.t], e.slopes[i*e.t+i+1:(i+1)*e.t]
 		for j := range k {
 			square := 0.0
@@ -194,6 +220,22 @@ func checkSome(spec Spec, x [][]float64, y []float64) error {
 	}
 	if len(x) == 0 {
 		return errors.New("no observations")
+	}
+	return nil
+}
+
+// checkExtra is checkSome, and checks the variances besides the noise.
+func checkExtra(spec Spec, x [][]float64, y, extra []float64) error {
+	if err := checkSome(spec, x, y); err != nil {
+		return err
+	}
+	if extra != nil && len(extra) != len(y) {
+		return fmt.Errorf("%d variances but %d outputs", len(extra), len(y))
+	}
+	for i, v := range extra {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("variance %d is %g, expected 0 or more and finite", i, v)
+		}
 	}
 	return nil
 }

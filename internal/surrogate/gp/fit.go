@@ -30,15 +30,7 @@ const (
 // The result depends only on the arguments and rng. If ctx ends first, Fit returns the error of
 // ctx; it checks ctx before each evaluation of the density.
 func Fit(ctx context.Context, spec Spec, x [][]float64, y []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
-	if err := checkSome(spec, x, y); err != nil {
-		return Hyperparameters{}, err
-	}
-	points, err := startingPoints(spec, starts, rng)
-	if err != nil {
-		return Hyperparameters{}, err
-	}
-	x, y = choose(x, y, maxFitted, rng)
-	return climb(ctx, newEvidence(spec, x, y), points)
+	return FitUnder(ctx, spec, nil, x, y, nil, starts, rng)
 }
 
 // startingPoints returns the mode of the prior and the caller's starts. If there are no starts, it

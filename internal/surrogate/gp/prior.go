@@ -81,25 +81,26 @@ func (h Hyperparameters) Logarithms() []float64 {
 	return append(all, math.Log(h.Noise))
 }
 
-// FitUnder is Fit with the given prior, which the result contains. nil means the standard prior.
-func FitUnder(ctx context.Context, spec Spec, prior *Prior, x [][]float64, y []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
-	if prior == nil {
-		return Fit(ctx, spec, x, y, starts, rng)
-	}
-	if err := checkSome(spec, x, y); err != nil {
+// FitUnder is Fit with the given prior, which the result contains, and with the variance of the error
+// of each output besides the noise. A nil prior means the standard prior, nil variances mean none.
+func FitUnder(ctx context.Context, spec Spec, prior *Prior, x [][]float64, y, extra []float64, starts []Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
+	if err := checkExtra(spec, x, y, extra); err != nil {
 		return Hyperparameters{}, err
 	}
-	if err := prior.validate(spec); err != nil {
-		return Hyperparameters{}, err
+	if prior != nil {
+		if err := prior.validate(spec); err != nil {
+			return Hyperparameters{}, err
+		}
 	}
 	points, err := startingPoints(spec, starts, rng)
 	if err != nil {
 		return Hyperparameters{}, err
 	}
-	x, y = choose(x, y, maxFitted, rng)
-	e := newEvidence(spec, x, y)
-	e.prior = prior
-	h, err := climb(ctx, e, append(points, encode(prior.mode())))
+	e := newUnequalEvidence(spec, x, y, extra, maxFitted, rng)
+	if prior != nil {
+		e.prior, points = prior, append(points, encode(prior.mode()))
+	}
+	h, err := climb(ctx, e, points)
 	h.Prior = prior
 	return h, err
 }

@@ -27,12 +27,12 @@ func TestFitUnderTheStandardPrior(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	same, err := FitUnder(t.Context(), groupsOfThree, nil, x, y, nil, random.SeedOf(1).Stream("fit", 0))
+	same, err := FitUnder(t.Context(), groupsOfThree, nil, x, y, nil, nil, random.SeedOf(1).Stream("fit", 0))
 	if err != nil || !same.Equal(want) {
 		t.Errorf("%+v, %v, want %+v", same, err, want)
 	}
 	prior := StandardPrior(groupsOfThree)
-	got, err := FitUnder(t.Context(), groupsOfThree, &prior, x, y, nil, random.SeedOf(1).Stream("fit", 0))
+	got, err := FitUnder(t.Context(), groupsOfThree, &prior, x, y, nil, nil, random.SeedOf(1).Stream("fit", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestNarrowPrior(t *testing.T) {
 	rng := random.SeedOf(1).Stream("points", 0)
 	x := uniformPoints(12, 3, rng)
 	prior := Prior{Location: []float64{-2, 0.5, -3}, Spread: []float64{0.01, 0.01, 0.01}}
-	h, err := FitUnder(t.Context(), groupsOfThree, &prior, x, waves(x), nil, rng)
+	h, err := FitUnder(t.Context(), groupsOfThree, &prior, x, waves(x), nil, nil, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestNarrowPrior(t *testing.T) {
 	if err != nil || !posterior.Hyperparameters().Equal(h) {
 		t.Errorf("a posterior has %+v, %v", posterior.Hyperparameters(), err)
 	}
-	draws, err := Sample(t.Context(), groupsOfThree, x, waves(x), read, 5, rng)
+	draws, err := Sample(t.Context(), groupsOfThree, x, waves(x), nil, read, 5, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +90,12 @@ func TestWrongPriors(t *testing.T) {
 		"NaN":      {Location: []float64{0, math.NaN(), 0}, Spread: []float64{1, 1, 1}},
 		"far":      {Location: []float64{0, 21, 0}, Spread: []float64{1, 1, 1}},
 	} {
-		if _, err := FitUnder(t.Context(), groupsOfThree, &prior, x, []float64{0}, nil, nil); err == nil {
+		if _, err := FitUnder(t.Context(), groupsOfThree, &prior, x, []float64{0}, nil, nil, nil); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 		h := PriorMode(groupsOfThree)
 		h.Prior = &prior
-		if _, err := Sample(t.Context(), groupsOfThree, x, []float64{0}, h, 1, nil); err == nil {
+		if _, err := Sample(t.Context(), groupsOfThree, x, []float64{0}, nil, h, 1, nil); err == nil {
 			t.Errorf("%s: sampled", name)
 		}
 	}

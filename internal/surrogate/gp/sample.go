@@ -31,15 +31,16 @@ const (
 //
 // The result depends only on the arguments and rng. If ctx ends first, Sample returns the error of
 // ctx.
-func Sample(ctx context.Context, spec Spec, x [][]float64, y []float64, start Hyperparameters, count int, rng *rand.Rand) ([]Hyperparameters, error) {
-	if err := checkSome(spec, x, y); err != nil {
+//
+// extra has the variance of the error of each output besides the noise; nil means none.
+func Sample(ctx context.Context, spec Spec, x [][]float64, y, extra []float64, start Hyperparameters, count int, rng *rand.Rand) ([]Hyperparameters, error) {
+	if err := checkExtra(spec, x, y, extra); err != nil {
 		return nil, err
 	}
 	if err := start.validate(spec); err != nil {
 		return nil, err
 	}
-	x, y = choose(x, y, maxSampled, rng)
-	c := &chain{evidence: newEvidence(spec, x, y), rng: rng}
+	c := &chain{evidence: newUnequalEvidence(spec, x, y, extra, maxSampled, rng), rng: rng}
 	c.evidence.prior = start.Prior
 	for _, l := range start.Lengthscales {
 		c.at = append(c.at, math.Log(max(l, lengthscaleFloor)))

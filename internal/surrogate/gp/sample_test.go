@@ -131,7 +131,7 @@ func TestSampleIsOfTheDensity(t *testing.T) {
 		spec, x, y := noisyProblem(c.observations, 1, random.SeedOf(7).Stream("t", 0))
 		var draws []Hyperparameters
 		for i := range uint64(chains) {
-			all, err := Sample(t.Context(), spec, x, y, c.start, 8, random.SeedOf(3).Stream("sample", i))
+			all, err := Sample(t.Context(), spec, x, y, nil, c.start, 8, random.SeedOf(3).Stream("sample", i))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +154,7 @@ func TestSampleKeepsTheFloors(t *testing.T) {
 	for _, row := range x { // no noise, and the finest structure in one direction
 		y = append(y, math.Sin(300*row[0]))
 	}
-	all, err := Sample(t.Context(), spec, x, y, Hyperparameters{Lengthscales: []float64{1e-9, 1}, Noise: 1e-12}, 50, rng)
+	all, err := Sample(t.Context(), spec, x, y, nil, Hyperparameters{Lengthscales: []float64{1e-9, 1}, Noise: 1e-12}, 50, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestSampleIsRepeatable(t *testing.T) {
 	spec, x, y := noisyProblem(15, 3, random.SeedOf(4).Stream("t", 0))
 	start := Hyperparameters{Lengthscales: []float64{0.3, 1, 3}, Noise: 0.01}
 	sample := func(count int, stream uint64) []Hyperparameters {
-		all, err := Sample(t.Context(), spec, x, y, start, count, random.SeedOf(5).Stream("sample", stream))
+		all, err := Sample(t.Context(), spec, x, y, nil, start, count, random.SeedOf(5).Stream("sample", stream))
 		if err != nil || len(all) != count {
 			t.Fatalf("%d draws, %v", len(all), err)
 		}
@@ -214,7 +214,7 @@ func TestSampleOfManyObservations(t *testing.T) {
 	spec, x, y := noisyProblem(120, 1, random.SeedOf(4).Stream("t", 0))
 	start := Hyperparameters{Lengthscales: []float64{0.3}, Noise: 0.01}
 	rng, same := random.SeedOf(5).Stream("sample", 0), random.SeedOf(5).Stream("sample", 0)
-	got, err := Sample(t.Context(), spec, x, y, start, 1, rng)
+	got, err := Sample(t.Context(), spec, x, y, nil, start, 1, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestSampleOfManyObservations(t *testing.T) {
 	if len(someX) != 100 {
 		t.Fatalf("%d are chosen", len(someX))
 	}
-	if want, err := Sample(t.Context(), spec, someX, someY, start, 1, same); err != nil || !reflect.DeepEqual(got, want) {
+	if want, err := Sample(t.Context(), spec, someX, someY, nil, start, 1, same); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, of the chosen ones %v, %v", got, want, err)
 	}
 }
@@ -232,7 +232,7 @@ func TestSampleEndsWithItsContext(t *testing.T) {
 	start := priorMode(2)
 	for _, looks := range []int{0, 1, 7, 47} { // of 2·3 to a draw
 		ctx := &patience{Context: t.Context(), left: looks}
-		if all, err := Sample(ctx, spec, x, y, start, 8, random.SeedOf(5).Stream("sample", 0)); !errors.Is(err, context.Canceled) || all != nil {
+		if all, err := Sample(ctx, spec, x, y, nil, start, 8, random.SeedOf(5).Stream("sample", 0)); !errors.Is(err, context.Canceled) || all != nil {
 			t.Errorf("after %d looks: %v, %v", looks, all, err)
 		}
 		if ctx.after > 1 {
@@ -240,7 +240,7 @@ func TestSampleEndsWithItsContext(t *testing.T) {
 		}
 	}
 	ctx := &patience{Context: t.Context(), left: 48}
-	if all, err := Sample(ctx, spec, x, y, start, 8, random.SeedOf(5).Stream("sample", 0)); err != nil || len(all) != 8 {
+	if all, err := Sample(ctx, spec, x, y, nil, start, 8, random.SeedOf(5).Stream("sample", 0)); err != nil || len(all) != 8 {
 		t.Errorf("after all looks: %v, %v", all, err)
 	}
 }
@@ -252,25 +252,25 @@ func TestSampleRefuses(t *testing.T) {
 	nan[3] = math.NaN()
 	for name, sample := range map[string]func(*rand.Rand) ([]Hyperparameters, error){
 		"no observations": func(rng *rand.Rand) ([]Hyperparameters, error) {
-			return Sample(t.Context(), spec, nil, nil, good, 1, rng)
+			return Sample(t.Context(), spec, nil, nil, nil, good, 1, rng)
 		},
 		"too few outputs": func(rng *rand.Rand) ([]Hyperparameters, error) {
-			return Sample(t.Context(), spec, x, y[1:], good, 1, rng)
+			return Sample(t.Context(), spec, x, y[1:], nil, good, 1, rng)
 		},
 		"an output that is no number": func(rng *rand.Rand) ([]Hyperparameters, error) {
-			return Sample(t.Context(), spec, x, nan, good, 1, rng)
+			return Sample(t.Context(), spec, x, nan, nil, good, 1, rng)
 		},
 		"points of another dimension": func(rng *rand.Rand) ([]Hyperparameters, error) {
-			return Sample(t.Context(), spec, uniformPoints(5, 3, rng), y, good, 1, rng)
+			return Sample(t.Context(), spec, uniformPoints(5, 3, rng), y, nil, good, 1, rng)
 		},
 		"a kernel that there is not": func(rng *rand.Rand) ([]Hyperparameters, error) {
-			return Sample(t.Context(), Spec{Kernel: "cubic", Groups: []int{0, 1}}, x, y, good, 1, rng)
+			return Sample(t.Context(), Spec{Kernel: "cubic", Groups: []int{0, 1}}, x, y, nil, good, 1, rng)
 		},
 		"a start with a lengthscale too few": func(rng *rand.Rand) ([]Hyperparameters, error) {
-			return Sample(t.Context(), spec, x, y, priorMode(1), 1, rng)
+			return Sample(t.Context(), spec, x, y, nil, priorMode(1), 1, rng)
 		},
 		"a start with a negative lengthscale": func(rng *rand.Rand) ([]Hyperparameters, error) {
-			return Sample(t.Context(), spec, x, y, Hyperparameters{Lengthscales: []float64{1, -1}, Noise: 0.1}, 1, rng)
+			return Sample(t.Context(), spec, x, y, nil, Hyperparameters{Lengthscales: []float64{1, -1}, Noise: 0.1}, 1, rng)
 		},
 	} {
 		if all, err := sample(random.SeedOf(1).Stream("sample", 0)); err == nil || all != nil {
@@ -291,7 +291,7 @@ func BenchmarkSample(b *testing.B) {
 		b.Run(fmt.Sprintf("sample/t=%d", observations), func(b *testing.B) {
 			b.ReportAllocs()
 			for i := uint64(0); b.Loop(); i++ {
-				if _, err := Sample(b.Context(), spec, x, y, start, 8, random.SeedOf(5).Stream("sample", i)); err != nil {
+				if _, err := Sample(b.Context(), spec, x, y, nil, start, 8, random.SeedOf(5).Stream("sample", i)); err != nil {
 					b.Fatal(err)
 				}
 			}

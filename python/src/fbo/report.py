@@ -21,7 +21,7 @@ _PAUSE = 30.0  # seconds without a request after one that no node answered, whic
 
 def stop_from_json(given: Mapping[str, Any] | None) -> Stop | None:
     """Read a decision of a node."""
-    return None if given is None else Stop(given["rule"], given["step"], given.get("reason", ""), given.get("forecast"))
+    return None if given is None else Stop(given["rule"], given["step"], given.get("reason", ""), given.get("forecast"), given.get("deviation"))
 
 
 class Reporter:

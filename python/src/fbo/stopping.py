@@ -14,7 +14,8 @@ class Stop:
         rule: `"asha"`, `"median"`, `"forecast"` or `"patience"`, or `"program"` if the program itself has decided.
         step: The last step at the decision.
         reason: Why.
-        forecast: The optimistic bound on the final value that was predicted at the decision, in the units of the objective.
+        forecast: The final value that was predicted at the decision, in the units of the objective.
+        deviation: The standard deviation of that prediction.
             None: there was no prediction.
     """
 
@@ -22,6 +23,7 @@ class Stop:
     step: int
     reason: str
     forecast: float | None = None
+    deviation: float | None = None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "python.md"
 CALLS = (
     "minimize", "maximize", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Fixed", "Parameter", "Asha", "Median", "Forecast",
-    "Patience",
+    "Patience", "StopRule",
 )  # fmt: skip
 NODES = ("Node", "Task", "Trial", "Stop", "Recommendation", "File", "Note", "Event", "Client")
 HEAD = """# API of the Python package
@@ -31,7 +31,7 @@ HEAD = """# API of the Python package
 """
 TYPES = (
     ("evaluate", "Objective"), ("limits", "Constraints"), ("limits", "Limit"), ("run", "Callback"), ("space", "Space"),
-    ("space", "TaskFile"), ("stopping", "StopRule"), ("space", "Choice"), ("space", "When"), ("trial", "Value"), ("trial", "Row"),
+    ("space", "TaskFile"), ("space", "Choice"), ("space", "When"), ("trial", "Value"), ("trial", "Row"),
 )  # fmt: skip
 
 

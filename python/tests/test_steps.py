@@ -134,10 +134,12 @@ def test_rules_of_a_task(node: fbo.Node) -> None:
             fbo.Asha(grace_period=2, reduction_factor=4, patience=5, min_delta=0.1),
             {"type": "asha", "grace_period": 2, "reduction_factor": 4, "patience": 5, "min_delta": 0.1},
         ),
+        (fbo.Asha(2, 4), {"type": "asha", "grace_period": 2, "reduction_factor": 4}),
         (fbo.Median(grace_period=3, startup_trials=2), {"type": "median", "grace_period": 3, "startup_trials": 2}),
         (fbo.Forecast(grace_period=2), {"type": "forecast", "grace_period": 2, "startup_trials": 5}),
         (fbo.Patience(7), {"type": "none", "grace_period": 1, "patience": 7, "min_delta": 0}),
     ]
+    assert all(isinstance(rule, fbo.StopRule) for rule, _ in rules)
     parameters = [{"name": "x", "type": "float", "low": 0, "high": 1}]
     plain = {"name": "rules", "goal": "minimize", "parameters": parameters}
     identity = node.task(plain).id

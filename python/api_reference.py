@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "python.md"
 CALLS = (
     "minimize", "maximize", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Fixed", "Parameter", "Asha", "Median", "Forecast",
-    "Patience",
+    "Patience", "StopRule",
 )  # fmt: skip
 NODES = ("Node", "Task", "Trial", "Stop", "Recommendation", "File", "Note", "Event", "Client")
 HEAD = """# API of the Python package
@@ -31,7 +31,7 @@ HEAD = """# API of the Python package
 """
 TYPES = (
     ("evaluate", "Objective"), ("limits", "Constraints"), ("limits", "Limit"), ("run", "Callback"), ("space", "Space"),
-    ("space", "TaskFile"), ("stopping", "StopRule"), ("space", "Choice"), ("space", "When"), ("trial", "Value"), ("trial", "Row"),
+    ("space", "TaskFile"), ("space", "Choice"), ("space", "When"), ("trial", "Value"), ("trial", "Row"),
 )  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def page() -> str:
     errors = [one for one in package.exports or () if str(one) not in (*CALLS, *NODES, "TrialPruned", "__version__")]
     parts = [HEAD, "## Optimisation", *_objects(package, CALLS, "fbo"), "## Nodes and tasks", *_objects(package, NODES, "fbo")]
     parts += ["## Errors", *_errors(package, [str(one) for one in errors])]
-    for module, names in (("optuna", ["Sampler", "Pruner"]), ("ray", ["Search"]), ("aio", ["Node", "Task"])):
+    for module, names in (("optuna", ["Sampler", "Pruner"]), ("ray", ["Search", "Scheduler"]), ("aio", ["Node", "Task"])):
         parts += [f"## fbo.{module}", *_objects(package[module], names, f"fbo.{module}")]
     rows = [f"| `{name}` | `{package[module][name].value}` |".replace(" | None", " \\| None") for module, name in TYPES]
     parts += ["## Types", "| name | type |\n|---|---|\n" + "\n".join(rows)]
@@ -63,7 +63,7 @@ def _objects(module: Any, names: tuple[str, ...] | list[str], path: str) -> Iter
 def _is_public(member: Any) -> bool:
     of_class = member.is_function or "property" in member.labels
     # Methods that Optuna and Ray call are part of their interfaces, not of this one.
-    called = {"Sampler": ("close", "task"), "Search": (), "Pruner": (), "Client": ("get", "post", "delete", "stream")}
+    called = {"Sampler": ("close", "task"), "Search": (), "Scheduler": (), "Pruner": (), "Client": ("get", "post", "delete", "stream")}
     wanted = member.name in called.get(member.parent.name, (member.name,)) and [str(base) for base in member.parent.bases] != ["Parameter"]
     return bool(of_class and wanted and member.has_docstring and not member.name.startswith("_"))
 

@@ -60,16 +60,28 @@ func releasing(t *testing.T, file, dir, evals string, peers ...*process) int {
 	if code := p.wait(t); code != base.ExitDone {
 		t.Fatalf("exit code %d", code)
 	}
-	var last protocol.Stamp
-	for _, e := range p.of("share_sent") {
-		if e.Kind == "weights" {
-			last = e.Stamp
+	awaitReleases(t, p, peers...)
+	return privacyOf(t, dir).Released
+}
+
+// awaitReleases waits until peers have the newest release of a node, also if it makes one meanwhile.
+func awaitReleases(t *testing.T, p *process, peers ...*process) {
+	t.Helper()
+	author := p.await(t, "its start", isEvent("node_started")).PeerID
+	for known := 0; known != weightsSent(p); {
+		known = weightsSent(p)
+		var last protocol.Stamp
+		for _, e := range p.of("share_sent") {
+			if e.Kind == "weights" {
+				last = e.Stamp
+			}
+		}
+		for _, peer := range peers {
+			peer.await(t, "the last release", func(e event) bool {
+				return e.Event == "share_received" && e.Kind == "weights" && e.Peer == author && e.Stamp.Compare(last) >= 0
+			})
 		}
 	}
-	for _, peer := range peers {
-		peer.await(t, "the last release", func(e event) bool { return e.Event == "share_received" && e.Kind == "weights" && e.Stamp == last })
-	}
-	return privacyOf(t, dir).Released
 }
 
 // manyReleases is privateTask with room for releases of several runs.
@@ -156,6 +168,8 @@ func copyOf(t *testing.T, file string, peers ...*process) (c copied) {
 	}
 	p := c.start(t, 0, peers...)
 	p.await(t, "six trials", finishedTrial(6))
+	p.await(t, "a release", func(event) bool { return weightsSent(p) > 0 }) // needs its peers, which may come later
+	awaitReleases(t, p, peers...)
 	interrupt(t, p)
 	if c.before = privacyOf(t, c.dirs[0]).Released; c.before == 0 {
 		t.Fatal("nothing was released")

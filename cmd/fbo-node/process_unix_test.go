@@ -105,7 +105,7 @@ func finish(t *testing.T, command *exec.Cmd) ended {
 // finishAnd does something else while the command runs.
 func finishAnd(t *testing.T, command *exec.Cmd, meanwhile func()) ended {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
+	var stdout, stderr progress
 	command.Stdout, command.Stderr = &stdout, &stderr
 	command.WaitDelay = patienceOfTests // who outlives it may still hold its output
 	if err := command.Start(); err != nil {
@@ -113,6 +113,8 @@ func finishAnd(t *testing.T, command *exec.Cmd, meanwhile func()) ended {
 	}
 	slow := time.AfterFunc(patienceOfTests, func() { _ = command.Process.Signal(syscall.SIGQUIT) })
 	defer slow.Stop()
+	stdout.watch(slow)
+	stderr.watch(slow)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -125,6 +127,35 @@ func finishAnd(t *testing.T, command *exec.Cmd, meanwhile func()) ended {
 		t.Fatal(err)
 	}
 	return ended{command.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// progress is the output of a command. Each write extends the time that the command has.
+type progress struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	slow *time.Timer
+}
+
+func (p *progress) watch(slow *time.Timer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.slow = slow
+}
+
+func (p *progress) Write(data []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.slow != nil && p.slow.Stop() { // it has not fired
+		p.slow.Reset(patienceOfTests)
+	}
+	return p.text.Write(data)
+}
+
+// String returns the output so far.
+func (p *progress) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text.String()
 }
 
 // must is call for what has to work.

@@ -63,3 +63,32 @@ awk -v h="$FBO_PARAM_HEAT" -v m="$FBO_PARAM_MINUTES" -v oven="$FBO_MEMBER" 'BEGI
 		t.Errorf("without a script: exit code %d, error %s", e.code, e.stderr)
 	}
 }
+
+// TestSimulateStopsPrograms runs strategies that stop evaluations by the values by step of a program.
+func TestSimulateStopsPrograms(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, text := range map[string]string{
+		"task.yaml": "name: curve\ngoal: minimize\nparameters: [{name: x, type: float, low: -1, high: 1}]\n",
+		"train.sh": `#!/bin/sh
+awk -v x="$FBO_PARAM_X" 'BEGIN {
+  for (s = 1; s <= 9; s++) printf "{\"step\": %d, \"value\": %.9g}\n", s, x^2 + (9 - s)/9
+  printf "%.9g\n", x^2
+}'
+`,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	simulate := func(settings string) ended {
+		return call(t, "simulate", "--family", "command:task=task.yaml,run=./train.sh,search=16"+settings, "--strategy", "random,random:stop=asha",
+			"--agents", "1", "--evals", "8", "--repeats", "2", "--fresh", "--out", "kept")
+	}
+	if e := simulate(",steps=9"); e.code != base.ExitDone || !strings.Contains(e.stdout, "random:stop=asha") {
+		t.Fatalf("exit code %d, error %s", e.code, e.stderr)
+	}
+	if e := simulate(""); e.code == base.ExitDone || !strings.Contains(e.stderr, "command with the key steps") {
+		t.Errorf("without the key steps: exit code %d, error %s", e.code, e.stderr)
+	}
+}

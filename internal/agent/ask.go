@@ -145,7 +145,8 @@ type Past struct {
 	Outcome strategy.Outcome // its annotations are those of the trial, with or without an outcome
 	Failed  string           // reason of a missing outcome; empty if there is one
 	Steps   curves.Curve     // values by step; may be empty
-	Stopped *curves.Stop     // of an evaluation that was stopped early and has no outcome, with Steps; otherwise nil
+	Stop    *curves.Stop     // decision to stop the evaluation early, with Steps; nil if there was none
+	Stopped bool             // the evaluation ended by Stop, without an outcome or a failure
 }
 
 // Import adds past evaluations as ended trials and returns the number of new ones. A second import
@@ -161,10 +162,13 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 		if err := p.Steps.Check(); err != nil {
 			return 0, fmt.Errorf("imported trial %d: %w", i+1, err)
 		}
-		if p.Stopped != nil && len(p.Steps) == 0 {
+		if (p.Stopped || p.Stop != nil) && len(p.Steps) == 0 {
 			return 0, fmt.Errorf("imported trial %d: %w", i+1, ErrNoSteps)
 		}
-		if p.Failed != "" || p.Stopped != nil {
+		if p.Stopped && p.Stop == nil {
+			return 0, fmt.Errorf("imported trial %d: stopped early without a decision; expected its rule, step and reason", i+1)
+		}
+		if p.Failed != "" || p.Stopped {
 			continue
 		}
 		if err := checkOutcome(a.cfg.Task, p.Outcome); err != nil {
@@ -179,10 +183,10 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 	}
 	for _, p := range past {
 		outcome := new(ownMaps(p.Outcome))
-		if p.Failed != "" || p.Stopped != nil {
+		if p.Failed != "" || p.Stopped {
 			outcome = nil
 		}
-		if same := identity(p.Design, outcome, p.Stopped != nil, p.Steps); known[same] > 0 {
+		if same := identity(p.Design, outcome, p.Stopped, p.Steps); known[same] > 0 {
 			known[same]--
 			continue
 		}
@@ -190,9 +194,11 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 		record.Imported = outcome
 		a.record(Record{Trial: record})
 		a.recordSteps(record.ID, p.Steps)
+		if p.Stop != nil {
+			a.record(Record{StopTrial: &StopTrialRecord{ID: record.ID, Stop: *p.Stop}})
+		}
 		switch {
-		case p.Stopped != nil:
-			a.record(Record{StopTrial: &StopTrialRecord{ID: record.ID, Stop: *p.Stopped}})
+		case p.Stopped:
 			a.record(Record{Stopped: &StoppedRecord{ID: record.ID, Time: now}})
 		case outcome == nil:
 			a.record(Record{Fail: &FailRecord{ID: record.ID, Reason: strings.ToValidUTF8(p.Failed, "\uFFFD"), Time: now}})

@@ -261,13 +261,18 @@ func (t *trials) applyCurve(r Record) error {
 		}
 		t.shown, trial.Steps = nil, curve
 		return nil
-	case r.StopTrial != nil:
-		return t.change(r.StopTrial.ID, func(trial *strategy.Trial) error {
-			stop := r.StopTrial.Stop
-			stop.Reason = sanitize.Text(stop.Reason, maxReason)
-			trial.Stop = &stop
-			return nil
-		})
+	case r.StopTrial != nil: // also of imported trials, which have an outcome from the start
+		trial, err := t.get(r.StopTrial.ID)
+		if err != nil {
+			return err
+		}
+		if trial.State.Ended() && (trial.Why.Source != strategy.Imported || trial.Stop != nil) {
+			return fmt.Errorf("%w: trial %d is %s", ErrFinished, trial.ID, trial.State)
+		}
+		stop := r.StopTrial.Stop
+		stop.Reason = sanitize.Text(stop.Reason, maxReason)
+		t.shown, trial.Stop = nil, &stop
+		return nil
 	}
 	return t.change(r.Stopped.ID, func(trial *strategy.Trial) error {
 		if trial.Stop == nil || len(trial.Steps) == 0 {

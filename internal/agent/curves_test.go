@@ -242,11 +242,14 @@ func TestImportedCurves(t *testing.T) {
 		long = append(long, curves.Step{Step: i + 1, Value: 1})
 	}
 	stop := curves.Stop{Rule: ProgramRule, Step: 2, Reason: "pruned"}
+	patience := curves.Stop{Rule: curves.PatienceRule, Step: 9, Forecast: new(.5)}
 	past := []Past{
 		{Design: designs[0], Outcome: strategy.Outcome{Value: 1}, Steps: long},
-		{Design: designs[1], Steps: long[:2], Stopped: &stop},
+		{Design: designs[1], Steps: long[:2], Stop: &stop, Stopped: true},
+		{Design: designs[1], Outcome: strategy.Outcome{Value: 1}, Steps: long[:9], Stop: &patience},
+		{Design: designs[0], Failed: "broke", Steps: long[:9], Stop: &patience},
 	}
-	for _, want := range []int{2, 0} {
+	for _, want := range []int{4, 0} {
 		if added, err := d.agent.Import(d.now, past); added != want || err != nil {
 			t.Fatalf("added %d, %v, want %d", added, err, want)
 		}
@@ -258,7 +261,15 @@ func TestImportedCurves(t *testing.T) {
 	if !slices.Equal(trials[0].Steps, long) || trials[1].State != strategy.StoppedEarly || *trials[1].Stop != stop {
 		t.Errorf("%+v", trials)
 	}
-	if _, err := d.agent.Import(d.now, []Past{{Design: designs[1], Stopped: &stop}}); !errors.Is(err, ErrNoSteps) {
+	for i, state := range []strategy.State{strategy.Done, strategy.Failed} {
+		if got := trials[2+i]; got.State != state || got.Stop == nil || got.Stop.Rule != patience.Rule || *got.Stop.Forecast != .5 {
+			t.Errorf("a decision before another end: %+v", got)
+		}
+	}
+	if all := strategy.Curves(trials, nil); !all[2].Complete || !all[2].Cut {
+		t.Errorf("an imported trial that patience has cut: %+v", all[2])
+	}
+	if _, err := d.agent.Import(d.now, []Past{{Design: designs[1], Stop: &stop, Stopped: true}}); !errors.Is(err, ErrNoSteps) {
 		t.Errorf("stopped without values: %v", err)
 	}
 }

@@ -75,15 +75,13 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 		add := []Record{{Trial: &TrialRecord{ID: id, Design: trial.Design, Why: trial.Why, Time: trial.Time, Imported: trial.Imported, Queued: trial.Queued}}}
 		add = append(add, stepsRecords(id, values[trial.ID], 0)...)
 		stopped := false
-		if trial.Imported == nil {
-			for _, r := range stops[trial.ID] {
-				if r.StopTrial != nil {
-					r = Record{StopTrial: &StopTrialRecord{ID: id, Stop: r.StopTrial.Stop}}
-				} else {
-					r, stopped = Record{Stopped: &StoppedRecord{ID: id, Time: r.Stopped.Time}}, true
-				}
-				add = append(add, r)
+		for _, r := range stops[trial.ID] {
+			if r.StopTrial != nil {
+				r = Record{StopTrial: &StopTrialRecord{ID: id, Stop: r.StopTrial.Stop}}
+			} else {
+				r, stopped = Record{Stopped: &StoppedRecord{ID: id, Time: r.Stopped.Time}}, true
 			}
+			add = append(add, r)
 		}
 		if of := annotations[trial.ID]; strategy.HasAnnotations(of) {
 			add = append(add, Record{Annotate: &AnnotateRecord{ID: id, Annotations: of}})

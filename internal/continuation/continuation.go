@@ -53,7 +53,7 @@ func Trials(c *task.Continuation, t *task.Task, trials []strategy.Trial) (past [
 		p := agent.Past{Design: design, Failed: cmp.Or(trial.Reason, "failed")}
 		switch trial.State {
 		case strategy.StoppedEarly:
-			p = agent.Past{Design: design, Stopped: trial.Stop}
+			p = agent.Past{Design: design, Stopped: true}
 		case strategy.Done:
 			p = agent.Past{Design: design, Outcome: outcome(t, *trial.Outcome)}
 			if t.CheckReadings(p.Outcome.Constraints) != nil {
@@ -61,7 +61,7 @@ func Trials(c *task.Continuation, t *task.Task, trials []strategy.Trial) (past [
 				continue
 			}
 		}
-		p.Outcome.Annotations, p.Steps = trial.Annotations, trial.Steps
+		p.Outcome.Annotations, p.Steps, p.Stop = trial.Annotations, trial.Steps, trial.Stop
 		past = append(past, p)
 	}
 	return past, dropped

@@ -118,6 +118,48 @@ func TestPredictWithoutEnough(t *testing.T) {
 	}
 }
 
+// shifted is a curve of three steps that ends at final and falls by fall in each step.
+func shifted(x, final, fall float64) Complete {
+	return Complete{X: []float64{x}, Curve: curves.Curve{{Step: 1, Value: final + 2*fall}, {Step: 2, Value: final + fall}, {Step: 3, Value: final}}, Final: final}
+}
+
+// TestEqualChangesAreNotCertain: equal changes leave a deviation, on the scale of the values, which
+// falls with their number. Rounding of the values makes no difference, and a scale of 0 no prediction.
+func TestEqualChangesAreNotCertain(t *testing.T) {
+	predict := func(n int, fall, own, unit float64) (Prediction, bool) {
+		var complete []Complete
+		for i := range n {
+			complete = append(complete, shifted(float64(i)/float64(n), unit*(.1+.3*float64(i%3)), unit*fall))
+		}
+		p, ok, err := Predict(t.Context(), spec, complete, []float64{.4}, shifted(.4, unit*own, unit*fall).Curve[:1], rand.New(rand.NewPCG(1, 2)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, ok
+	}
+	for _, fall := range []float64{0, .1, .7} { // .1+.3+.1 and others round
+		before := math.Inf(1)
+		for _, n := range []int{3, 12, 48} {
+			p, ok := predict(n, fall, .5, 1)
+			spread := math.Hypot(.25, 2*fall) // about that of .1, .4, .7, and the change
+			if !ok || math.Abs(p.Mean-.5) > 1e-9 || p.Deviation < .5*spread/math.Sqrt(float64(n+2)) || p.Deviation > 2*spread/math.Sqrt(float64(n+2)) {
+				t.Errorf("%d curves that fall by %g: %+v, %v", n, fall, p, ok)
+			}
+			if p.Deviation >= before {
+				t.Errorf("%d curves that fall by %g: deviation %g, of fewer %g", n, fall, p.Deviation, before)
+			}
+			before = p.Deviation
+			if scaled, _ := predict(n, fall, .5, 1000); math.Abs(scaled.Deviation/p.Deviation-1000) > 1e-6 {
+				t.Errorf("in other units the deviation is %g, expected 1000 times %g", scaled.Deviation, p.Deviation)
+			}
+		}
+	}
+	same := []Complete{shifted(.1, .5, 0), shifted(.5, .5, 0), shifted(.9, .5, 0)}
+	if p, ok, err := Predict(t.Context(), spec, same, []float64{.3}, shifted(.3, .5, 0).Curve[:1], rand.New(rand.NewPCG(1, 2))); ok || err != nil {
+		t.Errorf("values without a scale: %+v, %v", p, err)
+	}
+}
+
 func BenchmarkPredict(b *testing.B) {
 	var many []Complete
 	for i := range 200 {

@@ -31,8 +31,10 @@ const (
 	StopRuleColumn   = "stop.rule"
 	StopStepColumn   = "stop.step"
 	StopReasonColumn = "stop.reason"
-	lastStepColumn   = "steps.last"
-	lastValueColumn  = "steps.last_value"
+
+	StopForecastColumn = "stop.forecast"
+	lastStepColumn     = "steps.last"
+	lastValueColumn    = "steps.last_value"
 )
 
 // Names of columns, the last three only if a trial has one of them.
@@ -165,6 +167,12 @@ func curveColumns() []Column {
 		{StopRuleColumn, stop(func(s curves.Stop) string { return noFormula(s.Rule) })},
 		{StopStepColumn, stop(func(s curves.Stop) string { return strconv.FormatUint(s.Step, 10) })},
 		{StopReasonColumn, stop(func(s curves.Stop) string { return noFormula(s.Reason) })},
+		{StopForecastColumn, stop(func(s curves.Stop) string {
+			if s.Forecast == nil {
+				return ""
+			}
+			return exact(*s.Forecast)
+		})},
 		{StepsColumn, func(t strategy.Trial) string { return stepsText(t.Steps) }},
 	}
 }

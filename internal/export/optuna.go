@@ -176,6 +176,9 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	}
 	if t.Stop != nil {
 		o = append(o, member{StopRuleColumn, t.Stop.Rule}, member{StopStepColumn, t.Stop.Step}, member{StopReasonColumn, t.Stop.Reason})
+		if t.Stop.Forecast != nil {
+			o = append(o, member{StopForecastColumn, number(*t.Stop.Forecast)})
+		}
 	}
 	if f := feasible(of, t); f != nil {
 		o = append(o, member{feasibleColumn, *f})
@@ -196,7 +199,7 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 func UserAttributes() []string {
 	return []string{
 		"trial", "source", "why", "from_peers", "peer", "peer_count", "reason", feasibleColumn,
-		StopRuleColumn, StopStepColumn, StopReasonColumn, tagsColumn, filesColumn, notesColumn,
+		StopRuleColumn, StopStepColumn, StopReasonColumn, StopForecastColumn, tagsColumn, filesColumn, notesColumn,
 	}
 }
 

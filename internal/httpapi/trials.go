@@ -313,7 +313,7 @@ func (p pastBody) ended() (past agent.Past, err error) {
 	if len(past.Steps) == 0 {
 		return past, errors.New("stopped without steps; expected one or more")
 	}
-	past.Stopped = &curves.Stop{Rule: agent.ProgramRule, Step: past.Steps.Last().Step, Reason: p.Stopped}
+	past.Stopped, past.Stop = true, &curves.Stop{Rule: agent.ProgramRule, Step: past.Steps.Last().Step, Reason: p.Stopped}
 	return past, nil
 }
 

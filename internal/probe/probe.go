@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,6 +85,7 @@ func From(ctx context.Context, h host.Host, target peer.AddrInfo, taskName strin
 		if r, err = probeOnce(ctx, h, target, taskName); err == nil || !endedByPeer(err) {
 			break
 		}
+		_ = h.Network().ClosePeer(target.ID) // or the next try could find the ended connection
 		if s, ok := h.Network().(*swarm.Swarm); ok {
 			s.Backoff().Clear(target.ID)
 		}
@@ -91,11 +93,15 @@ func From(ctx context.Context, h host.Host, target peer.AddrInfo, taskName strin
 	return r, err
 }
 
+// endedTexts are those of errors of a connection that the peer ended. A host that writes before it
+// reads the reason gets the first ones: a reset, or after the end of the peer's stream a broken pipe.
+var endedTexts = []string{"connection reset by peer", "broken pipe", "connection failed"}
+
 // endedByPeer reports whether the peer ended an established connection, and this host did not get a
 // reason. libp2p returns such errors only as text.
 func endedByPeer(err error) bool {
 	return errors.Is(err, ErrUnreachable) &&
-		(strings.Contains(err.Error(), "connection reset by peer") || strings.Contains(err.Error(), "connection failed"))
+		slices.ContainsFunc(endedTexts, func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
 func probeOnce(ctx context.Context, h host.Host, target peer.AddrInfo, taskName string) (Reach, error) {
@@ -118,8 +124,12 @@ func probeOnce(ctx context.Context, h host.Host, target peer.AddrInfo, taskName 
 			// The host forgets a connection that the peer has ended, and with it the reason. The
 			// connection itself still returns it.
 			_, ended := c.NewStream(ctx)
-			if ended != nil && otherTime(ended) {
+			switch {
+			case ended == nil:
+			case otherTime(ended):
 				err = fmt.Errorf("%w: %s", ErrClock, sanitize.Text(ended.Error(), nethost.MaxReason))
+			default:
+				err = fmt.Errorf("%w; the connection: %s", err, sanitize.Text(ended.Error(), nethost.MaxReason))
 			}
 		default:
 		}

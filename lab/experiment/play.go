@@ -174,7 +174,9 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 			return value - worse
 		},
 	}
-	p.withCurve(&member, m)
+	if p.reportsSteps(m) {
+		member.Curve, member.Steps = m.Objective.Curve, m.Objective.Steps
+	}
 	if t.Constrained() {
 		member.Constraints = func(d task.Design, trial uint64) map[string]task.Reading {
 			return readings(t, m, d, func(name string) float64 { return noise.Stream("trial of "+name, trial).NormFloat64() })
@@ -252,28 +254,22 @@ func (p Plan) memberRecord(i int, f *federation, t *task.Task, m sim.MemberResul
 	if limited {
 		one.Nothing = Number(f.Members[i].Objective.Range)
 	}
-	curved := sim.Member{}
-	p.withCurve(&curved, f.Members[i])
-	if curved.Curve != nil {
-		one.Regret = bySteps(m.Trials, curved.Steps, p.budget(i, f.Members[i], f.seed), judge)
-	}
-	for k, trial := range m.Trials {
-		if curved.Curve != nil {
-			break
-		}
-		regret, violation := judge(trial.Design)
-		if violation == 0 {
-			one.Excess = max(one.Excess, -regret)
-		}
-		one.Regret = append(one.Regret, regretIf(violation == 0, regret))
-		if limited {
-			one.Violation = append(one.Violation, Number(violation))
-			one.Best = append(one.Best, reported(t, m.Trials[:k+1]))
-		}
-	}
 	budget := len(m.Trials)
-	if curved.Curve != nil {
+	if p.reportsSteps(f.Members[i]) {
 		budget = p.budget(i, f.Members[i], f.seed)
+		one.Regret = bySteps(m.Trials, f.Members[i].Objective.Steps, budget, judge)
+	} else {
+		for k, trial := range m.Trials {
+			regret, violation := judge(trial.Design)
+			if violation == 0 {
+				one.Excess = max(one.Excess, -regret)
+			}
+			one.Regret = append(one.Regret, regretIf(violation == 0, regret))
+			if limited {
+				one.Violation = append(one.Violation, Number(violation))
+				one.Best = append(one.Best, reported(t, m.Trials[:k+1]))
+			}
+		}
 	}
 	for _, at := range p.Checkpoints {
 		regret, violation := math.NaN(), math.NaN()

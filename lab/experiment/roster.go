@@ -127,7 +127,7 @@ func (p Plan) checkRoster(s Spec) error {
 // rounds, or cannot evaluate designs that are chosen for all.
 func (p Plan) checkTogether(s Spec, f *federation) error {
 	if s.has(stopKey) && f.Members[0].Objective.Curve == nil {
-		return fmt.Errorf("%s=%s needs values by step; expected a family with learning curves, such as a table with the key curve", stopKey, s.setting(stopKey))
+		return fmt.Errorf("%s=%s needs values by step; expected a family with learning curves, such as table with the key curve or command with the key steps", stopKey, s.setting(stopKey))
 	}
 	if m, ok := methodOf(s); ok && m.central != nil && m.central.common {
 		if i := slices.IndexFunc(f.Members, func(m family.Member) bool { return m.Space != nil }); i >= 0 {

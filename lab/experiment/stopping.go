@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/lab/family"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -90,12 +89,11 @@ func stoppingName(s Spec) string {
 	return name
 }
 
-// withCurve makes a simulated member report values by step, if the family has them and a strategy of
-// the plan stops evaluations. Its budget is then in steps: those of as many full evaluations.
-func (p Plan) withCurve(member *sim.Member, m family.Member) {
-	if m.Objective.Curve != nil && slices.ContainsFunc(p.Strategies, func(s Spec) bool { return s.has(stopKey) }) {
-		member.Curve, member.Steps = m.Objective.Curve, m.Objective.Steps
-	}
+// reportsSteps reports whether a simulated member reports values by step: its family has them, and a
+// strategy of the plan stops evaluations. Its budget is then in steps: those of as many full
+// evaluations.
+func (p Plan) reportsSteps(m family.Member) bool {
+	return m.Objective.Curve != nil && slices.ContainsFunc(p.Strategies, func(s Spec) bool { return s.has(stopKey) })
 }
 
 // bySteps returns, for each full evaluation of the budget, the smallest regret of the outcomes that

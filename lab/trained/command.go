@@ -17,8 +17,10 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/bounded"
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/evaluator"
 	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/lab/family"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -48,6 +50,8 @@ func (p *Programs) Kind() family.Kind {
 					Meaning: "evaluations, half of them near the best so far, of which the best is a member's optimum; others may be better"},
 				{Name: "optimum", Type: family.Number, Low: math.Inf(-1), High: math.Inf(1),
 					Meaning: "the best value of every member in place of that, where it is known"},
+				{Name: "steps", Type: family.Whole, Default: "0", Low: 0, High: curves.MaxSteps,
+					Meaning: "number of values by step that the program prints in a full evaluation, as for fbo-node run; strategies with the key stop need it; 0: none"},
 				{Name: "timeout", Type: family.Number, Default: "0", Low: 0, High: 1e6, Meaning: "seconds that an evaluation may take; 0: any"},
 				noiseKey(), newcomerKey(),
 			},
@@ -138,7 +142,7 @@ func (p *Programs) build(v family.Values) (*task.Space, family.DrawFunc, error) 
 	}
 	c := &command{
 		Programs: p, task: t, search: v.Whole("search"), optimum: v.Number("optimum"),
-		limit: time.Duration(v.Number("timeout") * float64(time.Second)),
+		steps: v.Whole("steps"), limit: time.Duration(v.Number("timeout") * float64(time.Second)),
 	}
 	if c.how, err = p.prepare(t, line, stays); err != nil {
 		return nil, nil, fmt.Errorf("keys run and worker: %w", err)
@@ -155,6 +159,7 @@ type command struct {
 	task    *task.Task
 	how     evaluation
 	limit   time.Duration // time limit of an evaluation; 0 means none
+	steps   int           // values by step of a full evaluation; 0 if they are not used
 	search  int
 	optimum float64    // optimum that the user states, or NaN
 	fixed   []*metered // members from which all federations are drawn; nil if each federation has its own
@@ -184,6 +189,9 @@ func (c *command) draw(v family.Values, seed random.Seed, agents int) (family.Fe
 		}
 		if one.Counts {
 			one.Objective.Deviation = m.deviation
+		}
+		if c.steps > 0 {
+			one.Objective.Curve, one.Objective.Steps = m.curve, c.steps
 		}
 		if len(f.Constraints) > 0 {
 			one.Objective.Range = math.NaN()
@@ -235,11 +243,27 @@ type metered struct {
 type measured struct {
 	once    sync.Once
 	outcome strategy.Outcome
+	curve   curves.Curve // values by step, at least one if the family has the key steps
 	ok      bool
 }
 
 // at returns the outcome of a design. ok is false if the program failed or was ended.
 func (m *metered) at(d task.Design) (strategy.Outcome, bool) {
+	one := m.evaluated(d)
+	return one.outcome, one.ok
+}
+
+// curve returns the values of a design by step. Without an evaluation it is one value, since the
+// context then has the error.
+func (m *metered) curve(d task.Design) []curves.Step {
+	if one := m.evaluated(d); one.ok {
+		return one.curve
+	}
+	return []curves.Step{{Step: 1}}
+}
+
+// evaluated runs the program for a design that it has not evaluated before.
+func (m *metered) evaluated(d task.Design) *measured {
 	key := d.Key()
 	m.mu.Lock()
 	one := m.known[key]
@@ -248,8 +272,15 @@ func (m *metered) at(d task.Design) (strategy.Outcome, bool) {
 		m.known[key] = one
 	}
 	m.mu.Unlock()
-	one.once.Do(func() { one.outcome, one.ok = m.measure(m.how, m.task, m.limit, m.who, d) })
-	return one.outcome, one.ok
+	one.once.Do(func() {
+		one.outcome, one.curve, one.ok = m.measure(m.how, m.task, m.limit, m.who, d)
+		if n := len(one.curve); one.ok && m.steps > 0 && (n == 0 || n > m.steps) {
+			one.ok = false
+			m.fail(fmt.Errorf("family command: key steps: %s at %s printed %s by step; expected 1 to %d",
+				describeMember(m.who), describe(d), sanitize.Count(n, "value"), m.steps))
+		}
+	})
+	return one
 }
 
 // value returns the objective, or NaN without an outcome. In that case the context has the error.

@@ -184,6 +184,39 @@ awk -v x="$FBO_PARAM_X" -v m="$FBO_PARAM_METHOD" 'BEGIN { printf "{\"value\": %s
 	}
 }
 
+const curveScript = `#!/bin/sh
+echo "$FBO_PARAMS" >> "$(dirname "$0")/asked"
+awk -v x="$FBO_PARAM_X" -v k="$FBO_MEMBER" 'BEGIN {
+  final = (x - k/10)^2
+  for (s = 1; s <= 3; s++) printf "{\"step\": %d, \"value\": %.17g}\n", 2*s, final + 3 - s
+  printf "%.17g\n", final
+}'
+`
+
+// Values by step come from the evaluation that has the outcome. Without the key steps they are left out.
+func TestCommandWithSteps(t *testing.T) {
+	worker := strings.Replace(bowlWorker, `  echo "{\"trial\"`, `  for s in 2 4 6; do echo "{\"trial\": $(number trial), \"step\": $s, \"value\": $value}"; done
+  echo "{\"trial\"`, 1)
+	for settings, script := range map[string]string{"run={},search=16,steps=3": curveScript, "worker={},search=16,steps=5": worker} {
+		p := commandOf(t, t.Context(), bowlTask, settings, script)
+		f := p.draw(t, 1, 2)
+		for k, m := range f.Members {
+			d := designs(f.Space, 1)[0]
+			curve, final := m.Objective.Curve(d), m.Objective.Value(d)
+			if len(curve) != 3 || curve[0].Step != 2 || curve[2].Step != 6 || math.Abs(curve[2].Value-final) > 1e-12 || !strings.HasSuffix(settings, fmt.Sprint(m.Objective.Steps)) {
+				t.Errorf("%s: member %d: %v and %g, of %d values", settings, k, curve, final, m.Objective.Steps)
+			}
+		}
+		if lines := p.lines(t); script == curveScript && len(lines) > 2*17 {
+			t.Errorf("%d evaluations", len(lines))
+		}
+	}
+	f := commandOf(t, t.Context(), bowlTask, "run={},search=16", curveScript).draw(t, 1, 1)
+	if f.Members[0].Objective.Curve != nil || f.Members[0].Objective.Steps != 0 {
+		t.Error("values by step without the key steps")
+	}
+}
+
 // What cannot be simulated ends the context with a cause that says what it was.
 func TestCommandFails(t *testing.T) {
 	for _, c := range []struct {
@@ -198,6 +231,8 @@ func TestCommandFails(t *testing.T) {
 		{bowlTask, "run={},search=16,optimum=0.5", bowlScript, []string{"key optimum: member ", "which is better than 0.5"}},
 		{limitedBowl, "run={},search=16", "#!/bin/sh\necho '{\"value\": 1, \"constraints\": {\"size\": 1, \"sound\": true}}'\n",
 			[]string{"key search: none of 16 designs of member ", "keeps the constraints; accepted: a larger number, or the key optimum"}},
+		{bowlTask, "run={},steps=3", bowlScript, []string{"key steps: member ", ` at {"x":`, "printed 0 values by step; expected 1 to 3"}},
+		{bowlTask, "run={},steps=2", curveScript, []string{"printed 3 values by step; expected 1 to 2"}},
 		{limitedBowl, "run={},search=16", "#!/bin/sh\necho 1\n", []string{"constraints"}},
 	} {
 		p := commandOf(t, t.Context(), c.task, c.settings, c.script)

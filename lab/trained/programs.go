@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/evaluator"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -112,17 +113,18 @@ func (p *Programs) prepare(t *task.Task, words []string, stays bool) (evaluation
 	return command.Evaluate, nil
 }
 
-// measure waits for a free slot and evaluates the design. It returns false if the context has
-// ended, which a failed evaluation also causes.
-func (p *Programs) measure(how evaluation, t *task.Task, limit time.Duration, member evaluator.Member, d task.Design) (strategy.Outcome, bool) {
+// measure waits for a free slot and evaluates the design. The program runs to its end, since which
+// values by step a simulated agent uses is not known yet. ok is false if the context has ended, which
+// a failed evaluation also causes.
+func (p *Programs) measure(how evaluation, t *task.Task, limit time.Duration, member evaluator.Member, d task.Design) (outcome strategy.Outcome, curve curves.Curve, ok bool) {
 	select {
 	case p.slots <- struct{}{}:
 	case <-p.ctx.Done():
-		return strategy.Outcome{}, false
+		return outcome, nil, false
 	}
 	defer func() { <-p.slots }()
 	if p.ctx.Err() != nil {
-		return strategy.Outcome{}, false
+		return outcome, nil, false
 	}
 	ctx := p.ctx
 	if limit > 0 {
@@ -130,15 +132,19 @@ func (p *Programs) measure(how evaluation, t *task.Task, limit time.Duration, me
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	result, err := how(ctx, evaluator.Trial{ID: p.trials.Add(1), Design: d, Attempt: 1, Member: &member}, nil)
+	collect := func(steps []curves.Step) (*curves.Stop, error) {
+		curve = append(curve, steps...)
+		return nil, nil
+	}
+	result, err := how(ctx, evaluator.Trial{ID: p.trials.Add(1), Design: d, Attempt: 1, Member: &member}, collect)
 	if err == nil {
 		err = t.CheckReadings(result.Constraints)
 	}
 	if err != nil {
 		p.fail(fmt.Errorf("family command: %s at %s: %w", describeMember(member), describe(d), err))
-		return strategy.Outcome{}, false
+		return outcome, nil, false
 	}
-	return strategy.Outcome{Value: result.Value, Constraints: result.Constraints}, true
+	return strategy.Outcome{Value: result.Value, Constraints: result.Constraints}, curve, true
 }
 
 func describeMember(m evaluator.Member) string {

@@ -70,3 +70,19 @@ def curve(x: float, trial: fbo.Trial) -> float:
         if trial.should_stop():
             raise fbo.TrialStopped
     return value
+
+
+def cut_off(trial: fbo.Trial) -> None:
+    """Let no node answer to the values by step of a trial."""
+    assert trial._reporter is not None
+    trial._reporter._http = fbo.Client(socket="/nonexistent/fbo.sock", patience=0)
+
+
+def unsent(x: float, trial: fbo.Trial) -> float:
+    """Report values that wait, and stop early for negative x."""
+    cut_off(trial)
+    trial.report(1, x)
+    if x < 0:
+        raise fbo.TrialStopped
+    trial.report(2, x + 1)
+    return x

@@ -382,3 +382,107 @@ def test_other_bad_input(node: fbo.Node) -> None:
         Search("t", dir=node.dir).set_search_properties(None, None, {})
     with pytest.raises(fbo.BadInput, match="the goal 'maximize', the experiment the mode 'min'"):
         ready(node, {"x": tune.uniform(0, 1)}, {"name": "t", "goal": "maximize"})
+
+
+@pytest.fixture
+def halved(node: fbo.Node) -> tuple[Search, fbo.Task]:
+    """A search of a task that stops all but the best half, and with patience of two steps."""
+    search = ready(node, {"x": tune.uniform(0, 1)}, {"name": "halved", "stop": fbo.Asha(reduction_factor=2, patience=2), **QUICK})
+    return search, node.find("halved")
+
+
+def test_decisions_of_the_node(halved: tuple[Search, fbo.Task], tmp_path: Path) -> None:
+    search, task = halved
+    for trial in ("good", "bad", "flat", "fails"):
+        assert search.suggest(trial) is not None
+    assert not search._is_stopped("good", result(1.0, 1))
+    assert task.trials()[0].steps == {1: 1.0}  # before its end
+    assert not search._is_stopped("good", {"training_iteration": 2})  # a report without the metric
+    assert not search._is_stopped("unknown", result(9.0, 1))
+    assert search._is_stopped("bad", result(9.0, 1))
+    search.save(str(tmp_path / "state"))
+    search.restore(str(tmp_path / "state"))
+    search.on_trial_complete("bad", result(9.0, 1))
+    assert not search._is_stopped("flat", result(0.5, 1))
+    assert [search._is_stopped("flat", result(0.5, step)) for step in (2, 3)] == [False, True]
+    search.on_trial_complete("flat", result(0.5, 3))
+    assert search._is_stopped("fails", result(9.0, 1))
+    search.on_trial_complete("fails", error=True)
+    search.on_trial_complete("good", result(0.9, 2))
+    good, bad, flat, fails = task.trials()
+    assert (good.state, good.value, good.steps) == ("done", 0.9, {1: 1.0, 2: 0.9})
+    assert bad.stop is not None and (bad.state, bad.stop.rule, bad.steps) == ("stopped", "asha", {1: 9.0})
+    assert flat.stop is not None and (flat.state, flat.stop.rule, flat.value) == ("done", "patience", 0.5)
+    assert fails.state == "failed"
+
+
+def test_a_complete_training_is_not_stopped(node: fbo.Node) -> None:
+    task = {"name": "complete", "stop": fbo.Asha(reduction_factor=2), **QUICK}
+    search = ready(node, {"x": tune.uniform(0, 1)}, task, iterations=1)
+    for trial, value in (("a", 1.0), ("b", 9.0)):
+        search.suggest(trial)
+        assert not search._is_stopped(trial, result(value, 1))
+        search.on_trial_complete(trial, result(value, 1))
+    assert [(one.state, one.value) for one in node.find("complete").trials()] == [("done", 1.0), ("done", 9.0)]
+
+
+def test_values_for_the_rule_wait_for_the_node(halved: tuple[Search, fbo.Task], tmp_path: Path) -> None:
+    search, task = halved
+    search.suggest("a")
+    assert not search._is_stopped("a", result(3.0, 1))
+    reporter = search._reporters["a"]
+    http, reporter._http = reporter._http, fbo.Client(socket=tmp_path / "nothing", patience=0)
+    assert not search._is_stopped("a", result(2.0, 2))
+    assert not search._is_stopped("a", result(1.0, 3))
+    reporter._http = http
+    copy = pickle.loads(pickle.dumps(search))
+    assert copy._reporters == {} and task.trials()[0].steps == {1: 3.0}
+    search.on_trial_complete("a", result(1.0, 3))
+    assert (task.trials()[0].value, task.trials()[0].steps) == (1.0, {1: 3.0, 2: 2.0, 3: 1.0})
+    search.suggest("b")
+    assert not search._is_stopped("b", result(0.5, 1))
+    search.save(str(tmp_path / "state"))
+    search.restore(str(tmp_path / "state"))
+    assert not search._is_stopped("b", result(0.4, 2))
+    assert task.trials()[1].steps == {1: 0.5, 2: 0.4}
+
+
+SCHEDULED = """
+import sys
+import ray
+from ray import tune
+from ray.tune.search import ConcurrencyLimiter
+import fbo, fbo.ray
+
+ray.init(num_cpus=2, include_dashboard=False)
+
+def train(config):
+    for step in range(9):
+        tune.report({"loss": config["x"] ** 2 + 1 / (step + 1)})
+
+search = tune.search.BasicVariantGenerator()
+if sys.argv[1:] != ["other"]:
+    search = ConcurrencyLimiter(fbo.ray.Search({"name": "rule", "stop": fbo.Asha()}), max_concurrent=2)
+config = tune.TuneConfig(metric="loss", mode="min", num_samples=9, search_alg=search, scheduler=fbo.ray.Scheduler())
+grid = tune.Tuner(train, param_space={"x": tune.uniform(-10, 10)}, tune_config=config).fit()
+print(sorted(one.metrics["training_iteration"] for one in grid))
+"""
+
+
+def test_the_rule_of_the_task_stops_trials(node: fbo.Node, environment: dict[str, str]) -> None:
+    line = [sys.executable, "-c", SCHEDULED]
+    ran = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    trials = node.find("rule").trials()
+    last = sorted(max(trial.steps) for trial in trials)
+    assert len(trials) == 9 and str(last) in ran.stdout and last[0] < 9 == last[-1]
+    for trial in trials:
+        x = float(trial.parameters["x"])
+        assert trial.steps == {step: x**2 + 1 / step for step in range(1, max(trial.steps) + 1)}
+        if max(trial.steps) < 9:
+            assert trial.state == "stopped" and trial.stop is not None
+            assert (trial.stop.rule, trial.stop.step) == ("asha", max(trial.steps))
+        elif trial.state == "done":
+            assert trial.value == x**2 + 1 / 9
+    refused = subprocess.run([*line, "other"], env=environment, capture_output=True, text=True, timeout=300)
+    assert refused.returncode != 0 and "expected fbo.ray.Search" in refused.stderr, refused.stderr[-2000:]

@@ -8,6 +8,7 @@ import functools
 import json
 import pickle
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,49 @@ def test_values_wait_for_the_node(binary: str, short_dir: Path, caplog: pytest.L
         assert task.trials()[0].steps == {1: 1.0, 2: 2.0, 3: 3.0, 4: 4.0}
 
 
+def test_values_that_wait_are_sent_before_the_end(node: fbo.Node, caplog: pytest.LogCaptureFixture) -> None:
+    task = node.task(BOWL)
+    ends: tuple[tuple[str, Callable[[fbo.Trial], fbo.Trial]], ...] = (
+        ("done", lambda trial: task.tell(trial, 1)), ("done", lambda trial: task.tell(trial.id, 1)), ("stopped", task.stop),
+        ("failed", lambda trial: task.fail(trial, "no")), ("waiting", task.requeue),
+    )  # fmt: skip
+    for number, (state, end) in enumerate(ends, 1):
+        (trial,) = task.ask()
+        task.report(trial.id, 1, 3)
+        objectives.cut_off(trial)
+        task.report(trial.id, 2, 2)
+        trial.report(3, 1)
+        assert task.trials()[-1].steps == {1: 3.0}
+        assert trial._reporter is not None
+        trial._reporter._http = task._http
+        assert end(trial).state == state
+        assert task.trials()[-1].steps == {1: 3.0, 2: 2.0, 3: 1.0} and len(task.trials()) == number
+    # Values of a trial that has ended elsewhere do not hold up its outcome.
+    (trial,) = task.ask()
+    objectives.cut_off(trial)
+    trial.report(4, 1)
+    assert trial._reporter is not None
+    trial._reporter._http = task._http
+    node.find(task.id, client="other").tell(trial.id, 1)
+    assert task.tell(trial, 1).state == "done" and "its last values by step are left out" in caplog.text
+    with pytest.raises(fbo.Unreachable):
+        (trial,) = task.ask()
+        objectives.cut_off(trial)
+        trial.report(1, 1)
+        task.tell(trial, 1)
+    assert trial._reporter is not None
+    trial._reporter._http = task._http
+    assert task.tell(trial, 1).steps == {1: 1.0}
+
+
+def test_values_that_wait_in_workers() -> None:
+    result = fbo.minimize(objectives.unsent, LINE, evals=4, workers=2, progress=False)
+    assert len(result.trials) == 4
+    for trial in result.trials:
+        x = float(trial.parameters["x"])
+        assert (trial.state, trial.steps) == (("stopped", {1: x}) if x < 0 else ("done", {1: x, 2: x + 1}))
+
+
 def test_rules_of_a_task(node: fbo.Node) -> None:
     rules: list[tuple[Any, dict[str, Any]]] = [
         (fbo.Asha(), {"type": "asha", "grace_period": 1, "reduction_factor": 3}),
@@ -134,10 +178,12 @@ def test_rules_of_a_task(node: fbo.Node) -> None:
             fbo.Asha(grace_period=2, reduction_factor=4, patience=5, min_delta=0.1),
             {"type": "asha", "grace_period": 2, "reduction_factor": 4, "patience": 5, "min_delta": 0.1},
         ),
+        (fbo.Asha(2, 4), {"type": "asha", "grace_period": 2, "reduction_factor": 4}),
         (fbo.Median(grace_period=3, startup_trials=2), {"type": "median", "grace_period": 3, "startup_trials": 2}),
         (fbo.Forecast(grace_period=2), {"type": "forecast", "grace_period": 2, "startup_trials": 5}),
         (fbo.Patience(7), {"type": "none", "grace_period": 1, "patience": 7, "min_delta": 0}),
     ]
+    assert all(isinstance(rule, fbo.StopRule) for rule, _ in rules)
     parameters = [{"name": "x", "type": "float", "low": 0, "high": 1}]
     plain = {"name": "rules", "goal": "minimize", "parameters": parameters}
     identity = node.task(plain).id

@@ -99,15 +99,15 @@ const completionDeviations = 1
 // likely to complete. The largest predicted gains often lie among designs that fail, so that
 // without the restriction trial after trial would fail.
 func amongCompleting(view strategy.View, f Function) Function {
-	if view.Completion == nil || !lastFailed(view) {
+	if view.Completion == nil || !LastFailed(view) {
 		return f
 	}
 	c := view.Completion
 	return acquisition.Penalised(f, acquisition.Margin(Limit{Predictor: c.Posterior, Low: c.Low, High: c.High, Noise: c.Noise}, completionDeviations)...)
 }
 
-// lastFailed reports whether the newest trial that has ended is a failed one.
-func lastFailed(view strategy.View) bool {
+// LastFailed reports whether the newest ended trial failed.
+func LastFailed(view strategy.View) bool {
 	for _, trial := range slices.Backward(view.Trials) {
 		if trial.State.Ended() {
 			return trial.State == strategy.Failed

@@ -161,7 +161,7 @@ func (s *Strategy) attraction(view strategy.View, o *mixture) acquisition.Functi
 // choose a similar design again.
 func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *mixture, trial uint64, seed strategy.Seed) (acquisition.Function, string, error) {
 	engine := s.alone.Improvement
-	informs := (o.peerOdds < 0.5 || lastFailed(view)) && s.alone.SeeksInformation(view, trial)
+	informs := (o.peerOdds < 0.5 || search.LastFailed(view)) && s.alone.SeeksInformation(view, trial)
 	if informs {
 		engine = s.alone.Information
 	}
@@ -190,16 +190,6 @@ func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *mixtu
 		gains, weights = append(gains, gain), append(weights, e.weight)
 	}
 	return acquisition.LogAverage(weights, gains...), why.Phrase, nil
-}
-
-// lastFailed reports whether the newest trial that has ended is a failed one.
-func lastFailed(view strategy.View) bool {
-	for _, trial := range slices.Backward(view.Trials) {
-		if trial.State.Ended() {
-			return trial.State == strategy.Failed
-		}
-	}
-	return false
 }
 
 // UsesSharesFromStart implements strategy.SharesFromStart. It returns false if the input is

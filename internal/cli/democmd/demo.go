@@ -209,6 +209,9 @@ func (d *demo) play(ctx context.Context, seed uint64, out io.Writer) (err error)
 // add adds the results of a seed to the report.
 func (d *demo) add(ctx context.Context, f *federation) error {
 	r := seedReport{Seed: f.seed}
+	if d.regret {
+		fmt.Fprint(d.show, " (search for the lowest losses")
+	}
 	for i := range f.peers {
 		one := siteReport{WithPeers: f.peers[i].run, Alone: f.solo[i].run}
 		if d.regret {
@@ -217,8 +220,12 @@ func (d *demo) add(ctx context.Context, f *federation) error {
 				return err
 			}
 			one.Lowest = &lowest
+			fmt.Fprintf(d.show, ", site %d", i+1)
 		}
 		r.Sites = append(r.Sites, one)
+	}
+	if d.regret {
+		fmt.Fprint(d.show, ")")
 	}
 	d.report.Seeds = append(d.report.Seeds, r)
 	return nil

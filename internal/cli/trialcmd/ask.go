@@ -234,17 +234,34 @@ func (o askOptions) print(out, notes io.Writer, p place, trials []trial) error {
 	return err
 }
 
-// lines returns a trial for people: its number, a line for each parameter, and how to report the
-// result.
+// lines returns a trial for people: its number, the progress of earlier attempts, a line for each
+// parameter, and how to report the result.
 func (o askOptions) lines(p place, one trial) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "trial %d of task %q  [%s]\n", one.ID, p.task.Name, one.Why)
+	if progress := progressOf(one); progress != "" {
+		fmt.Fprintln(&b, progress)
+	}
 	b.WriteString(render.DesignLines(p.task.Space, one.Design))
 	fmt.Fprintln(&b, o.report(p, one))
 	if !one.LeaseEnds.IsZero() {
 		fmt.Fprintf(&b, "held by %q until %s\n", p.client, one.LeaseEnds.Local().Format("2006-01-02 15:04 MST"))
 	}
 	return b.String()
+}
+
+// progressOf returns the attempt, after the first, and the last value by step, so that an evaluation
+// can be continued. It is empty if there is neither.
+func progressOf(one trial) string {
+	var parts []string
+	if one.Attempts > 1 {
+		parts = append(parts, fmt.Sprintf("attempt %d", one.Attempts))
+	}
+	if len(one.Steps) > 0 {
+		last := one.Steps.Last()
+		parts = append(parts, fmt.Sprintf("last step %d with value %g", last.Step, last.Value))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // report returns the command that reports the result of a trial.

@@ -20,7 +20,7 @@ import (
 type curveRow struct {
 	steps        any            // all of them, in a form of toCurve
 	intermediate []curves.Step  // those of an Optuna study; steps count from 1
-	stop         map[string]any // rule, step and reason of the decision to stop
+	stop         map[string]any // the decision to stop, by stopKeys
 	study        bool           // the state is Optuna's
 }
 
@@ -29,11 +29,14 @@ const (
 	stopRule   = "rule"
 	stopStep   = "step"
 	stopReason = "reason"
+
+	stopForecast = "forecast"
 )
 
 // stopKeys maps columns to these keys.
 var stopKeys = map[string]string{
 	export.StopRuleColumn: stopRule, export.StopStepColumn: stopStep, export.StopReasonColumn: stopReason,
+	export.StopForecastColumn: stopForecast,
 }
 
 // putIntermediate adds a value of an Optuna study. It leaves out values that are not finite numbers,
@@ -80,7 +83,7 @@ func (r curveRow) curve() (curves.Curve, error) {
 func (r curveRow) decision(curve curves.Curve) (*curves.Stop, error) {
 	stop := &curves.Stop{Rule: agent.ProgramRule, Step: curve.Last().Step, Reason: "as imported"}
 	if rule, ok := r.stop[stopRule]; ok {
-		rules := []string{task.ASHARule, task.MedianRule, curves.PatienceRule, agent.ProgramRule}
+		rules := []string{task.ForecastRule, task.ASHARule, task.MedianRule, curves.PatienceRule, agent.ProgramRule}
 		if stop.Rule = fmt.Sprint(rule); !slices.Contains(rules, stop.Rule) {
 			return nil, fmt.Errorf("%s: %q; expected %s", export.StopRuleColumn, stop.Rule, strings.Join(rules, ", "))
 		}
@@ -95,7 +98,23 @@ func (r curveRow) decision(curve curves.Curve) (*curves.Stop, error) {
 	if reason, ok := r.stop[stopReason]; ok {
 		stop.Reason = fmt.Sprint(reason)
 	}
+	if forecast, ok := r.stop[stopForecast]; ok {
+		bound, err := toNumber(forecast)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", export.StopForecastColumn, err)
+		}
+		stop.Forecast = &bound
+	}
 	return stop, nil
+}
+
+// decisionBefore returns the decision to stop a trial that has ended otherwise, as by patience; nil if
+// there was none. Without values by step the file does not have the evaluation that was to be stopped.
+func (r curveRow) decisionBefore(curve curves.Curve) (*curves.Stop, error) {
+	if _, ok := r.stop[stopRule]; !ok || len(curve) == 0 {
+		return nil, nil
+	}
+	return r.decision(curve)
 }
 
 // stopped reports whether a state is that of a trial that was stopped early, in this program's terms

@@ -26,8 +26,8 @@ import (
 func described(p agent.Past) string {
 	text := p.Design.String()
 	switch {
-	case p.Stopped != nil:
-		text += fmt.Sprintf(" stopped by %s at %d: %s", p.Stopped.Rule, p.Stopped.Step, p.Stopped.Reason)
+	case p.Stopped:
+		text += fmt.Sprintf(" stopped by %s at %d: %s", p.Stop.Rule, p.Stop.Step, p.Stop.Reason)
 	case p.Failed != "":
 		text += " failed"
 	default:
@@ -136,6 +136,8 @@ func TestStepsOfRows(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"steps,value,state,steps.json\n0.5,,stopped,\"[[1,2],[3,4e-1]]\"\n", "steps=0.5 stopped by program at 3: as imported 1:2.000 3:0.400"},
 		{"steps,value,state,steps.json,stop.rule,stop.step,stop.reason\n0.5,,stopped,\"[{\"\"step\"\": 1, \"\"value\"\": 2}]\",asha,1,third\n", "steps=0.5 stopped by asha at 1: third 1:2.000"},
+		{"steps,value,state,steps.json,stop.rule,stop.forecast\n0.5,7,done,\"[[1,1]]\",asha,x\n", `line 2: stop.forecast: "x" is not a finite number`},
+		{"steps,value,state,stop.rule\n0.5,7,done,patience\n", "steps=0.5 7"},
 		{"steps,value,state\n0.5,,stopped\n0.25,7,stopped\n", ""},
 		{"steps,value,state,steps.json\n0.5,7,done,\"[[2,1]]\"\n", "steps=0.5 7 2:1.000"},
 		{"steps,value,state,steps.json\n0.5,,failed,\"[[2,1]]\"\n", "steps=0.5 failed 2:1.000"},
@@ -143,7 +145,7 @@ func TestStepsOfRows(t *testing.T) {
 		{"steps,value,steps.json\n0.5,7,\"[[0,1]]\"\n", "line 2: steps.json: step 0; expected a whole number from 1 to 1000000000"},
 		{"steps,value,steps.json\n0.5,7,\"[[1,null]]\"\n", "line 2: steps.json: step 1: missing"},
 		{"steps,value,steps.json\n0.5,7,\"[[2,1],[1,1]]\"\n", "line 2: step value is not accepted: step 1 with value 1 after step 2; expected increasing steps"},
-		{"steps,value,state,steps.json,stop.rule\n0.5,,stopped,\"[[1,1]]\",mine\n", `line 2: stop.rule: "mine"; expected asha, median, patience, program`},
+		{"steps,value,state,steps.json,stop.rule\n0.5,,stopped,\"[[1,1]]\",mine\n", `line 2: stop.rule: "mine"; expected forecast, asha, median, patience, program`},
 		{"steps,value,state,steps.json,stop.step\n0.5,,stopped,\"[[1,1]]\",1.5\n", `line 2: stop.step: step 1.5; expected a whole number from 1 to 1000000000`},
 	} {
 		past, err := parsePastCSV([]byte(c.text), space)
@@ -231,11 +233,16 @@ func drawTrials(rt *rapid.T, of *task.Task) (trials []strategy.Trial) {
 			trial.Violated = of.Violated(trial.Outcome)
 		case strategy.Failed:
 			trial.Reason = "out of memory"
-		case strategy.StoppedEarly:
+		}
+		// Trials that end by patience are done, and so are those that ignored a decision.
+		if trial.State == strategy.StoppedEarly || len(trial.Steps) > 0 && rapid.Bool().Draw(rt, "decided") {
 			trial.Stop = &curves.Stop{
-				Rule:   rapid.SampledFrom([]string{"asha", "median", "patience", "program"}).Draw(rt, "rule"),
-				Step:   trial.Steps[len(trial.Steps)-1].Step,
+				Rule:   rapid.SampledFrom([]string{"forecast", "asha", "median", "patience", "program"}).Draw(rt, "rule"),
+				Step:   trial.Steps[0].Step,
 				Reason: rapid.SampledFrom([]string{"", "worse than the median 0.5 of 7 complete trials", `"no", 50 % <b>`, "näher"}).Draw(rt, "reason"),
+			}
+			if rapid.Bool().Draw(rt, "predicted") {
+				trial.Stop.Forecast = new(rapid.Float64().Draw(rt, "forecast"))
 			}
 		}
 		trial.Attributes = map[string]string{"commit": "abc", "reason": "mine"}

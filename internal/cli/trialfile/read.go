@@ -353,6 +353,9 @@ func (r pastRow) parse(space *task.Space) (p agent.Past, ok bool, err error) {
 	if r.study && r.state != complete || r.value == nil && r.state != "" && r.state != string(strategy.Done) && r.state != complete {
 		return agent.Past{}, false, nil
 	}
+	if p.Stop, err = r.curve.decisionBefore(p.Steps); err != nil {
+		return agent.Past{}, false, err
+	}
 	if p.Outcome.Value, err = toNumber(r.value); err != nil {
 		return agent.Past{}, false, fmt.Errorf("%s: %w", valueColumn, err)
 	}
@@ -370,8 +373,8 @@ func (r pastRow) parseStopped(space *task.Space, curve curves.Curve) (p agent.Pa
 	if len(curve) == 0 {
 		return p, false, nil
 	}
-	p.Steps = curve
-	if p.Stopped, err = r.curve.decision(curve); err != nil {
+	p.Steps, p.Stopped = curve, true
+	if p.Stop, err = r.curve.decision(curve); err != nil {
 		return p, false, err
 	}
 	return r.parseRest(space, p)
@@ -380,6 +383,9 @@ func (r pastRow) parseStopped(space *task.Space, curve curves.Curve) (p agent.Pa
 // parseFailed reads a failed trial. The design's error is an outsideError.
 func (r pastRow) parseFailed(space *task.Space) (p agent.Past, err error) {
 	if p.Steps, err = r.curve.curve(); err != nil {
+		return p, err
+	}
+	if p.Stop, err = r.curve.decisionBefore(p.Steps); err != nil {
 		return p, err
 	}
 	p.Failed = "as imported"

@@ -35,7 +35,7 @@ func checkPast(t *testing.T, space *task.Space, past []agent.Past) {
 		if _, err := strategy.Adding(p.Outcome.Annotations).Apply(strategy.Annotations{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.Steps.Check(); err != nil || p.Stopped != nil && len(p.Steps) == 0 {
+		if err := p.Steps.Check(); err != nil || (p.Stopped || p.Stop != nil) && len(p.Steps) == 0 {
 			t.Fatalf("steps %v, %v", p.Steps, err)
 		}
 		if math.IsNaN(p.Outcome.Value) || math.IsInf(p.Outcome.Value, 0) {

@@ -24,7 +24,7 @@ from .optimize import maximize, minimize
 from .result import Result
 from .run import Run
 from .space import Bool, Categorical, Fixed, Float, Int, Parameter
-from .stopping import Asha, Forecast, Median, Patience, Stop
+from .stopping import Asha, Forecast, Median, Patience, Stop, StopRule
 from .task import Event, Task
 from .trial import Recommendation, Trial
 from .version import __version__
@@ -63,6 +63,7 @@ __all__ = [
     "Result",
     "Run",
     "Stop",
+    "StopRule",
     "Task",
     "Trial",
     "TrialPruned",

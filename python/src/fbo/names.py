@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from .errors import BadInput
-from .stopping import Asha, Forecast, Median, Patience
+from .stopping import StopRule
 
 RULES = "parameter_constraints"  # the key of expressions in a task file
 STOP = "stop"  # the key of the rule that stops evaluations early
@@ -107,7 +107,7 @@ def definition_to_task(given: Mapping[str, Any]) -> dict[str, Any]:
         return _tokens(escaped).sub(replace, text)
 
     made = _renamed(given, to_task, rename)
-    if isinstance(made.get(STOP), (Asha, Median, Forecast, Patience)):
+    if isinstance(made.get(STOP), StopRule):
         made[STOP] = made[STOP].definition()
     return made
 

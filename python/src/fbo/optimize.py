@@ -20,7 +20,7 @@ from .node import Node
 from .result import Result
 from .run import Callback, Run
 from .space import Space, converter, definition, is_task
-from .stopping import Asha, Forecast, Median, Patience, StopRule
+from .stopping import StopRule
 from .task import Task
 from .trial import Trial, Value, reporting
 from .workers import Workers
@@ -427,7 +427,7 @@ def _check(f: object, space: Space, settings: _Settings) -> None:
         raise BadInput(f"parameter_constraints is {rules!r}: expected a list of expressions, which are texts")
     if rules and is_task(space):
         raise BadInput("parameter_constraints: the space is a whole task, which has them already")
-    if settings.stop is not None and not isinstance(settings.stop, (Asha, Median, Forecast, Patience)):
+    if settings.stop is not None and not isinstance(settings.stop, StopRule):
         raise BadInput(f"stop is {settings.stop!r}: expected fbo.Asha(…), fbo.Median(…), fbo.Forecast(…) or fbo.Patience(…)")
     if settings.stop is not None and is_task(space):
         raise BadInput("stop: the space is a whole task, which has its rule already, under the key 'stop'")

@@ -1,4 +1,4 @@
-"""A searcher for Ray Tune: the trials of an experiment are trials of a task.
+"""A searcher and a scheduler for Ray Tune: the trials of an experiment are trials of a task.
 
     tuner = tune.Tuner(train, param_space=space, tune_config=tune.TuneConfig(
         metric="loss", mode="min", num_samples=50, search_alg=fbo.ray.Search("trees")))
@@ -19,20 +19,21 @@ from pathlib import Path
 from typing import Any
 
 from ray.air.constants import TRAINING_ITERATION
+from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 from ray.tune.search.sample import Categorical, Float, Integer, LogUniform, Quantized, Uniform
 from ray.tune.search.variant_generator import parse_spec_vars
 
 from .errors import BadInput, Conflict, NotFound
 from .node import LEASE, Node
-from .report import MOST
+from .report import MOST, Reporter
 from .task import Task
 from .trial import Value
 
 _log = logging.getLogger("fbo")
 
 _POLL = 1.0  # seconds that Tune waits for a design; meanwhile it processes no trial that ends
-_KEPT = ("_client", "_ids", "_untold", "_steps", "_order", "_goal", "_metric", "_mode", "_places")
+_KEPT = ("_client", "_ids", "_untold", "_steps", "_order", "_goal", "_metric", "_mode", "_places", "_stopped")
 _ACCEPTED = (
     "expected uniform, quniform, loguniform, randint, qrandint, lograndint, and choice of texts, "
     "numbers, or True and False"
@@ -112,6 +113,8 @@ class Search(Searcher):
         self._ids: dict[str, int] = {}  # of the task's trials, by Tune's
         self._steps: dict[str, dict[int, float]] = {}  # values by training_iteration, by Tune's trial
         self._untold: dict[int, _End] = {}  # by trial of the task
+        self._reporters: dict[str, Reporter] = {}  # of the trials whose values a Scheduler has passed on, by Tune's
+        self._stopped: set[str] = set()  # Tune's trials that the rule of the task stops
         self._task: Task | None = None
 
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **_: Any) -> bool:
@@ -164,10 +167,30 @@ class Search(Searcher):
         return None
 
     def on_trial_result(self, trial_id: str, result: dict[str, Any]) -> None:
-        """Keep a value of a trial, which the task gets at the end of the trial."""
+        """Keep a value of a trial, which the task gets at the end of the trial if no `Scheduler` passes it on."""
         value, iteration = _number(result.get(str(self._metric))), result.get(TRAINING_ITERATION, 0)
         if value is not None and iteration > 0 and trial_id in self._ids:
             self._steps.setdefault(trial_id, {})[int(iteration)] = value
+
+    def _is_stopped(self, trial_id: str, result: dict[str, Any]) -> bool:
+        """Report the values of a running trial, and return the node's decision. A complete training is not stopped."""
+        self.on_trial_result(trial_id, result)
+        steps, iteration = self._steps.get(trial_id, {}), int(result.get(TRAINING_ITERATION, 0))
+        if trial_id not in self._ids or iteration not in steps:
+            return False
+        task = self._task = self._task or self._join()
+        reporter = self._reporters.get(trial_id)
+        if reporter is None:
+            reporter = self._reporters[trial_id] = task._reporter(self._ids[trial_id], task.client)
+            reporter.add(steps)  # those before a restore, which the node may have
+        try:
+            reporter.report(iteration, steps[iteration])
+        except (Conflict, NotFound) as error:
+            _log.warning("trial %d of the task is no longer held: %s", self._ids[trial_id], error)
+        if reporter.stop is None or (self._iterations is not None and iteration >= self._iterations):
+            return False
+        self._stopped.add(trial_id)
+        return True
 
     def on_trial_complete(self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False) -> None:
         """Tell the task what a trial measured."""
@@ -175,11 +198,18 @@ class Search(Searcher):
             self.on_trial_result(trial_id, result)
         number = self._ids.pop(trial_id, None)
         steps = self._steps.pop(trial_id, {})
+        reporter = self._reporters.pop(trial_id, None)
+        by_rule = trial_id in self._stopped
+        self._stopped.discard(trial_id)
         if number is None:
             return
         task = self._task = self._task or self._join()
-        end = self._outcome(task, result, error, trial_id, max(steps, default=0))
-        self._untold[number] = replace(end, steps=_thinned(steps))
+        if by_rule and not error:
+            end = _End(None, "", stopped=True)
+        else:
+            end = self._outcome(task, result, error, trial_id, max(steps, default=0))
+        end = replace(end, stopped=end.stopped and bool(steps))
+        self._untold[number] = replace(end, steps=_thinned(steps) if reporter is None else reporter.waiting())
         self._tell()
 
     def _tell(self) -> Task:
@@ -191,7 +221,7 @@ class Search(Searcher):
                     task._reporter(number, task.client).send(end.steps)
                 if end.outcome is not None:
                     task.tell(number, end.outcome["value"], constraints=end.outcome["constraints"])
-                elif end.stopped and end.steps:
+                elif end.stopped:
                     task.stop(number, end.reason)
                 else:
                     task.fail(number, end.reason)
@@ -209,12 +239,12 @@ class Search(Searcher):
         """Go on with the trials that ran. The lease of one may have ended, but its outcome is still taken."""
         with open(checkpoint_path, "rb") as file:
             self.__dict__.update(pickle.load(file))
-        self._task = None
+        self._task, self._reporters = None, {}
         if self._untold:
             self._tell()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_task": None}
+        return {**self.__dict__, "_task": None, "_reporters": {}}
 
     def _config(self, design: Mapping[str, Value]) -> dict[str, Any]:
         """Return a design as it stands in param_space, with choices of the types that they have there."""
@@ -250,6 +280,45 @@ class Search(Searcher):
                 return _End(None, f"reported {given!r} for the constraint {one['name']} {of}")
             constraints[one["name"]] = reading
         return _End({"value": value, "constraints": constraints}, "")
+
+
+class Scheduler(FIFOScheduler):
+    """A scheduler that stops trials by the rule of the task, the section `stop` of the task file.
+
+    The experiment has a `Search`. Each result of a trial goes to the node as a value by step, and Tune stops the trial if
+    the node decides so. With `iterations` of `Search`, a trial with that many runs to its end.
+
+    Examples:
+        ```python
+        search = fbo.ray.Search({"name": "tutorial", "stop": fbo.Asha(grace_period=3)})
+        config = tune.TuneConfig(metric="loss", mode="min", search_alg=search, scheduler=fbo.ray.Scheduler())
+        ```
+    """
+
+    _supports_buffered_results = False  # the node decides after each
+
+    def on_trial_add(self, tune_controller: Any, trial: Any) -> None:
+        """Refuse another search algorithm. Tune calls it."""
+        _search_of(tune_controller)
+
+    def on_trial_result(self, tune_controller: Any, trial: Any, result: dict[str, Any]) -> str:
+        """Return whether to stop the trial. Tune calls it."""
+        stops = _search_of(tune_controller)._is_stopped(trial.trial_id, result)
+        return str(TrialScheduler.STOP if stops else TrialScheduler.CONTINUE)
+
+    def debug_string(self) -> str:
+        """Return a line for the console."""
+        return "Stopping trials by the rule of the fbo task."
+
+
+def _search_of(tune_controller: Any) -> Search:
+    """Return the search algorithm of an experiment, also in a ConcurrencyLimiter."""
+    found = tune_controller.search_alg
+    while not isinstance(found, Search) and hasattr(found, "searcher"):
+        found = found.searcher
+    if not isinstance(found, Search):
+        raise BadInput(f"fbo.ray.Scheduler: the experiment has the search algorithm {type(found).__name__}: expected fbo.ray.Search")
+    return found
 
 
 def _thinned(steps: Mapping[int, float]) -> dict[int, float]:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, SupportsFloat, SupportsIndex
 
-from .errors import BadInput, Refused, Unavailable, Unreachable
+from .errors import BadInput, Conflict, NotFound, Refused, Unavailable, Unreachable
 from .evaluate import number
 from .http import Client, quote
 from .stopping import Stop
@@ -71,6 +71,24 @@ class Reporter:
             self._warn_once("refused", f"{error}; it is left out")
         for step in given:
             self._unsent.pop(step, None)  # another thread may have added some
+
+    def waiting(self) -> dict[int, float]:
+        """Return the values that still wait for their transfer."""
+        return dict(self._unsent)
+
+    def add(self, waiting: Mapping[int, float]) -> None:
+        """Add values that wait in a copy of this reporter."""
+        for step, value in waiting.items():
+            self._unsent.setdefault(step, value)
+
+    def finish(self) -> None:
+        """Send the values that wait, at the end of the evaluation. Its outcome does not depend on them."""
+        if not self._unsent:
+            return
+        try:
+            self.send({})
+        except (Conflict, NotFound) as error:
+            self._warn_once("lost", f"{error}; its last values by step are left out")
 
     def _send(self, given: list[tuple[int, float]]) -> None:
         for first in range(0, len(given), MOST):

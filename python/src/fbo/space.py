@@ -32,9 +32,11 @@ class Parameter(ABC):
     """The base class of `fbo.Float`, `fbo.Int`, `fbo.Categorical`, `fbo.Bool` and `fbo.Fixed`.
 
     Attributes:
-        name: The name of the parameter, which is a keyword of the objective.
-        when: The conditions on other parameters, or None. A parameter is active in a design in which all of them
-            hold. Other designs do not have it, and the objective does not get it.
+        name: The name of the parameter, which is a keyword of the objective: printable text. A name that no task file
+            accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
+        when: Conditions on other parameters by name: a value, a list of values, a tuple `(low, high)` with None for no
+            limit, or a range of whole numbers. The parameter is active if all hold. Other designs do not have it, and the
+            objective does not get it. None: always active.
     """
 
     name: str
@@ -65,14 +67,13 @@ class Float(Parameter):
     """A parameter that is a float.
 
     Args:
-        name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
+        name: As of `fbo.Parameter`.
         low: The smallest value, from -1e300.
         high: The largest value, from low to 1e300.
         log: Whether to search by the logarithm; low is then above 0.
         step: The distance of the values of a grid from low on, above 0 and up to high - low. Not with log. None:
             all floats from low to high.
-        when: Conditions on other parameters by name: a value, a list of values, a tuple `(low, high)` with None for no
-            limit, or a range of whole numbers. The parameter is active if all hold. None: always.
+        when: As of `fbo.Parameter`.
 
     Raises:
         BadInput: An argument is wrong.
@@ -111,12 +112,11 @@ class Int(Parameter):
     """A parameter that is a whole number.
 
     Args:
-        name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
+        name: As of `fbo.Parameter`.
         low: The smallest value, from -2^53.
         high: The largest value, which is included, from low to 2^53.
         log: Whether to search by the logarithm; low is then above 0.
-        when: Conditions on other parameters by name: a value, a list of values, a tuple `(low, high)` with None for no
-            limit, or a range of whole numbers. The parameter is active if all hold. None: always.
+        when: As of `fbo.Parameter`.
 
     Raises:
         BadInput: An argument is wrong.
@@ -151,11 +151,10 @@ class Categorical(Parameter):
     the task, such as `null`.
 
     Args:
-        name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
+        name: As of `fbo.Parameter`.
         choices: 1 to 64 different texts, finite numbers, True, False and None. A text has 1 to 256 printable
             characters without spaces around them. The objective gets the choices unchanged.
-        when: Conditions on other parameters by name: a value, a list of values, a tuple `(low, high)` with None for no
-            limit, or a range of whole numbers. The parameter is active if all hold. None: always.
+        when: As of `fbo.Parameter`.
 
     Raises:
         BadInput: An argument is wrong.
@@ -213,9 +212,8 @@ class Bool(Parameter):
     """A parameter that is True or False.
 
     Args:
-        name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
-        when: Conditions on other parameters by name: a value, a list of values, a tuple `(low, high)` with None for no
-            limit, or a range of whole numbers. The parameter is active if all hold. None: always.
+        name: As of `fbo.Parameter`.
+        when: As of `fbo.Parameter`.
 
     Raises:
         BadInput: The name is wrong.
@@ -236,10 +234,9 @@ class Fixed(Parameter):
     """A parameter with one value, which trials store and later tasks may vary.
 
     Args:
-        name: Printable text. A name that no task file accepts is escaped in the task: `a.b` becomes `a_x002E_b`.
+        name: As of `fbo.Parameter`.
         only: A text, a finite number, True or False. The objective gets it unchanged.
-        when: Conditions on other parameters by name: a value, a list of values, a tuple `(low, high)` with None for no
-            limit, or a range of whole numbers. The parameter is active if all hold. None: always.
+        when: As of `fbo.Parameter`.
 
     Raises:
         BadInput: An argument is wrong.

@@ -82,9 +82,10 @@ class Task:
         self.client = client
         self._held = Held(self._http, self._path + "/trials", client, self._lease / 3)
         self._asking = threading.Lock()
+        self._reporters: dict[int, Reporter] = {}  # of held trials, by their IDs
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: one for name, one in self.__dict__.items() if name not in ("client", "_held", "_asking")}
+        return {name: one for name, one in self.__dict__.items() if name not in ("client", "_held", "_asking", "_reporters")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make a copy of a pickled task. It is another client, and holds no trials."""
@@ -127,7 +128,8 @@ class Task:
 
     def _asked(self, given: Mapping[str, Any]) -> Trial:
         trial = from_json(given, self._floats)
-        return reporting(trial, self._reporter(trial.id, self.client, trial.stop))
+        reporter = self._reporters[trial.id] = self._reporter(trial.id, self.client, trial.stop)
+        return reporting(trial, reporter)
 
     def report(self, trial: Trial | int, step: SupportsIndex, value: SupportsFloat) -> Stop | None:
         """Report the value of the objective at a step of an evaluation.
@@ -145,7 +147,9 @@ class Task:
             Conflict: Another client holds the trial, or it has ended.
         """
         found = trial._reporter if isinstance(trial, Trial) else None
-        return (found or self._reporter(_id(trial), self.client)).report(step, value)
+        if found is None:
+            found = self._reporters.setdefault(_id(trial), self._reporter(_id(trial), self.client))
+        return found.report(step, value)
 
     def _reporter(self, trial: int, client: str, stop: Stop | None = None) -> Reporter:
         return Reporter(self._http, self._path + "/trials", client, trial, stop)
@@ -427,8 +431,12 @@ class Task:
         self.close()
 
     def _end(self, trial: Trial | int, what: str, body: Mapping[str, Any]) -> Trial:
+        for reporter in (trial._reporter if isinstance(trial, Trial) else None, self._reporters.get(_id(trial))):
+            if reporter is not None:
+                reporter.finish()
         shown = self._http.post(f"{self._path}/trials/{quote(_id(trial))}/{what}", body, repeatable=True)
         self._held.drop(_id(trial))
+        self._reporters.pop(_id(trial), None)
         return from_json(shown, self._floats)
 
 

@@ -111,7 +111,8 @@ class Trial:
         """Report the value of the objective at a step of the evaluation, such as an epoch.
 
         A value that is no finite number, and one that the node refuses, is left out with a warning. The node stores up
-        to 1,000 values of a trial, and of a step the first. While no node answers, values wait for a later report.
+        to 1,000 values of a trial, and of a step the first. While no node answers, values wait for a later report, or for
+        the end of the trial.
 
         Args:
             step: A whole number from 1 that increases.

@@ -51,6 +51,8 @@ class Workers:
                 self._workers[place] = _Worker(self._payload)
             if outcome is not None and worker.trial is not None:
                 trial, worker.trial = worker.trial, None
+                if trial._reporter is not None:
+                    trial._reporter.add(worker.waiting)
                 yield trial, outcome
 
     def close(self) -> None:
@@ -73,13 +75,14 @@ class _Worker:
     def __init__(self, payload: bytes) -> None:
         self.pipe, theirs = _context.Pipe()
         self.trial: Trial | None = None
+        self.waiting: dict[int, float] = {}  # values by step of the last trial that the worker could not send
         self._ready = False
         self._process = _context.Process(target=_work, args=(theirs, payload), name="fbo worker")
         self._process.start()
         theirs.close()
 
     def begin(self, trial: Trial, arguments: Mapping[str, Any]) -> None:
-        self.trial = trial
+        self.trial, self.waiting = trial, {}
         try:
             self.pipe.send(arguments)
         except OSError:
@@ -89,7 +92,8 @@ class _Worker:
         """Return an outcome, or None when all that came is that the worker is ready."""
         said = self.pipe.recv()
         if self._ready:
-            outcome: Outcome = said
+            outcome: Outcome
+            outcome, self.waiting = said
             return outcome
         if said is not None:
             raise Error(f"f cannot be read by a worker: {said}. {_GUARD}; or install cloudpickle")
@@ -126,7 +130,11 @@ def _work(pipe: connection.Connection, payload: bytes) -> None:
     pipe.send(None)
     try:
         while True:
-            pipe.send(evaluate(f, pipe.recv()))
+            arguments = pipe.recv()
+            outcome = evaluate(f, arguments)
+            trial = arguments.get("trial")
+            reporter = trial._reporter if isinstance(trial, Trial) else None
+            pipe.send((outcome, {} if reporter is None else reporter.waiting()))
     except (EOFError, OSError):  # the program is gone
         return
 

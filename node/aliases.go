@@ -88,6 +88,7 @@ var (
 
 	ErrBadAnnotation = strategy.ErrBadAnnotation
 	ErrBadStep       = curves.ErrBadStep
+	ErrBadCost       = strategy.ErrBadCost
 )
 
 // NewInvitation returns an invitation to the task with this ID, with a new random secret.

@@ -233,6 +233,16 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 		return err
 	}
 	outcome, err := r.measure(ctx, trial)
+	if outcome.Cost != nil { // stored before the outcome, and also of an interrupted evaluation
+		refused := r.session.ReportCost(context.WithoutCancel(ctx), trial.ID, *outcome.Cost)
+		if refused != nil && !errors.Is(refused, ErrBadCost) {
+			return refused
+		}
+		if refused != nil {
+			r.session.warn(fmt.Sprintf("the cost is not stored: %v", refused))
+		}
+		outcome.Cost = nil
+	}
 	if strategy.HasAnnotations(outcome.Annotations) && (err == nil || ctx.Err() == nil) {
 		// Stored before the outcome: annotations that are not accepted must not cost the outcome.
 		refused := r.session.Annotate(context.WithoutCancel(ctx), trial.ID, strategy.Adding(outcome.Annotations))

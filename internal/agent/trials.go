@@ -132,10 +132,9 @@ func sameOutcome(a, b strategy.Outcome) bool {
 }
 
 // ownMaps returns the outcome with copies of its maps, so that the caller can change its own. It
-// omits the annotations, which belong to the trial.
+// omits the cost and the annotations, which belong to the trial.
 func ownMaps(outcome strategy.Outcome) strategy.Outcome {
-	outcome.Constraints, outcome.Metrics, outcome.Annotations = maps.Clone(outcome.Constraints), maps.Clone(outcome.Metrics), strategy.Annotations{}
-	return outcome
+	return strategy.Outcome{Value: outcome.Value, Constraints: maps.Clone(outcome.Constraints), Metrics: maps.Clone(outcome.Metrics)}
 }
 
 // apply applies a record about trials and ignores all others.
@@ -156,6 +155,8 @@ func (t *trials) apply(r Record) error {
 		return nil
 	case r.Annotate != nil:
 		return t.annotate(*r.Annotate)
+	case r.Cost != nil:
+		return t.cost(*r.Cost)
 	case r.Offer != nil:
 		return t.change(r.Offer.ID, func(trial *strategy.Trial) error {
 			trial.State, trial.Started = strategy.Running, r.Offer.Time

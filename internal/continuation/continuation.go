@@ -61,7 +61,7 @@ func Trials(c *task.Continuation, t *task.Task, trials []strategy.Trial) (past [
 				continue
 			}
 		}
-		p.Outcome.Annotations, p.Steps = trial.Annotations, trial.Steps
+		p.Outcome.Cost, p.Outcome.Annotations, p.Steps = trial.Cost, trial.Annotations, trial.Steps
 		past = append(past, p)
 	}
 	return past, dropped

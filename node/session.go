@@ -99,6 +99,7 @@ type Session struct {
 	// Owned by the loop.
 	agent   *agent.Agent
 	memory  *store.ShareCache
+	budget  agent.Budget // of the present Run
 	waiting map[uint64]chan agent.Answer
 	asked   uint64
 	awaited []waiter

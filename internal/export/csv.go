@@ -19,6 +19,7 @@ import (
 const (
 	ValueColumn      = "value"
 	StateColumn      = "state"
+	CostColumn       = "cost"        // only if a trial has a cost
 	ConstraintPrefix = "constraint." // for constraints; names of parameters contain no dot
 	MetricPrefix     = "metric."     // for metrics
 	AttributePrefix  = "attribute."  // for attributes
@@ -78,6 +79,7 @@ func columnsOf(of *task.Task, trials []strategy.Trial) []Column {
 	named := func(c Column) bool {
 		return c.Name != ValueColumn && slices.ContainsFunc(parameters, func(p task.Parameter) bool { return p.Name == c.Name })
 	}
+	columns = append(columns, slices.DeleteFunc([]Column{{CostColumn, cost}}, unused(trials))...)
 	columns = slices.DeleteFunc(columns, named)
 	for _, p := range parameters {
 		columns = append(columns, Column{p.Name, func(t strategy.Trial) string { return t.Design.Value(p.Name).String() }})
@@ -115,6 +117,13 @@ func before(of *task.Task) []Column {
 			return strconv.FormatBool(of.Feasible(t.Outcome))
 		}},
 	}
+}
+
+func cost(t strategy.Trial) string {
+	if t.Cost == nil {
+		return ""
+	}
+	return exact(*t.Cost)
 }
 
 // after returns the columns that follow those of parameters, constraints and metrics.

@@ -174,6 +174,9 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	if t.Reason != "" {
 		o = append(o, member{"reason", t.Reason})
 	}
+	if t.Cost != nil {
+		o = append(o, member{CostAttribute, number(*t.Cost)})
+	}
 	if t.Stop != nil {
 		o = append(o, member{StopRuleColumn, t.Stop.Rule}, member{StopStepColumn, t.Stop.Step}, member{StopReasonColumn, t.Stop.Reason})
 	}
@@ -192,10 +195,13 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	return o
 }
 
+// CostAttribute is the user attribute with the cost of a trial.
+const CostAttribute = "fbo:cost"
+
 // UserAttributes returns the names that the export gives to user attributes, except those of outputs.
 func UserAttributes() []string {
 	return []string{
-		"trial", "source", "why", "from_peers", "peer", "peer_count", "reason", feasibleColumn,
+		"trial", "source", "why", "from_peers", "peer", "peer_count", "reason", feasibleColumn, CostAttribute,
 		StopRuleColumn, StopStepColumn, StopReasonColumn, tagsColumn, filesColumn, notesColumn,
 	}
 }

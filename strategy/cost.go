@@ -73,3 +73,41 @@ func SpendingOf(trials []Trial) (s Spending) {
 	}
 	return s
 }
+
+// smallestCost is the fraction of the mean cost that smaller costs count as, for example zero.
+const smallestCost = 1e-3
+
+// LogCosts returns the logarithm of the cost of each trial with an outcome, and NaN for others. The
+// costs of stopped and failed trials are those of a part of an evaluation. Costs below a thousandth of
+// the mean count as this.
+func LogCosts(trials []Trial) []float64 {
+	logs := make([]float64, len(trials))
+	mean, known := 0.0, 0.0
+	for i := range trials {
+		if trials[i].hasWholeCost() {
+			known++
+			mean += (*trials[i].Cost - mean) / known
+		}
+	}
+	for i := range trials {
+		switch {
+		case !trials[i].hasWholeCost():
+			logs[i] = math.NaN()
+		case mean > 0:
+			logs[i] = math.Log(max(*trials[i].Cost, smallestCost*mean))
+		}
+	}
+	return logs
+}
+
+// CountCosts returns the number of trials with an outcome and a cost.
+func CountCosts(trials []Trial) (count int) {
+	for i := range trials {
+		if trials[i].hasWholeCost() {
+			count++
+		}
+	}
+	return count
+}
+
+func (t *Trial) hasWholeCost() bool { return t.State == Done && t.Cost != nil }

@@ -37,8 +37,12 @@ func (t *trials) cost(r CostRecord) error {
 	if err == nil {
 		err = checkCost(r.ID, &r.Cost)
 	}
-	if err == nil {
-		t.shown, trial.Cost = nil, &r.Cost
+	if err != nil {
+		return err
 	}
-	return err
+	if trial.Cost == nil && trial.State == strategy.Done {
+		t.costs++
+	}
+	t.shown, trial.Cost = nil, &r.Cost
+	return nil
 }

@@ -3,11 +3,13 @@ package agent
 import (
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
 // TestCosts reports costs in all ways, and reads them again from the journal, also from a compacted
@@ -118,5 +120,52 @@ func TestImportedCosts(t *testing.T) {
 	}
 	if got := strategy.SpendingOf(trials); got != (strategy.Spending{}) {
 		t.Errorf("spending %+v", got)
+	}
+}
+
+// TestCostModel: the cost is modelled only if the strategy uses it, and a restart does not fit it again.
+func TestCostModel(t *testing.T) {
+	for _, perCost := range []bool{false, true} {
+		keys := ""
+		if perCost {
+			keys = "per_cost: true, "
+		}
+		d := newDriver(t, configOf(t, newTask(t, "bowl", "type: logei, "+keys+"initial_designs: 3"), 1))
+		for range 6 {
+			trial := d.ask()
+			if err := d.agent.Tell(d.now, trial.ID, strategy.Outcome{Value: bowl(trial.Design), Cost: new(1 + float64(trial.Design.Int("a")))}); err != nil {
+				t.Fatal(err)
+			}
+			d.carryOut()
+		}
+		late := d.ask() // its cost comes after its outcome
+		d.tell(late.ID, bowl(late.Design))
+		if err := d.agent.ReportCost(late.ID, new(2.0)); err != nil {
+			t.Fatal(err)
+		}
+		d.ask()
+		view := d.agent.view(d.now)
+		if modelled := view.Cost != nil; modelled != perCost {
+			t.Fatalf("per_cost %t: the cost is modelled: %t", perCost, modelled)
+		}
+		fits := 0
+		for _, r := range decodeAll(t, d.journal) {
+			if r.Fit != nil && r.Fit.Output == task.Cost {
+				fits++
+			}
+		}
+		if perCost != (fits > 0) {
+			t.Errorf("per_cost %t: %d fits", perCost, fits)
+		}
+		d.start()
+		if perCost {
+			d.ask()
+			if again := d.agent.view(d.now); again.Cost == nil || !reflect.DeepEqual(again.Cost.Hyperparameters(), view.Cost.Hyperparameters()) {
+				t.Errorf("after a restart: %+v", again.Cost)
+			}
+			if view.Constraints != nil || view.Completion != nil {
+				t.Errorf("the cost counts as a constraint: %+v", view)
+			}
+		}
 	}
 }

@@ -29,6 +29,7 @@ type trials struct {
 	done    int              // number of trials with an outcome
 	failed  int              // number of failed trials
 	stopped int              // number of trials that were stopped early
+	costs   int              // number of trials with an outcome and a cost
 	nearest int              // index of the best trial with an outcome in the order of task.Compare; -1: none
 	aside   int              // number of first trials that setAside has hidden from strategies
 	shown   []strategy.Trial // a copy of the present list without these; nil after a change
@@ -237,6 +238,9 @@ func (t *trials) tell(r TellRecord) error {
 		trial.State, trial.Outcome, trial.Finished, trial.PeerGain = strategy.Done, &r.Outcome, r.Time, r.Gain
 		trial.Violated = t.task.Violated(trial.Outcome)
 		t.done++
+		if trial.Cost != nil {
+			t.costs++
+		}
 		delete(t.leases, trial.ID)
 		if t.nearest < 0 || t.task.Better(&r.Outcome, t.list[t.nearest].Outcome) {
 			t.nearest = int(r.ID) - 1
@@ -254,6 +258,8 @@ func (t *trials) measured(output task.Output) int {
 		return t.done + t.stopped + t.failed
 	case task.Objective:
 		return t.done + t.stopped
+	case task.Cost:
+		return t.costs
 	}
 	return t.done
 }

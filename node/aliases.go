@@ -38,6 +38,9 @@ type (
 	History = agent.History
 	// Stopped is the reason for which RunOptions.StopRegret ended a run.
 	Stopped = agent.Stopped
+	// Progress is how much of its budget a run has used. Spending is what its evaluations have cost.
+	Progress = agent.Progress
+	Spending = strategy.Spending
 	// Learned describes the observations and shares that the objective's model was fitted to.
 	Learned = agent.Learned
 	// Author is a peer whose shares the node stores.
@@ -88,6 +91,7 @@ var (
 
 	ErrBadAnnotation = strategy.ErrBadAnnotation
 	ErrBadStep       = curves.ErrBadStep
+	ErrBadCost       = strategy.ErrBadCost
 )
 
 // NewInvitation returns an invitation to the task with this ID, with a new random secret.

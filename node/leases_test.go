@@ -66,7 +66,7 @@ func TestClientsHoldTrialsOverRestarts(t *testing.T) {
 	if again := askFor(t, s, worker); again.ID != claimed.ID {
 		t.Errorf("after the return: %+v", again)
 	}
-	if err := s.Clients().Fail(ctx, agent.Once{}, claimed.ID, worker.Client, "no luck", strategy.Annotations{}); err != nil {
+	if err := s.Clients().Fail(ctx, agent.Once{}, claimed.ID, worker.Client, agent.Ending{Reason: "no luck"}); err != nil {
 		t.Error(err)
 	}
 }

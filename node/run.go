@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -18,6 +19,13 @@ type RunOptions struct {
 	// Evals is the maximum number of evaluations with an outcome or stopped early. It includes those
 	// of earlier runs of this node, but neither imported nor failed ones. Zero means no limit.
 	Evals int
+
+	// Cost is a budget of cost, in the unit of Outcome.Cost: no evaluation starts once the costs of
+	// the ended and running ones reach it. Those of earlier runs of this node count, imported ones do
+	// not. An ended evaluation without a cost counts with the mean of the others, and a running one with
+	// its cost until now or the mean, whichever is larger. If three evaluations of the run end with an
+	// outcome and none has a cost, the run ends with ErrNoCost. Zero means no limit.
+	Cost float64
 
 	// MaxFailures is the number of failed evaluations of this run that ends it with a GaveUpError.
 	// Failures of earlier runs do not count. The default, zero, has two limits. Before the first
@@ -51,6 +59,8 @@ func (o *RunOptions) validate() error {
 	switch {
 	case o.Evals < 0:
 		return fmt.Errorf("RunOptions.Evals is %d, expected 0 (no end) or more", o.Evals)
+	case !(o.Cost >= 0) || math.IsInf(o.Cost, 1):
+		return fmt.Errorf("RunOptions.Cost is %g, expected 0 (no limit) or a finite number above 0", o.Cost)
 	case o.MaxFailures < 0:
 		return fmt.Errorf("RunOptions.MaxFailures is %d, expected 0 (the default) or more", o.MaxFailures)
 	case o.TimeLimit < 0:
@@ -72,6 +82,12 @@ func (o *RunOptions) validate() error {
 // An evaluator that has values before its end calls Session.Report. If it returns a decision to stop,
 // the evaluator returns ErrStopped, and the trial ends as stopped.
 type Evaluator func(ctx context.Context, trial strategy.Trial) (strategy.Outcome, error)
+
+// ErrNoCost is the error of a run with RunOptions.Cost whose evaluations have no cost.
+var ErrNoCost = errors.New("evaluations have no cost")
+
+// minCosts is the number of outcomes without any cost that ends a run with a budget of cost.
+const minCosts = 3
 
 // ErrStopped is the error of an evaluator that stopped early. It may be wrapped by the reason.
 var ErrStopped = errors.New("the evaluation was stopped early")
@@ -114,6 +130,11 @@ func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options Run
 	if err := r.count(ctx); err != nil {
 		return err
 	}
+	budget := agent.Budget{Evals: options.Evals, Cost: options.Cost, Begun: time.Now(), Deadline: r.deadline, Parallel: options.Parallel}
+	if err := s.do(ctx, func(time.Time) { s.budget = budget }); err != nil {
+		return err
+	}
+	defer func() { _ = s.do(context.WithoutCancel(ctx), func(time.Time) { s.budget = agent.Budget{} }) }()
 	if ended, err := r.stoppedBefore(ctx); ended || err != nil {
 		return err
 	}
@@ -139,9 +160,11 @@ type run struct {
 	stop     context.CancelCauseFunc
 	deadline time.Time // no evaluation starts after it; zero: there is none
 
-	mu      sync.Mutex
-	claimed int // number of evaluations that run, have an outcome or were stopped early
-	failed  failures
+	mu       sync.Mutex
+	claimed  int // number of evaluations that run, have an outcome or were stopped early
+	asking   int // number of those that have no trial yet
+	outcomes int // of this run
+	failed   failures
 
 	stopRule stopRule
 }
@@ -171,17 +194,36 @@ func (r *run) count(ctx context.Context) error {
 }
 
 // claim reserves one evaluation of the budget, and returns false if none is left.
-func (r *run) claim() bool {
+func (r *run) claim(ctx context.Context) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.late() {
-		return false
+		return false, nil
 	}
 	if r.options.Evals > 0 && r.claimed >= r.options.Evals {
-		return false
+		return false, nil
+	}
+	if affordable, err := r.affordable(ctx); !affordable || err != nil {
+		return false, err
 	}
 	r.claimed++
-	return true
+	r.asking++
+	return true, nil
+}
+
+// affordable reports whether the budget of cost allows another evaluation. The caller holds the lock.
+func (r *run) affordable(ctx context.Context) (bool, error) {
+	if r.options.Cost == 0 {
+		return true, nil
+	}
+	var spending strategy.Spending
+	if err := r.session.do(ctx, func(time.Time) { spending = strategy.SpendingOf(r.session.agent.Trials()) }); err != nil {
+		return false, err
+	}
+	if spending.Known == 0 && r.outcomes >= minCosts {
+		return false, fmt.Errorf("%w: %d have ended, and RunOptions.Cost is %g; expected Outcome.Cost of each", ErrNoCost, r.outcomes, r.options.Cost)
+	}
+	return spending.Spent+float64(r.asking)*spending.Mean < r.options.Cost, nil
 }
 
 // late reports whether no evaluation may start any more.
@@ -196,6 +238,9 @@ func (r *run) ask(ctx context.Context) (trial strategy.Trial, ok bool, err error
 		defer cancel()
 	}
 	trial, err = r.session.Ask(asking)
+	r.mu.Lock()
+	r.asking--
+	r.mu.Unlock()
 	if err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) && r.late() {
 		return strategy.Trial{}, false, nil // if the session has failed, endWithSession ends the run
 	}
@@ -205,7 +250,11 @@ func (r *run) ask(ctx context.Context) (trial strategy.Trial, ok bool, err error
 func (r *run) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		enough, err := r.shouldStop(ctx)
-		if err == nil && (enough || !r.claim()) {
+		claimed := false
+		if err == nil && !enough {
+			claimed, err = r.claim(ctx)
+		}
+		if err == nil && !claimed {
 			return
 		}
 		if err == nil {
@@ -233,6 +282,16 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 		return err
 	}
 	outcome, err := r.measure(ctx, trial)
+	if outcome.Cost != nil { // stored before the outcome, and also of an interrupted evaluation
+		refused := r.session.ReportCost(context.WithoutCancel(ctx), trial.ID, *outcome.Cost)
+		if refused != nil && !errors.Is(refused, ErrBadCost) {
+			return refused
+		}
+		if refused != nil {
+			r.session.warn(fmt.Sprintf("the cost is not stored: %v", refused))
+		}
+		outcome.Cost = nil
+	}
 	if strategy.HasAnnotations(outcome.Annotations) && (err == nil || ctx.Err() == nil) {
 		// Stored before the outcome: annotations that are not accepted must not cost the outcome.
 		refused := r.session.Annotate(context.WithoutCancel(ctx), trial.ID, strategy.Adding(outcome.Annotations))
@@ -247,14 +306,14 @@ func (r *run) one(ctx context.Context, trial strategy.Trial) error {
 	if err == nil {
 		err = r.session.TellOutcome(context.WithoutCancel(ctx), trial.ID, outcome)
 		if !errors.Is(err, ErrBadOutcome) {
-			r.noteOutcome()
+			r.noteOutcome(true)
 			return err
 		}
 	}
 	if errors.Is(err, ErrStopped) {
 		stopped := r.session.EndStopped(context.WithoutCancel(ctx), trial.ID, err.Error())
 		if !errors.Is(stopped, ErrNoSteps) {
-			r.noteOutcome()
+			r.noteOutcome(false)
 			return stopped
 		}
 		err = errors.Join(err, stopped)
@@ -284,9 +343,13 @@ func (r *run) measure(ctx context.Context, trial strategy.Trial) (outcome strate
 	return outcome, err
 }
 
-func (r *run) noteOutcome() {
+// noteOutcome notes that an evaluation has ended with an outcome or was stopped early.
+func (r *run) noteOutcome(done bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if done {
+		r.outcomes++
+	}
 	r.failed.worked, r.failed.inARow, r.failed.unexpected = true, 0, 0
 }
 

@@ -99,6 +99,7 @@ type Session struct {
 	// Owned by the loop.
 	agent   *agent.Agent
 	memory  *store.ShareCache
+	budget  agent.Budget // of the present Run
 	waiting map[uint64]chan agent.Answer
 	asked   uint64
 	awaited []waiter
@@ -257,8 +258,8 @@ func (s *Session) Tell(ctx context.Context, trial uint64, value float64) error {
 	return s.TellOutcome(ctx, trial, strategy.Outcome{Value: value})
 }
 
-// TellOutcome is Tell for an outcome with values of constraints or metrics, or with annotations of
-// the trial. After ErrBadAnnotation nothing has been recorded either.
+// TellOutcome is Tell for an outcome with values of constraints or metrics, or with the cost or
+// annotations of the trial. After ErrBadCost or ErrBadAnnotation nothing has been recorded either.
 func (s *Session) TellOutcome(ctx context.Context, trial uint64, outcome strategy.Outcome) (err error) {
 	return errors.Join(s.do(ctx, func(now time.Time) { err = s.agent.Tell(now, trial, outcome) }), err)
 }
@@ -273,10 +274,18 @@ func (s *Session) Fail(ctx context.Context, trial uint64, reason string) (err er
 // error after an epoch. It returns the decision of the task's rule (task.Stopping) to stop the
 // evaluation, or nil if it should continue. Then the caller ends the trial with EndStopped. Reports
 // can be repeated. When the error is nil, the values are on disk. Errors: ErrUnknownTrial,
-// ErrFinished, ErrBadStep; after ErrBadStep the values before the wrong one are stored.
+// ErrFinished, ErrBadStep, ErrBadCost; after ErrBadStep the values before the wrong one are stored, after
+// ErrBadCost all values.
 func (s *Session) Report(ctx context.Context, trial uint64, steps ...Step) (stop *Stop, err error) {
 	stopped := s.do(ctx, func(now time.Time) { stop, err = s.agent.Report(now, trial, steps) })
 	return stop, errors.Join(stopped, err)
+}
+
+// ReportCost reports what the evaluation of a trial in any state has cost so far, in a unit of the
+// caller's, such as seconds. The largest reported cost of a trial counts, and peers never receive it.
+// Outcome.Cost and Step.Cost report it too. Errors: ErrUnknownTrial, ErrBadCost.
+func (s *Session) ReportCost(ctx context.Context, trial uint64, cost float64) (err error) {
+	return errors.Join(s.do(ctx, func(time.Time) { err = s.agent.ReportCost(trial, &cost) }), err)
 }
 
 // EndStopped ends a trial whose evaluation was stopped early. Its values by step are evidence for the

@@ -21,6 +21,7 @@ type Status struct {
 	Addresses []string               `json:"addresses"`
 	Starts    uint64                 `json:"starts"` // number of starts of the node on this task
 	Trials    map[strategy.State]int `json:"trials"`
+	Progress  Progress               `json:"progress"` // within the budget of the present Run
 	Best      *strategy.Trial        `json:"best"`
 	WaitsFor  string                 `json:"waits_for,omitempty"` // why the oldest Ask has no answer yet; empty when no Ask waits
 	Computing bool                   `json:"computing,omitempty"` // a model, a share or a design is being computed
@@ -107,9 +108,11 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 	}
 	status.BytesSent, status.BytesReceived = s.node.traffic.Sent.Load(), s.node.traffic.Received.Load()
 	err := s.do(ctx, func(now time.Time) {
-		for _, trial := range s.agent.Trials() {
+		trials := s.agent.Trials()
+		for _, trial := range trials {
 			status.Trials[trial.State]++
 		}
+		status.Progress = s.budget.Progress(trials, now)
 		status.Starts, status.Best, status.WaitsFor = s.agent.Epoch(), s.agent.Best(), s.agent.WaitsFor()
 		status.Computing = s.agent.Computing()
 		present := s.agent.Present(now)

@@ -230,6 +230,10 @@ func (m *taskMetrics) defineStates(s *Session) {
 		session: s,
 		present: prometheus.NewDesc("fbo_present_nodes", "Nodes that this node knows to take part in the task, itself included.", nil, nil),
 		stored:  prometheus.NewDesc("fbo_stored_shares", "Shares that the node stores, its own included.", nil, nil),
+		evals:   prometheus.NewDesc("fbo_evaluations", "Evaluations of the task by this node with an outcome or stopped early, imported ones left out.", nil, nil),
+		cost:    prometheus.NewDesc("fbo_cost", "Cost of the evaluations of the task by this node, in the unit that they report; running ones included.", nil, nil),
+		limits:  prometheus.NewDesc("fbo_run_budget", "Limits of the present run: evaluations and cost.", []string{"of"}, nil),
+		left:    prometheus.NewDesc("fbo_run_left_seconds", "Estimate of the time until the budget of the present run is spent.", nil, nil),
 		items:   prometheus.NewDesc("fbo_status", "Numbers of the status items that the task's exchanges report.", []string{"item", "field"}, nil),
 	})
 }
@@ -240,6 +244,8 @@ func (m *taskMetrics) defineStates(s *Session) {
 type agentState struct {
 	session                *Session
 	present, stored, items *prometheus.Desc
+
+	evals, cost, limits, left *prometheus.Desc // the last three only if there is one
 }
 
 var _ prometheus.Collector = agentState{}
@@ -248,6 +254,10 @@ func (a agentState) Describe(to chan<- *prometheus.Desc) {
 	to <- a.present
 	to <- a.stored
 	to <- a.items
+	to <- a.evals
+	to <- a.cost
+	to <- a.limits
+	to <- a.left
 }
 
 func (a agentState) Collect(to chan<- prometheus.Metric) {
@@ -255,14 +265,17 @@ func (a agentState) Collect(to chan<- prometheus.Metric) {
 	defer cancel()
 	var present, stored int
 	var items []strategy.StatusItem
+	var progress Progress
 	if err := a.session.do(ctx, func(now time.Time) {
 		present, stored = len(a.session.agent.Present(now).Present), len(a.session.agent.Digest())
 		items = a.session.agent.Status()
+		progress = a.session.budget.Progress(a.session.agent.Trials(), now)
 	}); err != nil {
 		return
 	}
 	to <- prometheus.MustNewConstMetric(a.present, prometheus.GaugeValue, float64(present))
 	to <- prometheus.MustNewConstMetric(a.stored, prometheus.GaugeValue, float64(stored))
+	a.collectProgress(to, progress)
 	seen := map[string]bool{} // a duplicate key would make the whole scrape fail
 	for _, item := range items {
 		if seen[item.Key] {
@@ -274,6 +287,25 @@ func (a agentState) Collect(to chan<- prometheus.Metric) {
 				to <- metric
 			}
 		}
+	}
+}
+
+func (a agentState) collectProgress(to chan<- prometheus.Metric, p Progress) {
+	gauge := func(of *prometheus.Desc, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value, labels...)
+	}
+	gauge(a.evals, float64(p.Evals))
+	if p.Cost != nil {
+		gauge(a.cost, p.Cost.Spent)
+	}
+	if p.MaxEvals > 0 {
+		gauge(a.limits, float64(p.MaxEvals), "evaluations")
+	}
+	if p.MaxCost > 0 {
+		gauge(a.limits, p.MaxCost, "cost")
+	}
+	if p.SecondsLeft > 0 {
+		gauge(a.left, p.SecondsLeft)
 	}
 }
 

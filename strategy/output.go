@@ -1,6 +1,7 @@
 package strategy
 
 import (
+	"math"
 	"slices"
 
 	"github.com/fbo-node/fbo/internal/curves"
@@ -43,6 +44,8 @@ func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 // measured. A stopped trial has no value of the objective; its observation is the final value that
 // is predicted from its curve, with the deviation of the prediction (curves.Forecasts).
 //
+// The observations of Cost are logarithms ([LogCosts]).
+//
 // Completion has no observations before the first failure, since until then no outcome shows that
 // it depends on the design. A diverged outcome counts as a failure.
 func Observed(t *task.Task, trials []Trial, output task.Output) Observations {
@@ -57,6 +60,7 @@ type evidence struct {
 	output    task.Output
 	diverged  []bool            // the result of Diverged for the objective and completion, nil for other outputs
 	forecasts []curves.Forecast // of the objective, by trial; nil if no trial was stopped
+	logCosts  []float64         // the result of LogCosts for the cost, nil for other outputs
 }
 
 func evidenceOf(t *task.Task, trials []Trial, output task.Output) evidence {
@@ -66,6 +70,9 @@ func evidenceOf(t *task.Task, trials []Trial, output task.Output) evidence {
 	}
 	if output == task.Objective && slices.ContainsFunc(trials, func(t Trial) bool { return t.State == StoppedEarly }) {
 		e.forecasts = curves.Forecasts(t.Goal, Curves(trials, e.diverged))
+	}
+	if output == task.Cost {
+		e.logCosts = LogCosts(trials)
 	}
 	return e
 }
@@ -94,6 +101,8 @@ func Curves(trials []Trial, diverged []bool) []CurveOfTrial {
 func (e evidence) value(at int) (value float64, ok bool) {
 	trial := &e.trials[at]
 	switch {
+	case e.output == task.Cost:
+		return e.logCosts[at], !math.IsNaN(e.logCosts[at])
 	case e.output == task.Objective && trial.State == StoppedEarly:
 		return e.forecasts[at].Mean, true
 	case e.output == task.Objective && e.diverged[at]:

@@ -32,6 +32,10 @@ type View struct {
 	// design.
 	Completion *Constraint
 
+	// Cost is the posterior of the logarithm of the cost of an evaluation ([LogCosts]). It implements
+	// surrogate.Scaled. It is nil until there is a cost, and unless the strategy is a [CostUser].
+	Cost Posterior
+
 	// Waited names the exchange for which the agent has waited in this trial without a Result (see
 	// [Wait]). The strategy must then choose without that Result: a second Wait is an error. Waited
 	// is empty if the agent has not waited, or if the Result arrived.
@@ -63,6 +67,12 @@ type Recommender interface {
 // before it asks for that design.
 type SharesFromStart interface {
 	UsesSharesFromStart() bool
+}
+
+// CostUser is an optional interface of a Strategy. UsesCost reports whether the agent should model the
+// cost of evaluations ([View.Cost]).
+type CostUser interface {
+	UsesCost() bool
 }
 
 // Suggestion is a design with its reason, or a request to wait.

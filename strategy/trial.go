@@ -36,8 +36,10 @@ type Outcome struct {
 	Constraints map[string]task.Reading `json:"constraints,omitempty"` // by name: the constraints of the task, or arbitrary readings if the task has no constraints
 	Metrics     map[string]float64      `json:"metrics,omitempty"`     // further numbers for display, at most MaxMetrics, with names that IsMetricName accepts
 
-	// Annotations are added to those of the trial when the outcome is reported. A stored outcome
-	// has none. An evaluator may return them together with an error.
+	// Cost becomes that of the trial when the outcome is reported ([Trial.Cost]), and Annotations are
+	// added to those of the trial. A stored outcome has neither. An evaluator may return them together
+	// with an error.
+	Cost        *float64    `json:"-"`
 	Annotations Annotations `json:"-"`
 }
 
@@ -77,6 +79,10 @@ type Trial struct {
 	// Stop is the decision to stop the evaluation early; nil if there is none. The trial is Running
 	// until its evaluation has ended. It is Done if the evaluation came to its end nevertheless.
 	Stop *EarlyStop `json:"stop,omitempty"`
+
+	// Cost is the largest cost that the evaluation has reported, in a unit of the user's, such as
+	// seconds; nil if it is unknown. Peers never receive it.
+	Cost *float64 `json:"cost,omitempty"`
 
 	// Annotations are texts, tags, files and notes of the user. Peers never receive them.
 	Annotations

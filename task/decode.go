@@ -268,6 +268,20 @@ func (m *Section) Word(key, fallback string, accepted ...string) string {
 	return ""
 }
 
+// Flag reads an optional true or false; the default is false.
+func (m *Section) Flag(key string) bool {
+	n, ok := m.get(key)
+	if !ok {
+		return false
+	}
+	s := m.d.scalar(n)
+	if s.form != formBool {
+		m.errorf(nodePosition(n), "%s must be true or false, not %s", key, s.describe())
+		return false
+	}
+	return strings.EqualFold(s.text, "true")
+}
+
 // number reads a required finite number. It also returns whether a float64 represents the written
 // number exactly.
 func (m *Section) number(key string) (v float64, exact, ok bool) {

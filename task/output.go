@@ -15,6 +15,9 @@ const (
 	// Completion is 1 if an evaluation completes and 0 if it fails. No constraint of a task
 	// file can have this name.
 	Completion Output = "(completion)"
+	// Cost is the logarithm of the cost of an evaluation. No constraint of a task file can have this
+	// name.
+	Cost Output = "(cost)"
 )
 
 // Outputs returns the objective, followed by the outputs of Bounds.

@@ -6,7 +6,35 @@ import "slices"
 // it is the logarithm of their product. Without arguments it returns the function 0.
 func Sum(fs ...Function) Function { return &sum{fs: slices.Clone(fs)} }
 
-var _ Batch = (*sum)(nil)
+// Times returns a function times a factor.
+func Times(f Function, factor float64) Function { return times{f, factor} }
+
+var (
+	_ Batch = (*sum)(nil)
+	_ Batch = times{}
+)
+
+type times struct {
+	f      Function
+	factor float64
+}
+
+func (t times) Value(x []float64) float64 { return t.factor * t.f.Value(x) }
+
+func (t times) Values(dst, points []float64) {
+	evaluate(t.f, dst, points)
+	for i := range dst {
+		dst[i] *= t.factor
+	}
+}
+
+func (t times) Gradient(grad, x []float64) float64 {
+	value := t.f.Gradient(grad, x)
+	for i := range grad {
+		grad[i] *= t.factor
+	}
+	return t.factor * value
+}
 
 type sum struct {
 	fs     []Function

@@ -243,7 +243,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	models, err := newModels(cfg.Task, cfg.Model)
+	models, err := newModels(cfg.Task, cfg.Model, cfg.Strategy)
 	if err != nil {
 		return nil, err
 	}
@@ -466,6 +466,7 @@ func (a *Agent) view(now time.Time) strategy.View {
 		Posterior:       a.objective().posterior,
 		Constraints:     a.constraints(),
 		Completion:      a.completion(),
+		Cost:            a.cost(),
 		Shares:          a.peerShares(now),
 		Results:         a.exchanges.results,
 		MaxObservations: a.cfg.MaxObservations,

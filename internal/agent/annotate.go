@@ -18,8 +18,19 @@ func (a *Agent) Annotate(now time.Time, id uint64, change strategy.AnnotationCha
 	return err
 }
 
-// annotateBefore adds annotations to a trial that is about to end. The event of the end has them. If
-// the trial has ended, the report is a repetition, whose notes are not added again.
+// addBefore adds a cost and annotations to a trial that is about to end. The event of the end has
+// them. If the trial has ended, the report is a repetition, whose notes are not added again. After an
+// error nothing has changed.
+func (a *Agent) addBefore(now time.Time, id uint64, cost *float64, added strategy.Annotations, ended bool) error {
+	if err := checkCost(id, cost); err != nil {
+		return err
+	}
+	if err := a.annotateBefore(now, id, added, ended); err != nil {
+		return err
+	}
+	return a.ReportCost(id, cost)
+}
+
 func (a *Agent) annotateBefore(now time.Time, id uint64, added strategy.Annotations, ended bool) error {
 	if !strategy.HasAnnotations(added) {
 		return nil

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,8 +52,8 @@ func (a *Agent) Requeue(now time.Time, id uint64) error {
 
 // Tell ends a trial with an outcome. A repeated call with the same outcome is no error. A waiting
 // trial accepts an outcome too, because its evaluator may have survived a restart of the node. The
-// annotations of the outcome are added to those of the trial. Errors: ErrUnknownTrial, ErrFinished,
-// ErrBadOutcome, strategy.ErrBadAnnotation.
+// cost and the annotations of the outcome become those of the trial. Errors: ErrUnknownTrial,
+// ErrFinished, ErrBadOutcome, strategy.ErrBadAnnotation, strategy.ErrBadCost.
 func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 	if err := checkOutcome(a.cfg.Task, outcome); err != nil {
 		return fmt.Errorf("trial %d: %w", id, err)
@@ -63,7 +64,7 @@ func (a *Agent) Tell(now time.Time, id uint64, outcome strategy.Outcome) error {
 	if err != nil {
 		return err
 	}
-	if err := a.annotateBefore(now, id, outcome.Annotations, already); err != nil {
+	if err := a.addBefore(now, id, outcome.Cost, outcome.Annotations, already); err != nil {
 		return err
 	}
 	if !already {
@@ -142,7 +143,7 @@ func (a *Agent) announceEnd(id uint64, better bool) {
 // Past is an evaluation made before this task or by another program.
 type Past struct {
 	Design  task.Design
-	Outcome strategy.Outcome // its annotations are those of the trial, with or without an outcome
+	Outcome strategy.Outcome // its cost and annotations are those of the trial, with or without an outcome
 	Failed  string           // reason of a missing outcome; empty if there is one
 	Steps   curves.Curve     // values by step; may be empty
 	Stop    *curves.Stop     // decision to stop the evaluation early, with Steps; nil if there was none
@@ -159,7 +160,7 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 		if _, err := strategy.Adding(p.Outcome.Annotations).Apply(strategy.Annotations{}, now); err != nil {
 			return 0, fmt.Errorf("imported trial %d: %w", i+1, err)
 		}
-		if err := p.Steps.Check(); err != nil {
+		if err := errors.Join(p.Steps.Check(), strategy.CheckCost(p.Outcome.Cost)); err != nil {
 			return 0, fmt.Errorf("imported trial %d: %w", i+1, err)
 		}
 		if (p.Stopped || p.Stop != nil) && len(p.Steps) == 0 {
@@ -203,8 +204,8 @@ func (a *Agent) Import(now time.Time, past []Past) (added int, err error) {
 		case outcome == nil:
 			a.record(Record{Fail: &FailRecord{ID: record.ID, Reason: strings.ToValidUTF8(p.Failed, "\uFFFD"), Time: now}})
 		}
-		if _, err := a.trials.annotated(now, record.ID, strategy.Adding(p.Outcome.Annotations), a.record); err != nil {
-			return added, err // cannot happen: it was applied above
+		if err := a.addBefore(now, record.ID, p.Outcome.Cost, p.Outcome.Annotations, false); err != nil {
+			return added, err // cannot happen: both were checked above
 		}
 		added++
 	}

@@ -48,10 +48,11 @@ func (r StepsRecord) key() string {
 	return "steps/" + strconv.FormatUint(r.ID, 10) + "/" + strconv.Itoa(r.From)
 }
 
-// Report adds values by step to a trial that has not ended. It returns the decision to stop the
-// evaluation, or nil if it should continue. Reports can be repeated (curves.Curve.Extend). If some of
-// the values are not accepted, those before them are stored. Errors: ErrUnknownTrial, ErrFinished,
-// curves.ErrBadStep.
+// Report adds values by step to a trial that has not ended, and their largest cost. It returns the
+// decision to stop the evaluation, or nil if it should continue. Reports can be repeated
+// (curves.Curve.Extend). If some of the values are not accepted, those before them are stored. A cost
+// that is not accepted is left out. Errors: ErrUnknownTrial, ErrFinished, curves.ErrBadStep,
+// strategy.ErrBadCost.
 func (a *Agent) Report(now time.Time, id uint64, steps []curves.Step) (*curves.Stop, error) {
 	if _, err := a.trials.open(id, func(strategy.Trial) bool { return false }); err != nil {
 		return nil, err
@@ -62,6 +63,11 @@ func (a *Agent) Report(now time.Time, id uint64, steps []curves.Step) (*curves.S
 	curve, err := trial.Steps.Extend(steps, again)
 	if err != nil {
 		err = fmt.Errorf("trial %d: %w", id, err)
+	}
+	for _, s := range steps {
+		if refused := a.ReportCost(id, s.Cost); refused != nil && err == nil {
+			err = refused
+		}
 	}
 	a.recordSteps(id, curve)
 	stop := trial.Stop
@@ -223,12 +229,11 @@ func (a *Agent) endStopped(now time.Time, id uint64) {
 	a.end(now, Record{Stopped: &StoppedRecord{ID: id, Time: now}}, id)
 }
 
-// EndStoppedBy is EndStopped for a client, which must hold the trial. The annotations are added to
-// those of the trial. Errors: ErrUnknownTrial, ErrFinished, ErrNotHeld, ErrNoSteps,
-// strategy.ErrBadAnnotation.
-func (a *Agent) EndStoppedBy(now time.Time, id uint64, client, reason string, added strategy.Annotations) error {
+// EndStoppedBy is EndStopped for a client, which must hold the trial. Errors: ErrUnknownTrial,
+// ErrFinished, ErrNotHeld, ErrNoSteps, strategy.ErrBadAnnotation, strategy.ErrBadCost.
+func (a *Agent) EndStoppedBy(now time.Time, id uint64, client string, end Ending) error {
 	if trial, err := a.trials.get(id); err == nil && trial.State.Ended() && trial.Stop != nil && trial.Client == client {
-		return a.annotateBefore(now, id, added, true)
+		return a.addBefore(now, id, end.Cost, end.Annotations, true)
 	}
 	trial, err := a.trials.held(id, client)
 	if err != nil {
@@ -237,10 +242,10 @@ func (a *Agent) EndStoppedBy(now time.Time, id uint64, client, reason string, ad
 	if len(trial.Steps) == 0 {
 		return fmt.Errorf("%w: trial %d", ErrNoSteps, id)
 	}
-	if err := a.annotateBefore(now, id, added, false); err != nil {
+	if err := a.addBefore(now, id, end.Cost, end.Annotations, false); err != nil {
 		return err
 	}
-	return a.EndStopped(now, id, reason)
+	return a.EndStopped(now, id, end.Reason)
 }
 
 // applyCurve applies a record about the curve of a trial.

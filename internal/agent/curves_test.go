@@ -175,7 +175,7 @@ func TestStopOfAClientWithoutHeartbeat(t *testing.T) {
 	if _, err := d.agent.ReportBy(d.now, held.ID, "worker 2", nil); !errors.Is(err, ErrFinished) {
 		t.Errorf("another client: %v", err)
 	}
-	if err := d.agent.EndStoppedBy(d.now, held.ID, someClaim.Client, "", strategy.Annotations{}); err != nil {
+	if err := d.agent.EndStoppedBy(d.now, held.ID, someClaim.Client, Ending{}); err != nil {
 		t.Errorf("a late end: %v", err)
 	}
 }

@@ -138,20 +138,27 @@ func (a *Agent) RequeueBy(now time.Time, id uint64, client string) error {
 	return a.Requeue(now, id)
 }
 
+// Ending is what a client reports at the end of a trial without an outcome.
+type Ending struct {
+	Reason      string
+	Cost        *float64             // of the trial; nil if it is unknown
+	Annotations strategy.Annotations // to add to those of the trial
+}
+
 // FailBy is Fail for a client, which must hold the trial. If the client has already reported the
-// failure, a repeated call is no error. The annotations are added to those of the trial. Errors:
-// ErrUnknownTrial, ErrFinished, ErrNotHeld, strategy.ErrBadAnnotation.
-func (a *Agent) FailBy(now time.Time, id uint64, client, reason string, added strategy.Annotations) error {
+// failure, a repeated call is no error. Errors: ErrUnknownTrial, ErrFinished, ErrNotHeld,
+// strategy.ErrBadAnnotation, strategy.ErrBadCost.
+func (a *Agent) FailBy(now time.Time, id uint64, client string, end Ending) error {
 	if trial, err := a.trials.get(id); err == nil && trial.State == strategy.Failed && trial.Client == client {
-		return a.annotateBefore(now, id, added, true)
+		return a.addBefore(now, id, end.Cost, end.Annotations, true)
 	}
 	if _, err := a.trials.held(id, client); err != nil {
 		return err
 	}
-	if err := a.annotateBefore(now, id, added, false); err != nil {
+	if err := a.addBefore(now, id, end.Cost, end.Annotations, false); err != nil {
 		return err
 	}
-	return a.Fail(now, id, reason)
+	return a.Fail(now, id, end.Reason)
 }
 
 // Leases returns the ends of the leases that clients hold, by trial ID.

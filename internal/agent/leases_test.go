@@ -97,7 +97,7 @@ func TestAnEndedLeaseGivesTheTrialToAnotherClient(t *testing.T) {
 	}
 	for _, err := range []error{
 		d.agent.RequeueBy(d.now, first.ID, someClaim.Client),
-		d.agent.FailBy(d.now, first.ID, someClaim.Client, "out of memory", strategy.Annotations{}),
+		d.agent.FailBy(d.now, first.ID, someClaim.Client, Ending{Reason: "out of memory"}),
 		second(d.agent.Heartbeat(d.now, first.ID, someClaim.Client)),
 	} {
 		if !errors.Is(err, ErrNotHeld) {
@@ -142,12 +142,12 @@ func TestClientsReturnAndFail(t *testing.T) {
 		t.Fatalf("after the return: %+v", again)
 	}
 	for range 2 {
-		if err := d.agent.FailBy(d.now, first.ID, someClaim.Client, "no memory", strategy.Annotations{}); err != nil {
+		if err := d.agent.FailBy(d.now, first.ID, someClaim.Client, Ending{Reason: "no memory"}); err != nil {
 			t.Fatal(err)
 		}
 		d.carryOut()
 	}
-	if err := d.agent.FailBy(d.now, 99, someClaim.Client, "x", strategy.Annotations{}); !errors.Is(err, ErrUnknownTrial) {
+	if err := d.agent.FailBy(d.now, 99, someClaim.Client, Ending{Reason: "x"}); !errors.Is(err, ErrUnknownTrial) {
 		t.Errorf("an unknown trial: %v", err)
 	}
 	if err := d.agent.RequeueBy(d.now, first.ID, someClaim.Client); !errors.Is(err, ErrFinished) {

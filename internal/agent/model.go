@@ -32,10 +32,17 @@ type model struct {
 	followed bool // only for such a model: it affects the choice of designs
 }
 
-// newModels returns a model for each output. The argument is the surrogate of the objective; the
-// task determines the other surrogates.
-func newModels(t *task.Task, objective surrogate.Model) (models []*model, err error) {
+// newModels returns a model for each output, and for the cost if the strategy uses it. The argument
+// objective is the surrogate of the objective; the task determines the other surrogates.
+func newModels(t *task.Task, objective surrogate.Model, s strategy.Strategy) (models []*model, err error) {
 	models = append(models, &model{output: task.Objective, kind: objective})
+	if usesCost(s) {
+		kind, err := surrogate.NewCost(t)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, &model{output: task.Cost, kind: kind})
+	}
 	for _, c := range t.Bounds() {
 		kind, err := surrogate.NewConstraint(t, c)
 		if err != nil {
@@ -53,6 +60,15 @@ func newModels(t *task.Task, objective surrogate.Model) (models []*model, err er
 	return models, nil
 }
 
+func usesCost(s strategy.Strategy) bool {
+	u, ok := s.(strategy.CostUser)
+	if !ok {
+		return false
+	}
+	yes, err := recoverpanic.Call("the strategy", func() (bool, error) { return u.UsesCost(), nil })
+	return yes && err == nil
+}
+
 // fitName returns the key under which the journal stores an output's fits. It also names the random
 // stream of these fits.
 func fitName(output task.Output) string {
@@ -64,11 +80,21 @@ func fitName(output task.Output) string {
 
 func (a *Agent) objective() *model { return a.models[0] }
 
-// constraints returns the posteriors of all outputs except the objective and the node's own
+// cost returns the posterior of the cost. It is nil without costs, or if the strategy uses none.
+func (a *Agent) cost() strategy.Posterior {
+	for _, m := range a.models {
+		if m.output == task.Cost {
+			return m.posterior
+		}
+	}
+	return nil
+}
+
+// constraints returns the posteriors of all outputs except the objective, the cost and the node's own
 // failures.
 func (a *Agent) constraints() (all []*surrogate.Constraint) {
 	for _, m := range a.models[1:] {
-		if m.posterior != nil && !m.own {
+		if m.posterior != nil && !m.own && m.output != task.Cost {
 			all = append(all, m.posterior.(*surrogate.Constraint))
 		}
 	}

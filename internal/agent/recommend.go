@@ -87,7 +87,7 @@ func (h History) Preferred(ctx context.Context) (*Recommendation, error) {
 		return nil, err
 	}
 	var err error
-	if a.models, err = newModels(h.Task, a.cfg.Model); err != nil {
+	if a.models, err = newModels(h.Task, a.cfg.Model, a.cfg.Strategy); err != nil {
 		return nil, err
 	}
 	for _, m := range a.models {

@@ -33,6 +33,7 @@ type Record struct {
 	Withdraw *WithdrawRecord `json:"withdraw,omitempty"`
 	Annotate *AnnotateRecord `json:"annotate,omitempty"`
 
+	Cost      *CostRecord      `json:"cost,omitempty"`
 	Steps     *StepsRecord     `json:"steps,omitempty"`
 	StopTrial *StopTrialRecord `json:"stop,omitempty"`
 	Stopped   *StoppedRecord   `json:"stopped,omitempty"`
@@ -155,6 +156,8 @@ func (r Record) Key() string {
 		return "enough"
 	case r.Steps != nil:
 		return r.Steps.key()
+	case r.Cost != nil:
+		return "cost/" + strconv.FormatUint(r.Cost.ID, 10)
 	case r.Annotate != nil:
 		return "annotate/" + strconv.FormatUint(r.Annotate.ID, 10)
 	}
@@ -192,7 +195,7 @@ func (r Record) fields() int {
 	n := 0
 	for _, set := range []bool{r.Task != nil, r.Epoch != nil, r.Trial != nil, r.Offer != nil, r.Return != nil, r.Tell != nil,
 		r.Fail != nil, r.Fit != nil, r.Sent != nil, r.Note != nil, r.Reply != nil, r.Stop != nil,
-		r.Enqueue != nil, r.Withdraw != nil, r.Annotate != nil, r.Steps != nil, r.StopTrial != nil, r.Stopped != nil} {
+		r.Enqueue != nil, r.Withdraw != nil, r.Annotate != nil, r.Cost != nil, r.Steps != nil, r.StopTrial != nil, r.Stopped != nil} {
 		if set {
 			n++
 		}

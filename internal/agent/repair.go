@@ -31,6 +31,7 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 	table := newTrials(t)
 	displaced := map[uint64]*TrialRecord{}           // copies
 	annotations := map[uint64]strategy.Annotations{} // of displaced trials
+	costs := map[uint64]*float64{}                   // of displaced trials
 	values := map[uint64]curves.Curve{}              // by step, of displaced trials
 	stops := map[uint64][]Record{}                   // StopTrial and Stopped, of displaced trials
 	var kept []Record
@@ -52,6 +53,8 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 			displaced[r.Tell.ID].Imported, keep = &r.Tell.Outcome, false
 		case r.Annotate != nil && displaced[r.Annotate.ID] != nil:
 			annotations[r.Annotate.ID], keep = r.Annotate.Annotations, false
+		case r.Cost != nil && displaced[r.Cost.ID] != nil:
+			costs[r.Cost.ID], keep = &r.Cost.Cost, false
 		case r.Steps != nil && displaced[r.Steps.ID] != nil:
 			if curve := values[r.Steps.ID]; r.Steps.From <= len(curve) {
 				values[r.Steps.ID] = append(curve[:r.Steps.From:r.Steps.From], r.Steps.Steps...)
@@ -85,6 +88,9 @@ func Repair(records []Record, complete int, strategies strategy.Set) (m Repaired
 		}
 		if of := annotations[trial.ID]; strategy.HasAnnotations(of) {
 			add = append(add, Record{Annotate: &AnnotateRecord{ID: id, Annotations: of}})
+		}
+		if cost := costs[trial.ID]; cost != nil {
+			add = append(add, Record{Cost: &CostRecord{ID: id, Cost: *cost}})
 		}
 		if trial.Imported == nil && !stopped {
 			continue

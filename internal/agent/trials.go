@@ -29,6 +29,7 @@ type trials struct {
 	done    int              // number of trials with an outcome
 	failed  int              // number of failed trials
 	stopped int              // number of trials that were stopped early
+	costs   int              // number of trials with an outcome and a cost
 	nearest int              // index of the best trial with an outcome in the order of task.Compare; -1: none
 	aside   int              // number of first trials that setAside has hidden from strategies
 	shown   []strategy.Trial // a copy of the present list without these; nil after a change
@@ -132,10 +133,9 @@ func sameOutcome(a, b strategy.Outcome) bool {
 }
 
 // ownMaps returns the outcome with copies of its maps, so that the caller can change its own. It
-// omits the annotations, which belong to the trial.
+// omits the cost and the annotations, which belong to the trial.
 func ownMaps(outcome strategy.Outcome) strategy.Outcome {
-	outcome.Constraints, outcome.Metrics, outcome.Annotations = maps.Clone(outcome.Constraints), maps.Clone(outcome.Metrics), strategy.Annotations{}
-	return outcome
+	return strategy.Outcome{Value: outcome.Value, Constraints: maps.Clone(outcome.Constraints), Metrics: maps.Clone(outcome.Metrics)}
 }
 
 // apply applies a record about trials and ignores all others.
@@ -156,6 +156,8 @@ func (t *trials) apply(r Record) error {
 		return nil
 	case r.Annotate != nil:
 		return t.annotate(*r.Annotate)
+	case r.Cost != nil:
+		return t.cost(*r.Cost)
 	case r.Offer != nil:
 		return t.change(r.Offer.ID, func(trial *strategy.Trial) error {
 			trial.State, trial.Started = strategy.Running, r.Offer.Time
@@ -236,6 +238,9 @@ func (t *trials) tell(r TellRecord) error {
 		trial.State, trial.Outcome, trial.Finished, trial.PeerGain = strategy.Done, &r.Outcome, r.Time, r.Gain
 		trial.Violated = t.task.Violated(trial.Outcome)
 		t.done++
+		if trial.Cost != nil {
+			t.costs++
+		}
 		delete(t.leases, trial.ID)
 		if t.nearest < 0 || t.task.Better(&r.Outcome, t.list[t.nearest].Outcome) {
 			t.nearest = int(r.ID) - 1
@@ -253,6 +258,8 @@ func (t *trials) measured(output task.Output) int {
 		return t.done + t.stopped + t.failed
 	case task.Objective:
 		return t.done + t.stopped
+	case task.Cost:
+		return t.costs
 	}
 	return t.done
 }

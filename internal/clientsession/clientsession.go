@@ -71,28 +71,28 @@ func (s *Session) Requeue(ctx context.Context, once agent.Once, trial uint64, cl
 	return err
 }
 
-// Fail reports that the evaluation of a trial that the client holds gave no value. The annotations
-// are added to those of the trial. Error: strategy.ErrBadAnnotation.
-func (s *Session) Fail(ctx context.Context, once agent.Once, trial uint64, client, reason string, added strategy.Annotations) error {
+// Fail reports that the evaluation of a trial that the client holds gave no value. Errors:
+// strategy.ErrBadAnnotation, strategy.ErrBadCost.
+func (s *Session) Fail(ctx context.Context, once agent.Once, trial uint64, client string, end agent.Ending) error {
 	_, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
-		return agent.Reply{Trials: []uint64{trial}}, a.FailBy(now, trial, client, reason, added)
+		return agent.Reply{Trials: []uint64{trial}}, a.FailBy(now, trial, client, end)
 	})
 	return err
 }
 
 // Report adds values by step to a trial that the client holds, and renews the lease. It returns the
-// decision to stop the evaluation, or nil. Reports can be repeated, so they need no key. Error:
-// curves.ErrBadStep.
+// decision to stop the evaluation, or nil. Reports can be repeated, so they need no key. Errors:
+// curves.ErrBadStep, strategy.ErrBadCost.
 func (s *Session) Report(ctx context.Context, trial uint64, client string, steps []curves.Step) (stop *curves.Stop, err error) {
 	stopped := s.do(ctx, func(a *agent.Agent, now time.Time) { stop, err = a.ReportBy(now, trial, client, steps) })
 	return stop, errors.Join(stopped, err)
 }
 
-// EndStopped ends a trial that the client holds as stopped early. The annotations are added to those
-// of the trial. Errors: agent.ErrNoSteps, strategy.ErrBadAnnotation.
-func (s *Session) EndStopped(ctx context.Context, once agent.Once, trial uint64, client, reason string, added strategy.Annotations) error {
+// EndStopped ends a trial that the client holds as stopped early. Errors: agent.ErrNoSteps,
+// strategy.ErrBadAnnotation, strategy.ErrBadCost.
+func (s *Session) EndStopped(ctx context.Context, once agent.Once, trial uint64, client string, end agent.Ending) error {
 	_, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
-		return agent.Reply{Trials: []uint64{trial}}, a.EndStoppedBy(now, trial, client, reason, added)
+		return agent.Reply{Trials: []uint64{trial}}, a.EndStoppedBy(now, trial, client, end)
 	})
 	return err
 }

@@ -61,7 +61,7 @@ func Trials(c *task.Continuation, t *task.Task, trials []strategy.Trial) (past [
 				continue
 			}
 		}
-		p.Outcome.Annotations, p.Steps, p.Stop = trial.Annotations, trial.Steps, trial.Stop
+		p.Outcome.Cost, p.Outcome.Annotations, p.Steps, p.Stop = trial.Cost, trial.Annotations, trial.Steps, trial.Stop
 		past = append(past, p)
 	}
 	return past, dropped

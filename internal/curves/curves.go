@@ -17,6 +17,9 @@ import (
 type Step struct {
 	Step  uint64  `json:"step"` // 1 to MaxStep
 	Value float64 `json:"value"`
+	// Cost is that of the evaluation until this step, in a unit of the user's; nil if it is unknown. It
+	// becomes the cost of the trial, and a Curve has none.
+	Cost *float64 `json:"cost,omitempty"`
 }
 
 // Curve has the steps of one evaluation in ascending order.
@@ -49,7 +52,7 @@ func (c Curve) Extend(reported []Step, again bool) (Curve, error) {
 		case s.Step > last && len(c) == MaxSteps:
 			return c, fmt.Errorf("%w: the trial has %d values; expected fewer, such as one in ten steps", ErrBadStep, MaxSteps)
 		case s.Step > last:
-			c = append(c[:len(c):len(c)], s)
+			c = append(c[:len(c):len(c)], Step{Step: s.Step, Value: s.Value})
 		default:
 			if value, ok := c.at(s.Step); !again && (!ok || value != s.Value) {
 				return c, fmt.Errorf("%w: step %d with value %g after step %d; expected increasing steps", ErrBadStep, s.Step, s.Value, last)

@@ -12,13 +12,13 @@ import (
 
 func curve(values ...float64) (c Curve) {
 	for i, v := range values {
-		c = append(c, Step{uint64(i + 1), v})
+		c = append(c, Step{Step: uint64(i + 1), Value: v})
 	}
 	return c
 }
 
 func TestExtend(t *testing.T) {
-	have := Curve{{2, .5}, {4, .4}}
+	have := Curve{{Step: 2, Value: .5}, {Step: 4, Value: .4}}
 	for _, test := range []struct {
 		name     string
 		reported []Step
@@ -26,16 +26,16 @@ func TestExtend(t *testing.T) {
 		want     int // values after the report
 		bad      bool
 	}{
-		{"one", []Step{{5, .3}}, false, 3, false},
-		{"several", []Step{{5, .3}, {9, .2}}, false, 4, false},
-		{"repeated", []Step{{4, .4}, {2, .5}, {6, .1}}, false, 3, false},
-		{"backwards", []Step{{3, .3}}, false, 2, true},
-		{"another value", []Step{{4, .3}}, false, 2, true},
-		{"again from the start", []Step{{1, 9}, {2, 9}, {3, 9}, {4, 9}, {5, .2}}, true, 3, false},
-		{"zero", []Step{{0, .3}}, false, 2, true},
-		{"too large", []Step{{MaxStep + 1, .3}}, false, 2, true},
-		{"NaN after a valid one", []Step{{5, .3}, {6, math.NaN()}, {7, .2}}, false, 3, true},
-		{"infinite", []Step{{5, math.Inf(-1)}}, false, 2, true},
+		{"one", []Step{{Step: 5, Value: .3}}, false, 3, false},
+		{"several", []Step{{Step: 5, Value: .3}, {Step: 9, Value: .2}}, false, 4, false},
+		{"repeated", []Step{{Step: 4, Value: .4}, {Step: 2, Value: .5}, {Step: 6, Value: .1}}, false, 3, false},
+		{"backwards", []Step{{Step: 3, Value: .3}}, false, 2, true},
+		{"another value", []Step{{Step: 4, Value: .3}}, false, 2, true},
+		{"again from the start", []Step{{Step: 1, Value: 9}, {Step: 2, Value: 9}, {Step: 3, Value: 9}, {Step: 4, Value: 9}, {Step: 5, Value: .2}}, true, 3, false},
+		{"zero", []Step{{Step: 0, Value: .3}}, false, 2, true},
+		{"too large", []Step{{Step: MaxStep + 1, Value: .3}}, false, 2, true},
+		{"NaN after a valid one", []Step{{Step: 5, Value: .3}, {Step: 6, Value: math.NaN()}, {Step: 7, Value: .2}}, false, 3, true},
+		{"infinite", []Step{{Step: 5, Value: math.Inf(-1)}}, false, 2, true},
 	} {
 		got, err := have.Extend(test.reported, test.again)
 		if len(got) != test.want || (err != nil) != test.bad || err != nil && !errors.Is(err, ErrBadStep) {
@@ -47,12 +47,12 @@ func TestExtend(t *testing.T) {
 	}
 	var full Curve
 	for i := range uint64(MaxSteps) {
-		full = append(full, Step{i + 1, 0})
+		full = append(full, Step{Step: i + 1, Value: 0})
 	}
-	if got, err := full.Extend([]Step{{MaxSteps + 1, 0}}, false); !errors.Is(err, ErrBadStep) || len(got) != MaxSteps {
+	if got, err := full.Extend([]Step{{Step: MaxSteps + 1, Value: 0}}, false); !errors.Is(err, ErrBadStep) || len(got) != MaxSteps {
 		t.Errorf("%d values, %v", len(got), err)
 	}
-	if got, err := full.Extend([]Step{{7, 0}}, false); err != nil || len(got) != MaxSteps {
+	if got, err := full.Extend([]Step{{Step: 7, Value: 0}}, false); err != nil || len(got) != MaxSteps {
 		t.Errorf("a repeated value of a full curve: %v", err)
 	}
 }
@@ -65,7 +65,7 @@ func TestExtendByParts(t *testing.T) {
 		var all []Step
 		for step := uint64(0); len(all) < 50; {
 			step += 1 + rng.Uint64N(3)
-			all = append(all, Step{step, rng.NormFloat64()})
+			all = append(all, Step{Step: step, Value: rng.NormFloat64()})
 		}
 		want, err := Curve(nil).Extend(all, false)
 		if err != nil || !slices.Equal(want, all) {
@@ -111,7 +111,7 @@ func TestASHA(t *testing.T) {
 		{"between rungs", curve(9, 9), 1, others(1, 2, 3), false},
 		{"second rung without others", curve(9, 9, 9), 2, others(1, 2, 3), false},
 		{"second rung", curve(1, 1, 9), 2, []Trial{{Curve: curve(2, 2, 2)}}, true},
-		{"a rung that a sparse curve passes", Curve{{5, 9}}, 0, []Trial{{Curve: Curve{{4, 1}}}}, true},
+		{"a rung that a sparse curve passes", Curve{{Step: 5, Value: 9}}, 0, []Trial{{Curve: Curve{{Step: 4, Value: 1}}}}, true},
 		{"at the end of complete trials", curve(9, 9, 9), 2, []Trial{{Curve: curve(1, 1, 1), Complete: true}}, false},
 		{"at the end of a trial that patience cut", curve(9, 9, 9), 2, []Trial{{Curve: curve(1, 1, 1), Complete: true, Cut: true}}, true},
 	} {
@@ -155,7 +155,7 @@ func TestASHAKeepsOneInThree(t *testing.T) {
 		var own Curve
 		var stop *Stop
 		for step := uint64(1); step <= 27 && stop == nil; step++ {
-			own = append(own, Step{step, level + 1/float64(step)})
+			own = append(own, Step{Step: step, Value: level + 1/float64(step)})
 			stop = Decide(rule, task.Minimize, own, len(own)-1, all, nil)
 		}
 		if level == -1 && stop != nil {
@@ -211,7 +211,7 @@ func TestMedianAndPatience(t *testing.T) {
 		{curve(5, 4, 3.95, 3.93), false},
 		{curve(5, 4, 3.95, 3.93, 3.91), true},
 		{curve(5, 4, 3.95, 3.93, 3.89), false},
-		{Curve{{1, 5}, {10, 5}}, true},
+		{Curve{{Step: 1, Value: 5}, {Step: 10, Value: 5}}, true},
 	} {
 		stop := Decide(patient, task.Minimize, test.own, len(test.own)-1, nil, nil)
 		if (stop != nil) != test.stops || stop != nil && stop.Rule != PatienceRule {
@@ -262,7 +262,7 @@ func TestForecastProperties(t *testing.T) {
 			level := rng.NormFloat64()
 			c := Curve{}
 			for s := uint64(1); s <= n; s++ {
-				c = append(c, Step{s, level + shape(s)})
+				c = append(c, Step{Step: s, Value: level + shape(s)})
 			}
 			complete := rng.IntN(2) == 0
 			if !complete {

@@ -16,7 +16,7 @@ var shared = task.Stopping{Type: task.ASHARule, GracePeriod: 1, ReductionFactor:
 func falling(first, drop float64) Trial {
 	var c Curve
 	for step := uint64(1); step <= 9; step++ {
-		c = append(c, Step{step, first - drop*float64(step-1)/8})
+		c = append(c, Step{Step: step, Value: first - drop*float64(step-1)/8})
 	}
 	return Trial{Curve: c, Complete: true, Final: first - drop}
 }

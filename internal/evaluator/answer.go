@@ -17,6 +17,7 @@ type answer struct {
 	Result
 	hasValue bool
 	valueErr error           // why the value is not a finite number
+	costErr  error           // why the cost is not accepted
 	trial    json.RawMessage // number in the key "trial"; nil if the key is missing
 	step     json.RawMessage // number in the key "step"; nil if the key is missing
 	failed   bool            // the key "error" is present and not null
@@ -31,6 +32,9 @@ func (a answer) isStep() bool { return a.step != nil && a.hasValue && !a.failed 
 // itself. The text of another error continues "the command ...".
 func parseAnswer(line string) (answer, error) {
 	a, err := readAnswer(line)
+	if a.costErr != nil {
+		a.hint("%s: %v", costHint, a.costErr)
+	}
 	if err == nil {
 		err = a.check()
 	}
@@ -56,10 +60,13 @@ func (a answer) check() error {
 	return a.valueErr
 }
 
-// readAnswer parses the keys "value", "constraints", "metrics", "attributes", "tags", "files", "error",
-// "trial", "step", "stopped" and "reason". All other keys with a number are metrics too. It ignores other values, metrics beyond
-// the limits, and annotations that are not accepted, so that none of them fails the trial. Hints
-// describe the ignored texts and annotations.
+// costHint is the kind of a hint about a cost.
+const costHint = "the cost is not stored"
+
+// readAnswer parses the keys "value", "cost", "constraints", "metrics", "attributes", "tags", "files",
+// "error", "trial", "step", "stopped" and "reason". All other keys with a number are metrics too. It
+// ignores other values, metrics beyond the limits, and costs and annotations that are not accepted, so
+// that none of them fails the trial. Hints describe the ignored texts and annotations.
 func readAnswer(line string) (a answer, err error) {
 	var kept annotations
 	var why json.RawMessage
@@ -69,6 +76,8 @@ func readAnswer(line string) (a answer, err error) {
 			a.hasValue = true
 			a.Value, err = readNumber(raw)
 			a.valueErr = describe("the value", err)
+		case "cost":
+			a.Cost, a.costErr = readCost(raw)
 		case "constraints":
 			a.Constraints, err = readConstraints(raw)
 			return describe("the constraints", err)
@@ -100,6 +109,21 @@ func readAnswer(line string) (a answer, err error) {
 	}
 	a.Annotations = kept.checked(&a.Hints)
 	return a, err
+}
+
+// readCost parses the key "cost". Null is an unknown cost.
+func readCost(raw json.RawMessage) (*float64, error) {
+	if string(raw) == "null" {
+		return nil, nil
+	}
+	cost, err := readNumber(raw)
+	if err == nil && cost < 0 {
+		err = fmt.Errorf("%g is negative", cost)
+	}
+	if err != nil {
+		return nil, fmt.Errorf(`%w; expected a finite number of 0 or more, such as {"value": 0.25, "cost": 3.5}`, err)
+	}
+	return &cost, nil
 }
 
 func readConstraints(raw json.RawMessage) (map[string]task.Reading, error) {

@@ -20,7 +20,7 @@
 // a number or an object: {"value": v, "constraints": {"name": v}, "name": v}. The constraints may
 // be absent if the task has none; further numbers are metrics, also in "metrics": {"name": v}. The
 // trial keeps "attributes": {"name": "text"}, "tags": ["text"] and "files": [{"path": "text"}] for
-// its user. An object {"error": "text"} reports a failure. Package triallog stores the output.
+// its user, and "cost": v is the trial's cost. An object {"error": "text"} reports a failure. Package triallog stores the output.
 //
 // An object with "step" and "value" on a line of standard output is a value by step. A [Report] gets
 // them in batches, while the output goes on. If it returns a decision to stop, the command is ended,

@@ -18,7 +18,9 @@ type Result struct {
 	Constraints map[string]task.Reading // nil if there are none
 	Metrics     map[string]float64      // further numbers; nil if there are none
 
-	// Annotations are what the trial keeps for the user. They accompany a failure, too.
+	// Cost is what the evaluation has cost, 0 or more; nil if it is unknown. It accompanies a failure, as
+	// do Annotations, what the trial keeps for the user.
+	Cost        *float64
 	Annotations strategy.Annotations
 	// Hints describe parts of the output that were ignored although the user most likely meant to
 	// store them. They have no line breaks.
@@ -26,7 +28,9 @@ type Result struct {
 }
 
 // beside returns the part of a result that accompanies a failure.
-func (r Result) beside() Result { return Result{Annotations: r.Annotations, Hints: r.Hints} }
+func (r Result) beside() Result {
+	return Result{Cost: r.Cost, Annotations: r.Annotations, Hints: r.Hints}
+}
 
 // with ends the steps and adds their hints. A program that stopped itself without any value has
 // failed.

@@ -258,6 +258,36 @@ func TestAnnotationsOfAnswers(t *testing.T) {
 }
 
 // Quoting changes nothing in what is JSON already.
+// TestCostOfAnswers: a cost is no metric, accompanies a failure, and fails nothing if it is wrong. Other
+// outputs of this name keep their meaning.
+func TestCostOfAnswers(t *testing.T) {
+	for line, want := range map[string]*float64{
+		`{"value": 1, "cost": 3.5}`:                             new(3.5),
+		`{"value": 1, "cost": 0, "metrics": {"cost": 7}}`:       new(0.0),
+		`{"error": "no memory", "cost": 2}`:                     new(2.0),
+		`{"value": 1, "cost": null}`:                            nil,
+		`{"value": 1}`:                                          nil,
+		`{"cost": 2.5, "constraints": {"cost": 9}, "value": 1}`: new(2.5),
+	} {
+		a, err := parseAnswer(line)
+		if got := a.Cost; (got == nil) != (want == nil) || got != nil && *got != *want || (err != nil) != a.failed || len(a.Hints) > 0 {
+			t.Errorf("%s: %+v, %v", line, a, err)
+		}
+		for name, v := range a.Metrics {
+			if v != 7 {
+				t.Errorf("%s: metric %s = %g", line, name, v)
+			}
+		}
+	}
+	for _, cost := range []string{"-1", "NaN", "Infinity", `"3.5"`, "1e999", "[1]", "true"} {
+		a, err := parseAnswer(`{"value": 1, "accuracy": 0.5, "cost": ` + cost + `}`)
+		if err != nil || a.Cost != nil || a.Value != 1 || a.Metrics["accuracy"] != 0.5 || len(a.Hints) != 1 ||
+			!strings.HasPrefix(a.Hints[0], "the cost is not stored: ") || !strings.Contains(a.Hints[0], "expected a finite number of 0 or more") {
+			t.Errorf("cost %s: %+v, %v", cost, a, err)
+		}
+	}
+}
+
 func TestQuoteNonNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.SampledFrom([]rune(`"\NaInfity{}-é`))).Draw(t, "text")

@@ -126,6 +126,9 @@ func (s *steps) add(a answer, line string) {
 	step, err := readNumber(a.step)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if a.costErr != nil && !s.full {
+		s.hint(costHint, "%v", a.costErr)
+	}
 	switch {
 	case s.full:
 	case err != nil || step != math.Trunc(step) || step < 1 || step > curves.MaxStep:
@@ -136,7 +139,7 @@ func (s *steps) add(a answer, line string) {
 		s.full = true
 		s.hint(fmt.Sprintf("values by step after the first %d are not stored", curves.MaxSteps), "the last is that of step %d; expected fewer, such as one in ten steps", s.curve.Last().Step)
 	default:
-		one := curves.Step{Step: uint64(step), Value: a.Value}
+		one := curves.Step{Step: uint64(step), Value: a.Value, Cost: a.Cost}
 		curve, err := s.curve.Extend([]curves.Step{one}, s.again)
 		if err != nil {
 			s.hint("a value of an earlier step is not stored", "step %d after step %d; expected increasing steps", one.Step, s.curve.Last().Step)

@@ -70,6 +70,8 @@ func TestStepLines(t *testing.T) {
 		{"backwards", []string{`{"step": 5, "value": 1}`, `{"step": 3, "value": 2}`, `{"step": 4, "value": 2}`, `{"step": 6, "value": 1}`}, []uint64{5, 6},
 			[]string{"a value of an earlier step is not stored: step 3 after step 5; expected increasing steps"}},
 		{"Python", []string{`{'step': 5, 'value': 1}`, `{'step': 6, 'value': 1}`}, nil, []string{`a line with a step is not stored: printed "{'step': 5, 'value': 1}": not valid JSON, which has double quotes (in Python: json.dumps)`}},
+		{"costs", []string{`{"step": 1, "value": 1, "cost": 2}`, `{"step": 2, "value": 1, "cost": null}`, `{"step": 3, "value": 1, "cost": -1}`, `{"step": 4, "value": 1, "cost": "much"}`}, []uint64{1, 2, 3, 4},
+			[]string{`the cost is not stored: -1 is negative; expected a finite number of 0 or more, such as {"value": 0.25, "cost": 3.5}`}},
 		{"too many", many, nil, []string{"values by step after the first 1000 are not stored: the last is that of step 1000; expected fewer"}},
 	} {
 		r := &stored{}

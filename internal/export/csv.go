@@ -19,6 +19,7 @@ import (
 const (
 	ValueColumn      = "value"
 	StateColumn      = "state"
+	CostColumn       = "cost"        // only if a trial has a cost
 	ConstraintPrefix = "constraint." // for constraints; names of parameters contain no dot
 	MetricPrefix     = "metric."     // for metrics
 	AttributePrefix  = "attribute."  // for attributes
@@ -32,9 +33,10 @@ const (
 	StopStepColumn   = "stop.step"
 	StopReasonColumn = "stop.reason"
 
-	StopForecastColumn = "stop.forecast"
-	lastStepColumn     = "steps.last"
-	lastValueColumn    = "steps.last_value"
+	StopForecastColumn  = "stop.forecast"
+	StopDeviationColumn = "stop.deviation"
+	lastStepColumn      = "steps.last"
+	lastValueColumn     = "steps.last_value"
 )
 
 // Names of columns, the last three only if a trial has one of them.
@@ -80,6 +82,7 @@ func columnsOf(of *task.Task, trials []strategy.Trial) []Column {
 	named := func(c Column) bool {
 		return c.Name != ValueColumn && slices.ContainsFunc(parameters, func(p task.Parameter) bool { return p.Name == c.Name })
 	}
+	columns = append(columns, slices.DeleteFunc([]Column{{CostColumn, cost}}, unused(trials))...)
 	columns = slices.DeleteFunc(columns, named)
 	for _, p := range parameters {
 		columns = append(columns, Column{p.Name, func(t strategy.Trial) string { return t.Design.Value(p.Name).String() }})
@@ -117,6 +120,13 @@ func before(of *task.Task) []Column {
 			return strconv.FormatBool(of.Feasible(t.Outcome))
 		}},
 	}
+}
+
+func cost(t strategy.Trial) string {
+	if t.Cost == nil {
+		return ""
+	}
+	return exact(*t.Cost)
 }
 
 // after returns the columns that follow those of parameters, constraints and metrics.
@@ -172,6 +182,12 @@ func curveColumns() []Column {
 				return ""
 			}
 			return exact(*s.Forecast)
+		})},
+		{StopDeviationColumn, stop(func(s curves.Stop) string {
+			if s.Forecast == nil {
+				return ""
+			}
+			return exact(s.Deviation)
 		})},
 		{StepsColumn, func(t strategy.Trial) string { return stepsText(t.Steps) }},
 	}

@@ -174,10 +174,13 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	if t.Reason != "" {
 		o = append(o, member{"reason", t.Reason})
 	}
+	if t.Cost != nil {
+		o = append(o, member{CostAttribute, number(*t.Cost)})
+	}
 	if t.Stop != nil {
 		o = append(o, member{StopRuleColumn, t.Stop.Rule}, member{StopStepColumn, t.Stop.Step}, member{StopReasonColumn, t.Stop.Reason})
 		if t.Stop.Forecast != nil {
-			o = append(o, member{StopForecastColumn, number(*t.Stop.Forecast)})
+			o = append(o, member{StopForecastColumn, number(*t.Stop.Forecast)}, member{StopDeviationColumn, number(t.Stop.Deviation)})
 		}
 	}
 	if f := feasible(of, t); f != nil {
@@ -195,11 +198,14 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 	return o
 }
 
+// CostAttribute is the user attribute with the cost of a trial.
+const CostAttribute = "fbo:cost"
+
 // UserAttributes returns the names that the export gives to user attributes, except those of outputs.
 func UserAttributes() []string {
 	return []string{
-		"trial", "source", "why", "from_peers", "peer", "peer_count", "reason", feasibleColumn,
-		StopRuleColumn, StopStepColumn, StopReasonColumn, StopForecastColumn, tagsColumn, filesColumn, notesColumn,
+		"trial", "source", "why", "from_peers", "peer", "peer_count", "reason", feasibleColumn, CostAttribute,
+		StopRuleColumn, StopStepColumn, StopReasonColumn, StopForecastColumn, StopDeviationColumn, tagsColumn, filesColumn, notesColumn,
 	}
 }
 

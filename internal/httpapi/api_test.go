@@ -302,7 +302,7 @@ func TestErrorResponsesNameField(t *testing.T) {
 		{"POST", "/v1/tasks/bowl/trials/1/tell", m{"value": 1, "constraints": m{"heat": 1}, "metrics": m{"\x01": 1}}, 422, []string{"body.metrics: ", "printable text"}, nil},
 		{"POST", "/v1/tasks/free/trials/1/tell", m{"value": 1, "constraints": m{"heat": 1}}, 422, []string{"body.constraints: the task has none"}, nil},
 		{"POST", "/v1/tasks/bowl/import", m{"trials": nil}, 422, []string{"body.trials: expected array"}, nil},
-		{"POST", "/v1/tasks/bowl/import", m{"trials": []m{{"parameters": m{"x": 1}, "colour": 1}}}, 422, []string{"body.trials[0].colour", "accepted: attributes, failed, files, outcome, parameters, steps, stopped, tags"}, nil},
+		{"POST", "/v1/tasks/bowl/import", m{"trials": []m{{"parameters": m{"x": 1}, "colour": 1}}}, 422, []string{"body.trials[0].colour", "accepted: attributes, cost, failed, files, outcome, parameters, steps, stopped, tags"}, nil},
 		{"POST", "/v1/tasks/bowl/import", m{"trials": []m{{"parameters": m{"x": 1}, "outcome": m{"val": 1}}}}, 422, []string{"body.trials[0].outcome.val", "accepted: constraints, metrics, value"}, nil},
 		{"POST", "/v1/tasks/bowl/import", m{"trials": []m{{"parameters": m{"x": 1}, "outcome": m{"value": 1, "constraints": m{"heat": 1}, "metrics": m{"": 1}}}}}, 422, []string{"body.trials[0].outcome.metrics"}, nil},
 	} {

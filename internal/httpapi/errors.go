@@ -33,7 +33,7 @@ func problem(err error) error {
 		return huma.ErrorWithHeaders(huma.NewError(http.StatusServiceUnavailable, plainText(err)), http.Header{"Retry-After": {"1"}})
 	case errors.Is(err, agent.ErrBadOutcome):
 		return invalid("body", err)
-	case errors.Is(err, strategy.ErrBadAnnotation), errors.Is(err, agent.ErrNoSteps):
+	case errors.Is(err, strategy.ErrBadAnnotation), errors.Is(err, strategy.ErrBadCost), errors.Is(err, agent.ErrNoSteps):
 		return invalid("body", err)
 	case errors.Is(err, curves.ErrBadStep):
 		return invalid("body.steps", err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/curves"
 )
 
@@ -20,18 +21,24 @@ func (a *api) addSteps() {
 type step struct {
 	Step  uint64  `json:"step" minimum:"1" maximum:"1000000000" doc:"A whole number that increases, such as an epoch."`
 	Value float64 `json:"value" doc:"Of the objective, in the task's own units."`
+	Spent
+}
+
+// Spent is the cost in a report.
+type Spent struct {
+	Cost *float64 `json:"cost,omitempty" nullable:"true" minimum:"0" doc:"What the trial has cost so far, in a unit of yours, such as seconds. The largest reported cost counts."`
 }
 
 func curveOf(steps []step) (curve curves.Curve) {
 	for _, s := range steps {
-		curve = append(curve, curves.Step(s))
+		curve = append(curve, curves.Step{Step: s.Step, Value: s.Value, Cost: s.Cost})
 	}
 	return curve
 }
 
 func stepsOf(curve curves.Curve) (steps []step) {
 	for _, s := range curve {
-		steps = append(steps, step(s))
+		steps = append(steps, step{Step: s.Step, Value: s.Value})
 	}
 	return steps
 }
@@ -80,6 +87,7 @@ type stoppedInput struct {
 	Body struct {
 		Client string `json:"client" minLength:"1" maxLength:"64" doc:"Who holds the trial."`
 		Reason string `json:"reason,omitempty" nullable:"true" maxLength:"1000" doc:"Why, if the program itself has decided."`
+		Spent
 		Kept
 	}
 }
@@ -93,7 +101,7 @@ func (a *api) endStopped(ctx context.Context, in *stoppedInput) (*answer[trial],
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Session().Clients().EndStopped(ctx, once, in.Trial, in.Body.Client, in.Body.Reason, in.Body.annotations()); err != nil {
+	if err := t.Session().Clients().EndStopped(ctx, once, in.Trial, in.Body.Client, agent.Ending{Reason: in.Body.Reason, Cost: in.Body.Cost, Annotations: in.Body.annotations()}); err != nil {
 		return nil, problem(err)
 	}
 	return showTrial(ctx, t, in.Trial)

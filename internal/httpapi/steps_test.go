@@ -81,7 +81,7 @@ func TestSteps(t *testing.T) {
 		"expected array length >= 1":      m{"client": "a", "steps": []m{}},
 		"expected array length <= 1000":   m{"client": "a", "steps": stepsFrom(1, make([]float64, 1001)...)},
 		"required property steps":         m{"client": "a"},
-		"accepted: step, value":           m{"client": "a", "steps": []m{{"step": 1, "value": 1, "loss": 1}}},
+		"accepted: cost, step, value":     m{"client": "a", "steps": []m{{"step": 1, "value": 1, "loss": 1}}},
 		"body.steps: trial 4: step value": m{"client": "a", "steps": append(stepsFrom(5, 1), stepsFrom(3, 1)...)},
 		"1.79e308":                        `{"client": "a", "steps": [{"step": 6, "value": 1e999}]}`,
 	} {
@@ -112,6 +112,39 @@ func TestSteps(t *testing.T) {
 			same(t, fmt.Sprint(key, " of trial ", i+1, " after a restart"), after[i].(map[string]any)[key], before[i].(map[string]any)[key])
 		}
 	}
+}
+
+// TestCosts reports the cost of trials in all bodies that may have it.
+func TestCosts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, t.TempDir(), Options{})
+	w.must(201, "POST", "/v1/tasks", m{"text": halving})
+	w.must(200, "POST", "/v1/tasks/halving/ask", m{"client": "a", "count": 4})
+	const at = "/v1/tasks/halving/trials/"
+	steps := []m{{"step": 1, "value": 1, "cost": 2}, {"step": 2, "value": 1}}
+	for trial := 1; trial <= 4; trial++ {
+		w.must(200, "POST", fmt.Sprint(at, trial, "/steps"), m{"client": "a", "steps": steps})
+	}
+	cost := func(trial int) any { return w.must(200, "GET", fmt.Sprint(at, trial), nil).body["cost"] }
+	for path, body := range map[string]m{
+		"4/steps": {"client": "a", "steps": []m{{"step": 3, "value": 1, "cost": -1}}},
+		"1/tell":  {"value": 1, "cost": -0.5}, "2/fail": {"client": "a", "reason": "x", "cost": "much"}, "3/stopped": {"client": "a", "cost": -1},
+	} {
+		if got := w.must(422, "POST", at+path, body); !strings.Contains(got.text, "cost: expected number") {
+			t.Errorf("%s: %s", path, got.text)
+		}
+	}
+	w.must(200, "POST", at+"1/tell", m{"value": 1, "cost": 3.5}, "Idempotency-Key", "k")
+	w.must(200, "POST", at+"1/tell", m{"value": 1, "cost": 3.5}, "Idempotency-Key", "k")
+	w.must(200, "POST", at+"2/fail", m{"client": "a", "reason": "x", "cost": 1})
+	w.must(200, "POST", at+"3/stopped", m{"client": "a", "cost": 2.5})
+	for i, want := range []float64{3.5, 2, 2.5, 2} {
+		same(t, fmt.Sprint("cost of trial ", i+1), cost(i+1), any(want))
+	}
+	past := []m{{"parameters": m{"x": 1}, "outcome": m{"value": 1}, "cost": 4}, {"parameters": m{"x": 1}, "failed": "x", "cost": 0}}
+	w.must(200, "POST", "/v1/tasks/halving/import", m{"trials": past})
+	same(t, "imported cost", cost(5), any(4.0))
+	same(t, "imported cost", cost(6), any(0.0))
 }
 
 // TestStepsOfAReturnedTrial gives a trial with values to another client, which continues from them,

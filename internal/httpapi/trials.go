@@ -179,6 +179,7 @@ type tellInput struct {
 	Key
 	Body struct {
 		Outcome
+		Spent
 		Kept
 	}
 }
@@ -192,7 +193,7 @@ func (a *api) tell(ctx context.Context, in *tellInput) (*answer[trial], error) {
 		return nil, err
 	}
 	told := in.Body.strategy()
-	told.Annotations = in.Body.annotations()
+	told.Cost, told.Annotations = in.Body.Cost, in.Body.annotations()
 	once, err := in.once("tell", in.Trial, in.Body)
 	if err != nil {
 		return nil, err
@@ -214,6 +215,7 @@ type failInput struct {
 	Body struct {
 		Client string `json:"client" minLength:"1" maxLength:"64" doc:"Who holds the trial."`
 		Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"In plain words."`
+		Spent
 		Kept
 	}
 }
@@ -227,7 +229,7 @@ func (a *api) fail(ctx context.Context, in *failInput) (*answer[trial], error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.Session().Clients().Fail(ctx, once, in.Trial, in.Body.Client, in.Body.Reason, in.Body.annotations()); err != nil {
+	if err := t.Session().Clients().Fail(ctx, once, in.Trial, in.Body.Client, agent.Ending{Reason: in.Body.Reason, Cost: in.Body.Cost, Annotations: in.Body.annotations()}); err != nil {
 		return nil, problem(err)
 	}
 	return showTrial(ctx, t, in.Trial)
@@ -280,6 +282,7 @@ type pastBody struct {
 	Failed     string   `json:"failed,omitempty" nullable:"true" maxLength:"1000" doc:"Why there is no outcome."`
 	Stopped    string   `json:"stopped,omitempty" nullable:"true" maxLength:"1000" doc:"Why the evaluation was stopped early, after the steps."`
 	Steps      []step   `json:"steps,omitempty" nullable:"true" maxItems:"1000" doc:"Values by step, in order."`
+	Spent
 	Kept
 }
 
@@ -303,8 +306,9 @@ func (p pastBody) ended() (past agent.Past, err error) {
 	if ends != 1 {
 		return past, errors.New("expected either an outcome, or in failed or stopped the reason why there is none")
 	}
-	past.Failed, past.Steps, past.Outcome.Annotations = p.Failed, curveOf(p.Steps), p.annotations()
-	if err := past.Steps.Check(); err != nil {
+	past.Failed, past.Steps = p.Failed, curveOf(p.Steps)
+	past.Outcome.Cost, past.Outcome.Annotations = p.Cost, p.annotations()
+	if err := errors.Join(past.Steps.Check(), strategy.CheckCost(p.Cost)); err != nil {
 		return past, err
 	}
 	if p.Stopped == "" {
@@ -353,7 +357,7 @@ func (a *api) importPast(ctx context.Context, in *importInput) (*answer[imported
 			return nil, err
 		}
 		past[i].Outcome = given.Outcome.strategy()
-		past[i].Outcome.Annotations = given.annotations()
+		past[i].Outcome.Cost, past[i].Outcome.Annotations = given.Cost, given.annotations()
 	}
 	once, err := in.once("import", 0, in.Body)
 	if err != nil {

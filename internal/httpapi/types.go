@@ -116,6 +116,7 @@ type trial struct {
 	Reason     string    `json:"reason,omitempty" doc:"Why it failed."`
 	Violated   []string  `json:"violated,omitempty" nullable:"false" doc:"The constraints that the outcome violates; without one it is feasible."`
 	Steps      []step    `json:"steps,omitempty" nullable:"false" doc:"Values by step that the evaluation has reported, in order."`
+	Cost       *float64  `json:"cost,omitempty" doc:"The largest reported cost, in a unit of the user's. Peers never receive it."`
 	Stop       *stop     `json:"stop,omitempty" doc:"Why the evaluation should end early, or has. The trial is running until its client ends it."`
 
 	Attributes map[string]string `json:"attributes,omitempty" doc:"Texts of the user, by name."`
@@ -128,7 +129,7 @@ func trialOf(t strategy.Trial, leaseEnds time.Time) (shown trial, err error) {
 	shown = trial{
 		ID: t.ID, State: string(t.State), Attempts: t.Attempts, Client: t.Client, LeaseEnds: leaseEnds,
 		Started: t.Started, Finished: t.Finished, Outcome: outcomeOf(t.Outcome), Reason: t.Reason,
-		Steps: stepsOf(t.Steps), Stop: (*stop)(t.Stop), Attributes: t.Attributes, Tags: t.Tags,
+		Steps: stepsOf(t.Steps), Cost: t.Cost, Stop: (*stop)(t.Stop), Attributes: t.Attributes, Tags: t.Tags,
 	}
 	for _, f := range t.Files {
 		shown.Files = append(shown.Files, file(f))

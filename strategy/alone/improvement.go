@@ -22,6 +22,7 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
@@ -33,17 +34,55 @@ import (
 // probability alone: Gelbart, Snoek and Adams, "Bayesian Optimization with Unknown Constraints"
 // (UAI 2014), section 3, as in Perrone et al., "Fair Bayesian Optimization" (AIES 2021), algorithm
 // 1.
+//
+// With [LogEISettings] the improvement is divided by the predicted cost: Snoek, Larochelle and Adams,
+// "Practical Bayesian Optimization of Machine Learning Algorithms" (NeurIPS 2012), section 3.2. The cost
+// is modelled by its logarithm, and its prediction is the exponential of the mean. The probability of
+// feasibility alone is not divided.
 type LogEI struct {
-	search search.Search
+	search  search.Search
+	initial int
+	perCost bool
 }
 
-var _ strategy.Strategy = LogEI{}
+var (
+	_ strategy.Strategy = LogEI{}
+	_ strategy.CostUser = LogEI{}
+)
 
-// NewLogEI returns the strategy for a task.
-func NewLogEI(t *task.Task) LogEI { return LogEI{search.New(t)} }
+// LogEISettings are the keys of a task file for strategy logei. Without them, or with false, the task's
+// settings are nil.
+type LogEISettings struct {
+	PerCost bool // maximise the improvement per unit of cost
+}
+
+func readLogEISettings(s *task.Section) task.StrategySettings {
+	if !s.Flag(perCostKey) {
+		return nil
+	}
+	return LogEISettings{PerCost: true}
+}
+
+const perCostKey = "per_cost"
+
+// Keys implements task.StrategySettings.
+func (s LogEISettings) Keys() map[string]any { return map[string]any{perCostKey: s.PerCost} }
+
+// NewLogEI returns the strategy for a task. Other strategies use LogEI for their own candidates. On
+// their tasks it does not use costs.
+func NewLogEI(t *task.Task) LogEI {
+	settings, _ := t.Strategy.Settings.(LogEISettings)
+	return LogEI{search.New(t), t.Strategy.InitialDesigns, settings.PerCost}
+}
 
 // WithoutCentre returns the strategy with the starting designs of [search.Search.WithoutCentre].
-func (s LogEI) WithoutCentre() LogEI { return LogEI{s.search.WithoutCentre()} }
+func (s LogEI) WithoutCentre() LogEI {
+	s.search = s.search.WithoutCentre()
+	return s
+}
+
+// UsesCost implements strategy.CostUser.
+func (s LogEI) UsesCost() bool { return s.perCost }
 
 // Suggest implements strategy.Strategy.
 func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
@@ -51,7 +90,20 @@ func (s LogEI) Suggest(ctx context.Context, view strategy.View, trial uint64, se
 		return s.search.Start(view, trial, seed)
 	}
 	f, why := s.Score(view)
+	if less, ok := s.minusLogCost(view); ok && why.Source == "ei" {
+		f, why.Phrase = acquisition.Sum(f, less), "expected improvement per cost"
+	}
 	return s.search.Maximise(ctx, view, trial, seed, f, why)
+}
+
+// minusLogCost returns the negated mean of the logarithm of the cost, up to a constant. ok is false while
+// fewer trials than the starting designs have a cost.
+func (s LogEI) minusLogCost(view strategy.View) (f search.Function, ok bool) {
+	scaled, ok := view.Cost.(surrogate.Scaled)
+	if !s.perCost || !ok || strategy.CountCosts(view.Trials) < s.initial {
+		return nil, false
+	}
+	return acquisition.Times(acquisition.Mean(scaled), -scaled.Units().Scale), true
 }
 
 // surelyFeasible is the probability of feasibility below which an incumbent lies near a limit. Then

@@ -21,9 +21,14 @@ func Register() strategy.Registration {
 // RegisterLogEI returns the registration of [LogEI], expected improvement.
 func RegisterLogEI() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "logei", Constraints: true},
+		StrategyType: task.StrategyType{Name: "logei", Constraints: true, Settings: readLogEISettings},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return NewLogEI(t), nil },
-		Describe:     func(*task.Task) string { return "expected improvement alone" },
+		Describe: func(t *task.Task) string {
+			if NewLogEI(t).perCost {
+				return "expected improvement per predicted cost, alone"
+			}
+			return "expected improvement alone"
+		},
 	}
 }
 

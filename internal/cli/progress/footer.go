@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"strings"
-	"time"
 
 	"golang.org/x/term"
 
@@ -24,44 +23,35 @@ type footer struct {
 	out   *os.File
 	drawn bool
 
-	task    *task.Task
-	keys    string // keys that the user can press
-	evals   int    // requested number of evaluations; 0: none
-	begun   time.Time
-	here    int // evaluations since then, as done counts them
-	running int
-	done    int // evaluations of all runs that have an outcome or were stopped early
-	failed  int
-	stopped int
-	newest  *strategy.Trial // the newest report of values by step; nil after the end of that trial
-	best    []float64       // the best after each outcome, while there is one
-	peers   int
+	task     *task.Task
+	keys     string         // keys that the user can press
+	progress agent.Progress // as of the last tick, with the evaluations that have ended since
+	running  int
+	failed   int
+	stopped  int
+	newest   *strategy.Trial // the newest report of values by step; nil after the end of that trial
+	best     []float64       // the best after each outcome, while there is one
+	peers    int
 }
 
 // newFooter returns nil if out is no such terminal.
-func newFooter(out io.Writer, t *task.Task, trials []strategy.Trial, evals int, keys string) *footer {
+func newFooter(out io.Writer, t *task.Task, trials []strategy.Trial, of agent.Progress, keys string) *footer {
 	file, ok := base.CanWriteOver(out)
 	if !ok {
 		return nil
 	}
-	f := &footer{out: file, task: t, keys: keys, evals: evals, begun: time.Now()}
+	f := &footer{out: file, task: t, keys: keys, progress: of}
 	var best *strategy.Trial
 	for i, trial := range trials {
 		switch trial.State {
 		case strategy.Failed:
 			f.failed++
 		case strategy.Done:
-			if trial.Why.Source != strategy.Imported {
-				f.done++
-			}
 			if t.Feasible(trial.Outcome) && (best == nil || t.Better(trial.Outcome, best.Outcome)) {
 				best = &trials[i]
 			}
 			f.reach(best)
 		case strategy.StoppedEarly:
-			if trial.Why.Source != strategy.Imported {
-				f.done++
-			}
 			f.stopped++
 		}
 	}
@@ -95,12 +85,10 @@ func (f *footer) take(e agent.Event) {
 			return
 		case strategy.StoppedEarly:
 			f.stopped++
-			f.done++
-			f.here++
+			f.progress.Evals++
 			return
 		}
-		f.done++
-		f.here++
+		f.progress.Evals++
 		f.reach(e.Best)
 	}
 }
@@ -114,7 +102,7 @@ func (f *footer) clear() {
 }
 
 // draw writes the line, or overwrites it.
-func (f *footer) draw(now time.Time) {
+func (f *footer) draw() {
 	if f == nil {
 		return
 	}
@@ -124,18 +112,12 @@ func (f *footer) draw(now time.Time) {
 		return
 	}
 	// A character in the last column would begin a new line.
-	fmt.Fprint(f.out, base.Cut(f.text(now), width-1))
+	fmt.Fprint(f.out, base.Cut(f.text(), width-1))
 	f.drawn = true
 }
 
-func (f *footer) text(now time.Time) string {
-	var parts []string
-	switch {
-	case f.evals > 0:
-		parts = append(parts, fmt.Sprintf("%d of %d evaluations", f.done, f.evals))
-	default:
-		parts = append(parts, sanitize.Count(f.done, "evaluation"))
-	}
+func (f *footer) text() string {
+	parts := []string{render.Progress(f.progress)}
 	if f.running > 0 {
 		running := fmt.Sprintf("%d running", f.running)
 		if f.newest != nil {
@@ -154,31 +136,10 @@ func (f *footer) text(now time.Time) string {
 		parts = append(parts, "best "+render.Number(f.best[n-1])+" "+sparkline(f.best, sparkWidth))
 	}
 	parts = append(parts, sanitize.Count(f.peers, "peer"))
-	if left := f.left(now); left > 0 {
-		parts = append(parts, "about "+roughly(left)+" left")
+	if left := render.TimeLeft(f.progress); left != "" {
+		parts = append(parts, left)
 	}
 	return strings.Join(append(parts, f.keys), " · ")
-}
-
-// left returns the estimated remaining time at the pace of this run; 0 if unknown.
-func (f *footer) left(now time.Time) time.Duration {
-	if missing := f.evals - f.done; f.here > 0 && missing > 0 {
-		return now.Sub(f.begun) / time.Duration(f.here) * time.Duration(missing)
-	}
-	return 0
-}
-
-// roughly returns a time in its largest unit.
-func roughly(d time.Duration) string {
-	switch {
-	case d < 90*time.Second:
-		return fmt.Sprintf("%d s", int(math.Ceil(d.Seconds())))
-	case d < 90*time.Minute:
-		return fmt.Sprintf("%d min", int(math.Round(d.Minutes())))
-	case d < 36*time.Hour:
-		return fmt.Sprintf("%d h", int(math.Round(d.Hours())))
-	}
-	return fmt.Sprintf("%d days", int(math.Round(d.Hours()/24)))
 }
 
 // sparkWidth is the maximum number of characters of a sparkline.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
@@ -65,20 +64,20 @@ func (p *Printer) print(object any, format string, args ...any) {
 		p.foot.clear()
 		fmt.Fprintf(p.Out, format+"\n", args...)
 		if !p.over {
-			p.foot.draw(time.Now())
+			p.foot.draw()
 		}
 	}
 }
 
 // Stand begins the status line of a run, at a terminal. The line ends with keys, the commands of
-// the user; evals is the number of outcomes that are wanted, 0 for none.
-func (p *Printer) Stand(trials []strategy.Trial, evals int, keys string) {
+// the user.
+func (p *Printer) Stand(trials []strategy.Trial, of agent.Progress, keys string) {
 	if p.JSON {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.foot = newFooter(p.Out, p.Task, trials, evals, keys)
+	p.foot = newFooter(p.Out, p.Task, trials, of, keys)
 }
 
 // Stands reports whether there is such a line.
@@ -96,13 +95,13 @@ func (p *Printer) Leave() {
 	p.foot = nil
 }
 
-// Tick draws that line again, with the number of connected peers.
-func (p *Printer) Tick(peers int) {
+// Tick draws that line again, with the number of connected peers and the progress.
+func (p *Printer) Tick(peers int, of agent.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.foot != nil && !p.over {
-		p.foot.peers = peers
-		p.foot.draw(time.Now())
+		p.foot.peers, p.foot.progress = peers, of
+		p.foot.draw()
 	}
 }
 
@@ -184,10 +183,10 @@ func (p *Printer) waited(e agent.Event) {
 func (p *Printer) trialLine(e agent.Event) string {
 	t := e.Trial
 	if t.State == strategy.Failed {
-		return fmt.Sprintf("%4d  %s %s", t.ID, p.paint.in(red, "failed:"), render.Reason(*t))
+		return fmt.Sprintf("%4d  %s %s", t.ID, p.paint.in(red, "failed:"), render.Reason(*t)+cost(t))
 	}
 	if t.State == strategy.StoppedEarly {
-		return fmt.Sprintf("%4d  %s %s  %s  [%s]", t.ID, p.paint.in(yellow, "stopped"), render.StoppedAt(*t), t.Design, t.Why)
+		return fmt.Sprintf("%4d  %s %s  %s  [%s]", t.ID, p.paint.in(yellow, "stopped"), render.StoppedAt(*t), t.Design.String()+cost(t), t.Why)
 	}
 	best := "nothing feasible"
 	switch {
@@ -203,6 +202,7 @@ func (p *Printer) trialLine(e agent.Event) string {
 	if metrics := render.Metrics(t.Outcome, shownMetrics); metrics != "" {
 		notes += "  (" + metrics + ")"
 	}
+	notes += cost(t)
 	if t.Stop != nil && t.Stop.Rule == curves.PatienceRule {
 		notes += "  stopped " + render.StoppedAt(*t)
 	}
@@ -211,6 +211,14 @@ func (p *Printer) trialLine(e agent.Event) string {
 		best = p.paint.in(green, best)
 	}
 	return fmt.Sprintf("%4d  %-12s %s %s%s  [%s]", t.ID, render.Number(t.Outcome.Value), best, t.Design, notes, t.Why)
+}
+
+// cost returns the cost of a trial for its line; empty without one.
+func cost(t *strategy.Trial) string {
+	if t.Cost == nil {
+		return ""
+	}
+	return "  cost " + render.Number(*t.Cost)
 }
 
 // shownMetrics is how many metrics the line of a trial shows.

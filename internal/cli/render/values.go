@@ -36,6 +36,14 @@ func Value(trial strategy.Trial) string {
 	return Number(trial.Outcome.Value)
 }
 
+// Cost writes the cost of a trial for a cell.
+func Cost(trial strategy.Trial) string {
+	if trial.Cost == nil {
+		return "-"
+	}
+	return Number(*trial.Cost)
+}
+
 // Reason returns the reason of a failure for a line, and if it is too long, how to read all of it.
 func Reason(trial strategy.Trial) string {
 	short := sanitize.Text(trial.Reason, MaxReason)

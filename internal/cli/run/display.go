@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/cli/progress"
@@ -29,12 +30,12 @@ func newDisplay(out io.Writer, t *task.Task, asJSON bool) *display {
 }
 
 // standing starts the status line of a run.
-func (p *display) standing(ctx context.Context, session *node.Session, evals int) error {
+func (p *display) standing(ctx context.Context, session *node.Session, o options) error {
 	trials, err := session.Trials(ctx)
 	if err != nil {
 		return err
 	}
-	p.Stand(trials, evals, "Ctrl-C stops")
+	p.Stand(trials, agent.Budget{Evals: o.evals, Cost: o.cost}.Progress(trials, time.Now()), "Ctrl-C stops")
 	return nil
 }
 
@@ -158,7 +159,7 @@ func (p *display) watch(ctx context.Context, session *node.Session, expected boo
 			}
 		}
 		now := len(status.TopicPeers)
-		p.Tick(now)
+		p.Tick(now, status.Progress)
 		if now != connected {
 			p.PrintLine(base.Object{"event": "peers", "topic_peers": now, "present": len(status.Present)}, "peers: %d connected on this task", now)
 			connected, alone, warned = now, time.Now(), false
@@ -180,11 +181,14 @@ func (p *display) whyEnded(ctx context.Context, session *node.Session, o options
 		p.PrintLine(base.Object{"event": "stop_regret_reached", "regret_bound": stopped.RegretBound, "stop_regret": stopped.StopRegret, "observations": stopped.Observations}, "%s", render.Stopped(*stopped))
 		return nil
 	}
-	done, err := outcomes(ctx, p.Task, session)
+	trials, err := session.Trials(ctx)
+	spent := agent.Budget{Evals: o.evals, Cost: o.cost}.Progress(trials, time.Now())
 	switch {
 	case err != nil:
 		return err
-	case o.timeGiven && !(o.evalsGiven && done >= o.evals):
+	case o.costGiven && spent.Cost.Spent >= o.cost:
+		p.costSpent(o.cost, *spent.Cost)
+	case o.timeGiven && !(o.evalsGiven && spent.Evals >= o.evals):
 		p.PrintLine(base.Object{"event": "time_limit_reached", "seconds": o.timeLimit.Seconds()}, "--for %v ended the run; the same command begins with the whole time again", o.timeLimit)
 	case o.evalsGiven:
 		p.budgetSpent(o.evals)
@@ -199,11 +203,14 @@ func (p *display) budget(t *task.Task, evals int) {
 	}
 }
 
-// outcomes returns the number of evaluations of a node that have an outcome or were stopped early.
-func outcomes(ctx context.Context, t *task.Task, session *node.Session) (int, error) {
-	trials, err := session.Trials(ctx)
-	s := summarise(t, trials)
-	return s.Evaluations - s.Failed, err
+// costSpent explains a run that has reached its budget of cost.
+func (p *display) costSpent(budget float64, of node.Spending) {
+	object := base.Object{"event": "cost_spent", "cost": of.Spent, "budget": budget}
+	if p.Idle() {
+		p.PrintLine(object, "earlier runs cost %s of the %s that --cost allows; nothing was left to do", render.Number(of.Spent), render.Number(budget))
+		return
+	}
+	p.PrintLine(object, "--cost %s ended the run: the evaluations cost %s", render.Number(budget), render.Number(of.Spent))
 }
 
 // budgetSpent explains a run without evaluations.

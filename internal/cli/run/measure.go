@@ -77,7 +77,7 @@ func (p prepared) by(report reporter, warn func(string)) node.Evaluator {
 		if stopped := (*evaluator.Stopped)(nil); errors.As(err, &stopped) {
 			err = stoppedEarly{stopped.Reason}
 		}
-		return strategy.Outcome{Value: result.Value, Constraints: result.Constraints, Metrics: result.Metrics, Annotations: result.Annotations}, err
+		return strategy.Outcome{Value: result.Value, Constraints: result.Constraints, Metrics: result.Metrics, Cost: result.Cost, Annotations: result.Annotations}, err
 	}
 }
 

@@ -28,6 +28,8 @@ type options struct {
 	evals            int
 	maxObservations  int
 	evalsGiven       bool
+	cost             float64
+	costGiven        bool
 	stopRegret       float64
 	stopGiven        bool
 	timeLimit        time.Duration
@@ -72,7 +74,10 @@ With --worker COMMAND is started once and stays. It reads one JSON line per tria
 Before its result COMMAND may print values by step, {"step": 3, "value": 0.41}. The
 section stop of the task file stops evaluations early that are worse than others.
 
-The run ends at --evals, --for or --stop-regret, whichever comes first, or with
+With "cost" in the result, {"value": 0.25, "cost": 3.5}, or in values by step, the
+trial has a cost in a unit of yours, such as seconds or euros, and --cost limits the sum.
+
+The run ends at --evals, --cost, --for or --stop-regret, whichever comes first, or with
 Ctrl-C; the same command continues where it stopped.`,
 		Example: `  fbo-node run task.yaml --evals 50 -- python train.py --lr {learning_rate}
   fbo-node run task.yaml --evals 50 --worker -- python worker.py
@@ -81,13 +86,14 @@ Ctrl-C; the same command continues where it stopped.`,
 		RunE: func(command *cobra.Command, args []string) error {
 			given := command.Flags().Changed
 			o.seeded, o.evalsGiven, o.maxFailuresGiven = given("seed"), given("evals"), given("max-failures")
-			o.stopGiven, o.timeGiven = given("stop-regret"), given("for")
+			o.stopGiven, o.timeGiven, o.costGiven = given("stop-regret"), given("for"), given("cost")
 			return o.run(command.Context(), args[0], args[1:])
 		},
 	}
 	flags := command.Flags()
 	base.AddDataDir(command, &o.dir)
 	flags.IntVar(&o.evals, "evals", 0, "evaluations with an outcome or stopped early by this node in all, earlier runs included; 0: none (default: until Ctrl-C)")
+	flags.Float64Var(&o.cost, "cost", 0, "start no evaluation once the costs that this node's evaluations report reach this, earlier runs included (default: no limit)")
 	flags.DurationVar(&o.timeLimit, "for", 0, "start no evaluation later than this after the beginning of this run, such as 8h; running ones end as usual (default: never)")
 	flags.Float64Var(&o.stopRegret, "stop-regret", 0, "end when the best design lacks at most this of the best there is, in the objective's units, as far as this node's model knows (default: never)")
 	flags.IntVar(&o.maxFailures, "max-failures", 0, "stop after this many failed evaluations in this run (default: when the first 10 fail, later 20 in a row that were expected to complete)")
@@ -107,7 +113,7 @@ Ctrl-C; the same command continues where it stopped.`,
 	flags.StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
 	addPage(flags, &o.page)
 	base.AddLogLevel(command, &o.logLevel)
-	base.FromEnvironment(command, "evals", "for", "max-failures", "parallel", "trial-timeout", "wait-for-peers", "keep-after", "max-observations", "json", "metrics", "web")
+	base.FromEnvironment(command, "evals", "cost", "for", "max-failures", "parallel", "trial-timeout", "wait-for-peers", "keep-after", "max-observations", "json", "metrics", "web")
 	return command
 }
 
@@ -132,6 +138,8 @@ func (o options) validate() error {
 		return base.Usagef("--evals %d: expected 0 or more (without --evals: until Ctrl-C)", o.evals)
 	case o.stopGiven && !(o.stopRegret > 0 && !math.IsInf(o.stopRegret, 1)):
 		return base.Usagef("--stop-regret %g: expected numbers above 0, in the objective's units", o.stopRegret)
+	case o.costGiven && !(o.cost > 0 && !math.IsInf(o.cost, 1)):
+		return base.Usagef("--cost %g: expected numbers above 0, in the unit of the costs that the command reports", o.cost)
 	case o.timeGiven && o.timeLimit <= 0:
 		return base.Usagef("--for %v: expected times above 0 such as 90s, 30m or 8h", o.timeLimit)
 	case o.maxFailuresGiven && o.maxFailures < 1:
@@ -142,8 +150,8 @@ func (o options) validate() error {
 		return base.Usagef("--trial-timeout %v: expected positive times (0: never)", o.trialTimeout)
 	case o.wait < 0:
 		return base.Usagef("--wait-for-peers %v: expected positive times such as 10s (0: not at all)", o.wait)
-	case o.keepAfter && !o.evalsGiven && !o.stopGiven && !o.timeGiven:
-		return base.Usagef("--keep-after needs --evals, --for or --stop-regret, without which the evaluations do not end")
+	case o.keepAfter && !o.evalsGiven && !o.costGiven && !o.stopGiven && !o.timeGiven:
+		return base.Usagef("--keep-after needs --evals, --cost, --for or --stop-regret, without which the evaluations do not end")
 	}
 	if err := checkMaxObservations(o.maxObservations); err != nil {
 		return err
@@ -241,7 +249,7 @@ func (o options) tune(ctx context.Context, t *task.Task, n *node.Node, program p
 	} else if earlier.File != "" {
 		show.imported(earlier, added)
 	}
-	if err := show.standing(ctx, session, o.evals); err != nil {
+	if err := show.standing(ctx, session, o); err != nil {
 		return err
 	}
 	defer show.Leave()
@@ -269,12 +277,15 @@ func (o options) runTrials(ctx context.Context, session *node.Session, evaluate 
 		return ctx.Err()
 	}
 	return session.RunTrials(ctx, evaluate, node.RunOptions{
-		Evals: o.evals, StopRegret: o.stopRegret, TimeLimit: o.timeLimit, MaxFailures: o.maxFailures, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
+		Evals: o.evals, Cost: o.cost, StopRegret: o.stopRegret, TimeLimit: o.timeLimit, MaxFailures: o.maxFailures, Parallel: o.parallel, TrialTimeout: o.trialTimeout,
 	})
 }
 
 // explainGivingUp adds to the error of a run that gave up where to look and how to continue.
 func (o options) explainGivingUp(file string, t *task.Task, err error) error {
+	if errors.Is(err, node.ErrNoCost) {
+		return fmt.Errorf("--cost %g: the evaluations of this run have ended without a cost; expected a last line such as {\"value\": 0.25, \"cost\": 3.5}, or values by step such as {\"step\": 3, \"value\": 0.41, \"cost\": 1.2}", o.cost)
+	}
 	var gaveUp *node.GaveUpError
 	if !errors.As(err, &gaveUp) {
 		return err

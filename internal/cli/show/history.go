@@ -79,10 +79,14 @@ func writeTrials(out io.Writer, p past.History) error {
 func writeTable(out io.Writer, p past.History) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	withMetrics := len(export.MetricColumns(p.Trials)) > 0
+	withCost := slices.ContainsFunc(p.Trials, func(t strategy.Trial) bool { return t.Cost != nil })
 	withKept := slices.ContainsFunc(p.Trials, func(t strategy.Trial) bool { return strategy.HasAnnotations(t.Annotations) })
-	cells := func(trial, state, value, feasible, metrics, parameters, why, kept string) {
+	cells := func(trial, state, value, feasible, cost, metrics, parameters, why, kept string) {
 		if len(p.Task.Constraints) > 0 {
 			value += "\t" + feasible
+		}
+		if withCost {
+			value += "\t" + cost
 		}
 		if withMetrics {
 			value += "\t" + metrics
@@ -92,9 +96,9 @@ func writeTable(out io.Writer, p past.History) error {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", trial, state, value, parameters, why)
 	}
-	cells("trial", "state", "value", "feasible", "metrics", "parameters", "why", "keeps")
+	cells("trial", "state", "value", "feasible", "cost", "metrics", "parameters", "why", "keeps")
 	for _, trial := range p.Trials {
-		cells(strconv.FormatUint(trial.ID, 10), string(trial.State), render.ValueOrNewest(trial), render.Feasible(p.Task, trial),
+		cells(strconv.FormatUint(trial.ID, 10), string(trial.State), render.ValueOrNewest(trial), render.Feasible(p.Task, trial), render.Cost(trial),
 			render.Metrics(trial.Outcome, strategy.MaxMetrics), trial.Design.String(), render.Why(trial), render.Annotations(trial.Annotations))
 	}
 	if err := table.Flush(); err != nil {
@@ -124,6 +128,9 @@ func writeTrial(out io.Writer, p past.History) {
 	}
 	if metrics := render.Metrics(t.Outcome, strategy.MaxMetrics); metrics != "" {
 		fmt.Fprintf(out, "metrics    %s\n", metrics)
+	}
+	if t.Cost != nil {
+		fmt.Fprintf(out, "cost       %s\n", render.Exact(*t.Cost))
 	}
 	if steps := render.Steps(t); steps != "" {
 		fmt.Fprintf(out, "steps      %s\n", steps)
@@ -203,6 +210,7 @@ type statusJSON struct {
 	Tags           []string              `json:"tags,omitempty"`
 	Starts         uint64                `json:"starts"`
 	Trials         map[string]int        `json:"trials"`
+	Progress       agent.Progress        `json:"progress"`
 	Best           *strategy.Trial       `json:"best"`
 	LeastViolation *strategy.Trial       `json:"least_violation,omitempty"` // while no trial is feasible: the one with the least violation
 	WaitsFor       string                `json:"waits_for,omitempty"`       // why a request for a trial has no answer yet
@@ -230,7 +238,9 @@ func statusObject(p past.History) statusJSON {
 	for _, trial := range p.Trials {
 		s.Trials[string(trial.State)]++
 	}
+	s.Progress = agent.Budget{}.Progress(p.Trials, time.Now())
 	if r := p.Running; r != nil {
+		s.Progress = r.Progress
 		s.Running, s.PeerID, s.Addresses, s.PresenceAgreed = true, r.PeerID.String(), r.Addresses, r.PresenceAgreed
 		s.Sent, s.Received, s.BytesSent, s.BytesRecv = r.SharesSent, r.SharesReceived, r.BytesSent, r.BytesReceived
 		s.Peers, s.TaskMismatches, s.Hubs = r.Peers, r.TaskMismatches, r.Hubs
@@ -265,6 +275,13 @@ func writeStatus(out io.Writer, p past.History) {
 		fmt.Fprintf(out, "invited   announced as %s\n", s.Tag)
 	}
 	fmt.Fprintf(out, "trials    %s\n", trialsText(s))
+	if of := s.Progress; of.MaxEvals > 0 || of.Cost != nil || of.SecondsLeft > 0 {
+		text := render.Progress(of)
+		if left := render.TimeLeft(of); left != "" {
+			text += ", " + left
+		}
+		fmt.Fprintf(out, "budget    %s\n", text)
+	}
 	for _, line := range runningSteps(p.Trials) {
 		fmt.Fprintf(out, "running   %s\n", line)
 	}

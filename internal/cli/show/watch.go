@@ -108,7 +108,7 @@ func watch(ctx context.Context, out io.Writer, dir, id string, asJSON bool) erro
 		for _, line := range runningSteps(p.Trials) {
 			show.PrintLine(nil, "%s", line)
 		}
-		show.Stand(p.Trials, 0, "Ctrl-C ends watching")
+		show.Stand(p.Trials, p.Running.Progress, "Ctrl-C ends watching")
 		stop := countPeers(ctx, show, dir, id)
 		defer show.Leave()
 		defer stop()
@@ -147,6 +147,12 @@ func watching(p past.History) string {
 		}
 	}
 	text := fmt.Sprintf("watching task %q, id %s: %s so far", p.Task.Name, p.Task.ID(), sanitize.Count(ended, "trial"))
+	if of := p.Running.Progress; of.MaxEvals > 0 || of.Cost != nil {
+		text += ", " + render.Progress(of)
+	}
+	if left := render.TimeLeft(p.Running.Progress); left != "" {
+		text += ", " + left
+	}
 	if p.Best != nil {
 		text += ", best " + render.Number(p.Best.Outcome.Value)
 	}
@@ -194,7 +200,7 @@ func decodeEvent(data []byte, t *task.Task) (e agent.Event, err error) {
 	return e, nil
 }
 
-// betweenCounts is the interval at which watch counts the node's peers.
+// betweenCounts is the interval at which watch reads the node's peers and progress.
 const betweenCounts = 5 * time.Second
 
 // countPeers updates the status line of the run until stop is called.
@@ -209,11 +215,12 @@ func countPeers(ctx context.Context, p *progress.Printer, dir, id string) (stop 
 		tick := time.NewTicker(betweenCounts)
 		defer tick.Stop()
 		for {
-			var peers struct {
-				Peers []json.RawMessage `json:"peers"`
+			var status struct {
+				Peers    []json.RawMessage `json:"peers"`
+				Progress agent.Progress    `json:"progress"`
 			}
-			if ok, err := control.Ask(ctx, dir, "/v1/tasks/"+id+"/peers", &peers); err == nil && ok {
-				p.Tick(len(peers.Peers))
+			if ok, err := control.Ask(ctx, dir, "/v1/tasks/"+id+"/status", &status); err == nil && ok {
+				p.Tick(len(status.Peers), status.Progress)
 			}
 			select {
 			case <-ctx.Done():

@@ -38,16 +38,18 @@ type tellOptions struct {
 	step    string
 	stopped bool
 	reason  string
+	cost    string
 	json    bool
 	kept    kept
 }
 
-// Flags of tell that exclude each other, and the reason of a stop.
+// Flags of tell that exclude each other, the reason of a stop, and the cost.
 const (
 	failedFlag  = "failed"
 	stepFlag    = "step"
 	stoppedFlag = "stopped"
 	reasonFlag  = "reason"
+	costFlag    = "cost"
 )
 
 // NewTell returns the command tell.
@@ -68,11 +70,15 @@ prints whether to continue, or to stop by the rule of the task and why. It renew
 trial. --stopped, without VALUE, ends the trial as stopped early, for a --reason if you have decided
 it; it needs a value by step before. Both are for the client that holds the trial.
 
+--cost reports what the evaluation has cost so far, in a unit of yours, such as seconds or euros. The
+largest reported cost of a trial counts. A measurement cost=NUMBER is another number.
+
 When the command ends with exit code 0, the result is on the disk of the node. The same command again
 changes nothing, and is no error. A different result of the same trial is an error.`,
 		Example: `  fbo-node tell 12 0.93
   fbo-node tell task.yaml 12 0.93 latency_ms=41
   fbo-node tell 12 0.93 --attribute operator=Ada --file scans/12.tif
+  fbo-node tell 12 0.93 --cost 3.5
   fbo-node tell 13 --failed "the sample broke"
   fbo-node tell 14 0.41 --step 3
   fbo-node tell 14 --stopped --reason "no progress"`,
@@ -91,6 +97,7 @@ changes nothing, and is no error. A different result of the same trial is an err
 	flags.StringVar(&o.step, stepFlag, "", "VALUE is that after step `N`, from 1, and the evaluation goes on")
 	flags.BoolVar(&o.stopped, stoppedFlag, false, "the evaluation was stopped early, after at least one --step")
 	flags.StringVar(&o.reason, reasonFlag, "", "with --stopped: `TEXT` about why, if the task's rule has not decided it")
+	flags.StringVar(&o.cost, costFlag, "", "what the evaluation has cost so far, `NUMBER` in a unit of yours")
 	o.kept.add(command)
 	flags.BoolVar(&o.json, "json", false, "print one JSON object")
 	return command
@@ -105,7 +112,7 @@ func SplitNegative(args []string) []string {
 	}
 	var others, negative []string
 	for i, arg := range args {
-		ofFlag := i > 0 && args[i-1] == "--"+stepFlag
+		ofFlag := i > 0 && (args[i-1] == "--"+stepFlag || args[i-1] == "--"+costFlag)
 		if _, err := strconv.ParseFloat(arg, 64); err == nil && strings.HasPrefix(arg, "-") && !ofFlag {
 			negative = append(negative, arg)
 		} else {
@@ -127,6 +134,7 @@ type report struct {
 	failed  string            // why there is no value; empty: there is one
 	stopped bool              // the evaluation was stopped early; there is no value
 	reason  string            // of the stop; may be empty
+	cost    *float64          // nil: unknown
 	outputs map[string]string // by name
 	kept    strategy.Annotations
 }
@@ -135,6 +143,11 @@ type report struct {
 func (o tellOptions) parse(args []string, given func(flag string) bool) (r report, err error) {
 	if r.kept, err = o.kept.annotations(); err != nil {
 		return r, err
+	}
+	if given(costFlag) {
+		if r.cost, err = readCost(o.cost); err != nil {
+			return r, err
+		}
 	}
 	plain := []string{}
 	r.outputs = map[string]string{}
@@ -217,6 +230,14 @@ func (o tellOptions) check(r report, given func(flag string) bool) error {
 	return nil
 }
 
+func readCost(text string) (*float64, error) {
+	cost, err := strconv.ParseFloat(text, 64)
+	if err != nil || strategy.CheckCost(&cost) != nil {
+		return nil, fmt.Errorf("--%s %.100q: expected a finite number of 0 or more, such as 3.5", costFlag, text)
+	}
+	return &cost, nil
+}
+
 // number reads a finite number.
 func number(text string) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
@@ -293,7 +314,7 @@ func (o tellOptions) report(ctx context.Context, p place, r report, out, notes i
 	var answer struct {
 		Stop *curves.Stop `json:"stop"`
 	}
-	body := base.Object{"client": p.client, "steps": curves.Curve{{Step: r.step, Value: r.value}}}
+	body := base.Object{"client": p.client, "steps": curves.Curve{{Step: r.step, Value: r.value, Cost: r.cost}}}
 	if err := p.post(ctx, fmt.Sprintf("/trials/%d/steps", r.trial), body, &answer); err != nil {
 		return unstored(p.explain(ctx, r, err))
 	}
@@ -347,6 +368,9 @@ func (p place) tell(ctx context.Context, r report) (trial, error) {
 		if len(outcome.Constraints) > 0 {
 			body["constraints"] = outcome.Constraints
 		}
+	}
+	if r.cost != nil {
+		body["cost"] = *r.cost
 	}
 	put(body, r.kept)
 	var encoded json.RawMessage
@@ -405,10 +429,13 @@ func (p place) acknowledge(t strategy.Trial) string {
 	return line + keeps(t)
 }
 
-// keeps returns the end of a line about a trial with annotations.
-func keeps(t strategy.Trial) string {
-	if text := render.Annotations(t.Annotations); text != "" {
-		return "; it keeps " + text
+// keeps returns the end of a line about a trial with a cost or annotations.
+func keeps(t strategy.Trial) (end string) {
+	if t.Cost != nil {
+		end = "; cost " + render.Number(*t.Cost)
 	}
-	return ""
+	if text := render.Annotations(t.Annotations); text != "" {
+		end += "; it keeps " + text
+	}
+	return end
 }

@@ -19,6 +19,7 @@ func TestSplitNegative(t *testing.T) {
 		"tell 12 --data-dir d -- -5":     "tell 12 --data-dir d -- -5",
 		"run task.yaml --stop-regret -1": "run task.yaml --stop-regret -1",
 		"tell 12 --step -3 -0.5":         "tell 12 --step -3 -- -0.5",
+		"tell 12 -0.5 --cost -3":         "tell 12 --cost -3 -- -0.5",
 		"--version":                      "--version",
 	} {
 		if got := strings.Join(SplitNegative(strings.Fields(given)), " "); got != want {
@@ -49,6 +50,8 @@ func TestParseReports(t *testing.T) {
 		{"bowl 3", halt, stoppedFlag, report{task: "bowl", trial: 3, stopped: true, reason: "no progress"}},
 		{"3", tellOptions{stopped: true}, stoppedFlag, report{trial: 3, stopped: true}},
 		{"3 0.5", third, stepFlag, report{trial: 3, step: 3, value: 0.5}},
+		{"3 0.5", tellOptions{step: "3", cost: "1.5"}, stepFlag, report{trial: 3, step: 3, value: 0.5}},
+		{"3 0.5 cost=2", tellOptions{cost: "1.5"}, costFlag, report{trial: 3, value: 0.5, cost: new(1.5), outputs: map[string]string{"cost": "2"}}},
 		{"bowl 3 -1", tellOptions{step: "1000000000"}, stepFlag, report{task: "bowl", trial: 3, step: 1e9, value: -1}},
 	} {
 		got, err := right.of.parse(strings.Fields(right.args), given(right.flag))
@@ -97,6 +100,9 @@ func TestParseReports(t *testing.T) {
 		{tellOptions{step: "1.5"}, []string{stepFlag}, map[string]string{"3 0.5": `--step "1.5": expected a whole number from 1`}},
 		{tellOptions{step: "1000000001"}, []string{stepFlag}, map[string]string{"3 0.5": "expected a whole number from 1 to 1000000000"}},
 		{tellOptions{step: "3", stopped: true}, []string{stepFlag, stoppedFlag}, map[string]string{"3 0.5": "--step, --stopped: expected at most one of these flags"}},
+		{tellOptions{cost: "-1"}, []string{costFlag}, map[string]string{"3 0.5": `--cost "-1": expected a finite number of 0 or more`}},
+		{tellOptions{cost: "nan"}, []string{costFlag}, map[string]string{"3 0.5": `--cost "nan": expected a finite number of 0 or more`}},
+		{tellOptions{cost: "3 s"}, []string{costFlag}, map[string]string{"3 0.5": `--cost "3 s": expected`}},
 		{tellOptions{reason: "x"}, []string{reasonFlag}, map[string]string{"3 0.5": "--reason: expected with --stopped"}},
 	} {
 		for args, want := range wrong.want {

@@ -15,6 +15,7 @@ import (
 const (
 	valueColumn      = export.ValueColumn
 	stateColumn      = export.StateColumn
+	costColumn       = export.CostColumn
 	constraintPrefix = export.ConstraintPrefix
 	metricPrefix     = export.MetricPrefix
 	attributePrefix  = export.AttributePrefix
@@ -35,6 +36,7 @@ const (
 	aParameter
 	aValue
 	aState
+	aCost
 	aConstraint
 	aMetric
 	anAttribute
@@ -69,6 +71,8 @@ func (c columns) named(name string) (m meaning, known bool) {
 		return meaning{what: aValue}, true
 	case name == stateColumn:
 		return meaning{what: aState}, true
+	case name == costColumn:
+		return meaning{what: aCost}, true
 	case isConstraint:
 		return meaning{aConstraint, constraint}, true
 	case isMetric:
@@ -132,6 +136,8 @@ func (c columns) inStudy(column string) (m meaning, known bool) {
 		return meaning{what: aValue}, true
 	case column == stateColumn:
 		return meaning{what: aState}, true
+	case isAttribute && attribute == export.CostAttribute:
+		return meaning{what: aCost}, true
 	case outputOf(attribute) && isAttribute:
 		return c.named(attribute)
 	case hasStep:
@@ -207,7 +213,7 @@ func listed(header []string) string {
 
 func (m meaning) String() string {
 	return [...]string{
-		"nothing", "parameter " + m.name, "value", "state", "constraint " + m.name, "metric " + m.name, "attribute " + m.name,
+		"nothing", "parameter " + m.name, "value", "state", "cost", "constraint " + m.name, "metric " + m.name, "attribute " + m.name,
 		"values by step", m.name + " of the stop", "value at step " + m.name,
 	}[m.what]
 }

@@ -30,13 +30,14 @@ const (
 	stopStep   = "step"
 	stopReason = "reason"
 
-	stopForecast = "forecast"
+	stopForecast  = "forecast"
+	stopDeviation = "deviation"
 )
 
 // stopKeys maps columns to these keys.
 var stopKeys = map[string]string{
 	export.StopRuleColumn: stopRule, export.StopStepColumn: stopStep, export.StopReasonColumn: stopReason,
-	export.StopForecastColumn: stopForecast,
+	export.StopForecastColumn: stopForecast, export.StopDeviationColumn: stopDeviation,
 }
 
 // putIntermediate adds a value of an Optuna study. It leaves out values that are not finite numbers,
@@ -99,11 +100,17 @@ func (r curveRow) decision(curve curves.Curve) (*curves.Stop, error) {
 		stop.Reason = fmt.Sprint(reason)
 	}
 	if forecast, ok := r.stop[stopForecast]; ok {
-		bound, err := toNumber(forecast)
+		mean, err := toNumber(forecast)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", export.StopForecastColumn, err)
 		}
-		stop.Forecast = &bound
+		stop.Forecast = &mean
+	}
+	if deviation, ok := r.stop[stopDeviation]; ok && stop.Forecast != nil {
+		var err error
+		if stop.Deviation, err = toNumber(deviation); err != nil || stop.Deviation < 0 {
+			return nil, fmt.Errorf("%s: %v; expected a number of 0 or more", export.StopDeviationColumn, deviation)
+		}
 	}
 	return stop, nil
 }

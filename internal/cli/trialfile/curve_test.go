@@ -33,6 +33,9 @@ func described(p agent.Past) string {
 	default:
 		text += fmt.Sprintf(" %g", p.Outcome.Value)
 	}
+	if p.Outcome.Cost != nil {
+		text += fmt.Sprintf(" cost %g", *p.Outcome.Cost)
+	}
 	for _, s := range p.Steps {
 		text += fmt.Sprintf(" %d:%.3f", s.Step, s.Value)
 	}
@@ -80,6 +83,7 @@ func TestJournalsThatAreRefused(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"one trial":        {study + trial, "C=0.5 1 4:2.000"},
 		"incomplete end":   {study + trial + `{"op_code":4,"wor`, "C=0.5 1 4:2.000"},
+		"cost":             {study + strings.Replace(trial, `"intermediate`, `"user_attrs":{"fbo:cost":3.5},"intermediate`, 1), "C=0.5 1 cost 3.5 4:2.000"},
 		"named as task":    {strings.Replace(study, "one", "other", 1) + study + strings.Replace(trial, `"study_id":0`, `"study_id":1`, 1), "C=0.5 1 4:2.000"},
 		"deleted":          {strings.Replace(study, "one", "other", 1) + `{"op_code":1,"study_id":0}` + "\n" + study + strings.Replace(trial, `"study_id":0`, `"study_id":1`, 1), "C=0.5 1 4:2.000"},
 		"after the end":    {study + trial + `{"op_code":7,"trial_id":0,"step":9,"intermediate_value":1}` + "\n" + `{"op_code":6,"trial_id":0,"state":3,"values":null}` + "\n", "C=0.5 1 4:2.000"},
@@ -141,6 +145,10 @@ func TestStepsOfRows(t *testing.T) {
 		{"steps,value,state\n0.5,,stopped\n0.25,7,stopped\n", ""},
 		{"steps,value,state,steps.json\n0.5,7,done,\"[[2,1]]\"\n", "steps=0.5 7 2:1.000"},
 		{"steps,value,state,steps.json\n0.5,,failed,\"[[2,1]]\"\n", "steps=0.5 failed 2:1.000"},
+		{"steps,value,state,cost\n0.5,7,done,2.5\n0.5,,failed,0\n0.5,8,done,\n", "steps=0.5 7 cost 2.5|steps=0.5 failed cost 0|steps=0.5 8"},
+		{"steps,value,cost\n0.5,7,-1\n", "line 2: cost: cost is not accepted: cost -1; expected a finite number of 0 or more"},
+		{"steps,value,cost\n0.5,7,much\n", `line 2: cost: "much" is not a finite number`},
+		{"number,state,value,params_steps,user_attrs_fbo:cost\n0,COMPLETE,7,0.5,2.5\n", "steps=0.5 7 cost 2.5"},
 		{"steps,value,steps.json\n0.5,7,x\n", `line 2: steps.json: expected [[1, 0.5], [2, 0.25]] or [{"step": 1, "value": 0.5}]`},
 		{"steps,value,steps.json\n0.5,7,\"[[0,1]]\"\n", "line 2: steps.json: step 0; expected a whole number from 1 to 1000000000"},
 		{"steps,value,steps.json\n0.5,7,\"[[1,null]]\"\n", "line 2: steps.json: step 1: missing"},
@@ -245,7 +253,10 @@ func drawTrials(rt *rapid.T, of *task.Task) (trials []strategy.Trial) {
 				trial.Stop.Forecast = new(rapid.Float64().Draw(rt, "forecast"))
 			}
 		}
-		trial.Attributes = map[string]string{"commit": "abc", "reason": "mine"}
+		trial.Attributes = map[string]string{"commit": "abc", "reason": "mine", export.CostAttribute: "mine too"}
+		if rapid.Bool().Draw(rt, "has cost") {
+			trial.Cost = new(rapid.Float64Range(0, 1e300).Draw(rt, "cost"))
+		}
 		trials = append(trials, trial)
 	}
 	return trials
@@ -284,7 +295,7 @@ func compareTrials(rt *rapid.T, name string, got, want []strategy.Trial) {
 	}
 	for i, w := range want {
 		g := got[i]
-		if g.State != w.State || !g.Design.Equal(w.Design) || !reflect.DeepEqual(g.Steps, w.Steps) || !reflect.DeepEqual(g.Stop, w.Stop) || !reflect.DeepEqual(g.Attributes, w.Attributes) {
+		if g.State != w.State || !g.Design.Equal(w.Design) || !reflect.DeepEqual(g.Steps, w.Steps) || !reflect.DeepEqual(g.Stop, w.Stop) || !reflect.DeepEqual(g.Cost, w.Cost) || !reflect.DeepEqual(g.Attributes, w.Attributes) {
 			rt.Fatalf("%s: %v %v %v became %v %v %v", name, w, w.Steps, w.Attributes, g, g.Steps, g.Attributes)
 		}
 		if w.Outcome != nil && (g.Outcome.Value != w.Outcome.Value || !reflect.DeepEqual(g.Outcome.Constraints, w.Outcome.Constraints) || len(g.Outcome.Metrics) != len(w.Outcome.Metrics)) {

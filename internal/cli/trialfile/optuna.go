@@ -302,7 +302,7 @@ func (s *optunaStudy) columns() []string {
 			names["params_"+name] = true
 		}
 		for name := range t.attributes {
-			if outputOf(name) && s.exported {
+			if name == export.CostAttribute || outputOf(name) && s.exported {
 				names["user_attrs_"+name] = true
 			}
 		}

@@ -212,6 +212,7 @@ type pastRow struct {
 	state       string
 	study       bool // the states are Optuna's
 	value       any  // nil or "" when there is none
+	cost        any  // nil when there is none
 	constraints map[string]any
 	metrics     map[string]any
 	annotations strategy.Annotations
@@ -243,6 +244,8 @@ func (r *pastRow) put(m meaning, column string, cell any) {
 		r.value = cell
 	case aState:
 		r.state, _ = cell.(string)
+	case aCost:
+		r.cost = cell
 	case aConstraint:
 		r.constraints[m.name] = cell
 	case aMetric:
@@ -293,6 +296,7 @@ func (c columns) rowOfObject(place string, fields map[string]any) (pastRow, erro
 		if row.annotations, err = annotationsOf(fields); err != nil {
 			return row, err
 		}
+		row.put(meaning{what: aCost}, "", fields[costColumn])
 		row.put(meaning{what: theSteps}, "", fields["steps"])
 		stop, _ := fields["stop"].(map[string]any)
 		for _, key := range stopKeys {
@@ -393,12 +397,22 @@ func (r pastRow) parseFailed(space *task.Space) (p agent.Past, err error) {
 	return p, err
 }
 
-// parseRest reads annotations and design.
+// parseRest reads cost, annotations and design.
 func (r pastRow) parseRest(space *task.Space, p agent.Past) (_ agent.Past, ok bool, err error) {
 	if _, err = strategy.Adding(r.annotations).Apply(strategy.Annotations{}, time.Time{}); err != nil {
 		return agent.Past{}, false, err
 	}
 	p.Outcome.Annotations = r.annotations
+	if r.cost != nil {
+		cost, err := toNumber(r.cost)
+		if err == nil {
+			err = strategy.CheckCost(&cost)
+		}
+		if err != nil {
+			return agent.Past{}, false, fmt.Errorf("%s: %w", costColumn, err)
+		}
+		p.Outcome.Cost = &cost
+	}
 	p.Design, err = r.parseDesign(space)
 	return p, err == nil, err
 }

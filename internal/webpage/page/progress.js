@@ -2,7 +2,7 @@
 import { get, taskPath } from './api.js';
 import { html, useAnswer, useEffect, useMemo, useState } from './ui.js';
 import { Plot, axis, inPlane, marks, paintMarks, stepped, wholeIncrs, valueAxis } from './plot.js';
-import { ago, because, count, fromPeers, integer, number, plain, value } from './format.js';
+import { ago, because, count, duration, fromPeers, integer, number, plain, value } from './format.js';
 import { feasible } from './store.js';
 
 const ranges = [['all', 'every outcome'], ['most', 'without the worst tenth'], ['log', 'logarithmic']];
@@ -31,6 +31,8 @@ export function Progress({ store, contributions, go, now }) {
   // Where outcomes are noisy the node recommends another design, which takes it as long as a suggestion.
   const { data: answer } = useAnswer((signal) => get(taskPath(store.id, '/best'), signal), [store.id, done.length], 5000);
   const recommended = best && answer?.recommended;
+  const { data: status } = useAnswer((signal) => get(taskPath(store.id, '/status'), signal), [store.id, store.version, Math.floor(now / 20_000)], 5000);
+  const of = status?.progress;
 
   if (store.loaded && store.trials.length === 0) {
     return html`<section class="empty"><h2>No trial yet</h2>
@@ -80,6 +82,9 @@ export function Progress({ store, contributions, go, now }) {
           ${counts.stopped > 0 && html`<div><dt>stopped early</dt><dd><a href=${go('trials') + '?state=stopped'}>${integer(counts.stopped)}</a></dd></div>`}
           <div><dt>failed</dt><dd>${counts.failed > 0 ? html`<a href=${go('trials') + '?state=failed'}>${integer(counts.failed)}</a>` : 0}</dd></div>
           <div><dt>with peers’ shares</dt><dd>${peers > 0 ? html`<a href=${go('trials') + '?peers=yes'}>${integer(peers)}</a>` : 0}</dd></div>
+          ${of?.max_evaluations > 0 && html`<div><dt>evaluations of this run</dt><dd>${integer(of.evaluations)} of ${integer(of.max_evaluations)}</dd></div>`}
+          ${of?.cost && html`<div><dt>cost</dt><dd>${number(of.cost.spent)}${of.max_cost > 0 ? ` of ${number(of.max_cost)}` : ''}</dd></div>`}
+          ${of?.seconds_left > 0 && html`<div><dt>time left</dt><dd>about ${duration(of.seconds_left)}</dd></div>`}
           <div><dt>last ended</dt><dd>${newest ? ago(newest, now) : 'none yet'}</dd></div>
         </dl>
       </section>

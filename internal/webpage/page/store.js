@@ -16,6 +16,7 @@ export class TaskStore {
     this.error = null;
     this.connection = { state: 'connecting' };
     this.stepped = false; // whether a trial has values by step
+    this.priced = false; // whether a trial has a cost
     this.version = 0; // grows with each change of trials
     this.queue = 0; // grows with each change of the queued designs
     this.shares = 0; // grows with each share that came or went
@@ -63,6 +64,7 @@ export class TaskStore {
     const steps = joined(this.trials[trial.id - 1]?.steps, trial.steps);
     if (steps !== trial.steps) trial = { ...trial, steps };
     if (steps?.length) this.stepped = true;
+    if (typeof trial.cost === 'number') this.priced = true;
     this.trials[trial.id - 1] = trial;
     this.ends[trial.id - 1] = (trial.finished && Date.parse(trial.finished)) || 0;
     this.begun = Math.min(this.begun, Date.parse(trial.started) || Infinity);

@@ -21,6 +21,7 @@ function columnsOf(store, durations) {
       { id: 'step', name: 'last step', n: true, key: (t) => t.steps?.at(-1)?.step ?? null, show: (t) => (t.steps?.length ? integer(t.steps.at(-1).step) : '–') },
       { id: 'reached', name: 'value there', n: true, key: (t) => t.steps?.at(-1)?.value ?? null, show: (t) => (t.steps?.length ? number(t.steps.at(-1).value, 5) : '–') },
     ] : []),
+    ...(store.priced ? [{ id: 'cost', name: 'cost', n: true, key: (t) => t.cost ?? null, show: (t) => number(t.cost, 5) }] : []),
     ...store.constraints.map((c) => ({ id: 'c ' + c.name, name: c.name, n: true, key: (t) => reading(t, c.name), show: (t) => html`<span class=${t.violated?.includes(c.name) ? 'violated' : ''}>${value(t.outcome?.constraints?.[c.name])}${t.violated?.includes(c.name) ? html`<span class="unseen"> violated</span>` : ''}</span>` })),
     ...store.parameters.map((p) => ({ id: 'p ' + p.name, name: p.name, n: p.type === 'float' || p.type === 'int', key: (t) => t.parameters?.[p.name] ?? null, show: (t) => value(t.parameters?.[p.name]) })),
     { id: 'why', name: 'why', text: true, key: (t) => because(t.why), show: (t) => html`${fromPeers(t.why) && html`<span class="frompeer" title="used peers’ shares">◆</span> `}${because(t.why)}` },
@@ -53,7 +54,7 @@ export function Trials({ store, go, chosen, query }) {
     setState(query.get('state') ?? '');
     setPeers(query.get('peers') ?? '');
   }, [query.toString()]);
-  const columns = useMemo(() => columnsOf(store), [store.id, store.task, store.stepped]);
+  const columns = useMemo(() => columnsOf(store), [store.id, store.task, store.stepped, store.priced]);
   const rows = useMemo(() => {
     const wanted = text.trim().toLowerCase();
     const found = store.trials.filter((t) => t && (!state || (state === 'infeasible' ? t.state === 'done' && !feasible(t) : t.state === state)) && (!peers || fromPeers(t.why) === (peers === 'yes')) && (!wanted || matches(t, wanted)));
@@ -182,6 +183,7 @@ export function Detail({ store, id, trial, go, close: back }) {
         ${trial.why?.observations > 0 && html`<tr><th scope="row">their observations</th><td>${trial.why.observations}</td></tr>`}
         <tr><th scope="row">evaluated by</th><td>${trial.client ? plain(trial.client, 80) : 'this node'}</td></tr>
         <tr><th scope="row">attempts</th><td>${trial.attempts}</td></tr>
+        ${typeof trial.cost === 'number' && html`<tr><th scope="row">cost</th><td>${number(trial.cost, 6)}</td></tr>`}
         ${trial.started && html`<tr><th scope="row">begun</th><td>${clock(trial.started)}</td></tr>`}
         ${trial.finished && html`<tr><th scope="row">ended</th><td>${clock(trial.finished)}${seconds(trial) !== null && `, after ${duration(seconds(trial))}`}</td></tr>`}
         ${trial.lease_ends && html`<tr><th scope="row">lease ends</th><td>${clock(trial.lease_ends)}</td></tr>`}

@@ -125,16 +125,16 @@ class Task:
         metrics: Mapping[str, SupportsFloat] | None = None,
         **kept: Any,
     ) -> Trial:
-        """Report the outcome of a trial, as `fbo.Task.tell` does, also with attributes, tags and files."""
+        """Report the outcome of a trial, as `fbo.Task.tell` does, also with cost, attributes, tags and files."""
         return await self._node._call(self.sync.tell, trial, value, constraints=constraints, metrics=metrics, **kept)
 
     async def fail(self, trial: Trial | int, reason: str, **kept: Any) -> Trial:
         """Report that a trial has no outcome, as `fbo.Task.fail` does."""
         return await self._node._call(self.sync.fail, trial, reason, **kept)
 
-    async def report(self, trial: Trial | int, step: SupportsIndex, value: SupportsFloat) -> Stop | None:
+    async def report(self, trial: Trial | int, step: SupportsIndex, value: SupportsFloat, *, cost: SupportsFloat | None = None) -> Stop | None:
         """Report a value by step, as `fbo.Task.report` does. `Trial.report` would block the event loop."""
-        return await self._node._call(self.sync.report, trial, step, value)
+        return await self._node._call(self.sync.report, trial, step, value, cost=cost)
 
     async def stop(self, trial: Trial | int, reason: str = "", **kept: Any) -> Trial:
         """Report that an evaluation was stopped early, as `fbo.Task.stop` does."""

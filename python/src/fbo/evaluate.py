@@ -110,5 +110,13 @@ def number(what: str, given: object) -> float:
     raise BadInput(f"{what} {made if isinstance(given, float) else _shortened(repr(given))}: expected a finite number")
 
 
+def cost_of(what: str, given: object) -> float:
+    """Return a cost as a float. Anything but a finite number of 0 or more raises BadInput, whose text begins with what."""
+    cost = number(what, given)
+    if cost < 0:
+        raise BadInput(f"{what} {cost}: expected a finite number of 0 or more")
+    return cost
+
+
 def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import logging
 import math
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,6 +32,8 @@ _log = logging.getLogger("fbo")
 _MOST_AT_FIRST = 10
 _MOST_IN_A_ROW = 100
 
+_MOST_WITHOUT_COST = 3  # values without any cost that end a call with a budget of cost
+
 _COUNTED = ("done", "stopped")  # states of the trials that evals counts
 
 _LONGEST_ASK = 60.0  # seconds
@@ -42,7 +45,8 @@ _ALONE = ("--mdns=false", "--listen", "/ip4/127.0.0.1/tcp/0", "--wait-for-peers"
 class _Settings:
     """The keywords of minimize."""
 
-    evals: int
+    evals: int | None
+    cost: float | None
     timeout: float | None
     constraints: Constraints | None
     parameter_constraints: Sequence[str]
@@ -61,7 +65,8 @@ def minimize(
     f: Objective,
     space: Space,
     *,
-    evals: int = 30,
+    evals: int | None = None,
+    cost: float | None = None,
     timeout: float | None = None,
     constraints: Constraints | None = None,
     parameter_constraints: Sequence[str] = (),
@@ -84,7 +89,8 @@ def minimize(
     Args:
         f: The objective. It is called with the active parameters as keywords. It returns a finite number; or a tuple of
             this number and a dictionary of further outputs; or one dictionary of all, with the number under
-            `"value"`. Outputs named in `constraints` are constraints. All other outputs are metrics: the node
+            `"value"`. Outputs named in `constraints` are constraints. The output `"cost"` is what the evaluation
+            has cost, in a unit of yours, unless a constraint has this name. All other outputs are metrics: the node
             stores up to 64 of them with the trial. An exception fails the trial, and so does a missing or
             non-finite value or constraint. The search continues after a failed trial. If f has a parameter `trial`, without a
             default or with None, and the space has none of this name, it gets the `fbo.Trial`: f may report values by
@@ -95,7 +101,9 @@ def minimize(
             content as a dictionary.
         evals: The number of values that the node has on the task at the end, 1 or more. It includes values of
             earlier calls and of other programs; a warning states how many. Trials that were stopped early count too,
-            failed ones do not. Several programs or workers may evaluate a few more.
+            failed ones do not. Several programs or workers may evaluate a few more. None: 30, or no limit with `cost`.
+        cost: A budget of cost, above 0: no evaluation starts once the costs of this node's ended and running trials reach
+            it, earlier calls included. Trials without a cost count with the mean of the others. None: no limit.
         timeout: Seconds, above 0, after which no evaluation starts. Running evaluations finish. None: no limit.
         constraints: Limits of outputs by name: `"<= 50"`, `">= 0.9"`, a tuple `(low, high)` with None for no
             limit, or `bool` for an output that must be true. The best design satisfies all of them. A whole task
@@ -123,8 +131,8 @@ def minimize(
 
     Raises:
         BadInput: An argument is wrong. No evaluation has started.
-        Failed: Too many trials in a row have failed, or no trial has a value that satisfies all constraints. The
-            attribute `trials` has all trials.
+        Failed: Too many trials in a row have failed, no trial has a value that satisfies all constraints, or `cost` is
+            given and the first three values have no cost. The attribute `trials` has all trials.
         Interrupted: A KeyboardInterrupt, after Ctrl-C. The attribute `result` has the result so far.
         Refused: The node does not accept the task.
         Unreachable: No node answers.
@@ -140,7 +148,7 @@ def minimize(
         ```
     """
     settings = _Settings(
-        evals, timeout, constraints, parameter_constraints, stop, callbacks, task, node, peers, workers, seed, max_failures, progress
+        evals, cost, timeout, constraints, parameter_constraints, stop, callbacks, task, node, peers, workers, seed, max_failures, progress
     )
     return _optimize("minimize", f, space, settings)
 
@@ -149,7 +157,8 @@ def maximize(
     f: Objective,
     space: Space,
     *,
-    evals: int = 30,
+    evals: int | None = None,
+    cost: float | None = None,
     timeout: float | None = None,
     constraints: Constraints | None = None,
     parameter_constraints: Sequence[str] = (),
@@ -165,7 +174,7 @@ def maximize(
 ) -> Result:
     """Find the design with the largest value of a function. Everything else is as in `fbo.minimize`."""
     settings = _Settings(
-        evals, timeout, constraints, parameter_constraints, stop, callbacks, task, node, peers, workers, seed, max_failures, progress
+        evals, cost, timeout, constraints, parameter_constraints, stop, callbacks, task, node, peers, workers, seed, max_failures, progress
     )
     return _optimize("maximize", f, space, settings)
 
@@ -195,7 +204,7 @@ def _optimize(goal: str, f: Objective, space: Space, settings: _Settings) -> Res
             _warn_of_another_rule(task, settings.stop)
         search = _Search(task, settings, deadline, converter(space), takes_trial(f))
         try:
-            with _bar(settings.evals, settings.progress) as bar:
+            with _bar(search.total, settings.progress) as bar:
                 search.show(bar)
                 if pool is None:
                     _one_by_one(search, f, bar)
@@ -222,8 +231,8 @@ def _one_by_one(search: _Search, f: Objective, bar: Any) -> None:
 
 def _side_by_side(search: _Search, pool: Workers, bar: Any) -> None:
     under_way = 0
-    while (wanted := search.wanted()) or under_way:
-        while pool.free() and under_way < wanted:
+    while search.wanted(under_way) or under_way:
+        while pool.free() and under_way < search.wanted(under_way):
             given = search.ask(wait=_POLL if under_way else _LONGEST_ASK)
             for trial in given:
                 pool.begin(trial, search.arguments(trial))
@@ -250,7 +259,8 @@ class _Search:
         self.task = task
         self._takes_trial = takes_trial and all(one["name"] != "trial" for one in task.definition["parameters"])
         self._convert = convert
-        self._evals = settings.evals
+        self.total = settings.evals or (30 if settings.cost is None else None)  # evaluations; None: no limit
+        self._cost = settings.cost
         self._max_failures = settings.max_failures
         self._callbacks = settings.callbacks
         self._deadline = deadline
@@ -259,28 +269,47 @@ class _Search:
         self._run = Run(task, self.result, earlier)
         self._done = len(earlier)
         self._in_a_row = 0
+        self._valued = 0  # values of this call
         if earlier:
             self._warn_of_earlier(earlier)
 
-    def wanted(self) -> int:
-        """Return the number of values that are still wanted. Other programs may have added some."""
+    def wanted(self, under_way: int = 0) -> int:
+        """Return the number of values that are still wanted, those of evaluations under way included. Other programs may have added some."""
         if self._ended():
             return 0
         counts = self.task.counts()
         self._done = sum(counts[state] for state in _COUNTED)
-        return max(self._evals - self._done, 0)
+        left = under_way + 1 if self.total is None else max(self.total - self._done, 0)
+        return min(left, under_way + self._affordable())
+
+    def _affordable(self) -> int:
+        """Return how many evaluations the budget of cost allows to start now: without one many, else one at a time."""
+        if self._cost is None:
+            return sys.maxsize
+        spending = self.task.status()["progress"].get("cost") or {"spent": 0.0, "known": 0}
+        if not spending["known"] and self._valued >= _MOST_WITHOUT_COST:
+            raise Failed(
+                f"cost={self._cost:g}: {self._valued} values have no cost; expected f to return it under the key 'cost', as in "
+                "{'value': 0.25, 'cost': 3.5}, or to report it by step, trial.report(step, value, cost=…)",
+                self._trials(),
+            )
+        return int(spending["spent"] < self._cost)
 
     def _ended(self) -> bool:
         return self._run.stopped or time.monotonic() >= self._deadline
 
     def _warn_of_earlier(self, earlier: Sequence[Trial]) -> None:
         newest = max(trial.finished or "" for trial in earlier)
-        left = self._evals - len(earlier)
-        what = f"{left} more are evaluated" if left > 0 else "the function is not called"
+        if self.total is None:
+            counts = f"cost={self._cost:g} counts their costs."
+        else:
+            left = self.total - len(earlier)
+            what = f"{left} more are evaluated" if left > 0 else "the function is not called"
+            counts = f"evals={self.total} counts them, so {what}."
         _log.warning(
-            "the task %r has %d values of earlier calls, the newest of %s. evals=%d counts them, so %s. "
+            "the task %r has %d values of earlier calls, the newest of %s. %s "
             "If the function has changed since, give the task another name",
-            self.task.name, len(earlier), newest[:19].replace("T", " "), self._evals, what,
+            self.task.name, len(earlier), newest[:19].replace("T", " "), counts,
         )  # fmt: skip
 
     def ask(self, *, wait: float = _LONGEST_ASK) -> list[Trial]:
@@ -312,6 +341,7 @@ class _Search:
         self._run._add(ended)
         if failure is None:
             self._done += 1  # for the bar
+            self._valued += ended.value is not None
             self._in_a_row = 0
         else:
             _log.warning("trial %d failed: %s", trial.id, failure.reason)
@@ -333,7 +363,8 @@ class _Search:
         if isinstance(outcome, Measured):
             try:
                 constraints = self._constraints(outcome)
-                return self.task.tell(trial, outcome.value, constraints=constraints, metrics=self._metrics(trial, outcome), **outcome.kept), None
+                cost, metrics = self._cost_of(trial, outcome), self._metrics(trial, outcome)
+                return self.task.tell(trial, outcome.value, constraints=constraints, metrics=metrics, cost=cost, **outcome.kept), None
             except (BadInput, Refused) as error:  # of outputs that the node does not accept
                 outcome = Failure(str(error))
         return self.task.fail(trial, outcome.reason), outcome
@@ -349,6 +380,14 @@ class _Search:
             found[name] = bool(given) if kind == "bool" else float(given)
         return found
 
+    def _cost_of(self, trial: Trial, outcome: Measured) -> float | None:
+        """Return the output cost, and remove it from the others, unless it is a constraint."""
+        if "cost" in self._limits:
+            return None
+        if "cost" in outcome.refused:
+            _log.warning("trial %d: %s; it is left out", trial.id, outcome.refused.pop("cost"))
+        return outcome.outputs.pop("cost", None)
+
     def _metrics(self, trial: Trial, outcome: Measured) -> dict[str, float]:
         for name in outcome.refused.keys() - self._limits.keys():
             _log.warning("trial %d: metric: %s; it is left out", trial.id, outcome.refused[name])
@@ -358,7 +397,7 @@ class _Search:
         """Move the bar."""
         if bar is None:
             return
-        bar.n = min(self._done, self._evals)
+        bar.n = self._done if self.total is None else min(self._done, self.total)
         if (best := self._run.best) is not None:
             bar.set_postfix(best=f"{best.value:.6g}", refresh=False)
         bar.refresh()
@@ -395,7 +434,7 @@ def _node(given: Node | None, alone: bool, peers: Sequence[str]) -> Iterator[Nod
 
 
 @contextlib.contextmanager
-def _bar(total: int, wanted: bool) -> Iterator[Any]:
+def _bar(total: int | None, wanted: bool) -> Iterator[Any]:
     try:
         from tqdm import tqdm
     except ImportError:
@@ -411,12 +450,16 @@ def _check(f: object, space: Space, settings: _Settings) -> None:
     if not callable(f):
         raise BadInput(f"f is {f!r}: expected a function that takes the parameters as keywords")
     failures = 1 if settings.max_failures is None else settings.max_failures
-    for what, number in (("evals", settings.evals), ("workers", settings.workers), ("max_failures", failures)):
+    evals = 30 if settings.evals is None else settings.evals
+    for what, number in (("evals", evals), ("workers", settings.workers), ("max_failures", failures)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
             raise BadInput(f"{what} is {number!r}: expected a whole number from 1 on")
     limit = settings.timeout
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not limit > 0):
         raise BadInput(f"timeout is {limit!r}: expected a number of seconds above 0")
+    cost = settings.cost
+    if cost is not None and (isinstance(cost, bool) or not isinstance(cost, (int, float)) or not 0 < cost < math.inf):
+        raise BadInput(f"cost is {cost!r}: expected a finite number above 0")
     calls = settings.callbacks
     if isinstance(calls, (str, bytes)) or not isinstance(calls, Sequence) or not all(callable(one) for one in calls):
         raise BadInput(f"callbacks is {calls!r}: expected a list of functions")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, SupportsFloat, SupportsIndex
 
 from .errors import BadInput, Conflict, NotFound, Refused, Unavailable, Unreachable
-from .evaluate import number
+from .evaluate import cost_of, number
 from .http import Client, quote
 from .stopping import Stop
 
@@ -33,12 +33,13 @@ class Reporter:
         self._client = client
         self._trial = trial
         self._unsent: dict[int, float] = {}
+        self._costs: dict[int, float] = {}  # of steps that are not sent
         self._warned: set[str] = set()
         self._again = 0.0  # when to send the next request
         self.stop = stop
 
-    def report(self, step: SupportsIndex, value: SupportsFloat) -> Stop | None:
-        """Send a value. One that is no finite number, or that the node refuses, is left out with a warning.
+    def report(self, step: SupportsIndex, value: SupportsFloat, cost: SupportsFloat | None = None) -> Stop | None:
+        """Send a value. One that is no finite number, or that the node refuses, is left out with a warning, and so is a cost.
 
         While no node answers, values wait for a later report: the evaluation can continue without them.
         """
@@ -53,6 +54,11 @@ class Reporter:
         except BadInput as error:
             self._warn_once("value", f"{error}; it is left out")
             return self.stop
+        if cost is not None:
+            try:
+                self._costs[whole] = cost_of(f"cost at step {whole} is", cost)
+            except BadInput as error:
+                self._warn_once("cost", f"{error}; it is left out")
         if time.monotonic() < self._again:
             return self.stop
         try:
@@ -71,6 +77,7 @@ class Reporter:
             self._warn_once("refused", f"{error}; it is left out")
         for step in given:
             self._unsent.pop(step, None)  # another thread may have added some
+            self._costs.pop(step, None)
 
     def waiting(self) -> dict[int, float]:
         """Return the values that still wait for their transfer."""
@@ -92,7 +99,10 @@ class Reporter:
 
     def _send(self, given: list[tuple[int, float]]) -> None:
         for first in range(0, len(given), MOST):
-            part = [{"step": step, "value": value} for step, value in given[first : first + MOST]]
+            part: list[dict[str, float]] = [{"step": step, "value": value} for step, value in given[first : first + MOST]]
+            for one in part:
+                if (cost := self._costs.get(int(one["step"]))) is not None:
+                    one["cost"] = cost
             # A report can be repeated without a key.
             answer = self._http.post(self._path, {"client": self._client, "steps": part}, repeatable=True)
             self.stop = stop_from_json(answer["stop"])

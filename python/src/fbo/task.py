@@ -17,7 +17,7 @@ from typing import Any, SupportsFloat, SupportsIndex
 
 from .annotations import File, body_of
 from .errors import BadInput, Error, Unreachable
-from .evaluate import number
+from .evaluate import cost_of, number
 from .heartbeat import Held
 from .http import Client, quote
 from .names import definition_from_task, keys_to_task, restored, to_task
@@ -131,13 +131,14 @@ class Task:
         reporter = self._reporters[trial.id] = self._reporter(trial.id, self.client, trial.stop)
         return reporting(trial, reporter)
 
-    def report(self, trial: Trial | int, step: SupportsIndex, value: SupportsFloat) -> Stop | None:
+    def report(self, trial: Trial | int, step: SupportsIndex, value: SupportsFloat, *, cost: SupportsFloat | None = None) -> Stop | None:
         """Report the value of the objective at a step of an evaluation.
 
         Args:
             trial: A trial that this client holds, or its ID.
             step: As of `Trial.report`.
             value: As of `Trial.report`.
+            cost: As of `Trial.report`.
 
         Returns:
             The decision to stop the evaluation, which the program then ends by `stop`, or None to continue.
@@ -149,7 +150,7 @@ class Task:
         found = trial._reporter if isinstance(trial, Trial) else None
         if found is None:
             found = self._reporters.setdefault(_id(trial), self._reporter(_id(trial), self.client))
-        return found.report(step, value)
+        return found.report(step, value, cost)
 
     def _reporter(self, trial: int, client: str, stop: Stop | None = None) -> Reporter:
         return Reporter(self._http, self._path + "/trials", client, trial, stop)
@@ -159,6 +160,7 @@ class Task:
         trial: Trial | int,
         reason: str = "",
         *,
+        cost: SupportsFloat | None = None,
         attributes: Mapping[str, object] | None = None,
         tags: Iterable[str] | None = None,
         files: Iterable[str | File | Mapping[str, Any]] | None = None,
@@ -171,6 +173,7 @@ class Task:
         Args:
             trial: A trial that this client holds, or its ID.
             reason: Why, if the program itself has decided; at most 1,000 characters are stored.
+            cost: As of `tell`.
             attributes: As of `tell`.
             tags: As of `tell`.
             files: As of `tell`.
@@ -179,7 +182,7 @@ class Task:
             Conflict: Another client holds the trial, or it has an outcome.
             Refused: The trial has no value by step.
         """
-        return self._stop(trial, self.client, reason, body_of(attributes, tags, files))
+        return self._stop(trial, self.client, reason, {**_cost(trial, cost), **body_of(attributes, tags, files)})
 
     def _stop(self, trial: Trial | int, client: str, reason: str, kept: Mapping[str, Any]) -> Trial:
         given = {"reason": reason} if (reason := reason.strip()[:1000]) else {}
@@ -192,6 +195,7 @@ class Task:
         *,
         constraints: Mapping[str, SupportsFloat | bool] | None = None,
         metrics: Mapping[str, SupportsFloat] | None = None,
+        cost: SupportsFloat | None = None,
         attributes: Mapping[str, object] | None = None,
         tags: Iterable[str] | None = None,
         files: Iterable[str | File | Mapping[str, Any]] | None = None,
@@ -205,6 +209,8 @@ class Task:
             constraints: The measured value of each constraint of the task: a number, or true or false if the task
                 has `type: bool`. One that is no finite number fails the trial, with a warning.
             metrics: Up to 64 further numbers, by name. One that is no finite number is left out, with a warning.
+            cost: What the trial has cost, in a unit of yours, such as seconds: a finite number of 0 or more. The largest
+                reported cost counts. Another value is left out with a warning. Peers never receive it.
             attributes: Up to 64 texts by name that the trial keeps for you, such as a commit. Other values are stored as
                 JSON. Peers never receive them, nor the tags and files.
             tags: Up to 32 tags that the trial keeps.
@@ -217,7 +223,7 @@ class Task:
             Conflict: The trial has another outcome.
             Refused: A constraint is missing or unknown, or the node does not accept a metric or an attribute.
         """
-        kept = body_of(attributes, tags, files)
+        kept = {**_cost(trial, cost), **body_of(attributes, tags, files)}
         body: dict[str, Any] = {**kept}
         try:
             body["value"] = number("value is", value)
@@ -238,6 +244,7 @@ class Task:
         trial: Trial | int,
         reason: str,
         *,
+        cost: SupportsFloat | None = None,
         attributes: Mapping[str, object] | None = None,
         tags: Iterable[str] | None = None,
         files: Iterable[str | File | Mapping[str, Any]] | None = None,
@@ -247,6 +254,7 @@ class Task:
         Args:
             trial: A trial that this client holds, or its ID.
             reason: Why; at most 1,000 characters are stored.
+            cost: As of `tell`.
             attributes: As of `tell`.
             tags: As of `tell`.
             files: As of `tell`.
@@ -254,7 +262,7 @@ class Task:
         Raises:
             Conflict: Another client holds the trial, or it has an outcome.
         """
-        return self._fail(trial, reason, body_of(attributes, tags, files))
+        return self._fail(trial, reason, {**_cost(trial, cost), **body_of(attributes, tags, files)})
 
     def _fail(self, trial: Trial | int, reason: str, kept: Mapping[str, Any]) -> Trial:
         reason = reason.strip()[:1000] or "no reason given"
@@ -363,8 +371,8 @@ class Task:
         Args:
             trials: Dictionaries with the key `parameters`, and with `outcome` (a dictionary with `value`,
                 `constraints` and `metrics`), or `failed` or `stopped` (the reason, a text). The key `steps` has values
-                by step, as a dictionary; a stopped trial has at least one. The keys `attributes`, `tags` and `files`
-                are as of `tell`.
+                by step, as a dictionary; a stopped trial has at least one. The keys `cost`, `attributes`, `tags` and
+                `files` are as of `tell`.
 
         Returns:
             The number of trials that the node did not have.
@@ -475,6 +483,17 @@ def _past(given: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(outcome, Mapping) and isinstance(outcome.get("constraints"), Mapping):
         made["outcome"] = {**outcome, "constraints": keys_to_task(outcome["constraints"], "constraint")}
     return made
+
+
+def _cost(trial: Trial | int, given: SupportsFloat | None) -> dict[str, float]:
+    """Return the key of a cost, none if it is unknown or wrong."""
+    if given is None:
+        return {}
+    try:
+        return {"cost": cost_of("cost is", given)}
+    except BadInput as error:
+        _log.warning("trial %d: %s; it is left out", _id(trial), error)
+        return {}
 
 
 def _finite(metrics: Mapping[str, object]) -> dict[str, float]:

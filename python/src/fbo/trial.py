@@ -76,6 +76,7 @@ class Trial:
         steps: The values that the evaluation has reported, by step, in order. Earlier attempts are included, so a program
             can continue from its own checkpoint.
         stop: The decision to stop the evaluation early, as an `fbo.Stop`, or None.
+        cost: The largest reported cost, in a unit of yours, such as seconds, or None. Peers never receive it.
     """
 
     id: int
@@ -98,6 +99,7 @@ class Trial:
     notes: tuple[Note, ...] = ()
     steps: dict[int, float] = field(default_factory=dict)
     stop: Stop | None = None
+    cost: float | None = None
 
     _reporter: ClassVar[Reporter | None] = None  # set for a trial that this program evaluates, by `reporting`
 
@@ -107,7 +109,7 @@ class Trial:
         text = ", ".join(f"{name}={one!r}" for name, one in shown.items() if one or name in ("id", "value"))
         return f"Trial({text}: {display_design(self.parameters, SHOWN)})"
 
-    def report(self, step: SupportsIndex, value: SupportsFloat) -> None:
+    def report(self, step: SupportsIndex, value: SupportsFloat, *, cost: SupportsFloat | None = None) -> None:
         """Report the value of the objective at a step of the evaluation, such as an epoch.
 
         A value that is no finite number, and one that the node refuses, is left out with a warning. The node stores up
@@ -117,6 +119,8 @@ class Trial:
         Args:
             step: A whole number from 1 that increases.
             value: The value of the objective at this step, in its own units.
+            cost: What the evaluation has cost so far, in a unit of yours, 0 or more. The largest reported cost counts. A
+                stopped or failed trial has it too. Another value is left out with a warning.
 
         Raises:
             BadInput: The step is no whole number from 1.
@@ -134,7 +138,7 @@ class Trial:
                 return loss
             ```
         """
-        self._reports().report(step, value)
+        self._reports().report(step, value, cost)
 
     def should_stop(self) -> bool:
         """Report whether the task's rule has decided to stop the evaluation, as of the last `report`.
@@ -175,12 +179,12 @@ class Trial:
         """Return the trial as one row of a table.
 
         Returns:
-            The keys `trial`, `state`, `value`, `parameters.NAME`, `constraints.NAME`, `metrics.NAME`, `reason`,
+            The keys `trial`, `state`, `value`, `cost`, `parameters.NAME`, `constraints.NAME`, `metrics.NAME`, `reason`,
             `source`, `why`, `from_peers`, `peer`, `peer_count`, `client`, `started`, `finished`,
             `attributes.NAME`, and `tags`, `files` and `notes` (texts, the paths of files). `last_step` and `last_value` are
             of the last value by step, and `stop` is why the evaluation was stopped early.
         """
-        row: Row = {"trial": self.id, "state": self.state, "value": self.value}
+        row: Row = {"trial": self.id, "state": self.state, "value": self.value, "cost": self.cost}
         for group, values in (
             ("parameters", self.parameters),
             ("constraints", self.constraints),
@@ -215,7 +219,7 @@ class Trial:
 
 def rows_of(trials: Iterable[Trial], names: Iterable[str]) -> list[Row]:
     """Return the rows of trials. All have the parameters of these names: None if they are not active."""
-    head = dict.fromkeys(("trial", "state", "value", *(f"parameters.{name}" for name in names)))
+    head = dict.fromkeys(("trial", "state", "value", "cost", *(f"parameters.{name}" for name in names)))
     return [{**head, **trial.row()} for trial in trials]
 
 
@@ -257,6 +261,7 @@ def from_json(given: Mapping[str, Any], floats: Collection[str] = ()) -> Trial:
         finished=given.get("finished"),
         steps={one["step"]: float(one["value"]) for one in given.get("steps") or ()},
         stop=stop_from_json(given.get("stop")),
+        cost=None if given.get("cost") is None else float(given["cost"]),
         **fields_from_json(given),
     )
 

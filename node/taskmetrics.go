@@ -232,8 +232,8 @@ func (m *taskMetrics) defineStates(s *Session) {
 		stored:  prometheus.NewDesc("fbo_stored_shares", "Shares that the node stores, its own included.", nil, nil),
 		evals:   prometheus.NewDesc("fbo_evaluations", "Evaluations of the task by this node with an outcome or stopped early, imported ones left out.", nil, nil),
 		cost:    prometheus.NewDesc("fbo_cost", "Cost of the evaluations of the task by this node, in the unit that they report; running ones included.", nil, nil),
-		limits:  prometheus.NewDesc("fbo_run_budget", "Limits of the present run: evaluations and cost.", []string{"of"}, nil),
-		left:    prometheus.NewDesc("fbo_run_left_seconds", "Estimate of the time until the budget of the present run is spent.", nil, nil),
+		limits:  prometheus.NewDesc("fbo_run_budget", "Limits of the present run, of evaluations and of cost; 0 without one.", []string{"of"}, nil),
+		left:    prometheus.NewDesc("fbo_run_left_seconds", "Estimate of the time until the budget of the present run is spent; 0 while it is unknown.", nil, nil),
 		items:   prometheus.NewDesc("fbo_status", "Numbers of the status items that the task's exchanges report.", []string{"item", "field"}, nil),
 	})
 }
@@ -245,7 +245,7 @@ type agentState struct {
 	session                *Session
 	present, stored, items *prometheus.Desc
 
-	evals, cost, limits, left *prometheus.Desc // the last three only if there is one
+	evals, cost, limits, left *prometheus.Desc
 }
 
 var _ prometheus.Collector = agentState{}
@@ -295,18 +295,14 @@ func (a agentState) collectProgress(to chan<- prometheus.Metric, p Progress) {
 		to <- prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value, labels...)
 	}
 	gauge(a.evals, float64(p.Evals))
+	cost := 0.0
 	if p.Cost != nil {
-		gauge(a.cost, p.Cost.Spent)
+		cost = p.Cost.Spent
 	}
-	if p.MaxEvals > 0 {
-		gauge(a.limits, float64(p.MaxEvals), "evaluations")
-	}
-	if p.MaxCost > 0 {
-		gauge(a.limits, p.MaxCost, "cost")
-	}
-	if p.SecondsLeft > 0 {
-		gauge(a.left, p.SecondsLeft)
-	}
+	gauge(a.cost, cost)
+	gauge(a.limits, float64(p.MaxEvals), "evaluations")
+	gauge(a.limits, p.MaxCost, "cost")
+	gauge(a.left, p.SecondsLeft)
 }
 
 // numbersOf returns the numbers in an item's value by field name. If the value itself is a number,

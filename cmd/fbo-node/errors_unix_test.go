@@ -64,7 +64,7 @@ func TestUsageErrors(t *testing.T) {
 		{run("--stop-regret", "0", "--", "true"), "--stop-regret 0: expected numbers above 0, in the objective's units"},
 		{run("--stop-regret", "NaN", "--", "true"), "--stop-regret NaN: expected numbers above 0, .*"},
 		{run("--stop-regret", "Inf", "--", "true"), `--stop-regret \+Inf: expected numbers above 0, .*`},
-		{run("--keep-after", "--", "true"), "--keep-after needs --evals, --for or --stop-regret, .*"},
+		{run("--keep-after", "--", "true"), "--keep-after needs --evals, --cost, --for or --stop-regret, .*"},
 		{run("--for", "0", "--", "true"), "--for 0s: expected times above 0 such as 90s, 30m or 8h"},
 		{run("--for", "8", "--", "true"), "--for 8: expected times such as 90s or 10m.*"},
 		{[]string{"run", limited, "--data-dir", dir, "--stop-regret", "1", "--", "true"}, "--stop-regret: the task has constraints, .*; expected tasks without"},

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -167,5 +168,31 @@ func TestCostModel(t *testing.T) {
 				t.Errorf("the cost counts as a constraint: %+v", view)
 			}
 		}
+	}
+}
+
+// TestCostsAreNotShared: the shares of a node, and its designs, are the same with and without costs.
+func TestCostsAreNotShared(t *testing.T) {
+	var payloads [2][]string
+	for i := range payloads {
+		d := newDriver(t, configOf(t, newTask(t, "square", "type: peer-prior, initial_designs: 3"), 1))
+		for range 6 {
+			trial := d.ask()
+			outcome := strategy.Outcome{Value: trial.Design.Float("x")}
+			if i == 1 {
+				outcome.Cost = new(1 + 7*trial.Design.Float("y"))
+			}
+			if err := d.agent.Tell(d.now, trial.ID, outcome); err != nil {
+				t.Fatal(err)
+			}
+			d.carryOut()
+			payloads[i] = append(payloads[i], trial.Design.String())
+		}
+		for _, share := range d.take() {
+			payloads[i] = append(payloads[i], fmt.Sprint(share.Key)+string(share.Payload))
+		}
+	}
+	if len(payloads[0]) < 8 || !reflect.DeepEqual(payloads[0], payloads[1]) {
+		t.Errorf("without costs\n%q\nwith costs\n%q", payloads[0], payloads[1])
 	}
 }

@@ -285,12 +285,16 @@ func exactly(t *task.Task, view strategy.View) (x [][]float64, y []float64, err 
 // hyperparameters returns the hyperparameters of the agent's posterior. Before there is a posterior
 // it returns the task's lengthscales and initialNoise.
 func (s *Strategy) hyperparameters(view strategy.View) gp.Hyperparameters {
+	return hyperparametersOf(s.task, view)
+}
+
+func hyperparametersOf(t *task.Task, view strategy.View) gp.Hyperparameters {
 	h := gp.Hyperparameters{Noise: initialNoise}
 	if view.Posterior != nil {
 		h = view.Posterior.Hyperparameters().Process()
 	}
 	if len(h.Lengthscales) == 0 {
-		h.Lengthscales = surrogate.InitialLengthscales(s.task)
+		h.Lengthscales = surrogate.InitialLengthscales(t)
 	}
 	return h
 }

@@ -76,7 +76,13 @@ func (s *ResultsStrategy) model(view strategy.View, r peerResults) (*multitask.M
 	if err != nil {
 		return nil, err
 	}
-	m, err := multitask.New(s.spec, hyperparametersOf(s.task, view), multitask.Data{X: x, Y: y}, r.data)
+	h := hyperparametersOf(s.task, view)
+	if multitask.Knob("FIT", 0) > 0 && s.task.Surrogate.Fixed == nil {
+		if got, err := multitask.Fit(context.Background(), s.spec, h, multitask.Data{X: x, Y: y}, r.data, strategy.Seed{}.Stream("fit of all results", uint64(len(x)))); err == nil {
+			h = got
+		}
+	}
+	m, err := multitask.New(s.spec, h, multitask.Data{X: x, Y: y}, r.data)
 	if err != nil {
 		return nil, fmt.Errorf("the process of all results: %w", err)
 	}
@@ -144,6 +150,7 @@ func (s *ResultsStrategy) score(ctx context.Context, view strategy.View, m *mult
 // ([weigh]), in which only outcomes with a forecast count. A forecast's gain is that of the mixture of
 // both models by the weight at that time, from which the ratio of the two densities follows.
 func peerOdds(view strategy.View) float64 {
+	aloneOdds := multitask.Knob("ALONE", 0.3)
 	odds, t := 1-aloneOdds, 0
 	for i := range view.Trials {
 		trial := &view.Trials[i]

@@ -70,19 +70,25 @@ func (s *ResultsStrategy) results(view strategy.View) (r peerResults) {
 	return r
 }
 
-// model returns the model with peers.
-func (s *ResultsStrategy) model(view strategy.View, r peerResults) (*multitask.Model, error) {
+// model returns the model with peers. Its hyperparameters are learned from all results, unless the task
+// fixes them.
+func (s *ResultsStrategy) model(ctx context.Context, view strategy.View, r peerResults) (*multitask.Model, error) {
 	x, y, err := exactly(s.task, view)
 	if err != nil {
 		return nil, err
 	}
-	h := hyperparametersOf(s.task, view)
-	if multitask.Knob("FIT", 0) > 0 && s.task.Surrogate.Fixed == nil {
-		if got, err := multitask.Fit(context.Background(), s.spec, h, multitask.Data{X: x, Y: y}, r.data, strategy.Seed{}.Stream("fit of all results", uint64(len(x)))); err == nil {
-			h = got
+	own, h := multitask.Data{X: x, Y: y}, hyperparametersOf(s.task, view)
+	if s.task.Surrogate.Fixed == nil {
+		// The stream selects observations; any fixed stream will do.
+		fitted, err := multitask.Fit(ctx, s.spec, h, own, r.data, strategy.Seed{}.Stream("fit of all results", uint64(len(x))))
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err == nil {
+			h = fitted
 		}
 	}
-	m, err := multitask.New(s.spec, h, multitask.Data{X: x, Y: y}, r.data)
+	m, err := multitask.New(s.spec, h, own, r.data)
 	if err != nil {
 		return nil, fmt.Errorf("the process of all results: %w", err)
 	}
@@ -96,7 +102,7 @@ func (s *ResultsStrategy) Suggest(ctx context.Context, view strategy.View, trial
 	if len(r.data) == 0 || s.search.Starting(view, trial) && r.most <= s.task.Strategy.InitialDesigns {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
-	m, err := s.model(view, r)
+	m, err := s.model(ctx, view, r)
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
@@ -150,7 +156,6 @@ func (s *ResultsStrategy) score(ctx context.Context, view strategy.View, m *mult
 // ([weigh]), in which only outcomes with a forecast count. A forecast's gain is that of the mixture of
 // both models by the weight at that time, from which the ratio of the two densities follows.
 func peerOdds(view strategy.View) float64 {
-	aloneOdds := multitask.Knob("ALONE", 0.3)
 	odds, t := 1-aloneOdds, 0
 	for i := range view.Trials {
 		trial := &view.Trials[i]
@@ -197,7 +202,7 @@ func (s *ResultsStrategy) UsesSharesFromStart() bool { return true }
 // it maximises the lower confidence bound of that model. Otherwise it uses the agent's own posterior.
 func (s *ResultsStrategy) Recommend(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
 	if r := s.results(view); view.Posterior != nil && len(r.data) > 0 && peerOdds(view) > 0.5 {
-		if m, err := s.model(view, r); err == nil {
+		if m, err := s.model(ctx, view, r); err == nil {
 			return s.search.Top(ctx, view, seed, search.AmongFeasible(view, m.Function(acquisition.LCB(m.Posterior, 1))))
 		}
 	}
@@ -210,7 +215,7 @@ func (s *ResultsStrategy) PeerWeights(view strategy.View) (all []strategy.PeerWe
 	if len(r.data) == 0 {
 		return nil, nil
 	}
-	m, err := s.model(view, r)
+	m, err := s.model(context.Background(), view, r)
 	if err != nil {
 		return nil, err
 	}

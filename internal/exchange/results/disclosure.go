@@ -9,10 +9,13 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
+// Share is the value of the key share with which nodes share results.
+const Share = "results"
+
 // Disclosure returns the disclosure in which nodes share their results.
 func Disclosure() strategy.Disclosure {
 	return strategy.Disclosure{
-		Share: "results",
+		Share: Share,
 		Every: true,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			return []strategy.Exchange{NewSharing(env.Task)}, nil

@@ -3,41 +3,36 @@ package multitask
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-func Knob(name string, def float64) float64 {
-	if v, err := strconv.ParseFloat(os.Getenv(name), 64); err == nil {
-		return v
-	}
-	return def
-}
+const (
+	maxFitted = 100 // maximum number of observations by which Fit learns: at most half are the newest own ones, the others the peers' nearest to own designs, in equal parts
+	fitStart  = 3   // lengthscale of the tasks' coordinates from which a fit starts: a correlation of 0.9 under SE
+)
 
-// Fit returns the hyperparameters that all tasks together have.
+// Fit returns the hyperparameters that maximise the posterior density given the observations of all
+// tasks, if all have the same lengthscales and noise, and all pairs the same similarity. It starts
+// from h, the hyperparameters of the agent's own process.
 func Fit(ctx context.Context, spec gp.Spec, h gp.Hyperparameters, own Data, peers []Data, rng *rand.Rand) (gp.Hyperparameters, error) {
 	b := builder{spec, h}
-	most := int(Knob("FITN", 100))
-	mine, _, _ := b.scaled(own)
 	tasks := 1 + len(peers)
 	var x [][]float64
 	var y []float64
-	add := func(task int, at [][]float64, values []float64) {
-		for i := range at {
-			x, y = append(x, slices.Concat(at[i], Equidistant(task, tasks))), append(y, values[i])
+	add := func(task int, d Data) {
+		scaled, _, _ := b.scaled(d)
+		for i, at := range d.X {
+			x, y = append(x, slices.Concat(at, Equidistant(task, tasks))), append(y, scaled[i])
 		}
 	}
-	from := max(len(own.X)-most/2, 0)
-	add(0, own.X[from:], mine[from:])
-	for i, p := range peers {
-		some := b.nearest(p, own.X, max((most-len(x))/(len(peers)-i), 1))
-		v, _, _ := b.scaled(some)
-		add(1+i, some.X, v)
+	newest := max(len(own.X)-maxFitted/2, 0)
+	add(0, Data{own.X[newest:], own.Y[newest:]})
+	for i, peer := range peers {
+		add(1+i, b.nearest(peer, own.X, max((maxFitted-len(x))/(len(peers)-i), 1)))
 	}
-	start := gp.Hyperparameters{Lengthscales: append(slices.Clone(h.Lengthscales), 3), Noise: h.Noise}
+	start := gp.Hyperparameters{Lengthscales: append(slices.Clone(h.Lengthscales), fitStart), Noise: h.Noise}
 	got, err := gp.Fit(ctx, Spec(spec, tasks), x, y, []gp.Hyperparameters{start}, rng)
 	if err != nil {
 		return h, err

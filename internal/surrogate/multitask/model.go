@@ -17,7 +17,7 @@ import (
 // design. odds are their prior probabilities.
 var (
 	similarities = []float64{0, 0.3, 0.6, 0.85, 0.97}
-	odds         = []float64{Knob("P0", 0.3), Knob("P1", 0.1), Knob("P2", 0.2), Knob("P3", 0.2), Knob("P4", 0.2)}
+	odds         = []float64{0.3, 0.1, 0.2, 0.2, 0.2}
 )
 
 // Limits of the cost. A model of 200 own observations and of 50 peers with 200 each costs as much as
@@ -250,12 +250,6 @@ func (b builder) similarity(own, peer Data) (mean, related float64) {
 		if s > 0 {
 			related += p
 		}
-	}
-	if Knob("COND", 0) > 0 {
-		if related/total < Knob("COND", 0) {
-			return 0, related / total
-		}
-		return mean / related, related / total
 	}
 	return mean / total, related / total
 }

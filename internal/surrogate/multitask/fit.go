@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	maxFitted = 100 // maximum number of observations by which Fit learns: at most half are the newest own ones, the others the peers' nearest to own designs, in equal parts
-	fitStart  = 3   // lengthscale of the tasks' coordinates from which a fit starts: a correlation of 0.9 under SE
+	maxFitted = 60 // maximum number of observations by which Fit learns: at most half are the newest own ones, the others the peers' nearest to own designs, in equal parts
+	fitStart  = 3  // lengthscale of the tasks' coordinates from which a fit starts: a correlation of 0.9 under SE
 )
 
 // Fit returns the hyperparameters that maximise the posterior density given the observations of all

@@ -23,9 +23,10 @@ import (
 //
 //	(1-B)·EI(x) + B·EI_p(x),
 //
-// where EI_p is the expected improvement under the model with peers and B its weight. B follows from
-// the predictions of own outcomes by both models, made before their evaluations (Trial.PeerGain). So a
-// peer cannot raise B by results that repeat those of this agent.
+// where EI_p is the expected improvement under the model with peers and B its weight. B is the product
+// of two numbers: the weight by which the models predicted own outcomes before their evaluations
+// (Trial.PeerGain), and the largest probability that a peer is related. So a peer cannot raise the
+// first by results that repeat those of this agent.
 //
 // ResultsStrategy is immutable.
 type ResultsStrategy struct {
@@ -106,7 +107,7 @@ func (s *ResultsStrategy) Suggest(ctx context.Context, view strategy.View, trial
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
-	odds := peerOdds(view)
+	odds := peerOdds(view) * related(m)
 	f, words, err := s.score(ctx, view, m, odds, trial, seed)
 	if err != nil {
 		return strategy.Suggestion{}, err
@@ -122,6 +123,15 @@ func (s *ResultsStrategy) Suggest(ctx context.Context, view strategy.View, trial
 		suggestion.Forecast = s.forecast(view, m, odds, suggestion.Design)
 	}
 	return suggestion, err
+}
+
+// related returns the largest of the probabilities that a peer is related to the agent. If no peer is,
+// the model with peers is one of own results that lacks the search for information of [alone.Engine].
+func related(m *multitask.Model) (most float64) {
+	for _, peer := range m.Peers {
+		most = max(most, peer.Related)
+	}
+	return most
 }
 
 // score returns the function to maximise, and its description for people. Before the agent has a
@@ -152,11 +162,11 @@ func (s *ResultsStrategy) score(ctx context.Context, view strategy.View, m *mult
 	return acquisition.LogAverage([]float64{1 - odds, odds * m.Size}, own, gain), why.Phrase, nil
 }
 
-// peerOdds returns B, the weight of the model with peers. It is that of Fixed-share, as for the experts
+// peerOdds returns the weight of the model with peers by its predictions. It is that of Fixed-share, as for the experts
 // ([weigh]), in which only outcomes with a forecast count. A forecast's gain is that of the mixture of
 // both models by the weight at that time, from which the ratio of the two densities follows.
 func peerOdds(view strategy.View) float64 {
-	odds, t := 1-aloneOdds, 0
+	odds, t := priorWeight, 0
 	for i := range view.Trials {
 		trial := &view.Trials[i]
 		if trial.PeerGain == nil || trial.Why.OwnProbability == nil || trial.State != strategy.Done {
@@ -169,7 +179,7 @@ func peerOdds(view strategy.View) float64 {
 		ratio := min(max((math.Exp(*trial.PeerGain)-1+then)/then, 1/maxEvidence), maxEvidence)
 		t++
 		dealt := switching(t)
-		odds = (1-dealt)*odds*ratio/(odds*ratio+1-odds) + dealt*(1-aloneOdds)
+		odds = (1-dealt)*odds*ratio/(odds*ratio+1-odds) + dealt*priorWeight
 	}
 	return odds
 }
@@ -202,7 +212,7 @@ func (s *ResultsStrategy) UsesSharesFromStart() bool { return true }
 // it maximises the lower confidence bound of that model. Otherwise it uses the agent's own posterior.
 func (s *ResultsStrategy) Recommend(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
 	if r := s.results(view); view.Posterior != nil && len(r.data) > 0 && peerOdds(view) > 0.5 {
-		if m, err := s.model(ctx, view, r); err == nil {
+		if m, err := s.model(ctx, view, r); err == nil && peerOdds(view)*related(m) > 0.5 {
 			return s.search.Top(ctx, view, seed, search.AmongFeasible(view, m.Function(acquisition.LCB(m.Posterior, 1))))
 		}
 	}

@@ -6,11 +6,12 @@ package peerprior
 var sizes = []float64{1, 3}
 
 const (
-	aloneOdds  = 0.3 // prior weight of the experts without peers
-	useOdds    = 0.5 // prior probability that a peer's share is useful
-	unlikeness = 0.2 // h: fraction of the objective's variance that peers cannot know
-	levelSize  = 2.0 // prior standard deviation of the constant c, in units of the size s
-	peerNoise  = 0.1 // noise variance of a peer's mean as an observation of the own objective, in units of the prior variance
+	aloneOdds   = 0.3  // prior weight of the experts without peers
+	useOdds     = 0.5  // prior probability that a peer's share is useful
+	unlikeness  = 0.2  // h: fraction of the objective's variance that peers cannot know
+	levelSize   = 2.0  // prior standard deviation of the constant c, in units of the size s
+	priorWeight = 0.85 // prior weight of the model with peers' results, if a peer is related
+	peerNoise   = 0.1  // noise variance of a peer's mean as an observation of the own objective, in units of the prior variance
 
 	densityExplained = 0.3  // fraction of the variance that the peers' estimated optima explain
 	trust            = 0.9  // probability that the optimum is near that of a peer, given that the experts with peers are right

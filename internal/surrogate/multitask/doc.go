@@ -14,7 +14,8 @@
 //   - Each task has its own level and size, by the generalised least squares of its observations
 //     under the kernel. So tasks may differ in both, and in the designs that were evaluated.
 //   - The similarity of a peer is the average of its values on a grid, weighted by their posterior
-//     probability given the observations of the agent and of this peer.
+//     probability given the observations of the agent and of this peer. A peer with a negative
+//     similarity enters the model with the negatives of its outputs.
 //   - The model of the agent is the posterior given its own observations and those of the most
 //     similar peers.
 //

@@ -13,12 +13,15 @@ import (
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 )
 
-// similarities are the values of a peer's similarity: the correlation of the two functions at one
-// design. odds are their prior probabilities.
+// similarities are the sizes of a peer's similarity: the correlation of the two functions at one
+// design. odds are their prior probabilities. The similarity is negative with probability negative if
+// it is not 0.
 var (
 	similarities = []float64{0, 0.3, 0.6, 0.85, 0.97}
 	odds         = []float64{0.3, 0.1, 0.2, 0.2, 0.2}
 )
+
+const negative = 0.1
 
 // Limits of the cost. A model of 200 own observations and of 50 peers with 200 each costs as much as
 // 50·5 factorisations of order 100, and one of order 400.
@@ -27,7 +30,7 @@ const (
 	maxOwn        = 60  // maximum number of own observations by which a similarity is estimated: the newest
 	maxPeers      = 12  // maximum number of peers whose observations the model learns from: the most similar
 	maxOfPeers    = 200 // maximum number of their observations, in equal parts: the best half, and those nearest to own designs
-	minSimilarity = 0.1 // peers below it are left out
+	minSimilarity = 0.1 // peers with a similarity of smaller size are left out
 
 	levelVariance = 1.0 // prior variance of a task's level, in units of its standardised outputs
 	sizeCount     = 4.0 // weight of the prior size 1, in observations
@@ -57,7 +60,7 @@ type Model struct {
 
 // Peer is the information about one peer.
 type Peer struct {
-	Similarity float64 // posterior mean of the similarity
+	Similarity float64 // posterior mean of the similarity, -1 to 1
 	Related    float64 // posterior probability that the similarity is not 0
 	Used       int     // number of observations that the model learns from
 }
@@ -91,11 +94,13 @@ func New(spec gp.Spec, h gp.Hyperparameters, own Data, peers []Data) (*Model, er
 // mostSimilar returns the indices of the peers that the model learns from.
 func (m *Model) mostSimilar() (used []int) {
 	for i, peer := range m.Peers {
-		if peer.Similarity >= minSimilarity {
+		if math.Abs(peer.Similarity) >= minSimilarity {
 			used = append(used, i)
 		}
 	}
-	slices.SortStableFunc(used, func(a, b int) int { return cmp.Compare(m.Peers[b].Similarity, m.Peers[a].Similarity) })
+	slices.SortStableFunc(used, func(a, b int) int {
+		return cmp.Compare(math.Abs(m.Peers[b].Similarity), math.Abs(m.Peers[a].Similarity))
+	})
 	return used[:min(len(used), maxPeers)]
 }
 
@@ -228,35 +233,33 @@ func (d Data) first(most int, rank []float64) (some Data) {
 // similarity returns the posterior mean of a peer's similarity, and the posterior probability that it
 // is not 0. Both tasks have unknown levels.
 func (b builder) similarity(own, peer Data) (mean, related float64) {
-	n, all := len(own.X), len(own.X)+len(peer.X)
-	z := mat.NewVecDense(all, slices.Concat(own.Y, peer.Y))
-	logs, most := make([]float64, len(similarities)), math.Inf(-1)
+	most := math.Inf(-1)
+	logs := make([][2]float64, len(similarities)) // of the evidence, with the peer's outputs and with their negatives
 	for i, s := range similarities {
-		if n == 0 {
-			break
+		if len(own.X) > 0 {
+			logs[i] = b.evidence(own, peer, s)
 		}
-		logs[i] = b.evidence(own, peer, z, s)
-		most = max(most, logs[i])
+		most = max(most, logs[i][0], logs[i][1])
 	}
-	if n == 0 || math.IsInf(most, -1) {
+	if math.IsInf(most, -1) {
 		most = 0
 		clear(logs)
 	}
 	total := 0.0
 	for i, s := range similarities {
-		p := odds[i] * math.Exp(logs[i]-most)
-		total += p
-		mean += p * s
+		same, opposite := odds[i]*(1-negative)*math.Exp(logs[i][0]-most), odds[i]*negative*math.Exp(logs[i][1]-most)
+		total += same + opposite
+		mean += s * (same - opposite)
 		if s > 0 {
-			related += p
+			related += same + opposite
 		}
 	}
 	return mean / total, related / total
 }
 
-// evidence returns the logarithm of the density of all outputs, up to a constant, if the tasks have
-// this similarity.
-func (b builder) evidence(own, peer Data, z *mat.VecDense, similarity float64) float64 {
+// evidence returns the logarithms of the densities of all outputs, up to a constant, if the tasks have
+// this similarity or its negative.
+func (b builder) evidence(own, peer Data, similarity float64) (logs [2]float64) {
 	n := len(own.X)
 	apart := distance(b.spec.Kernel, similarity)
 	var points [][]float64
@@ -275,15 +278,22 @@ func (b builder) evidence(own, peer Data, z *mat.VecDense, similarity float64) f
 		}
 	}
 	chol, ok := b.factor(k)
-	if !ok {
-		return math.Inf(-1)
+	for i, sign := range []float64{1, -1} {
+		logs[i] = math.Inf(-1)
+		if !ok {
+			continue
+		}
+		z := mat.NewVecDense(len(points), slices.Concat(own.Y, peer.Y))
+		for at := n; at < len(points); at++ {
+			z.SetVec(at, sign*z.AtVec(at))
+		}
+		var solved mat.VecDense
+		_ = chol.SolveVecTo(&solved, z)
+		if log := -mat.Dot(z, &solved)/2 - chol.LogDet()/2; !math.IsNaN(log) {
+			logs[i] = log
+		}
 	}
-	var solved mat.VecDense
-	_ = chol.SolveVecTo(&solved, z)
-	if log := -mat.Dot(z, &solved)/2 - chol.LogDet()/2; !math.IsNaN(log) {
-		return log
-	}
-	return math.Inf(-1)
+	return logs
 }
 
 // unrelated is the distance of tasks with similarity 0.
@@ -317,13 +327,14 @@ func (b builder) posterior(m *Model, own Data, peers []Data, used []int) (*gp.Po
 		x = append(x, m.point(at))
 	}
 	for k, i := range used {
-		apart := distance(b.spec.Kernel, m.Peers[i].Similarity) / math.Sqrt2
+		apart := distance(b.spec.Kernel, math.Abs(m.Peers[i].Similarity)) / math.Sqrt2
+		sign := math.Copysign(1, m.Peers[i].Similarity)
 		task := make([]float64, len(m.self))
 		task[0], task[1+k] = apart, apart
-		some := b.choose(peers[i], own.X, maxOfPeers/len(used))
+		some := b.choose(peers[i], sign, own.X, maxOfPeers/len(used))
 		m.Peers[i].Used = len(some.X)
 		for at, point := range some.X {
-			x, y = append(x, slices.Concat(point, task)), append(y, some.Y[at])
+			x, y = append(x, slices.Concat(point, task)), append(y, sign*some.Y[at])
 		}
 	}
 	if n := len(own.X); n > 0 && len(used) > 0 {
@@ -360,14 +371,14 @@ func (b builder) shift(spec gp.Spec, h gp.Hyperparameters, x [][]float64, y []fl
 }
 
 // choose returns at most `most` observations: half are the best, and the others are those of the rest
-// that are nearest to own designs.
-func (b builder) choose(d Data, own [][]float64, most int) Data {
+// that are nearest to own designs. With sign -1 the best are the smallest.
+func (b builder) choose(d Data, sign float64, own [][]float64, most int) Data {
 	if len(d.X) <= most {
 		return d
 	}
 	rank := make([]float64, len(d.X))
 	for i, v := range d.Y {
-		rank[i] = -v
+		rank[i] = -sign * v
 	}
 	order := make([]int, len(d.X))
 	for i := range order {

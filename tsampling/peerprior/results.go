@@ -56,8 +56,10 @@ type peerResults struct {
 	most         int // largest number of observations of one peer
 }
 
-func (s *ResultsStrategy) results(view strategy.View) (r peerResults) {
-	for _, peer := range results.Of(view) {
+// results returns the usable results of peers: of at most maxResultPeers, drawn anew for each trial if
+// there are more.
+func (s *ResultsStrategy) results(view strategy.View, trial uint64, seed strategy.Seed) (r peerResults) {
+	for _, peer := range search.AtMost(maxResultPeers, results.Of(view), seed.Stream("which results", trial)) {
 		obs := peer.Objective()
 		y, units, err := surrogate.Standardise(obs)
 		if err != nil || units.Scale == 0 {
@@ -99,7 +101,7 @@ func (s *ResultsStrategy) model(ctx context.Context, view strategy.View, r peerR
 // Suggest implements strategy.Strategy. Without peers' results it suggests exactly the designs of
 // [alone.Engine].
 func (s *ResultsStrategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
-	r := s.results(view)
+	r := s.results(view, trial, seed)
 	if len(r.data) == 0 || s.search.Starting(view, trial) && r.most <= s.task.Strategy.InitialDesigns {
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
@@ -211,7 +213,7 @@ func (s *ResultsStrategy) UsesSharesFromStart() bool { return true }
 // Recommend implements strategy.Recommender. If the model with peers has more than half of the weight,
 // it maximises the lower confidence bound of that model. Otherwise it uses the agent's own posterior.
 func (s *ResultsStrategy) Recommend(ctx context.Context, view strategy.View, seed strategy.Seed) task.Design {
-	if r := s.results(view); view.Posterior != nil && len(r.data) > 0 && peerOdds(view) > 0.5 {
+	if r := s.results(view, 0, seed); view.Posterior != nil && len(r.data) > 0 && peerOdds(view) > 0.5 {
 		if m, err := s.model(ctx, view, r); err == nil && peerOdds(view)*related(m) > 0.5 {
 			return s.search.Top(ctx, view, seed, search.AmongFeasible(view, m.Function(acquisition.LCB(m.Posterior, 1))))
 		}
@@ -221,7 +223,7 @@ func (s *ResultsStrategy) Recommend(ctx context.Context, view strategy.View, see
 
 // PeerWeights implements strategy.PeerWeigher. It returns the probability that each peer is similar.
 func (s *ResultsStrategy) PeerWeights(view strategy.View) (all []strategy.PeerWeight, err error) {
-	r := s.results(view)
+	r := s.results(view, 0, strategy.Seed{})
 	if len(r.data) == 0 {
 		return nil, nil
 	}

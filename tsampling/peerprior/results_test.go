@@ -256,6 +256,22 @@ func TestResultsWithPendingDesignsAndConstraints(t *testing.T) {
 	}
 }
 
+// A suggestion uses the results of a bounded number of peers, and others in another trial.
+func TestNumberOfPeersIsBounded(t *testing.T) {
+	l, s := newResultsLab(t, plane, "")
+	view := l.view(l.designs(4, random.SeedOf(1)), bump(0.7))
+	for i := range 3 * maxResultPeers {
+		view.Shares = append(view.Shares, l.sent(i, l.evaluated(5, uint64(i), bump(0.7))))
+	}
+	one, other := s.results(view, 5, random.SeedOf(1)), s.results(view, 6, random.SeedOf(1))
+	if len(one.data) != maxResultPeers || one.authors[0].Share == other.authors[0].Share {
+		t.Errorf("%d peers, the first %v and %v", len(one.data), one.authors[0].Share.Author, other.authors[0].Share.Author)
+	}
+	if got := ask(t, s, view, 5, random.SeedOf(1)); got.Why.PeerCount != maxResultPeers {
+		t.Errorf("%d peers", got.Why.PeerCount)
+	}
+}
+
 func TestResultsInTaskFiles(t *testing.T) {
 	text := func(keys string) string {
 		return "name: a\ngoal: minimize\nparameters: [" + plane + "]\n" + keys

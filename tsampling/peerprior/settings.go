@@ -23,6 +23,7 @@ const (
 // Limits on cost and rounding errors.
 const (
 	maxPeers        = 20    // maximum number of means, and of estimated optima, that one suggestion uses
+	maxResultPeers  = 50    // maximum number of peers whose results one suggestion uses
 	minWeight       = 0.02  // experts with less weight are left out of the acquisition function
 	minExplained    = 0.01  // shares that explain a smaller fraction of the variance are not used
 	maxKnown        = 0.995 // maximum fraction of the variance that one peer explains at a point

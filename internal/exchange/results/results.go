@@ -123,6 +123,27 @@ func decode(t *task.Task, payload []byte) (any, error) {
 	return &Received{Results: r, task: t}, nil
 }
 
+// Mapped returns the results as those of another task. design returns the design of that task, or the
+// reason why there is none; such results are left out. Readings of constraints are left out as well,
+// since the other task may have other constraints. If no result is left, Mapped returns nil and the
+// last reason.
+func (r *Received) Mapped(to *task.Task, design func(task.Design) (task.Design, string)) (mapped *Received, reason string) {
+	mapped = &Received{Results: protocol.Results{Observations: r.Observations}, task: to}
+	for _, one := range r.Results.Results {
+		moved, why := design(r.task.Space.Decode(one.Point.Encoded(r.task.Space)))
+		if why != "" {
+			reason = why
+			continue
+		}
+		one.Point, one.Constraints = protocol.PointOf(to.Space, moved), nil
+		mapped.Results.Results = append(mapped.Results.Results, one)
+	}
+	if len(mapped.Results.Results) == 0 {
+		return nil, reason
+	}
+	return mapped, ""
+}
+
 // Objective returns the observations of the objective in the form of strategy.Observed: encoded
 // designs, and values of which larger is better. Failed evaluations and diverged values are left
 // out. The caller must not change the result.

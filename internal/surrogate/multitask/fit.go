@@ -30,7 +30,8 @@ func Fit(ctx context.Context, spec gp.Spec, h gp.Hyperparameters, own Data, peer
 	newest := max(len(own.X)-maxFitted/2, 0)
 	add(0, Data{own.X[newest:], own.Y[newest:]})
 	for i, peer := range peers {
-		add(1+i, b.nearest(peer, own.X, max((maxFitted-len(x))/(len(peers)-i), 1)))
+		left := maxFitted - len(x)
+		add(1+i, b.nearest(peer, own.X, min(max(left/(len(peers)-i), 1), left)))
 	}
 	start := gp.Hyperparameters{Lengthscales: append(slices.Clone(h.Lengthscales), fitStart), Noise: h.Noise}
 	got, err := gp.Fit(ctx, Spec(spec, tasks), x, y, []gp.Hyperparameters{start}, rng)

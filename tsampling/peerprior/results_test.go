@@ -300,3 +300,15 @@ func TestResultsInTaskFiles(t *testing.T) {
 	}
 	var _ task.StrategySettings = parsed.Strategy.Settings
 }
+
+// BenchmarkSuggestWithResults measures a suggestion with 60 own results and 50 peers with 200 each.
+func BenchmarkSuggestWithResults(b *testing.B) {
+	l, s := newResultsLab(b, mixed, "")
+	view := l.view(l.designs(60, random.SeedOf(1)), bump(0.7))
+	for i := range maxResultPeers {
+		view.Shares = append(view.Shares, l.sent(i, l.evaluated(protocol.MaxResults, uint64(i), bump(0.7))))
+	}
+	for b.Loop() {
+		ask(b, s, view, 62, random.SeedOf(1))
+	}
+}

@@ -23,6 +23,8 @@ const (
 	MeanKind = "mean"
 	// NearOptimalKind is the kind of a [NearOptimal].
 	NearOptimalKind = "design"
+	// ResultsKind is the kind of [Results].
+	ResultsKind = "results"
 	// WeightsKind is the kind of [Weights].
 	WeightsKind = "weights"
 )

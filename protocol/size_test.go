@@ -34,6 +34,13 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		}
 		return f
 	}
+	results := func(count int) func() ([]byte, error) {
+		r := Results{Observations: 200}
+		for range count {
+			r.Results = append(r.Results, Result{Point: point, Value: value})
+		}
+		return func() ([]byte, error) { return r.Encode(space, nil) }
+	}
 	batch := func(parties int) Batch {
 		b := Batch{
 			Round: 50, Turn: 1, Counts: slices.Repeat([]int{52}, parties), Heads: make([]byte, parties*HeadBytes),
@@ -80,6 +87,9 @@ func TestSizeOfSharedDesigns(t *testing.T) {
 		{"feasibility of 64 labels", "feasibility", 0, func() ([]byte, error) { return labels(64).Encode(space) }, 1986, 2172},
 		{"latent, 12 observations", "latent", 0, latent(12), 1257, 1438},
 		{"latent, 30 observations", "latent", 0, latent(30), 2013, 2194},
+		{"results of 1 evaluation", "results", 0, results(1), 42, 222},
+		{"results of 20 evaluations", "results", 0, results(20), 783, 965},
+		{"results of 200 evaluations", "results", 0, results(200), 7803, 7985},
 		{"hyperparameters", "hyperparameters", 0, func() ([]byte, error) {
 			return Hyperparameters{Means: make([]float64, 7), Precisions: make([]float64, 7)}.Encode()
 		}, 60, 249},

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/exchange/results"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -79,14 +80,14 @@ func outcome(t *task.Task, o strategy.Outcome) strategy.Outcome {
 	return o
 }
 
-// Shares returns the shares of the former task whose values apply to the current one t: estimated
-// optima. Their places are mapped, and a place outside of narrower bounds moves to the bound if it
+// Shares returns the shares of the former task whose values apply to the current one t: results and
+// estimated optima. The places of optima are mapped, and a place outside of narrower bounds moves to the bound if it
 // is within the spread of the share. A spread grows with the parameter whose range shrinks most.
 // Shares about the features of the former task, and private releases, are dropped.
 func Shares(c *task.Continuation, t *task.Task, shares []agent.FormerShare) (mapped []agent.FormerShare, dropped Dropped) {
 	dropped = Dropped{}
 	for _, share := range shares {
-		value, reason := valueOf(c, t.Space, share.Value)
+		value, reason := valueOf(c, t, share.Value)
 		if reason != "" {
 			dropped[reason]++
 			continue
@@ -97,8 +98,8 @@ func Shares(c *task.Continuation, t *task.Task, shares []agent.FormerShare) (map
 	return mapped, dropped
 }
 
-func valueOf(c *task.Continuation, space *task.Space, value any) (any, string) {
-	former := c.Former().Space
+func valueOf(c *task.Continuation, t *task.Task, value any) (any, string) {
+	former, space := c.Former().Space, t.Space
 	switch v := value.(type) {
 	case protocol.Density:
 		if v.Release > 0 {
@@ -124,6 +125,12 @@ func valueOf(c *task.Continuation, space *task.Space, value any) (any, string) {
 		}
 		v.Point = protocol.PointOf(space, design)
 		return v, ""
+	case *results.Received:
+		mapped, reason := v.Mapped(t, c.Design)
+		if reason != "" {
+			return nil, reason
+		}
+		return mapped, ""
 	}
 	return nil, "about the features of the former task"
 }

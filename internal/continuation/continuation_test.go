@@ -9,6 +9,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/continuation"
+	"github.com/fbo-node/fbo/internal/exchange/results"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -93,6 +94,35 @@ func TestShares(t *testing.T) {
 	}
 	if n := mapped[2].Value.(protocol.NearOptimal); !reflect.DeepEqual(n.Point, point(1)) {
 		t.Errorf("design %+v", n)
+	}
+}
+
+// Results of designs of the new space are mapped, and others are left out.
+func TestSharesWithResults(t *testing.T) {
+	was, now, c := continued(t, "  - {name: x, type: float, low: 0, high: 1}\n", "  - {name: x, type: float, low: 0, high: 0.5}\n")
+	share := func(at ...float64) agent.FormerShare {
+		r := protocol.Results{Observations: 9}
+		for _, x := range at {
+			r.Results = append(r.Results, protocol.Result{Point: protocol.Point{Coordinates: []float64{x}}, Value: 10 * x})
+		}
+		payload, err := r.Encode(was.Space, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := results.NewSharing(was).Decode(payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return agent.FormerShare{Share: strategy.Share{Value: value}}
+	}
+	mapped, dropped := continuation.Shares(c, now, []agent.FormerShare{share(0.25, 0.75, 0.5), share(0.75)})
+	if len(mapped) != 1 || dropped.Total() != 1 {
+		t.Fatalf("%d mapped, dropped %v", len(mapped), dropped)
+	}
+	r := mapped[0].Value.(*results.Received)
+	obs := r.Objective()
+	if want := [][]float64{{0.5}, {1}}; r.Observations != 9 || !reflect.DeepEqual(obs.X, want) || !reflect.DeepEqual(obs.Y, []float64{now.Goal.Sign() * 2.5, now.Goal.Sign() * 5}) {
+		t.Errorf("%+v, want designs %v", obs, want)
 	}
 }
 

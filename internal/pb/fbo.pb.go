@@ -695,6 +695,120 @@ func (x *Label) GetFeasible() bool {
 	return false
 }
 
+// Results is the payload of kind "results": designs that the author has evaluated, and their
+// outcomes.
+type Results struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Observations  uint32                 `protobuf:"varint,1,opt,name=observations,proto3" json:"observations,omitempty"` // number of the author's outcomes and failures, these and those left out
+	Results       []*Result              `protobuf:"bytes,2,rep,name=results,proto3" json:"results,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Results) Reset() {
+	*x = Results{}
+	mi := &file_fbo_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Results) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Results) ProtoMessage() {}
+
+func (x *Results) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Results.ProtoReflect.Descriptor instead.
+func (*Results) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *Results) GetObservations() uint32 {
+	if x != nil {
+		return x.Observations
+	}
+	return 0
+}
+
+func (x *Results) GetResults() []*Result {
+	if x != nil {
+		return x.Results
+	}
+	return nil
+}
+
+type Result struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Point         *Point                 `protobuf:"bytes,1,opt,name=point,proto3" json:"point,omitempty"`
+	Value         *float64               `protobuf:"fixed64,2,opt,name=value,proto3,oneof" json:"value,omitempty"`              // of the objective, as measured; none if the evaluation failed
+	Constraints   []float64              `protobuf:"fixed64,3,rep,packed,name=constraints,proto3" json:"constraints,omitempty"` // readings in the order of the task; none if the evaluation failed
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Result) Reset() {
+	*x = Result{}
+	mi := &file_fbo_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Result) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Result) ProtoMessage() {}
+
+func (x *Result) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Result.ProtoReflect.Descriptor instead.
+func (*Result) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Result) GetPoint() *Point {
+	if x != nil {
+		return x.Point
+	}
+	return nil
+}
+
+func (x *Result) GetValue() float64 {
+	if x != nil && x.Value != nil {
+		return *x.Value
+	}
+	return 0
+}
+
+func (x *Result) GetConstraints() []float64 {
+	if x != nil {
+		return x.Constraints
+	}
+	return nil
+}
+
 // Latent is the payload of kind "latent": what the author's observations tell of the values
 // of a latent function at points that the task determines.
 type Latent struct {
@@ -709,7 +823,7 @@ type Latent struct {
 
 func (x *Latent) Reset() {
 	*x = Latent{}
-	mi := &file_fbo_proto_msgTypes[10]
+	mi := &file_fbo_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -721,7 +835,7 @@ func (x *Latent) String() string {
 func (*Latent) ProtoMessage() {}
 
 func (x *Latent) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[10]
+	mi := &file_fbo_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -734,7 +848,7 @@ func (x *Latent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Latent.ProtoReflect.Descriptor instead.
 func (*Latent) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{10}
+	return file_fbo_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Latent) GetObservations() uint32 {
@@ -777,7 +891,7 @@ type Hyperparameters struct {
 
 func (x *Hyperparameters) Reset() {
 	*x = Hyperparameters{}
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -789,7 +903,7 @@ func (x *Hyperparameters) String() string {
 func (*Hyperparameters) ProtoMessage() {}
 
 func (x *Hyperparameters) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[11]
+	mi := &file_fbo_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -802,7 +916,7 @@ func (x *Hyperparameters) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Hyperparameters.ProtoReflect.Descriptor instead.
 func (*Hyperparameters) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{11}
+	return file_fbo_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Hyperparameters) GetMeans() []float32 {
@@ -830,7 +944,7 @@ type Curves struct {
 
 func (x *Curves) Reset() {
 	*x = Curves{}
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -842,7 +956,7 @@ func (x *Curves) String() string {
 func (*Curves) ProtoMessage() {}
 
 func (x *Curves) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[12]
+	mi := &file_fbo_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -855,7 +969,7 @@ func (x *Curves) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Curves.ProtoReflect.Descriptor instead.
 func (*Curves) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{12}
+	return file_fbo_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Curves) GetRungs() []*CurveRung {
@@ -878,7 +992,7 @@ type CurveRung struct {
 
 func (x *CurveRung) Reset() {
 	*x = CurveRung{}
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -890,7 +1004,7 @@ func (x *CurveRung) String() string {
 func (*CurveRung) ProtoMessage() {}
 
 func (x *CurveRung) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[13]
+	mi := &file_fbo_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -903,7 +1017,7 @@ func (x *CurveRung) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurveRung.ProtoReflect.Descriptor instead.
 func (*CurveRung) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{13}
+	return file_fbo_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CurveRung) GetCount() uint32 {
@@ -949,7 +1063,7 @@ type Evaluation struct {
 
 func (x *Evaluation) Reset() {
 	*x = Evaluation{}
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -961,7 +1075,7 @@ func (x *Evaluation) String() string {
 func (*Evaluation) ProtoMessage() {}
 
 func (x *Evaluation) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[14]
+	mi := &file_fbo_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -974,7 +1088,7 @@ func (x *Evaluation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Evaluation.ProtoReflect.Descriptor instead.
 func (*Evaluation) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{14}
+	return file_fbo_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Evaluation) GetNumber() uint32 {
@@ -1029,7 +1143,7 @@ type Batch struct {
 
 func (x *Batch) Reset() {
 	*x = Batch{}
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1041,7 +1155,7 @@ func (x *Batch) String() string {
 func (*Batch) ProtoMessage() {}
 
 func (x *Batch) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[15]
+	mi := &file_fbo_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1054,7 +1168,7 @@ func (x *Batch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Batch.ProtoReflect.Descriptor instead.
 func (*Batch) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{15}
+	return file_fbo_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Batch) GetRound() uint32 {
@@ -1116,7 +1230,7 @@ type Assigned struct {
 
 func (x *Assigned) Reset() {
 	*x = Assigned{}
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1128,7 +1242,7 @@ func (x *Assigned) String() string {
 func (*Assigned) ProtoMessage() {}
 
 func (x *Assigned) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[16]
+	mi := &file_fbo_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1141,7 +1255,7 @@ func (x *Assigned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assigned.ProtoReflect.Descriptor instead.
 func (*Assigned) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{16}
+	return file_fbo_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Assigned) GetParty() uint32 {
@@ -1173,7 +1287,7 @@ type Assignment struct {
 
 func (x *Assignment) Reset() {
 	*x = Assignment{}
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1185,7 +1299,7 @@ func (x *Assignment) String() string {
 func (*Assignment) ProtoMessage() {}
 
 func (x *Assignment) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[17]
+	mi := &file_fbo_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1198,7 +1312,7 @@ func (x *Assignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Assignment.ProtoReflect.Descriptor instead.
 func (*Assignment) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{17}
+	return file_fbo_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Assignment) GetRound() uint32 {
@@ -1248,7 +1362,7 @@ type FairMessage struct {
 
 func (x *FairMessage) Reset() {
 	*x = FairMessage{}
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1260,7 +1374,7 @@ func (x *FairMessage) String() string {
 func (*FairMessage) ProtoMessage() {}
 
 func (x *FairMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[18]
+	mi := &file_fbo_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1273,7 +1387,7 @@ func (x *FairMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FairMessage.ProtoReflect.Descriptor instead.
 func (*FairMessage) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{18}
+	return file_fbo_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *FairMessage) GetShares() [][]byte {
@@ -1309,7 +1423,7 @@ type Progress struct {
 
 func (x *Progress) Reset() {
 	*x = Progress{}
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1321,7 +1435,7 @@ func (x *Progress) String() string {
 func (*Progress) ProtoMessage() {}
 
 func (x *Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[19]
+	mi := &file_fbo_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1334,7 +1448,7 @@ func (x *Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Progress.ProtoReflect.Descriptor instead.
 func (*Progress) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{19}
+	return file_fbo_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Progress) GetRound() uint32 {
@@ -1369,7 +1483,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1381,7 +1495,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[20]
+	mi := &file_fbo_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1394,7 +1508,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{20}
+	return file_fbo_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Notice) GetParty() uint32 {
@@ -1429,7 +1543,7 @@ type Comparison struct {
 
 func (x *Comparison) Reset() {
 	*x = Comparison{}
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1441,7 +1555,7 @@ func (x *Comparison) String() string {
 func (*Comparison) ProtoMessage() {}
 
 func (x *Comparison) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[21]
+	mi := &file_fbo_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1454,7 +1568,7 @@ func (x *Comparison) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Comparison.ProtoReflect.Descriptor instead.
 func (*Comparison) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{21}
+	return file_fbo_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Comparison) GetSession() []byte {
@@ -1545,7 +1659,7 @@ type Verdict struct {
 
 func (x *Verdict) Reset() {
 	*x = Verdict{}
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1557,7 +1671,7 @@ func (x *Verdict) String() string {
 func (*Verdict) ProtoMessage() {}
 
 func (x *Verdict) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[22]
+	mi := &file_fbo_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1570,7 +1684,7 @@ func (x *Verdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Verdict.ProtoReflect.Descriptor instead.
 func (*Verdict) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{22}
+	return file_fbo_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Verdict) GetDesign() []byte {
@@ -1592,7 +1706,7 @@ type Contribution struct {
 
 func (x *Contribution) Reset() {
 	*x = Contribution{}
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1604,7 +1718,7 @@ func (x *Contribution) String() string {
 func (*Contribution) ProtoMessage() {}
 
 func (x *Contribution) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[23]
+	mi := &file_fbo_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1617,7 +1731,7 @@ func (x *Contribution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Contribution.ProtoReflect.Descriptor instead.
 func (*Contribution) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{23}
+	return file_fbo_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Contribution) GetRelease() uint32 {
@@ -1645,7 +1759,7 @@ type Receipt struct {
 
 func (x *Receipt) Reset() {
 	*x = Receipt{}
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1657,7 +1771,7 @@ func (x *Receipt) String() string {
 func (*Receipt) ProtoMessage() {}
 
 func (x *Receipt) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[24]
+	mi := &file_fbo_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1670,7 +1784,7 @@ func (x *Receipt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
 func (*Receipt) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{24}
+	return file_fbo_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Receipt) GetReleases() []byte {
@@ -1692,7 +1806,7 @@ type Presence struct {
 
 func (x *Presence) Reset() {
 	*x = Presence{}
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1704,7 +1818,7 @@ func (x *Presence) String() string {
 func (*Presence) ProtoMessage() {}
 
 func (x *Presence) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[25]
+	mi := &file_fbo_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1717,7 +1831,7 @@ func (x *Presence) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Presence.ProtoReflect.Descriptor instead.
 func (*Presence) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{25}
+	return file_fbo_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Presence) GetMembersHash() []byte {
@@ -1756,7 +1870,7 @@ type ShareID struct {
 
 func (x *ShareID) Reset() {
 	*x = ShareID{}
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1768,7 +1882,7 @@ func (x *ShareID) String() string {
 func (*ShareID) ProtoMessage() {}
 
 func (x *ShareID) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[26]
+	mi := &file_fbo_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1781,7 +1895,7 @@ func (x *ShareID) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareID.ProtoReflect.Descriptor instead.
 func (*ShareID) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{26}
+	return file_fbo_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ShareID) GetAuthor() []byte {
@@ -1837,7 +1951,7 @@ type EquivocationProof struct {
 
 func (x *EquivocationProof) Reset() {
 	*x = EquivocationProof{}
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1849,7 +1963,7 @@ func (x *EquivocationProof) String() string {
 func (*EquivocationProof) ProtoMessage() {}
 
 func (x *EquivocationProof) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[27]
+	mi := &file_fbo_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1862,7 +1976,7 @@ func (x *EquivocationProof) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EquivocationProof.ProtoReflect.Descriptor instead.
 func (*EquivocationProof) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{27}
+	return file_fbo_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *EquivocationProof) GetFirst() []byte {
@@ -1890,7 +2004,7 @@ type SyncRequest struct {
 
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[28]
+	mi := &file_fbo_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1902,7 +2016,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[28]
+	mi := &file_fbo_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1915,7 +2029,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{28}
+	return file_fbo_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SyncRequest) GetHave() []*ShareID {
@@ -1953,7 +2067,7 @@ type SyncItem struct {
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[29]
+	mi := &file_fbo_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1965,7 +2079,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[29]
+	mi := &file_fbo_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1978,7 +2092,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{29}
+	return file_fbo_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -2020,7 +2134,7 @@ type RendezvousRequest struct {
 
 func (x *RendezvousRequest) Reset() {
 	*x = RendezvousRequest{}
-	mi := &file_fbo_proto_msgTypes[30]
+	mi := &file_fbo_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2032,7 +2146,7 @@ func (x *RendezvousRequest) String() string {
 func (*RendezvousRequest) ProtoMessage() {}
 
 func (x *RendezvousRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[30]
+	mi := &file_fbo_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2045,7 +2159,7 @@ func (x *RendezvousRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RendezvousRequest.ProtoReflect.Descriptor instead.
 func (*RendezvousRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{30}
+	return file_fbo_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *RendezvousRequest) GetTask() []byte {
@@ -2072,7 +2186,7 @@ type RendezvousResponse struct {
 
 func (x *RendezvousResponse) Reset() {
 	*x = RendezvousResponse{}
-	mi := &file_fbo_proto_msgTypes[31]
+	mi := &file_fbo_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2084,7 +2198,7 @@ func (x *RendezvousResponse) String() string {
 func (*RendezvousResponse) ProtoMessage() {}
 
 func (x *RendezvousResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[31]
+	mi := &file_fbo_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2097,7 +2211,7 @@ func (x *RendezvousResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RendezvousResponse.ProtoReflect.Descriptor instead.
 func (*RendezvousResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{31}
+	return file_fbo_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RendezvousResponse) GetPeerRecords() [][]byte {
@@ -2117,7 +2231,7 @@ type TaskMismatchRequest struct {
 
 func (x *TaskMismatchRequest) Reset() {
 	*x = TaskMismatchRequest{}
-	mi := &file_fbo_proto_msgTypes[32]
+	mi := &file_fbo_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2129,7 +2243,7 @@ func (x *TaskMismatchRequest) String() string {
 func (*TaskMismatchRequest) ProtoMessage() {}
 
 func (x *TaskMismatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[32]
+	mi := &file_fbo_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2142,7 +2256,7 @@ func (x *TaskMismatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskMismatchRequest.ProtoReflect.Descriptor instead.
 func (*TaskMismatchRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{32}
+	return file_fbo_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *TaskMismatchRequest) GetNameHash() []byte {
@@ -2162,7 +2276,7 @@ type TaskMismatchResponse struct {
 
 func (x *TaskMismatchResponse) Reset() {
 	*x = TaskMismatchResponse{}
-	mi := &file_fbo_proto_msgTypes[33]
+	mi := &file_fbo_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2174,7 +2288,7 @@ func (x *TaskMismatchResponse) String() string {
 func (*TaskMismatchResponse) ProtoMessage() {}
 
 func (x *TaskMismatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[33]
+	mi := &file_fbo_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2187,7 +2301,7 @@ func (x *TaskMismatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskMismatchResponse.ProtoReflect.Descriptor instead.
 func (*TaskMismatchResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{33}
+	return file_fbo_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *TaskMismatchResponse) GetTasks() [][]byte {
@@ -2253,7 +2367,15 @@ const file_fbo_proto_rawDesc = "" +
 	"\x06labels\x18\x02 \x03(\v2\r.fbo.v1.LabelR\x06labels\"H\n" +
 	"\x05Label\x12#\n" +
 	"\x05point\x18\x01 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x1a\n" +
-	"\bfeasible\x18\x02 \x01(\bR\bfeasible\"~\n" +
+	"\bfeasible\x18\x02 \x01(\bR\bfeasible\"W\n" +
+	"\aResults\x12\"\n" +
+	"\fobservations\x18\x01 \x01(\rR\fobservations\x12(\n" +
+	"\aresults\x18\x02 \x03(\v2\x0e.fbo.v1.ResultR\aresults\"t\n" +
+	"\x06Result\x12#\n" +
+	"\x05point\x18\x01 \x01(\v2\r.fbo.v1.PointR\x05point\x12\x19\n" +
+	"\x05value\x18\x02 \x01(\x01H\x00R\x05value\x88\x01\x01\x12 \n" +
+	"\vconstraints\x18\x03 \x03(\x01R\vconstraintsB\b\n" +
+	"\x06_value\"~\n" +
 	"\x06Latent\x12\"\n" +
 	"\fobservations\x18\x01 \x01(\rR\fobservations\x12\"\n" +
 	"\flengthscales\x18\x02 \x03(\x02R\flengthscales\x12\x12\n" +
@@ -2371,7 +2493,7 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),                // 0: fbo.v1.Share
 	(*Weights)(nil),              // 1: fbo.v1.Weights
@@ -2383,30 +2505,32 @@ var file_fbo_proto_goTypes = []any{
 	(*Component)(nil),            // 7: fbo.v1.Component
 	(*Feasibility)(nil),          // 8: fbo.v1.Feasibility
 	(*Label)(nil),                // 9: fbo.v1.Label
-	(*Latent)(nil),               // 10: fbo.v1.Latent
-	(*Hyperparameters)(nil),      // 11: fbo.v1.Hyperparameters
-	(*Curves)(nil),               // 12: fbo.v1.Curves
-	(*CurveRung)(nil),            // 13: fbo.v1.CurveRung
-	(*Evaluation)(nil),           // 14: fbo.v1.Evaluation
-	(*Batch)(nil),                // 15: fbo.v1.Batch
-	(*Assigned)(nil),             // 16: fbo.v1.Assigned
-	(*Assignment)(nil),           // 17: fbo.v1.Assignment
-	(*FairMessage)(nil),          // 18: fbo.v1.FairMessage
-	(*Progress)(nil),             // 19: fbo.v1.Progress
-	(*Notice)(nil),               // 20: fbo.v1.Notice
-	(*Comparison)(nil),           // 21: fbo.v1.Comparison
-	(*Verdict)(nil),              // 22: fbo.v1.Verdict
-	(*Contribution)(nil),         // 23: fbo.v1.Contribution
-	(*Receipt)(nil),              // 24: fbo.v1.Receipt
-	(*Presence)(nil),             // 25: fbo.v1.Presence
-	(*ShareID)(nil),              // 26: fbo.v1.ShareID
-	(*EquivocationProof)(nil),    // 27: fbo.v1.EquivocationProof
-	(*SyncRequest)(nil),          // 28: fbo.v1.SyncRequest
-	(*SyncItem)(nil),             // 29: fbo.v1.SyncItem
-	(*RendezvousRequest)(nil),    // 30: fbo.v1.RendezvousRequest
-	(*RendezvousResponse)(nil),   // 31: fbo.v1.RendezvousResponse
-	(*TaskMismatchRequest)(nil),  // 32: fbo.v1.TaskMismatchRequest
-	(*TaskMismatchResponse)(nil), // 33: fbo.v1.TaskMismatchResponse
+	(*Results)(nil),              // 10: fbo.v1.Results
+	(*Result)(nil),               // 11: fbo.v1.Result
+	(*Latent)(nil),               // 12: fbo.v1.Latent
+	(*Hyperparameters)(nil),      // 13: fbo.v1.Hyperparameters
+	(*Curves)(nil),               // 14: fbo.v1.Curves
+	(*CurveRung)(nil),            // 15: fbo.v1.CurveRung
+	(*Evaluation)(nil),           // 16: fbo.v1.Evaluation
+	(*Batch)(nil),                // 17: fbo.v1.Batch
+	(*Assigned)(nil),             // 18: fbo.v1.Assigned
+	(*Assignment)(nil),           // 19: fbo.v1.Assignment
+	(*FairMessage)(nil),          // 20: fbo.v1.FairMessage
+	(*Progress)(nil),             // 21: fbo.v1.Progress
+	(*Notice)(nil),               // 22: fbo.v1.Notice
+	(*Comparison)(nil),           // 23: fbo.v1.Comparison
+	(*Verdict)(nil),              // 24: fbo.v1.Verdict
+	(*Contribution)(nil),         // 25: fbo.v1.Contribution
+	(*Receipt)(nil),              // 26: fbo.v1.Receipt
+	(*Presence)(nil),             // 27: fbo.v1.Presence
+	(*ShareID)(nil),              // 28: fbo.v1.ShareID
+	(*EquivocationProof)(nil),    // 29: fbo.v1.EquivocationProof
+	(*SyncRequest)(nil),          // 30: fbo.v1.SyncRequest
+	(*SyncItem)(nil),             // 31: fbo.v1.SyncItem
+	(*RendezvousRequest)(nil),    // 32: fbo.v1.RendezvousRequest
+	(*RendezvousResponse)(nil),   // 33: fbo.v1.RendezvousResponse
+	(*TaskMismatchRequest)(nil),  // 34: fbo.v1.TaskMismatchRequest
+	(*TaskMismatchResponse)(nil), // 35: fbo.v1.TaskMismatchResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
@@ -2415,21 +2539,23 @@ var file_fbo_proto_depIdxs = []int32{
 	3,  // 3: fbo.v1.Component.center:type_name -> fbo.v1.Point
 	9,  // 4: fbo.v1.Feasibility.labels:type_name -> fbo.v1.Label
 	3,  // 5: fbo.v1.Label.point:type_name -> fbo.v1.Point
-	13, // 6: fbo.v1.Curves.rungs:type_name -> fbo.v1.CurveRung
-	3,  // 7: fbo.v1.Evaluation.point:type_name -> fbo.v1.Point
-	16, // 8: fbo.v1.Batch.assigned:type_name -> fbo.v1.Assigned
-	3,  // 9: fbo.v1.Assigned.point:type_name -> fbo.v1.Point
-	3,  // 10: fbo.v1.Assignment.point:type_name -> fbo.v1.Point
-	19, // 11: fbo.v1.FairMessage.progress:type_name -> fbo.v1.Progress
-	20, // 12: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
-	22, // 13: fbo.v1.Comparison.verdict:type_name -> fbo.v1.Verdict
-	26, // 14: fbo.v1.SyncRequest.have:type_name -> fbo.v1.ShareID
-	27, // 15: fbo.v1.SyncRequest.equivocations:type_name -> fbo.v1.EquivocationProof
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	11, // 6: fbo.v1.Results.results:type_name -> fbo.v1.Result
+	3,  // 7: fbo.v1.Result.point:type_name -> fbo.v1.Point
+	15, // 8: fbo.v1.Curves.rungs:type_name -> fbo.v1.CurveRung
+	3,  // 9: fbo.v1.Evaluation.point:type_name -> fbo.v1.Point
+	18, // 10: fbo.v1.Batch.assigned:type_name -> fbo.v1.Assigned
+	3,  // 11: fbo.v1.Assigned.point:type_name -> fbo.v1.Point
+	3,  // 12: fbo.v1.Assignment.point:type_name -> fbo.v1.Point
+	21, // 13: fbo.v1.FairMessage.progress:type_name -> fbo.v1.Progress
+	22, // 14: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
+	24, // 15: fbo.v1.Comparison.verdict:type_name -> fbo.v1.Verdict
+	28, // 16: fbo.v1.SyncRequest.have:type_name -> fbo.v1.ShareID
+	29, // 17: fbo.v1.SyncRequest.equivocations:type_name -> fbo.v1.EquivocationProof
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_fbo_proto_init() }
@@ -2439,8 +2565,9 @@ func file_fbo_proto_init() {
 	}
 	file_fbo_proto_msgTypes[4].OneofWrappers = []any{}
 	file_fbo_proto_msgTypes[5].OneofWrappers = []any{}
-	file_fbo_proto_msgTypes[14].OneofWrappers = []any{}
-	file_fbo_proto_msgTypes[21].OneofWrappers = []any{
+	file_fbo_proto_msgTypes[11].OneofWrappers = []any{}
+	file_fbo_proto_msgTypes[16].OneofWrappers = []any{}
+	file_fbo_proto_msgTypes[23].OneofWrappers = []any{
 		(*Comparison_Offer)(nil),
 		(*Comparison_Answer)(nil),
 		(*Comparison_Refusal)(nil),
@@ -2452,7 +2579,7 @@ func file_fbo_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   34,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

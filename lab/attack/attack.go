@@ -80,7 +80,7 @@ type Truth struct {
 
 // Attacks returns all attacks.
 func Attacks() []Attack {
-	return slices.Concat(meanAttacks(), sampleAttacks(), designAttacks(), coarseAttacks(), replayAttacks(), steerAttacks())
+	return slices.Concat(meanAttacks(), resultsAttacks(), sampleAttacks(), designAttacks(), coarseAttacks(), replayAttacks(), steerAttacks())
 }
 
 // decode decodes the payload of a share by its kind. value is nil for kinds without an attack.
@@ -101,6 +101,9 @@ func decode(t *task.Task, kind string, payload []byte) (value any, observations 
 	case protocol.FeasibilityKind:
 		f, err := protocol.DecodeFeasibility(payload, t.Space)
 		return f, f.Observations, err
+	case protocol.ResultsKind:
+		r, err := protocol.DecodeResults(payload, t.Space, t.Constraints)
+		return r, r.Observations, err
 	case protocol.CandidateKind:
 		c, err := protocol.DecodeCandidate(payload, t.Space, candidateRounds)
 		return c, t.Strategy.InitialDesigns + c.Round - 1, err

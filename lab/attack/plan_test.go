@@ -89,6 +89,15 @@ func TestLabelsAreAllDesigns(t *testing.T) {
 	}
 }
 
+// With share: results all designs and values are shared as they are.
+func TestResultsAreAllObservations(t *testing.T) {
+	r := report(t, Plan{Task: newTask(t, 2, "strategy: {share: results}"), Observations: []int{6}, Repeats: 1, Seed: 1, Noises: []float64{0.1}, Filter: "the shared results"})
+	line := r.lineOf(t, "the shared results")
+	if f := line.Found; f.Found != 6 || f.Distance > 1e-6 || f.Values != 6 || f.ValueError > 1e-12 {
+		t.Errorf("%s", line.Text())
+	}
+}
+
 // Private releases disclose no more than the best design itself, and by the bound no attack finds
 // more. With eight inputs a random guess for each, which covers a sixth of a percent of the square,
 // finds three in one federation of 10,000.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/internal/surrogate/multitask"
 )
 
 // kind specifies a process of all members' observations.
@@ -96,29 +97,15 @@ func (f *fitting) guess(k kind) gp.Hyperparameters {
 	return h
 }
 
-// pooledSpec returns the process of all members' observations. For related members a point consists
-// of the design's coordinates and a one-hot block for the member, which has its own lengthscale ℓ.
-// Let r² be the squared distance of two designs in lengthscales. Apart from the constant part, two
-// values have the covariance k(r) within one member, and k(√(r² + 2/ℓ²)) between two members.
+// pooledSpec returns the process of all members' observations. For related members it is that of
+// package multitask, in which all pairs of members have the same distance. It is learned with the
+// other hyperparameters.
 //
-// Under SE the latter is exp(−1/ℓ²)·k(r), which is the model f_i = √(1−e²) f₀ + e g_i with 1 − e² =
-// exp(−1/ℓ²). Under Matérn it is not a product, but it shrinks in the same way, to k(√2/ℓ) at r =
-// 0. The common part of two members is then smoother than the function of each.
+// Under SE this is the model f_i = √(1−e²) f₀ + e g_i with 1 − e² = exp(−1/ℓ²), where ℓ is the
+// members' lengthscale.
 func pooledSpec(spec gp.Spec, k kind, members int) gp.Spec {
 	if !k.related {
 		return spec
 	}
-	pooled := gp.Spec{Kernel: spec.Kernel, Groups: slices.Clone(spec.Groups)}
-	block := slices.Max(spec.Groups) + 1
-	for range members {
-		pooled.Groups = append(pooled.Groups, block)
-	}
-	return pooled
-}
-
-// whose returns the one-hot block of a member.
-func whose(member, members int) []float64 {
-	block := make([]float64, members)
-	block[member] = 1
-	return block
+	return multitask.Spec(spec, members)
 }

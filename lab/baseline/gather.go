@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate/multitask"
 )
 
 // Units are the units in which the outputs of different members are compared.
@@ -39,7 +40,7 @@ func gather(members []*known, k kind) (observations, error) {
 	for _, p := range present(members) {
 		for i, x := range p.x {
 			if k.related {
-				x = slices.Concat(x, whose(p.member, len(members)))
+				x = slices.Concat(x, multitask.Equidistant(p.member, len(members)))
 			}
 			all = append(all, observation{p.member, x, p.y[i]})
 			together.X, together.Y = append(together.X, x), append(together.Y, p.raw[i])

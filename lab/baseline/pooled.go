@@ -3,11 +3,11 @@ package baseline
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/internal/surrogate/multitask"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -70,7 +70,7 @@ func (s pooled) Suggest(ctx context.Context, view strategy.View, trial uint64, s
 		informed.to(p)
 	}
 	path := process.Draw(pathFeatures, seed.Stream("own sample", trial))
-	return s.search.Maximise(ctx, view, trial, seed, newSlice(path, s.block(now)), informed.why())
+	return s.search.Maximise(ctx, view, trial, seed, multitask.Fixed(path, s.block(now)), informed.why())
 }
 
 // Recommend implements strategy.Recommender.
@@ -83,7 +83,7 @@ func (s pooled) Recommend(ctx context.Context, view strategy.View, seed random.S
 	if err != nil {
 		return s.search.Recommend(ctx, view, seed)
 	}
-	f := newSlice(acquisition.LCB(process, 1), s.block(now)) // the lower bound, as search.LowerBound
+	f := multitask.Fixed(acquisition.LCB(process, 1), s.block(now)) // the lower bound, as search.LowerBound
 	return s.search.Top(ctx, view, seed, f)
 }
 
@@ -103,50 +103,5 @@ func (s pooled) block(now *snapshot) []float64 {
 	if !s.kind.related {
 		return nil
 	}
-	return whose(s.self, len(now.members))
-}
-
-// slice is a function f whose last coordinates are fixed.
-type slice struct {
-	f      acquisition.Function
-	fixed  []float64
-	memory sync.Pool // of *[]float64
-}
-
-var _ acquisition.Function = (*slice)(nil)
-
-func newSlice(f acquisition.Function, fixed []float64) acquisition.Function {
-	if len(fixed) == 0 {
-		return f
-	}
-	return &slice{f: f, fixed: fixed}
-}
-
-// point returns x followed by the fixed coordinates, and memory for the gradient at that point.
-func (s *slice) point(x []float64) (held *[]float64, point, grad []float64) {
-	n := len(x) + len(s.fixed)
-	held, ok := s.memory.Get().(*[]float64)
-	if !ok {
-		held = new(make([]float64, 2*n))
-		copy((*held)[len(x):], s.fixed)
-	}
-	copy(*held, x)
-	return held, (*held)[:n], (*held)[n:]
-}
-
-// Value implements acquisition.Function.
-func (s *slice) Value(x []float64) float64 {
-	held, point, _ := s.point(x)
-	value := s.f.Value(point)
-	s.memory.Put(held)
-	return value
-}
-
-// Gradient implements acquisition.Function.
-func (s *slice) Gradient(grad, x []float64) float64 {
-	held, point, whole := s.point(x)
-	value := s.f.Gradient(whole, point)
-	copy(grad, whole)
-	s.memory.Put(held)
-	return value
+	return multitask.Equidistant(s.self, len(now.members))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/internal/surrogate/multitask"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -84,7 +85,7 @@ func TestCovarianceBetweenMembers(t *testing.T) {
 		square := 0.6*0.6 + 0.35*0.35
 		var points [][]float64
 		for member := range 3 {
-			points = append(points, slices.Concat(a, whose(member, 3)), slices.Concat(b, whose(member, 3)))
+			points = append(points, slices.Concat(a, multitask.Equidistant(member, 3)), slices.Concat(b, multitask.Equidistant(member, 3)))
 		}
 		k := gp.Covariance(spec, points, lengthscales)
 		for i := range points {
@@ -307,7 +308,7 @@ func TestSliceGradient(t *testing.T) {
 	path := process.Draw(pathFeatures, rng)
 	for range 10 {
 		x := acquisition.Sample(f.task.Space, rng)
-		s := newSlice(path, whose(1, 3))
+		s := multitask.Fixed(path, multitask.Equidistant(1, 3))
 		if got, want := s.Value(x), path.Value(slices.Concat(x, []float64{0, 1, 0})); got != want {
 			t.Errorf("%g, want %g", got, want)
 		}

@@ -30,6 +30,9 @@
 // the consensus of these means. Exact shares give no privacy: receivers can compute all
 // observations of an author from its mean and explained variance.
 //
+// With share: results agents publish their results, and [ResultsStrategy] takes the place of
+// [Strategy]: its model with peers is a process of all agents' observations.
+//
 // If the task fixes the hyperparameters, the experts use its lengthscales, noise and units. The
 // observations still determine the weights of the sizes s and the level c.
 package peerprior

@@ -3,6 +3,7 @@ package peerprior
 import (
 	"math"
 
+	"github.com/fbo-node/fbo/internal/exchange/results"
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
@@ -20,7 +21,10 @@ func Register() strategy.Registration {
 			Constraints: true,
 		},
 		New: func(t *task.Task) (strategy.Strategy, error) { return made(t, New) },
-		Describe: func(*task.Task) string {
+		Describe: func(t *task.Task) string {
+			if strategy.ChoiceOf(t).Share == results.Share {
+				return "expected improvement averaged over a model of own results and one of all nodes' results, weighted by how well each predicted own results"
+			}
 			return "expected improvement averaged over models with and without peers' information, each weighted by how well it predicts own results, with a prior at the peers' estimated optima"
 		},
 		Disclosures: disclosures(),
@@ -37,7 +41,7 @@ func made(t *task.Task, make func(t *task.Task, features *rff.Map) (*Strategy, e
 }
 
 func disclosures() []strategy.Disclosure {
-	return []strategy.Disclosure{discloseCoarse(), discloseExact()}
+	return []strategy.Disclosure{discloseCoarse(), discloseExact(), discloseResults()}
 }
 
 // discloseCoarse returns the disclosure in which a node shares the grid cell of its estimated

@@ -274,6 +274,20 @@ func (o ownData) some(indices []int) ownData {
 	return chosen
 }
 
+// measured returns the observations that are measured, without those that are predicted.
+func (o ownData) measured() ownData {
+	if o.extra == nil {
+		return o
+	}
+	var indices []int
+	for i, variance := range o.extra {
+		if variance == 0 {
+			indices = append(indices, i)
+		}
+	}
+	return o.some(indices)
+}
+
 // newest returns the newest observations, at most most.
 func (o ownData) newest(most int) ownData {
 	older := max(len(o.x)-most, 0)
@@ -304,12 +318,16 @@ func exactly(t *task.Task, view strategy.View) (ownData, error) {
 // hyperparameters returns the hyperparameters of the agent's posterior. Before there is a posterior
 // it returns the task's lengthscales and initialNoise.
 func (s *Strategy) hyperparameters(view strategy.View) gp.Hyperparameters {
+	return hyperparametersOf(s.task, view)
+}
+
+func hyperparametersOf(t *task.Task, view strategy.View) gp.Hyperparameters {
 	h := gp.Hyperparameters{Noise: initialNoise}
 	if view.Posterior != nil {
 		h = view.Posterior.Hyperparameters().Process()
 	}
 	if len(h.Lengthscales) == 0 {
-		h.Lengthscales = surrogate.InitialLengthscales(s.task)
+		h.Lengthscales = surrogate.InitialLengthscales(t)
 	}
 	return h
 }

@@ -59,7 +59,7 @@ FLAGS = ["--mdns=false", "--listen", "/ip4/127.0.0.1/tcp/0", "--wait-for-peers",
 STEPS = 81
 RUNG = 3  # the first step at which a training may be stopped, and the factor between rungs
 STARTUP = 5  # full trainings before the rules forecast and median stop any
-SETTLE = 0.2  # seconds from an outcome until the next design, for shares to arrive
+SETTLE = 0.1  # seconds from an outcome until the next design, for shares to arrive
 
 Design = Mapping[str, Any]
 
@@ -84,11 +84,10 @@ def rows(source: str) -> tuple[Any, Any]:
 
 @lru_cache
 def part(source: str, seed: int, index: int, parts: int) -> Data:
-    """Return one of the disjoint parts into which a seed divides the rows of a source. Half of it is for validation."""
+    """Return one of the disjoint parts into which a seed divides the rows of a source. A third of it is for training."""
     inputs, labels = rows(source)
     chosen = np.random.default_rng(seed).permutation(len(labels))[index::parts]
-    half = len(chosen) // 2
-    train, valid = chosen[:half], chosen[half:]
+    train, valid = np.split(chosen, [len(chosen) // 3])
     return Data(inputs[train], labels[train], inputs[valid], labels[valid])
 
 
@@ -171,11 +170,12 @@ class Problem:
 
     def losses(self, design: Design, member: Member, seed: int) -> Iterator[float]:
         """Yield the loss after each step. It depends on the arguments only."""
+        from sklearn import config_context
+
         data = member.data(seed)
         if member.source == "digits":
             data = self.view(data)
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with config_context(assume_finite=True, skip_parameter_validation=True), np.errstate(all="ignore"):
             for probabilities in self.train(design, data):
                 yield log_loss(probabilities, data.valid_y)
 
@@ -193,7 +193,7 @@ PROBLEMS = {
             parameter("layers", 1, 3),
             parameter("rate", 1e-4, 1.0, log=True),
             parameter("l2", 1e-6, 10.0, log=True),
-            parameter("batch", 16, 128, log=True),
+            parameter("batch", 16, 64, log=True),
             parameter("momentum", 0.0, 0.99),
             {"name": "activation", "type": "categorical", "choices": ["relu", "tanh", "logistic"]},
         ], network),
@@ -288,11 +288,12 @@ def by_fbo(members: Sequence[Member], sections: str, begin: Callable[[Member], R
             time.sleep(0.05)
         news = News(settle=SETTLE if len(tasks) > 1 else 0)
         steps = [one_member(task, run, "stop:" in sections, news) for task, run in zip(tasks, runs)]
-        clocks = [(0, i) for i in range(len(runs))]
+        turn = itertools.count()
+        clocks = [(0, next(turn), i) for i in range(len(runs))]
         while not runs[0].ended:
-            _, i = heapq.heappop(clocks)
+            _, _, i = heapq.heappop(clocks)
             if next(steps[i], None) is not None:
-                heapq.heappush(clocks, (runs[i].used, i))
+                heapq.heappush(clocks, (runs[i].used, next(turn), i))
     return runs[0]
 
 
@@ -311,11 +312,15 @@ class News:
 
 
 def one_member(task: fbo.Task, run: Run, reports: bool, news: News) -> Iterator[int]:
-    """Evaluate designs of a node, and yield after each step. Values by step are reported if there is a rule."""
+    """Evaluate designs of a node, and yield after each step and before each design.
+
+    So nodes that end trainings after the same number of steps all publish before any of them gets its next design.
+    Values by step are reported if there is a rule.
+    """
     while not run.ended:
+        yield run.used
         news.await_arrival()
         (trial,) = task.ask()
-        step, loss = 0, math.nan
         for step, loss in run.train(trial.parameters):
             value = run.member.offset + run.member.unit * loss
             yield step
@@ -424,7 +429,6 @@ METHODS: dict[str, Method] = {
     "unlike": partial(by_fbo, UNLIKE, ""),
     "unlike-forecast": partial(by_fbo, UNLIKE, FORECAST),
     "random": partial(by_optuna, optuna.samplers.RandomSampler, optuna.pruners.NopPruner),
-    "optuna-tpe": partial(by_optuna, lambda seed: optuna.samplers.TPESampler(seed=seed), optuna.pruners.NopPruner),
     "optuna-hyperband": partial(
         by_optuna,
         lambda seed: optuna.samplers.TPESampler(seed=seed),

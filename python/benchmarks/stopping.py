@@ -24,7 +24,7 @@ A line of the table has
 
 Only the losses of trainings until the last step count. Results are appended to the file as they are made; a second
 call with the same file makes only those that it does not have. The cache has the losses by step of all trainings, so
-methods that train the same design do so once. scikit-learn 1.9.1, Optuna 5.0.0 and syne-tune[gpsearchers] 0.13.0
+methods that train the same design do so once. scikit-learn 1.7.2, Optuna 5.0.0 and syne-tune[gpsearchers] 0.13.0
 with NumPy below 2 are needed. Later versions of Syne Tune do not have MOBSTER.
 """
 
@@ -193,7 +193,7 @@ PROBLEMS = {
             parameter("layers", 1, 3),
             parameter("rate", 1e-4, 1.0, log=True),
             parameter("l2", 1e-6, 10.0, log=True),
-            parameter("batch", 16, 64, log=True),
+            parameter("batch", 32, 128, log=True),
             parameter("momentum", 0.0, 0.99),
             {"name": "activation", "type": "categorical", "choices": ["relu", "tanh", "logistic"]},
         ], network),

@@ -2,10 +2,10 @@
 
     python benchmarks/stopping.py --seeds 10 --json results.jsonl --cache trainings.db
 
-The objective is the validation log loss of a real training of scikit-learn after its 81st step:
+The objective is the validation log loss of a real training of scikit-learn after its 27th step:
 
-- network: a network, trained by stochastic gradient descent on images of digits. A step is an epoch.
-- boosting: gradient boosting that separates even and odd digits. A step is a tree.
+- network: a network, trained by stochastic gradient descent on images of digits. A step is three epochs.
+- boosting: gradient boosting that separates even and odd digits. A step is three trees.
 
 Each seed divides the digits among four members. All methods optimise for the first one, with the same budget of
 steps. Where nodes work together, each of the others has this budget for a part of its own; the unlike ones have
@@ -56,10 +56,11 @@ import threadpoolctl
 import fbo
 
 FLAGS = ["--mdns=false", "--listen", "/ip4/127.0.0.1/tcp/0", "--wait-for-peers", "0"]
-STEPS = 81
-RUNG = 3  # the first step at which a training may be stopped, and the factor between rungs
+STEPS = 27
+PASSES = 3  # epochs, or trees, in a step
+FACTOR = 3  # between rungs; the first step at which a training may be stopped is 1
 STARTUP = 5  # full trainings before the rules forecast and median stop any
-SETTLE = 0.1  # seconds from an outcome until the next design, for shares to arrive
+SETTLE = 0.05  # seconds from an outcome until the next design, for shares to arrive
 
 Design = Mapping[str, Any]
 
@@ -111,23 +112,24 @@ ALONE = SIMILAR[:1]
 
 
 def network(design: Design, data: Data) -> Iterator[Any]:
-    """Yield the probabilities of the validation rows after each epoch."""
+    """Yield the probabilities of the validation rows after each step. A call of partial_fit makes all epochs of a step."""
     from sklearn.neural_network import MLPClassifier
 
     classes = np.unique(data.train_y)
+    train_x, train_y = np.tile(data.train_x, (PASSES, 1)), np.tile(data.train_y, PASSES)
     model = MLPClassifier(
         hidden_layer_sizes=(design["width"],) * design["layers"],
         activation=design["activation"],
         solver="sgd",
         learning_rate_init=design["rate"],
         alpha=design["l2"],
-        batch_size=min(design["batch"], len(data.train_y)),
+        batch_size=min(design["batch"], len(train_y)),
         momentum=design["momentum"],
         random_state=1,
     )
     for _ in range(STEPS):
         try:
-            model.partial_fit(data.train_x, data.train_y, classes=classes)
+            model.partial_fit(train_x, train_y, classes=classes)
             yield model.predict_proba(data.valid_x)
         except ValueError as problem:  # the training has diverged
             if "non-finite" not in str(problem).lower() and "nan" not in str(problem).lower():
@@ -136,15 +138,15 @@ def network(design: Design, data: Data) -> Iterator[Any]:
 
 
 def boosting(design: Design, data: Data) -> Iterator[Any]:
-    """Yield the probabilities of the validation rows after each tree. Trees are made as they are needed."""
+    """Yield the probabilities of the validation rows after each step. Trees are made as they are needed."""
     from sklearn.ensemble import GradientBoostingClassifier
 
     model = GradientBoostingClassifier(**design, warm_start=True, random_state=1)
     made = 0
-    while made < STEPS:
-        model.set_params(n_estimators=min(STEPS, max(RUNG, 3 * made)))
+    while made < STEPS * PASSES:
+        model.set_params(n_estimators=min(STEPS * PASSES, max(PASSES, 3 * made)))
         model.fit(data.train_x, data.train_y)
-        yield from itertools.islice(model.staged_predict_proba(data.valid_x), made, None)
+        yield from itertools.islice(model.staged_predict_proba(data.valid_x), made + PASSES - 1, None, PASSES)
         made = model.n_estimators
 
 
@@ -193,7 +195,7 @@ PROBLEMS = {
             parameter("layers", 1, 3),
             parameter("rate", 1e-4, 1.0, log=True),
             parameter("l2", 1e-6, 10.0, log=True),
-            parameter("batch", 32, 128, log=True),
+            parameter("batch", 50, 150, log=True),
             parameter("momentum", 0.0, 0.99),
             {"name": "activation", "type": "categorical", "choices": ["relu", "tanh", "logistic"]},
         ], network),
@@ -268,22 +270,36 @@ class Run:
                 yield step, loss
 
 
-Method = Callable[[Callable[[Member], Run]], Run]  # given how to begin a member's run, the run of the first member
+_numbers = itertools.count()  # of tasks: their names, and so their IDs, differ
+
+Begin = Callable[[Member], Run]
+Method = Callable[[Sequence[fbo.Node], Begin], Run]  # the run of the first member
 
 
-def by_fbo(members: Sequence[Member], sections: str, begin: Callable[[Member], Run]) -> Run:
-    """Have a node for each member work on a task with these sections, all on one task and connected to each other."""
+@contextlib.contextmanager
+def connected(count: int) -> Iterator[list[fbo.Node]]:
+    """Start nodes that are connected to each other."""
+    with contextlib.ExitStack() as stack:
+        nodes: list[fbo.Node] = []
+        peers: list[str] = []
+        for _ in range(count):
+            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="fbo-"))
+            nodes.append(stack.enter_context(fbo.Node(Path(directory), flags=FLAGS, peers=peers)))
+            peers.append(next(one for one in nodes[-1].info()["addresses"] if "/tcp/" in one))
+        yield nodes
+
+
+def by_fbo(members: Sequence[Member], sections: str, nodes: Sequence[fbo.Node], begin: Begin) -> Run:
+    """Have a node for each member work on one new task, with these sections."""
     runs = [begin(member) for member in members]
     problem, seed = runs[0].problem, runs[0].seed
-    text = f"name: stopping-{problem.name}\ngoal: minimize\nparameters: {json.dumps(problem.parameters)}\n{sections}\n"
+    name = f"{problem.name}-{seed}-{next(_numbers)}"
+    text = f"name: {name}\ngoal: minimize\nparameters: {json.dumps(problem.parameters)}\n{sections}\n"
     with contextlib.ExitStack() as stack:
         tasks: list[fbo.Task] = []
-        peers: list[str] = []
-        for index in range(len(runs)):
-            directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="fbo-"))
-            node = stack.enter_context(fbo.Node(Path(directory), flags=FLAGS, peers=peers))
-            peers.append(next(one for one in node.info()["addresses"] if "/tcp/" in one))
-            tasks.append(stack.enter_context(node.task(text, seed=len(runs) * seed + index if index else seed)))
+        for index, node in enumerate(nodes[: len(runs)]):
+            tasks.append(stack.enter_context(node.task(text, seed=seed + 1_000_000 * index)))
+            stack.callback(tasks[-1].leave)
         while any(len(task.peers()) < len(tasks) - 1 for task in tasks):
             time.sleep(0.05)
         news = News(settle=SETTLE if len(tasks) > 1 else 0)
@@ -336,7 +352,8 @@ def one_member(task: fbo.Task, run: Run, reports: bool, news: News) -> Iterator[
 def by_optuna(
     sampler: Callable[[int], optuna.samplers.BaseSampler],
     pruner: Callable[[], optuna.pruners.BasePruner],
-    begin: Callable[[Member], Run],
+    nodes: Sequence[fbo.Node],
+    begin: Begin,
 ) -> Run:
     run = begin(ALONE[0])
     name = f"{run.problem.name}-{run.seed}"  # HyperbandPruner chooses brackets by it
@@ -360,7 +377,7 @@ def suggest(trial: optuna.Trial, one: Mapping[str, Any]) -> Any:
     return kind(one["name"], one["low"], one["high"], log=one["scale"] == "log")
 
 
-def by_syne_tune(scheduler: str, begin: Callable[[Member], Run]) -> Run:
+def by_syne_tune(scheduler: str, nodes: Sequence[fbo.Node], begin: Begin) -> Run:
     """Call a scheduler as its tuner does with one worker, without a backend."""
     from syne_tune.backend.trial_status import Trial
     from syne_tune.optimizer import baselines
@@ -374,8 +391,8 @@ def by_syne_tune(scheduler: str, begin: Callable[[Member], Run]) -> Run:
         mode="min",
         type="stopping",
         max_t=STEPS,
-        grace_period=RUNG,
-        reduction_factor=3,
+        grace_period=1,
+        reduction_factor=FACTOR,
         random_seed=run.seed,
         search_options={"debug_log": False},
     )
@@ -413,9 +430,9 @@ def plain(value: Any, one: Mapping[str, Any]) -> Any:
 
 
 CONTROL = "alone"
-FORECAST = f"stop: {{type: forecast, grace_period: {RUNG}, startup_trials: {STARTUP}}}"
-ASHA = f"stop: {{type: asha, grace_period: {RUNG}}}"
-MEDIAN = f"stop: {{type: median, grace_period: {RUNG}, startup_trials: {STARTUP}}}"
+FORECAST = f"stop: {{type: forecast, startup_trials: {STARTUP}}}"
+ASHA = f"stop: {{type: asha, reduction_factor: {FACTOR}}}"
+MEDIAN = f"stop: {{type: median, startup_trials: {STARTUP}}}"
 LOGEI = "strategy: {type: logei}"
 
 METHODS: dict[str, Method] = {
@@ -425,19 +442,17 @@ METHODS: dict[str, Method] = {
     "alone-median": partial(by_fbo, ALONE, f"{LOGEI}\n{MEDIAN}"),
     "together": partial(by_fbo, SIMILAR, ""),
     "together-forecast": partial(by_fbo, SIMILAR, FORECAST),
-    "together-asha": partial(by_fbo, SIMILAR, ASHA),
-    "unlike": partial(by_fbo, UNLIKE, ""),
     "unlike-forecast": partial(by_fbo, UNLIKE, FORECAST),
     "random": partial(by_optuna, optuna.samplers.RandomSampler, optuna.pruners.NopPruner),
     "optuna-hyperband": partial(
         by_optuna,
         lambda seed: optuna.samplers.TPESampler(seed=seed),
-        lambda: optuna.pruners.HyperbandPruner(min_resource=RUNG, max_resource=STEPS, reduction_factor=3),
+        lambda: optuna.pruners.HyperbandPruner(min_resource=1, max_resource=STEPS, reduction_factor=FACTOR),
     ),
     "optuna-median": partial(
         by_optuna,
         lambda seed: optuna.samplers.TPESampler(seed=seed),
-        lambda: optuna.pruners.MedianPruner(n_startup_trials=STARTUP, n_warmup_steps=RUNG - 1),
+        lambda: optuna.pruners.MedianPruner(n_startup_trials=STARTUP),
     ),
     "syne-tune-asha": partial(by_syne_tune, "ASHA"),
     "syne-tune-mobster": partial(by_syne_tune, "MOBSTER"),
@@ -513,7 +528,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=10, help="number of seeds (default: 10)")
     parser.add_argument("--first-seed", type=int, default=1001, help="the first seed (default: 1001)")
-    parser.add_argument("--trainings", type=int, default=20, help="the budget, in full trainings (default: 20)")
+    parser.add_argument("--trainings", type=int, default=15, help="the budget, in full trainings (default: 15)")
     parser.add_argument("--problems", default=",".join(PROBLEMS), help="a list with commas (default: all)")
     parser.add_argument("--methods", default=",".join(METHODS), help="a list with commas, alone added (default: all)")
     parser.add_argument("--quick", action="store_true", help="one seed and a budget of three trainings")
@@ -526,7 +541,7 @@ def main() -> None:
     names = list(dict.fromkeys([CONTROL, *arguments.methods.split(",")]))
     problems = [PROBLEMS[name] for name in arguments.problems.split(",")]
     known = read(arguments.json)
-    with quiet():
+    with quiet(), connected(len(SIMILAR)) as nodes:
         trainings = Trainings(arguments.cache)
         for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
             for problem, name in itertools.product(problems, names):
@@ -534,7 +549,7 @@ def main() -> None:
                 if key in known:
                     continue
                 begin = time.monotonic()
-                run = METHODS[name](partial(Run, trainings, problem, seed=seed, budget=budget))
+                run = METHODS[name](nodes, partial(Run, trainings, problem, seed=seed, budget=budget))
                 known[key] = dict(
                     zip(("problem", "method", "seed", "budget"), key),
                     best=run.best,

@@ -8,9 +8,9 @@ The objective is the validation log loss of a real training of scikit-learn afte
 - boosting: gradient boosting that separates even and odd digits. A step is three trees.
 
 Each seed divides the digits among four members. All methods optimise for the first one, with the same budget of
-steps. Where nodes work together, each of the others has this budget for a part of its own; the unlike ones have
-another unit, other flowers or other patients instead. The nodes are processes that are connected by TCP. The node
-that has used the fewest steps is the next to make one, so all are equally fast.
+steps. Where four nodes work together, each of the others has the same budget for a part of its own. Of the unlike
+ones, one has its losses in another unit, one classifies wines and one tumours. The nodes are processes, connected by
+TCP. The node that has used the fewest steps is the next to make one, so all are equally fast.
 
 A line of the table has
 
@@ -34,6 +34,7 @@ import argparse
 import contextlib
 import datetime
 import heapq
+import io
 import itertools
 import json
 import logging
@@ -107,7 +108,7 @@ class Member:
 
 
 SIMILAR = tuple(Member("digits", index, 4) for index in range(4))
-UNLIKE = (SIMILAR[0], Member("digits", 1, 4, unit=-100, offset=300), Member("wine"), Member("breast_cancer"))
+UNLIKE = (SIMILAR[0], Member("digits", 1, 4, unit=100, offset=300), Member("wine"), Member("breast_cancer"))
 ALONE = SIMILAR[:1]
 
 
@@ -379,9 +380,10 @@ def suggest(trial: optuna.Trial, one: Mapping[str, Any]) -> Any:
 
 def by_syne_tune(scheduler: str, nodes: Sequence[fbo.Node], begin: Begin) -> Run:
     """Call a scheduler as its tuner does with one worker, without a backend."""
-    from syne_tune.backend.trial_status import Trial
-    from syne_tune.optimizer import baselines
-    from syne_tune.optimizer.scheduler import SchedulerDecision
+    with contextlib.redirect_stdout(io.StringIO()):  # advice on optional packages
+        from syne_tune.backend.trial_status import Trial
+        from syne_tune.optimizer import baselines
+        from syne_tune.optimizer.scheduler import SchedulerDecision
 
     run = begin(ALONE[0])
     chosen = getattr(baselines, scheduler)(
@@ -435,6 +437,7 @@ ASHA = f"stop: {{type: asha, reduction_factor: {FACTOR}}}"
 MEDIAN = f"stop: {{type: median, startup_trials: {STARTUP}}}"
 LOGEI = "strategy: {type: logei}"
 
+# A method of fbo is a line: whose nodes work on the task, and sections of its file.
 METHODS: dict[str, Method] = {
     CONTROL: partial(by_fbo, ALONE, LOGEI),
     "alone-forecast": partial(by_fbo, ALONE, f"{LOGEI}\n{FORECAST}"),

@@ -997,7 +997,6 @@ def test_the_benchmark_of_kinds(binary: str, tmp_path: Path) -> None:
 
 
 def test_the_benchmark_of_stopping(binary: str, tmp_path: Path) -> None:
-    pytest.importorskip("sklearn")
     script = ROOT / "python" / "benchmarks" / "stopping.py"
     environment = {**os.environ, "FBO_NODE": binary, "PYTHONPATH": str(ROOT / "python" / "src")}
     methods = ["alone", "alone-asha", "together-forecast", "unlike-forecast", "optuna-hyperband"]

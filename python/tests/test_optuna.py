@@ -996,6 +996,21 @@ def test_the_benchmark_of_kinds(binary: str, tmp_path: Path) -> None:
     assert len((tmp_path / "results.json").read_text().splitlines()) == 12
 
 
+def test_the_benchmark_of_stopping(binary: str, tmp_path: Path) -> None:
+    script = ROOT / "python" / "benchmarks" / "stopping.py"
+    environment = {**os.environ, "FBO_NODE": binary, "PYTHONPATH": str(ROOT / "python" / "src")}
+    methods = ["alone", "alone-asha", "together-forecast", "unlike-forecast", "optuna-hyperband"]
+    line = [sys.executable, str(script), "--quick", "--problems", "boosting", "--methods", ",".join(methods)]
+    line += ["--json", str(tmp_path / "results.jsonl"), "--cache", str(tmp_path / "trainings.db")]
+    for _ in range(2):  # the second time from the file
+        ran = subprocess.run(line, env=environment, capture_output=True, text=True, timeout=300)
+        assert ran.returncode == 0, ran.stderr[-2000:]
+        assert [row.split()[0] for row in ran.stdout.splitlines()] == ["boosting", *methods]
+    results = [json.loads(one) for one in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert [one["method"] for one in results] == methods
+    assert all(one["best"][-1][0] <= one["budget"] == 81 for one in results)
+
+
 def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -> None:
     follow = {
         "name": "together",

@@ -433,6 +433,7 @@ def plain(value: Any, one: Mapping[str, Any]) -> Any:
 
 CONTROL = "alone"
 FORECAST = f"stop: {{type: forecast, startup_trials: {STARTUP}}}"
+SHARED = f"stop: {{type: forecast, startup_trials: {STARTUP}, share: quartiles}}"
 ASHA = f"stop: {{type: asha, reduction_factor: {FACTOR}}}"
 MEDIAN = f"stop: {{type: median, startup_trials: {STARTUP}}}"
 LOGEI = "strategy: {type: logei}"
@@ -445,7 +446,9 @@ METHODS: dict[str, Method] = {
     "alone-median": partial(by_fbo, ALONE, f"{LOGEI}\n{MEDIAN}"),
     "together": partial(by_fbo, SIMILAR, ""),
     "together-forecast": partial(by_fbo, SIMILAR, FORECAST),
+    "together-shared": partial(by_fbo, SIMILAR, SHARED),
     "unlike-forecast": partial(by_fbo, UNLIKE, FORECAST),
+    "unlike-shared": partial(by_fbo, UNLIKE, SHARED),
     "random": partial(by_optuna, optuna.samplers.RandomSampler, optuna.pruners.NopPruner),
     "optuna-hyperband": partial(
         by_optuna,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/random"
@@ -146,5 +147,64 @@ func TestMembersOfConstantOutputs(t *testing.T) {
 		if m, v := member.Predict(x[0]); !(math.Abs(m) < 1e-9) || !(v >= 0) {
 			t.Errorf("member %d predicts %g and %g", i, m, v)
 		}
+	}
+}
+
+// TestPredictedOutputs: an output with a large deviation has little influence on the posterior, one
+// without a deviation the same as without the field, and fits ignore outputs that say nothing.
+func TestPredictedOutputs(t *testing.T) {
+	definition := newTask(t, "exact", 2)
+	model, err := surrogate.New(definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := observed(12)
+	h, err := model.Fit(t.Context(), known, nil, random.SeedOf(1).Stream("fit", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := known.X[3]
+	predict := func(obs surrogate.Observations, previous surrogate.Posterior) (float64, float64, surrogate.Posterior) {
+		p, err := model.Condition(obs, h, previous)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mean, variance := p.Predict(at)
+		return mean, variance, p
+	}
+	mean, variance, p := predict(known, nil)
+	exact := known
+	exact.Deviations = make([]float64, 12)
+	if m, v, _ := predict(exact, nil); math.Abs(m-mean) > 1e-9 || math.Abs(v-variance) > 1e-9 {
+		t.Errorf("without deviations %v and %v, with zeros %v and %v", mean, variance, m, v)
+	}
+	vague := known
+	vague.Deviations = make([]float64, 12)
+	vague.Deviations[3] = 1e200
+	_, vagueVariance, fromMeasured := predict(vague, p) // not an extension of a posterior in which it is measured
+	if vagueVariance < 1.2*variance {
+		t.Errorf("variance %v at a vague output, %v at a measured one", vagueVariance, variance)
+	}
+	if _, v, _ := predict(known, fromMeasured); math.Abs(v-variance) > 1e-9 {
+		t.Errorf("variance %v after it was measured, want %v", v, variance)
+	}
+	members, err := fromMeasured.(surrogate.Ensemble).Members(t.Context(), 2, random.SeedOf(2).Stream("members", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, member := range members {
+		if _, v := member.Predict(at); v < variance {
+			t.Errorf("a member has the variance %v at a vague output", v)
+		}
+	}
+	fits := surrogate.Observations{X: append(slices.Clone(known.X), known.X[0]), Y: append(slices.Clone(known.Y), 50), Deviations: append(make([]float64, 12), 1e200)}
+	with, err := model.Fit(t.Context(), fits, nil, random.SeedOf(1).Stream("fit", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fits.Deviations[12] = 0
+	without, err := model.Fit(t.Context(), fits, nil, random.SeedOf(1).Stream("fit", 0))
+	if err != nil || !(with.Noise < without.Noise) {
+		t.Errorf("noise %v with a vague contradiction, %v with a measured one; %v", with.Noise, without.Noise, err)
 	}
 }

@@ -68,6 +68,8 @@ func (p Plan) Check() error {
 		return fmt.Errorf("task %q has a roster (strategy %s), whose parties send each other everything; expected strategies without one, and fts-de", p.Task.Name, p.Task.Strategy.Type)
 	case p.Task.Surrogate.Extended():
 		return fmt.Errorf("task %q has %s in the section surrogate, and no attack here reads the shares of that; expected a surrogate without", p.Task.Name, p.Task.Surrogate.Extension)
+	case p.Task.Stop.Shares():
+		return fmt.Errorf("task %q shares %s of learning curves, and no attack here reads these; expected no key share in the section stop", p.Task.Name, p.Task.Stop.Share)
 	case summing && settings.Cells > 1:
 		return fmt.Errorf("task %q has %d cells, expected 1", p.Task.Name, settings.Cells)
 	}

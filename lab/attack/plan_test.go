@@ -159,6 +159,7 @@ func TestPlansThatAreRefused(t *testing.T) {
 		"no noise":        func(p *Plan) { p.Noises = nil },
 		"noise -1":        func(p *Plan) { p.Noises = []float64{-1} },
 		"hyperparameters": func(p *Plan) { p.Task = newTask(t, 1, "surrogate: {hyperparameters: shared}") },
+		"learning curves": func(p *Plan) { p.Task = newTask(t, 1, "stop: {type: asha, share: quartiles}") },
 		"roster": func(p *Plan) {
 			p.Task = newTask(t, 1, fmt.Sprintf("strategy: {type: fair, roster: [%v, %v]}", ids[0], ids[1]))
 		},

@@ -119,7 +119,7 @@ func (s *Stopping) form() map[string]any {
 // Rungs yields the rungs in ascending order: GracePeriod times powers of ReductionFactor, up to 1e9.
 func (s Stopping) Rungs() iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
-		for rung := s.GracePeriod; rung <= maxGracePeriod && yield(rung); rung *= uint64(s.ReductionFactor) {
+		for rung := max(s.GracePeriod, 1); rung <= maxGracePeriod && yield(rung); rung *= uint64(max(s.ReductionFactor, 2)) {
 		}
 	}
 }

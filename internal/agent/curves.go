@@ -141,7 +141,7 @@ func (a *Agent) decide(now time.Time, id uint64, before int) *curves.Stop {
 		p, ok := curvemodel.Prediction{}, false
 		if a.trials.done >= rule.StartupTrials {
 			p, ok = a.predict(id)
-		} else {
+		} else if len(peers) > 0 {
 			p.Mean, p.Deviation, ok = curves.ForecastByPeers(*rule, own, peers)
 		}
 		if ok {

@@ -110,9 +110,10 @@ func drawConditions(t *rapid.T, s *Space) *Space {
 		parameters[order[k]].When = []Condition{condition}
 	}
 	var rules []string
-	for _, p := range parameters {
-		if p.Kind == Float && rapid.Bool().Draw(t, "rule") {
-			rules = append(rules, fmt.Sprintf("%s >= %s", p.Name, strconv.FormatFloat(p.Low/2+p.High/2, 'e', -1, 64)))
+	middle := slices.Repeat([]float64{.5}, s.Dim()) // on a log scale the mean of the ends would leave nearly nothing
+	for i, p := range parameters {
+		if p.Kind == Float && p.Fixed == (Value{}) && rapid.Bool().Draw(t, "rule") {
+			rules = append(rules, fmt.Sprintf("%s >= %s", p.Name, strconv.FormatFloat(s.ValueAt(i, middle).size(), 'e', -1, 64)))
 		}
 	}
 	conditional, err := NewSpace(parameters, rules...)

@@ -123,13 +123,13 @@ func (a *Agent) decide(now time.Time, id uint64, before int) *curves.Stop {
 	}
 	others := strategy.Curves(a.trials.list, nil)
 	own := others[id-1].Curve
-	var peers []curves.Peer
-	if rule.Shares() {
-		peers = curves.Judge(*rule, others, sketch.Of(a.peerShares(now)))
-	}
 	others = slices.Delete(others, int(id)-1, int(id))
 	if !curves.Due(*rule, own, before, others) {
 		return nil
+	}
+	var peers []curves.Peer
+	if rule.Shares() {
+		peers = curves.Judge(*rule, append(slices.Clone(others), curves.Trial{Curve: own}), sketch.Of(a.peerShares(now)))
 	}
 	stop := curves.Decide(*rule, a.cfg.Task.Goal, own, before, others, peers)
 	switch {

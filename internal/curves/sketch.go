@@ -117,15 +117,15 @@ func (e evidence) likelihoodRatio() float64 {
 	return math.Exp(alike)
 }
 
-// Peer is the sketch of a peer and what own results say about it.
+// Peer is the sketch of a peer with its weight by own results.
 type Peer struct {
 	Sketch Sketch
 	// Weight is the probability that own results have the peer's distribution, if that had the
-	// probability 1/2 before. 0 means that it is not used.
+	// probability 1/2 before: more than minWeight.
 	Weight float64
 }
 
-// minWeight is the weight below which a sketch is not used.
+// minWeight is the weight up to which a sketch is not used.
 const minWeight = .5
 
 // Judge returns the sketches of peers that own results agree with. Peers whose objective has other

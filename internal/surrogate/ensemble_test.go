@@ -151,7 +151,7 @@ func TestMembersOfConstantOutputs(t *testing.T) {
 }
 
 // TestPredictedOutputs: an output with a large deviation has little influence on the posterior, one
-// without a deviation the same as without the field, and fits ignore outputs that say nothing.
+// without a deviation the same as without the field, and fits ignore outputs without information.
 func TestPredictedOutputs(t *testing.T) {
 	definition := newTask(t, "exact", 2)
 	model, err := surrogate.New(definition)

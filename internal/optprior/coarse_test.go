@@ -294,7 +294,7 @@ func FuzzCoarseDecode(f *testing.F) {
 			t.Fatalf("accepted %+v", d)
 		}
 		m := NewMixture(NewLayout(spec.Space), spec.Space, d)
-		if v := LogPrior([]*Mixture{m}, Even(1), 0.9, 5).Value(d.Components[0].Center.Encoded(spec.Space)); !(v > 0) {
+		if v := LogPrior([]*Mixture{m}, 0.9, 5).Value(d.Components[0].Center.Encoded(spec.Space)); !(v > 0) {
 			t.Fatalf("%g at the centre of %+v", v, d)
 		}
 	})

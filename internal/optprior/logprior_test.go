@@ -27,7 +27,7 @@ func TestWhereIsBoundedBelow(t *testing.T) {
 	for i := range 100 {
 		densities := mixturesOf(spec, 1+i%7, uint64(i))
 		trust, weight := 0.05+0.9*rng.Float64(), 5*rng.Float64()
-		f := LogPrior(densities, Even(len(densities)), trust, weight)
+		f := LogPrior(densities, trust, weight)
 		for range 20 {
 			x := acquisition.Sample(spec.Space, rng)
 			average := 0.0
@@ -51,7 +51,7 @@ func TestWhereOfEverywhere(t *testing.T) {
 	rng := random.SeedOf(2).Stream("points", 0)
 	for range 50 {
 		even := mixtureOf(spec, around(spec, protocol.MaxSpread, acquisition.Sample(spec.Space, rng)))
-		f := LogPrior([]*Mixture{even, even}, Even(2), 0.9, 5)
+		f := LogPrior([]*Mixture{even, even}, 0.9, 5)
 		if got := f.Value(acquisition.Sample(spec.Space, rng)); math.Abs(got) > 0.05 {
 			t.Errorf("a term of %g", got)
 		}
@@ -71,7 +71,7 @@ func TestGradientOfWhere(t *testing.T) {
 			}
 			densities = append(densities, mixtureOf(spec, d))
 		}
-		f := LogPrior(densities, Even(len(densities)), 0.9, 5/float64(1+i%10))
+		f := LogPrior(densities, 0.9, 5/float64(1+i%10))
 		x := acquisition.Sample(spec.Space, rng)
 		for j := range x[3:] {
 			x[3+j] = 0.2 + 0.6*x[3+j]
@@ -95,7 +95,7 @@ func TestWhereIsFinite(t *testing.T) {
 	for i := range far {
 		far[i] = 1
 	}
-	f := LogPrior([]*Mixture{Around(l, protocol.MinSpread, near)}, Even(1), 0.9, 5)
+	f := LogPrior([]*Mixture{Around(l, protocol.MinSpread, near)}, 0.9, 5)
 	for _, x := range [][]float64{near, far} {
 		grad := make([]float64, l.Dim)
 		value := f.Gradient(grad, x)
@@ -123,7 +123,7 @@ func TestOneFarPeerAmongMany(t *testing.T) {
 			honest = append(honest, mixtureOf(spec, around(spec, spread, []float64{0.2 + 0.1*rng.Float64(), 0.2 + 0.1*rng.Float64()})))
 		}
 		liar := mixtureOf(spec, around(spec, spread, []float64{0.95, 0.95}))
-		before, after := LogPrior(honest, Even(len(honest)), trust, weight), LogPrior(append(honest[:n:n], liar), Even(n+1), trust, weight)
+		before, after := LogPrior(honest, trust, weight), LogPrior(append(honest[:n:n], liar), trust, weight)
 		most := weight * math.Log(float64(n+1)/float64(n))
 		best, at := math.Inf(-1), []float64(nil)
 		for range 2000 {

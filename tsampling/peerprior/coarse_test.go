@@ -161,7 +161,7 @@ func TestCoarseWithoutAPosterior(t *testing.T) {
 			if !(x[0] >= low && x[0] <= high && x[1] >= low && x[1] <= high) {
 				t.Errorf("%v said, %v looked at", c.densityPeers, got.Design)
 			}
-			f := optprior.LogPrior(s.densities(said), optprior.Even(len(said)), trust*(1-aloneOdds), exponent)
+			f := optprior.LogPrior(s.densities(said), trust*(1-aloneOdds), exponent)
 			best, rng := f.Value(x), random.SeedOf(2).Stream("designs", 0)
 			for range 500 {
 				other := acquisition.Sample(l.task.Space, rng)
@@ -237,8 +237,8 @@ func TestCoarseShareBoundsOneFalsePeer(t *testing.T) {
 	honest := []protocol.Density{l.place(0.3, 9), l.place(0.35, 20), l.place(0.25, 4)}
 	liar := l.place(0.99, math.MaxInt32)
 	for _, weight := range []float64{5, 0.5} {
-		before, after := optprior.LogPrior(s.densities(honest), optprior.Even(len(honest)), trust, weight), optprior.LogPrior(s.densities(append(honest[:3:3], liar)), optprior.Even(4), trust, weight)
-		alone := optprior.LogPrior(s.densities([]protocol.Density{liar}), optprior.Even(1), trust, weight)
+		before, after := optprior.LogPrior(s.densities(honest), trust, weight), optprior.LogPrior(s.densities(append(honest[:3:3], liar)), trust, weight)
+		alone := optprior.LogPrior(s.densities([]protocol.Density{liar}), trust, weight)
 		for range 1000 {
 			x := acquisition.Sample(l.task.Space, rng)
 			if taken, most := before.Value(x)-after.Value(x), weight*math.Log(4./3); taken > most+1e-9 {

@@ -13,7 +13,6 @@ import (
 type peerInput struct {
 	signals      []*peerSignal
 	densityPeers []*optprior.Mixture // densities around peers' estimated optima; empty if peers share none
-	densityParts []float64           // parts of these densities in their average, which sum to 1
 	peers        int                 // number of peers whose shares are used
 	observations int                 // sum of the observations that these peers report
 	most         int                 // largest number of observations of one peer
@@ -31,34 +30,32 @@ func (h *peerInput) count(observations int) {
 	h.most = max(h.most, observations)
 }
 
-// inputMode is a function that returns the peer information for an agent with these observations.
-type inputMode func(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, d *data) peerInput
+// inputMode is a function that returns the peer information for an agent. own are the agent's
+// encoded designs.
+type inputMode func(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) peerInput
 
 // fromMeans is the inputMode with exact shares: a signal from each peer's mean, and the peers'
 // densities.
-func fromMeans(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, d *data) (h peerInput) {
+func fromMeans(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) (h peerInput) {
 	for _, said := range peerMeans(view, trial, seed) {
-		if p := s.read(said, d.x); p != nil {
+		if p := s.read(said, own); p != nil {
 			h.add(p, said.Observations)
 		}
 	}
 	h.densityPeers = s.densities(peerDensities(view, trial, seed))
-	h.densityParts = optprior.Even(len(h.densityPeers))
 	return h
 }
 
 // fromDensities is the inputMode with coarse shares. It combines the peers' densities of the
 // optimum's location into one statement. The average of the densities serves as the mean of the
-// objective, in which all count equally. So the weight of that mean is not judged by outcomes that have
-// chosen it. In the average that attracts designs each density has a part by its own usefulness.
-func fromDensities(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, d *data) (h peerInput) {
+// objective.
+func fromDensities(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) (h peerInput) {
 	said := peerDensities(view, trial, seed)
 	if len(said) == 0 {
 		return h
 	}
 	h.densityPeers = s.densities(said)
-	h.densityParts = s.usefulParts(h.densityPeers, d)
-	p := s.ownStatement(Statement{Explained: densityExplained, Value: func(x []float64) float64 { return pooled(h.densityPeers, x) }}, d.x)
+	p := s.ownStatement(Statement{Explained: densityExplained, Value: func(x []float64) float64 { return pooled(h.densityPeers, x) }}, own)
 	if p == nil {
 		return h
 	}
@@ -91,24 +88,4 @@ func pooled(densities []*optprior.Mixture, x []float64) (value float64) {
 		value += math.Exp(m.Log(&each, x)) / float64(len(densities))
 	}
 	return value
-}
-
-// usefulParts returns the parts of densities in an average. A part is proportional to a power of the
-// probability that the density is useful, if it is the only one ([weighPeers]). Before the first
-// observation all parts are equal.
-func (s *Strategy) usefulParts(densities []*optprior.Mixture, d *data) []float64 {
-	parts, total := make([]float64, len(densities)), 0.0
-	for i, m := range densities {
-		parts[i] = useOdds
-		if p := s.ownStatement(Statement{Explained: densityExplained, Value: func(x []float64) float64 { return math.Exp(m.Value(x)) }}, d.x); p != nil {
-			weighPeers([]*peerSignal{p}, d)
-			parts[i] = p.use
-		}
-		parts[i] = math.Pow(parts[i], usePower)
-		total += parts[i]
-	}
-	for i := range parts {
-		parts[i] /= total
-	}
-	return parts
 }

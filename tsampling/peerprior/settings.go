@@ -8,7 +8,6 @@ var sizes = []float64{1, 3}
 const (
 	aloneOdds   = 0.3  // prior weight of the experts without peers
 	useOdds     = 0.5  // prior probability that a peer's share is useful
-	usePower    = 3.0  // power of that probability by which a coarse share's estimated optimum counts
 	unlikeness  = 0.2  // h: fraction of the objective's variance that peers cannot know
 	levelSize   = 2.0  // prior standard deviation of the constant c, in units of the size s
 	priorWeight = 0.85 // prior weight of the model with peers' results, if a peer is related

@@ -149,7 +149,7 @@ func (s *Strategy) attraction(view strategy.View, o *mixture) acquisition.Functi
 	if len(o.densityPeers) == 0 {
 		return nil
 	}
-	return optprior.LogPrior(o.densityPeers, o.densityParts, trust*o.peerOdds, exponent/float64(max(s.search.CountFeasible(view), 1)))
+	return optprior.LogPrior(o.densityPeers, trust*o.peerOdds, exponent/float64(max(s.search.CountFeasible(view), 1)))
 }
 
 // improvement returns the logarithm of the expected improvement, averaged over the experts.
@@ -231,11 +231,11 @@ func (s *Strategy) mixtureOf(view strategy.View, trial uint64, seed strategy.See
 	if err != nil {
 		return nil, err
 	}
-	d := newData(s.spec, s.hyperparameters(view), own)
-	o := &mixture{peerInput: s.inputOf(s, view, trial, seed, d), data: d}
+	o := &mixture{peerInput: s.inputOf(s, view, trial, seed, own.x)}
 	if o.peers == 0 {
 		return o, nil
 	}
+	o.data = newData(s.spec, s.hyperparameters(view), own)
 	weighPeers(o.signals, o.data)
 	o.around = s.poolPeers(o.data, o.signals)
 	o.experts = experts(1-aloneOdds, o.around, o.around.atOwn, o.around.deviations)

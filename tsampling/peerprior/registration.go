@@ -41,7 +41,7 @@ func made(t *task.Task, make func(t *task.Task, features *rff.Map) (*Strategy, e
 }
 
 func disclosures() []strategy.Disclosure {
-	return []strategy.Disclosure{discloseCoarse(), discloseExact(), discloseResults()}
+	return []strategy.Disclosure{discloseCoarse(), discloseExact(), discloseResults(), discloseSum()}
 }
 
 // discloseCoarse returns the disclosure in which a node shares the grid cell of its estimated

@@ -57,10 +57,10 @@ func (r Result) Status() []strategy.StatusItem {
 
 // sumCounts is the value of the status item "sums".
 type sumCounts struct {
-	Known        int    `json:"known"`                 // sums of all runs
-	Observations int    `json:"observations"`          // of peers, in these sums
-	Contributed  int    `json:"contributed"`           // own observations
-	Failed       int    `json:"failed"`                // rounds of this run without a sum
-	Reason       string `json:"reason,omitempty"`      // of the latest of these
+	Known        int    `json:"known"`            // sums of all runs
+	Observations int    `json:"observations"`     // of peers, in these sums
+	Contributed  int    `json:"contributed"`      // own observations
+	Failed       int    `json:"failed"`           // rounds of this run without a sum
+	Reason       string `json:"reason,omitempty"` // of the latest of these
 	Refused      string `json:"refused,omitempty"`
 }

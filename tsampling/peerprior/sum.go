@@ -10,6 +10,6 @@ import (
 // discloseSum returns the disclosure in which nodes share sums over nodes without noise.
 func discloseSum() strategy.Disclosure {
 	d := sums.Disclosure(sums.NewFeatures)
-	d.New = func(t *task.Task) (strategy.Strategy, error) { return alone.NewLogEI(t), nil }
+	d.New = func(t *task.Task) (strategy.Strategy, error) { return alone.NewEngine(t), nil }
 	return d
 }

@@ -9,10 +9,7 @@ import (
 
 // discloseSum returns the disclosure in which nodes share sums over nodes without noise.
 func discloseSum() strategy.Disclosure {
-	d := sums.Disclosure(SumStatistic)
+	d := sums.Disclosure()
 	d.New = func(t *task.Task) (strategy.Strategy, error) { return alone.NewEngine(t), nil }
 	return d
 }
-
-// SumStatistic returns the statistic that nodes of a task with share: sum add up.
-func SumStatistic(t *task.Task) (sums.Statistic, error) { return sums.NewFeatures(t) }

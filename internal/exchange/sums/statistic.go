@@ -29,6 +29,9 @@ const MaxLimit = 1 << 10
 // features is a Statistic of the shared features φ of a task: Σφ(x), then Σφ(x)·y.
 type features struct{ *rff.Map }
 
+// NewStatistic returns the statistic of a task: what its nodes add up.
+func NewStatistic(t *task.Task) (Statistic, error) { return NewFeatures(t) }
+
 // NewFeatures returns the sums of the task's shared features and of their products with the output.
 func NewFeatures(t *task.Task) (Statistic, error) {
 	m, err := surrogate.SharedMap(t)

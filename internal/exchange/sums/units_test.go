@@ -37,7 +37,7 @@ func TestUnitsAreRobust(t *testing.T) {
 // numbers, and no number exceeds the bound that receivers check.
 func TestVectorsAreWithinTheirBound(t *testing.T) {
 	w := newWorld(t, 5, "")
-	definition := strategytest.Task(t, strategy.Set{register(NewFeatures)}, `
+	definition := strategytest.Task(t, strategy.Set{register()}, `
 name: summed
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}, {name: c, type: categorical, choices: [a, b]}]

@@ -10,7 +10,7 @@ import (
 // Register returns the registration of [Engine], the best strategy without peers.
 func Register() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "alone", Constraints: true},
+		StrategyType: task.StrategyType{Name: "alone", Constraints: true, Objectives: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return NewEngine(t), nil },
 		Describe: func(*task.Task) string {
 			return "expected improvement and max-value entropy search in turns, alone"

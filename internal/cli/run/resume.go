@@ -19,8 +19,8 @@ type resumed struct {
 	Failed         int               `json:"failed"`
 	StoppedEarly   int               `json:"stopped"`
 	Imported       int               `json:"imported"`
-	Best           *strategy.Trial   `json:"best"`            // with several objectives that of the first
-	Front          []uint64          `json:"front,omitempty"` // trials of the Pareto front of a task with several objectives
+	Best           *strategy.Trial   `json:"best"`                      // with several objectives that of the first
+	Front          []uint64          `json:"front,omitempty"`           // trials of the Pareto front of a task with several objectives
 	LeastViolation *strategy.Trial   `json:"least_violation,omitempty"` // while no trial is feasible: the one with the least violation
 	Retried        []uint64          `json:"retried"`                   // trials that were interrupted and are evaluated again
 	Stored         node.StoredShares `json:"stored"`

@@ -24,7 +24,7 @@ type summary struct {
 	Failed         int             `json:"failed"`
 	StoppedEarly   int             `json:"stopped"`
 	Imported       int             `json:"imported"`
-	Best           *strategy.Trial `json:"best"` // with several objectives that of the first
+	Best           *strategy.Trial `json:"best"`            // with several objectives that of the first
 	Front          []uint64        `json:"front,omitempty"` // trials of the Pareto front of a task with several objectives
 	front          string
 	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // while no trial is feasible: the one with the least violation

@@ -26,8 +26,8 @@ func RiseOf(b, a Tail) Rise {
 	width, centre := a.Z-b.Z, (a.Z+b.Z)/2
 	square := width * width
 	if width*max(1, math.Abs(centre)) >= narrowWidth {
-		e := math.Exp(b.LogExcess - a.LogExcess)
-		f := 1 - e
+		f := -math.Expm1(b.LogExcess - a.LogExcess)
+		e := 1 - f
 		return Rise{f, (a.CumulativeRatio - b.CumulativeRatio*e) / f, (a.DensityRatio - b.DensityRatio*e) / f}
 	}
 	value, ratio := LogCDF(centre)

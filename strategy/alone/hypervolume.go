@@ -25,7 +25,7 @@ const (
 // front is what the acquisition functions for several objectives have in common: the scores of the
 // designs that count, in standardised units of each objective.
 type front struct {
-	models    []surrogate.LatentDrawer
+	models    []surrogate.LatentPosterior
 	pending   [][]float64
 	counted   []bool      // for each modelled and each pending design: it is, or probably is, feasible
 	scores    [][]float64 // of the modelled designs that count
@@ -36,7 +36,7 @@ type front struct {
 // scores are empty.
 func (s Engine) frontOf(view strategy.View) (f front, err error) {
 	for _, p := range view.Objectives {
-		drawer, ok := p.(surrogate.LatentDrawer)
+		drawer, ok := p.(surrogate.LatentPosterior)
 		if !ok {
 			return f, fmt.Errorf("a model of type %T, expected an exact process", p)
 		}

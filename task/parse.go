@@ -126,7 +126,7 @@ func (m *Section) task(t *Task) {
 	t.Constraints = m.constraints()
 	t.Failures = Failures(m.Word("failures", string(LearnFailures), string(LearnFailures), string(IgnoreFailures), string(ConstrainFailures)))
 	t.Continues = m.continues()
-	m.d.constrained = t.Constrained()
+	m.d.constrained, m.d.several = t.Constrained(), t.Several()
 	for _, s := range sections() {
 		n, ok := m.get(s.key)
 		part := m.d.absent(s.key, m.at)

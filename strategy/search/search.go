@@ -185,7 +185,7 @@ func (s Search) best(view strategy.View, among func(*strategy.Trial) bool) [][]f
 	done := finished(view, among)
 	if s.task.Several() {
 		if front := strategy.SortedFront(s.task, view.Trials); len(front) > 0 {
-			done = spread(front)
+			done = spread(front, searchStarts)
 		}
 	}
 	slices.SortStableFunc(done, func(a, b *strategy.Trial) int {
@@ -198,9 +198,18 @@ func (s Search) best(view strategy.View, among func(*strategy.Trial) bool) [][]f
 	return near
 }
 
-// spread returns at most searchStarts trials of a sorted front, evenly spaced.
-func spread(front []*strategy.Trial) (some []*strategy.Trial) {
-	n := min(len(front), searchStarts)
+// FrontDesigns returns the encodings of at most `most` designs of the Pareto front, evenly spaced in the
+// order of the first objective. There are none before a feasible outcome.
+func (s Search) FrontDesigns(view strategy.View, most int) (designs [][]float64) {
+	for _, trial := range spread(strategy.SortedFront(s.task, view.Trials), most) {
+		designs = append(designs, s.space.Encode(trial.Design))
+	}
+	return designs
+}
+
+// spread returns at most `most` trials of a sorted front, evenly spaced.
+func spread(front []*strategy.Trial, most int) (some []*strategy.Trial) {
+	n := min(len(front), most)
 	for i := range n {
 		some = append(some, front[i*(len(front)-1)/max(n-1, 1)])
 	}

@@ -54,6 +54,10 @@ const minLatentSD = 1e-8
 // none. A standard deviation below 1e-8 counts as 1e-8. With one objective and one draw LogNEHVI is
 // [LogEI].
 //
+// Where noise is negligible and no design is pending, one draw suffices, if it has the posterior
+// means. Otherwise 8 to 16 draws average over the fronts that are possible. The same random stream
+// for each trial keeps the draws comparable.
+//
 // For n points on the front one value takes O(draws·n) for two and three objectives. LogNEHVI
 // panics if the objectives do not fit each other, the designs or the reference.
 func LogNEHVI(objectives []Latent, counted []bool, reference []float64) Function {

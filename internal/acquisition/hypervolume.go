@@ -55,8 +55,8 @@ const minLatentSD = 1e-8
 // [LogEI].
 //
 // Where noise is negligible and no design is pending, one draw suffices, if it has the posterior
-// means. Otherwise 8 to 16 draws average over the fronts that are possible. The same random stream
-// for each trial keeps the draws comparable.
+// means. Otherwise 8 to 16 draws average over the fronts that are possible. Each objective needs a
+// random stream of its own, since the draws of two objectives must be independent.
 //
 // For n points on the front one value takes O(draws·n) for two and three objectives. LogNEHVI
 // panics if the objectives do not fit each other, the designs or the reference.

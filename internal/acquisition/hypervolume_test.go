@@ -98,7 +98,8 @@ func latents(t rapid.TB, rng *rand.Rand, objectives, observed, pending, draws, d
 	return all
 }
 
-// With real processes, pending designs and designs that do not count, the gradient agrees with differences.
+// With real processes, pending designs and designs that do not count, the gradient agrees with
+// differences.
 func TestLogNEHVIGradient(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		rng := random.SeedOf(rapid.Uint64().Draw(rt, "seed")).Stream("t", 0)
@@ -126,8 +127,9 @@ func TestLogNEHVIGradient(t *testing.T) {
 	})
 }
 
-// The mean over 200,000 outcomes of the volume that they add agrees with the value within 5 standard errors, which
-// are estimated. Of nine comparisons one fails for one seed in 200,000; the seed is fixed.
+// The mean over 200,000 outcomes of the volume that they add agrees with the value within 5
+// standard errors, which are estimated. Of nine comparisons one fails for one seed in 200,000; the
+// seed is fixed.
 func TestLogNEHVIIsTheExpectedImprovement(t *testing.T) {
 	const count = 200000
 	rng := random.SeedOf(1).Stream("t", 0)
@@ -183,7 +185,8 @@ func TestLogNEHVIIsTheExpectedImprovement(t *testing.T) {
 	}
 }
 
-// For a front of one point the improvement has a closed form: the volume of the outcome less that of its part below the point.
+// For a front of one point the improvement has a closed form: the volume of the outcome less that
+// of its part below the point.
 func TestLogNEHVIOverAPoint(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		number := rapid.Float64Range(-2, 2)
@@ -203,7 +206,8 @@ func TestLogNEHVIOverAPoint(t *testing.T) {
 	})
 }
 
-// With one objective and one draw the function is LogEI over the best value, but not below the reference.
+// With one objective and one draw the function is LogEI over the best value, but not below the
+// reference.
 func TestLogNEHVIOfOneObjectiveIsLogEI(t *testing.T) {
 	p := oneObservation{[]float64{0.3}, 0.7, 0.2}
 	for reference, best := range map[float64]float64{-1: 0.7, 2: 2} {
@@ -217,8 +221,8 @@ func TestLogNEHVIOfOneObjectiveIsLogEI(t *testing.T) {
 	}
 }
 
-// Far in the tails, at evaluated designs and between close points of the front, value and gradient are finite and
-// lead uphill.
+// Far in the tails, at evaluated designs and between close points of the front, value and gradient
+// are finite and lead uphill.
 func TestLogNEHVIIsFiniteInTheTails(t *testing.T) {
 	p := oneObservation{[]float64{0.5}, 1, 0.2}
 	for _, reference := range []float64{1.5, 100, 1e6} {
@@ -278,7 +282,8 @@ func TestObjectivesThatDoNotFit(t *testing.T) {
 	}
 }
 
-// BenchmarkLogNEHVI has n observations in six dimensions, of which about 20 are on the front, and S draws.
+// BenchmarkLogNEHVI has n observations in six dimensions, of which about 20 are on the front, and S
+// draws.
 func BenchmarkLogNEHVI(b *testing.B) {
 	for _, objectives := range []int{2, 3} {
 		for _, observed := range []int{40, 80} {
@@ -304,7 +309,8 @@ func BenchmarkLogNEHVI(b *testing.B) {
 	}
 }
 
-// spread returns processes whose first 20 observations lie on a quarter of a circle or an eighth of a sphere, and the others below it.
+// spread returns processes whose first 20 observations lie on a quarter of a circle or an eighth of
+// a sphere, and the others below it.
 func spread(b *testing.B, objectives, observed, draws int) []Latent {
 	rng := random.SeedOf(1).Stream("spread", 0)
 	x, y := make([][]float64, observed), make([][]float64, objectives)

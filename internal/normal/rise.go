@@ -2,8 +2,9 @@ package normal
 
 import "math"
 
-// Rise describes h(a) - h(b) for the h of [Excess] and b < a, relative to h(a). For a normal variable X with mean z and variance 1, it
-// is the expected value of X clipped to an interval of length a-b, above the lower bound of the interval.
+// Rise describes h(a) - h(b) for the h of [Excess] and b < a, relative to h(a). For a normal
+// variable X with mean z and variance 1, it is the expected value of X clipped to an interval of
+// length a-b, above the lower bound of the interval.
 type Rise struct {
 	Factor  float64 // (h(a) - h(b))/h(a), above 0 and at most 1
 	Between float64 // (Φ(a) - Φ(b))/(h(a) - h(b))
@@ -20,8 +21,8 @@ func TailOf(z float64) Tail {
 	return t
 }
 
-// RiseOf returns the rise from b to a. For close points, where the difference would lose digits, it uses the Taylor series
-// of Φ around their centre.
+// RiseOf returns the rise from b to a. For close points, where the difference would lose digits, it
+// uses the Taylor series of Φ around their centre.
 func RiseOf(b, a Tail) Rise {
 	width, centre := a.Z-b.Z, (a.Z+b.Z)/2
 	square := width * width

@@ -7,8 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The rise is the integral of Φ, and the other two are those of φ and -zφ, divided by it. Simpson's rule integrates them relative to
-// Φ or φ at the upper bound, in both tails and for narrow and wide intervals.
+// The rise is the integral of Φ, and the other two are those of φ and -zφ, divided by it. Simpson's
+// rule integrates them relative to Φ or φ at the upper bound, in both tails and for narrow and wide
+// intervals.
 func TestRiseIsTheIntegral(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		a := rapid.Float64Range(-60, 12).Draw(rt, "a")

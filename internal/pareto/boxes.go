@@ -10,10 +10,10 @@ import (
 type Box struct{ Lower, Upper []float64 }
 
 // Boxes returns disjoint boxes whose union is the region above the reference that no point
-// dominates. Coordinates of the boxes are coordinates of the points, of the reference, or +Inf. With
-// n points on the front there are n+1 boxes for two objectives and at most 2n+1 for three, as in
-// Lacour, Klamroth and Fonseca (2017). For more objectives their number grows faster than in that
-// paper. Boxes panics if there are more than [MaxObjectives] objectives.
+// dominates. Coordinates of the boxes are coordinates of the points, of the reference, or +Inf.
+// With n points on the front there are n+1 boxes for two objectives and at most 2n+1 for three, as
+// in Lacour, Klamroth and Fonseca (2017). For more objectives their number grows faster than in
+// that paper. Boxes panics if there are more than [MaxObjectives] objectives.
 //
 // The method sweeps the last objective from +Inf down to the reference. It keeps the region that is
 // not dominated at this height, as boxes of the other objectives. Each point cuts the boxes that it

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 )
 
-// augmentation is the weight of the sum in [Chebyshev] (Knowles 2006, equation 2). It keeps points that
-// are dominated, but equal in the worst objective, below those that dominate them.
+// augmentation is the weight of the sum in [Chebyshev] (Knowles 2006, equation 2). It keeps points
+// that are dominated, but equal in the worst objective, below those that dominate them.
 const augmentation = 0.05
 
-// Weights draws a vector of weights that sum to 1, uniform on the simplex. Knowles (2006) draws from a
-// lattice on it.
+// Weights draws a vector of weights that sum to 1, uniform on the simplex. Knowles (2006) draws
+// from a lattice on it.
 func Weights(objectives int, rng *rand.Rand) []float64 {
 	w, total := make([]float64, objectives), 0.0
 	for k := range w {
@@ -23,9 +23,9 @@ func Weights(objectives int, rng *rand.Rand) []float64 {
 	return w
 }
 
-// Chebyshev returns the scalarised value of each point, to be maximised like the objectives. With d the
-// distance from the best value on the front, in units of the front's range (of all points, where the front
-// has none), the value is
+// Chebyshev returns the scalarised value of each point, to be maximised like the objectives. With d
+// the distance from the best value on the front, in units of the front's range (of all points,
+// where the front has none), the value is
 //
 //	-(max w·d + 0.05·Σ w·d)
 //

@@ -11,10 +11,10 @@ const MaxObjectives = 6
 
 // Hypervolume returns the volume of the region above the reference that the points dominate. Points
 // that do not exceed the reference in every objective add nothing. With n points on the front it
-// takes at most O(n²) for two and three objectives. For m > 3 it sums the volumes that each point adds to
-// those before it, in decreasing order of the last objective, so that each step leaves out one objective
-// (While, Bradstreet and Barone 2012). That takes at most O(nᵐ⁻¹). Hypervolume panics if there are more than
-// [MaxObjectives] objectives.
+// takes at most O(n²) for two and three objectives. For m > 3 it sums the volumes that each point
+// adds to those before it, in decreasing order of the last objective, so that each step leaves out
+// one objective (While, Bradstreet and Barone 2012). That takes at most O(nᵐ⁻¹). Hypervolume panics
+// if there are more than [MaxObjectives] objectives.
 func Hypervolume(points [][]float64, reference []float64) float64 {
 	checkCount(len(reference))
 	return volume(above(points, reference), reference)
@@ -45,8 +45,8 @@ func volume(front [][]float64, reference []float64) float64 {
 	return sum
 }
 
-// added returns the volume that p dominates and the points do not. They are not below p in the last objective, which
-// is left out here.
+// added returns the volume that p dominates and the points do not. They are not below p in the last
+// objective, which is left out here.
 func added(points [][]float64, p, reference []float64) float64 {
 	whole := 1.0
 	for k, v := range p {
@@ -62,9 +62,9 @@ func added(points [][]float64, p, reference []float64) float64 {
 	return whole - volume(above(limited, reference), reference)
 }
 
-// sweep returns the hypervolume for two or three objectives. front is in decreasing order of its last
-// objective. The points so far dominate, in the first two objectives, the area below a staircase; with
-// two objectives its second coordinate has height 1.
+// sweep returns the hypervolume for two or three objectives. front is in decreasing order of its
+// last objective. The points so far dominate, in the first two objectives, the area below a
+// staircase; with two objectives its second coordinate has height 1.
 func sweep(front [][]float64, reference []float64) float64 {
 	last := len(reference) - 1
 	flat := func(p []float64) (x, y float64) {

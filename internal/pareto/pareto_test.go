@@ -11,8 +11,8 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 )
 
-// drawn returns points of a coarse grid, with ties and duplicates, or of the cube. Some are below the
-// reference, which is the origin.
+// drawn returns points of a coarse grid, with ties and duplicates, or of the cube. Some are below
+// the reference, which is the origin.
 func drawn(rng *rand.Rand, count, objectives int) [][]float64 {
 	levels := rng.IntN(8) // 0: no grid
 	points := make([][]float64, count)
@@ -125,7 +125,8 @@ func TestHypervolumeOfSixObjectives(t *testing.T) {
 	}
 }
 
-// The boxes are disjoint, and clipped at 2 they fill all of the cube that the points do not dominate.
+// The boxes are disjoint, and clipped at 2 they fill all of the cube that the points do not
+// dominate.
 func checkBoxes(t rapid.TB, points [][]float64, reference []float64) {
 	t.Helper()
 	boxes, objectives := Boxes(points, reference), len(reference)
@@ -210,7 +211,8 @@ func TestReference(t *testing.T) {
 	}
 }
 
-// Each point of a front that is not convex is the best for some weights, and a dominated one for none.
+// Each point of a front that is not convex is the best for some weights, and a dominated one for
+// none.
 func TestChebyshevReachesTheFront(t *testing.T) {
 	points := [][]float64{{0, 1}, {0.3, 0.45}, {0.45, 0.3}, {1, 0}, {0.3, 0.4}, {0, 0}}
 	rng, best := random.SeedOf(5).Stream("t", 0), map[int]bool{}
@@ -235,8 +237,8 @@ func TestChebyshevByHand(t *testing.T) {
 	}
 }
 
-// A first weight of three is Beta(1, 2): mean 1/3, and P(w > 1/2) = 1/4. With 20,000 draws five standard errors
-// are 0.0083 and 0.0153.
+// A first weight of three is Beta(1, 2): mean 1/3, and P(w > 1/2) = 1/4. With 20,000 draws five
+// standard errors are 0.0083 and 0.0153.
 func TestWeightsAreUniformOnTheSimplex(t *testing.T) {
 	rng := random.SeedOf(6).Stream("t", 0)
 	mean, large := 0.0, 0.0

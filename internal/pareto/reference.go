@@ -11,8 +11,8 @@ const margin = 0.1
 
 // Reference returns a reference point for the hypervolume, derived from points, at least one, all
 // finite. In each objective it is the worst value on the front (the nadir) minus a tenth of the
-// front's range. So the points that are best in one objective add volume too (Ishibuchi, Akedo and Nojima
-// 2011; the rule of BoTorch after Daulton, Balandat and Bakshy, NeurIPS 2020).
+// front's range. So the points that are best in one objective add volume too (Ishibuchi, Akedo and
+// Nojima 2011; the rule of BoTorch after Daulton, Balandat and Bakshy, NeurIPS 2020).
 //
 // If the front has no range in an objective, for example because it is one point, the range is that
 // of all points. If these are equal too, it is the magnitude of the value, or 1 if the value is 0.

@@ -13,8 +13,8 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// volumes evaluates designs of a problem, initial ones at random and then those of LogNEHVI. It returns the hypervolume of as many
-// random designs, and of these designs.
+// volumes evaluates designs of a problem, initial ones at random and then those of LogNEHVI. It
+// returns the hypervolume of as many random designs, and of these designs.
 func volumes(t *testing.T, o testfunc.Objectives, seed random.Seed, initial, evals, draws int) (blind, found float64) {
 	t.Helper()
 	model, err := surrogate.New(&task.Task{Name: "test", Goal: task.Maximize, Space: o.Space,
@@ -70,8 +70,8 @@ func volumes(t *testing.T, o testfunc.Objectives, seed random.Seed, initial, eva
 	return pareto.Hypervolume(others, reference), pareto.Hypervolume(points, reference)
 }
 
-// With 24 designs of LogNEHVI the regret is at most a fifth of that of random designs. For random ones it is 10 or more, so a
-// function whose maximum is arbitrary fails nearly always.
+// With 24 designs of LogNEHVI the regret is at most a fifth of that of random designs. For random
+// ones it is 10 or more, so a function whose maximum is arbitrary fails nearly always.
 func TestLogNEHVIFindsTheFront(t *testing.T) {
 	for _, c := range []struct {
 		o     testfunc.Objectives
@@ -84,8 +84,8 @@ func TestLogNEHVIFindsTheFront(t *testing.T) {
 	}
 }
 
-// The designs are those observed, then the pending ones, then more. Values of pending designs vary, although the posterior is conditioned
-// on their means.
+// The designs are those observed, then the pending ones, then more. Values of pending designs vary,
+// although the posterior is conditioned on their means.
 func TestLatentOfPendingDesigns(t *testing.T) {
 	definition := newTask(t, "exact", 2)
 	model, err := surrogate.New(definition)

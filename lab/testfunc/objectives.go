@@ -16,8 +16,8 @@ type Objectives struct {
 	// Value returns the objectives at a point, as [Function.Value] does.
 	Value func(x []float64) []float64
 
-	// Reference is the published reference point of the hypervolume. It is the upper bound of the objectives in what
-	// counts as volume.
+	// Reference is the published reference point of the hypervolume. It is the upper bound of the
+	// objectives in what counts as volume.
 	Reference []float64
 
 	// Hypervolume is the largest hypervolume that designs of the space can reach in the limit.
@@ -29,7 +29,8 @@ func (o Objectives) At(d task.Design) []float64 {
 	return o.Value(Function{Name: o.Name, Space: o.Space}.Coordinates(d))
 }
 
-// AllObjectives returns every problem with several objectives, with six floats where their number is free.
+// AllObjectives returns every problem with several objectives, with six floats where their number
+// is free.
 func AllObjectives() []Objectives {
 	return []Objectives{BraninCurrin(), ZDT1(6), ZDT2(6), ZDT3(6), DTLZ2(6)}
 }
@@ -38,18 +39,20 @@ func AllObjectives() []Objectives {
 //
 //	go test -tags statistical -v -run TestStatisticalMaximalHypervolumes ./lab/testfunc
 //
-// For Branin-Currin, BoTorch and papers that use it have 59.36011874867746, an estimate by NSGA-II from below.
+// For Branin-Currin, BoTorch and papers that use it have 59.36011874867746, an estimate by NSGA-II
+// from below.
 const (
 	braninCurrinVolume = 59.4066125
 	zdt3Volume         = 128.7781161
 )
 
-// BraninCurrin returns Branin's function and that of Currin over two floats in [0, 1]. The ranges of Branin's function are
-// scaled to them.
+// BraninCurrin returns Branin's function and that of Currin over two floats in [0, 1]. The ranges
+// of Branin's function are scaled to them.
 //
-// Source: Belakaria, Deshwal and Doppa, "Max-value Entropy Search for Multi-Objective Bayesian Optimization" (NeurIPS
-// 2019), with the function of Currin et al., "A Bayesian Approach to the Design and Analysis of Computer Experiments"
-// (1988), and the reference point of Daulton, Balandat and Bakshy (NeurIPS 2020).
+// Source: Belakaria, Deshwal and Doppa, "Max-value Entropy Search for Multi-Objective Bayesian
+// Optimization" (NeurIPS 2019), with the function of Currin et al., "A Bayesian Approach to the
+// Design and Analysis of Computer Experiments" (1988), and the reference point of Daulton, Balandat
+// and Bakshy (NeurIPS 2020).
 func BraninCurrin() Objectives {
 	return Objectives{
 		Name:        "branincurrin",
@@ -69,11 +72,11 @@ func currin(x []float64) float64 {
 	return factor * (((2300*x[0]+1900)*x[0]+2092)*x[0] + 60) / (((100*x[0]+500)*x[0]+4)*x[0] + 20)
 }
 
-// zdt returns a problem of d >= 2 floats in [0, 1], by the ratio of the second objective to g as a function of the first, f,
-// and f/g. On the front all floats but the first are 0, and g is 1.
+// zdt returns a problem of d >= 2 floats in [0, 1], by the ratio of the second objective to g as a
+// function of the first, f, and f/g. On the front all floats but the first are 0, and g is 1.
 //
-// Source: Zitzler, Deb and Thiele, "Comparison of Multiobjective Evolutionary Algorithms: Empirical Results" (Evolutionary
-// Computation, 2000), with the reference point of BoTorch.
+// Source: Zitzler, Deb and Thiele, "Comparison of Multiobjective Evolutionary Algorithms: Empirical
+// Results" (Evolutionary Computation, 2000), with the reference point of BoTorch.
 func zdt(number, d int, volume float64, shape func(f, ratio float64) float64) Objectives {
 	checkFloats("ZDT", d, 2)
 	return Objectives{
@@ -93,12 +96,14 @@ func zdt(number, d int, volume float64, shape func(f, ratio float64) float64) Ob
 	}
 }
 
-// ZDT1 returns the problem of d >= 2 floats with the convex front 1-√f. Its largest hypervolume is 121 - 1/3.
+// ZDT1 returns the problem of d >= 2 floats with the convex front 1-√f. Its largest hypervolume is
+// 121 - 1/3.
 func ZDT1(d int) Objectives {
 	return zdt(1, d, 121-1.0/3, func(_, ratio float64) float64 { return 1 - math.Sqrt(ratio) })
 }
 
-// ZDT2 returns the problem of d >= 2 floats with the concave front 1-f². Its largest hypervolume is 121 - 2/3.
+// ZDT2 returns the problem of d >= 2 floats with the concave front 1-f². Its largest hypervolume is
+// 121 - 2/3.
 func ZDT2(d int) Objectives {
 	return zdt(2, d, 121-2.0/3, func(_, ratio float64) float64 { return 1 - ratio*ratio })
 }
@@ -108,11 +113,11 @@ func ZDT3(d int) Objectives {
 	return zdt(3, d, zdt3Volume, func(f, ratio float64) float64 { return 1 - math.Sqrt(ratio) - ratio*math.Sin(10*math.Pi*f) })
 }
 
-// DTLZ2 returns the problem of d >= 3 floats in [0, 1] with three objectives, whose front is an eighth of the unit sphere. Its
-// largest hypervolume is 1.1³ - π/6.
+// DTLZ2 returns the problem of d >= 3 floats in [0, 1] with three objectives, whose front is an
+// eighth of the unit sphere. Its largest hypervolume is 1.1³ - π/6.
 //
-// Source: Deb, Thiele, Laumanns and Zitzler, "Scalable Multi-Objective Optimization Test Problems" (CEC 2002), with the
-// reference point of BoTorch.
+// Source: Deb, Thiele, Laumanns and Zitzler, "Scalable Multi-Objective Optimization Test Problems"
+// (CEC 2002), with the reference point of BoTorch.
 func DTLZ2(d int) Objectives {
 	checkFloats("DTLZ2", d, 3)
 	return Objectives{

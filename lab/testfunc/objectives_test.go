@@ -51,8 +51,9 @@ func TestObjectivesAreWellFormed(t *testing.T) {
 	}
 }
 
-// below integrates max(top - lowest(t), 0) from low to high, where lowest is the least second objective of designs whose first one
-// is at most t. With t = low + s², square roots at low are smooth. steps is even.
+// below integrates max(top - lowest(t), 0) from low to high, where lowest is the least second
+// objective of designs whose first one is at most t. With t = low + s², square roots at low are
+// smooth. steps is even.
 func below(low, high, top float64, steps int, lowest func(t float64) float64) float64 {
 	last := math.Sqrt(high - low)
 	sum := 0.0
@@ -67,9 +68,10 @@ func below(low, high, top float64, steps int, lowest func(t float64) float64) fl
 	return sum * last / float64(3*steps)
 }
 
-// leastCurrin returns the least value of Currin's function where Branin's is at most t. Currin's function decreases in x2, and
-// Branin's is a square in x2 plus a rest. So for each x1 the best x2 has a closed form. Over x1, the least value lies inside or at an
-// edge of the feasible part. Golden sections and bisections start at a grid.
+// leastCurrin returns the least value of Currin's function where Branin's is at most t. Currin's
+// function decreases in x2, and Branin's is a square in x2 plus a rest. So for each x1 the best x2
+// has a closed form. Over x1, the least value lies inside or at an edge of the feasible part.
+// Golden sections and bisections start at a grid.
 func leastCurrin(t float64) float64 {
 	at := func(u float64) float64 {
 		a := 15*u - 5
@@ -112,7 +114,8 @@ func leastCurrin(t float64) float64 {
 	return least
 }
 
-// The largest hypervolumes agree with integrals over the front, whose steps are halved to estimate their error.
+// The largest hypervolumes agree with integrals over the front, whose steps are halved to estimate
+// their error.
 func TestMaximalHypervolumes(t *testing.T) { checkMaximalHypervolumes(t, 600, 3e-5) }
 
 func checkMaximalHypervolumes(t *testing.T, steps int, tolerance float64) {
@@ -148,8 +151,8 @@ func checkMaximalHypervolumes(t *testing.T, steps int, tolerance float64) {
 	}
 }
 
-// A grid of the front of DTLZ2 reaches nearly its largest hypervolume from below. The gap of a grid of n×n is of the order
-// 1/n.
+// A grid of the front of DTLZ2 reaches nearly its largest hypervolume from below. The gap of a grid
+// of n×n is of the order 1/n.
 func TestHypervolumeOfDTLZ2(t *testing.T) {
 	o := DTLZ2(3)
 	gap := func(n int) float64 {

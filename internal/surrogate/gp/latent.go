@@ -13,13 +13,14 @@ import (
 	"github.com/fbo-node/fbo/internal/radial"
 )
 
-// latentJitter is the variance that is added to values of a Latent, in units of the process. It bounds the
-// condition number, also if designs are equal. It is a hundredth of the smallest noise of a fit.
+// latentJitter is the variance that is added to values of a Latent, in units of the process. It
+// bounds the condition number, also if designs are equal. It is a hundredth of the smallest noise
+// of a fit.
 const latentJitter = 1e-6
 
-// Latent is a process given its values, without noise, at fixed points. The values are one of several draws. Given a
-// draw, the function at any point has a normal distribution. Its variance is the same for all draws. A Latent is
-// immutable and safe for concurrent use.
+// Latent is a process given its values, without noise, at fixed points. The values are one of
+// several draws. Given a draw, the function at any point has a normal distribution. Its variance is
+// the same for all draws. A Latent is immutable and safe for concurrent use.
 type Latent struct {
 	dim      int
 	prior    float64 // prior variance of the function
@@ -30,9 +31,10 @@ type Latent struct {
 	values   [][]float64
 }
 
-// Latent draws the function's values at the observed points, followed by the points of more, for example those of
-// pending trials. With one draw, the values are the posterior means instead. Up to a jitter of 1e-6 the draws come from the joint
-// posterior, by Matheron's rule, as those of [Posterior.Draw]. The cost is that of a new posterior, plus O(t²) for each draw. It panics if
+// Latent draws the function's values at the observed points, followed by the points of more, for
+// example those of pending trials. With one draw, the values are the posterior means instead. Up to
+// a jitter of 1e-6 the draws come from the joint posterior, by Matheron's rule, as those of
+// [Posterior.Draw]. The cost is that of a new posterior, plus O(t²) for each draw. It panics if
 // there are no points at all, or no draws.
 func (p *Posterior) Latent(more [][]float64, draws int, rng *rand.Rand) (*Latent, error) {
 	count := len(p.x) + len(more)
@@ -74,9 +76,10 @@ func (p *Posterior) Latent(more [][]float64, draws int, rng *rand.Rand) (*Latent
 	return l, nil
 }
 
-// latentWeights returns the weights of one draw. With z standard normal and UᵀU the covariance of all values, Uᵀz is a draw
-// from the prior, whose weights are U⁻¹z. The weights of its update by the observations are those of Draw. Without
-// random numbers only the update remains, which is the posterior mean.
+// latentWeights returns the weights of one draw. With z standard normal and UᵀU the covariance of
+// all values, Uᵀz is a draw from the prior, whose weights are U⁻¹z. The weights of its update by
+// the observations are those of Draw. Without random numbers only the update remains, which is the
+// posterior mean.
 func (p *Posterior) latentWeights(chol *mat.Cholesky, random bool, rng *rand.Rand) []float64 {
 	count := chol.SymmetricDim()
 	weights, update := make([]float64, count), make([]float64, len(p.y))
@@ -106,8 +109,8 @@ func (l *Latent) Draws() int { return len(l.values) }
 // Values returns the values of a draw at the points. The caller must not change them.
 func (l *Latent) Values(draw int) []float64 { return l.values[draw] }
 
-// Predict fills means (one per draw) with the mean at x (length d) given each draw, and returns the variance given
-// the values, which is the same for all. It panics on wrong lengths.
+// Predict fills means (one per draw) with the mean at x (length d) given each draw, and returns the
+// variance given the values, which is the same for all. It panics on wrong lengths.
 func (l *Latent) Predict(means, x []float64) (variance float64) {
 	checkPoint(x, l.dim)
 	cross := make([]float64, l.centers.Len())
@@ -119,8 +122,8 @@ func (l *Latent) Predict(means, x []float64) (variance float64) {
 	return max(l.prior-linalg.Dot(cross, cross), 0)
 }
 
-// Gradient fills grad (length d) with the gradient at x of a weighted sum of the means and the variance that Predict
-// returns. byMean has a weight for each draw. It panics on wrong lengths.
+// Gradient fills grad (length d) with the gradient at x of a weighted sum of the means and the
+// variance that Predict returns. byMean has a weight for each draw. It panics on wrong lengths.
 func (l *Latent) Gradient(grad, byMean []float64, byVariance float64, x []float64) {
 	checkPoint(x, l.dim)
 	all := make([]float64, l.centers.Len())

@@ -11,8 +11,8 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 )
 
-// Given its values, the process predicts like a posterior of these values plus the error of the jitter, which is the noise.
-// The values are those that it predicts.
+// Given its values, the process predicts like a posterior of these values plus the error of the
+// jitter, which is the noise. The values are those that it predicts.
 func TestLatentIsAPosteriorOfItsValues(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p, more := jointProblem(rt)
@@ -89,9 +89,10 @@ func TestLatentGradient(t *testing.T) {
 	})
 }
 
-// The mean and covariance of 20,000 draws at four observed designs, of which two are equal, and two others lie within 5
-// standard errors of the joint posterior. Of 27 comparisons one fails for one seed in 60,000; the seed is fixed. A
-// covariance without the noise of observations is 20 standard errors away.
+// The mean and covariance of 20,000 draws at four observed designs, of which two are equal, and two
+// others lie within 5 standard errors of the joint posterior. Of 27 comparisons one fails for one
+// seed in 60,000; the seed is fixed. A covariance without the noise of observations is 20 standard
+// errors away.
 func TestLatentDrawsAreThePosterior(t *testing.T) {
 	rng := random.SeedOf(3).Stream("t", 0)
 	x := uniformPoints(4, 2, rng)

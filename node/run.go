@@ -120,6 +120,9 @@ func (s *Session) RunTrials(ctx context.Context, evaluate Evaluator, options Run
 	if err := options.validate(); err != nil {
 		return err
 	}
+	if options.StopRegret > 0 && s.task.Several() {
+		return errors.New("RunOptions.StopRegret is for tasks with one objective: several have no single best design")
+	}
 	if options.StopRegret > 0 && s.task.Constrained() {
 		return errors.New("RunOptions.StopRegret is for tasks without constraints: the bound of the regret takes no notice of them")
 	}

@@ -27,6 +27,8 @@ type Disclosure struct {
 	Implied bool
 	// Constrained means that the task must have constraints.
 	Constrained bool
+	// Objectives means that the task may have several objectives.
+	Objectives bool
 	// Coarse means that shared designs are cells of a secret grid (package
 	// internal/privacy/coarsen). An observer who sees the shares of several tasks on the same data
 	// can combine their cells to narrow down the design, so users are warned.
@@ -174,6 +176,12 @@ func readShare(s *task.Section, all []Disclosure) Disclosure {
 	if all[i].Constrained && !s.Constrained() {
 		s.Errorf(shareKey, "share %s applies only to tasks with constraints, or with failures: constraint; expected %s",
 			share, list(sharesOf(all, func(d Disclosure) bool { return !d.Constrained }), "and"))
+	}
+	if s.Several() && !all[i].Objectives {
+		with := sharesOf(all, func(d Disclosure) bool { return d.Objectives })
+		if len(with) > 0 { // otherwise the type takes one objective, which is reported there
+			s.Errorf(shareKey, "share %s is for one objective; expected with several: %s", share, list(with, "or"))
+		}
 	}
 	return all[i]
 }

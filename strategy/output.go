@@ -12,7 +12,7 @@ import (
 var _ task.Measurement = (*Outcome)(nil)
 
 // Measured implements task.Measurement. An output other than the objective and completion is a
-// constraint of the outcome.
+// constraint of the outcome or, as a further objective, one of its metrics.
 func (o *Outcome) Measured(output task.Output) (value float64, ok bool) {
 	switch output {
 	case task.Objective:
@@ -20,8 +20,11 @@ func (o *Outcome) Measured(output task.Output) (value float64, ok bool) {
 	case task.Completion:
 		return 1, true
 	}
-	reading, ok := o.Constraints[string(output)]
-	return reading.Float(), ok
+	if reading, ok := o.Constraints[string(output)]; ok {
+		return reading.Float(), true
+	}
+	value, ok = o.Metrics[string(output)]
+	return value, ok
 }
 
 // Measured returns the value of an output that a trial has measured. ok is false unless the trial
@@ -39,8 +42,8 @@ func (t *Trial) Measured(output task.Output) (value float64, ok bool) {
 }
 
 // Observed returns the observations of an output as surrogates need them: encoded designs and
-// values. Values of the objective are negated if the goal is minimize, so that larger is better.
-// Diverged values of the objective are left out (surrogate.Diverged). Values of constraints are as
+// values. Values of an objective are negated if the goal is minimize, so that larger is better.
+// Trials with a diverged value of an objective are left out (surrogate.Diverged). Values of constraints are as
 // measured. A stopped trial has no value of the objective; its observation is the final value that
 // is predicted from its curve, with the deviation of the prediction (curves.Forecasts).
 //
@@ -58,14 +61,14 @@ type evidence struct {
 	task      *task.Task
 	trials    []Trial
 	output    task.Output
-	diverged  []bool            // the result of Diverged for the objective and completion, nil for other outputs
+	diverged  []bool            // the result of Diverged for objectives and completion, nil for other outputs
 	forecasts []curves.Forecast // of the objective, by trial; nil if no trial was stopped
 	logCosts  []float64         // the result of LogCosts for the cost, nil for other outputs
 }
 
 func evidenceOf(t *task.Task, trials []Trial, output task.Output) evidence {
 	e := evidence{task: t, trials: trials, output: output}
-	if output == task.Objective || output == task.Completion {
+	if t.IsObjective(output) || output == task.Completion {
 		e.diverged = Diverged(t, trials)
 	}
 	if output == task.Objective && slices.ContainsFunc(trials, func(t Trial) bool { return t.State == StoppedEarly }) {
@@ -105,20 +108,17 @@ func (e evidence) value(at int) (value float64, ok bool) {
 		return e.logCosts[at], !math.IsNaN(e.logCosts[at])
 	case e.output == task.Objective && trial.State == StoppedEarly:
 		return e.forecasts[at].Mean, true
-	case e.output == task.Objective && e.diverged[at]:
-		return 0, false
 	case e.output == task.Completion && e.diverged[at]:
 		return 0, true
+	case e.diverged != nil && e.diverged[at]:
+		return 0, false
 	}
 	return trial.Measured(e.output)
 }
 
 // observed returns the observations of the trials with these indices.
 func (e evidence) observed(places []int) (obs Observations) {
-	sign := 1.0
-	if e.output == task.Objective {
-		sign = e.task.Goal.Sign()
-	}
+	sign := e.task.Sign(e.output)
 	for _, at := range places {
 		value, _ := e.value(at)
 		obs.X = append(obs.X, e.task.Space.Encode(e.trials[at].Design))
@@ -144,21 +144,23 @@ func (e evidence) places() (places []int) {
 	return places
 }
 
-// Diverged reports for each trial whether its value of the objective has diverged
+// Diverged reports for each trial whether its value of an objective has diverged
 // (surrogate.Diverged). Models learn from such a trial that the design fails. They do not learn its
-// value.
+// values.
 func Diverged(t *task.Task, trials []Trial) []bool {
-	var obs Observations
-	for _, trial := range trials {
-		if value, ok := trial.Measured(task.Objective); ok {
-			obs.X = append(obs.X, t.Space.Encode(trial.Design))
-			obs.Y = append(obs.Y, t.Goal.Sign()*value)
+	all := make([]bool, len(trials))
+	for _, output := range t.ObjectiveOutputs() {
+		var obs Observations
+		var places []int
+		for i, trial := range trials {
+			if value, ok := trial.Measured(output); ok {
+				obs.X = append(obs.X, t.Space.Encode(trial.Design))
+				obs.Y = append(obs.Y, t.Sign(output)*value)
+				places = append(places, i)
+			}
 		}
-	}
-	diverged, all := surrogate.Diverged(obs), make([]bool, len(trials))
-	for i, trial := range trials {
-		if _, ok := trial.Measured(task.Objective); ok {
-			all[i], diverged = diverged[0], diverged[1:]
+		for i, diverged := range surrogate.Diverged(obs) {
+			all[places[i]] = all[places[i]] || diverged
 		}
 	}
 	return all

@@ -29,9 +29,9 @@ func (t *Task) canonicalForm() map[string]any {
 	form := map[string]any{
 		"fbo":        version,
 		"name":       t.Name,
-		"goal":       t.Goal,
 		"parameters": canonicalParameters(t.Space),
 	}
+	putGoal(form, t.Goal, t.Objectives)
 	if designs := canonicalDesigns(t.Space.Whole().listing, t.MaxMoves); designs != nil {
 		form["designs"] = designs
 	}

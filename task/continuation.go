@@ -53,6 +53,8 @@ func Continue(former, current *Task) (*Continuation, error) {
 		return nil, fmt.Errorf("task: %s continues no other task", quote(current.Name))
 	case former.ID() != current.Continues:
 		return nil, fmt.Errorf("task: the file of the former task has the ID %v, expected %v", former.ID(), current.Continues)
+	case former.Several() && current.Several() && former.Objectives[0].Name != current.Objectives[0].Name:
+		return nil, fmt.Errorf("task: the first objective is %s and was %s; results of the former task are not comparable", quote(current.Objectives[0].Name), quote(former.Objectives[0].Name))
 	case former.Goal != current.Goal:
 		return nil, fmt.Errorf("task: the goal is %s and was %s; results of the former task are not comparable", current.Goal, former.Goal)
 	}

@@ -29,6 +29,7 @@ type decoder struct {
 	parameters, constraints map[string]Remark // About.Parameters and About.Constraints
 
 	constrained bool // Task.Constrained, known before the optional sections are read
+	several     bool // Task.Several, known as early
 	complete    bool // see Section.Complete
 }
 
@@ -226,6 +227,9 @@ func (m *Section) KeysOf(read func(other *Section)) []string {
 // missing key then has the value for which Canonical omits it, which need not be the current
 // default.
 func (m *Section) Complete() bool { return m.d.complete }
+
+// Several reports whether the task has several objectives.
+func (m *Section) Several() bool { return m.d.several }
 
 // Constrained reports whether designs of the task can be infeasible, as Task.Constrained does. It
 // is for keys that apply only to such tasks.

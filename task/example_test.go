@@ -45,7 +45,7 @@ stratgy: {type: ts}
 	// task.yaml:3:7: goal must be one of minimize, maximize, not the text "smallest"
 	// task.yaml:5:33: parameter "x": low 3 must be below high 1
 	// task.yaml:6:57: parameter "optimizer": choice 2 is a number among texts; write it in quotes ("2")
-	// task.yaml:7:1: unknown key "stratgy"; accepted: name, goal, parameters, parameter_constraints, designs, constraints, failures, continues, surrogate, strategy, privacy, stop, description, unit, tags, default
+	// task.yaml:7:1: unknown key "stratgy"; accepted: name, goal, objectives, parameters, parameter_constraints, designs, constraints, failures, continues, surrogate, strategy, privacy, stop, description, unit, tags, default
 }
 
 func ExampleSpace_Decode() {

@@ -169,7 +169,7 @@ func TestManyFaultsAreCounted(t *testing.T) {
 // Errors of the task file come before those of the table.
 func TestTableErrorsComeLast(t *testing.T) {
 	_, err := task.ParseBeside(beside("x,c\n1,b\n"), "task.yaml", []byte(roads+"foo: 1\n"), movers())
-	want := "task.yaml:8:1: unknown key \"foo\"; accepted: name, goal, parameters, parameter_constraints, designs, constraints, failures, continues, surrogate, strategy, privacy, stop, description, unit, tags, default\n" +
+	want := "task.yaml:8:1: unknown key \"foo\"; accepted: name, goal, objectives, parameters, parameter_constraints, designs, constraints, failures, continues, surrogate, strategy, privacy, stop, description, unit, tags, default\n" +
 		"roads.csv:2:3: parameter \"c\": \"b\" is not accepted; it takes one of \"a\", \"b, c\""
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

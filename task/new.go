@@ -11,8 +11,11 @@ import (
 // Spec has the content of a task file as Go values.
 type Spec struct {
 	Name       string
-	Goal       Goal
+	Goal       Goal // not used with Objectives
 	Parameters []Parameter
+
+	// Objectives is Task.Objectives; nil means that the task has one objective.
+	Objectives []ObjectiveGoal
 
 	// ParameterConstraints has constraints among parameters, see NewSpace.
 	ParameterConstraints []string
@@ -86,9 +89,9 @@ func New(spec Spec, strategies []StrategyType) (*Task, error) {
 	}
 	form := map[string]any{
 		"name":       spec.Name,
-		"goal":       spec.Goal,
 		"parameters": canonicalParameters(space),
 	}
+	putGoal(form, spec.Goal, spec.Objectives)
 	switch {
 	case spec.Listing != nil && !sameParameters(spec.Listing.space, space):
 		return nil, errors.New("task: Spec.Listing is of a space with other parameters than Spec.Parameters")

@@ -49,6 +49,9 @@ func sections() []section {
 //	  - {name: beta, type: float, low: 0.8, high: 0.99, when: {optimizer: adam}}
 //	parameter_constraints: ["batch_size * hidden_units <= 4096"]
 //	designs: {file: roads.csv, max_moves: 1} # only these, see ParseBeside
+//	objectives:                        # in place of goal; the first is the value, the others are metrics
+//	  - {name: error, goal: minimize}
+//	  - {name: latency, goal: minimize, reference: 50}
 //	constraints:
 //	  - {name: latency_ms, high: 10}   # low, high or both
 //	  - {name: converged, type: bool}
@@ -117,13 +120,13 @@ func (m *Section) task(t *Task) {
 		}
 		t.Name = name
 	}
-	t.Goal = Goal(m.Word("goal", "", string(Minimize), string(Maximize)))
+	m.objectives(t)
 	t.Space = m.space()
 	m.designs(t)
 	t.Constraints = m.constraints()
 	t.Failures = Failures(m.Word("failures", string(LearnFailures), string(LearnFailures), string(IgnoreFailures), string(ConstrainFailures)))
 	t.Continues = m.continues()
-	m.d.constrained = t.Constrained()
+	m.d.constrained, m.d.several = t.Constrained(), t.Several()
 	for _, s := range sections() {
 		n, ok := m.get(s.key)
 		part := m.d.absent(s.key, m.at)
@@ -135,6 +138,7 @@ func (m *Section) task(t *Task) {
 		}
 	}
 	t.Stop = m.stop(t)
+	m.checkObjectives(t)
 	m.about(t)
 	m.finish()
 }

@@ -60,12 +60,12 @@ func TestParseErrors(t *testing.T) {
 		{"name: 1\ngoal: up\nparameters: 3\nfoo: 1\nname: b\n", `1:7: name must be a text, not the number 1; write it in quotes
 2:7: goal must be one of minimize, maximize, not the text "up"
 3:13: parameters must be a list, not the number 3; expected [{name: x, type: float, low: 0, high: 1}]
-4:1: unknown key "foo"; accepted: name, goal, parameters, parameter_constraints, designs, constraints, failures, continues, surrogate, strategy, privacy, stop, description, unit, tags, default
+4:1: unknown key "foo"; accepted: name, goal, objectives, parameters, parameter_constraints, designs, constraints, failures, continues, surrogate, strategy, privacy, stop, description, unit, tags, default
 5:1: key "name" is repeated; it is first on line 1`},
 		{"x: 1", `1:1: missing key "name"
 1:1: missing key "goal"; accepted: minimize, maximize
 1:1: missing key "parameters"
-1:1: unknown key "x"; accepted: name, goal, parameters, parameter_constraints, designs, constraints, failures, continues, surrogate, strategy, privacy, stop, description, unit, tags, default`},
+1:1: unknown key "x"; accepted: name, goal, objectives, parameters, parameter_constraints, designs, constraints, failures, continues, surrogate, strategy, privacy, stop, description, unit, tags, default`},
 		{strings.Replace(one, "name: a", "name: ' a'", 1), `1:7: name " a" is not accepted: it begins or ends with a space`},
 		{strings.Replace(one, "name: a", `name: "a\u0007"`, 1), `1:7: name "a\a" is not accepted: it has a character that cannot be printed`},
 		{strings.Replace(one, "name: a", `name: ""`, 1), `1:7: name "" is not accepted: it is empty`},

@@ -27,11 +27,14 @@ func (g Goal) Sign() float64 {
 // changed.
 type Task struct {
 	Name      string
-	Goal      Goal
+	Goal      Goal   // of the objective, or of the first of several
 	Space     *Space // has a Listing if the task file has the section designs
 	Surrogate Surrogate
 	Strategy  Strategy
 	Privacy   *Privacy // nil without a privacy guarantee
+
+	// Objectives has 2 to 4 objectives in the order of the task file. It is nil if the task has one.
+	Objectives []ObjectiveGoal
 
 	// MaxMoves is the maximum number of moves between one design of a node and its next, where a
 	// move goes to a neighbor in the graph of the listing. It is 1 or 2; 0 means no limit.

@@ -5,8 +5,8 @@
 // function is a design: ints are whole numbers, and each categorical parameter has one choice. A
 // search that rounds only its final result would propose the same few designs again and again. In
 // Thompson sampling the function is the sampled function itself. [Mean], [UCB], [LCB], [EI],
-// [LogEI], [LogGain] and [LogFeasibility] make a function from a [Predictor] or its limits. [Sum]
-// and [Penalised] combine functions. A function implements [Batch] if it evaluates many points at
+// [LogEI], [LogGain] and [LogFeasibility] make a function from a [Predictor] or its limits, and
+// [LogNEHVI] from several objectives. [Sum] and [Penalised] combine functions. A function implements [Batch] if it evaluates many points at
 // once faster than one by one.
 //
 // Sources: Garrido-Merchán and Hernández-Lobato, "Dealing with Categorical and Integer-valued

@@ -51,7 +51,7 @@ func atMost(p Predictor, high float64) Limit {
 	return Limit{Predictor: p, Low: math.Inf(-1), High: high}
 }
 
-func acquisitions(p, constraint Predictor) map[string]Function {
+func acquisitions(p, constraint oneObservation) map[string]Function {
 	return map[string]Function{
 		"mean":                   Mean(p),
 		"ucb":                    UCB(p, 4),
@@ -74,6 +74,8 @@ func acquisitions(p, constraint Predictor) map[string]Function {
 		"gain, far":              LogGain(p, []float64{40, 45}),
 		"gain, limits":           LogGain(p, []float64{-1, 0.4, 2}, atMost(constraint, -0.3), Limit{Predictor: constraint, Low: -0.4, High: 0.3}),
 		"gain, narrow":           LogGain(p, []float64{-1, 0.4}, Limit{Predictor: constraint, Low: 0.3, High: 0.3}),
+		"volume":                 LogNEHVI([]Latent{scaledDraws{constraint, []float64{1, 1.5}}, scaledDraws{p, []float64{1, -1}}}, nil, []float64{-0.5, -0.2}),
+		"volume, far":            LogNEHVI([]Latent{scaledDraws{constraint, []float64{1, 1.5}}, scaledDraws{p, []float64{1, -1}}}, nil, []float64{40, 30}),
 		"gain, nothing feasible": LogGain(p, []float64{math.Inf(-1)}, Limit{Predictor: constraint, Low: 30, High: 31}),
 	}
 }

@@ -459,6 +459,7 @@ func (a *Agent) view(now time.Time) strategy.View {
 		SetAside:        a.trials.aside,
 		Observations:    a.trials.done,
 		Posterior:       a.objective().posterior,
+		Objectives:      a.objectives(),
 		Constraints:     a.constraints(),
 		Completion:      a.completion(),
 		Cost:            a.cost(),

@@ -137,6 +137,9 @@ func (a *Agent) announceEnd(id uint64, better bool) {
 		e.LeastViolation = a.trials.nearestTrial()
 	}
 	e.Better = better && e.Best != nil
+	if a.cfg.Task.Several() {
+		e.Better = slices.ContainsFunc(strategy.Front(a.cfg.Task, a.trials.list), func(t *strategy.Trial) bool { return t.ID == id })
+	}
 	a.event(e)
 }
 

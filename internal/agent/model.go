@@ -27,6 +27,8 @@ type model struct {
 	withoutPeers bool // the user was warned that the model ignores peer information
 	diverged     bool // the user was warned that the model ignores an outcome
 
+	objective bool // a model of a further objective of a task with several
+
 	own      bool // a model of the node's own failures, which are not a constraint of the task
 	clusters bool // only for such a model: failures were found to depend on the design
 	followed bool // only for such a model: it affects the choice of designs
@@ -42,6 +44,13 @@ func newModels(t *task.Task, objective surrogate.Model, s strategy.Strategy) (mo
 			return nil, err
 		}
 		models = append(models, &model{output: task.Cost, kind: kind})
+	}
+	for _, output := range t.ObjectiveOutputs()[1:] {
+		kind, err := surrogate.New(t)
+		if err != nil {
+			return nil, err
+		}
+		models = append(models, &model{output: output, kind: kind, objective: true})
 	}
 	for _, c := range t.Bounds() {
 		kind, err := surrogate.NewConstraint(t, c)
@@ -90,11 +99,29 @@ func (a *Agent) cost() strategy.Posterior {
 	return nil
 }
 
-// constraints returns the posteriors of all outputs except the objective, the cost and the node's own
+// objectives returns the posteriors of all objectives of a task with several. It is nil until each has
+// an observation.
+func (a *Agent) objectives() (all []strategy.Posterior) {
+	if !a.cfg.Task.Several() {
+		return nil
+	}
+	for i, m := range a.models {
+		if i > 0 && !m.objective {
+			continue
+		}
+		if m.posterior == nil {
+			return nil
+		}
+		all = append(all, m.posterior)
+	}
+	return all
+}
+
+// constraints returns the posteriors of all outputs except the objectives, the cost and the node's own
 // failures.
 func (a *Agent) constraints() (all []*surrogate.Constraint) {
 	for _, m := range a.models[1:] {
-		if m.posterior != nil && !m.own && m.output != task.Cost {
+		if m.posterior != nil && !m.own && !m.objective && m.output != task.Cost {
 			all = append(all, m.posterior.(*surrogate.Constraint))
 		}
 	}

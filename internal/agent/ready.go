@@ -73,7 +73,7 @@ type Event struct {
 	Trial          *strategy.Trial `json:"trial,omitempty"`
 	Best           *strategy.Trial `json:"best,omitempty"`            // with trial_finished: the best trial so far, if any
 	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // with trial_finished, while no trial is feasible: the trial with the smallest violation
-	Better         bool            `json:"improved,omitempty"`        // with trial_finished: this trial has become Best
+	Better         bool            `json:"improved,omitempty"`        // with trial_finished: this trial has become Best or, with several objectives, is on the Pareto front
 	Peer           peer.ID         `json:"peer,omitempty"`
 	Kind           string          `json:"kind,omitempty"`
 	Stamp          *protocol.Stamp `json:"stamp,omitempty"` // stamp of the share

@@ -21,10 +21,13 @@ func (a *Agent) Modelled() (observations int, all bool) { return a.objective().a
 
 // Recommend returns the recommended design in a view of this agent (search.Recommend). With noisy
 // outcomes it is a better estimate of the best design than the best observed design. Without a
-// posterior in the view it returns the zero design. It takes as long as a suggestion and may run
+// posterior in the view, and with several objectives, it returns the zero design. It takes as long as a suggestion and may run
 // concurrently with the agent. The result depends only on the view and the agent's seed. The error
 // is that of ctx, or a panic of the strategy.
 func (a *Agent) Recommend(ctx context.Context, view strategy.View) (task.Design, error) {
+	if a.cfg.Task.Several() {
+		return task.Design{}, ctx.Err()
+	}
 	seed := a.cfg.Seed.Derive("recommend", uint64(view.Observations))
 	return recoverpanic.Call("the strategy", func() (task.Design, error) {
 		if own, ok := a.strategy.(strategy.Recommender); ok {
@@ -66,7 +69,7 @@ func (a *Agent) Recommendation(ctx context.Context, view strategy.View) (Recomme
 // observed design (search.Noisy). Otherwise, and while no trial is feasible, it quickly returns
 // nil.
 func (a *Agent) Preferred(ctx context.Context, view strategy.View) (*Recommendation, error) {
-	if strategy.Best(a.cfg.Task, view.Trials) == nil || !search.Noisy(view) {
+	if a.cfg.Task.Several() || strategy.Best(a.cfg.Task, view.Trials) == nil || !search.Noisy(view) {
 		return nil, nil
 	}
 	r, err := a.Recommendation(ctx, view)

@@ -107,6 +107,9 @@ func checkOutcome(t *task.Task, outcome strategy.Outcome) error {
 	if err := t.CheckReadings(outcome.Constraints); err != nil {
 		return fmt.Errorf("%w: %w", ErrBadOutcome, err)
 	}
+	if err := t.CheckObjectives(outcome.Metrics); err != nil {
+		return fmt.Errorf("%w: %w", ErrBadOutcome, err)
+	}
 	return CheckMetrics(outcome.Metrics)
 }
 

@@ -61,6 +61,10 @@ func Trials(c *task.Continuation, t *task.Task, trials []strategy.Trial) (past [
 				dropped["the outcome lacks a constraint of the new task"]++
 				continue
 			}
+			if t.CheckObjectives(p.Outcome.Metrics) != nil {
+				dropped["the outcome lacks an objective of the new task"]++
+				continue
+			}
 		}
 		p.Outcome.Cost, p.Outcome.Annotations, p.Steps, p.Stop = trial.Cost, trial.Annotations, trial.Steps, trial.Stop
 		past = append(past, p)

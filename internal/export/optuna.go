@@ -77,15 +77,19 @@ func Ended(t strategy.Trial) bool { return t.State.Ended() }
 // other trials, because no process would end them in the file. Data that Optuna has no field for,
 // such as the reason for a design, become user attributes.
 func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error {
-	direction := minimize
-	if of.Goal == task.Maximize {
-		direction = maximize
+	var directions []int
+	for _, output := range of.ObjectiveOutputs() {
+		direction := minimize
+		if of.Sign(output) > 0 {
+			direction = maximize
+		}
+		directions = append(directions, direction)
 	}
 	attribute := func(name string, value any) attributeRecord {
 		return attributeRecord{setStudyAttribute, writer, studyID, object{{name, value}}}
 	}
 	records := []any{
-		studyRecord{createStudy, writer, of.Name, []int{direction}},
+		studyRecord{createStudy, writer, of.Name, directions},
 		attribute("task_id", of.ID().String()),
 		attribute("task", json.RawMessage(of.File())),
 	}
@@ -116,6 +120,12 @@ func OptunaJournal(out io.Writer, of *task.Task, trials []strategy.Trial) error 
 			r.Intermediate = append(r.Intermediate, member{strconv.FormatUint(s.Step, 10), number(s.Value)})
 		}
 		switch {
+		case t.Outcome != nil && of.Several():
+			r.State = complete
+			for _, output := range of.ObjectiveOutputs() {
+				value, _ := t.Outcome.Measured(output)
+				r.Values = append(r.Values, number(value))
+			}
 		case t.Outcome != nil:
 			r.State, r.Value = complete, new(number(t.Outcome.Value))
 		case t.State == strategy.StoppedEarly: // the value as Optuna itself sets it

@@ -21,6 +21,7 @@ func (a *api) addAnswers() {
 		return op(http.MethodGet, "/v1/tasks/{task}/"+name, id, summary, gone)
 	}
 	huma.Register(a.API, get("best", "get-best", "The best feasible trial so far, and where outcomes are noisy the recommended design. That takes as long as a suggestion."), a.best)
+	huma.Register(a.API, get("front", "get-front", "The Pareto front of a task with several objectives: the feasible trials that none dominates, in the order of the first objective"), a.front)
 	huma.Register(a.API, get("recommendation", "get-recommendation", "The design that the model holds for the best, which is the better choice where outcomes are noisy. It takes as long as a suggestion."), a.recommendation)
 	huma.Register(a.API, get("status", "get-status", "Where the node stands on the task"), a.status)
 	huma.Register(a.API, get("peers", "get-peers", "Who is connected, and who takes part"), a.peers)
@@ -64,6 +65,43 @@ func (a *api) best(ctx context.Context, in *InTask) (*answer[bestBody], error) {
 		body.Recommended, err = showRecommendation(*preferred)
 	}
 	return answerOf(body, err)
+}
+
+type frontBody struct {
+	Objectives  []string `json:"objectives" nullable:"false" doc:"The names of the objectives: the first is the value of an outcome, the others are metrics. Empty for a task with one objective."`
+	Hypervolume *float64 `json:"hypervolume,omitempty" doc:"Of the front over the task's references, where it states one for each objective."`
+	Trials      []trial  `json:"trials" nullable:"false"`
+}
+
+func (a *api) front(ctx context.Context, in *InTask) (*answer[frontBody], error) {
+	t, err := a.server.Task(in.Task)
+	if err != nil {
+		return nil, problem(err)
+	}
+	trials, err := t.Session().Trials(ctx)
+	if err != nil {
+		return nil, problem(err)
+	}
+	body, of := frontBody{Objectives: []string{}, Trials: []trial{}}, t.Session().Task()
+	if !of.Several() {
+		return answerOf(body, nil)
+	}
+	for _, o := range of.Objectives {
+		body.Objectives = append(body.Objectives, o.Name)
+	}
+	var front []strategy.Trial
+	for _, one := range strategy.SortedFront(of, trials) {
+		front = append(front, *one)
+	}
+	shown, err := showTrials(ctx, t, front)
+	if err != nil {
+		return nil, err
+	}
+	body.Trials = append(body.Trials, shown.Body.Trials...)
+	if volume, ok := strategy.Hypervolume(of, trials); ok {
+		body.Hypervolume = &volume
+	}
+	return answerOf(body, nil)
 }
 
 type recommendationBody struct {

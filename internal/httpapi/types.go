@@ -81,6 +81,9 @@ func (o Outcome) check(t *task.Task, at string) error {
 	if err := t.CheckReadings(out.Constraints); err != nil {
 		return invalid(at+".constraints", err)
 	}
+	if err := t.CheckObjectives(out.Metrics); err != nil {
+		return invalid(at+".metrics", err)
+	}
 	if err := agent.CheckMetrics(out.Metrics); err != nil {
 		return invalid(at+".metrics", err)
 	}

@@ -33,6 +33,7 @@ var layers = map[string]int{
 	"internal/audit":                1,
 	"internal/linalg":               1,
 	"internal/normal":               1,
+	"internal/pareto":               1,
 	"protocol":                      2,
 	"internal/invitation":           2,
 	"internal/taskref":              2,

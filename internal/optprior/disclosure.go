@@ -1,6 +1,8 @@
 package optprior
 
 import (
+	"fmt"
+
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -10,13 +12,19 @@ import (
 // location ([NewCoarse]). spread returns the argument spread of NewCoarse for a task.
 func CoarseDisclosure(spread func(t *task.Task) float64) strategy.Disclosure {
 	return strategy.Disclosure{
-		Share:  coarsen.Share,
-		Coarse: true,
+		Share:      coarsen.Share,
+		Coarse:     true,
+		Objectives: true,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			coarse, err := NewCoarse(env, spread(env.Task))
 			return []strategy.Exchange{coarse}, err
 		},
-		Reveals: func(t *task.Task) string { return coarsen.Reveals(t.Space) },
-		Forge:   Forge,
+		Reveals: func(t *task.Task) string {
+			if t.Several() {
+				return fmt.Sprintf("A share has up to %d places, of designs on this node's Pareto front: a front discloses more than one optimum. Of each: %s", FrontComponents, coarsen.Reveals(t.Space))
+			}
+			return coarsen.Reveals(t.Space)
+		},
+		Forge: Forge,
 	}
 }

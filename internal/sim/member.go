@@ -353,6 +353,9 @@ func (m *member) step(trial strategy.Trial, curve []curves.Step, lasts time.Dura
 
 func (m *member) evaluate(trial strategy.Trial) {
 	outcome := strategy.Outcome{Value: m.Objective(trial.Design, trial.ID)}
+	if m.Metrics != nil {
+		outcome.Metrics = m.Metrics(trial.Design, trial.ID)
+	}
 	if m.Constraints != nil {
 		outcome.Constraints = m.Constraints(trial.Design, trial.ID)
 	}

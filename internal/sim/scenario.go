@@ -65,6 +65,10 @@ type Member struct {
 	// end.
 	Steps int
 
+	// Metrics returns the metrics of the outcome at the same design, such as the further objectives of a
+	// task with several. It is called after Objective. Nil means that there are none.
+	Metrics func(d task.Design, trial uint64) map[string]float64
+
 	// Constraints measures the task's constraints at the same design. It is called after Objective,
 	// and required if the task has constraints.
 	Constraints func(d task.Design, trial uint64) map[string]task.Reading
@@ -168,6 +172,8 @@ func (s *Scenario) validate() error {
 			return fmt.Errorf("member %d: Curve and Steps %d; expected both or neither", i, m.Steps)
 		case m.Objective == nil:
 			return fmt.Errorf("member %d has no Objective", i)
+		case s.Task.Several() && m.Metrics == nil:
+			return fmt.Errorf("member %d has no Metrics, and the task has several objectives", i)
 		case len(s.Task.Constraints) > 0 && m.Constraints == nil:
 			return fmt.Errorf("member %d has no Constraints, and the task has", i)
 		case m.Evaluations < 0 || m.Parallel < 0 || m.Start < 0:

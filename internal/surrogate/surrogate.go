@@ -140,7 +140,8 @@ type Process interface {
 	Standardize(obs Observations) ([]float64, error)
 }
 
-// New returns the surrogate of the type that the task names, without an extension.
+// New returns the surrogate of the type that the task names, without an extension. With several
+// objectives each has this model, and bad values are not bent.
 func New(t *task.Task) (Model, error) {
 	shared, err := SharedMap(t)
 	if err != nil {
@@ -149,6 +150,9 @@ func New(t *task.Task) (Model, error) {
 	switch t.Surrogate.Type {
 	case "exact":
 		process := newExact(t, ProcessSpec(t), shared)
+		if t.Several() {
+			process.end = straight // the worst values of one objective may be on the front
+		}
 		if t.Surrogate.Fixed != nil {
 			return newFixed(t, process), nil
 		}

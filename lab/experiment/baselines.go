@@ -124,7 +124,10 @@ func checkPeers(s Spec) error {
 
 // asTask returns s as the task file of its runs has it: without settings of the experiment.
 // Baselines run on a task with the strategy ts.
-func asTask(s Spec) Spec {
+func (p Plan) asTask(s Spec) Spec {
+	if isBaseline(s) && p.Family.Objectives != nil {
+		return Spec{Name: "alone"} // ts takes one objective
+	}
 	if isBaseline(s) {
 		return Spec{Name: "ts"}
 	}
@@ -158,6 +161,9 @@ func (p Plan) checkBaseline(s Spec) error {
 	}
 	if len(p.Family.Constraints) > 0 && !m.limits {
 		return fmt.Errorf("the baseline %s takes no constraints, which --family %s has; of the baselines random does", s.Name, p.Family.Name)
+	}
+	if p.Family.Objectives != nil && s.Name != "random" {
+		return fmt.Errorf("the baseline %s takes one objective, and --family %s has %d; of the baselines random takes several", s.Name, p.Family.Name, len(p.Family.Objectives))
 	}
 	if p.Family.MaxMoves > 0 {
 		return fmt.Errorf("the baseline %s moves along no graph, as --family %s asks for; accepted: the family with max_moves=0, or a strategy that moves", s.Name, p.Family.Name)

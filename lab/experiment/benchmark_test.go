@@ -57,7 +57,7 @@ func among(b *testing.B, s Spec, others int) (strategy.Strategy, strategy.View) 
 		b.Fatal(err)
 	}
 	f := &federation{Federation: members, seed: seed}
-	t, err := p.taskOf("among", f.Federation, asTask(s), nil)
+	t, err := p.taskOf("among", f.Federation, p.asTask(s), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

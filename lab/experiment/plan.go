@@ -198,7 +198,7 @@ func (p Plan) checkSections() error {
 
 // modelled returns a task with the plan's surrogate; its strategy does not matter.
 func (p Plan) modelled() (*task.Task, error) {
-	p.Family.MaxMoves = 0 // the limit on moves is not allowed with ts
+	p.Family.MaxMoves, p.Family.Objectives = 0, nil // neither is allowed with ts
 	return p.template(Spec{Name: "ts"})
 }
 
@@ -209,8 +209,8 @@ func (p Plan) template(s Spec) (*task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	drawn := family.Federation{Space: p.Family.Space, Goal: task.Maximize, Constraints: p.Family.Constraints, MaxMoves: p.Family.MaxMoves}
-	t, err := p.taskOf("template", drawn, asTask(s), roster)
+	drawn := family.Federation{Space: p.Family.Space, Goal: task.Maximize, Objectives: p.Family.Objectives, Constraints: p.Family.Constraints, MaxMoves: p.Family.MaxMoves}
+	t, err := p.taskOf("template", drawn, p.asTask(s), roster)
 	if err != nil {
 		return nil, messages(err)
 	}

@@ -78,7 +78,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	if err != nil {
 		return Record{}, err
 	}
-	t, err := p.taskOf(fmt.Sprintf("simulation %d-%d", p.Seed, repeat), f.Federation, asTask(s), roster)
+	t, err := p.taskOf(fmt.Sprintf("simulation %d-%d", p.Seed, repeat), f.Federation, p.asTask(s), roster)
 	if err != nil {
 		return Record{}, messages(err)
 	}
@@ -177,6 +177,11 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 	if p.reportsSteps(m) {
 		member.Curve, member.Steps = m.Objective.Curve, m.Objective.Steps
 	}
+	if t.Several() {
+		member.Metrics = func(d task.Design, trial uint64) map[string]float64 {
+			return further(t, m, d, func(name string) float64 { return noise.Stream("trial of "+name, trial).NormFloat64() })
+		}
+	}
 	if t.Constrained() {
 		member.Constraints = func(d task.Design, trial uint64) map[string]task.Reading {
 			return readings(t, m, d, func(name string) float64 { return noise.Stream("trial of "+name, trial).NormFloat64() })
@@ -194,6 +199,33 @@ func (p Plan) member(i int, s Spec, t *task.Task, f *federation, evaluated func(
 	forger := newForger(t, p.registrationOf(s), f.seed, i, strategy.Forgery{Corner: m.Corner, Extreme: m.Extreme})
 	member.Forge = forger.forge
 	return member, forger
+}
+
+// further returns the values that a member measures of the objectives after the first at d. normal returns
+// a standard normal number for the noise of each; nil means without noise.
+func further(t *task.Task, m family.Member, d task.Design, normal func(name string) float64) map[string]float64 {
+	all := map[string]float64{}
+	for i, output := range t.ObjectiveOutputs()[1:] {
+		value := m.Further[i].Value(d)
+		if normal != nil && m.Further[i].Noise > 0 {
+			value += m.Further[i].Noise * normal(string(output))
+		}
+		all[string(output)] = value
+	}
+	return all
+}
+
+// volumes returns by trial the part of the largest hypervolume that the designs up to it lack, without
+// noise.
+func volumes(t *task.Task, m family.Member, trials []strategy.Trial) (missing []Number) {
+	exact := make([]strategy.Trial, len(trials))
+	for k, trial := range trials {
+		trial.State, trial.Outcome = strategy.Done, &strategy.Outcome{Value: m.Objective.Value(trial.Design), Metrics: further(t, m, trial.Design, nil)}
+		exact[k] = trial
+		volume, _ := strategy.Hypervolume(t, exact[:k+1])
+		missing = append(missing, Number(max(m.Hypervolume-volume, 0)))
+	}
+	return missing
 }
 
 // readings returns the values that a member measures of the constraints at d. normal returns a
@@ -249,6 +281,13 @@ func (p Plan) memberRecord(i int, f *federation, t *task.Task, m sim.MemberResul
 		if e := strategy.PeerEffectOf(t, r.Disclosure(t), m.Trials); e.Verdict != strategy.PeersNotMeasured {
 			one.PeerEffect = &e
 		}
+	}
+	if t.Several() {
+		one.Regret = volumes(t, f.Members[i], m.Trials)
+		for range p.Checkpoints {
+			one.Recommended = append(one.Recommended, Number(math.NaN())) // a front has no recommended design
+		}
+		return one
 	}
 	judge, limited := judgeOf(f, t, i), t.Constrained() && !f.Infeasible
 	if limited {

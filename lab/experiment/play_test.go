@@ -231,7 +231,7 @@ func TestPeersOfTheOwnCluster(t *testing.T) {
 	f := drawn(t, p)
 	received := func(s Spec) map[int]bool {
 		all := map[int]bool{}
-		task, err := p.taskOf("clusters", f.Federation, asTask(s), nil)
+		task, err := p.taskOf("clusters", f.Federation, p.asTask(s), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

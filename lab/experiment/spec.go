@@ -211,7 +211,7 @@ func (p Plan) taskOf(name string, f family.Federation, chosen Spec, roster []pee
 	}
 	keys := p.rostered(chosen, roster)
 	return p.known().NewTask(task.Spec{
-		Name: name, Goal: f.Goal, Parameters: f.Space.Parameters(), ParameterConstraints: f.Space.ParameterConstraints(), Listing: f.Space.Listing(), MaxMoves: f.MaxMoves, Constraints: f.Constraints,
+		Name: name, Goal: f.Goal, Objectives: f.Objectives, Parameters: f.Space.Parameters(), ParameterConstraints: f.Space.ParameterConstraints(), Listing: f.Space.Listing(), MaxMoves: f.MaxMoves, Constraints: f.Constraints,
 		Surrogate: p.Surrogate.section(), Privacy: privacy,
 		Strategy: task.Strategy{Type: chosen.Name, InitialDesigns: p.Initial, Settings: task.Settings(keys)},
 	})

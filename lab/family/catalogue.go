@@ -24,6 +24,10 @@ type Kind struct {
 	// values do not fit together.
 	Build func(v Values) (*task.Space, DrawFunc, error)
 
+	// Objectives, if not nil, returns the objectives of the federations for these values. Each Federation
+	// contains them as well.
+	Objectives func(v Values) []task.ObjectiveGoal
+
 	// Constraints, if not nil, returns the constraints of the federations for these values. Each
 	// Federation contains them as well.
 	Constraints func(v Values) []task.Constraint
@@ -85,6 +89,9 @@ func (c Catalogue) Parse(spec string) (Family, error) {
 		Floor:  kind.Floor,
 		Costly: kind.Costly,
 		draw:   draw,
+	}
+	if kind.Objectives != nil {
+		family.Objectives = kind.Objectives(values)
 	}
 	if kind.Constraints != nil {
 		family.Constraints = kind.Constraints(values)

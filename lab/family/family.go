@@ -64,6 +64,11 @@ type Member struct {
 	Constraints []Measure // in the order of the federation's constraints
 	Counts      bool      // its regret belongs to the result
 
+	// Further are the objectives after the first, in the order of the federation's, and Hypervolume is the
+	// largest that designs can reach. The regret is then the part of it that is missing.
+	Further     []Measure
+	Hypervolume float64
+
 	// Name identifies the member across federations, if all federations are drawn from the same
 	// members. It is "" if each federation has members of its own.
 	Name string
@@ -84,6 +89,9 @@ type Federation struct {
 	Space   *task.Space
 	Goal    task.Goal
 	Members []Member
+
+	// Objectives are those of the task if it has several. Each has a reference.
+	Objectives []task.ObjectiveGoal
 
 	// Constraints are the limits of the task that all members work on.
 	Constraints []task.Constraint
@@ -111,6 +119,9 @@ type Family struct {
 
 	// Space is the space of all its federations.
 	Space *task.Space
+
+	// Objectives are the objectives of all its federations if there are several.
+	Objectives []task.ObjectiveGoal
 
 	// Constraints are the constraints of all its federations; most kinds have none.
 	Constraints []task.Constraint
@@ -154,5 +165,5 @@ func (f Family) Draw(seed random.Seed, agents int) (Federation, error) {
 func Kinds() Catalogue {
 	all := Catalogue{gpKind(), cornerKind()}
 	all = append(all, classicKinds()...)
-	return append(all, limitsKind(), gramacyKind(), conditionalKind())
+	return append(append(all, limitsKind(), gramacyKind(), conditionalKind()), severalKinds()...)
 }

@@ -2,6 +2,8 @@
 // the spaces in which they are searched. A [Function] is to be MINIMISED, as in its publication;
 // callers that maximise negate it.
 //
+// An [Objectives] has several values, with the reference point and the largest hypervolume.
+//
 // [Shifted] moves a function so that its optimum lies elsewhere, and [Noisy] adds noise to its
 // values. Both return a Function, so that they can be combined.
 //

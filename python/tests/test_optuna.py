@@ -1011,6 +1011,19 @@ def test_the_benchmark_of_stopping(binary: str, tmp_path: Path) -> None:
     assert all(one["best"][-1][0] <= one["budget"] == 81 for one in results)
 
 
+def test_the_benchmark_of_objectives(tmp_path: Path) -> None:
+    script = ROOT / "python" / "benchmarks" / "objectives.py"
+    line = [sys.executable, str(script), "--seeds", "1", "--problems", "branin-currin,dtlz2", "--methods", "random,nsga2"]
+    line += ["--json", str(tmp_path / "results.jsonl")]
+    for _ in range(2):  # the second time from the file
+        ran = subprocess.run(line, capture_output=True, text=True, timeout=300)
+        assert ran.returncode == 0, ran.stderr[-2000:]
+        assert [row.split()[0] for row in ran.stdout.splitlines()] == ["branin-currin", "random", "nsga2", "dtlz2", "random", "nsga2"]
+    results = [json.loads(one) for one in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert len(results) == 4
+    assert all(0 <= one["hypervolume"][0] <= one["hypervolume"][1] for one in results)
+
+
 def test_two_studies_on_two_nodes(node: fbo.Node, binary: str, tmp_path: Path) -> None:
     follow = {
         "name": "together",

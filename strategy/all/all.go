@@ -30,6 +30,7 @@ func Strategies() strategy.Set {
 		density.Register(),
 		fair.Register(),
 		alone.Register(),
+		alone.RegisterParEGO(),
 		alone.RegisterTS(),
 		alone.RegisterLogEI(),
 		alone.RegisterUCB(),

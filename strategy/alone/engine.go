@@ -42,6 +42,8 @@ const (
 // will also give information. Its posteriors take each pending outcome as equal to the posterior
 // mean ([search.Search.WithPending]).
 //
+// With several objectives Engine maximises the expected improvement of the hypervolume ([Engine.Volume]).
+//
 // Constraints are handled as by [LogEI] and [MES]. If the hyperparameters of the surrogate are
 // known or not learned, the average has one posterior.
 type Engine struct {
@@ -56,14 +58,24 @@ func NewEngine(t *task.Task) Engine { return Engine{search.New(t), NewMES(t)} }
 
 // Suggest implements strategy.Strategy.
 func (s Engine) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
-	if s.search.Starting(view, trial) || search.Uninformed(view) {
+	return s.suggest(ctx, view, trial, seed, func() (search.Function, strategy.Why, error) {
+		score := s.Improvement
+		switch {
+		case view.Task.Several():
+			score = s.Volume
+		case s.SeeksInformation(view, trial):
+			score = s.Information
+		}
+		return score(ctx, view, trial, seed)
+	})
+}
+
+// suggest returns a starting design or, after the start, the maximiser of the result of score.
+func (s Engine) suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, score func() (search.Function, strategy.Why, error)) (strategy.Suggestion, error) {
+	if s.search.Starting(view, trial) || search.Uninformed(view) || view.Task.Several() && view.Objectives == nil {
 		return s.search.Start(view, trial, seed)
 	}
-	score := s.Improvement
-	if s.SeeksInformation(view, trial) {
-		score = s.Information
-	}
-	f, why, err := score(ctx, view, trial, seed)
+	f, why, err := score()
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}

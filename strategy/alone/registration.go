@@ -10,10 +10,24 @@ import (
 // Register returns the registration of [Engine], the best strategy without peers.
 func Register() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "alone", Constraints: true},
+		StrategyType: task.StrategyType{Name: "alone", Constraints: true, Objectives: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return NewEngine(t), nil },
-		Describe: func(*task.Task) string {
+		Describe: func(t *task.Task) string {
+			if t.Several() {
+				return "expected improvement of the hypervolume, alone"
+			}
 			return "expected improvement and max-value entropy search in turns, alone"
+		},
+	}
+}
+
+// RegisterParEGO returns the registration of [ParEGO], random scalarisations of several objectives.
+func RegisterParEGO() strategy.Registration {
+	return strategy.Registration{
+		StrategyType: task.StrategyType{Name: "parego", Constraints: true, Objectives: true, Several: true},
+		New:          func(t *task.Task) (strategy.Strategy, error) { return NewParEGO(t), nil },
+		Describe: func(*task.Task) string {
+			return "expected improvement of a random scalarisation of the objectives in each trial, alone"
 		},
 	}
 }

@@ -55,9 +55,9 @@ const (
 )
 
 // plateau reports whether at least two outcomes, and 80 % of all, equal the best outcome. It
-// returns false for tasks with constraints, since a model can learn from the constraints.
+// returns false for tasks with constraints or further objectives, since a model can learn from these.
 func plateau(view strategy.View) bool {
-	if len(view.Task.Bounds()) > 0 {
+	if len(view.Task.Bounds()) > 0 || view.Task.Several() {
 		return false
 	}
 	sign, best := view.Task.Goal.Sign(), math.Inf(-1)

@@ -19,7 +19,7 @@ func (s Search) Pending(view strategy.View) (all [][]float64) {
 }
 
 // WithPending returns the view with posteriors in which each pending outcome equals its posterior
-// mean ([surrogate.Pending], [surrogate.Constraint.WithPending]). It does so for the objective, the
+// mean ([surrogate.Pending], [surrogate.Constraint.WithPending]). It does so for the objectives, the
 // constraints and completion. Without pending designs it returns the view unchanged.
 //
 // Only acquisition functions may use the result. Shares, recommendations and the stopping rule use
@@ -36,6 +36,14 @@ func (s Search) WithPending(view strategy.View) strategy.View {
 	if known, ok := view.Posterior.(surrogate.Pending); ok {
 		if believed, err := known.WithPending(x); err == nil {
 			view.Posterior = believed
+		}
+	}
+	view.Objectives = slices.Clone(view.Objectives)
+	for i, p := range view.Objectives {
+		if known, ok := p.(surrogate.Pending); ok {
+			if believed, err := known.WithPending(x); err == nil {
+				view.Objectives[i] = believed
+			}
 		}
 	}
 	view.Constraints = slices.Clone(view.Constraints)

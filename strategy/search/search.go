@@ -133,7 +133,8 @@ func (s Search) topOfOutcomes(view strategy.View, f Function) (top task.Design) 
 }
 
 // Best returns the encodings of the five best evaluated designs, best first. Infeasible designs
-// come after feasible ones, in order of their violation.
+// come after feasible ones, in order of their violation. With several objectives it returns five
+// designs of the Pareto front.
 func (s Search) Best(view strategy.View) [][]float64 {
 	return s.best(view, func(*strategy.Trial) bool { return true })
 }
@@ -182,6 +183,11 @@ func finished(view strategy.View, among func(*strategy.Trial) bool) (all []*stra
 
 func (s Search) best(view strategy.View, among func(*strategy.Trial) bool) [][]float64 {
 	done := finished(view, among)
+	if s.task.Several() {
+		if front := strategy.SortedFront(s.task, view.Trials); len(front) > 0 {
+			done = spread(front, searchStarts)
+		}
+	}
 	slices.SortStableFunc(done, func(a, b *strategy.Trial) int {
 		return s.task.Compare(b.Outcome, a.Outcome)
 	})
@@ -190,6 +196,24 @@ func (s Search) best(view strategy.View, among func(*strategy.Trial) bool) [][]f
 		near = append(near, s.space.Encode(trial.Design))
 	}
 	return near
+}
+
+// FrontDesigns returns the encodings of at most `most` designs of the Pareto front, evenly spaced in the
+// order of the first objective. There are none before a feasible outcome.
+func (s Search) FrontDesigns(view strategy.View, most int) (designs [][]float64) {
+	for _, trial := range spread(strategy.SortedFront(s.task, view.Trials), most) {
+		designs = append(designs, s.space.Encode(trial.Design))
+	}
+	return designs
+}
+
+// spread returns at most `most` trials of a sorted front, evenly spaced.
+func spread(front []*strategy.Trial, most int) (some []*strategy.Trial) {
+	n := min(len(front), most)
+	for i := range n {
+		some = append(some, front[i*(len(front)-1)/max(n-1, 1)])
+	}
+	return some
 }
 
 // Tried reports whether a trial of the view has this design, or a trial that runs or has failed is

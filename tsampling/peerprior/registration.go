@@ -1,6 +1,7 @@
 package peerprior
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/fbo-node/fbo/internal/exchange/results"
@@ -20,9 +21,13 @@ func Register() strategy.Registration {
 			Name:        "peer-prior",
 			Settings:    func(s *task.Section) task.StrategySettings { return strategy.ReadChoice(s, disclosures()) },
 			Constraints: true,
+			Objectives:  true,
 		},
 		New: func(t *task.Task) (strategy.Strategy, error) { return made(t, New) },
 		Describe: func(t *task.Task) string {
+			if t.Several() {
+				return "expected improvement of the hypervolume, weighted by densities around the peers' Pareto fronts as far as own results agree with them"
+			}
 			switch strategy.ChoiceOf(t).Share {
 			case results.Share:
 				return "expected improvement averaged over a model of own results and one of all nodes' results, weighted by how well each predicted own results"
@@ -52,9 +57,17 @@ func disclosures() []strategy.Disclosure {
 // optimum.
 func discloseCoarse() strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(*task.Task) float64 { return spread })
-	d.New = func(t *task.Task) (strategy.Strategy, error) { return made(t, NewCoarse) }
-	d.Forecasts = forecasts
-	d.Holds = func(*task.Task) string {
+	d.New = func(t *task.Task) (strategy.Strategy, error) {
+		if t.Several() {
+			return NewFront(t), nil
+		}
+		return made(t, NewCoarse)
+	}
+	d.Forecasts = func(t *task.Task) bool { return !t.Several() }
+	d.Holds = func(t *task.Task) string {
+		if t.Several() {
+			return fmt.Sprintf("a share holds coarse locations of up to %d designs on the Pareto front, and the number of results", optprior.FrontComponents)
+		}
 		return "a share holds a coarse location of the estimated optimum, and the number of results"
 	}
 	return d

@@ -50,7 +50,9 @@ func newFooter(out io.Writer, t *task.Task, trials []strategy.Trial, of agent.Pr
 			if t.Feasible(trial.Outcome) && (best == nil || t.Better(trial.Outcome, best.Outcome)) {
 				best = &trials[i]
 			}
-			f.reach(best)
+			if !t.Several() {
+				f.reach(best)
+			}
 		case strategy.StoppedEarly:
 			f.stopped++
 		}

@@ -190,6 +190,10 @@ func (p *Printer) trialLine(e agent.Event) string {
 	}
 	best := "nothing feasible"
 	switch {
+	case e.Best != nil && p.Task.Several():
+		if best = "dominated"; e.Better {
+			best = "on the front"
+		}
 	case e.Better:
 		best = "new best"
 	case e.Best != nil:
@@ -199,7 +203,7 @@ func (p *Printer) trialLine(e agent.Event) string {
 	if violations := render.Violations(p.Task, t.Outcome); violations != "" {
 		notes = "  infeasible: " + violations
 	}
-	if metrics := render.Metrics(t.Outcome, shownMetrics); metrics != "" {
+	if metrics := render.Metrics(render.WithoutObjectives(p.Task, t.Outcome), shownMetrics); metrics != "" {
 		notes += "  (" + metrics + ")"
 	}
 	notes += cost(t)
@@ -210,7 +214,11 @@ func (p *Printer) trialLine(e agent.Event) string {
 	if e.Better {
 		best = p.paint.in(green, best)
 	}
-	return fmt.Sprintf("%4d  %-12s %s %s%s  [%s]", t.ID, render.Number(t.Outcome.Value), best, t.Design, notes, t.Why)
+	value := render.Number(t.Outcome.Value)
+	if p.Task.Several() {
+		value = render.Scores(p.Task, t.Outcome)
+	}
+	return fmt.Sprintf("%4d  %-12s %s %s%s  [%s]", t.ID, value, best, t.Design, notes, t.Why)
 }
 
 // cost returns the cost of a trial for its line; empty without one.

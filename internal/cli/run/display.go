@@ -48,7 +48,7 @@ func (p *display) page(link string) {
 // hello returns the node's tasks and addresses.
 func (p *display) hello(n *node.Node) []string {
 	lines := []string{
-		fmt.Sprintf("task %q: %s over %s, id %s", p.Task.Name, p.Task.Goal, sanitize.Count(p.Task.Space.Len(), "parameter"), p.Task.ID()),
+		fmt.Sprintf("task %q: %s over %s, id %s", p.Task.Name, render.Goal(p.Task), sanitize.Count(p.Task.Space.Len(), "parameter"), p.Task.ID()),
 		fmt.Sprintf("node %s, data in %s", n.ID(), n.Dir),
 	}
 	for _, address := range worthShowing(n.Addresses()) {

@@ -19,7 +19,8 @@ type resumed struct {
 	Failed         int               `json:"failed"`
 	StoppedEarly   int               `json:"stopped"`
 	Imported       int               `json:"imported"`
-	Best           *strategy.Trial   `json:"best"`
+	Best           *strategy.Trial   `json:"best"`                      // with several objectives that of the first
+	Front          []uint64          `json:"front,omitempty"`           // trials of the Pareto front of a task with several objectives
 	LeastViolation *strategy.Trial   `json:"least_violation,omitempty"` // while no trial is feasible: the one with the least violation
 	Retried        []uint64          `json:"retried"`                   // trials that were interrupted and are evaluated again
 	Stored         node.StoredShares `json:"stored"`
@@ -49,6 +50,9 @@ func (p *display) resumes(ctx context.Context, session *node.Session, o options)
 func resumedOf(t *task.Task, trials []strategy.Trial) resumed {
 	s := summarise(t, trials)
 	c := resumed{Event: "resumed", Evaluations: s.Evaluations, Failed: s.Failed, StoppedEarly: s.StoppedEarly, Imported: s.Imported, Best: strategy.Best(t, trials), LeastViolation: render.LeastViolation(t, trials), Retried: []uint64{}, lastSteps: map[uint64]uint64{}}
+	for _, trial := range render.FrontOf(t, trials) {
+		c.Front = append(c.Front, trial.ID)
+	}
 	for _, trial := range trials {
 		if trial.State == strategy.Waiting || trial.State == strategy.Running {
 			c.Retried = append(c.Retried, trial.ID)
@@ -74,7 +78,9 @@ func (c resumed) text(t *task.Task, o options) string {
 		first += fmt.Sprintf("; %d of the %d that --evals asks for are left", left, o.evals)
 	}
 	lines := []string{first}
-	if c.Best != nil {
+	if len(c.Front) > 0 {
+		lines = append(lines, "Pareto front so far: "+sanitize.Count(len(c.Front), "design"))
+	} else if c.Best != nil {
 		lines = append(lines, fmt.Sprintf("best so far %s: trial %d, %s  [%s]", render.Value(*c.Best), c.Best.ID, c.Best.Design, c.Best.Why))
 	} else if c.LeastViolation != nil {
 		lines = append(lines, render.NothingFeasible(t, []strategy.Trial{*c.LeastViolation}))

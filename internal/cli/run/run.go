@@ -184,6 +184,9 @@ func (o options) run(ctx context.Context, file string, args []string) error {
 	if l := t.Space.Listing(); l.Absent() {
 		return base.Usagef("%s: it has the digest of a table of %s and not the table, which a node needs to choose: take the task file that names it", file, sanitize.Count(l.Len(), "design"))
 	}
+	if o.stopGiven && t.Several() {
+		return base.Usagef("--stop-regret: the task has %d objectives, which have no single best design; expected a task with one", len(t.Objectives))
+	}
 	if o.stopGiven && t.Constrained() {
 		return base.Usagef("--stop-regret: the task has constraints, of which the bound of the regret takes no notice; expected tasks without")
 	}

@@ -24,7 +24,9 @@ type summary struct {
 	Failed         int             `json:"failed"`
 	StoppedEarly   int             `json:"stopped"`
 	Imported       int             `json:"imported"`
-	Best           *strategy.Trial `json:"best"`
+	Best           *strategy.Trial `json:"best"`            // with several objectives that of the first
+	Front          []uint64        `json:"front,omitempty"` // trials of the Pareto front of a task with several objectives
+	front          string
 	LeastViolation *strategy.Trial `json:"least_violation,omitempty"` // while no trial is feasible: the one with the least violation
 
 	Recommended *agent.Recommendation `json:"recommended,omitempty"` // if outcomes are so noisy that the best one is mostly luck
@@ -59,6 +61,10 @@ func (p *display) summary(run context.Context, session *node.Session) error {
 	}
 	s := summarise(p.Task, trials)
 	s.PeerID, s.Best, s.LeastViolation = status.PeerID.String(), status.Best, render.LeastViolation(p.Task, trials)
+	for _, trial := range render.FrontOf(p.Task, trials) {
+		s.Front = append(s.Front, trial.ID)
+	}
+	s.front = render.Front(p.Task, trials, render.ShownFront)
 	if s.Recommended, err = session.Preferred(run); err != nil {
 		s.Recommended = nil
 	}
@@ -139,14 +145,23 @@ func (s summary) text(t *task.Task) string {
 	if s.Recommended != nil {
 		lines = append(lines, render.Recommended(*s.Recommended))
 	}
-	lines = append(lines, fmt.Sprintf("best %s in %s %s: trial %d, %s  [%s]",
-		render.Value(*s.Best), sanitize.Count(s.Evaluations, "evaluation"), render.Ends(s.Failed, s.StoppedEarly), s.Best.ID, s.Best.Design, s.Best.Why))
+	if s.Front != nil {
+		lines = append(lines, s.front, fmt.Sprintf("%s %s", sanitize.Count(s.Evaluations, "evaluation"), render.Ends(s.Failed, s.StoppedEarly)))
+	} else {
+		lines = append(lines, s.best())
+	}
 	if s.ModelBasedTrials > 0 {
 		lines = append(lines, s.help(t))
 	}
 	lines = append(lines, fmt.Sprintf("this run %s; %s sent on the network in all", s.exchanged(), byteText(s.BytesSent)))
 	lines = append(lines, render.ItemLines(s.Items)...)
 	return strings.Join(append(lines, s.comparison()...), "\n")
+}
+
+// best is the best design.
+func (s summary) best() string {
+	return fmt.Sprintf("best %s in %s %s: trial %d, %s  [%s]",
+		render.Value(*s.Best), sanitize.Count(s.Evaluations, "evaluation"), render.Ends(s.Failed, s.StoppedEarly), s.Best.ID, s.Best.Design, s.Best.Why)
 }
 
 // exchanged returns the counts of messages sent and received: shares, direct messages, or both.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,12 +22,15 @@ import (
 func NewBest() *cobra.Command {
 	var dir, format string
 	var asJSON bool
+	var one uint64
 	command := &cobra.Command{
 		Use:   "best [TASK]",
 		Short: "Print the best design so far of a task (a file, an ID or a name), while the node runs or after",
 		Long: `Print the design with the best observed value of this node's feasible trials, imported
 ones included. Where the noise of outcomes is larger than the differences between designs, the first line
 names the recommended design, as in the summary of run, and flags and env print that one.
+
+With several objectives it prints the Pareto front; --trial chooses the design that flags and env print.
 
 --format flags prints --name value for each parameter, for a command line; env
 prints NAME=value, with the names that run gives to its command. Both are quoted for
@@ -55,6 +59,9 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 				}
 				return fmt.Errorf("task %q has no best design yet: of %s none has an outcome", p.Task.Name, sanitize.Count(len(p.Trials), "trial"))
 			}
+			if chosen := command.Flags().Changed("trial"); chosen || p.Task.Several() {
+				return writeFront(command.OutOrStdout(), p, format, chosen, one)
+			}
 			found := bestDesign{Trial: *p.Best}
 			if found.Recommended, err = recommended(command.Context(), p, command.ErrOrStderr()); err != nil {
 				return err
@@ -63,9 +70,43 @@ a POSIX shell, which reads that quoting with eval. Without a feasible outcome th
 		},
 	}
 	base.AddDataDir(command, &dir)
+	command.Flags().Uint64Var(&one, "trial", 0, "print the design of the trial with this `NUMBER` of the Pareto front")
 	base.AddChoice(command.Flags(), &format, "format", "text", render.DesignFormats(), "")
 	command.Flags().BoolVar(&asJSON, "json", false, "the same as --format json")
 	return command
+}
+
+// writeFront prints the Pareto front, or one of its designs if a trial is chosen.
+func writeFront(out io.Writer, p past.History, format string, chosen bool, number uint64) error {
+	front := render.FrontOf(p.Task, p.Trials)
+	if !p.Task.Several() {
+		return base.Usagef("--trial is for tasks with several objectives; expected `fbo-node history --trial %d` for one trial", number)
+	}
+	if chosen {
+		at := slices.IndexFunc(front, func(t *strategy.Trial) bool { return t.ID == number })
+		if at < 0 {
+			return base.Usagef("--trial %d: expected a trial of the Pareto front, which `fbo-node best` lists", number)
+		}
+		one := bestDesign{Trial: *front[at]}
+		switch format {
+		case "json":
+			return writeBestJSON(out, p.Task, one)
+		case "flags":
+			return writeBestFlags(out, p.Task, one)
+		case "env":
+			return writeBestEnv(out, p.Task, one)
+		}
+		_, err := fmt.Fprintf(out, "%s (trial %d, %s)\n%s", render.Scores(p.Task, one.Outcome), one.ID, one.Why, render.DesignLines(p.Task.Space, one.Design))
+		return err
+	}
+	switch format {
+	case "json":
+		return base.PrintJSON(out, front)
+	case "text":
+		_, err := fmt.Fprintln(out, render.Front(p.Task, p.Trials, 0))
+		return err
+	}
+	return base.Usagef("--format %s prints one design, and the Pareto front has %s: choose with --trial", format, sanitize.Count(len(front), "design"))
 }
 
 // recommended returns the preferred design; errors of the node or its model cause only a warning.

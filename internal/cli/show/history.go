@@ -104,7 +104,9 @@ func writeTable(out io.Writer, p past.History) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if p.Best != nil {
+	if front := render.Front(p.Task, p.Trials, 0); front != "" {
+		fmt.Fprintln(out, front)
+	} else if p.Best != nil {
 		fmt.Fprintf(out, "best: %s (trial %d)\n", render.Value(*p.Best), p.Best.ID)
 	} else if text := render.NothingFeasible(p.Task, p.Trials); text != "" {
 		fmt.Fprintln(out, text)
@@ -285,7 +287,9 @@ func writeStatus(out io.Writer, p past.History) {
 	for _, line := range runningSteps(p.Trials) {
 		fmt.Fprintf(out, "running   %s\n", line)
 	}
-	if p.Best != nil {
+	if front := render.Front(p.Task, p.Trials, render.ShownFront); front != "" {
+		fmt.Fprintln(out, front)
+	} else if p.Best != nil {
 		fmt.Fprintf(out, "best      %s (trial %d, %s): %s\n", render.Value(*p.Best), p.Best.ID, p.Best.Why, p.Best.Design)
 	} else if text := render.NothingFeasible(p.Task, p.Trials); text != "" {
 		fmt.Fprintf(out, "best      %s\n", text)

@@ -153,7 +153,9 @@ func watching(p past.History) string {
 	if left := render.TimeLeft(p.Running.Progress); left != "" {
 		text += ", " + left
 	}
-	if p.Best != nil {
+	if front := render.FrontOf(p.Task, p.Trials); len(front) > 0 {
+		text += ", Pareto front of " + sanitize.Count(len(front), "design")
+	} else if p.Best != nil {
 		text += ", best " + render.Number(p.Best.Outcome.Value)
 	}
 	return text

@@ -120,7 +120,8 @@ func tagBy(file string, t *task.Task) (string, error) {
 func describeTask(out io.Writer, t *task.Task) {
 	fmt.Fprintf(out, "task        %s\n", t.Name)
 	render.WriteAbout(out, t, "%-11s %s\n")
-	fmt.Fprintf(out, "id          %s\ngoal        %s%s\n", t.ID(), t.Goal, render.Unit(t.About.Unit))
+	fmt.Fprintf(out, "id          %s\n", t.ID())
+	describeGoal(out, t)
 	for _, p := range t.Space.Parameters() {
 		fmt.Fprintf(out, "parameter   %s%s%s\n", describeParameter(p), describeConditions(p), render.Remark(t.About.Parameters[p.Name]))
 	}
@@ -156,6 +157,24 @@ func describeTask(out io.Writer, t *task.Task) {
 	}
 	fmt.Fprintf(out, "features    %d that all nodes have in common, lengthscale %g\n", s.Features, s.Lengthscale)
 	fmt.Fprintf(out, "strategy    %s\n", describeStrategy(t))
+}
+
+// describeGoal writes the goal of the objective, or a line for each of several.
+func describeGoal(out io.Writer, t *task.Task) {
+	if !t.Several() {
+		fmt.Fprintf(out, "goal        %s%s\n", t.Goal, render.Unit(t.About.Unit))
+		return
+	}
+	for i, o := range t.Objectives {
+		measured, reference := "the value", "its reference is learned"
+		if i > 0 {
+			measured = "the metric " + o.Name
+		}
+		if o.Reference != nil {
+			reference = fmt.Sprintf("no worse than the reference %g", *o.Reference)
+		}
+		fmt.Fprintf(out, "objective   %s: %s %s, %s\n", o.Name, o.Goal, measured, reference)
+	}
 }
 
 // describeFixed returns the fixed hyperparameters of a task in words.

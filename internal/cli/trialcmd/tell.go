@@ -271,7 +271,7 @@ func (r report) outcome(t *task.Task) (o strategy.Outcome, err error) {
 			o.Metrics[name] = value
 		}
 	}
-	return o, errors.Join(t.CheckReadings(o.Constraints), agent.CheckMetrics(o.Metrics))
+	return o, errors.Join(t.CheckReadings(o.Constraints), t.CheckObjectives(o.Metrics), agent.CheckMetrics(o.Metrics))
 }
 
 func (o tellOptions) run(ctx context.Context, out, notes io.Writer, r report) error {

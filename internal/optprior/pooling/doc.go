@@ -35,6 +35,9 @@
 // rule h is large, and falls to 0 if they exclude that region. There is no constant to tune. Unlike a
 // product of predictive densities, Z_h does not depend on the order of outcomes.
 //
+// On a task with several objectives, x* is a random design of the Pareto set in draws of all objectives'
+// processes.
+//
 // On a task with constraints, x* is the best design that is feasible in draws of the constraints'
 // processes. Draws without a feasible candidate do not count.
 //

@@ -3,11 +3,13 @@ package pooling
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/pareto"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
 	"github.com/fbo-node/fbo/strategy"
@@ -91,13 +93,21 @@ func Candidates(l *optprior.Layout, designs, centres [][]float64, rng *rand.Rand
 // optima returns draws of the optimum's index among the designs, without and with the agent's
 // outcomes. ok is false if they cannot be drawn.
 func optima(view strategy.View, designs [][]float64, rng *rand.Rand) (before, after []int, ok bool) {
-	known, ok := view.Posterior.(surrogate.JointPosterior)
-	if !ok {
-		return nil, nil, false
+	posteriors := view.Objectives
+	if posteriors == nil {
+		posteriors = []strategy.Posterior{view.Posterior}
 	}
-	objective, ok := newPair(view, surrogate.ProcessSpec(view.Task), known, designs)
-	if !ok {
-		return nil, nil, false
+	var objectives []pair
+	for _, p := range posteriors {
+		known, ok := p.(surrogate.JointPosterior)
+		if !ok {
+			return nil, nil, false
+		}
+		objective, ok := newPair(view, surrogate.ProcessSpec(view.Task), known, designs)
+		if !ok {
+			return nil, nil, false
+		}
+		objectives = append(objectives, objective)
 	}
 	var limits []limit
 	bounded := view.Constraints
@@ -116,10 +126,10 @@ func optima(view strategy.View, designs [][]float64, rng *rand.Rand) (before, af
 		limits = append(limits, limit{p, c.Low, c.High})
 	}
 	for range draws {
-		if i := best(objective.before, limits, func(l limit) *sampler { return l.before }, rng); i >= 0 {
+		if i := best(objectives, limits, func(p pair) *sampler { return p.before }, rng); i >= 0 {
 			before = append(before, i)
 		}
-		if i := best(objective.after, limits, func(l limit) *sampler { return l.after }, rng); i >= 0 {
+		if i := best(objectives, limits, func(p pair) *sampler { return p.after }, rng); i >= 0 {
 			after = append(after, i)
 		}
 	}
@@ -133,20 +143,47 @@ type limit struct {
 }
 
 // best returns the index of the largest value of a draw among those where draws of the constraints
-// satisfy their limits. It returns -1 if there is no such design.
-func best(objective *sampler, limits []limit, of func(l limit) *sampler, rng *rand.Rand) int {
-	values := objective.draw(rng)
+// satisfy their limits. With several objectives it returns the index of a random design of the draw's
+// Pareto front. It returns -1 if there is no such design.
+func best(objectives []pair, limits []limit, of func(p pair) *sampler, rng *rand.Rand) int {
+	var values [][]float64 // by objective
+	for _, o := range objectives {
+		values = append(values, of(o).draw(rng))
+	}
+	feasible := slices.Repeat([]bool{true}, len(values[0]))
 	for _, l := range limits {
-		for i, v := range of(l).draw(rng) {
-			if v < l.low || v > l.high {
-				values[i] = math.Inf(-1)
-			}
+		for i, v := range of(l.pair).draw(rng) {
+			feasible[i] = feasible[i] && v >= l.low && v <= l.high
 		}
 	}
-	at, largest := -1, math.Inf(-1)
+	if len(values) == 1 {
+		return largest(values[0], feasible)
+	}
+	var indices []int
+	var points [][]float64
+	for i, ok := range feasible {
+		if !ok {
+			continue
+		}
+		p := make([]float64, len(values))
+		for k := range values {
+			p[k] = values[k][i]
+		}
+		indices, points = append(indices, i), append(points, p)
+	}
+	front := pareto.Front(points)
+	if len(front) == 0 {
+		return -1
+	}
+	return indices[front[rng.IntN(len(front))]]
+}
+
+// largest returns the index of the largest value among those that count, and -1 without one.
+func largest(values []float64, counts []bool) int {
+	at, most := -1, math.Inf(-1)
 	for i, v := range values {
-		if v > largest {
-			at, largest = i, v
+		if counts[i] && v > most {
+			at, most = i, v
 		}
 	}
 	return at

@@ -342,16 +342,25 @@ func TestOptimaAreFeasible(t *testing.T) {
 		return &sampler{values, *mat.NewTriDense(len(values), mat.Lower, nil)}
 	}
 	rng := random.SeedOf(1).Stream("draws", 0)
-	of := func(l limit) *sampler { return l.after }
+	of := func(p pair) *sampler { return p.after }
+	objective := []pair{{after: certain(1, 9, 2)}}
 	c := limit{pair: pair{after: certain(5, -5, 5)}, low: 0, high: math.Inf(1)}
-	if i := best(certain(1, 9, 2), []limit{c}, of, rng); i != 2 {
+	if i := best(objective, []limit{c}, of, rng); i != 2 {
 		t.Errorf("the optimum is design %d, want 2", i)
 	}
 	c.low = 10
-	if i := best(certain(1, 9, 2), []limit{c}, of, rng); i != -1 {
+	if i := best(objective, []limit{c}, of, rng); i != -1 {
 		t.Errorf("the optimum is design %d, want none", i)
 	}
-	if i := best(certain(1, 9, 2), nil, of, rng); i != 1 {
+	if i := best(objective, nil, of, rng); i != 1 {
 		t.Errorf("the optimum is design %d, want 1", i)
+	}
+	// With two objectives designs 1 and 2 are on the front, and 0 is dominated by both.
+	seen := map[int]int{}
+	for range 100 {
+		seen[best([]pair{{after: certain(1, 9, 2)}, {after: certain(1, 3, 5)}}, nil, of, rng)]++
+	}
+	if seen[0] > 0 || seen[1] < 30 || seen[2] < 30 {
+		t.Errorf("designs of the front are drawn %v times, want 1 and 2 about 50 times each", seen)
 	}
 }

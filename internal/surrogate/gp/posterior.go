@@ -172,8 +172,7 @@ func (p *Posterior) solveHalf(t blas.Transpose, v []float64) {
 	if len(v) == 0 { // without observations there is no factor
 		return
 	}
-	u := p.chol.RawU().(mat.RawTriangular).RawTriangular()
-	blas64.Trsv(t, u, linalg.Vector(v))
+	solveTriangular(p.chol, t, v)
 }
 
 // halfAll and otherHalfAll apply half and otherHalf to several vectors. With manyVectors or more

@@ -3,6 +3,7 @@ package peerprior
 import (
 	"slices"
 
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -19,6 +20,11 @@ type Statement struct {
 	// Value returns the predicted objective at an encoded design. It may differ from the objective
 	// by a constant and a positive factor.
 	Value func(x []float64) float64
+
+	// Known returns the fraction of the prior variance that the statement explains at an encoded
+	// design; nil means Explained everywhere.
+	Known func(x []float64) float64
+	Top   []float64
 }
 
 // NewFrom returns the strategy of an agent that uses statements instead of peers' shares.
@@ -27,6 +33,9 @@ func NewFrom(t *task.Task, features *rff.Map, statementsOf func(view strategy.Vi
 		for _, said := range statementsOf(view) {
 			if p := s.ownStatement(said, own); p != nil {
 				h.add(p, said.Observations)
+				if said.Top != nil {
+					h.densityPeers = append(h.densityPeers, s.densities([]protocol.Density{{Components: []protocol.Component{{Weight: 1, Std: 0.2, Center: protocol.PointOf(t.Space, t.Space.Decode(said.Top))}}}})...)
+				}
 			}
 		}
 		return h
@@ -45,5 +54,10 @@ func (s *Strategy) ownStatement(said Statement, own [][]float64) *peerSignal {
 		mean = append(mean, said.Value(x))
 	}
 	known := slices.Repeat([]float64{min(said.Explained, maxKnown)}, len(s.reference().points))
+	if said.Known != nil {
+		for i, x := range s.reference().points {
+			known[i] = min(max(said.Known(x), 0), maxKnown)
+		}
+	}
 	return newPeerSignal(said.Explained, mean, known, said.Value, own)
 }

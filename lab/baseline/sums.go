@@ -1,0 +1,270 @@
+package baseline
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/rff"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+	"github.com/fbo-node/fbo/tsampling/peerprior"
+)
+
+// SumSettings is a prototype.
+type SumSettings struct {
+	Stat                        string
+	M, B                        int
+	Len, Noise, Top, Own, Scale float64
+}
+
+type SumPool struct {
+	c        SumSettings
+	task     *task.Task
+	spec     gp.Spec
+	features *rff.Map
+	shared   *rff.Map
+	points   [][]float64
+	inducing [][]float64
+	root     *mat.Cholesky
+
+	mu      sync.Mutex
+	members []contribution
+}
+
+type contribution struct {
+	units *surrogate.Units
+	x     [][]float64
+	y     []float64
+}
+
+func NewSumPool(t *task.Task, members int, c SumSettings) (*SumPool, error) {
+	p := &SumPool{c: c, task: t, spec: surrogate.ProcessSpec(t), members: make([]contribution, members)}
+	l := surrogate.InitialLengthscales(t)
+	for i := range l {
+		l[i] *= c.Len
+	}
+	var err error
+	constant := 1.0
+	if c.Stat == "kernel" {
+		constant = 0
+	}
+	if p.features, err = rff.NewMap(random.SeedOf(7), rff.Spec{Kernel: t.Surrogate.Kernel, Features: c.M, Lengthscales: l, Basis: t.Surrogate.Basis, Constant: constant}); err != nil {
+		return nil, err
+	}
+	if p.shared, err = surrogate.SharedMap(t); err != nil {
+		return nil, err
+	}
+	rng := random.SeedOf(0).Stream("sum points", 0)
+	for range 400 {
+		p.points = append(p.points, acquisition.Sample(t.Space, rng))
+	}
+	if c.Stat == "nystrom" {
+		p.choose(l)
+	}
+	return p, nil
+}
+
+// choose selects inducing points greedily by the largest remaining variance.
+func (p *SumPool) choose(l []float64) {
+	k := gp.Covariance(p.spec, p.points, l)
+	n := len(p.points)
+	left := make([]float64, n)
+	for i := range left {
+		left[i] = k.At(i, i)
+	}
+	var columns [][]float64
+	for range p.c.M {
+		best := 0
+		for i := range left {
+			if left[i] > left[best] {
+				best = i
+			}
+		}
+		if left[best] < 1e-6 {
+			break
+		}
+		col := make([]float64, n)
+		for i := range col {
+			col[i] = k.At(i, best)
+			for _, c := range columns {
+				col[i] -= c[i] * c[best]
+			}
+			col[i] /= math.Sqrt(left[best])
+		}
+		for i := range col {
+			left[i] -= col[i] * col[i]
+		}
+		columns = append(columns, col)
+		p.inducing = append(p.inducing, p.points[best])
+	}
+	kzz := gp.Covariance(p.spec, p.inducing, l)
+	for i := range p.inducing {
+		kzz.SetSym(i, i, kzz.At(i, i)+1e-6)
+	}
+	p.root = new(mat.Cholesky)
+	if !p.root.Factorize(kzz) {
+		panic("inducing")
+	}
+}
+
+// phi returns the features of a point, constant included.
+func (p *SumPool) phi(x []float64) []float64 {
+	if p.c.Stat != "nystrom" {
+		v := make([]float64, p.features.Features())
+		p.features.Phi(v, x)
+		return v
+	}
+	l := surrogate.InitialLengthscales(p.task)
+	for i := range l {
+		l[i] *= p.c.Len
+	}
+	m := len(p.inducing)
+	all := gp.Covariance(p.spec, append(p.inducing[:m:m], x), l)
+	kz := mat.NewVecDense(m, nil)
+	for i := range m {
+		kz.SetVec(i, all.At(m, i))
+	}
+	var lower mat.TriDense
+	p.root.LTo(&lower)
+	var v mat.VecDense
+	if err := v.SolveVec(&lower, kz); err != nil {
+		panic(err)
+	}
+	return append(v.RawVector().Data[:m:m], 1)
+}
+
+func (p *SumPool) Watch(member int, view strategy.View) {
+	obs := view.Observed(task.Objective)
+	if len(obs.Y) < max(p.task.Strategy.InitialDesigns, p.c.B) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := &p.members[member]
+	if c.units == nil {
+		_, units, err := surrogate.Standardise(obs)
+		if err != nil || units.Scale == 0 {
+			return
+		}
+		c.units = &units
+	}
+	for i := len(c.y); i+p.c.B <= len(obs.Y); i += p.c.B {
+		for j := i; j < i+p.c.B; j++ {
+			c.x = append(c.x, append([]float64(nil), obs.X[j]...))
+			c.y = append(c.y, min(max(c.units.Standardised(obs.Y[j]), -4), 4))
+		}
+	}
+}
+
+// others returns the released observations of the others.
+func (p *SumPool) others(self int) (x [][]float64, y []float64, each int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	each = math.MaxInt
+	for _, c := range p.members {
+		each = min(each, len(c.y))
+	}
+	for i, c := range p.members {
+		if i != self {
+			x, y = append(x, c.x[:each]...), append(y, c.y[:each]...)
+		}
+	}
+	return x, y, each
+}
+
+func NewSums(t *task.Task, pool *SumPool, self int) (strategy.Strategy, error) {
+	return peerprior.NewFrom(t, pool.shared, func(view strategy.View) []peerprior.Statement {
+		return pool.statements(t, view, self)
+	})
+}
+
+func (p *SumPool) statements(t *task.Task, view strategy.View, self int) []peerprior.Statement {
+	x, y, each := p.others(self)
+	if each == 0 {
+		return nil
+	}
+	var value, known func(x []float64) float64
+	switch p.c.Stat {
+	case "exact":
+		h := gp.Hyperparameters{Lengthscales: surrogate.InitialLengthscales(t), Noise: p.c.Noise}
+		if p.c.Own > 0 && view.Posterior != nil {
+			h = view.Posterior.Hyperparameters().Process()
+			h.Noise = max(h.Noise, p.c.Noise)
+		}
+		post, err := gp.NewPosterior(p.spec, x, y, h)
+		if err != nil {
+			return nil
+		}
+		value = post.Mean
+		known = func(z []float64) float64 { _, v := post.Predict(z); return 1 - v }
+	case "gram", "nystrom":
+		var a *mat.SymDense
+		var b *mat.VecDense
+		for i := range x {
+			phi := p.phi(x[i])
+			if a == nil {
+				a, b = mat.NewSymDense(len(phi), nil), mat.NewVecDense(len(phi), nil)
+			}
+			v := mat.NewVecDense(len(phi), phi)
+			a.SymRankOne(a, 1, v)
+			b.AddScaledVec(b, y[i], v)
+		}
+		n := b.Len()
+		for i := range n {
+			a.SetSym(i, i, a.At(i, i)+p.c.Noise)
+		}
+		var c mat.Cholesky
+		if !c.Factorize(a) {
+			return nil
+		}
+		var w mat.VecDense
+		if c.SolveVecTo(&w, b) != nil {
+			return nil
+		}
+		value = func(z []float64) float64 { return mat.Dot(&w, mat.NewVecDense(n, p.phi(z))) }
+		known = func(z []float64) float64 {
+			phi := mat.NewVecDense(n, p.phi(z))
+			var s mat.VecDense
+			if c.SolveVecTo(&s, phi) != nil {
+				return 0
+			}
+			if p.c.Stat == "nystrom" {
+				return mat.Dot(phi, phi) - 1 - p.c.Noise*mat.Dot(&s, phi)
+			}
+			return 1 - p.c.Noise*mat.Dot(&s, phi)
+		}
+	case "kernel":
+		n := p.features.Features()
+		sx, sy := make([]float64, n), make([]float64, n)
+		for i := range x {
+			for j, v := range p.phi(x[i]) {
+				sx[j] += v
+				sy[j] += v * y[i]
+			}
+		}
+		fx, fy := p.features.Function(sx), p.features.Function(sy)
+		value = func(z []float64) float64 { return fy.Value(z) / (max(fx.Value(z), 0) + p.c.Noise) }
+		known = func(z []float64) float64 { n := max(fx.Value(z), 0); return n / (n + p.c.Noise) }
+	default:
+		panic(fmt.Sprintf("stat %q", p.c.Stat))
+	}
+	s := peerprior.Statement{Observations: each, Value: value, Known: known}
+	best := math.Inf(-1)
+	for _, z := range p.points {
+		s.Explained += min(max(known(z), 0), 1) / float64(len(p.points))
+		if v := value(z); v > best {
+			best = v
+			if p.c.Top > 0 {
+				s.Top = z
+			}
+		}
+	}
+	return []peerprior.Statement{s}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
+	"github.com/fbo-node/fbo/internal/surrogate/multitask"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -19,9 +20,9 @@ import (
 
 // SumSettings is a prototype.
 type SumSettings struct {
-	Stat                        string
-	M, B                        int
-	Len, Noise, Top, Own, Scale float64
+	Stat                               string
+	M, B                               int
+	Len, Noise, Top, Own, Scale, Joint float64
 }
 
 type SumPool struct {
@@ -64,6 +65,13 @@ func NewSumPool(t *task.Task, members int, c SumSettings) (*SumPool, error) {
 	rng := random.SeedOf(0).Stream("sum points", 0)
 	for range 400 {
 		p.points = append(p.points, acquisition.Sample(t.Space, rng))
+	}
+	if c.Stat == "cells" || c.Stat == "centroid" || c.Stat == "soft" {
+		for range 4 * c.M {
+			p.points = append(p.points, acquisition.Sample(t.Space, rng))
+		}
+		p.choose(l)
+		p.points = p.points[:400]
 	}
 	if c.Stat == "nystrom" {
 		p.choose(l)
@@ -112,6 +120,36 @@ func (p *SumPool) choose(l []float64) {
 	if !p.root.Factorize(kzz) {
 		panic("inducing")
 	}
+}
+
+// assign returns the weight of each inducing point.
+func (p *SumPool) assign(x []float64) []float64 {
+	l := surrogate.InitialLengthscales(p.task)
+	m := len(p.inducing)
+	d := make([]float64, m)
+	best := 0
+	for j, z := range p.inducing {
+		for k := range x {
+			d[j] += (x[k] - z[k]) * (x[k] - z[k]) / l[k] / l[k]
+		}
+		if d[j] < d[best] {
+			best = j
+		}
+	}
+	w := make([]float64, m)
+	if p.c.Stat != "soft" {
+		w[best] = 1
+		return w
+	}
+	total := 0.0
+	for j := range w {
+		w[j] = math.Exp(-2 * (d[j] - d[best]) / max(d[best], 0.01))
+		total += w[j]
+	}
+	for j := range w {
+		w[j] /= total
+	}
+	return w
 }
 
 // phi returns the features of a point, constant included.
@@ -180,6 +218,26 @@ func (p *SumPool) others(self int) (x [][]float64, y []float64, each int) {
 }
 
 func NewSums(t *task.Task, pool *SumPool, self int) (strategy.Strategy, error) {
+	if pool.c.Joint > 0 {
+		return peerprior.NewFromData(t, func(view strategy.View) (multitask.Data, int) {
+			x, y, each := pool.others(self)
+			if pool.c.Stat == "exact" {
+				return multitask.Data{X: x, Y: y}, each
+			}
+			z, v, n := pool.cells(x, y)
+			var d multitask.Data
+			for i := range z {
+				repeat := 1
+				if pool.c.Joint > 1 {
+					repeat = max(1, int(n[i]+0.5))
+				}
+				for range repeat {
+					d.X, d.Y = append(d.X, z[i]), append(d.Y, v[i])
+				}
+			}
+			return d, each
+		}), nil
+	}
 	return peerprior.NewFrom(t, pool.shared, func(view strategy.View) []peerprior.Statement {
 		return pool.statements(t, view, self)
 	})
@@ -240,6 +298,23 @@ func (p *SumPool) statements(t *task.Task, view strategy.View, self int) []peerp
 			}
 			return 1 - p.c.Noise*mat.Dot(&s, phi)
 		}
+	case "cells", "centroid", "soft":
+		z, v, n := p.cells(x, y)
+		var noise []float64
+		for _, c := range n {
+			noise = append(noise, (p.c.Noise+p.c.Scale)/c)
+		}
+		h := gp.Hyperparameters{Lengthscales: surrogate.InitialLengthscales(t), Noise: p.c.Noise}
+		if p.c.Own > 0 && view.Posterior != nil {
+			h = view.Posterior.Hyperparameters().Process()
+			h.Noise = max(h.Noise, p.c.Noise)
+		}
+		post, err := gp.NewUnequalPosterior(p.spec, z, v, h, noise)
+		if err != nil {
+			return nil
+		}
+		value = post.Mean
+		known = func(z []float64) float64 { _, v := post.Predict(z); return 1 - v }
 	case "kernel":
 		n := p.features.Features()
 		sx, sy := make([]float64, n), make([]float64, n)
@@ -267,4 +342,39 @@ func (p *SumPool) statements(t *task.Task, view strategy.View, self int) []peerp
 		}
 	}
 	return []peerprior.Statement{s}
+}
+
+// cells returns the pseudo-observations and their counts.
+func (p *SumPool) cells(x [][]float64, y []float64) (z [][]float64, v, n []float64) {
+	m := len(p.inducing)
+	count, sum, at := make([]float64, m), make([]float64, m), make([][]float64, m)
+	for i := range x {
+		for j, w := range p.assign(x[i]) {
+			if w == 0 {
+				continue
+			}
+			if at[j] == nil {
+				at[j] = make([]float64, len(x[i]))
+			}
+			count[j] += w
+			sum[j] += w * y[i]
+			for k, v := range x[i] {
+				at[j][k] += w * v
+			}
+		}
+	}
+	for j := range m {
+		if count[j] < 0.05 {
+			continue
+		}
+		c := p.inducing[j]
+		if p.c.Stat == "centroid" {
+			c = at[j]
+			for k := range c {
+				c[k] /= count[j]
+			}
+		}
+		z, v, n = append(z, c), append(v, sum[j]/count[j]), append(n, count[j])
+	}
+	return z, v, n
 }

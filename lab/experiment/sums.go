@@ -32,6 +32,8 @@ func sumsOf(s Spec) (c baseline.SumSettings, err error) {
 			c.Top = v
 		case "own":
 			c.Own = v
+		case "joint":
+			c.Joint = v
 		case "scale":
 			c.Scale = v
 		default:

@@ -1,9 +1,12 @@
 package strategy
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
@@ -28,8 +31,13 @@ type Disclosure struct {
 	// internal/privacy/coarsen). An observer who sees the shares of several tasks on the same data
 	// can combine their cells to narrow down the design, so users are warned.
 	Coarse bool
-	// Every means that the task file may contain the key share_every.
-	Every bool
+	// Every means that the task file may contain the key share_every. EveryDefault is its default; 0
+	// means 1.
+	Every        bool
+	EveryDefault int
+	// Roster means that Settings reads the key roster: the only nodes that may participate. The value
+	// of Settings is then a task.Rostered.
+	Roster bool
 	// Settings reads the further keys that this value of share allows. All disclosures with the
 	// same Share have the same Settings. A key that only other values of share allow is an error.
 	Settings func(s *task.Section) task.StrategySettings
@@ -105,15 +113,17 @@ type Choice struct {
 	ShareEvery int                   // number of observations between two shares, 1 to MaxShareEvery; 1 unless the disclosure has Every
 	Settings   task.StrategySettings // the return value of Disclosure.Settings; nil if the disclosure has none
 	Implied    bool                  // the canonical form of the task omits Share
+
+	everyDefault int // default of ShareEvery; the canonical form of the task omits ShareEvery if both are 1
 }
 
 // ReadChoice reads the key share and the keys that depend on its value. The accepted values are
 // those of the disclosures in all. It reports errors to the section.
 func ReadChoice(s *task.Section, all []Disclosure) Choice {
 	chosen := readShare(s, all)
-	c := Choice{Share: chosen.Share, Implied: chosen.Implied, ShareEvery: 1}
+	c := Choice{Share: chosen.Share, Implied: chosen.Implied, ShareEvery: 1, everyDefault: cmp.Or(chosen.EveryDefault, 1)}
 	if chosen.Every {
-		c.ShareEvery = s.Whole(shareEveryKey, 1, 1, MaxShareEvery)
+		c.ShareEvery = s.Whole(shareEveryKey, c.everyDefault, 1, MaxShareEvery)
 	} else if with := sharesOf(all, func(d Disclosure) bool { return d.Every }); len(with) > 0 {
 		s.Refuse(shareEveryKey, shareKey+": "+list(with, "or"))
 	}
@@ -196,7 +206,7 @@ func (c Choice) Keys() map[string]any {
 	if !c.Implied {
 		keys[shareKey] = c.Share
 	}
-	if c.ShareEvery > 1 {
+	if c.ShareEvery > 1 || c.everyDefault > 1 {
 		keys[shareEveryKey] = c.ShareEvery
 	}
 	return keys
@@ -208,6 +218,16 @@ func (c Choice) Comes() string {
 }
 
 func (c Choice) choice() Choice { return c }
+
+// Parties implements task.Rostered.
+func (c Choice) Parties() []peer.ID {
+	if s, ok := c.Settings.(task.Rostered); ok {
+		return s.Parties()
+	}
+	return nil
+}
+
+var _ task.Rostered = Choice{}
 
 // ChoiceOf returns the Choice in the settings of a task's strategy. It returns the zero value if
 // the settings embed no Choice.

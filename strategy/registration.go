@@ -55,6 +55,9 @@ func (r Registration) Shares() bool { return len(r.Disclosures) > 0 }
 // shares nothing.
 func (r Registration) Disclosure(t *task.Task) Disclosure { return DisclosureOf(r.Disclosures, t) }
 
+// Rostered reports whether a task of this strategy lists its participants in the section strategy.
+func (r Registration) Rostered(t *task.Task) bool { return r.Roster || r.Disclosure(t).Roster }
+
 // NewStrategy returns the strategy of a task.
 func (r Registration) NewStrategy(t *task.Task) (Strategy, error) {
 	if d := r.Disclosure(t); d.New != nil {

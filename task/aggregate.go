@@ -3,6 +3,7 @@ package task
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -22,14 +23,39 @@ func aggregateKeys() []string {
 	return []string{"roster", "min_contributors", "committee", "max_colluding"}
 }
 
-// aggregate reads the keys of mechanism aggregate. By default the committee has 7 nodes, of which
-// fewer than a third may collude, and a quarter of the roster may be absent.
+// SumRules are the requirements on the nodes of a task that compute sums together.
+type SumRules struct {
+	Nodes   int    // minimum length of the roster
+	Honest  int    // minimum number of contributors of a sum beyond max_colluding
+	Because string // reason for Honest, as the end of an error message
+	Most    bool   // by default, a sum has at least three quarters of the roster, and otherwise as few contributors as allowed
+}
+
+// noisy are the rules of mechanism aggregate.
+func noisy() SumRules {
+	return SumRules{Nodes: 2, Honest: 1, Because: "since the noise of colluding nodes gives no privacy", Most: true}
+}
+
+// aggregate reads the keys of mechanism aggregate.
 func (m *Section) aggregate(t *Task) *Aggregate {
+	return m.sumKeys(noisy(), func(nodes int) { m.summed(t, nodes) })
+}
+
+// Aggregate reads the keys about the nodes that compute sums: roster, min_contributors, committee and
+// max_colluding. By default the committee has 7 nodes, of which fewer than a third may collude.
+func (m *Section) Aggregate(rules SumRules) *Aggregate { return m.sumKeys(rules, func(int) {}) }
+
+// sumKeys implements Aggregate. check gets the length of the roster, before the other keys are read.
+func (m *Section) sumKeys(rules SumRules, check func(nodes int)) *Aggregate {
 	a := &Aggregate{}
 	var ok bool
 	a.Roster, ok = m.Roster(maxRoster)
 	nodes := len(a.Roster)
-	m.summed(t, nodes)
+	check(nodes)
+	if ok && nodes < rules.Nodes {
+		m.Errorf("roster", "roster must name %d to %d nodes, not %d", rules.Nodes, maxRoster, nodes)
+		ok = false
+	}
 	if !ok {
 		for _, key := range aggregateKeys() {
 			m.get(key) // the key's bounds depend on the roster
@@ -48,14 +74,26 @@ func (m *Section) aggregate(t *Task) *Aggregate {
 	if len(m.d.errors) == before && a.MaxColluding >= a.Committee {
 		m.Errorf("max_colluding", "max_colluding %d must be less than the %d nodes of the committee, or no quorum is left", a.MaxColluding, a.Committee)
 	}
-	a.MinContributors = m.Whole("min_contributors", min(nodes, max(a.MaxColluding+1, nodes-nodes/4)), 2, maxRoster)
+	usual := a.MaxColluding + rules.Honest
+	if rules.Most {
+		usual = max(usual, nodes-nodes/4)
+	}
+	a.MinContributors = m.Whole("min_contributors", min(nodes, usual), 2, maxRoster)
 	switch {
 	case a.MinContributors > nodes:
 		m.Errorf("min_contributors", "min_contributors %d must be at most the %d nodes of the roster", a.MinContributors, nodes)
-	case len(m.d.errors) == before && a.MinContributors <= a.MaxColluding:
-		m.Errorf("min_contributors", "min_contributors %d must be more than max_colluding, %d, since the noise of colluding nodes gives no privacy", a.MinContributors, a.MaxColluding)
+	case len(m.d.errors) == before && a.MinContributors < a.MaxColluding+rules.Honest:
+		m.Errorf("min_contributors", "min_contributors %d must be %s max_colluding, %d, %s", a.MinContributors, rules.beyond(), a.MaxColluding, rules.Because)
 	}
 	return a
+}
+
+// beyond returns the words that compare min_contributors with max_colluding.
+func (r SumRules) beyond() string {
+	if r.Honest == 1 {
+		return "more than"
+	}
+	return fmt.Sprintf("at least %d more than", r.Honest)
 }
 
 // summed reports an error if the vector of a node is too long, or if a member of the committee
@@ -76,7 +114,7 @@ func (m *Section) summed(t *Task, nodes int) {
 // Rostered is an optional interface of StrategySettings. A strategy implements it if only the nodes
 // on a list may participate in its tasks.
 type Rostered interface {
-	// Parties returns the nodes on the list, each once.
+	// Parties returns the nodes on the list, each once. It returns nil if all nodes may participate.
 	Parties() []peer.ID
 }
 
@@ -177,12 +215,16 @@ func (s scalar) peerID() (id peer.ID, message string) {
 }
 
 func canonicalAggregate(form map[string]any, a *Aggregate) {
-	if a == nil {
-		return
+	if a != nil {
+		maps.Copy(form, a.Keys())
 	}
+}
+
+// Keys returns the keys of a task file and their values.
+func (a *Aggregate) Keys() map[string]any {
 	names := make([]string, len(a.Roster))
 	for i, id := range a.Roster {
 		names[i] = id.String()
 	}
-	form["roster"], form["min_contributors"], form["committee"], form["max_colluding"] = names, a.MinContributors, a.Committee, a.MaxColluding
+	return map[string]any{"roster": names, "min_contributors": a.MinContributors, "committee": a.Committee, "max_colluding": a.MaxColluding}
 }

@@ -140,14 +140,9 @@ func (c *Config) validate() error {
 	return nil
 }
 
-// Named returns the nodes that the user has named: those of Listed and, on a task with private
-// sums, those of the roster. The Task must be complete.
-func (c Config) Named() []peer.ID {
-	if c.Task.Privacy != nil && c.Task.Privacy.Aggregate != nil {
-		return slices.Concat(c.Listed, c.Task.Privacy.Aggregate.Roster)
-	}
-	return c.Listed
-}
+// Named returns the nodes that the user has named: those of Listed and those of the task's roster,
+// if it has one. The Task must be complete.
+func (c Config) Named() []peer.ID { return slices.Concat(c.Listed, c.Task.Roster()) }
 
 // complete creates the strategy, exchanges and surrogate if the configuration does not contain
 // them.

@@ -236,7 +236,7 @@ func (p Plan) key(s Spec) string {
 		panic(err) // unexpected: Complete has checked the spec
 	}
 	key := canonical(t, "strategy")
-	if p.registrationOf(s).Roster {
+	if p.listsRoster(s) {
 		key = nameless(key)
 	}
 	if t.Privacy != nil {

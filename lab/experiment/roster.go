@@ -9,13 +9,15 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/lab/family"
+	"github.com/fbo-node/fbo/strategy"
 )
 
-// rosterKey is the key of a strategy that lists its members. mediatorKey is the key that names the
+// rosterKey is the key of a strategy that lists its members; shareKey can select it. mediatorKey is the key that names the
 // member that decides for all. Specs contain no names of members: the roster is the whole
 // federation, and the mediator is the first agent or none.
 const (
 	rosterKey     = "roster"
+	shareKey      = "share"
 	mediatorKey   = "mediator"
 	firstMediator = "first"
 	noMediator    = "none"
@@ -30,13 +32,21 @@ const (
 )
 
 // needsRoster reports whether the task of a strategy lists its members.
-func (p Plan) needsRoster(s Spec) bool { return p.sums(s) || p.registrationOf(s).Roster }
+func (p Plan) needsRoster(s Spec) bool { return p.sums(s) || p.listsRoster(s) }
+
+// listsRoster reports whether the section strategy lists the members.
+func (p Plan) listsRoster(s Spec) bool {
+	r := p.registrationOf(s)
+	return r.Roster || slices.ContainsFunc(r.Disclosures, func(d strategy.Disclosure) bool {
+		return d.Roster && d.Share == s.setting(shareKey)
+	})
+}
 
 // rostered returns the settings of a spec in the form of a task file, with the roster if the
 // strategy has one.
 func (p Plan) rostered(s Spec, roster []peer.ID) map[string]any {
 	keys := s.keys()
-	if !p.registrationOf(s).Roster {
+	if !p.listsRoster(s) {
 		return keys
 	}
 	keys[rosterKey] = roster
@@ -115,7 +125,7 @@ func (p Plan) checkRoster(s Spec) error {
 		return refuse("all must hear the whole roster, expected --agents 2 to %d where --scenario has no key degree", MaxMesh)
 	case lists && p.MinEvaluations != p.Evaluations:
 		return refuse("all agents of a roster evaluate equally many designs, expected a scenario without the key min_evals")
-	case lists && s.has(rosterKey):
+	case p.listsRoster(s) && s.has(rosterKey):
 		return refuse("%s is the agents of the federation; expected to leave it out", rosterKey)
 	case lists && s.has(mediatorKey) && mediator != firstMediator && mediator != noMediator:
 		return refuse("%s must be one of %s, %s, not %q", mediatorKey, firstMediator, noMediator, mediator)

@@ -73,8 +73,7 @@ type Exchange struct {
 	silent  bool // the node's earlier messages are unknown, so it takes part in no round
 	broken  bool // a contribution failed; the node makes no further one, which would fail too and still spend privacy budget
 
-	outvoted     []peer.ID // nodes of which a warning in this run has reported that they were outvoted
-	disqualified []peer.ID // nodes of which a warning in this run has reported that they were disqualified
+	warnings securesum.Warnings
 
 	result Result
 	shown  bool // the result has changed since it was shown
@@ -130,6 +129,8 @@ func newExchangeOf(t *task.Task, self peer.ID, sum summer, entropy io.Reader) (*
 		rounds: t.Privacy.Releases,
 		ledger: ledger,
 		sum:    sum,
+
+		warnings: securesum.Warnings{Self: self},
 	}, nil
 }
 
@@ -464,7 +465,7 @@ func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
 		return nil // after a restart the summer reports the latest round again
 	}
 	e.shown = true
-	out := e.name(o)
+	out := e.warnings.Of(o)
 	if o.Err != nil {
 		e.result.Failed++
 		e.result.Reason = o.Err.Error()
@@ -477,29 +478,6 @@ func (e *Exchange) take(o securesum.Outcome) []strategy.Output {
 	s := Sum{Round: int(o.Round), Observations: e.dueAt(o.Round)}.average(e.ledger.Terms, o.Sum, members, e.others(o.Round))
 	e.result.Sums = append(e.result.Sums, s)
 	return append(out, tagged(ofSum, s.encode()))
-}
-
-// name returns warnings about nodes that violated the protocol of a round, one for each node in a
-// run.
-func (e *Exchange) name(o securesum.Outcome) (out []strategy.Output) {
-	for _, id := range o.Outvoted {
-		if !slices.Contains(e.outvoted, id) {
-			e.outvoted = append(e.outvoted, id)
-			out = append(out, strategy.Warn{Message: fmt.Sprintf("round %d: what node %s said of the private sum did not fit what the others said, who outvoted it", o.Round, id)})
-		}
-	}
-	for _, id := range o.Disqualified {
-		if slices.Contains(e.disqualified, id) {
-			continue
-		}
-		e.disqualified = append(e.disqualified, id)
-		why := fmt.Sprintf("round %d: node %s has dealt parts of a private sum that do not fit together, as its signature proves; what it gives counts no more", o.Round, id)
-		if id == e.self {
-			why = fmt.Sprintf("round %d: this node has dealt parts of a private sum that do not fit together, as its signature proves; it contributes to no further sum. That happens when a data directory is put back to an earlier state, or used twice", o.Round)
-		}
-		out = append(out, strategy.Warn{Message: why})
-	}
-	return out
 }
 
 // cellOf returns the cell that a node explores, by its index on the roster.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/fbo-node/fbo/internal/exchange/results"
+	"github.com/fbo-node/fbo/internal/exchange/sums"
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
@@ -22,8 +23,11 @@ func Register() strategy.Registration {
 		},
 		New: func(t *task.Task) (strategy.Strategy, error) { return made(t, New) },
 		Describe: func(t *task.Task) string {
-			if strategy.ChoiceOf(t).Share == results.Share {
+			switch strategy.ChoiceOf(t).Share {
+			case results.Share:
 				return "expected improvement averaged over a model of own results and one of all nodes' results, weighted by how well each predicted own results"
+			case sums.Share:
+				return "expected improvement and max-value entropy search in turns, on a model of own results"
 			}
 			return "expected improvement averaged over models with and without peers' information, each weighted by how well it predicts own results, with a prior at the peers' estimated optima"
 		},
@@ -41,7 +45,7 @@ func made(t *task.Task, make func(t *task.Task, features *rff.Map) (*Strategy, e
 }
 
 func disclosures() []strategy.Disclosure {
-	return []strategy.Disclosure{discloseCoarse(), discloseExact(), discloseResults()}
+	return []strategy.Disclosure{discloseCoarse(), discloseExact(), discloseResults(), discloseSum()}
 }
 
 // discloseCoarse returns the disclosure in which a node shares the grid cell of its estimated

@@ -191,7 +191,7 @@ func settle(ctx context.Context, session *node.Session) error {
 // shares of absent nodes are unusable, and the node exchanges messages with the others as before:
 // it may be their mediator.
 func keepAfter(ctx context.Context, session *node.Session, show *display) error {
-	if base.RegistrationOf(show.Task).Roster {
+	if base.RegistrationOf(show.Task).Rostered(show.Task) {
 		show.Resume()
 		show.PrintLine(base.Object{"event": "keeping"}, "All evaluations are made; this node serves the rounds of the others until Ctrl-C.")
 		go show.watch(ctx, session, false)

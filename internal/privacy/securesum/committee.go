@@ -85,3 +85,13 @@ func prefixed(write func([]byte) (int, error), data []byte) {
 	_, _ = write(binary.BigEndian.AppendUint64(nil, uint64(len(data))))
 	_, _ = write(data)
 }
+
+// DealBytes returns the size of a deal: the message that a contributor sends to each member.
+func DealBytes(c Committee, dimension int) int {
+	s := shape{members: c.Members, threshold: c.Threshold, dimension: dimension}
+	return len(s.encode(message{kind: kindShare, header: header{
+		commitments: make([][sha256.Size]byte, c.Members),
+		checks:      slices.Repeat([][]element{make([]element, masks)}, c.Threshold+1),
+		signature:   make([]byte, signatureBytes),
+	}, part: part{salt: make([]byte, saltBytes), values: make([]element, dimension+masks)}}))
+}

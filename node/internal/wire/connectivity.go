@@ -77,19 +77,8 @@ func (t *Topic) unprotectPeers() {
 // roster.
 func rosterOf(t *task.Task) map[peer.ID]bool {
 	roster := map[peer.ID]bool{}
-	if t.Privacy != nil && t.Privacy.Aggregate != nil {
-		for _, id := range t.Privacy.Aggregate.Roster {
-			roster[id] = true
-		}
-	}
-	var names []string
-	if t.Strategy.Settings != nil {
-		names, _ = t.Strategy.Settings.Keys()["roster"].([]string)
-	}
-	for _, name := range names {
-		if id, err := peer.Decode(name); err == nil {
-			roster[id] = true
-		}
+	for _, id := range t.Roster() {
+		roster[id] = true
 	}
 	return roster
 }

@@ -1,0 +1,115 @@
+package sums
+
+import (
+	"fmt"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/fbo-node/fbo/internal/privacy/securesum"
+	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
+)
+
+// Share is the value of the key share with which nodes share sums.
+const Share = "sum"
+
+// DefaultEvery is the default of the key share_every: the number of observations in a contribution.
+const DefaultEvery = 4
+
+// Honest is the minimum number of contributors of a sum beyond those that may collude, and MinRoster
+// the minimum length of a roster.
+const (
+	Honest    = 3
+	MinRoster = 5
+)
+
+// Settings are the keys of a task file about the nodes that compute sums.
+type Settings struct{ task.Aggregate }
+
+var _ task.Rostered = Settings{}
+
+// Parties implements task.Rostered.
+func (s Settings) Parties() []peer.ID { return s.Roster }
+
+// Keys implements task.StrategySettings.
+func (s Settings) Keys() map[string]any { return s.Aggregate.Keys() }
+
+func readSettings(s *task.Section) task.StrategySettings {
+	return Settings{*s.Aggregate(task.SumRules{
+		Nodes:   MinRoster,
+		Honest:  Honest,
+		Because: fmt.Sprintf("since a sum without noise needs %d contributors that do not collude", Honest),
+	})}
+}
+
+// SettingsOf returns the settings of a task with share: sum. ok is false for other tasks.
+func SettingsOf(t *task.Task) (s Settings, ok bool) {
+	s, ok = strategy.ChoiceOf(t).Settings.(Settings)
+	return s, ok
+}
+
+// Disclosure returns the disclosure in which nodes share sums of a statistic without noise.
+func Disclosure(statistic func(t *task.Task) (Statistic, error)) strategy.Disclosure {
+	return strategy.Disclosure{
+		Share:        Share,
+		Every:        true,
+		EveryDefault: DefaultEvery,
+		Roster:       true,
+		Settings:     readSettings,
+		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			s, err := statistic(env.Task)
+			if err != nil {
+				return nil, err
+			}
+			e, err := NewExchange(env, s)
+			return []strategy.Exchange{e}, err
+		},
+		Holds: func(t *task.Task) string {
+			settings, _ := SettingsOf(t)
+			return fmt.Sprintf("peers receive sums over at least %d nodes, each with %s of each node", settings.MinContributors,
+				sanitize.Count(strategy.ChoiceOf(t).ShareEvery, "new observation"))
+		},
+		Reveals: func(t *task.Task) string { return reveals(t, statistic) },
+		Outdated: func(*task.Task) string {
+			return "with share: sum, only running nodes of the roster send sums"
+		},
+	}
+}
+
+// reveals describes what peers receive, which nodes may be absent, and what remains.
+func reveals(t *task.Task, statistic func(t *task.Task) (Statistic, error)) string {
+	s, _ := SettingsOf(t)
+	every := strategy.ChoiceOf(t).ShareEvery
+	committee, err := securesum.NewCommittee(s.Committee, s.MaxColluding)
+	if err != nil {
+		return err.Error()
+	}
+	numbers := 0
+	if statistic, err := statistic(t); err == nil {
+		numbers = statistic.Numbers()
+	}
+	text := fmt.Sprintf("Peers receive exact sums over at least %d of the %d nodes on the roster, never the vector of one node. There is no noise and no budget.\n"+
+		"a round: each contributor adds %s that it has not contributed before, as %s. It sends %s to each of %s.\n"+
+		"absences: a round needs %s and %d of the %d committee members; the others may be absent and receive the sum later.\n"+
+		"secrecy: up to %s that collude learn only sums over %d other nodes or more, with %s of each. No difference of sums isolates fewer nodes.\n"+
+		"what remains: a sum is exact data of the nodes in it. Peers can partly compute their combined observations, without knowing whose they are. "+
+		"If all other contributors of a sum collude, they learn the vector of the remaining one. "+
+		"All nodes see the contributors of each sum, its time, and how often each node contributes.",
+		s.MinContributors, len(s.Roster),
+		sanitize.Count(every, "observation"), sanitize.Count(numbers, "number"), size(securesum.DealBytes(committee, numbers)), sanitize.Count(s.Committee, "committee member"),
+		sanitize.Count(s.MinContributors, "contributor"), committee.Quorum, s.Committee,
+		sanitize.Count(s.MaxColluding, "node"), s.MinContributors-s.MaxColluding, sanitize.Count(every, "observation"))
+	if s.MinContributors == len(s.Roster) {
+		text += fmt.Sprintf("\nwarning: min_contributors %d is the whole roster, so one absent node stops all sums", s.MinContributors)
+	}
+	return text
+}
+
+// size formats a number of bytes.
+func size(bytes int) string {
+	if bytes < 1<<10 {
+		return fmt.Sprintf("%d bytes", bytes)
+	}
+	return fmt.Sprintf("%d KiB", (bytes+1<<10-1)>>10)
+}

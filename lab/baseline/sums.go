@@ -336,9 +336,6 @@ func (p *SumPool) statements(t *task.Task, view strategy.View, self int) []peerp
 		s.Explained += min(max(known(z), 0), 1) / float64(len(p.points))
 		if v := value(z); v > best {
 			best = v
-			if p.c.Top > 0 {
-				s.Top = z
-			}
 		}
 	}
 	return []peerprior.Statement{s}

@@ -3,7 +3,6 @@ package peerprior
 import (
 	"slices"
 
-	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -24,7 +23,9 @@ type Statement struct {
 	// Known returns the fraction of the prior variance that the statement explains at an encoded
 	// design; nil means Explained everywhere.
 	Known func(x []float64) float64
-	Top   []float64
+
+	// Contributors is the number of peers behind the statement; 0 means 1.
+	Contributors int
 }
 
 // NewFrom returns the strategy of an agent that uses statements instead of peers' shares.
@@ -33,9 +34,7 @@ func NewFrom(t *task.Task, features *rff.Map, statementsOf func(view strategy.Vi
 		for _, said := range statementsOf(view) {
 			if p := s.ownStatement(said, own); p != nil {
 				h.add(p, said.Observations)
-				if said.Top != nil {
-					h.densityPeers = append(h.densityPeers, s.densities([]protocol.Density{{Components: []protocol.Component{{Weight: 1, Std: 0.2, Center: protocol.PointOf(t.Space, t.Space.Decode(said.Top))}}}})...)
-				}
+				h.peers += max(said.Contributors, 1) - 1
 			}
 		}
 		return h

@@ -11,7 +11,6 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
-	"github.com/fbo-node/fbo/internal/surrogate/multitask"
 	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -218,26 +217,6 @@ func (p *SumPool) others(self int) (x [][]float64, y []float64, each int) {
 }
 
 func NewSums(t *task.Task, pool *SumPool, self int) (strategy.Strategy, error) {
-	if pool.c.Joint > 0 {
-		return peerprior.NewFromData(t, func(view strategy.View) (multitask.Data, int) {
-			x, y, each := pool.others(self)
-			if pool.c.Stat == "exact" {
-				return multitask.Data{X: x, Y: y}, each
-			}
-			z, v, n := pool.cells(x, y)
-			var d multitask.Data
-			for i := range z {
-				repeat := 1
-				if pool.c.Joint > 1 {
-					repeat = max(1, int(n[i]+0.5))
-				}
-				for range repeat {
-					d.X, d.Y = append(d.X, z[i]), append(d.Y, v[i])
-				}
-			}
-			return d, each
-		}), nil
-	}
 	return peerprior.NewFrom(t, pool.shared, func(view strategy.View) []peerprior.Statement {
 		return pool.statements(t, view, self)
 	})

@@ -346,9 +346,9 @@ func TestDefaultShare(t *testing.T) {
 	}
 }
 
-func TestShareIsOneOfThree(t *testing.T) {
+func TestShareIsOneOfFour(t *testing.T) {
 	_, err := strategy.Set{Register()}.Parse("test", []byte("name: a\ngoal: minimize\nparameters: ["+plane+"]\nstrategy: {type: peer-prior, share: best}\n"))
-	if err == nil || !strings.Contains(err.Error(), `strategy: share must be one of coarse, exact, results, not the text "best"`) {
+	if err == nil || !strings.Contains(err.Error(), `strategy: share must be one of coarse, exact, results, sum, not the text "best"`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -34,14 +34,6 @@ type ResultsStrategy struct {
 	search search.Search
 	task   *task.Task
 	spec   gp.Spec
-	from   func(view strategy.View) (multitask.Data, int)
-}
-
-// NewFromData is a prototype.
-func NewFromData(t *task.Task, from func(view strategy.View) (multitask.Data, int)) *ResultsStrategy {
-	s := NewResults(t)
-	s.from = from
-	return s
 }
 
 var (
@@ -67,12 +59,6 @@ type peerResults struct {
 // results returns the usable results of peers: of at most maxResultPeers, drawn anew for each trial if
 // there are more.
 func (s *ResultsStrategy) results(view strategy.View, trial uint64, seed strategy.Seed) (r peerResults) {
-	if s.from != nil {
-		if d, each := s.from(view); len(d.Y) > 0 {
-			r.data, r.observations, r.most = []multitask.Data{d}, each, each
-		}
-		return r
-	}
 	for _, peer := range search.AtMost(maxResultPeers, results.Of(view), seed.Stream("which results", trial)) {
 		obs := peer.Objective()
 		y, units, err := surrogate.Standardise(obs)

@@ -26,8 +26,10 @@ var _ sums.Statistic = (*cells)(nil)
 // 1985). A space of few designs has one cell for each.
 func newCells(t *task.Task) *cells {
 	c := &cells{}
-	for _, l := range surrogate.InitialLengthscales(t) {
-		c.scales = append(c.scales, 1/(l*l))
+	lengthscales := surrogate.InitialLengthscales(t) // by parameter
+	for parameter, block := range t.Space.Blocks() {
+		scale := 1 / (lengthscales[parameter] * lengthscales[parameter])
+		c.scales = append(c.scales, slices.Repeat([]float64{scale}, block.Len)...)
 	}
 	// A listing of designs may be absent at some nodes, so the centres do not depend on it.
 	space, rng := t.Space.Unlisted(), random.SeedOf(0).Stream("cells of sums", 0)

@@ -114,16 +114,16 @@ type Choice struct {
 	Settings   task.StrategySettings // the return value of Disclosure.Settings; nil if the disclosure has none
 	Implied    bool                  // the canonical form of the task omits Share
 
-	everyDefault int // default of ShareEvery; the canonical form of the task omits ShareEvery if both are 1
+	everyDefault int // Disclosure.EveryDefault; the canonical form of the task omits ShareEvery if it is 1 and this is 0
 }
 
 // ReadChoice reads the key share and the keys that depend on its value. The accepted values are
 // those of the disclosures in all. It reports errors to the section.
 func ReadChoice(s *task.Section, all []Disclosure) Choice {
 	chosen := readShare(s, all)
-	c := Choice{Share: chosen.Share, Implied: chosen.Implied, ShareEvery: 1, everyDefault: cmp.Or(chosen.EveryDefault, 1)}
+	c := Choice{Share: chosen.Share, Implied: chosen.Implied, ShareEvery: 1, everyDefault: chosen.EveryDefault}
 	if chosen.Every {
-		c.ShareEvery = s.Whole(shareEveryKey, c.everyDefault, 1, MaxShareEvery)
+		c.ShareEvery = s.Whole(shareEveryKey, cmp.Or(c.everyDefault, 1), 1, MaxShareEvery)
 	} else if with := sharesOf(all, func(d Disclosure) bool { return d.Every }); len(with) > 0 {
 		s.Refuse(shareEveryKey, shareKey+": "+list(with, "or"))
 	}
@@ -206,7 +206,7 @@ func (c Choice) Keys() map[string]any {
 	if !c.Implied {
 		keys[shareKey] = c.Share
 	}
-	if c.ShareEvery > 1 || c.everyDefault > 1 {
+	if c.ShareEvery > 1 || c.everyDefault > 0 {
 		keys[shareEveryKey] = c.ShareEvery
 	}
 	return keys

@@ -240,7 +240,7 @@ func TestParseErrors(t *testing.T) {
 		{one + "strategy: {type: density, spread: 0.0009, components: 1}\n", `5:35: strategy: spread 0.0009 must be from 0.001 to 10`},
 		{one + "strategy: {type: density, spread: 0.2, components: 4}\n", `5:27: strategy: spread applies only with components: 1`},
 		// coarse shares
-		{one + "strategy: {share: best}\n", `5:19: strategy: share must be one of coarse, exact, results, not the text "best"`},
+		{one + "strategy: {share: best}\n", `5:19: strategy: share must be one of coarse, exact, results, sum, not the text "best"`},
 		{one + "strategy: {share: coarse, spread: 0.2}\n", `5:27: strategy: unknown key "spread"; accepted: type, share, initial_designs`},
 		{one + "strategy: {type: density, share: coarse, components: 1}\n", `5:42: strategy: components applies only with share: best`},
 		{one + "strategy: {type: density, share: coarse, components: 4, spread: 11}\n", `5:42: strategy: components applies only with share: best

@@ -1,8 +1,10 @@
 package baseline
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -19,9 +21,9 @@ import (
 
 // SumSettings is a prototype.
 type SumSettings struct {
-	Stat                               string
-	M, B                               int
-	Len, Noise, Top, Own, Scale, Joint float64
+	Stat                                             string
+	M, B                                             int
+	Len, Noise, Top, Own, Scale, Joint, Units, First float64
 }
 
 type SumPool struct {
@@ -39,9 +41,9 @@ type SumPool struct {
 }
 
 type contribution struct {
-	units *surrogate.Units
-	x     [][]float64
-	y     []float64
+	convert func(y float64) float64
+	x       [][]float64
+	y       []float64
 }
 
 func NewSumPool(t *task.Task, members int, c SumSettings) (*SumPool, error) {
@@ -185,19 +187,68 @@ func (p *SumPool) Watch(member int, view strategy.View) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c := &p.members[member]
-	if c.units == nil {
-		_, units, err := surrogate.Standardise(obs)
-		if err != nil || units.Scale == 0 {
-			return
-		}
-		c.units = &units
+	if len(obs.Y) < int(p.c.First) {
+		return
 	}
+	var convert func(y float64) float64
 	for i := len(c.y); i+p.c.B <= len(obs.Y); i += p.c.B {
+		if convert == nil {
+			if convert = c.convert; convert == nil || p.c.Units == 2 {
+				if convert = p.convert(obs, view); convert == nil {
+					return
+				}
+				c.convert = convert
+			}
+		}
 		for j := i; j < i+p.c.B; j++ {
 			c.x = append(c.x, append([]float64(nil), obs.X[j]...))
-			c.y = append(c.y, min(max(c.units.Standardised(obs.Y[j]), -4), 4))
+			c.y = append(c.y, min(max(convert(obs.Y[j]), -4), 4))
 		}
 	}
+}
+
+// convert returns the standardisation of outputs.
+func (p *SumPool) convert(obs surrogate.Observations, view strategy.View) func(y float64) float64 {
+	y, units, err := surrogate.Standardise(obs)
+	if err != nil || units.Scale == 0 {
+		return nil
+	}
+	if p.c.Units == 0 || view.Posterior == nil {
+		return units.Standardised
+	}
+	if p.c.Units == 3 {
+		sorted := slices.Sorted(slices.Values(obs.Y))
+		n := len(sorted)
+		med := sorted[(n-1)/2]/2 + sorted[n/2]/2
+		var d []float64
+		for _, v := range obs.Y {
+			d = append(d, math.Abs(v-med))
+		}
+		slices.Sort(d)
+		mad := 1.4826 * (d[(n-1)/2]/2 + d[n/2]/2)
+		return func(v float64) float64 { return (v - med) / mad }
+	}
+	h := view.Posterior.Hyperparameters().Process()
+	post, err := gp.NewPosterior(p.spec, obs.X, y, h)
+	if err != nil {
+		return nil
+	}
+	level := post.Constant()
+	k := gp.Covariance(p.spec, obs.X, h.Lengthscales)
+	n := len(y)
+	for i := range n {
+		k.SetSym(i, i, k.At(i, i)+h.Noise)
+	}
+	var c mat.Cholesky
+	r, q := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
+	for i := range n {
+		r.SetVec(i, y[i]-level)
+	}
+	if !c.Factorize(k) || c.SolveVecTo(q, r) != nil {
+		return nil
+	}
+	size := math.Sqrt((mat.Dot(r, q) + 4) / (float64(n) + 4))
+	return func(v float64) float64 { return (units.Standardised(v) - level) / size }
 }
 
 // others returns the released observations of the others.
@@ -234,6 +285,12 @@ func (p *SumPool) statements(t *task.Task, view strategy.View, self int) []peerp
 		if p.c.Own > 0 && view.Posterior != nil {
 			h = view.Posterior.Hyperparameters().Process()
 			h.Noise = max(h.Noise, p.c.Noise)
+		}
+		if p.c.Own == 2 {
+			prior := gp.StandardPrior(p.spec)
+			if fitted, err := gp.FitUnder(context.Background(), p.spec, &prior, x, y, nil, []gp.Hyperparameters{h}, random.SeedOf(uint64(len(x))).Stream("f", 0)); err == nil {
+				h = fitted
+			}
 		}
 		post, err := gp.NewPosterior(p.spec, x, y, h)
 		if err != nil {
@@ -287,6 +344,15 @@ func (p *SumPool) statements(t *task.Task, view strategy.View, self int) []peerp
 		if p.c.Own > 0 && view.Posterior != nil {
 			h = view.Posterior.Hyperparameters().Process()
 			h.Noise = max(h.Noise, p.c.Noise)
+		}
+		if p.c.Own == 2 {
+			prior := gp.StandardPrior(p.spec)
+			if fitted, err := gp.FitUnder(context.Background(), p.spec, &prior, z, v, nil, []gp.Hyperparameters{h}, random.SeedOf(uint64(len(x))).Stream("f", 0)); err == nil {
+				h = fitted
+				for i := range noise {
+					noise[i] = max(h.Noise, 0.05) * n[i] / n[i] / n[i]
+				}
+			}
 		}
 		post, err := gp.NewUnequalPosterior(p.spec, z, v, h, noise)
 		if err != nil {

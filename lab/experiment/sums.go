@@ -34,6 +34,10 @@ func sumsOf(s Spec) (c baseline.SumSettings, err error) {
 			c.Own = v
 		case "joint":
 			c.Joint = v
+		case "units":
+			c.Units = v
+		case "first":
+			c.First = v
 		case "scale":
 			c.Scale = v
 		default:

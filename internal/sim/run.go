@@ -210,9 +210,10 @@ func (r *run) fetch(to int) {
 }
 
 // meet sends CaughtUp to a member that has just joined and to the members with which it exchanges
-// shares, after all existing shares have arrived. Only tasks with a privacy budget need this input.
+// shares, after all existing shares have arrived. Only tasks with a privacy budget or a roster need
+// this input.
 func (r *run) meet(joined int) {
-	if r.Task.Privacy == nil {
+	if r.Task.Privacy == nil && r.Task.Roster() == nil {
 		return
 	}
 	told := func(from, to int) {

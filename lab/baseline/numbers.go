@@ -16,7 +16,7 @@ import "fmt"
 // It panics on an unknown name.
 func MessageNumbers(name string, features, dim int) int {
 	switch name {
-	case "random", "sums":
+	case "random":
 		return 0
 	case "dp-fts-de":
 		return features

@@ -51,7 +51,6 @@ func methods() []method {
 		{name: "pooled", pool: true, units: true, messages: always, make: baseline.NewPooled},
 		{name: "multitask", pool: true, units: true, messages: always, make: baseline.NewMultitask},
 		{name: "dp-fts-de", messages: always, central: &central{meaning: meaningOfTrusted, install: installServer}},
-		{name: "sums", messages: never, central: &central{meaning: meaningOfSums, install: installSums}},
 		{name: "global", pool: true, messages: always, central: &central{meaning: meaningOfGlobal, install: installGlobal, common: true}},
 	}
 }

@@ -121,7 +121,7 @@ func (e *Exchange) next(view strategy.View) batch {
 	all, trials := observations(view)
 	b := batch{units: e.units, vector: make([]int64, e.statistic.Numbers())}
 	if !b.units.valid() {
-		b.units = unitsOf(outputs(all))
+		b.units = modelUnits(view, outputs(all), trials)
 	}
 	sum, one := make([]float64, len(b.vector)), make([]float64, len(b.vector))
 	for i, o := range all {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/exchange/sums"
 	"github.com/fbo-node/fbo/internal/journal"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/store"
@@ -32,6 +33,7 @@ type journalOfSums struct {
 	fitted *agent.FitRecord
 	sums   map[int][]string // the records of each round's sum; a second one would count twice
 	dealt  map[int]int      // how often the node has contributed to a round
+	spent  map[uint64]int   // how often a trial is in a contribution to sums without noise
 }
 
 // readJournalOfSums reads a file that may be written to: what is the same before
@@ -65,7 +67,7 @@ func readJournalOfSums(path string) (journalOfSums, error) {
 }
 
 func parseJournalOfSums(path string) (journalOfSums, error) {
-	j := journalOfSums{sums: map[int][]string{}, dealt: map[int]int{}}
+	j := journalOfSums{sums: map[int][]string{}, dealt: map[int]int{}, spent: map[uint64]int{}}
 	opened, err := journal.OpenReadOnly(path, time.Second)
 	if err != nil {
 		return j, err
@@ -91,7 +93,7 @@ func parseJournalOfSums(path string) (journalOfSums, error) {
 		if r.Fit != nil {
 			j.fitted = r.Fit
 		}
-		if r.Note != nil && r.Note.Exchange == protocol.AggregateKind {
+		if r.Note != nil && (r.Note.Exchange == protocol.AggregateKind || r.Note.Exchange == sums.Kind) {
 			if err := j.note(r.Note.Data); err != nil {
 				return j, err
 			}
@@ -104,11 +106,19 @@ func parseJournalOfSums(path string) (journalOfSums, error) {
 func (j *journalOfSums) note(data []byte) error {
 	switch body := data[1:]; data[0] {
 	case 'a':
-		var s ftsde.Sum
+		var s struct{ Round int }
 		if err := json.Unmarshal(body, &s); err != nil {
 			return err
 		}
 		j.sums[s.Round] = append(j.sums[s.Round], string(body))
+	case 'd':
+		var d struct{ Trials []uint64 }
+		if err := json.Unmarshal(body, &d); err != nil {
+			return err
+		}
+		for _, trial := range d.Trials {
+			j.spent[trial]++
+		}
 	case 's':
 		if body[1] == recordDealt {
 			j.dealt[int(binary.BigEndian.Uint64(body[2:10]))]++

@@ -37,6 +37,7 @@ const (
 	Steer    Scene = "steer"    // controls all other nodes, whose shares lead the attacked node to chosen designs
 	Restarts Scene = "restarts" // the node starts five times with the same data, each time without its journal
 	Renamed  Scene = "renamed"  // the node runs five tasks that differ only in name, with the same data
+	Collude  Scene = "collude"  // as many nodes as may collude subtract their contributions from sums
 )
 
 // Seen holds the data that an attacker has.
@@ -80,7 +81,7 @@ type Truth struct {
 
 // Attacks returns all attacks.
 func Attacks() []Attack {
-	return slices.Concat(meanAttacks(), resultsAttacks(), sampleAttacks(), designAttacks(), coarseAttacks(), replayAttacks(), steerAttacks())
+	return slices.Concat(meanAttacks(), resultsAttacks(), sampleAttacks(), designAttacks(), coarseAttacks(), replayAttacks(), steerAttacks(), exactSumAttacks())
 }
 
 // decode decodes the payload of a share by its kind. value is nil for kinds without an attack.

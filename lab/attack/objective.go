@@ -24,11 +24,11 @@ type objectives struct {
 	task      *task.Task
 	seed      random.Seed
 	functions []*rff.Function
-	limits    [members][]*rff.Function // for each member, one function for each constraint
+	limits    [][]*rff.Function // for each member, one function for each constraint
 }
 
-func newObjectives(t *task.Task, seed random.Seed) (*objectives, error) {
-	o := &objectives{task: t, seed: seed}
+func newObjectives(t *task.Task, count int, seed random.Seed) (*objectives, error) {
+	o := &objectives{task: t, seed: seed, limits: make([][]*rff.Function, count)}
 	lengthscales := make([]float64, t.Space.Dim())
 	for _, block := range t.Space.Blocks() {
 		for i := block.Start; i < block.Start+block.Len; i++ {
@@ -50,7 +50,7 @@ func newObjectives(t *task.Task, seed random.Seed) (*objectives, error) {
 		}
 		return features.Function(w)
 	}
-	for k := range members {
+	for k := range count {
 		o.functions = append(o.functions, draw("objective", k))
 		for _, c := range t.Constraints {
 			o.limits[k] = append(o.limits[k], draw(string(c.Output), k))

@@ -9,7 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	exactsum "github.com/fbo-node/fbo/internal/exchange/sums"
 	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling/ftsde"
@@ -20,7 +22,7 @@ const MaxObservations = 200
 
 // Plan defines which tasks and shares are attacked.
 type Plan struct {
-	Task         *task.Task // with a strategy of package strategy/all, without a roster
+	Task         *task.Task // with a strategy of package strategy/all; with a roster only if its nodes share sums
 	Observations []int      // numbers of observations of the node at the time of the attack, each 3 to MaxObservations
 	Repeats      int        // number of federations, at least 1
 	Seed         uint64
@@ -49,6 +51,7 @@ type Report struct {
 	Task    string   `json:"task"`
 	Repeats int      `json:"repeats"`
 	Seed    uint64   `json:"seed"`
+	Nodes   int      `json:"nodes"` // number of nodes in each federation
 	Kinds   []string `json:"kinds"` // kinds of the received shares; empty if nothing is shared
 	Lines   []Line   `json:"lines"`
 }
@@ -82,9 +85,13 @@ func (p Plan) Check() error {
 	if len(p.Observations) == 0 || len(p.Noises) == 0 {
 		return errors.New("no number of observations or no noise")
 	}
+	least := 3
+	if _, ok := exactsum.SettingsOf(p.Task); ok {
+		least = max(least, strategy.ChoiceOf(p.Task).ShareEvery, p.Task.Strategy.InitialDesigns) // a sum needs as many
+	}
 	for _, n := range p.Observations {
-		if n < 3 || n > MaxObservations {
-			return fmt.Errorf("%d observations, expected 3 to %d", n, MaxObservations)
+		if n < least || n > MaxObservations {
+			return fmt.Errorf("%d observations, expected %d to %d", n, least, MaxObservations)
 		}
 	}
 	for _, noise := range p.Noises {
@@ -114,7 +121,10 @@ func (p Plan) Run(ctx context.Context) (Report, error) {
 	if err := p.Check(); err != nil {
 		return Report{}, err
 	}
-	r := Report{Task: p.Task.Name, Repeats: p.Repeats, Seed: p.Seed, Kinds: []string{}, Lines: []Line{}}
+	r := Report{Task: p.Task.Name, Repeats: p.Repeats, Seed: p.Seed, Nodes: members, Kinds: []string{}, Lines: []Line{}}
+	if s, ok := exactsum.SettingsOf(p.Task); ok {
+		r.Nodes = s.MinContributors
+	}
 	for _, noise := range p.Noises {
 		var entries []*entry
 		for repeat := range p.Repeats {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
+	exactsum "github.com/fbo-node/fbo/internal/exchange/sums"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/strategy"
@@ -40,6 +41,9 @@ type played struct {
 
 // play simulates one federation of a scene.
 func play(ctx context.Context, t *task.Task, scene Scene, counts []int, noise float64, seed random.Seed) (*played, error) {
+	if settings, ok := exactsum.SettingsOf(t); ok {
+		return playExactSums(ctx, t, settings, scene, counts, noise, seed)
+	}
 	p := &played{seen: &Seen{Task: t, Observations: slices.Max(counts)}, truths: map[int]Truth{}}
 	ids, err := sim.Roster(seed, members)
 	if err != nil {
@@ -58,7 +62,7 @@ func play(ctx context.Context, t *task.Task, scene Scene, counts []int, noise fl
 	}
 	disclosure := Disclosure{Task: t}
 	s := sim.Scenario{Task: t, Seed: seed, Network: sim.Network{Delay: delay}, Workers: 1}
-	objectives, err := newObjectives(t, seed.Derive("objectives", 0))
+	objectives, err := newObjectives(t, members, seed.Derive("objectives", 0))
 	if err != nil {
 		return nil, err
 	}

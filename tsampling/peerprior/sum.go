@@ -61,8 +61,11 @@ func averageOver(points [][]float64, f func(x []float64) float64) (average float
 
 // discloseSum returns the disclosure in which nodes share sums over nodes without noise.
 func discloseSum() strategy.Disclosure {
-	d := sums.Disclosure(func(t *task.Task) (sums.Statistic, error) { return newCells(t), nil })
+	d := sums.Disclosure(SumStatistic)
 	d.New = func(t *task.Task) (strategy.Strategy, error) { return made(t, NewSum) }
 	d.Forecasts = forecasts
 	return d
 }
+
+// SumStatistic returns the statistic that nodes of a task with share: sum add up.
+func SumStatistic(t *task.Task) (sums.Statistic, error) { return newCells(t), nil }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -20,7 +21,7 @@ type attackOptions struct {
 }
 
 func (o *attackOptions) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.file, "attack", "", "attack what nodes of the task in this `FILE` share, in simulated federations of three")
+	flags.StringVar(&o.file, "attack", "", "attack what nodes of the task in this `FILE` share, in simulated federations of three, or of as many nodes as the smallest sum has")
 	flags.IntSliceVar(&o.plan.Observations, "observations", []int{5, 10, 30}, fmt.Sprintf("with --attack: how many the attacked node has, each 3 to %d", attack.MaxObservations))
 	flags.Float64SliceVar(&o.plan.Noises, "noise", []float64{0, 0.1}, "with --attack: deviations of the noise of evaluations, where objectives have about 1")
 	flags.Lookup("noise").DefValue = "[0,0.1]" // pflag would print it with six decimals
@@ -69,8 +70,12 @@ func (o *attackOptions) run(ctx context.Context, dir string, out, progress io.Wr
 }
 
 func writeAttacks(out io.Writer, r attack.Report, strategy string) {
-	fmt.Fprintf(out, "task %q, strategy %s: one node of three attacked, in %s for each noise, seed %d\n",
-		r.Task, strategy, sanitize.Count(r.Repeats, "federation"), r.Seed)
+	nodes := "three"
+	if r.Nodes != 3 {
+		nodes = strconv.Itoa(r.Nodes)
+	}
+	fmt.Fprintf(out, "task %q, strategy %s: one node of %s attacked, in %s for each noise, seed %d\n",
+		r.Task, strategy, nodes, sanitize.Count(r.Repeats, "federation"), r.Seed)
 	if len(r.Kinds) == 0 {
 		fmt.Fprintln(out, "the node has shared nothing that these attacks read")
 		return

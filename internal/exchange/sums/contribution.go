@@ -14,8 +14,8 @@ const step = 1.0 / (1 << 24)
 // minUnits is the minimum number of observations from which units are computed.
 const minUnits = 3
 
-// units standardise outputs: (y − Level) / Scale. They are fixed at the first contribution, so that
-// no observation is contributed again in other units.
+// units standardise outputs: (y − Level) / Scale. Each contribution has those of the node's model at
+// that time. An observation is contributed once, so none is sent in two units.
 type units struct {
 	Level float64 `json:"level"`
 	Scale float64 `json:"scale"` // above 0
@@ -119,26 +119,55 @@ func outputs(all []observation) (y []float64) {
 // available must be above 0.
 func (e *Exchange) next(view strategy.View) batch {
 	all, trials := observations(view)
-	b := batch{units: e.units, vector: make([]int64, e.statistic.Numbers())}
+	b := batch{units: modelUnits(view, outputs(all), trials)}
 	if !b.units.valid() {
-		b.units = modelUnits(view, outputs(all), trials)
+		b.units = e.units
 	}
-	sum, one := make([]float64, len(b.vector)), make([]float64, len(b.vector))
+	var x [][]float64
+	var y []float64
 	for i, o := range all {
 		if e.spent[o.trial] || len(b.trials) == e.every {
 			continue
 		}
 		b.trials = append(b.trials, o.trial)
+		x, y = append(x, view.Task.Space.Encode(trials[i].Design)), append(y, b.units.standardise(o.y))
+	}
+	b.vector = vectorOf(e.statistic, x, y)
+	return b
+}
+
+// vectorOf returns the statistic of observations, in units of step.
+func vectorOf(s Statistic, x [][]float64, y []float64) []int64 {
+	sum, one, vector := make([]float64, s.Numbers()), make([]float64, s.Numbers()), make([]int64, s.Numbers())
+	for i := range x {
 		clear(one)
-		e.statistic.Add(one, view.Task.Space.Encode(trials[i].Design), b.units.standardise(o.y))
+		s.Add(one, x[i], y[i])
 		for k, v := range one {
-			sum[k] += clip(v, e.statistic.Limit())
+			sum[k] += clip(v, s.Limit())
 		}
 	}
 	for k, v := range sum {
-		b.vector[k] = int64(math.RoundToEven(v / step))
+		vector[k] = int64(math.RoundToEven(v / step))
 	}
-	return b
+	return vector
+}
+
+// Contribution returns the standardised outputs of a node's observations and the vector of a
+// contribution with those from first to last-1, as receivers of a sum could compute it if they knew
+// all other vectors. Units are those of the first `initial` observations; ok is false if these have
+// none.
+func Contribution(s Statistic, x [][]float64, y []float64, initial, first, last int) (standardised, vector []float64, ok bool) {
+	u := unitsOf(y[:min(initial, len(y))])
+	if !u.valid() {
+		return nil, nil, false
+	}
+	for _, v := range y[first:last] {
+		standardised = append(standardised, u.standardise(v))
+	}
+	for _, v := range vectorOf(s, x[first:last], standardised) {
+		vector = append(vector, float64(v)*step)
+	}
+	return standardised, vector, true
 }
 
 // maxUnits returns the largest absolute value of a number in a contribution.

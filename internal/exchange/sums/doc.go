@@ -1,3 +1,68 @@
 // Package sums adds up a statistic of the observations of a roster, so that every node sees only
 // sums over nodes, without noise.
+//
+// The statistic is additive ([Statistic]): the vector of several observations is the sum of their
+// vectors. In a round, each contributor deals the vector of exactly b observations that it has never
+// contributed before (key share_every) to a secure sum (package securesum). [Of] returns the sums of
+// the peers, without the node's own part.
+//
+// # A round
+//
+// Each member publishes a [State]: how often it has contributed, and whether it has b further
+// observations. A member deals when three conditions hold. At least min_contributors members are
+// present and ready, itself included. A quorum of the round's committee has answered its call. More
+// than half of the present members have sent the shares of this member that they store. The second
+// condition is checked in the step in which the member deals.
+//
+// The member journals the trials and the vector of a contribution before it sends any part. The
+// observations are then spent, whatever the result of the round: a peer may know a sum that this
+// member does not. So an observation is in at most one sum, also after a crash.
+//
+// Outputs are standardised in units that the member fixes at its first contribution. It never
+// contributes an observation again in other units. Numbers are clipped to [Statistic.Limit] for each
+// observation and rounded once to multiples of 2⁻²⁴.
+//
+// A member that missed a round requests its sum from others. It accepts a sum after max_colluding + 1
+// members have sent the same one, so that an honest member is among them. Every sum stands alone, so
+// a missed one only costs information.
+//
+// # Secrecy
+//
+// Assume at most t = max_colluding colluding members, and that package securesum keeps its
+// guarantee: from a round, these members learn at most one vector about the others, the sum S of the
+// contributions of the honest members in the round's one certified set.
+//
+//  1. A certified set has at least min_contributors ≥ t + 3 members ([Settings]), so S has the
+//     contributions of three honest members or more.
+//  2. Each contribution has b observations, and no observation is in two contributions: they are
+//     journaled before they are sent, and a member with an old journal refuses (see below). So the
+//     sums of different rounds have no observation in common.
+//  3. Consider each known sum as a row with a 1 for each honest observation in it. By 2 the rows have
+//     disjoint supports. A linear combination with a coefficient that is not 0 for some row has the
+//     whole support of that row, so by 1 it contains b observations of three honest members or more.
+//
+// Therefore no linear combination of all that t members know depends on fewer than three honest
+// members. A member that joins late or has many observations contributes b in each round, as all
+// others do. A round that fails adds no row.
+//
+// # Limits
+//
+// The sums are exact data. If the statistic has more numbers than the observations of a sum have
+// unknowns, a receiver can compute these observations, designs and values, as package lab/attack does.
+// It does not learn whose they are, within the contributors of the sum. Observations of one member
+// that resemble each other in several sums can be attributed to the same member.
+//
+// If all other contributors of a sum collude, more than t, they learn the contribution of the
+// remaining one. All members see who contributes, when and how often. A contributor can add any
+// numbers within the bound; receivers only check that a sum is within the bound of its contributors.
+// A member that claims to be ready and does not contribute can make rounds fail and waste the
+// observations of others, never disclose them. After such a round others no longer rely on its claim
+// until it reports a further contribution.
+//
+// A member with an old or lost journal could contribute an observation twice or vote twice. Peers
+// send back its latest State: if that counts more contributions than the journal, the member
+// contributes nothing more and serves on no committee, for good. This is detected while a present
+// peer stores that State. A journal that lacks only votes is not detected; such a member counts as
+// one of the t. The same holds after a repair of the journal, and after proofs that two processes
+// use one key.
 package sums

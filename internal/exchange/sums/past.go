@@ -12,7 +12,7 @@ import (
 
 // Limits of the requests for earlier sums.
 const (
-	maxAsked      = 64      // rounds in a request
+	maxAsked      = 16      // rounds in a request; fewer than the direct messages that may wait for one peer
 	maxAskedBytes = 1 << 20 // of the sums in all answers of one member to a request
 	maxTries      = 8       // requests for one round until another member connects
 	settling      = 6       // beats after which the newest round is requested, since it may still be running

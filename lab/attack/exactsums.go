@@ -13,7 +13,6 @@ import (
 	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
-	"github.com/fbo-node/fbo/tsampling/peerprior"
 )
 
 // kindExactSum is the kind of what colluding nodes know about the others from a sum without noise.
@@ -50,7 +49,7 @@ const maxInverted = 40
 // that do not collude, and the truth is the observations of these nodes. Otherwise all other nodes
 // collude, and what is left are those of the attacked node.
 func playExactSums(ctx context.Context, t *task.Task, settings exactsum.Settings, scene Scene, counts []int, noise float64, seed random.Seed) (*played, error) {
-	statistic, err := peerprior.SumStatistic(t)
+	statistic, err := exactsum.NewStatistic(t)
 	if err != nil {
 		return nil, err
 	}

@@ -18,24 +18,20 @@ const (
 	nearby           = 0.14 // standard deviation of the own optimum around a peer's with exact shares, in the unit cube
 	spread           = 0.2  // the same with coarse shares, in addition to the size of a grid cell
 	exponent         = 5.0  // factor of the term for peers' estimated optima; it is divided by the number of own feasible observations, as in strategy density
-	sumCells         = 128  // maximum number of cells of a sum
 	sumNoise         = 0.1  // minimum noise variance of a peer's observation in a sum, in standardised units
 )
 
 // Limits on cost and rounding errors.
 const (
-	maxPeers        = 20      // maximum number of means, and of estimated optima, that one suggestion uses
-	maxResultPeers  = 50      // maximum number of peers whose results one suggestion uses
-	minWeight       = 0.02    // experts with less weight are left out of the acquisition function
-	minExplained    = 0.01    // shares that explain a smaller fraction of the variance are not used
-	maxKnown        = 0.995   // maximum fraction of the variance that one peer explains at a point
-	minVariance     = 1e-12   // minimum variance over the space of a mean that is not constant
-	referencePoints = 400     // minimum number of points of the consensus
-	referenceRidge  = 0.05    // ridge of the consensus' projection onto the shared features
-	maxEvidence     = 50.0    // maximum ratio of the densities of one outcome under the models with and without peers' results
-	cellCandidates  = 1024    // number of points from which the centres of cells are chosen
-	cellGrid        = 1 << 20 // number of steps of a centre's coordinate
-	cellRounding    = 1e-3    // tolerance of a sum of outputs
-	initialNoise    = 0.01    // noise variance before the first observation
-	minObservations = 3       // an agent with fewer does not share a mean: its level would nearly disclose a value
+	maxPeers        = 20    // maximum number of means, and of estimated optima, that one suggestion uses
+	maxResultPeers  = 50    // maximum number of peers whose results one suggestion uses
+	minWeight       = 0.02  // experts with less weight are left out of the acquisition function
+	minExplained    = 0.01  // shares that explain a smaller fraction of the variance are not used
+	maxKnown        = 0.995 // maximum fraction of the variance that one peer explains at a point
+	minVariance     = 1e-12 // minimum variance over the space of a mean that is not constant
+	referencePoints = 400   // minimum number of points of the consensus
+	referenceRidge  = 0.05  // ridge of the consensus' projection onto the shared features
+	maxEvidence     = 50.0  // maximum ratio of the densities of one outcome under the models with and without peers' results
+	initialNoise    = 0.01  // noise variance before the first observation
+	minObservations = 3     // an agent with fewer does not share a mean: its level would nearly disclose a value
 )

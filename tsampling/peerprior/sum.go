@@ -1,8 +1,6 @@
 package peerprior
 
 import (
-	"slices"
-
 	"github.com/fbo-node/fbo/internal/exchange/sums"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
@@ -16,13 +14,13 @@ import (
 // there. The process has the agent's own lengthscales. The noise variance of the average of n outputs is
 // that of one output divided by n.
 func NewSum(t *task.Task, features *rff.Map) (*Strategy, error) {
-	c, spec := newCells(t), surrogate.ProcessSpec(t)
+	cells, spec := sums.NewCells(t), surrogate.ProcessSpec(t)
 	return NewFrom(t, features, func(view strategy.View) []Statement {
-		a := c.read(sums.Of(view))
-		if len(a.centres) == 0 {
+		a := cells.Averages(sums.Of(view))
+		if len(a.Centres) == 0 {
 			return nil
 		}
-		p, err := a.posterior(spec, hyperparametersOf(t, view))
+		p, err := posterior(a, spec, hyperparametersOf(t, view))
 		if err != nil {
 			return nil
 		}
@@ -31,9 +29,9 @@ func NewSum(t *task.Task, features *rff.Map) (*Strategy, error) {
 			return min(max(1-variance, 0), maxKnown)
 		}
 		return []Statement{{
-			Observations: a.each,
-			Contributors: a.contributors,
-			Explained:    averageOver(c.centres, known),
+			Observations: a.Each,
+			Contributors: a.Contributors,
+			Explained:    averageOver(cells.Centres(), known),
 			Value:        p.Mean,
 			Known:        known,
 		}}
@@ -41,14 +39,13 @@ func NewSum(t *task.Task, features *rff.Map) (*Strategy, error) {
 }
 
 // posterior returns the process given the averages.
-func (a averages) posterior(spec gp.Spec, h gp.Hyperparameters) (*gp.Posterior, error) {
-	h.Lengthscales = slices.Clone(h.Lengthscales)
+func posterior(a sums.Averages, spec gp.Spec, h gp.Hyperparameters) (*gp.Posterior, error) {
 	h.Noise = max(h.Noise, sumNoise)
 	var noise []float64
-	for _, count := range a.counts {
+	for _, count := range a.Counts {
 		noise = append(noise, h.Noise/count)
 	}
-	return gp.NewUnequalPosterior(spec, a.centres, a.outputs, h, noise)
+	return gp.NewUnequalPosterior(spec, a.Centres, a.Outputs, h, noise)
 }
 
 // averageOver returns the average of a function at points.
@@ -61,11 +58,8 @@ func averageOver(points [][]float64, f func(x []float64) float64) (average float
 
 // discloseSum returns the disclosure in which nodes share sums over nodes without noise.
 func discloseSum() strategy.Disclosure {
-	d := sums.Disclosure(SumStatistic)
+	d := sums.Disclosure()
 	d.New = func(t *task.Task) (strategy.Strategy, error) { return made(t, NewSum) }
 	d.Forecasts = forecasts
 	return d
 }
-
-// SumStatistic returns the statistic that nodes of a task with share: sum add up.
-func SumStatistic(t *task.Task) (sums.Statistic, error) { return newCells(t), nil }

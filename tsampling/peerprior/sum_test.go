@@ -45,7 +45,7 @@ func newSumLab(t testing.TB, parameters string) *lab {
 // are divided by scale.
 func (l *lab) sum(round, peers, count int, f func([]float64) float64) sums.Sum {
 	l.t.Helper()
-	c := newCells(l.task)
+	c := sums.NewCells(l.task)
 	s := sums.Sum{Round: round, Contributors: peers, Observations: peers * count, Values: make([]float64, c.Numbers())}
 	for _, x := range l.designs(peers*count, random.SeedOf(uint64(1000+round))) {
 		c.Add(s.Values, x, min(max(f(x), -sums.MaxOutput), sums.MaxOutput))
@@ -58,44 +58,6 @@ func received(view strategy.View, all ...sums.Sum) strategy.View {
 	return view
 }
 
-// Every observation is in one cell, whose numbers are within the limit, and vectors add up.
-func TestCellsAddUp(t *testing.T) {
-	for _, parameters := range []string{plane, mixed, "{name: c, type: categorical, choices: [red, green, blue]}"} {
-		l := newSumLab(t, parameters)
-		c := newCells(l.task)
-		if !reflect.DeepEqual(c, newCells(l.task)) {
-			t.Fatal("two nodes of one task have different cells")
-		}
-		together, m := make([]float64, c.Numbers()), len(c.centres)
-		count, total := 0.0, 0.0
-		for i, x := range l.designs(200, random.SeedOf(1)) {
-			one, y := make([]float64, c.Numbers()), 4*math.Sin(float64(i))
-			c.Add(one, x, y)
-			c.Add(together, x, y)
-			for _, v := range one {
-				if math.Abs(v) > c.Limit() {
-					t.Errorf("%v adds %g, above the limit %g", x, v, c.Limit())
-				}
-			}
-			j := c.of(x)
-			if one[j] != 1 || one[m+j] != y {
-				t.Errorf("%v adds %g and %g to its cell, expected 1 and %g", x, one[j], one[m+j], y)
-			}
-			count, total = count+1, total+y
-		}
-		for i := range m {
-			count, total = count-together[i], total-together[m+i]
-		}
-		if count != 0 || math.Abs(total) > 1e-9 {
-			t.Errorf("%s: %g observations and outputs of %g are missing from the sums", parameters, count, total)
-		}
-	}
-	l := newSumLab(t, "{name: c, type: categorical, choices: [red, green, blue]}")
-	if c := newCells(l.task); len(c.centres) != 3 {
-		t.Errorf("%d cells of a space of three designs, expected one each", len(c.centres))
-	}
-}
-
 // Without sums, and with sums that no honest members can make, the designs are those of a node alone.
 func TestWithoutSumsIsAlone(t *testing.T) {
 	l := newSumLab(t, plane)
@@ -105,7 +67,7 @@ func TestWithoutSumsIsAlone(t *testing.T) {
 		by(&s)
 		return s
 	}
-	m := len(newCells(l.task).centres)
+	m := len(sums.NewCells(l.task).Centres())
 	bad := map[string]sums.Sum{
 		"too long":            change(func(s *sums.Sum) { s.Values = append(s.Values, 0) }),
 		"a negative count":    change(func(s *sums.Sum) { s.Values[0], s.Values[1] = s.Values[0]+s.Values[1]+1, -1 }),
@@ -135,11 +97,11 @@ func TestWithoutSumsIsAlone(t *testing.T) {
 func TestSumsReproduceTheObjective(t *testing.T) {
 	l := newSumLab(t, plane)
 	f := func(x []float64) float64 { return 2*math.Sin(4*x[0]) + math.Cos(3*x[1]) }
-	a := newCells(l.task).read([]sums.Sum{l.sum(1, 4, 10, f), l.sum(2, 4, 10, f)})
-	if a.each != 20 || a.contributors != 4 {
-		t.Errorf("%d observations of each of %d, expected 20 of each of 4", a.each, a.contributors)
+	a := sums.NewCells(l.task).Averages([]sums.Sum{l.sum(1, 4, 10, f), l.sum(2, 4, 10, f)})
+	if a.Each != 20 || a.Contributors != 4 {
+		t.Errorf("%d observations of each of %d, expected 20 of each of 4", a.Each, a.Contributors)
 	}
-	p, err := a.posterior(l.strategy.spec, l.strategy.hyperparameters(strategy.View{}))
+	p, err := posterior(a, l.strategy.spec, l.strategy.hyperparameters(strategy.View{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,13 +121,13 @@ func TestSumsReproduceTheObjective(t *testing.T) {
 	if correlation < 0.9 {
 		t.Errorf("the correlation with the objective is %.3f, expected at least 0.9", correlation)
 	}
-	one := newCells(l.task).read([]sums.Sum{l.sum(1, 4, 1, f)})
-	if p, err = one.posterior(l.strategy.spec, l.strategy.hyperparameters(strategy.View{})); err != nil {
+	one := sums.NewCells(l.task).Averages([]sums.Sum{l.sum(1, 4, 1, f)})
+	if p, err = posterior(one, l.strategy.spec, l.strategy.hyperparameters(strategy.View{})); err != nil {
 		t.Fatal(err)
 	}
-	_, near := p.Predict(one.centres[0])
+	_, near := p.Predict(one.Centres[0])
 	farthest := 0.0
-	for _, x := range newCells(l.task).centres {
+	for _, x := range sums.NewCells(l.task).Centres() {
 		_, variance := p.Predict(x)
 		farthest = max(farthest, variance)
 	}
@@ -229,7 +191,7 @@ func TestPoisonedSumsLoseWeight(t *testing.T) {
 		t.Errorf("a poisoned sum has weight %.3g after 15 own observations, %.3g after one", late, early)
 	}
 	huge := l.sum(1, 4, 10000, f)
-	if a := newCells(l.task).read([]sums.Sum{huge}); slices.Max(a.outputs) > sums.MaxOutput {
+	if a := sums.NewCells(l.task).Averages([]sums.Sum{huge}); slices.Max(a.Outputs) > sums.MaxOutput {
 		t.Error("an average exceeds the largest output")
 	}
 	design := l.suggest(received(l.view(l.designs(4, random.SeedOf(5)), f), huge), 5, random.SeedOf(5)).Design

@@ -14,7 +14,7 @@ import (
 // each. The logarithms of scales by the model must scatter at most 0.9 times as much as those of median
 // deviations. The true ratio is 0.76, with a standard error of 0.04 over 240 nodes: a power above 0.99.
 func TestModelUnitsAgree(t *testing.T) {
-	definition := strategytest.Task(t, strategy.Set{register(NewFeatures)}, `
+	definition := strategytest.Task(t, strategy.Set{register()}, `
 name: summed
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}, {name: y, type: float, low: 0, high: 1}]

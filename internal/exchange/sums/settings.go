@@ -49,8 +49,9 @@ func SettingsOf(t *task.Task) (s Settings, ok bool) {
 	return s, ok
 }
 
-// Disclosure returns the disclosure in which nodes share sums of a statistic without noise.
-func Disclosure(statistic func(t *task.Task) (Statistic, error)) strategy.Disclosure {
+// Disclosure returns the disclosure in which nodes share sums of the task's statistic without
+// noise.
+func Disclosure() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:        Share,
 		Every:        true,
@@ -58,7 +59,7 @@ func Disclosure(statistic func(t *task.Task) (Statistic, error)) strategy.Disclo
 		Roster:       true,
 		Settings:     readSettings,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
-			s, err := statistic(env.Task)
+			s, err := NewStatistic(env.Task)
 			if err != nil {
 				return nil, err
 			}
@@ -70,7 +71,7 @@ func Disclosure(statistic func(t *task.Task) (Statistic, error)) strategy.Disclo
 			return fmt.Sprintf("peers receive sums over at least %d nodes, each with %s of each node", settings.MinContributors,
 				sanitize.Count(strategy.ChoiceOf(t).ShareEvery, "new observation"))
 		},
-		Reveals: func(t *task.Task) string { return reveals(t, statistic) },
+		Reveals: func(t *task.Task) string { return reveals(t) },
 		Outdated: func(*task.Task) string {
 			return "with share: sum, only running nodes of the roster send sums"
 		},
@@ -78,7 +79,7 @@ func Disclosure(statistic func(t *task.Task) (Statistic, error)) strategy.Disclo
 }
 
 // reveals describes what peers receive, which nodes may be absent, and what remains.
-func reveals(t *task.Task, statistic func(t *task.Task) (Statistic, error)) string {
+func reveals(t *task.Task) string {
 	s, _ := SettingsOf(t)
 	every := strategy.ChoiceOf(t).ShareEvery
 	committee, err := securesum.NewCommittee(s.Committee, s.MaxColluding)
@@ -86,7 +87,7 @@ func reveals(t *task.Task, statistic func(t *task.Task) (Statistic, error)) stri
 		return err.Error()
 	}
 	numbers := 0
-	if statistic, err := statistic(t); err == nil {
+	if statistic, err := NewStatistic(t); err == nil {
 		numbers = statistic.Numbers()
 	}
 	honest := s.MinContributors - s.MaxColluding

@@ -10,7 +10,7 @@ import (
 
 // parse reads a task file with these keys in the section strategy, besides the type.
 func parse(keys string) (reveals string, s Settings, every int, err error) {
-	set := strategy.Set{register(NewFeatures)}
+	set := strategy.Set{register()}
 	t, err := set.Parse("t", fmt.Appendf(nil, "name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]\nstrategy: {type: summing, %s}\n", keys))
 	if err != nil {
 		return "", s, 0, err
@@ -72,7 +72,7 @@ func TestErrorsOfRosters(t *testing.T) {
 		"min_contributors 6 must be at most the 5 nodes":                   "share: sum, min_contributors: 6, roster: [" + rosterText(5) + "]",
 		"min_contributors 5 must be at least 3 more than max_colluding, 3": "share: sum, max_colluding: 3, roster: [" + rosterText(5) + "]",
 		"committee 6 must be at most the 5 nodes":                          "share: sum, committee: 6, roster: [" + rosterText(5) + "]",
-		"share_every must be":                                              "share: sum, share_every: 0, roster: [" + rosterText(5) + "]",
+		"share_every 0 must be a whole number from 1 to 10000":             "share: sum, share_every: 0, roster: [" + rosterText(5) + "]",
 	} {
 		if _, _, _, err := parse(keys); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", keys[:min(len(keys), 60)], err, want)

@@ -37,13 +37,13 @@ func TestUnitsAreRobust(t *testing.T) {
 // numbers, and no number exceeds the bound that receivers check.
 func TestVectorsAreWithinTheirBound(t *testing.T) {
 	w := newWorld(t, 5, "")
-	definition := strategytest.Task(t, strategy.Set{register(NewFeatures)}, `
+	definition := strategytest.Task(t, strategy.Set{register()}, `
 name: summed
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}, {name: c, type: categorical, choices: [a, b]}]
 surrogate: {features: 8}
 strategy: {type: summing, share: sum, share_every: 3, roster: [%s]}`, rosterText(5))
-	statistic, err := NewFeatures(definition)
+	statistic, err := NewStatistic(definition)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ strategy: {type: summing, share: sum, share_every: 3, roster: [%s]}`, rosterText
 			return
 		}
 		b := exchange.next(view)
-		if !slices.Equal(b.trials, []uint64{1, 2, 3}) || len(b.vector) != 16 {
+		if !slices.Equal(b.trials, []uint64{1, 2, 3}) || len(b.vector) != statistic.Numbers() {
 			t.Fatalf("trials %v, %d numbers", b.trials, len(b.vector))
 		}
 		limit := maxUnits(statistic, 3)

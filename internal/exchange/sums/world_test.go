@@ -39,8 +39,8 @@ func (h histogram) Add(vector []float64, x []float64, _ float64) {
 	vector[h.space.Decode(x).Int("x")]++
 }
 
-func register(statistic func(t *task.Task) (Statistic, error)) strategy.Registration {
-	disclosures := []strategy.Disclosure{Disclosure(statistic)}
+func register() strategy.Registration {
+	disclosures := []strategy.Disclosure{Disclosure()}
 	return strategy.Registration{
 		StrategyType: task.StrategyType{Name: "summing", Settings: func(s *task.Section) task.StrategySettings { return strategy.ReadChoice(s, disclosures) }},
 		New:          func(*task.Task) (strategy.Strategy, error) { return nil, nil },
@@ -55,7 +55,7 @@ func newTask(t testing.TB, members int, keys string) *task.Task {
 	for _, key := range keysOf(members) {
 		names = append(names, idOf(key).String())
 	}
-	return strategytest.Task(t, strategy.Set{register(NewFeatures)}, `
+	return strategytest.Task(t, strategy.Set{register()}, `
 name: summed
 goal: maximize
 parameters: [{name: x, type: int, low: 0, high: %d}]

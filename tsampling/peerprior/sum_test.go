@@ -131,6 +131,14 @@ func TestSumsReproduceTheObjective(t *testing.T) {
 		_, variance := p.Predict(x)
 		farthest = max(farthest, variance)
 	}
+	many := one
+	many.Counts = slices.Repeat([]float64{50}, len(one.Counts))
+	if p, err = posterior(many, l.strategy.spec, l.strategy.hyperparameters(strategy.View{})); err != nil {
+		t.Fatal(err)
+	}
+	if _, nearer := p.Predict(many.Centres[0]); !(nearer < near/2) {
+		t.Errorf("variance %.3f in a cell with 50 observations, %.3f with one", nearer, near)
+	}
 	if !(near < farthest/2) {
 		t.Errorf("variance %.3f at observations and at most %.3f elsewhere", near, farthest)
 	}

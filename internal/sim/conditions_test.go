@@ -82,7 +82,11 @@ func checkDependents(t *testing.T, spaces ...string) {
 				if d.Share != "" {
 					settings["share"] = d.Share
 				}
-				roster, err := sim.Roster(random.SeedOf(1), 3)
+				nodes := 3
+				if d.Roster { // of sums without noise
+					nodes = 5
+				}
+				roster, err := sim.Roster(random.SeedOf(1), nodes)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -91,7 +95,7 @@ func checkDependents(t *testing.T, spaces ...string) {
 					spec.Privacy = task.Settings{"mechanism": r.Mechanism, "epsilon": 100, "roster": roster}
 				case d.Release != nil:
 					spec.Privacy = task.Settings{"mechanism": r.Mechanism, "epsilon": 100}
-				case r.Roster:
+				case r.Roster || d.Roster:
 					settings["roster"] = roster
 				}
 				if d.Constrained {
@@ -124,7 +128,7 @@ func checkDependent(t *testing.T, spec task.Spec) {
 		t.Fatal(err)
 	}
 	s := sim.Scenario{Task: definition, Seed: random.SeedOf(1), Network: sim.Network{Delay: 50 * time.Millisecond}}
-	for range 3 {
+	for range max(3, len(definition.Roster())) {
 		s.Members = append(s.Members, sim.Member{
 			Objective: uneven(definition.Space), Evaluations: dependentTrials, Duration: evaluation,
 			Constraints: func(d task.Design, _ uint64) map[string]task.Reading {

@@ -33,6 +33,9 @@
 // With share: results agents publish their results, and [ResultsStrategy] takes the place of
 // [Strategy]: its model with peers is a process of all agents' observations.
 //
+// With share: sum agents receive exact sums over nodes, of counts and outputs by cell ([NewSum]). m and
+// left are the posterior of a process of the averages in the cells.
+//
 // If the task fixes the hyperparameters, the experts use its lengthscales, noise and units. The
 // observations still determine the weights of the sizes s and the level c.
 package peerprior

@@ -19,6 +19,13 @@ type Statement struct {
 	// Value returns the predicted objective at an encoded design. It may differ from the objective
 	// by a constant and a positive factor.
 	Value func(x []float64) float64
+
+	// Known returns the fraction of the prior variance that the statement explains at an encoded
+	// design; nil means Explained everywhere.
+	Known func(x []float64) float64
+
+	// Contributors is the number of peers behind the statement; 0 means 1.
+	Contributors int
 }
 
 // NewFrom returns the strategy of an agent that uses statements instead of peers' shares.
@@ -27,6 +34,7 @@ func NewFrom(t *task.Task, features *rff.Map, statementsOf func(view strategy.Vi
 		for _, said := range statementsOf(view) {
 			if p := s.ownStatement(said, own); p != nil {
 				h.add(p, said.Observations)
+				h.peers += max(said.Contributors, 1) - 1
 			}
 		}
 		return h
@@ -45,5 +53,10 @@ func (s *Strategy) ownStatement(said Statement, own [][]float64) *peerSignal {
 		mean = append(mean, said.Value(x))
 	}
 	known := slices.Repeat([]float64{min(said.Explained, maxKnown)}, len(s.reference().points))
+	if said.Known != nil {
+		for i, x := range s.reference().points {
+			known[i] = min(max(said.Known(x), 0), maxKnown)
+		}
+	}
 	return newPeerSignal(said.Explained, mean, known, said.Value, own)
 }

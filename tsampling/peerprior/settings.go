@@ -18,6 +18,7 @@ const (
 	nearby           = 0.14 // standard deviation of the own optimum around a peer's with exact shares, in the unit cube
 	spread           = 0.2  // the same with coarse shares, in addition to the size of a grid cell
 	exponent         = 5.0  // factor of the term for peers' estimated optima; it is divided by the number of own feasible observations, as in strategy density
+	sumNoise         = 0.1  // minimum noise variance of a peer's observation in a sum, in standardised units
 )
 
 // Limits on cost and rounding errors.

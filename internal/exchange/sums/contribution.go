@@ -14,8 +14,8 @@ const step = 1.0 / (1 << 24)
 // minUnits is the minimum number of observations from which units are computed.
 const minUnits = 3
 
-// units standardise outputs: (y − Level) / Scale. They are fixed at the first contribution, so that
-// no observation is contributed again in other units.
+// units standardise outputs: (y − Level) / Scale. Each contribution has those of the node's model at
+// that time. An observation is contributed once, so none is sent in two units.
 type units struct {
 	Level float64 `json:"level"`
 	Scale float64 `json:"scale"` // above 0
@@ -119,9 +119,9 @@ func outputs(all []observation) (y []float64) {
 // available must be above 0.
 func (e *Exchange) next(view strategy.View) batch {
 	all, trials := observations(view)
-	b := batch{units: e.units}
+	b := batch{units: modelUnits(view, outputs(all), trials)}
 	if !b.units.valid() {
-		b.units = unitsOf(outputs(all))
+		b.units = e.units
 	}
 	var x [][]float64
 	var y []float64

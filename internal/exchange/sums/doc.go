@@ -47,8 +47,8 @@
 //
 // # Limits
 //
-// The sums are exact data. If the statistic has more numbers than the observations of a sum have
-// unknowns, a receiver can compute these observations, designs and values, as package lab/attack does.
+// The sums are exact data: counts and sums of outputs by cell ([Cells]). A receiver learns the cell of
+// each observation, and the output of one that is alone in its cell, in units that it does not receive.
 // It does not learn whose they are, within the contributors of the sum. Observations of one member
 // that resemble each other in several sums can be attributed to the same member.
 //

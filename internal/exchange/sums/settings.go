@@ -86,22 +86,20 @@ func reveals(t *task.Task) string {
 	if err != nil {
 		return err.Error()
 	}
-	numbers := 0
-	if statistic, err := NewStatistic(t); err == nil {
-		numbers = statistic.Numbers()
-	}
+	cells := NewCells(t)
+	numbers := cells.Numbers()
 	honest := s.MinContributors - s.MaxColluding
 	text := fmt.Sprintf("Peers receive exact sums over at least %d of the %d nodes on the roster, never the vector of one node. There is no noise and no budget.\n"+
 		"a round: each contributor adds %s that it has not contributed before, as %s. It sends %s to each of %s.\n"+
 		"absences: a round needs %s and %d of the %d committee members; the others may be absent and receive the sum later.\n"+
 		"secrecy: if at most %s, the colluding nodes learn only sums over %d other nodes or more, with %s of each. No difference of sums isolates fewer nodes.\n"+
-		"what remains: %s If all other contributors of a sum collude, they can compute the observations of the remaining one. "+
+		"what remains: %s If all other contributors of a sum collude, they learn the same of the remaining one. "+
 		"All nodes see the contributors of each sum, its time, and how often each node contributes.",
 		s.MinContributors, len(s.Roster),
 		sanitize.Count(every, "observation"), sanitize.Count(numbers, "number"), size(securesum.DealBytes(committee, numbers)), sanitize.Count(s.Committee, "committee member"),
 		sanitize.Count(s.MinContributors, "contributor"), committee.Quorum, s.Committee,
 		colludes(s.MaxColluding), honest, sanitize.Count(every, "observation"),
-		remains(numbers, honest*every, honest*every*(t.Space.Len()+1)))
+		remains(cells))
 	if s.MinContributors == len(s.Roster) {
 		text += fmt.Sprintf("\nwarning: min_contributors %d is the whole roster, so one absent node stops all sums", s.MinContributors)
 	}
@@ -116,13 +114,11 @@ func colludes(nodes int) string {
 	return fmt.Sprintf("%d nodes collude", nodes)
 }
 
-// remains describes what a sum discloses about the observations in it: whether it has enough numbers
-// to compute their designs and values, which are the unknowns.
-func remains(numbers, observations, unknowns int) string {
-	if numbers >= unknowns {
-		return fmt.Sprintf("a sum has %d numbers, and %d observations have %d unknowns, so peers can compute the designs and values in a sum, but not whose they are (privacy --attack does it).", numbers, observations, unknowns)
-	}
-	return fmt.Sprintf("a sum has %d numbers, and %d observations have %d unknowns, so peers can compute the designs and values in a sum only partly, and not whose they are.", numbers, observations, unknowns)
+// remains describes what a sum discloses about the observations in it.
+func remains(c *Cells) string {
+	return fmt.Sprintf("a sum has the number of observations and the sum of their outputs in each of %d parts of the space. "+
+		"Peers learn in which part the design of each observation is, which with few designs is the design itself. "+
+		"Of an observation that is alone in its part they learn the output, in units that they do not receive. They do not learn whose it is.", len(c.Centres()))
 }
 
 // size formats a number of bytes.

@@ -1,8 +1,6 @@
 package sums
 
 import (
-	"github.com/fbo-node/fbo/internal/surrogate"
-	"github.com/fbo-node/fbo/rff"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -26,29 +24,5 @@ type Statistic interface {
 // MaxLimit is the largest bound of a Statistic.
 const MaxLimit = 1 << 10
 
-// features is a Statistic of the shared features φ of a task: Σφ(x), then Σφ(x)·y.
-type features struct{ *rff.Map }
-
 // NewStatistic returns the statistic of a task: what its nodes add up.
-func NewStatistic(t *task.Task) (Statistic, error) { return NewFeatures(t) }
-
-// NewFeatures returns the sums of the task's shared features and of their products with the output.
-func NewFeatures(t *task.Task) (Statistic, error) {
-	m, err := surrogate.SharedMap(t)
-	if err != nil {
-		return nil, err
-	}
-	return features{m}, nil
-}
-
-func (f features) Numbers() int { return 2 * f.Features() }
-
-// Limit returns MaxOutput, since no feature exceeds 1.
-func (f features) Limit() float64 { return MaxOutput }
-
-func (f features) Add(vector []float64, x []float64, y float64) {
-	for i, phi := range f.Phi(nil, x) {
-		vector[i] += phi
-		vector[f.Features()+i] += phi * y
-	}
-}
+func NewStatistic(t *task.Task) (Statistic, error) { return NewCells(t), nil }

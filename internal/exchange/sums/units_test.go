@@ -43,7 +43,7 @@ goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}, {name: c, type: categorical, choices: [a, b]}]
 surrogate: {features: 8}
 strategy: {type: summing, share: sum, share_every: 3, roster: [%s]}`, rosterText(5))
-	statistic, err := NewFeatures(definition)
+	statistic, err := NewStatistic(definition)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ strategy: {type: summing, share: sum, share_every: 3, roster: [%s]}`, rosterText
 			return
 		}
 		b := exchange.next(view)
-		if !slices.Equal(b.trials, []uint64{1, 2, 3}) || len(b.vector) != 16 {
+		if !slices.Equal(b.trials, []uint64{1, 2, 3}) || len(b.vector) != statistic.Numbers() {
 			t.Fatalf("trials %v, %d numbers", b.trials, len(b.vector))
 		}
 		limit := maxUnits(statistic, 3)

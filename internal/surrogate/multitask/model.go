@@ -153,6 +153,14 @@ type builder struct {
 	h    gp.Hyperparameters
 }
 
+// LevelAndSize returns the level and the size of a task by its own observations: the posterior mean of
+// the process's constant mean, and the root of its posterior amplitude. Without observations they are 0
+// and 1.
+func LevelAndSize(spec gp.Spec, h gp.Hyperparameters, d Data) (level, size float64) {
+	_, level, size = builder{spec, h}.scaled(d)
+	return level, size
+}
+
 // scaled returns the outputs as (output - level)/size, and both. The level is the posterior mean of the
 // process's constant mean, and the size is the root of its posterior amplitude.
 func (b builder) scaled(d Data) (y []float64, level, size float64) {

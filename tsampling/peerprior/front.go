@@ -17,7 +17,7 @@ import (
 
 // FrontStrategy is the strategy peer-prior on one task with several objectives. It maximises
 //
-//	ln NEHVI(x) + (5/t)·Σ_h w_h·g_h(x).
+//	ln NEHVI(x) + (1/t)·Σ_h w_h·g_h(x).
 //
 // The first term is the improvement of the hypervolume ([alone.Engine.Volume]). The second is the pool of
 // the peers' densities, each around the coarse places of designs of its Pareto front. The weights w_h of
@@ -75,7 +75,7 @@ func (s *FrontStrategy) Suggest(ctx context.Context, view strategy.View, trial u
 		return s.alone.Suggest(ctx, view, trial, seed)
 	}
 	informed := ", informed by " + sanitize.Count(why.PeerCount, "peer")
-	factor := exponent / float64(max(s.search.CountFeasible(view), 1))
+	factor := frontExponent / float64(max(s.search.CountFeasible(view), 1))
 	if view.Objectives == nil {
 		why.Phrase = "best guess" + informed
 		return s.search.Maximise(ctx, view, trial, seed, pooling.New(densities, pooling.Even(), factor), why)

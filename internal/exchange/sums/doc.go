@@ -49,8 +49,10 @@
 //
 // The sums are exact data: counts and sums of outputs by cell ([Cells]). A receiver learns the cell of
 // each observation, and the output of one that is alone in its cell, in units that it does not receive.
-// It does not learn whose they are, within the contributors of the sum. Observations of one member
-// that resemble each other in several sums can be attributed to the same member.
+// One sum does not show whose they are, within its contributors. Several sums can: observations of one
+// member resemble each other, and each sum has known contributors. If these differ from sum to sum, a
+// least-squares fit attributes the observations to members, although no linear combination isolates
+// one. Colluding committee members can choose the contributors within min_contributors.
 //
 // If all other contributors of a sum collude, more than t, they learn the contribution of the
 // remaining one. All members see who contributes, when and how often. A contributor can add any
@@ -61,8 +63,9 @@
 //
 // A member with an old or lost journal could contribute an observation twice or vote twice. Peers
 // send back its latest State: if that counts more contributions than the journal, the member
-// contributes nothing more and serves on no committee, for good. This is detected while a present
-// peer stores that State. A journal that lacks only votes is not detected; such a member counts as
-// one of the t. The same holds after a repair of the journal, and after proofs that two processes
+// contributes nothing more and serves on no committee, for good. Until enough present members have
+// sent the shares of this member that they store, it takes part in no round. Enough are more than half,
+// or one after a minute. An old journal is detected if one of these stores the State. A journal that
+// lacks only votes is not detected; such a member counts as one of the t. The same holds after a repair of the journal, and after proofs that two processes
 // use one key.
 package sums

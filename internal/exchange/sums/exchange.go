@@ -154,7 +154,7 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	case strategy.EquivocationFound:
 		out = e.refuse("two contradictory shares have its signature: the data directory was copied or restored from an old copy")
 	case strategy.Direct:
-		forwarded, out = e.receive(in)
+		forwarded, out = e.receive(view, in)
 	}
 	if forwarded != nil && e.refused == "" {
 		out = append(out, e.pass(e.sum.Step(view, forwarded), view)...)
@@ -168,13 +168,16 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 }
 
 // receive handles a direct message. It returns the input for the exchange of secure sums, or nil.
-func (e *Exchange) receive(in strategy.Direct) (forwarded strategy.Input, out []strategy.Output) {
+func (e *Exchange) receive(view strategy.View, in strategy.Direct) (forwarded strategy.Input, out []strategy.Output) {
 	from, listed := e.index(in.From)
 	if !listed || from == e.self || len(in.Data) == 0 {
 		return nil, nil
 	}
 	switch body := in.Data[1:]; in.Data[0] {
 	case ofRound:
+		if !e.trusted(e.present(view)) {
+			return nil, nil // a vote could be the second one of this node; peers send missing messages again
+		}
 		return strategy.Direct{From: in.From, Data: body}, nil
 	case ofRequest:
 		return nil, e.answer(from, body)

@@ -76,10 +76,7 @@ func (e *Exchange) beat(view strategy.View) (out []strategy.Output) {
 
 // missing returns the rounds to request: those with the fewest requests, the oldest first.
 func (e *Exchange) missing(view strategy.View) (rounds []int) {
-	newest := e.latest
-	for _, s := range e.states(view) {
-		newest = max(newest, s.Round)
-	}
+	newest := max(e.latest, e.credible(view))
 	if newest > e.past.newest {
 		e.past.newest, e.past.newestAt = newest, e.beats
 	}
@@ -95,6 +92,20 @@ func (e *Exchange) missing(view strategy.View) (rounds []int) {
 	rounds = rounds[:min(len(rounds), most)]
 	slices.Sort(rounds)
 	return rounds
+}
+
+// credible returns the newest round to which more members report a contribution than may collude. A
+// false State with a later round would otherwise use up the requests for rounds that are yet to come.
+func (e *Exchange) credible(view strategy.View) int {
+	var rounds []int
+	for _, s := range e.states(view) {
+		rounds = append(rounds, s.Round)
+	}
+	if len(rounds) <= e.colluding {
+		return 0
+	}
+	slices.Sort(rounds)
+	return rounds[len(rounds)-1-e.colluding]
 }
 
 // answer sends the sums that a member requests, for at most one request in a beat.

@@ -1,0 +1,145 @@
+package sums
+
+import (
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/fbo-node/fbo/strategy"
+)
+
+// TestFalseStatesUseUpNoRequests lets as many members as may collude report contributions to the last
+// round. A member that was absent later still receives the sum that it missed.
+func TestFalseStatesUseUpNoRequests(t *testing.T) {
+	w := newWorld(t, 8, "")
+	w.observe(4, w.all()...)
+	w.tick(longest)
+	for _, liar := range []int{3, 4} {
+		w.members[liar].published = &State{Contributions: MaxRounds, Round: MaxRounds}
+	}
+	w.tick(5 * (MaxRounds/maxAsked + 1) * (maxTries + 1)) // beats for all requests
+	w.crash(0)
+	honest := slices.DeleteFunc(w.all(), func(i int) bool { return i == 0 || i == 3 || i == 4 })
+	w.observe(4, honest...)
+	w.tick(longest)
+	known := len(w.members[1].exchange.totals)
+	w.members[0].alive = true // without a new start: no member connects again
+	w.tick(3 * longest)
+	if got := len(w.members[0].exchange.totals); known != 2 || got != known {
+		t.Errorf("got %d sums, expected %d", got, known)
+	}
+}
+
+// forged returns a status of an empty round, made from the header of a deal.
+func forged(w *world, round int) []byte {
+	for _, m := range w.members {
+		for _, deal := range m.deals {
+			data := slices.Clone(deal[:roundAt])
+			data[kindAt] = 2
+			data = binary.BigEndian.AppendUint64(data, uint64(round))
+			return append(data, 0, 0, 0) // flags, contributors, members
+		}
+	}
+	return nil
+}
+
+// TestOneMemberUsesUpAllRounds sends one status of the next round whenever a round is over.
+func TestOneMemberUsesUpAllRounds(t *testing.T) {
+	t.Skip("shows a fault: one peer's message opens the next round, and a task has 1000")
+	w := newWorld(t, 8, "")
+	w.observe(4, w.all()...)
+	w.tick(longest)
+	const rounds = 10
+	for n := range rounds {
+		for i := range 7 {
+			w.step(i, strategy.Direct{From: w.members[7].id, Data: forged(w, 2+n)})
+		}
+		w.drain()
+		w.tick(longest)
+	}
+	next, _ := w.members[0].exchange.sum.Next()
+	if next > 2+1 {
+		t.Errorf("the next round is %d, although no member contributed to rounds 2 to %d", next, next-1)
+	}
+}
+
+// TestFalseContributionsWasteBatches lets one member report a contribution to each round, and make
+// none. Without it, there are too few contributors.
+func TestFalseContributionsWasteBatches(t *testing.T) {
+	t.Skip("shows a fault: a false report of a contribution ends all doubt")
+	w := newWorld(t, 6, ", min_contributors: 4")
+	liar := w.members[5]
+	liar.published = &State{Ready: true}
+	for n := range 5 {
+		w.observe(4, 0, 1, 2)
+		w.tick(longest)
+		liar.published = &State{Contributions: n + 1, Round: n + 1, Ready: true}
+	}
+	if m := w.members[0]; len(m.exchange.totals) == 0 && len(m.exchange.spent) > 2*w.every {
+		t.Errorf("%d observations are spent without a sum, expected at most %d", len(m.exchange.spent), 2*w.every)
+	}
+}
+
+// TestContributorSetsAttribute fits the mean vector of each member to sums of known contributors, one
+// absent in turn. Batches of one member resemble each other, as those of an optimisation do. Every
+// sum is over at least four honest members, and all rows have disjoint observations.
+func TestContributorSetsAttribute(t *testing.T) {
+	const members, rounds, every = 6, 60, 4
+	random := rand.New(rand.NewPCG(1, 2))
+	definition := newTask(t, members, "")
+	s := histogram{definition.Space, members * trialsEach}
+	rows, sums := mat.NewDense(rounds, members, nil), mat.NewDense(rounds, s.Numbers(), nil)
+	for r := range rounds {
+		for i := range members {
+			if i == r%members {
+				continue
+			}
+			rows.Set(r, i, 1)
+			var x [][]float64
+			for range every { // member i observes about design 20i
+				design := designAt(definition.Space, i*20+random.IntN(8), s.Numbers())
+				x = append(x, definition.Space.Encode(design))
+			}
+			for k, v := range vectorOf(s, x, make([]float64, every)) {
+				sums.Set(r, k, sums.At(r, k)+float64(v)*step)
+			}
+		}
+	}
+	var means mat.Dense
+	if err := means.Solve(rows, sums); err != nil {
+		t.Fatal(err)
+	}
+	for i := range members {
+		own := 0.0
+		for k := range 8 {
+			own += means.At(i, i*20+k)
+		}
+		t.Logf("member %d: %.2f of %d observations attributed to it are its own", i, own, every)
+		if own < 0.9*every {
+			t.Errorf("member %d: %.2f of %d observations attributed to it, expected almost all", i, own, every)
+		}
+	}
+}
+
+// TestNoVoteBeforeReports lets a member receive all messages of a round before a peer has sent the
+// shares that it stores. The journal of the member could be an old copy without its vote.
+func TestNoVoteBeforeReports(t *testing.T) {
+	w := newWorld(t, 8, "")
+	w.observe(4, w.all()...)
+	w.tick(longest)
+	for rest := w.all()[1:]; len(w.members[1].trials) < trialsEach; {
+		clear(w.members[0].exchange.reported)
+		before := len(w.members[0].journal)
+		w.observe(4, rest...)
+		w.tick(longest)
+		if n := len(w.members[0].journal); n > before && w.members[0].journal[before][0] == ofSecureSum {
+			t.Fatal("a record of a round, expected none before a peer has reported")
+		}
+	}
+	if len(w.members[1].exchange.totals) < 3 {
+		t.Errorf("%d sums, expected at least 3 without this member", len(w.members[1].exchange.totals))
+	}
+}

@@ -74,7 +74,7 @@ def test_forms_of_outcomes(node: fbo.Node) -> None:
     (trial,) = task.ask()
     for wrong in ({"error": 0.5}, {"error": 0.5, "speed": 1, "sped": 2}, 0.5):
         with pytest.raises(fbo.BadInput, match="objective 's"):
-            task.tell(trial, wrong)  # type: ignore[arg-type]
+            task.tell(trial, wrong)
     assert task.tell(trial, {"error": 0.5, "speed": 2}, metrics={"memory": 3}).metrics == {"speed": 2, "memory": 3}
     (trial,) = task.ask()
     assert task.tell(trial, 0.25, metrics={"speed": 1}).value == 0.25

@@ -696,9 +696,11 @@ def test_heartbeats_keep_a_trial(node: fbo.Node) -> None:
 
 
 def test_one_direction_which_is_the_goal(node: fbo.Node) -> None:
-    several = optuna.create_study(directions=["minimize", "maximize"], sampler=Sampler("two", node, search_space=X))
-    with pytest.raises(fbo.BadInput, match="has 2 directions"):
-        several.optimize(lambda trial: (quadratic(trial), 1.0), n_trials=1)
+    several = optuna.create_study(directions=["minimize"] * 5, sampler=Sampler("five", node, search_space=X))
+    with pytest.raises(fbo.BadInput, match="has 5 directions: expected at most 4"):
+        several.optimize(lambda trial: (quadratic(trial),) * 5, n_trials=1)
+    with pytest.raises(fbo.BadInput, match=r"has the goals \['minimize'\], the study the directions \['minimize', 'maximize'\]"):
+        optuna.create_study(directions=["minimize", "maximize"], sampler=Sampler(BOWL, node)).ask()
     assert node.tasks() == []
     for task in (BOWL, {"name": "bowl", "goal": "minimize"}):
         up = optuna.create_study(direction="maximize", sampler=Sampler(task, node))

@@ -132,7 +132,7 @@ func TestTellSeveralObjectives(t *testing.T) {
 	t.Parallel()
 	file, dir := writeFile(t, "task.yaml", tradeTask), shortTempDir(t)
 	startServe(t, dir)
-	if text := must(t, "ask", file, "--data-dir", dir); !strings.Contains(text, "report: fbo-node tell "+file+" 1 VALUE speed=NUMBER --data-dir "+dir) {
+	if text := call(t, "ask", file, "--data-dir", dir).stdout; !strings.Contains(text, "report: fbo-node tell "+file+" 1 VALUE speed=NUMBER --data-dir "+dir) {
 		t.Errorf("ask: %s", text)
 	}
 	e := call(t, "tell", "1", "0.5", "--data-dir", dir)

@@ -96,14 +96,15 @@ def gathered(
     objectives: Sequence[Objective], value: SupportsFloat | Mapping[str, SupportsFloat], metrics: Mapping[str, object]
 ) -> dict[str, object]:
     """Return all objectives of an outcome by name: value is the first, or a dictionary of all. BadInput names missing and unknown ones."""
+    if not objectives:
+        return {}
     names = [one.name for one in objectives]
     measured: dict[str, object] = {name: metrics[name] for name in names[1:] if name in metrics}
     if isinstance(value, Mapping):
         if unknown := value.keys() - set(names):
-            expected = f"{_listed(names)}, and other numbers in metrics" if names else "a number, since the task has one objective"
-            raise BadInput(f"unknown objective {_listed(sorted(unknown, key=str))}: expected {expected}")
+            raise BadInput(f"unknown objective {_listed(sorted(unknown, key=str))}: expected {_listed(names)}, and other numbers in metrics")
         measured.update(value)
-    elif names:
+    else:
         measured[names[0]] = value
     require(objectives, measured)
     return measured

@@ -277,6 +277,11 @@ async function ofGoals() {
   await settled(page);
   check((await wide(page)) === 0 && (await accessible(page)).length === 0, 'goals: the view fits and is accessible');
   await page.screenshot({ path: join(shots, 'goals-1280-light.png'), fullPage: true });
+  await page.setViewport({ width: 320, height: 900 });
+  await settled(page);
+  check((await wide(page)) === 0, 'goals: the view fits a narrow window');
+  await page.screenshot({ path: join(shots, 'goals-320-light.png'), fullPage: true });
+  await page.setViewport({ width: 1280, height: 900 });
   await go(page, at.replace(/progress$/, 'trials?state=front'));
   await until('the table of the front', async () => new RegExp(`^${m.front().length} trials of 60`, 'm').test(await text(page)));
   check(/error\s+speed\s+memory\s+Pareto/.test(await text(page)), 'goals: the table has a column for each objective and for the front');

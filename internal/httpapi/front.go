@@ -3,8 +3,10 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/pareto"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -12,7 +14,7 @@ import (
 type frontBody struct {
 	Objectives  []string      `json:"objectives" nullable:"false" doc:"The names of the objectives: the first is the value of an outcome, the others are metrics. Empty for a task with one objective."`
 	Hypervolume *float64      `json:"hypervolume,omitempty" doc:"Of the front over the task's references; only where the task states one for each objective."`
-	History     []volumeAfter `json:"history,omitempty" nullable:"false" doc:"The trials, in order, with which the hypervolume grew, and its value after each; only with hypervolume."`
+	History     []volumeAfter `json:"history,omitempty" nullable:"false" doc:"Trials, in order, with which the hypervolume grew, and its value after each; at most 100, the last included. Only with hypervolume."`
 	Trials      []trial       `json:"trials" nullable:"false"`
 }
 
@@ -67,26 +69,52 @@ func objectivesOf(t *task.Task) (names []string) {
 	return names
 }
 
-// volumes returns how the hypervolume grew. It computes it for the front of the trials so far, and only
-// when a trial has joined the front.
+// maxVolumes is the maximum number of entries of a history of the hypervolume.
+const maxVolumes = 100
+
+// volumes returns how the hypervolume grew: after each trial that joined the front, or after some of them at
+// equal distances, the last included.
 func volumes(t *task.Task, trials []strategy.Trial) []volumeAfter {
-	grown, front := []volumeAfter{}, []strategy.Trial(nil)
-	for _, one := range trials {
-		next := []strategy.Trial{}
-		for _, kept := range strategy.Front(t, append(front[:len(front):len(front)], one)) {
-			next = append(next, *kept)
-		}
-		if len(next) == 0 || next[len(next)-1].ID != one.ID {
-			continue // no trial has left the front either
-		}
-		front = next
-		before := 0.0
-		if len(grown) > 0 {
-			before = grown[len(grown)-1].Hypervolume
-		}
-		if volume, _ := strategy.Hypervolume(t, front); volume > before {
-			grown = append(grown, volumeAfter{one.ID, volume})
-		}
+	var joined []int // trials that joined the front, by their places
+	growing(t, trials, func(i int, _ [][]float64) { joined = append(joined, i) })
+	chosen := map[int]bool{}
+	count := min(len(joined), maxVolumes)
+	for k := range count {
+		chosen[joined[(k+1)*len(joined)/count-1]] = true
 	}
+	grown, reference, before := []volumeAfter{}, t.References(), 0.0
+	growing(t, trials, func(i int, front [][]float64) {
+		if !chosen[i] {
+			return
+		}
+		if volume := pareto.Hypervolume(front, reference); volume > before {
+			grown, before = append(grown, volumeAfter{trials[i].ID, volume}), volume
+		}
+	})
 	return grown
+}
+
+// growing calls joins for each trial that joins the front of those before it, with the scores of the front
+// then, which joins may not keep.
+func growing(t *task.Task, trials []strategy.Trial, joins func(i int, front [][]float64)) {
+	covers := func(a, b []float64) bool {
+		for k := range a {
+			if a[k] < b[k] {
+				return false
+			}
+		}
+		return true
+	}
+	var front [][]float64
+	for i, trial := range trials {
+		if trial.State != strategy.Done || !t.Feasible(trial.Outcome) {
+			continue
+		}
+		scores, ok := t.Scores(trial.Outcome)
+		if !ok || slices.ContainsFunc(front, func(other []float64) bool { return covers(other, scores) }) {
+			continue
+		}
+		front = append(slices.DeleteFunc(front, func(other []float64) bool { return covers(scores, other) }), scores)
+		joins(i, front)
+	}
 }

@@ -99,7 +99,8 @@ func TestMissingObjective(t *testing.T) {
 	w.must(200, "POST", "/v1/tasks/trade/trials/1/tell", m{"value": 0.5, "metrics": m{"speed": 1}})
 }
 
-// TestVolumesAreThoseOfPrefixes compares the history with the hypervolume of all trials up to each.
+// TestVolumesAreThoseOfPrefixes compares the history with the hypervolume of all trials up to each. A long one
+// has some of them, and the last.
 func TestVolumesAreThoseOfPrefixes(t *testing.T) {
 	w := newWorld(t, t.TempDir(), Options{})
 	w.must(201, "POST", "/v1/tasks", m{"text": trade})
@@ -122,5 +123,23 @@ func TestVolumesAreThoseOfPrefixes(t *testing.T) {
 	}
 	if len(grown) > 0 {
 		t.Errorf("further entries: %v", grown)
+	}
+
+	for i := range trials {
+		x := float64(i) / 100
+		trials[i].Outcome = &strategy.Outcome{Value: x * x, Metrics: map[string]float64{"speed": x}}
+	}
+	for i := range 250 {
+		x := float64(i) / 250
+		trials = append(trials, strategy.Trial{ID: uint64(len(trials) + 1), State: strategy.Done, Outcome: &strategy.Outcome{Value: x*x - 0.1, Metrics: map[string]float64{"speed": x}}})
+	}
+	grown = volumes(of, trials)
+	if last := grown[len(grown)-1]; len(grown) > maxVolumes || len(grown) < maxVolumes/2 || last.Trial != trials[len(trials)-1].ID {
+		t.Errorf("%d entries, the last %v", len(grown), last)
+	}
+	for _, g := range grown {
+		if volume, _ := strategy.Hypervolume(of, trials[:g.Trial]); volume != g.Hypervolume {
+			t.Errorf("after trial %d: %g, want %g", g.Trial, g.Hypervolume, volume)
+		}
 	}
 }

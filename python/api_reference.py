@@ -19,7 +19,7 @@ import griffe
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "python.md"
 CALLS = (
-    "minimize", "maximize", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Fixed", "Parameter", "Asha", "Median", "Forecast",
+    "minimize", "maximize", "Objective", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Fixed", "Parameter", "Asha", "Median", "Forecast",
     "Patience", "StopRule",
 )  # fmt: skip
 NODES = ("Node", "Task", "Trial", "Stop", "Recommendation", "File", "Note", "Event", "Client")
@@ -30,7 +30,7 @@ HEAD = """# API of the Python package
 `fbo.__version__` is the version of the package, a text. Names of [types](#types) are explained at the end.
 """
 TYPES = (
-    ("evaluate", "Objective"), ("limits", "Constraints"), ("limits", "Limit"), ("run", "Callback"), ("space", "Space"),
+    ("evaluate", "Function"), ("limits", "Constraints"), ("limits", "Limit"), ("run", "Callback"), ("space", "Space"),
     ("space", "TaskFile"), ("space", "Choice"), ("space", "When"), ("trial", "Value"), ("trial", "Row"),
 )  # fmt: skip
 

@@ -65,6 +65,13 @@ func play(mode string, args []string) int {
 			return 0
 		}
 		fmt.Printf(`{"value": %g, "constraints": {"right": %s, "up": %s}}`+"\n", bowlValue(), x, y)
+	case "trade": // two objectives; every fifth trial leaves one out
+		time.Sleep(50 * time.Millisecond)
+		if trial%5 == 0 {
+			fmt.Println(bowlValue())
+			return 0
+		}
+		fmt.Printf(`{"value": %g, "speed": %s}`+"\n", bowlValue(), os.Getenv("FBO_PARAM_X"))
 	case "truths": // fails where y is negative; sound where x is; every fifth trial says a number
 		x, y := os.Getenv("FBO_PARAM_X"), os.Getenv("FBO_PARAM_Y")
 		if strings.HasPrefix(y, "-") {

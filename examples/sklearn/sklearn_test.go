@@ -108,6 +108,30 @@ func TestConditionalParameters(t *testing.T) {
 	}
 }
 
+// TestFront runs the worker with two objectives. The trial of the front with the smallest error has no smaller
+// time than the others.
+func TestFront(t *testing.T) {
+	python := interpreter.Need(t, "sklearn")
+	binary := filepath.Join(t.TempDir(), "fbo-node.exe")
+	run(t, "", "go", "build", "-o", binary, "../../cmd/fbo-node")
+	dir := t.TempDir()
+	run(t, "", binary, "run", "front.yaml", "--data-dir", dir, "--evals", "5", "--seed", "1",
+		"--mdns=false", "--listen", "/ip4/127.0.0.1/udp/0/quic-v1", "--worker", "--", python, "front.py")
+	var front []result
+	if err := json.Unmarshal([]byte(run(t, "", binary, "best", "front.yaml", "--json", "--data-dir", dir)), &front); err != nil {
+		t.Fatal(err)
+	}
+	if len(front) == 0 {
+		t.Fatal("the front is empty")
+	}
+	for i, r := range front {
+		took := r.Outcome.Metrics["microseconds"]
+		if took <= 0 || r.Outcome.Value < 0 || r.Outcome.Value > 1 || i > 0 && took >= front[i-1].Outcome.Metrics["microseconds"] {
+			t.Errorf("design %d of the front: %+v", i+1, r.Outcome)
+		}
+	}
+}
+
 // TestWorkerReportsErrors: what is wrong with one trial does not end the worker, and
 // what libraries print is no answer.
 func TestWorkerReportsErrors(t *testing.T) {

@@ -43,6 +43,7 @@ const (
 const (
 	trialColumn    = "trial"
 	feasibleColumn = "feasible"
+	frontColumn    = "front"
 	tagsColumn     = "tags"
 	filesColumn    = "files"
 	notesColumn    = "notes"
@@ -77,6 +78,9 @@ func columnsOf(of *task.Task, trials []strategy.Trial) []Column {
 	columns := before(of)
 	if len(of.Constraints) == 0 {
 		columns = slices.DeleteFunc(columns, func(c Column) bool { return c.Name == feasibleColumn })
+	}
+	if of.Several() {
+		columns = append(columns, onFront(of, trials))
 	}
 	parameters := of.Space.Parameters()
 	named := func(c Column) bool {
@@ -120,6 +124,20 @@ func before(of *task.Task) []Column {
 			return strconv.FormatBool(of.Feasible(t.Outcome))
 		}},
 	}
+}
+
+// onFront returns the column that states whether a trial is on the Pareto front of several objectives.
+func onFront(of *task.Task, trials []strategy.Trial) Column {
+	front := map[uint64]bool{}
+	for _, t := range strategy.Front(of, trials) {
+		front[t.ID] = true
+	}
+	return Column{frontColumn, func(t strategy.Trial) string {
+		if t.Outcome == nil {
+			return ""
+		}
+		return strconv.FormatBool(front[t.ID])
+	}}
 }
 
 func cost(t strategy.Trial) string {
@@ -262,7 +280,7 @@ func Notes() (names []string) {
 			names = append(names, c.Name)
 		}
 	}
-	return append(names, lastStepColumn, lastValueColumn)
+	return append(names, lastStepColumn, lastValueColumn, frontColumn)
 }
 
 // MetricColumns returns a column for each metric that any trial has.

@@ -203,6 +203,9 @@ func attributesOf(of *task.Task, t strategy.Trial) object {
 		o = append(o, member{ConstraintPrefix + name, t.Outcome.Constraints[name]})
 	}
 	for _, name := range keysOf(t.Outcome.Metrics) {
+		if of.IsObjective(task.Output(name)) { // it is one of the values
+			continue
+		}
 		o = append(o, member{MetricPrefix + name, number(t.Outcome.Metrics[name])})
 	}
 	return o

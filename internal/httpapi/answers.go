@@ -67,43 +67,6 @@ func (a *api) best(ctx context.Context, in *InTask) (*answer[bestBody], error) {
 	return answerOf(body, err)
 }
 
-type frontBody struct {
-	Objectives  []string `json:"objectives" nullable:"false" doc:"The names of the objectives: the first is the value of an outcome, the others are metrics. Empty for a task with one objective."`
-	Hypervolume *float64 `json:"hypervolume,omitempty" doc:"Of the front over the task's references, where it states one for each objective."`
-	Trials      []trial  `json:"trials" nullable:"false"`
-}
-
-func (a *api) front(ctx context.Context, in *InTask) (*answer[frontBody], error) {
-	t, err := a.server.Task(in.Task)
-	if err != nil {
-		return nil, problem(err)
-	}
-	trials, err := t.Session().Trials(ctx)
-	if err != nil {
-		return nil, problem(err)
-	}
-	body, of := frontBody{Objectives: []string{}, Trials: []trial{}}, t.Session().Task()
-	if !of.Several() {
-		return answerOf(body, nil)
-	}
-	for _, o := range of.Objectives {
-		body.Objectives = append(body.Objectives, o.Name)
-	}
-	var front []strategy.Trial
-	for _, one := range strategy.SortedFront(of, trials) {
-		front = append(front, *one)
-	}
-	shown, err := showTrials(ctx, t, front)
-	if err != nil {
-		return nil, err
-	}
-	body.Trials = append(body.Trials, shown.Body.Trials...)
-	if volume, ok := strategy.Hypervolume(of, trials); ok {
-		body.Hypervolume = &volume
-	}
-	return answerOf(body, nil)
-}
-
 type recommendationBody struct {
 	Parameters *object  `json:"parameters" nullable:"true" doc:"null while there is no model."`
 	Predicted  *float64 `json:"predicted,omitempty" doc:"The objective there, as far as the node's own model knows."`

@@ -26,7 +26,7 @@ type Past struct {
 }
 
 // NewStopped returns a handler with the part of the interface that needs no running node: tasks,
-// trials, their output, the best one, queued designs and exports. Everything else is refused with 503.
+// trials, their output, the best one, the Pareto front, queued designs and exports. Everything else is refused with 503.
 // The answers stay as the journal was when it was read.
 func NewStopped(version string, pasts []Past, printed func(of *task.Task, trial uint64, out io.Writer) error) http.Handler {
 	s := &stopped{version: version, pasts: pasts, printed: printed}
@@ -36,7 +36,7 @@ func NewStopped(version string, pasts []Past, printed func(of *task.Task, trial 
 	mux.HandleFunc("GET /v1/log", func(w http.ResponseWriter, _ *http.Request) { respond(w, logBody{Lines: []Warning{}}, nil) })
 	for path, handle := range map[string]func(http.ResponseWriter, *http.Request, Past){
 		"": s.task, "/trials": s.trials, "/trials/{trial}": s.trial, "/trials/{trial}/output": s.output,
-		"/best": s.best, "/queue": s.queue, "/export": s.export, "/events": s.events,
+		"/best": s.best, "/front": s.front, "/queue": s.queue, "/export": s.export, "/events": s.events,
 	} {
 		mux.HandleFunc("GET /v1/tasks/{task}"+path, func(w http.ResponseWriter, r *http.Request) {
 			for _, p := range s.pasts {
@@ -86,7 +86,7 @@ func (s *stopped) tasks(w http.ResponseWriter, _ *http.Request) {
 	lines := []taskLine{}
 	for _, p := range s.pasts {
 		summary := trialserver.Summarise(p.Task, p.Trials)
-		lines = append(lines, taskLine{summary.ID, summary.Name, string(p.Task.Goal), summary.Trials})
+		lines = append(lines, taskLine{summary.ID, summary.Name, string(p.Task.Goal), objectivesOf(p.Task), summary.Trials})
 	}
 	respond(w, struct {
 		Tasks []taskLine `json:"tasks"`
@@ -95,7 +95,7 @@ func (s *stopped) tasks(w http.ResponseWriter, _ *http.Request) {
 
 func (s *stopped) task(w http.ResponseWriter, _ *http.Request, p Past) {
 	summary := trialserver.Summarise(p.Task, p.Trials)
-	respond(w, taskBody{summary.ID, summary.Name, string(p.Task.Goal), summary.Trials, object(p.Task.File())}, nil)
+	respond(w, taskBody{summary.ID, summary.Name, string(p.Task.Goal), objectivesOf(p.Task), summary.Trials, object(p.Task.File())}, nil)
 }
 
 func (s *stopped) trials(w http.ResponseWriter, r *http.Request, p Past) {

@@ -19,18 +19,20 @@ type InTask struct {
 }
 
 type taskLine struct {
-	ID     string         `json:"id"`
-	Name   string         `json:"name"`
-	Goal   string         `json:"goal" enum:"minimize,maximize"`
-	Trials map[string]int `json:"trials" doc:"How many there are in each state."`
+	ID         string         `json:"id"`
+	Name       string         `json:"name"`
+	Goal       string         `json:"goal" enum:"minimize,maximize" doc:"Of the objective; of several, the goal of the first."`
+	Objectives []string       `json:"objectives,omitempty" nullable:"false" doc:"The names of several objectives. The first is the value of an outcome, the others are metrics of it."`
+	Trials     map[string]int `json:"trials" doc:"How many there are in each state."`
 }
 
 type taskBody struct {
-	ID     string         `json:"id"`
-	Name   string         `json:"name"`
-	Goal   string         `json:"goal" enum:"minimize,maximize"`
-	Trials map[string]int `json:"trials" doc:"How many there are in each state."`
-	File   object         `json:"task" doc:"The task, defaults filled in, with description, unit, tags and default, which are not part of its ID."`
+	ID         string         `json:"id"`
+	Name       string         `json:"name"`
+	Goal       string         `json:"goal" enum:"minimize,maximize" doc:"Of the objective; of several, the goal of the first."`
+	Objectives []string       `json:"objectives,omitempty" nullable:"false" doc:"The names of several objectives. The first is the value of an outcome, the others are metrics of it."`
+	Trials     map[string]int `json:"trials" doc:"How many there are in each state."`
+	File       object         `json:"task" doc:"The task, defaults filled in, with description, unit, tags and default, which are not part of its ID."`
 }
 
 type orderBody struct {
@@ -142,7 +144,7 @@ func (a *api) listKnown(ctx context.Context, _ *struct{}) (*answer[knownBody], e
 
 func lineOf(ctx context.Context, t *trialserver.Task) (taskLine, error) {
 	of := t.Session().Task()
-	line := taskLine{ID: t.ID(), Name: of.Name, Goal: string(of.Goal), Trials: map[string]int{
+	line := taskLine{ID: t.ID(), Name: of.Name, Goal: string(of.Goal), Objectives: objectivesOf(of), Trials: map[string]int{
 		string(strategy.Waiting): 0, string(strategy.Running): 0, string(strategy.Done): 0, string(strategy.Failed): 0, string(strategy.StoppedEarly): 0,
 	}}
 	trials, err := t.Session().Trials(ctx)
@@ -154,7 +156,7 @@ func lineOf(ctx context.Context, t *trialserver.Task) (taskLine, error) {
 
 func bodyOf(ctx context.Context, t *trialserver.Task) (taskBody, error) {
 	line, err := lineOf(ctx, t)
-	return taskBody{line.ID, line.Name, line.Goal, line.Trials, t.Session().Task().File()}, err
+	return taskBody{line.ID, line.Name, line.Goal, line.Objectives, line.Trials, t.Session().Task().File()}, err
 }
 
 type createInput struct {

@@ -56,9 +56,9 @@ func (reading) Schema(huma.Registry) *huma.Schema {
 
 // Outcome is strategy.Outcome with a schema.
 type Outcome struct {
-	Value       float64            `json:"value" doc:"Of the objective, in the task's own units."`
+	Value       float64            `json:"value" doc:"Of the objective, of several the first, in the task's own units."`
 	Constraints map[string]reading `json:"constraints,omitempty" nullable:"true" doc:"Of the task's constraints, by name: a number or, where the task says so, true or false."`
-	Metrics     map[string]float64 `json:"metrics,omitempty" nullable:"true" doc:"Further numbers, for people."`
+	Metrics     map[string]float64 `json:"metrics,omitempty" nullable:"true" doc:"Further numbers, by name. A task with several objectives requires those after the first; the others are for people."`
 }
 
 func (o Outcome) strategy() strategy.Outcome {

@@ -80,6 +80,13 @@ def test_the_program_with_steps_in_the_readme(environment: dict[str, str]) -> No
     assert re.search(r"0 failed, [1-9]\d* stopped early\n\[\d", _run(["-c", program], environment))
 
 
+def test_the_program_with_objectives_in_the_readme(environment: dict[str, str]) -> None:
+    programs = re.findall(r"```python\n(.*?)```", (HERE / "README.md").read_text(), re.S)
+    (program,) = (one for one in programs if "fbo.Objective" in one)
+    front = [tuple(map(float, line.split()[2:])) for line in _run(["-c", program], environment).splitlines()]
+    assert len(front) > 3 and front == sorted(front) and [speed for _, speed in front] == sorted(speed for _, speed in front)
+
+
 def test_notebook(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")

@@ -696,9 +696,11 @@ def test_heartbeats_keep_a_trial(node: fbo.Node) -> None:
 
 
 def test_one_direction_which_is_the_goal(node: fbo.Node) -> None:
-    several = optuna.create_study(directions=["minimize", "maximize"], sampler=Sampler("two", node, search_space=X))
-    with pytest.raises(fbo.BadInput, match="has 2 directions"):
-        several.optimize(lambda trial: (quadratic(trial), 1.0), n_trials=1)
+    several = optuna.create_study(directions=["minimize"] * 5, sampler=Sampler("five", node, search_space=X))
+    with pytest.raises(fbo.BadInput, match="has 5 directions: expected at most 4"):
+        several.optimize(lambda trial: (quadratic(trial),) * 5, n_trials=1)
+    with pytest.raises(fbo.BadInput, match=r"has the goals \['minimize'\], the study the directions \['minimize', 'maximize'\]"):
+        optuna.create_study(directions=["minimize", "maximize"], sampler=Sampler(BOWL, node)).ask()
     assert node.tasks() == []
     for task in (BOWL, {"name": "bowl", "goal": "minimize"}):
         up = optuna.create_study(direction="maximize", sampler=Sampler(task, node))
@@ -955,18 +957,18 @@ def test_a_deep_copy_is_another_client(node: fbo.Node) -> None:
 def test_the_page_and_the_example(node: fbo.Node, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "optuna.md").read_text(encoding="utf-8")
     programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(programs) == 5
+    assert len(programs) == 6
     for number, program in enumerate(programs):
         (tmp_path / f"program{number}.py").write_text(program)
     example = ROOT / "python" / "examples" / "optuna_study.py"
     environment = {**os.environ, "FBO_DATA_DIR": str(node.dir), "PYTHONPATH": str(ROOT / "python" / "src")}
-    for line in (*([f"program{number}.py"] for number in range(5)), [str(example), str(tmp_path / "study.db"), "6"]):
+    for line in (*([f"program{number}.py"] for number in range(6)), [str(example), str(tmp_path / "study.db"), "6"]):
         ran = subprocess.run(
             [sys.executable, *line], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300
         )
         assert ran.returncode == 0, ran.stderr[-2000:]
     names = {task["name"]: task["trials"]["done"] + task["trials"]["stopped"] for task in node.tasks()}
-    assert names == {"tutorial": 30, "models": 10, "epochs": 20, "shared": 8, "regulated": 10, "training": 6}
+    assert names == {"tutorial": 30, "models": 10, "epochs": 20, "shared": 8, "regulated": 10, "trade": 20, "training": 6}
     assert node.find("epochs").counts()["stopped"]
 
 

@@ -351,6 +351,10 @@ def test_a_task_with_parameters(node: fbo.Node, tmp_path: Path) -> None:
     ):
         with pytest.raises(fbo.BadInput, match=said):
             ready(node, space, tmp_path / "bowl.yaml", mode)
+    several = {"name": "trade", "objectives": [fbo.Objective("loss"), fbo.Objective("speed", "maximize")], "strategy": {"type": "alone"}}
+    with pytest.raises(fbo.BadInput, match="'trade' has 2 objectives, the experiment one metric"):
+        ready(node, {"x": tune.uniform(0, 1)}, several)
+    assert "trade" not in {one["name"] for one in node.tasks()}
 
 
 @pytest.mark.parametrize(

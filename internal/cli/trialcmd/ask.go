@@ -270,5 +270,8 @@ func (o askOptions) report(p place, one trial) string {
 	for _, c := range p.task.Constraints {
 		words = append(words, string(c.Output)+"="+map[bool]string{false: "NUMBER", true: "true|false"}[c.Truth])
 	}
+	for _, output := range p.task.ObjectiveOutputs()[1:] {
+		words = append(words, string(output)+"=NUMBER")
+	}
 	return "report: " + p.tellLine(o.dir, one.ID, words...)
 }

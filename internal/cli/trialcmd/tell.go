@@ -300,7 +300,13 @@ func (o tellOptions) run(ctx context.Context, out, notes io.Writer, r report) er
 	}
 	var b bytes.Buffer
 	fmt.Fprintln(&b, p.acknowledge(stored.Trial))
-	if h.Best != nil {
+	if front := render.FrontOf(p.task, h.Trials); len(front) > 0 {
+		place := "dominated"
+		if slices.ContainsFunc(front, func(t *strategy.Trial) bool { return t.ID == stored.ID }) {
+			place = "on the front"
+		}
+		fmt.Fprintf(&b, "%s; Pareto front: %s\n", place, sanitize.Count(len(front), "design"))
+	} else if h.Best != nil {
 		fmt.Fprintf(&b, "best %s: trial %d, %s  [%s]\n", render.Value(*h.Best), h.Best.ID, h.Best.Design, h.Best.Why)
 	} else if text := render.NothingFeasible(p.task, h.Trials); text != "" {
 		fmt.Fprintln(&b, text)

@@ -21,6 +21,7 @@ const (
 	attributePrefix  = export.AttributePrefix
 
 	intermediatePrefix = "intermediate_values_" // in data frames of Optuna, before the step
+	valuesPrefix       = "values_"              // in data frames of Optuna, before the number or name of an objective
 )
 
 // meaning is the content of a column of a file of trials, or of a key of its objects.
@@ -54,8 +55,17 @@ type columns struct {
 	defaults map[string]task.Value
 	purpose  string // flag for which the file is read
 
-	study string    // name of the study to choose if a journal has several
-	goal  task.Goal // of the task; empty to accept studies with any
+	study      string      // name of the study to choose if a journal has several
+	goals      []task.Goal // of the objectives; nil to accept studies with any
+	objectives []string    // names of the objectives of a task with several
+}
+
+// objective returns the meaning of an objective of several, by its number.
+func (c columns) objective(i int) meaning {
+	if i == 0 {
+		return meaning{what: aValue}
+	}
+	return meaning{aMetric, c.objectives[i]}
 }
 
 // named returns the meaning of a name that this program defines.
@@ -64,6 +74,7 @@ func (c columns) named(name string) (m meaning, known bool) {
 	metric, isMetric := strings.CutPrefix(name, metricPrefix)
 	attribute, isAttribute := strings.CutPrefix(name, attributePrefix)
 	stop, isStop := stopKeys[name]
+	objective := slices.Index(c.objectives, name)
 	switch {
 	case isParameter(c.space, name):
 		return meaning{aParameter, name}, true
@@ -83,6 +94,8 @@ func (c columns) named(name string) (m meaning, known bool) {
 		return meaning{what: theSteps}, true
 	case isStop:
 		return meaning{aStop, stop}, true
+	case objective >= 0 && !slices.Contains(export.Notes(), name):
+		return c.objective(objective), true
 	}
 	return meaning{}, name == "" || slices.Contains(export.Notes(), name) // pandas writes an index without a name
 }
@@ -123,13 +136,22 @@ func isStudy(columns []string) bool {
 }
 
 // inStudy is named for the columns of an Optuna study: "value", with the name of the objective if
-// it has one, "params_" before each parameter, intermediate values by step, outputs that export has
+// it has one, "values_" with the number or the name of each of several, "params_" before each parameter, intermediate values by step, outputs that export has
 // written as user attributes, and columns that are ignored.
 func (c columns) inStudy(column string) (m meaning, known bool) {
 	parameter, isParam := strings.CutPrefix(column, "params_")
 	attribute, isAttribute := strings.CutPrefix(column, "user_attrs_")
 	step, hasStep := strings.CutPrefix(column, intermediatePrefix)
+	objective := -1
+	if name, ok := strings.CutPrefix(column, valuesPrefix); ok {
+		objective = slices.Index(c.objectives, name)
+		if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(c.objectives) {
+			objective = i
+		}
+	}
 	switch {
+	case objective >= 0:
+		return c.objective(objective), true
 	case isParam:
 		return meaning{aParameter, parameter}, isParameter(c.space, parameter)
 	case column == valueColumn || strings.HasPrefix(column, "value_"):
@@ -147,7 +169,7 @@ func (c columns) inStudy(column string) (m meaning, known bool) {
 		return meaning{}, true
 	}
 	hasPrefix := func(prefix string) bool { return strings.HasPrefix(column, prefix) }
-	return meaning{}, slices.ContainsFunc([]string{"values_", "user_attrs_", "system_attrs_"}, hasPrefix)
+	return meaning{}, slices.ContainsFunc([]string{valuesPrefix, "user_attrs_", "system_attrs_"}, hasPrefix)
 }
 
 // meanings returns the meaning of each column of a CSV file, or an error about its header.

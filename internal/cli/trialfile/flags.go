@@ -54,19 +54,34 @@ func (f Flags) Read(t *task.Task) (Imported, error) {
 		}
 		return got, nil
 	}
-	c, err := f.meanings(t.Space)
+	c, err := f.meanings(t)
 	if err != nil {
 		return got, base.BadUsage(err)
 	}
-	c.study, c.goal = t.Name, t.Goal
+	c.study, c.goals = t.Name, goalsOf(t)
 	if err := c.read(f.File, true, got.add(t, f.outside == "skip")); err != nil {
 		return got, base.BadUsage(err)
 	}
 	return got, nil
 }
 
-func (f Flags) meanings(space *task.Space) (columns, error) {
-	c := columns{space: space, ignored: f.ignored, purpose: importing, renamed: map[string]meaning{}, defaults: map[string]task.Value{}}
+// goalsOf returns the goal of each objective.
+func goalsOf(t *task.Task) []task.Goal {
+	if !t.Several() {
+		return []task.Goal{t.Goal}
+	}
+	var goals []task.Goal
+	for _, o := range t.Objectives {
+		goals = append(goals, o.Goal)
+	}
+	return goals
+}
+
+func (f Flags) meanings(t *task.Task) (columns, error) {
+	c := columns{space: t.Space, ignored: f.ignored, purpose: importing, renamed: map[string]meaning{}, defaults: map[string]task.Value{}}
+	for _, o := range t.Objectives {
+		c.objectives = append(c.objectives, o.Name)
+	}
 	for _, pair := range f.columns {
 		name, column, ok := strings.Cut(pair, "=")
 		m, _ := c.named(name)
@@ -91,7 +106,7 @@ func (f Flags) meanings(space *task.Space) (columns, error) {
 		if _, again := c.defaults[name]; again {
 			return c, fmt.Errorf("--import-default %s: %q has a default already", pair, name)
 		}
-		v, err := space.ParseValue(name, text)
+		v, err := t.Space.ParseValue(name, text)
 		if err != nil {
 			return c, fmt.Errorf("--import-default %s: %w", pair, err)
 		}
@@ -125,6 +140,10 @@ func (i *Imported) add(t *task.Task, skip bool) func(pastRow) error {
 		case !ok:
 			i.Unfinished++
 			return nil
+		case past.Failed == "" && !past.Stopped:
+			if err := t.CheckObjectives(past.Outcome.Metrics); err != nil {
+				return err
+			}
 		}
 		i.Trials = append(i.Trials, past)
 		return nil

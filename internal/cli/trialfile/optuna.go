@@ -143,13 +143,26 @@ func (c columns) wantedStudy(studies []*optunaStudy) (*optunaStudy, error) {
 	return nil, fmt.Errorf("the journal has %d studies: %s; expected one, or one with the name of the task", len(names), sanitize.List(names))
 }
 
-// checkDirection returns an error if a study of one objective has another goal than the task.
+// checkDirection returns an error if a study has other goals than the task. A study of several objectives
+// goes with a task of one, whose value the user names.
 func (c columns) checkDirection(s *optunaStudy) error {
 	const maximize = 2 // Optuna's StudyDirection
-	if c.goal == "" || len(s.directions) != 1 || (s.directions[0] == maximize) == (c.goal == task.Maximize) {
+	if len(c.goals) > 1 && len(s.directions) != len(c.goals) {
+		return fmt.Errorf("the study %q has %s, and the task has %d; expected equal numbers", s.name, sanitize.Count(len(s.directions), "objective"), len(c.goals))
+	}
+	if len(s.directions) != len(c.goals) {
 		return nil
 	}
-	return fmt.Errorf("the study %q does not %s, as the task does", s.name, c.goal)
+	for i, goal := range c.goals {
+		switch {
+		case (s.directions[i] == maximize) == (goal == task.Maximize):
+		case len(c.goals) == 1:
+			return fmt.Errorf("the study %q does not %s, as the task does", s.name, goal)
+		default:
+			return fmt.Errorf("the study %q does not %s objective %d, as the task does with %q", s.name, goal, i+1, c.objectives[i])
+		}
+	}
+	return nil
 }
 
 // optunaStudies returns the studies of a journal that were not deleted. As in Optuna, an ended trial
@@ -291,7 +304,7 @@ func (s *optunaStudy) columns() []string {
 	all := []string{"number", stateColumn}
 	if len(s.directions) > 1 {
 		for i := range s.directions {
-			all = append(all, "values_"+strconv.Itoa(i))
+			all = append(all, valuesPrefix+strconv.Itoa(i))
 		}
 	} else {
 		all = append(all, valueColumn)
@@ -314,7 +327,7 @@ func (s *optunaStudy) columns() []string {
 func (t *optunaTrial) cells(number int) map[string]any {
 	cells := map[string]any{"number": number, stateColumn: optunaStates[t.state]}
 	for i, value := range t.values {
-		cells["values_"+strconv.Itoa(i)] = value
+		cells[valuesPrefix+strconv.Itoa(i)] = value
 	}
 	if len(t.values) == 1 {
 		cells[valueColumn] = t.values[0]

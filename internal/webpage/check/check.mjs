@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { mock } from './mock.mjs';
 
 const [executablePath, fboNode, shots] = process.argv.slice(2);
-const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'views', 'curves', 'every', 'many', 'hostile', 'key'];
+const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'views', 'curves', 'goals', 'every', 'many', 'hostile', 'key'];
 const patience = 120_000;
 const work = mkdtempSync(join(tmpdir(), 'page-'));
 const started = new Set();
@@ -250,6 +250,49 @@ async function ofCurves() {
   check(true, 'curves: the first value brings the view');
   await quiet(other, 'curves, none before');
   await none.close();
+  await m.close();
+}
+
+// ofGoals looks at a task with several objectives: its front, hypervolume and table.
+async function ofGoals() {
+  const m = mock({ trials: 60, goals: true });
+  const opened = await open(await m.listen(0));
+  const { page } = opened;
+  const at = `#/task/${encodeURIComponent(m.id)}/progress`;
+  await go(page, at);
+  const label = (n) => new RegExp(`^\\d+ outcomes by error and speed\\. ${n} designs are on the Pareto front\\.`);
+  await until('the front', async () => label(m.front().length).test(await plotLabel(page)) && /Hypervolume\s+900\.5/.test(await text(page)));
+  check(/smallest error and largest speed and smallest memory wanted/.test(await text(page)), 'goals: the goal of each objective is stated');
+  const shown = () => page.evaluate(() => [...document.querySelectorAll('[aria-labelledby=designs] tbody th')].map((e) => Number(e.textContent)));
+  check((await shown()).join() === m.front().slice(0, 30).map((t) => t.id).join(), `goals: the front is that of all pairs: ${await shown()}`);
+  await page.focus('.plot');
+  await page.keyboard.press('Home');
+  await until('a trial', async () => /^trial \d+: error \S+, speed \S+, memory \S+ · (on the front|dominated|breaks)/.test(await hint(page)));
+  check(true, 'goals: a mark shows all objectives');
+  await page.select('[aria-labelledby=front] label:nth-of-type(2) select', '2');
+  await until('the third objective', async () => /by error and memory\./.test(await plotLabel(page)));
+  await page.select('[aria-labelledby=front] label:nth-of-type(1) select', '2');
+  await until('the axes change places', async () => /by memory and error\./.test(await plotLabel(page)));
+  await page.select('[aria-labelledby=front] label:nth-of-type(3) select', 'front');
+  await settled(page);
+  check((await wide(page)) === 0 && (await accessible(page)).length === 0, 'goals: the view fits and is accessible');
+  await page.screenshot({ path: join(shots, 'goals-1280-light.png'), fullPage: true });
+  await page.setViewport({ width: 320, height: 900 });
+  await settled(page);
+  check((await wide(page)) === 0, 'goals: the view fits a narrow window');
+  await page.screenshot({ path: join(shots, 'goals-320-light.png'), fullPage: true });
+  await page.setViewport({ width: 1280, height: 900 });
+  await go(page, at.replace(/progress$/, 'trials?state=front'));
+  await until('the table of the front', async () => new RegExp(`^${m.front().length} trials of 60`, 'm').test(await text(page)));
+  check(/error\s+speed\s+memory\s+Pareto/.test(await text(page)), 'goals: the table has a column for each objective and for the front');
+  await go(page, at.replace(/progress$/, `trials/${m.front()[0].id}`));
+  await until('a trial of the front', async () => /error \S+, speed \S+, memory \S+, on the Pareto front/.test(await text(page)));
+  await go(page, at);
+  const running = m.all.findLast((t) => t.state === 'running');
+  m.end(running.id);
+  await until('the end by an event', async () => label(m.front().length).test(await plotLabel(page)) && (await shown()).join() === m.front().slice(0, 30).map((t) => t.id).join());
+  check(true, 'goals: the front follows events');
+  await quiet(opened, 'goals');
   await m.close();
 }
 
@@ -696,7 +739,12 @@ async function many() {
 }
 
 async function hostile() {
-  const m = mock({ trials: 60, hostile: true, noisy: true, curves: true });
+  await hostileTexts('hostile', { noisy: true, curves: true });
+  await hostileTexts('hostile goals', { goals: true });
+}
+
+async function hostileTexts(name, options) {
+  const m = mock({ trials: 60, hostile: true, ...options });
   const link = await m.listen(0);
   const opened = await open(link);
   const { page, watch } = opened;
@@ -705,7 +753,7 @@ async function hostile() {
   await go(page, await page.evaluate(() => document.querySelector('tbody th a').getAttribute('href')));
   await until('the views', async () => (await views(page)).length > 6);
   const all = await views(page);
-  for (const view of ['#/fleet', ...all, all[0].replace(/progress$/, 'trials/9'), all[0].replace(/progress$/, 'trials/13'), all[0].replace(/progress$/, 'trials/15'), all[0].replace(/progress$/, 'curves/37'), 'token', all.find((v) => /queue$/.test(v)), all[0].replace(/progress$/, 'trials/9')]) {
+  for (const view of ['#/fleet', ...all, all[0].replace(/progress$/, 'trials/9'), all[0].replace(/progress$/, 'trials/13'), all[0].replace(/progress$/, 'trials/15'), ...(options.curves ? [all[0].replace(/progress$/, 'curves/37')] : []), 'token', all.find((v) => /queue$/.test(v)), all[0].replace(/progress$/, 'trials/9')]) {
     if (view === 'token') {
       await go(page, all[0]);
       await unlock(page, m.token);
@@ -724,9 +772,9 @@ async function hostile() {
       text: document.body.textContent.includes('onerror'),
     }));
     const bad = Object.entries(found).filter(([k, v]) => k !== 'text' && v).map(([k, v]) => `${k} ${v}`);
-    check(bad.length === 0, `hostile ${view.replace(/^#\/(task\/[^/]+\/)?/, '')}: ${bad.length ? bad.join(', ') : found.text ? 'markup is shown as text' : 'nothing of it is shown'}`);
+    check(bad.length === 0, `${name} ${view.replace(/^#\/(task\/[^/]+\/)?/, '')}: ${bad.length ? bad.join(', ') : found.text ? 'markup is shown as text' : 'nothing of it is shown'}`);
   }
-  await quiet(opened, 'hostile');
+  await quiet(opened, name);
   await m.close();
 }
 
@@ -781,7 +829,7 @@ function end(child) {
 async function main() {
   mkdirSync(shots, { recursive: true });
   browser = await puppeteer.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
-  const steps = { node: ofNode, views: ofViews, curves: ofCurves, every, many, hostile, key: ofKey };
+  const steps = { node: ofNode, views: ofViews, curves: ofCurves, goals: ofGoals, every, many, hostile, key: ofKey };
   for (const name of wanted) {
     try {
       await steps[name]();

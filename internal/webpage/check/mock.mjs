@@ -1,7 +1,7 @@
 // A node that is made up: the page's files, and answers as a node gives them, for what a real
 // node has not got in a short check: 10,000 trials, peers and texts that mean ill.
 //
-//   node mock.mjs [--trials N] [--rate TRIALS_A_SECOND] [--hostile] [--empty] [--noisy] [--conditional] [--curves] [--port PORT]
+//   node mock.mjs [--trials N] [--rate TRIALS_A_SECOND] [--hostile] [--empty] [--noisy] [--conditional] [--curves] [--goals] [--port PORT]
 //
 // It prints the page's link. It is a fixture, and knows nothing of the optimisation.
 import { createServer } from 'node:http';
@@ -33,7 +33,7 @@ function random(seed) {
 const active = (parameter, design) => Object.entries(parameter.when ?? {}).every(([parent, c]) => design[parent] !== undefined &&
   (Array.isArray(c) ? c.includes(design[parent]) : design[parent] >= (c.low ?? -Infinity) && design[parent] <= (c.high ?? Infinity)));
 
-export function mock({ trials = 60, rate = 0, hostile = false, empty = false, noisy = false, conditional = false, curves = false } = {}) {
+export function mock({ trials = 60, rate = 0, hostile = false, empty = false, noisy = false, conditional = false, curves = false, goals = false } = {}) {
   const text = (plain) => (hostile ? plain + hostileText : plain);
   const id = hostile ? 'bagu' + encodeURIComponent(markup) : 'baguqeeramockmockmockmockmockmock';
   const next = random(7);
@@ -59,6 +59,11 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     constraints: [{ name: 'gap', high: 0.2 }, { name: 'latency_ms', low: 1, high: 10 }],
     strategy: { type: 'fair', roster: [me] }, privacy: { mechanism: 'local', epsilon: 4, delta: 1e-5, releases: 10 },
   };
+  if (goals) {
+    delete task.privacy;
+    task.strategy = { type: 'alone' };
+    task.objectives = [{ name: text('error'), goal: 'minimize', reference: 0.6 }, { name: text('speed'), goal: 'maximize', reference: 0 }, { name: text('memory'), goal: 'minimize', reference: 400 }];
+  }
   if (conditional) { // nesterov depends on momentum, which depends on optimizer: the best design has neither
     task.parameters[4].when = { optimizer: ['sgd'] };
     task.parameters[3].when = { momentum: { low: 0.3 } };
@@ -122,6 +127,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     trial.state = 'done';
     const v = objective(trial.parameters) + 0.006 * (next() - 0.5);
     trial.outcome = { value: v, constraints: { gap: 0.05 + 0.3 * next() * next(), latency_ms: 2 + trial.parameters.hidden_units / 30 * next() * 1.4 }, metrics: { accuracy: 1 - v } };
+    if (goals) Object.assign(trial.outcome.metrics, { [task.objectives[1].name]: 90 - trial.parameters.batch_size * next() + 200 * v, [task.objectives[2].name]: 40 + trial.parameters.hidden_units * next() });
     const violated = [];
     if (trial.outcome.constraints.gap > 0.2) violated.push('gap');
     if (trial.outcome.constraints.latency_ms > 10) violated.push('latency_ms');
@@ -131,6 +137,13 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
 
   const best = () => all.filter((t) => t.state === 'done' && !t.violated).reduce((a, b) => (a && a.outcome.value <= b.outcome.value ? a : b), null);
   const counts = () => all.reduce((c, t) => (c[t.state]++, c), { waiting: 0, running: 0, done: 0, stopped: 0, failed: 0 });
+  // front has what no other dominates, by all pairs: a second way to what the page shows.
+  const scores = (t) => task.objectives.map((o, i) => (o.goal === 'maximize' ? 1 : -1) * (i === 0 ? t.outcome.value : t.outcome.metrics[o.name]));
+  const front = () => {
+    const done = all.filter((t) => t.state === 'done' && !t.violated).map((t) => ({ t, s: scores(t) }));
+    const dominates = (a, b) => a.s.every((v, k) => v >= b.s[k]) && a.s.some((v, k) => v > b.s[k]);
+    return done.filter((b) => !done.some((a) => dominates(a, b))).map(({ t }) => t).sort((a, b) => a.outcome.value - b.outcome.value);
+  };
   const grid = (p, n) => p.type === 'bool' ? [false, true] : p.choices ? p.choices :
     [...Array(n)].map((_, i) => p.scale === 'log' ? p.low * (p.high / p.low) ** (i / (n - 1)) : p.low + (p.high - p.low) * i / (n - 1));
   const streams = new Set();
@@ -153,12 +166,13 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
 
   const answers = {
     '/v1/node': () => ({ version: text('1.4.0'), peer_id: me, addresses: [text('/ip4/192.0.2.7/udp/4001/quic-v1'), text('/ip4/127.0.0.1/tcp/4001')], tasks: 2 }),
-    '/v1/tasks': () => ({ tasks: [{ id, name: task.name, goal: 'minimize', trials: counts() }, { id: 'baguother', name: text('bowl'), goal: 'maximize', trials: { waiting: 0, running: 0, done: 0, failed: 0 } }] }),
+    '/v1/tasks': () => ({ tasks: [{ id, name: task.name, goal: 'minimize', objectives: task.objectives?.map((o) => o.name), trials: counts() }, { id: 'baguother', name: text('bowl'), goal: 'maximize', trials: { waiting: 0, running: 0, done: 0, failed: 0 } }] }),
     '/v1/log': () => ({ lines: log }),
   };
   const ofTask = {
     '': () => ({ id, name: task.name, goal: task.goal, trials: counts(), task }),
     '/best': () => ({ trial: best(), recommended: noisy && best() ? { parameters: best().parameters, predicted: 0.125, noisy, reason: text('the noise of outcomes is larger than the differences between designs') } : undefined }),
+    '/front': () => ({ objectives: task.objectives.map((o) => o.name), hypervolume: 900.5, history: front().map((t) => t.id).sort((a, b) => a - b).map((id, i, ids) => ({ trial: id, hypervolume: 900.5 * (i + 1) / ids.length })), trials: front() }),
     '/recommendation': () => ({ parameters: best()?.parameters ?? null }),
     '/status': () => ({ task: id, name: task.name, peer_id: me, trials: counts(), shares_sent: 18, shares_received: 41, bytes_sent: 48213, bytes_received: 99120, stored: { authors: 5, peer_shares: 22, own_shares: 9 },
       present: [me, ...peers.filter((p) => p.present).map((p) => p.id)], presence_agreed: true,
@@ -287,11 +301,11 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
   const burst = (count) => { for (let i = 0; i < count; i++) { const t = add('running'); finish(t); send('trial_finished', { trial: t, best: best() }); } };
   // end ends a trial, and sends the event.
   const end = (id) => { const t = all[id - 1]; finish(t); send('trial_finished', { trial: t, best: best() }); };
-  return { listen, close, burst, report, end, id, all, queued, token };
+  return { listen, close, burst, report, end, id, all, queued, token, front };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const given = (name) => { const i = process.argv.indexOf(name); return i < 0 ? undefined : process.argv[i + 1]; };
-  const m = mock({ trials: Number(given('--trials') ?? 60), rate: Number(given('--rate') ?? 0), hostile: process.argv.includes('--hostile'), empty: process.argv.includes('--empty'), noisy: process.argv.includes('--noisy'), conditional: process.argv.includes('--conditional'), curves: process.argv.includes('--curves') });
+  const m = mock({ trials: Number(given('--trials') ?? 60), rate: Number(given('--rate') ?? 0), hostile: process.argv.includes('--hostile'), empty: process.argv.includes('--empty'), noisy: process.argv.includes('--noisy'), conditional: process.argv.includes('--conditional'), curves: process.argv.includes('--curves'), goals: process.argv.includes('--goals') });
   console.log('page: ' + await m.listen(Number(given('--port') ?? 0)));
 }

@@ -137,7 +137,7 @@ function Task({ route, now, main, stopped }) {
   return html`
     <div class="title">
       <h1>${task ? plain(task.name, 64) : 'Task'}</h1>
-      <p class="muted">${task ? `${task.goal === 'maximize' ? 'largest' : 'smallest'} outcome wanted · ${count(store.parameters.length, 'parameter')} · strategy ${plain(task.task?.strategy?.type, 40)}${task.task?.unit ? ` · outcome in ${plain(task.task.unit, 32)}` : ''}` : '\u00a0'}</p>
+      <p class="muted">${task ? `${wantedOf(store)} wanted · ${count(store.parameters.length, 'parameter')} · strategy ${plain(task.task?.strategy?.type, 40)}${task.task?.unit ? ` · outcome in ${plain(task.task.unit, 32)}` : ''}` : '\u00a0'}</p>
       ${task?.task?.description && html`<p class="note">${lines(task.task.description)}</p>`}
       ${task?.task?.tags?.length > 0 && html`<p>${task.task.tags.map((t) => html`<span class="tag">${plain(t, 64)}</span> `)}</p>`}
       ${!stopped && html`<${Connection} store=${store} now=${now} />`}
@@ -148,6 +148,12 @@ function Task({ route, now, main, stopped }) {
       ${store.error && html`<p class="warning" role="status">${store.error.status === 404 ? 'The node serves no such task.' : 'The trials could not be read: ' + plain(store.error.message)}</p>`}
       ${task ? html`<${current.view} key=${current.id} ...${{ store, contributions, go, now, chosen: route.trial, query: route.query }} />` : !store.error && html`<p class="muted">Reading the task …</p>`}
     </main>`;
+}
+
+// wantedOf states the goal of a task, or that of each of several objectives.
+function wantedOf(store) {
+  const word = (goal) => (goal === 'maximize' ? 'largest' : 'smallest');
+  return store.objectives.length > 0 ? store.objectives.map((o) => `${word(o.goal)} ${plain(o.name, 64)}`).join(' and ') : `${word(store.task.goal)} outcome`;
 }
 
 function Connection({ store, now }) {

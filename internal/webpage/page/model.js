@@ -24,7 +24,7 @@ export function Model({ store }) {
     ${none ? html`<section class="empty"><h2>${error ? 'No answer about the model' : data ? 'No model yet' : 'Asking the node …'}</h2>
       <p>${error ? 'Error from the node: ' + plain(error.message) : 'What the node believes of the objective will be here: along each parameter, over two of them, and which of them matter. A model begins after the first outcomes.'}</p></section>`
     : html`
-    <p class="lead">From ${count(data.outcomes, 'outcome')}. Slices go through the design of trial ${data.trial}, the best so far.${asking ? html` <span class="muted">The node is asked anew.</span>` : ''}</p>
+    <p class="lead">From ${count(data.outcomes, 'outcome')}.${store.objectives.length > 0 ? ` The model is that of ${plain(store.objectives[0].name, 64)}, the first objective.` : ''} Slices go through the design of trial ${data.trial}, the best so far.${asking ? html` <span class="muted">The node is asked anew.</span>` : ''}</p>
     ${error && html`<p class="warning">The newest state could not be read: ${plain(error.message)}</p>`}
     <section aria-labelledby="slices">
       <h2 id="slices">Along each parameter</h2>

@@ -3,6 +3,7 @@ import { get, taskPath } from './api.js';
 import { html, useAnswer, useEffect, useMemo, useState } from './ui.js';
 import { Plot, axis, inPlane, marks, paintMarks, stepped, wholeIncrs, valueAxis } from './plot.js';
 import { ago, because, count, duration, fromPeers, integer, number, plain, value } from './format.js';
+import { Designs, Front, Volume } from './front.js';
 import { feasible } from './store.js';
 
 const ranges = [['all', 'every outcome'], ['most', 'without the worst tenth'], ['log', 'logarithmic']];
@@ -24,12 +25,13 @@ function along(store, way) {
 
 export function Progress({ store, contributions, go, now }) {
   const { counts, done, best, newest, peers } = store.summary();
+  const several = store.objectives.length > 0;
   const [range, setRange] = useState('all');
   const [way, setWay] = useState('trials');
   const positive = useMemo(() => done.every((t) => t.outcome.value > 0), [store.version]);
   const name = store.minimize ? 'smallest' : 'largest';
   // Where outcomes are noisy the node recommends another design, which takes it as long as a suggestion.
-  const { data: answer } = useAnswer((signal) => get(taskPath(store.id, '/best'), signal), [store.id, done.length], 5000);
+  const { data: answer } = useAnswer((signal) => get(taskPath(store.id, several ? '/front' : '/best'), signal), [store.id, done.length, several], 5000);
   const recommended = best && answer?.recommended;
   const { data: status } = useAnswer((signal) => get(taskPath(store.id, '/status'), signal), [store.id, store.version, Math.floor(now / 20_000)], 5000);
   const of = status?.progress;
@@ -40,9 +42,10 @@ export function Progress({ store, contributions, go, now }) {
       <p>The first trial begins when the node has waited for peers, or when a client requests one.</p></section>`;
   }
   return html`
+    ${several && html`<${Front} store=${store} go=${go} /><div class="columns two"><${Designs} store=${store} go=${go} /><${Volume} store=${store} answer=${answer} go=${go} /></div>`}
     <section aria-labelledby="outcomes">
       <div class="heading">
-        <h2 id="outcomes">Outcomes</h2>
+        <h2 id="outcomes">Outcomes${several ? `: ${plain(store.objectives[0].name, 64)}` : ''}</h2>
         <div class="controls">
           <label>Over <select value=${way} onChange=${(e) => setWay(e.target.value)}>${ways.map(([id, text]) => html`<option value=${id}>${text}</option>`)}</select></label>
           <label>Show <select value=${range} onChange=${(e) => setRange(e.target.value)}>
@@ -66,13 +69,13 @@ export function Progress({ store, contributions, go, now }) {
         <p class="muted">${sentence(recommended.reason)}</p>
         <${Parameters} store=${store} of=${recommended.parameters} />
       </section>`}
-      <section aria-labelledby="best">
+      ${!several && html`<section aria-labelledby="best">
         <h2 id="best">Best so far</h2>
         ${best ? html`<p class="figure">${number(best.outcome.value, 5)}</p>
           <p class="muted">the ${name} of ${count(done.length, 'outcome')}, <a href=${go('trials', best.id)}>trial ${best.id}</a>, ${because(best.why)}</p>
           <${Parameters} store=${store} of=${best.parameters} />`
           : html`<p>${done.length > 0 ? 'No outcome keeps all constraints yet. The first that does will be here.' : 'The first outcome will be here.'}</p>`}
-      </section>
+      </section>`}
       <section aria-labelledby="counts">
         <h2 id="counts">Trials</h2>
         <dl class="facts">

@@ -119,6 +119,34 @@ export class TaskStore {
     return this.task?.task?.constraints ?? [];
   }
 
+  // objectives are those of a task with several, none of a task with one.
+  get objectives() {
+    return this.task?.task?.objectives ?? [];
+  }
+
+  // score returns the value of an objective, by its number, or null. The first is the value of an
+  // outcome, the others are metrics.
+  score(trial, i) {
+    const v = i === 0 ? trial.outcome?.value : trial.outcome?.metrics?.[this.objectives[i].name];
+    return typeof v === 'number' ? v : null;
+  }
+
+  // frontOf returns the trials that no other one dominates, the best in the first objective first. Of
+  // trials with equal values it has the first.
+  frontOf(done) {
+    const goals = this.objectives.map((o) => o.goal);
+    if (goals.length === 0) return [];
+    const scored = done.filter(feasible).map((trial) => ({ trial, scores: goals.map((_, i) => this.score(trial, i)) })).filter(({ scores }) => !scores.includes(null));
+    const first = (a, b) => {
+      for (let i = 0; i < goals.length; i++) if (a.scores[i] !== b.scores[i]) return better(goals[i], a.scores[i], b.scores[i]) ? -1 : 1;
+      return a.trial.id - b.trial.id;
+    };
+    const covers = (a, b) => goals.every((goal, i) => !better(goal, b.scores[i], a.scores[i]));
+    const front = [];
+    for (const one of scored.sort(first)) if (!front.some((other) => covers(other, one))) front.push(one); // a later one dominates no earlier one
+    return front.map(({ trial }) => trial);
+  }
+
   // better is the better of the best so far, if there is one, and an outcome that came after it.
   better(best, trial) {
     if (!feasible(trial)) return best;
@@ -158,7 +186,8 @@ export class TaskStore {
       bests.push(best ? best.outcome.value : null);
     }
     this.summarised = this.version;
-    this.sum = { counts, done, failed, bests, best, newest, peers };
+    const front = this.frontOf(done);
+    this.sum = { counts, done, failed, bests, best, newest, peers, front, onFront: new Set(front.map((trial) => trial.id)) };
     return this.sum;
   }
 }
@@ -172,5 +201,8 @@ export function joined(known, more) {
   if (more[0].step > known.at(-1).step) return [...known, ...more];
   return [...new Map([...more, ...known].map((s) => [s.step, s])).values()].sort((a, b) => a.step - b.step);
 }
+
+// better reports whether a value is better than another, for a goal.
+export const better = (goal, a, b) => (goal === 'maximize' ? a > b : a < b);
 
 export const feasible = (trial) => !(trial.violated?.length > 0);

@@ -4,6 +4,7 @@ import { Kept, useWriter } from './write.js';
 import { html, useAnswer, useEffect, useLayoutEffect, useMemo, useRef, useState, useTheme } from './ui.js';
 import { because, clock, count, duration, fromPeers, integer, lines, number, plain, value } from './format.js';
 import { Parameters } from './progress.js';
+import { scoresText } from './front.js';
 import { feasible } from './store.js';
 import { One, stopText } from './curves.js';
 
@@ -16,7 +17,10 @@ function columnsOf(store, durations) {
   return [
     { id: 'id', name: 'trial', n: true, key: (t) => t.id },
     { id: 'state', name: 'state', key: (t) => states.indexOf(t.state), show: (t) => html`<span class=${'state ' + (states.includes(t.state) ? t.state : '')}>${plain(t.state, 20)}</span>` },
-    { id: 'outcome', name: 'outcome', n: true, key: (t) => t.outcome?.value ?? null, show: (t) => (t.outcome ? number(t.outcome.value, 5) : '–') },
+    ...(store.objectives.length === 0 ? [{ id: 'outcome', name: 'outcome', n: true, key: (t) => t.outcome?.value ?? null, show: (t) => (t.outcome ? number(t.outcome.value, 5) : '–') }] : [
+      ...store.objectives.map((o, i) => ({ id: 'o ' + o.name, name: o.name, n: true, key: (t) => store.score(t, i), show: (t) => number(store.score(t, i), 5) })),
+      { id: 'front', name: 'Pareto', key: (t) => (store.summary().onFront.has(t.id) ? 0 : 1), show: (t) => (store.summary().onFront.has(t.id) ? 'front' : '') },
+    ]),
     ...(store.stepped ? [
       { id: 'step', name: 'last step', n: true, key: (t) => t.steps?.at(-1)?.step ?? null, show: (t) => (t.steps?.length ? integer(t.steps.at(-1).step) : '–') },
       { id: 'reached', name: 'value there', n: true, key: (t) => t.steps?.at(-1)?.value ?? null, show: (t) => (t.steps?.length ? number(t.steps.at(-1).value, 5) : '–') },
@@ -57,7 +61,7 @@ export function Trials({ store, go, chosen, query }) {
   const columns = useMemo(() => columnsOf(store), [store.id, store.task, store.stepped, store.priced]);
   const rows = useMemo(() => {
     const wanted = text.trim().toLowerCase();
-    const found = store.trials.filter((t) => t && (!state || (state === 'infeasible' ? t.state === 'done' && !feasible(t) : t.state === state)) && (!peers || fromPeers(t.why) === (peers === 'yes')) && (!wanted || matches(t, wanted)));
+    const found = store.trials.filter((t) => t && (!state || (state === 'infeasible' ? t.state === 'done' && !feasible(t) : state === 'front' ? store.summary().onFront.has(t.id) : t.state === state)) && (!peers || fromPeers(t.why) === (peers === 'yes')) && (!wanted || matches(t, wanted)));
     const { key } = columns.find((c) => c.id === sort.id) ?? columns[0];
     const keyed = found.map((t) => [key(t), t]);
     const way = sort.down ? -1 : 1;
@@ -85,7 +89,7 @@ export function Trials({ store, go, chosen, query }) {
     <section aria-labelledby="trials">
       <div class="heading"><h2 id="trials">Trials</h2>
         <div class="controls">
-          <label>state <select value=${state} onChange=${(e) => setState(e.target.value)}><option value="">any</option>${states.map((s) => html`<option value=${s}>${s}</option>`)}${store.constraints.length > 0 && html`<option value="infeasible">violates a constraint</option>`}</select></label>
+          <label>state <select value=${state} onChange=${(e) => setState(e.target.value)}><option value="">any</option>${states.map((s) => html`<option value=${s}>${s}</option>`)}${store.constraints.length > 0 && html`<option value="infeasible">violates a constraint</option>`}${store.objectives.length > 0 && html`<option value="front">on the Pareto front</option>`}</select></label>
           <label>used peers’ shares <select value=${peers} onChange=${(e) => setPeers(e.target.value)}><option value="">either</option><option value="yes">yes</option><option value="no">no</option></select></label>
           <label>text <input type="search" value=${text} placeholder="why, reason, value …" onInput=${(e) => setText(e.target.value)} /></label>
           <span class="buttons"><button type="button" onClick=${() => file('csv')}>CSV</button> <button type="button" onClick=${() => file('json')}>JSON</button></span>
@@ -166,7 +170,7 @@ export function Detail({ store, id, trial, go, close: back }) {
   }, [store.id, id, trial?.state]);
   if (!trial) return html`<article class="detail"><div class="heading"><h3 tabindex="-1" ref=${heading}>Trial ${id}</h3>${close}</div><p>${store.loaded ? 'There is no such trial.' : 'Reading …'}</p></article>`;
   return html`<article class="detail" aria-labelledby="detail">
-    <div class="heading"><h3 id="detail" tabindex="-1" ref=${heading}>Trial ${id}: ${trial.state === 'done' ? number(trial.outcome?.value, 6) : plain(trial.state, 20)}</h3>${close}</div>
+    <div class="heading"><h3 id="detail" tabindex="-1" ref=${heading}>Trial ${id}: ${trial.state === 'done' ? (store.objectives.length > 0 ? scoresText(store, trial) + (store.summary().onFront.has(trial.id) ? ', on the Pareto front' : '') : number(trial.outcome?.value, 6)) : plain(trial.state, 20)}</h3>${close}</div>
     ${trial.reason && html`<p class="reason">${plain(trial.reason, 2000)}</p>`}
     ${trial.stop && html`<p>${trial.state === 'running' ? 'To be stopped early by rule' : trial.state === 'done' ? 'Decision to stop by rule' : 'Stopped early by rule'} <b>${plain(trial.stop.rule, 40)}</b> at step ${integer(trial.stop.step)}${trial.stop.reason ? ': ' + plain(trial.stop.reason, 2000) : ''}</p>`}
     <div class="columns">

@@ -20,6 +20,7 @@ from .errors import (
 )
 from .http import Client
 from .node import Node
+from .objectives import Objective
 from .optimize import maximize, minimize
 from .result import Result
 from .run import Run
@@ -55,6 +56,7 @@ __all__ = [
     "NotFound",
     "NotStarted",
     "Note",
+    "Objective",
     "Parameter",
     "Patience",
     "Problem",

@@ -105,7 +105,7 @@ class Task:
         self._node = node
         self.sync = task  # for threads
         self.id, self.name, self.goal, self.client = task.id, task.name, task.goal, task.client
-        self.definition = task.definition
+        self.objectives, self.definition = task.objectives, task.definition
 
     async def ask(self, count: int = 1, *, wait: float = 60.0) -> list[Trial]:
         """Return up to count new trials, as `fbo.Task.ask` does. A cancelled call returns its trials to the node."""
@@ -119,7 +119,7 @@ class Task:
     async def tell(
         self,
         trial: Trial | int,
-        value: SupportsFloat,
+        value: SupportsFloat | Mapping[str, SupportsFloat],
         *,
         constraints: Mapping[str, SupportsFloat | bool] | None = None,
         metrics: Mapping[str, SupportsFloat] | None = None,
@@ -155,6 +155,10 @@ class Task:
     async def best(self) -> Trial | None:
         """Return the best feasible trial so far, or None; its `recommended` is the design to prefer, if outcomes are noisy."""
         return await self._node._call(self.sync.best)
+
+    async def front(self) -> list[Trial]:
+        """Return the Pareto front of a task with several objectives, as `fbo.Task.front` does."""
+        return await self._node._call(self.sync.front)
 
     async def recommend(self) -> dict[str, Value] | None:
         """Return the design that is best according to the model, or None while there is no model."""

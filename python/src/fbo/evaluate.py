@@ -12,10 +12,11 @@ from typing import Any, SupportsFloat, Union
 
 from .errors import BadInput, TrialStopped
 
+_ABSENT = object()  # a value that was not returned
 _LONGEST = 200  # characters of a value in a message
 
-# A number; a number and further outputs by name; or all by name, with the objective under "value".
-Objective = Callable[..., Union[SupportsFloat, tuple[SupportsFloat, Mapping[str, Any]], Mapping[str, Any]]]
+# A number; a number and further outputs by name; or all by name, with the objective under "value", or several by their names.
+Function = Callable[..., Union[SupportsFloat, tuple[SupportsFloat, Mapping[str, Any]], Mapping[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,11 @@ class Failure:
 class Measured:
     """What an evaluation measured."""
 
-    value: float
-    outputs: dict[str, float | bool] = field(default_factory=dict)  # constraints and metrics
+    value: float | None  # None if the outputs have no "value"
+    outputs: dict[str, float | bool] = field(default_factory=dict)  # constraints, metrics, and objectives of several
     refused: dict[str, str] = field(default_factory=dict)  # outputs that are no finite numbers, with a message
     kept: dict[str, Any] = field(default_factory=dict)  # attributes, tags and files
+    returned: str = ""  # what f returned, if value is None
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Stopped:
 Outcome = Union[Measured, Failure, Stopped]
 
 
-def takes_trial(f: Objective) -> bool:
+def takes_trial(f: Function) -> bool:
     """Report whether f has a parameter with the name trial, without a default other than None."""
     try:
         found = inspect.signature(f).parameters.get("trial")
@@ -56,7 +58,7 @@ def takes_trial(f: Objective) -> bool:
     return found is not None and found.kind in by_name and found.default in (inspect.Parameter.empty, None)
 
 
-def evaluate(f: Objective, arguments: Mapping[str, Any]) -> Outcome:
+def evaluate(f: Function, arguments: Mapping[str, Any]) -> Outcome:
     """Call f with the arguments as keywords.
 
     An exception other than TrialStopped is a failure, and so is a value that is no finite number.
@@ -76,14 +78,15 @@ def evaluate(f: Objective, arguments: Mapping[str, Any]) -> Outcome:
 
 def _measured(returned: object) -> Measured:
     if isinstance(returned, Mapping):
-        if "value" not in returned:
-            raise BadInput(f"f returned {_shortened(repr(returned))}: expected the objective under the key 'value'")
-        value, outputs = returned["value"], {name: one for name, one in returned.items() if name != "value"}
+        value, outputs = returned.get("value", _ABSENT), {name: one for name, one in returned.items() if name != "value"}
     elif isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], Mapping):
         value, outputs = returned[0], dict(returned[1])
     else:
         return Measured(number("f returned", returned))
-    measured = Measured(number("f returned the value", value))
+    if value is _ABSENT:
+        measured = Measured(None, returned=_shortened(repr(returned)))
+    else:
+        measured = Measured(number("f returned the value", value))
     for name, one in outputs.items():
         try:
             if name == "attributes" and isinstance(one, Mapping) or name in ("tags", "files") and isinstance(one, (list, tuple)):

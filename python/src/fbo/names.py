@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from .errors import BadInput
+from .objectives import OBJECTIVES, Objective
 from .stopping import StopRule
 
 RULES = "parameter_constraints"  # the key of expressions in a task file
@@ -109,6 +110,8 @@ def definition_to_task(given: Mapping[str, Any]) -> dict[str, Any]:
     made = _renamed(given, to_task, rename)
     if isinstance(made.get(STOP), StopRule):
         made[STOP] = made[STOP].definition()
+    if _is_list(made.get(OBJECTIVES)):
+        made[OBJECTIVES] = [one.definition() if isinstance(one, Objective) else one for one in made[OBJECTIVES]]
     return made
 
 

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from .errors import BadInput, Conflict, Failed, Interrupted, Refused
-from .evaluate import Failure, Measured, Objective, Outcome, Stopped, evaluate, takes_trial
+from .evaluate import Failure, Measured, Function, Outcome, Stopped, evaluate, takes_trial
 from .limits import Constraints, constraints_of
 from .node import Node
+from .objectives import Objective, scores_of
+from .objectives import check as check_objectives
 from .result import Result
 from .run import Callback, Run
 from .space import Space, converter, definition, is_task
@@ -51,6 +53,7 @@ class _Settings:
     constraints: Constraints | None
     parameter_constraints: Sequence[str]
     stop: StopRule | None
+    objectives: Sequence[Objective]
     callbacks: Sequence[Callback]
     task: str | None
     node: Node | None
@@ -62,7 +65,7 @@ class _Settings:
 
 
 def minimize(
-    f: Objective,
+    f: Function,
     space: Space,
     *,
     evals: int | None = None,
@@ -71,6 +74,7 @@ def minimize(
     constraints: Constraints | None = None,
     parameter_constraints: Sequence[str] = (),
     stop: StopRule | None = None,
+    objectives: Sequence[Objective] = (),
     callbacks: Sequence[Callback] = (),
     task: str | None = None,
     node: Node | None = None,
@@ -89,10 +93,10 @@ def minimize(
     Args:
         f: The objective. It is called with the active parameters as keywords. It returns a finite number; or a tuple of
             this number and a dictionary of further outputs; or one dictionary of all, with the number under
-            `"value"`. Outputs named in `constraints` are constraints. The output `"cost"` is what the evaluation
+            `"value"`. With several `objectives` the dictionary has each under its name. Outputs named in `constraints` are constraints. The output `"cost"` is what the evaluation
             has cost, in a unit of yours, unless a constraint has this name. All other outputs are metrics: the node
             stores up to 64 of them with the trial. An exception fails the trial, and so does a missing or
-            non-finite value or constraint. The search continues after a failed trial. If f has a parameter `trial`, without a
+            non-finite value, objective or constraint. The search continues after a failed trial. If f has a parameter `trial`, without a
             default or with None, and the space has none of this name, it gets the `fbo.Trial`: f may report values by
             step to it, and raise `fbo.TrialStopped` to stop early.
         space: A list of `fbo.Float`, `fbo.Int`, `fbo.Categorical`, `fbo.Bool` and `fbo.Fixed`; or a dictionary of
@@ -112,6 +116,9 @@ def minimize(
             with the names of parameters. A whole task as `space` has its own.
         stop: The rule by which the node stops evaluations early that report values by step: `fbo.Asha`, `fbo.Median`,
             `fbo.Forecast` or `fbo.Patience`. A whole task as `space` has its own. None: evaluations end by themselves.
+        objectives: Two to four `fbo.Objective` for a search for the designs that no other dominates, `Result.front`. The
+            first has the goal of the function that is called here. A whole task as `space` has its own. Empty: one
+            objective.
         callbacks: Functions that are called in this process after each trial, in order, with an `fbo.Run` and the
             trial, which may have failed or been stopped early. `Run.stop()` ends the search: running evaluations finish, and the result
             is returned. An exception in a callback ends the call.
@@ -127,7 +134,7 @@ def minimize(
         progress: Whether to show a progress bar, if tqdm is installed.
 
     Returns:
-        The best design, and all trials of this node on the task.
+        The best design, of several objectives the Pareto front, and all trials of this node on the task.
 
     Raises:
         BadInput: An argument is wrong. No evaluation has started.
@@ -148,13 +155,13 @@ def minimize(
         ```
     """
     settings = _Settings(
-        evals, cost, timeout, constraints, parameter_constraints, stop, callbacks, task, node, peers, workers, seed, max_failures, progress
+        evals, cost, timeout, constraints, parameter_constraints, stop, objectives, callbacks, task, node, peers, workers, seed, max_failures, progress
     )
     return _optimize("minimize", f, space, settings)
 
 
 def maximize(
-    f: Objective,
+    f: Function,
     space: Space,
     *,
     evals: int | None = None,
@@ -163,6 +170,7 @@ def maximize(
     constraints: Constraints | None = None,
     parameter_constraints: Sequence[str] = (),
     stop: StopRule | None = None,
+    objectives: Sequence[Objective] = (),
     callbacks: Sequence[Callback] = (),
     task: str | None = None,
     node: Node | None = None,
@@ -174,16 +182,19 @@ def maximize(
 ) -> Result:
     """Find the design with the largest value of a function. Everything else is as in `fbo.minimize`."""
     settings = _Settings(
-        evals, cost, timeout, constraints, parameter_constraints, stop, callbacks, task, node, peers, workers, seed, max_failures, progress
+        evals, cost, timeout, constraints, parameter_constraints, stop, objectives, callbacks, task, node, peers, workers, seed, max_failures, progress
     )
     return _optimize("maximize", f, space, settings)
 
 
-def _optimize(goal: str, f: Objective, space: Space, settings: _Settings) -> Result:
+def _optimize(goal: str, f: Function, space: Space, settings: _Settings) -> Result:
     _check(f, space, settings)
+    if settings.objectives and settings.objectives[0].goal != goal:
+        first = settings.objectives[0]
+        raise BadInput(f"objectives: the first, {first.name!r}, has the goal {first.goal!r}: expected {goal!r}, or a call of fbo.{first.goal}")
     deadline = math.inf if settings.timeout is None else time.monotonic() + settings.timeout
     alone = settings.task is None and not is_task(space)
-    order = definition(space, goal, settings.task or "f", settings.parameter_constraints, settings.stop)
+    order = definition(space, goal, settings.task or "f", settings.parameter_constraints, settings.stop, settings.objectives)
     if settings.constraints:
         assert isinstance(order, dict)
         order["constraints"] = constraints_of(settings.constraints)
@@ -222,7 +233,7 @@ def _result_so_far(search: _Search) -> Result | None:
     return None
 
 
-def _one_by_one(search: _Search, f: Objective, bar: Any) -> None:
+def _one_by_one(search: _Search, f: Function, bar: Any) -> None:
     while search.wanted():
         for trial in search.ask():
             search.end(trial, evaluate(f, search.arguments(trial)))
@@ -362,12 +373,32 @@ class _Search:
                 outcome = Failure(f"fbo.TrialStopped: {error}; expected Trial.report before it")
         if isinstance(outcome, Measured):
             try:
+                value, scores = self._scores(outcome)
                 constraints = self._constraints(outcome)
-                cost, metrics = self._cost_of(trial, outcome), self._metrics(trial, outcome)
-                return self.task.tell(trial, outcome.value, constraints=constraints, metrics=metrics, cost=cost, **outcome.kept), None
+                cost, metrics = self._cost_of(trial, outcome), {**self._metrics(trial, outcome), **scores}
+                return self.task.tell(trial, value, constraints=constraints, metrics=metrics, cost=cost, **outcome.kept), None
             except (BadInput, Refused) as error:  # of outputs that the node does not accept
                 outcome = Failure(str(error))
         return self.task.fail(trial, outcome.reason), outcome
+
+    def _scores(self, outcome: Measured) -> tuple[float, dict[str, float]]:
+        """Return the value, and of several objectives the others by name. It removes them from the outputs."""
+        objectives = self.task.objectives
+        if not objectives:
+            if outcome.value is None:
+                raise BadInput(f"f returned {outcome.returned}: expected the objective under the key 'value'")
+            return outcome.value, {}
+        names = [one.name for one in objectives]
+        for name in names:
+            if name in outcome.refused:
+                raise BadInput(f"objective: {outcome.refused[name]}")
+        measured: dict[str, object] = {name: one for name, one in outcome.outputs.items() if name in names}
+        if outcome.value is not None:
+            measured.setdefault("value" if "value" in names else names[0], outcome.value)
+        value, scores = scores_of(objectives, measured)
+        for name in names:
+            outcome.outputs.pop(name, None)
+        return value, scores
 
     def _constraints(self, outcome: Measured) -> dict[str, float | bool]:
         found: dict[str, float | bool] = {}
@@ -399,7 +430,8 @@ class _Search:
             return
         bar.n = self._done if self.total is None else min(self._done, self.total)
         if (best := self._run.best) is not None:
-            bar.set_postfix(best=f"{best.value:.6g}", refresh=False)
+            name = f"best {self.task.objectives[0].name}" if self.task.objectives else "best"
+            bar.set_postfix({name: f"{best.value:.6g}"}, refresh=False)
         bar.refresh()
 
     def result(self) -> Result:
@@ -412,7 +444,7 @@ class _Search:
         recommended = best.recommended
         if recommended:
             recommended = dataclasses.replace(recommended, parameters=self._convert(recommended.parameters))
-        return Result(task.name, task.id, task.goal, self._convert(best.parameters), best.value, trials, recommended)
+        return Result(task.name, task.id, task.goal, self._convert(best.parameters), best.value, trials, recommended, task.objectives)
 
     def _trials(self) -> tuple[Trial, ...]:
         return tuple(self._as_given(trial) for trial in self.task.trials())
@@ -472,6 +504,11 @@ def _check(f: object, space: Space, settings: _Settings) -> None:
         raise BadInput("parameter_constraints: the space is a whole task, which has them already")
     if settings.stop is not None and not isinstance(settings.stop, StopRule):
         raise BadInput(f"stop is {settings.stop!r}: expected fbo.Asha(…), fbo.Median(…), fbo.Forecast(…) or fbo.Patience(…)")
+    check_objectives(settings.objectives)
+    if settings.objectives and is_task(space):
+        raise BadInput("objectives: the space is a whole task, which has them already, under the key 'objectives'")
+    if settings.objectives and settings.stop is not None:
+        raise BadInput("stop: its rules compare the values of one objective by step: expected no rule with several objectives")
     if settings.stop is not None and is_task(space):
         raise BadInput("stop: the space is a whole task, which has its rule already, under the key 'stop'")
     _check_together(space, settings)

@@ -31,8 +31,9 @@ from ._optuna_conditions import stated as stated_conditions
 from ._optuna_space import Space, parameters_of, same, same_design
 from .annotations import LONGEST_NAME, LONGEST_TEXT, MOST_BYTES, accepted, body_of
 from .errors import BadInput, Conflict, NotFound, Refused, Unavailable, Unreachable
-from .names import differ
+from .names import differ, to_task
 from .node import LEASE, Node
+from .objectives import OBJECTIVES, Objective
 from .report import MOST, Reporter
 from .task import Task, has_ended
 from .trial import Trial, Value
@@ -43,9 +44,10 @@ ATTRIBUTE = "fbo"  # the user attribute of studies and trials that is written he
 _FILE = re.compile(r"\n|^\s*\{|\.(ya?ml|json)$")
 _ENDED = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.FAIL)
 _LONGEST_ASK = 60.0  # seconds
+_MOST_OBJECTIVES = 4
 _KEPT = (
     "_order", "_derived", "_learns", "_infers", "_given", "_parameters", "_stated", "_n_startup_trials", "_pruned",
-    "_lease", "_wait", "_invitation", "_seed", "_random", "_node",
+    "_lease", "_wait", "_invitation", "_seed", "_random", "_node", "_objective_names",
 )  # fmt: skip
 
 
@@ -83,7 +85,8 @@ class Pruner(BasePruner):
 class Sampler(BaseSampler):
     """A sampler that takes the designs of a study from a task, and reports the outcomes to the task.
 
-    Studies on other nodes with the same task take part in it ([details](optuna.md)).
+    Studies on other nodes with the same task take part in it ([details](optuna.md)). A study with two to four directions
+    is a task with as many objectives.
 
     A sampler can be pickled and copied. The copy uses the same node from its first trial on, starts it if it has
     ended, is another client of the task, and holds no trials. No process owns a node that a sampler has started:
@@ -109,6 +112,7 @@ class Sampler(BaseSampler):
         conditions: Mapping[str, Mapping[str, Any]] | None = None,
         n_startup_trials: int = 5,
         pruned: Literal["stop", "last"] = "stop",
+        objective_names: Sequence[str] | None = None,
         seed: int | None = None,
         lease: float = LEASE,
         wait: float = 300.0,
@@ -130,6 +134,8 @@ class Sampler(BaseSampler):
                 learned.
             pruned: How to report a pruned trial with intermediate values: `"stop"`, as stopped early, or `"last"` for its last
                 intermediate value as the outcome.
+            objective_names: The names of the objectives of a study with several directions, for a task without them. None:
+                the metric names of the study, or `objective_0`, `objective_1` and so on.
             seed: An integer that makes random draws and the task's designs repeatable.
             lease: Seconds without a sign of life of this program after which other clients get its trials, 1 or
                 more.
@@ -146,6 +152,8 @@ class Sampler(BaseSampler):
             raise BadInput(f"n_startup_trials {n_startup_trials}: expected 1 or more")
         if pruned not in ("stop", "last"):
             raise BadInput(f"pruned {pruned!r}: expected 'stop' or 'last'")
+        if objective_names is not None and (isinstance(objective_names, str) or not all(isinstance(one, str) for one in objective_names)):
+            raise BadInput(f"objective_names {objective_names!r}: expected a list of names, one for each direction")
         if not wait >= 0:
             raise BadInput(f"wait {wait!r}: expected a number of seconds")
         self._order: dict[str, Any] | str | Path | None = None
@@ -162,6 +170,9 @@ class Sampler(BaseSampler):
         self._infers = self._derived and conditions is None  # conditions
         if search_space is not None and not self._derived and self._order is not None:
             raise BadInput("search_space: the task has parameters already; expected one of both")
+        if objective_names is not None and not (isinstance(self._order, dict) and OBJECTIVES not in self._order):
+            raise BadInput("objective_names: the task has its objectives already; expected one of both")
+        self._objective_names = None if objective_names is None else [to_task(one, "objective") for one in objective_names]
         self._given = task if isinstance(task, Task) else None
         self._parameters = stated  # of search_space
         self._stated = search_space is not None or not self._derived
@@ -239,8 +250,8 @@ class Sampler(BaseSampler):
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """Join the task, and tell it the study's trials that it does not know."""
-        if len(study.directions) != 1:
-            raise BadInput(f"the study has {len(study.directions)} directions; a task has one goal: expected one direction")
+        if len(study.directions) > _MOST_OBJECTIVES:
+            raise BadInput(f"the study has {len(study.directions)} directions: expected at most {_MOST_OBJECTIVES}, the objectives of a task")
         with self._lock:
             self._reach()
             if self._study != (study._storage, study._study_id):
@@ -349,13 +360,14 @@ class Sampler(BaseSampler):
     # Joining.
 
     def _open(self, study: Study) -> None:
-        goal = "maximize" if study.directions[0] == StudyDirection.MAXIMIZE else "minimize"
+        goals = ["maximize" if one == StudyDirection.MAXIMIZE else "minimize" for one in study.directions]
         task = self._given
         if task is None:
             order = self._order
             if isinstance(order, dict):
-                self._check_goal(order.get("name"), order.get("goal", goal), goal)
-                order = {"goal": goal, **order}
+                if OBJECTIVES not in order and "goal" not in order:
+                    order = {**self._goals(study, goals), **order}
+                self._check_goals(order.get("name"), _goals_of(order), goals)
                 if self._derived:
                     if self._current is None:
                         return
@@ -364,13 +376,13 @@ class Sampler(BaseSampler):
             before = {one["id"] for one in self._node.tasks()}
             task = self._used.enter_context(self._node.task(order, lease=self._lease, invitation=self._invitation, seed=self._seed))
             try:
-                self._check_task(task, goal)
+                self._check_task(task, goals)
             except BadInput:
                 if task.id not in before:
                     task.leave()
                 raise
         else:
-            self._check_task(task, goal)
+            self._check_task(task, goals)
         self._limits = _limits_of(task.definition)
         self._space = Space(task.definition["parameters"])
         # Each filling fails a trial of the task, which may not count against its design.
@@ -378,8 +390,18 @@ class Sampler(BaseSampler):
         self._peer_id = str(task._http.get("/v1/node")["peer_id"])
         self._task = task
 
-    def _check_task(self, task: Task, goal: str) -> None:
-        self._check_goal(task.name, task.goal, goal)
+    def _goals(self, study: Study, goals: Sequence[str]) -> dict[str, Any]:
+        """Return the goal of a task, or its objectives."""
+        given = self._objective_names
+        if given is not None and len(given) != len(goals):
+            raise BadInput(f"objective_names {given}: expected {len(goals)}, one for each direction of the study")
+        if len(goals) == 1:
+            return {"goal": goals[0]}
+        names = given or [to_task(one, "objective") for one in study.metric_names or [f"objective_{i}" for i in range(len(goals))]]
+        return {OBJECTIVES: [{"name": name, "goal": goal} for name, goal in zip(names, goals)]}
+
+    def _check_task(self, task: Task, goals: Sequence[str]) -> None:
+        self._check_goals(task.name, _goals_of(task.definition), goals)
         for name, one in _limits_of(task.definition).items():
             if "low" in one and "high" in one:
                 raise BadInput(
@@ -388,9 +410,12 @@ class Sampler(BaseSampler):
                 )
 
     @staticmethod
-    def _check_goal(name: object, task: object, study: str) -> None:
-        if task != study:
-            raise BadInput(f"the task {name!r} has the goal {task!r}, the study the direction {study!r}: expected equal ones")
+    def _check_goals(name: object, task: Sequence[object], study: Sequence[str]) -> None:
+        if list(task) == list(study):
+            return
+        if len(task) == len(study) == 1:
+            raise BadInput(f"the task {name!r} has the goal {task[0]!r}, the study the direction {study[0]!r}: expected equal ones")
+        raise BadInput(f"the task {name!r} has the goals {list(task)}, the study the directions {list(study)}: expected equal ones, in the same order")
 
     def _check_learnable(self, study: Study, trial: FrozenTrial, name: str, distribution: BaseDistribution) -> None:
         """Refuse at once a parameter with which no task can be made once the space is learned."""
@@ -602,13 +627,16 @@ class Sampler(BaseSampler):
             return None, f"pruned at step {trial.last_step}" if trial.last_step is not None else "pruned"
         if state == TrialState.FAIL or not values:
             return None, "failed"
-        if not math.isfinite(values[0]):
-            return None, f"measured {values[0]}, which is not finite"
+        for value in values:
+            if not math.isfinite(value):
+                return None, f"measured {value}, which is not finite"
         if missing := sorted(self._limits.keys() - trial.constraints.keys()):
             return None, f"measured no value of the constraints {missing}"
         outcome: dict[str, Any] = {"value": float(values[0])}
         if self._limits:
             outcome["constraints"] = {name: _reading(limit, trial.constraints[name]) for name, limit in self._limits.items()}
+        if self._task is not None and len(values) > 1:
+            outcome["metrics"] = {one.name: float(value) for one, value in zip(self._task.objectives[1:], values[1:])}
         if state == TrialState.PRUNED and trial.last_step is not None:
             outcome["metrics"] = {"pruned_at_step": trial.last_step}
         return outcome, ""
@@ -782,6 +810,14 @@ def _limits_of(definition: object) -> dict[str, Mapping[str, Any]]:
     """Return the constraints of a task, by name."""
     constraints = definition.get("constraints") if isinstance(definition, Mapping) else None
     return {str(one["name"]): one for one in constraints or () if isinstance(one, Mapping) and "name" in one}
+
+
+def _goals_of(definition: Mapping[str, Any]) -> list[object]:
+    """Return the goal of each objective of a task."""
+    several = definition.get(OBJECTIVES)
+    if several is None:
+        return [definition.get("goal")]
+    return [one.goal if isinstance(one, Objective) else one.get("goal") for one in several]
 
 
 def _reading(limit: Mapping[str, Any], excess: float) -> float | bool:

@@ -127,7 +127,7 @@ class Search(Searcher):
         if space and (isinstance(order, Path) or "parameters" in order):
             raise BadInput(f"param_space: the task has parameters already, and so {sorted(space)} have no place; expected one of both")
         if isinstance(order, dict):
-            order = {"goal": goal, **order}
+            order = dict(order) if "objectives" in order else {"goal": goal, **order}
             if "parameters" not in order:
                 order["parameters"] = [
                     {"name": name, **_parameter("/".join(path), domain)} for name, (path, domain) in sorted(space.items())
@@ -152,10 +152,15 @@ class Search(Searcher):
         weakref.finalize(self, node.__exit__, None, None, None)
         before = {one["id"] for one in node.tasks()}
         task = node.task(order, client=self._client, lease=self._lease)
-        if self._goal not in (None, task.goal):
+        wrong = ""
+        if task.objectives:
+            wrong = f"has {len(task.objectives)} objectives, the experiment one metric: expected a task with one"
+        elif self._goal not in (None, task.goal):
+            wrong = f"has the goal {task.goal!r}, the experiment the mode {self._mode!r}: expected equal ones"
+        if wrong:
             if task.id not in before:
                 task.leave()
-            raise BadInput(f"the task {task.name!r} has the goal {task.goal!r}, the experiment the mode {self._mode!r}: expected equal ones")
+            raise BadInput(f"the task {task.name!r} {wrong}")
         task._held.add(*self._ids.values())
         return task
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from .errors import Error
+from .objectives import Objective
 from .trial import SHOWN, Recommendation, Row, Trial, Value, display, display_design, rows_of
 
 _ROWS = 60  # of a table in a notebook
+_LINES = 10  # of a Pareto front in a text
 _OWN = ("trial", "state", "value", "why", "violated", "reason", "stop")  # columns beside parameters
 
 
@@ -22,11 +25,12 @@ class Result:
     Attributes:
         task: The name of the task.
         task_id: The ID of the task.
-        goal: `"minimize"` or `"maximize"`.
-        parameters: The parameters of the best trial, by name.
+        goal: `"minimize"` or `"maximize"`, of several objectives the goal of the first.
+        parameters: The parameters of the best trial, by name. Of several objectives it is the best of the first.
         value: The value of the best trial. The best trial satisfies all constraints.
         trials: All trials of this node on the task, in the order of their IDs.
         recommended: The design to prefer to the best trial. None unless outcomes are noisy.
+        objectives: The `fbo.Objective` of a task with several, in order; empty for one.
     """
 
     task: str
@@ -36,6 +40,17 @@ class Result:
     value: float
     trials: tuple[Trial, ...]
     recommended: Recommendation | None = None
+    objectives: tuple[Objective, ...] = ()
+
+    @property
+    def front(self) -> list[Trial]:
+        """The Pareto front of several objectives, the best in the first objective first; empty for one objective.
+
+        It has the trials that satisfy all constraints and that no other one dominates: none is at least as good in each
+        objective and better in one. Of trials with equal values it has the first. The value of a trial is that of the first
+        objective, and its metrics have the others.
+        """
+        return front_of(self.objectives, self.trials)
 
     @property
     def rows(self) -> list[Row]:
@@ -78,7 +93,7 @@ class Result:
         return found
 
     def plot(self, axes: Any = None) -> Any:
-        """Draw the values and the best so far by trial, with matplotlib.
+        """Draw the values and the best so far by trial, or the first two of several objectives, with matplotlib.
 
         Args:
             axes: The axes to draw on. None: those of a new figure.
@@ -95,6 +110,8 @@ class Result:
             raise Error("plot() needs matplotlib: pip install 'fbo[plot]'") from error
         if axes is None:
             _, axes = pyplot.subplots()
+        if self.objectives:
+            return self._plot_front(axes)
         for label, marker, helped in (("own design", "o", False), ("peers had a part", "D", True)):
             shown = [trial for trial in self.trials if trial.value is not None and trial.from_peers == helped]
             if shown:
@@ -105,13 +122,28 @@ class Result:
         axes.legend()
         return axes
 
+    def _plot_front(self, axes: Any) -> Any:
+        names = [one.name for one in self.objectives[:2]]
+        front = self.front
+        rest = [trial for trial in self.trials if trial.value is not None and trial not in front]
+        for label, marker, alpha, shown in (("others", "o", 0.35, rest), ("Pareto front", "D", 1.0, front)):
+            if points := [scores for trial in shown if (scores := _scores(self.objectives, trial)) is not None]:
+                axes.plot([one[0] for one in points], [one[1] for one in points], marker, alpha=alpha, label=label)
+        axes.set(xlabel=names[0], ylabel=names[1], title=self.task)
+        axes.legend()
+        return axes
+
     def __repr__(self) -> str:
+        if self.objectives:
+            return f"<fbo.Result of {self.task!r}: {len(self.front)} designs on the Pareto front; {self._counts()}>"
         design = display_design(self.parameters, SHOWN)
         return f"<fbo.Result of {self.task!r}: best value {self.value:.6g} at {design}; {self._counts()}>"
 
     def __str__(self) -> str:
         helped = sum(trial.from_peers for trial in self.trials)
         lines = [f"best value {self.value:.6g} at {display_design(self.parameters)}", self._counts()]
+        if self.objectives:
+            lines[:1] = self._front_lines()
         if self.recommended:
             lines.insert(0, str(self.recommended))
         if helped:
@@ -133,11 +165,43 @@ class Result:
         text = escape(str(self)).replace("\n", "<br>")
         return f"<p>{text}</p><table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
 
+    def _front_lines(self) -> list[str]:
+        front = self.front
+        lines = [f"Pareto front: {len(front)} design{'' if len(front) == 1 else 's'}"]
+        for trial in front[:_LINES]:
+            scores = ", ".join(f"{one.name} {score:.6g}" for one, score in zip(self.objectives, _scores(self.objectives, trial) or ()))
+            lines.append(f"trial {trial.id}: {scores} at {display_design(trial.parameters)}")
+        if left := len(front) - _LINES:
+            lines += [f"… {left} more, see front"] if left > 0 else []
+        return lines
+
     def _counts(self) -> str:
         done = sum(trial.state == "done" for trial in self.trials)
         failed = sum(trial.state == "failed" for trial in self.trials)
         text = f"{done} trials with a value, {failed} failed"
         return f"{text}, {len(self.stopped)} stopped early" if self.stopped else text
+
+
+def front_of(objectives: Sequence[Objective], trials: Iterable[Trial]) -> list[Trial]:
+    """Return the trials that satisfy all constraints and that no other one dominates, in the order of the first objective."""
+    signs = [1 if one.goal == "minimize" else -1 for one in objectives]
+    found: list[tuple[list[float], Trial]] = []
+    for trial in trials:
+        scores = _scores(objectives, trial)
+        if objectives and scores is not None and not trial.violated:
+            found.append(([sign * score for sign, score in zip(signs, scores)], trial))
+    front: list[tuple[list[float], Trial]] = []
+    for scores, trial in sorted(found, key=lambda one: (one[0], one[1].id)):  # a later one dominates no earlier one
+        if not any(all(a <= b for a, b in zip(other, scores)) for other, _ in front):
+            front.append((scores, trial))
+    return [trial for _, trial in front]
+
+
+def _scores(objectives: Sequence[Objective], trial: Trial) -> list[float] | None:
+    """Return the values of all objectives, or None if one is not measured."""
+    if trial.value is None or any(one.name not in trial.metrics for one in objectives[1:]):
+        return None
+    return [trial.value, *(trial.metrics[one.name] for one in objectives[1:])]
 
 
 def _cells(trial: Trial) -> dict[str, object]:

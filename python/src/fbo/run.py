@@ -14,10 +14,10 @@ class Run:
 
     Attributes:
         task: The task of the node.
-        goal: `"minimize"` or `"maximize"`.
+        goal: `"minimize"` or `"maximize"`, of several objectives the goal of the first.
         trials: The trials that this call has ended, in the order of their ends. Failed and stopped trials are among them.
         best: The trial with the best value that satisfies all constraints, of this call or an earlier one. None
-            before the first.
+            before the first. Of several objectives it is the best of the first; `Run.result` has the front.
         stopped: Whether `stop` was called.
 
     Examples:

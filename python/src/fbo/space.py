@@ -15,6 +15,7 @@ from typing import Any, SupportsFloat, SupportsIndex, Union
 from .errors import BadInput
 from .evaluate import number
 from .names import RULES, STOP, differ, to_task
+from .objectives import OBJECTIVES, Objective
 from .stopping import StopRule
 from .trial import Value
 
@@ -300,14 +301,17 @@ def parameters_of(space: Space) -> list[Parameter]:
     return parameters
 
 
-def definition(space: Space, goal: str, name: str, rules: Sequence[str] = (), stop: StopRule | None = None) -> TaskFile:
-    """Make a task of parameters, constraints among them and a rule; a whole task stays what it is."""
+def definition(
+    space: Space, goal: str, name: str, rules: Sequence[str] = (), stop: StopRule | None = None, objectives: Sequence[Objective] = ()
+) -> TaskFile:
+    """Make a task of parameters, constraints among them, a rule and objectives; a whole task stays what it is."""
     if is_task(space):
         assert isinstance(space, (str, Path, Mapping))
         return space
     parameters = parameters_of(space)
     known = {one.name: one for one in parameters}
-    made: dict[str, Any] = {"name": name, "goal": goal, "parameters": [_with_conditions(one, known) for one in parameters]}
+    goals: dict[str, Any] = {OBJECTIVES: [one.definition() for one in objectives]} if objectives else {"goal": goal}
+    made: dict[str, Any] = {"name": name, **goals, "parameters": [_with_conditions(one, known) for one in parameters]}
     if rules:
         made[RULES] = list(rules)
     if stop is not None:

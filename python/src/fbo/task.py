@@ -21,6 +21,7 @@ from .evaluate import cost_of, number
 from .heartbeat import Held
 from .http import Client, quote
 from .names import definition_from_task, keys_to_task, restored, to_task
+from .objectives import from_definition, gathered, scores_of
 from .report import Reporter
 from .stopping import Stop
 from .trial import Recommendation, Row, Trial, Value, design, from_json, reporting, rows_of
@@ -54,7 +55,9 @@ class Task:
     Attributes:
         id: The ID of the task.
         name: The name of the task.
-        goal: `"minimize"` or `"maximize"`.
+        goal: `"minimize"` or `"maximize"`, of several objectives the goal of the first.
+        objectives: The `fbo.Objective` of a task with several, in order; empty for one. The first is the value of an outcome,
+            the others are metrics.
         definition: The content of the task file, with all defaults.
         client: The name by which this object holds trials.
 
@@ -72,6 +75,7 @@ class Task:
         self.name: str = shown["name"]
         self.goal: str = shown["goal"]
         self.definition: dict[str, Any] = definition_from_task(shown["task"])  # with all defaults
+        self.objectives = from_definition(self.definition)
         self._http = http
         self._path = f"/v1/tasks/{quote(self.id)}"
         self._lease = lease
@@ -191,7 +195,7 @@ class Task:
     def tell(
         self,
         trial: Trial | int,
-        value: SupportsFloat,
+        value: SupportsFloat | Mapping[str, SupportsFloat],
         *,
         constraints: Mapping[str, SupportsFloat | bool] | None = None,
         metrics: Mapping[str, SupportsFloat] | None = None,
@@ -204,8 +208,9 @@ class Task:
 
         Args:
             trial: The trial, or its ID.
-            value: The value of the objective, in its own units. If it is no finite number, the trial fails, with a
-                warning.
+            value: The value of the objective, in its own units; or of several objectives a dictionary of all, by name. A
+                number is the value of the first; the others are then in metrics. If one is no finite number, the trial
+                fails, with a warning.
             constraints: The measured value of each constraint of the task: a number, or true or false if the task
                 has `type: bool`. One that is no finite number fails the trial, with a warning.
             metrics: Up to 64 further numbers, by name. One that is no finite number is left out, with a warning.
@@ -220,13 +225,19 @@ class Task:
             The trial with its outcome.
 
         Raises:
+            BadInput: An objective of several is missing or unknown. The trial is still held.
             Conflict: The trial has another outcome.
             Refused: A constraint is missing or unknown, or the node does not accept a metric or an attribute.
         """
         kept = {**_cost(trial, cost), **body_of(attributes, tags, files)}
         body: dict[str, Any] = {**kept}
+        metrics, measured = dict(metrics or {}), gathered(self.objectives, value, metrics or {})
         try:
-            body["value"] = number("value is", value)
+            if self.objectives:
+                body["value"], others = scores_of(self.objectives, measured)
+                metrics.update(others)
+            else:
+                body["value"] = number("value is", value)
             if constraints:
                 body["constraints"] = {
                     to_task(name, "constraint"): one if isinstance(one, bool) else number(f"constraint {name} is", one)
@@ -323,7 +334,7 @@ class Task:
         return self._end(trial, "requeue", {"client": self.client})
 
     def best(self) -> Trial | None:
-        """Return the best feasible trial so far, or None.
+        """Return the best feasible trial so far, or None. Of several objectives it is the best of the first.
 
         If outcomes are noisy, its `recommended` is the design to prefer. The call then takes as long as a
         suggestion.
@@ -336,6 +347,14 @@ class Task:
             found = Recommendation(design(r["parameters"], self._floats), r.get("predicted"), r.get("reason", ""))
             best = replace(best, recommended=found)
         return best
+
+    def front(self) -> list[Trial]:
+        """Return the Pareto front of a task with several objectives, the best in the first objective first.
+
+        It has the feasible trials that no other one dominates. For a task with one objective it is empty.
+        """
+        given = self._http.get(self._path + "/front")
+        return [from_json(one, self._floats) for one in given["trials"]]
 
     def recommend(self) -> dict[str, Value] | None:
         """Return the design that is best according to the model, or None while there is no model."""

@@ -60,7 +60,8 @@ class Trial:
         state: `"waiting"`, `"running"`, `"done"`, `"failed"` or `"stopped"`.
         attempts: How often a client got the trial and did not return it: for a running trial the number of this attempt.
         client: The name of the client that holds the trial or has evaluated it, or None.
-        value: The value of the objective, in its own units. None until the trial is done.
+        value: The value of the objective, in its own units. None until the trial is done. Of several objectives it is the
+            first, and metrics has the others.
         constraints: The measured values of the task's constraints, by name.
         metrics: Further measured numbers, by name.
         reason: Why the trial failed, or None.

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from .errors import BadInput, Error
-from .evaluate import Failure, Objective, Outcome, evaluate
+from .evaluate import Failure, Function, Outcome, evaluate
 from .trial import Trial
 
 # Each process begins anew: a copy of this one (fork) may hold the locks of its threads.
@@ -26,7 +26,7 @@ _GUARD = (
 class Workers:
     """Processes that hold f, each with one trial at a time. One that dies is replaced."""
 
-    def __init__(self, f: Objective, count: int) -> None:
+    def __init__(self, f: Function, count: int) -> None:
         self._payload = _pickled(f)
         self._workers = [_Worker(self._payload) for _ in range(count)]
 
@@ -139,7 +139,7 @@ def _work(pipe: connection.Connection, payload: bytes) -> None:
         return
 
 
-def _pickled(f: Objective) -> bytes:
+def _pickled(f: Function) -> bytes:
     """Make bytes of f: by cloudpickle where it is installed, which knows lambdas and notebooks."""
     try:
         import cloudpickle

@@ -130,7 +130,7 @@ func TestStrategyAndMechanismGoTogether(t *testing.T) {
 		{one + "strategy: {type: fts-d}\n" + aggregate, `5:18: strategy: type must be one of @types, not the text "fts-d"`},
 	}
 	for _, r := range all.Strategies() {
-		if r.Mechanism != "aggregate" && !r.Several {
+		if r.Mechanism != "aggregate" {
 			keys := ""
 			if r.Roster {
 				keys = ", roster: [@1, @2]"

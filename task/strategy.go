@@ -32,9 +32,8 @@ type StrategyType struct {
 	// Constraints means that the type supports tasks with constraints.
 	Constraints bool
 
-	// Objectives means that the type supports tasks with several objectives. Several means that it
-	// supports no others.
-	Objectives, Several bool
+	// Objectives means that the type supports tasks with several objectives.
+	Objectives bool
 
 	// ForConstraints means that the type is the default of tasks with constraints.
 	ForConstraints bool
@@ -116,9 +115,6 @@ func parseStrategy(m *Section, t *Task) {
 		if t.Several() && !known.Objectives {
 			m.Errorf("type", "type %s takes one objective, and the task has %d; those that take several: %s", known.Name, len(t.Objectives), m.d.takingObjectives())
 		}
-		if known.Several && !t.Several() {
-			m.Errorf("type", "type %s is for several objectives, and the task has one; expected the key %s in place of goal, or another type", known.Name, objectivesKey)
-		}
 		if t.MaxMoves > 0 && !known.Moves {
 			m.Errorf("type", "type %s goes to any design at once, and nodes of this task move along a graph (designs: max_moves); %s", known.Name, m.d.moving())
 		}
@@ -152,7 +148,7 @@ func (t *Task) whichBound() string {
 func (d *decoder) defaultStrategy(t *Task) string {
 	name := ""
 	for _, s := range d.strategies {
-		takes := (s.Constraints || !t.Constrained()) && (s.Moves || t.MaxMoves == 0) && (s.Objectives || !t.Several()) && (t.Several() || !s.Several)
+		takes := (s.Constraints || !t.Constrained()) && (s.Moves || t.MaxMoves == 0) && (s.Objectives || !t.Several())
 		if takes && (name == "" || t.Constrained() && s.ForConstraints) {
 			name = s.Name
 		}

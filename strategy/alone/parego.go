@@ -17,7 +17,7 @@ import (
 //
 // Two things depart from the paper. The weights are uniform on the simplex, not of a lattice. The values
 // are relative to the range of the front, not to known limits of the objectives. Constraints multiply the
-// improvement by the probability of feasibility.
+// improvement by the probability of feasibility. With one objective ParEGO is [Engine].
 type ParEGO struct{ engine Engine }
 
 var _ strategy.Strategy = ParEGO{}
@@ -27,6 +27,9 @@ func NewParEGO(t *task.Task) ParEGO { return ParEGO{NewEngine(t)} }
 
 // Suggest implements strategy.Strategy.
 func (s ParEGO) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
+	if !view.Task.Several() {
+		return s.engine.Suggest(ctx, view, trial, seed)
+	}
 	return s.engine.suggest(ctx, view, trial, seed, func() (search.Function, strategy.Why, error) {
 		f, err := s.engine.frontOf(view)
 		if err != nil || len(f.scores) == 0 {

@@ -24,9 +24,12 @@ func Register() strategy.Registration {
 // RegisterParEGO returns the registration of [ParEGO], random scalarisations of several objectives.
 func RegisterParEGO() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "parego", Constraints: true, Objectives: true, Several: true},
+		StrategyType: task.StrategyType{Name: "parego", Constraints: true, Objectives: true},
 		New:          func(t *task.Task) (strategy.Strategy, error) { return NewParEGO(t), nil },
-		Describe: func(*task.Task) string {
+		Describe: func(t *task.Task) string {
+			if !t.Several() {
+				return Register().Describe(t)
+			}
 			return "expected improvement of a random scalarisation of the objectives in each trial, alone"
 		},
 	}

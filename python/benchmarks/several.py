@@ -1,6 +1,6 @@
 """Compare samplers of Optuna on problems with several objectives.
 
-    python benchmarks/objectives.py --seeds 10 --json benchmarks/objectives.jsonl
+    python benchmarks/several.py --seeds 10 --json benchmarks/several.jsonl
 
 All objectives are minimised. A result is the common logarithm of the hypervolume regret: the maximal hypervolume
 above the reference point, less that of the evaluated designs. The table has its mean over the seeds after 40 and 80

@@ -1014,7 +1014,7 @@ def test_the_benchmark_of_stopping(binary: str, tmp_path: Path) -> None:
 
 
 def test_the_benchmark_of_objectives(tmp_path: Path) -> None:
-    script = ROOT / "python" / "benchmarks" / "objectives.py"
+    script = ROOT / "python" / "benchmarks" / "several.py"
     line = [sys.executable, str(script), "--seeds", "1", "--problems", "branin-currin,dtlz2", "--methods", "random,nsga2"]
     line += ["--json", str(tmp_path / "results.jsonl")]
     for _ in range(2):  # the second time from the file

@@ -17,12 +17,13 @@ import (
 
 // FrontStrategy is the strategy peer-prior on one task with several objectives. It maximises
 //
-//	ln NEHVI(x) + (1/t)·Σ_h w_h·g_h(x).
+//	ln NEHVI(x) + (2/t)·w·ln((1/n) Σ_j π_j(x)).
 //
-// The first term is the improvement of the hypervolume ([alone.Engine.Volume]). The second is the pool of
-// the peers' densities, each around the coarse places of designs of its Pareto front. The weights w_h of
-// the rules follow from the evidence of the own outcomes: how likely a design of the own Pareto set lies
-// where the densities are large (package pooling). t is the number of own observations, at least 1.
+// The first term is the improvement of the hypervolume ([alone.Engine.Volume]). The second attracts designs
+// to the densities π_j of the n peers, each around the coarse places of designs of its Pareto front. Its
+// weight w, at first .5, follows from the evidence of the own outcomes: how likely a design of the own
+// Pareto set lies where the densities are large (package pooling, rules Alone and Arithmetic). t is the
+// number of own feasible outcomes, at least 1.
 //
 // FrontStrategy is immutable.
 type FrontStrategy struct {
@@ -78,14 +79,21 @@ func (s *FrontStrategy) Suggest(ctx context.Context, view strategy.View, trial u
 	factor := frontExponent / float64(max(s.search.CountFeasible(view), 1))
 	if view.Objectives == nil {
 		why.Phrase = "best guess" + informed
-		return s.search.Maximise(ctx, view, trial, seed, pooling.New(densities, pooling.Even(), factor), why)
+		return s.search.Maximise(ctx, view, trial, seed, pooling.New(densities, frontPrior(), factor), why)
 	}
 	f, own, err := s.alone.Volume(ctx, view, trial, seed)
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
 	designs := pooling.Candidates(s.layout, s.evenly(), centres, seed.Stream("candidates", trial))
-	weights := pooling.Evidence(view, pooling.Even(), densities, designs, seed.Stream("evidence", trial))
+	weights := pooling.Evidence(view, frontPrior(), densities, designs, seed.Stream("evidence", trial))
 	why.Phrase = own.Phrase + informed
 	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(f, pooling.New(densities, weights, factor)), why)
+}
+
+// frontPrior returns the weights of the rules before the first outcome. Rules that take peers' fronts for
+// independent evidence are left out: similar nodes have similar fronts.
+func frontPrior() (w pooling.Weights) {
+	w[pooling.Alone], w[pooling.Arithmetic] = 0.5, 0.5
+	return w
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/task"
 )
 

@@ -30,7 +30,7 @@ func TestFrontWithoutOutcomes(t *testing.T) {
 		t.Errorf("without peers %v, expected %v (%v)", got.Design, want.Design, err)
 	}
 	place := of.Space.Decode([]float64{0.2, 0.9})
-	view.Shares = []*strategy.Share{{Author: "peer", Kind: protocol.DensityKind, Value: protocol.Density{
+	view.Shares = []*strategy.Share{{Share: protocol.Share{Key: protocol.Key{Author: "peer", Kind: protocol.DensityKind}}, Value: protocol.Density{
 		Observations: 20, Components: []protocol.Component{{Weight: 1, Std: 0.2, Center: protocol.PointOf(of.Space, place)}},
 	}}}
 	got, err = s.Suggest(t.Context(), view, 1, random.SeedOf(1))

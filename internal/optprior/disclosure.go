@@ -1,8 +1,6 @@
 package optprior
 
 import (
-	"fmt"
-
 	"github.com/fbo-node/fbo/internal/privacy/coarsen"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -21,7 +19,7 @@ func CoarseDisclosure(spread func(t *task.Task) float64) strategy.Disclosure {
 		},
 		Reveals: func(t *task.Task) string {
 			if t.Several() {
-				return fmt.Sprintf("A share has up to %d places, of designs on this node's Pareto front: a front discloses more than one optimum. Of each: %s", FrontComponents, coarsen.Reveals(t.Space))
+				return coarsen.RevealsFront(t.Space, FrontComponents)
 			}
 			return coarsen.Reveals(t.Space)
 		},

@@ -69,6 +69,8 @@ func (p Plan) Check() error {
 	switch {
 	case registration.Roster:
 		return fmt.Errorf("task %q has a roster (strategy %s), whose parties send each other everything; expected strategies without one, and fts-de", p.Task.Name, p.Task.Strategy.Type)
+	case p.Task.Several():
+		return fmt.Errorf("task %q has %d objectives, and no attack here reads shares of fronts; expected a task with one", p.Task.Name, len(p.Task.Objectives))
 	case p.Task.Surrogate.Extended():
 		return fmt.Errorf("task %q has %s in the section surrogate, and no attack here reads the shares of that; expected a surrogate without", p.Task.Name, p.Task.Surrogate.Extension)
 	case p.Task.Stop.Shares():

@@ -14,6 +14,16 @@ const maxNamed = 10
 
 // Reveals describes, for people, what a node discloses that shares coarse designs of a space.
 func Reveals(space *task.Space) string {
+	return reveals(space, "the approximate location of this node's estimated optimum", "Known attacks find no more (docs/privacy.md); this is no proof.")
+}
+
+// RevealsFront is Reveals for shares with up to this number of designs of a Pareto front.
+func RevealsFront(space *task.Space, designs int) string {
+	return reveals(space, fmt.Sprintf("the approximate locations of up to %d designs on this node's Pareto front", designs),
+		"That discloses more than one optimum, and attacks on fronts were not measured.")
+}
+
+func reveals(space *task.Space, what, attacks string) string {
 	var cells []string
 	for i, p := range space.Parameters() {
 		if space.Blocks()[i].Len > 1 || space.Blocks()[i].Kind != task.Categorical { // not fixed
@@ -23,9 +33,8 @@ func Reveals(space *task.Space) string {
 	if more := len(cells) - maxNamed; more > 0 {
 		cells = append(cells[:maxNamed], fmt.Sprintf("and %d more parameters likewise", more))
 	}
-	return "Peers receive the approximate location of this node's estimated optimum (" + strings.Join(cells, ", ") +
-		"; a cell at an end of a range may be narrower) and the number of results behind it, never a result. " +
-		"Known attacks find no more (docs/privacy.md); this is no proof."
+	return "Peers receive " + what + " (" + strings.Join(cells, ", ") +
+		"; a cell at an end of a range may be narrower) and the number of results behind it, never a result. " + attacks
 }
 
 // cellText describes the width of the cells of a parameter, for people.

@@ -233,7 +233,7 @@ func TestNothingFeasibleIsReportedAsViolations(t *testing.T) {
 
 func TestStrategiesWithoutConstraintsAreRefused(t *testing.T) {
 	for strategy, want := range map[string]string{
-		"fts":           "--strategy fts: strategy: type fts takes no constraints, which the task has; those that do: peer-prior, constrained-gp, density, alone, ts, logei, mes",
+		"fts":           "--strategy fts: strategy: type fts takes no constraints, which the task has; those that do: peer-prior, constrained-gp, density, alone, parego, ts, logei, mes",
 		"consensus":     "--strategy consensus: strategy: type consensus takes no constraints",
 		"pooled":        "--strategy pooled: the baseline pooled takes no constraints, which --family limits has; of the baselines random does",
 		"dp-fts-de":     "--strategy dp-fts-de: the baseline dp-fts-de takes no constraints",

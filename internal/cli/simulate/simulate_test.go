@@ -257,7 +257,7 @@ func TestSimulateFlagErrorsNameFlagValueAndWhatIsAccepted(t *testing.T) {
 		{"--family gp", "--strategy is missing, expected"},
 		{"--family gp --strategy ts,", `--strategy ts,: "ts," has an empty name, expected NAME`},
 		{"--family gp --strategy tsx", "--strategy tsx: strategy: type must be one of "},
-		{"--family limits --strategy logei,fts", "--strategy fts: strategy: type fts takes no constraints, which the task has; those that do: peer-prior, constrained-gp, density, alone, ts, logei, mes"},
+		{"--family limits --strategy logei,fts", "--strategy fts: strategy: type fts takes no constraints, which the task has; those that do: peer-prior, constrained-gp, density, alone, parego, ts, logei, mes"},
 		{"--family limits --strategy pooled", "--strategy pooled: the baseline pooled takes no constraints, which --family limits has; of the baselines random does"},
 		{"--family gp --strategy ts --agents 0", "--agents 0: expected 1 to 1000"},
 		{"--family gp --strategy ts --agents x", "--agents x: expected whole numbers"},

@@ -18,7 +18,7 @@
 // observations are then spent, whatever the result of the round: a peer may know a sum that this
 // member does not. So an observation is in at most one sum, also after a crash.
 //
-// Outputs are standardised in units that the member fixes at its first contribution. It never
+// Outputs are standardised in units of the member's model at the time of the contribution. It never
 // contributes an observation again in other units. Numbers are clipped to [Statistic.Limit] for each
 // observation and rounded once to multiples of 2⁻²⁴.
 //

@@ -118,7 +118,8 @@ func colludes(nodes int) string {
 func remains(c *Cells) string {
 	return fmt.Sprintf("a sum has the number of observations and the sum of their outputs in each of %d parts of the space. "+
 		"Peers learn in which part the design of each observation is, which with few designs is the design itself. "+
-		"Of an observation that is alone in its part they learn the output, in units that they do not receive. They do not learn whose it is.", len(c.Centres()))
+		"Of an observation that is alone in its part they learn the output, in units that they do not receive. "+
+		"One sum does not show whose an observation is. Several sums can, since their contributors are known: observations of one node resemble each other.", len(c.Centres()))
 }
 
 // size formats a number of bytes.

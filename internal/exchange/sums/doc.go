@@ -14,6 +14,10 @@
 // than half of the present members have sent the shares of this member that they store. The second
 // condition is checked in the step in which the member deals.
 //
+// A member enters the next round if it could deal itself, or after messages of more members than may
+// collude. So colluding members alone cannot use up the [MaxRounds] rounds of a task. All members
+// that are ready begin by themselves, so a round needs no one to follow them.
+//
 // The member journals the trials and the vector of a contribution before it sends any part. The
 // observations are then spent, whatever the result of the round: a peer may know a sum that this
 // member does not. So an observation is in at most one sum, also after a crash.
@@ -60,6 +64,10 @@
 // A member that claims to be ready and does not contribute can make rounds fail and waste the
 // observations of others, never disclose them. After such a round others no longer rely on its claim
 // until it reports a further contribution.
+//
+// While enough members are ready and no quorum of a committee answers, a round without contributions
+// ends every Deadline of package securesum, and the next has another committee. With the default
+// committee these are 40 s, so that 1000 rounds last 11 hours. Then the task has no further sums.
 //
 // A member with an old or lost journal could contribute an observation twice or vote twice. Peers
 // send back its latest State: if that counts more contributions than the journal, the member

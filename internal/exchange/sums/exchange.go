@@ -98,6 +98,7 @@ func NewExchange(env strategy.Env, s Statistic) (strategy.Exchange, error) {
 		MinContributors: settings.MinContributors,
 		Dimension:       s.Numbers(),
 		Rounds:          MaxRounds,
+		FollowsMany:     true,
 		Random:          env.Entropy,
 		Sign:            securesum.Signer(env.Key),
 		Verify:          securesum.Verify,

@@ -37,6 +37,12 @@ type Config struct {
 	Dimension       int    // length of every vector
 	Rounds          uint64 // maximum number of rounds
 
+	// FollowsMany states how the agent enters the next round after its current one is over. If false, a
+	// message of one peer is sufficient, so one peer can use up all rounds. If true, the agent must
+	// itself have called the round's committee (Gather) within the length of a turn, or messages of more
+	// peers than may collude must belong to the round. Then all contributors have to begin by themselves.
+	FollowsMany bool
+
 	// Interval is the length of a tick; 0 means 2s. An agent counts ticks from the time at which it
 	// learns of the round. A tick should be much longer than the transmission of a message.
 	Interval time.Duration

@@ -281,24 +281,28 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 }
 
 // follow opens a round that peers' messages belong to. If the current round is over, one peer is
-// sufficient to open the next one. A round that is further ahead, or any round during the current
-// one, needs more peers than may collude. In that case the agent has missed at least one round, and
-// those peers no longer need the agent's current one.
+// sufficient to open the next one, unless [Config.FollowsMany] is set. A round that is further ahead,
+// or any round during the current one, needs more peers than may collude. In that case the agent has
+// missed at least one round, and those peers no longer need the agent's current one.
 func (e *Exchange) follow(spoken uint64) {
 	number, over := uint64(0), true
 	if e.current != nil {
 		number, over = e.current.number, e.current.over()
 	}
-	if over && spoken == number+1 {
+	if over && spoken == number+1 && (!e.cfg.FollowsMany || e.calls(spoken)) {
 		e.open(spoken)
 		return
 	}
-	if spoken < number+2 {
+	earliest := number + 2
+	if over && e.cfg.FollowsMany {
+		earliest = number + 1
+	}
+	if spoken < earliest {
 		return
 	}
 	newest := slices.Sorted(slices.Values(e.ahead))
 	credible := newest[len(newest)-1-e.cfg.Committee.Threshold]
-	if credible < number+2 {
+	if credible < earliest {
 		return
 	}
 	if !over {

@@ -84,6 +84,11 @@ func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 	return e.take(), met
 }
 
+// calls reports whether the agent has called the committee of a round within the length of a turn.
+func (e *Exchange) calls(round uint64) bool {
+	return e.called.round == round && e.clock-e.called.tick <= e.cfg.Turn
+}
+
 // answerCall answers a call: the agent is present. It answers each sender at most once in a tick.
 // It does not answer if the agent is still in an earlier round, or if the round accepts no further
 // contribution. Such a contribution would cost privacy budget without being in a sum. A sender that

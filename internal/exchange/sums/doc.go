@@ -26,6 +26,10 @@
 // contributes an observation again in other units. Numbers are clipped to [Statistic.Limit] for each
 // observation and rounded once to multiples of 2⁻²⁴.
 //
+// A round has a sum if 2·max_colluding + 1 members of the committee agree on it, or a quorum if that is
+// smaller. In the first case the honest members among them determine the sum, so that colluding members
+// cannot set it. In the second case, a committee of fewer than 3·max_colluding, they can.
+//
 // A member that missed a round requests its sum from others. It accepts a sum after max_colluding + 1
 // members have sent the same one, so that an honest member is among them. Every sum stands alone, so
 // a missed one only costs information.

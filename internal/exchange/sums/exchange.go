@@ -98,6 +98,7 @@ func NewExchange(env strategy.Env, s Statistic) (strategy.Exchange, error) {
 		MinContributors: settings.MinContributors,
 		Dimension:       s.Numbers(),
 		Rounds:          MaxRounds,
+		MinAnswers:      min(2*settings.MaxColluding+1, committee.Quorum),
 		FollowsMany:     true,
 		Random:          env.Entropy,
 		Sign:            securesum.Signer(env.Key),

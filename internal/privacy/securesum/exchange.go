@@ -20,7 +20,7 @@ type Outcome struct {
 	Round        uint64
 	Sum          []int64   // sum of the contributors' vectors; nil if Err is set
 	Contributors []peer.ID // sorted
-	Answers      int       // number of members' sums that agreed; if it is threshold+1, nothing checks them
+	Answers      int       // number of members' sums that agreed; at least Config.MinAnswers; if it is threshold+1, nothing checks them
 	Outvoted     []peer.ID // members whose sums did not fit; they are dishonest or faulty, since honest members add up only parts that fit
 	Disqualified []peer.ID // dealers against which there is a proof, from this round or an earlier one
 	Err          error     // wraps one of the errors of this package

@@ -428,6 +428,8 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		{"vectors of 30001", func(c *Config) { c.Dimension = 30_001 }},
 		{"up to 8388608 numbers", func(c *Config) { c.Roster, c.Dimension = rosterOf(1000), 10_000 }},
 		{"0 rounds", func(c *Config) { c.Rounds = 0 }},
+		{"at least 2 agreeing", func(c *Config) { c.MinAnswers = 2 }},
+		{"at least 5 agreeing", func(c *Config) { c.MinAnswers = 5 }},
 		{"are needed", func(c *Config) { c.Random = nil }},
 		{"are needed", func(c *Config) { c.Sign = nil }},
 		{"are needed", func(c *Config) { c.Verify = nil }},

@@ -45,8 +45,8 @@ func (r *round) sendSum(receivers []int) {
 }
 
 // finish ends the round when the sums of a quorum have arrived. If fewer, but enough, have arrived,
-// it ends the round a turn later with these. If the sums contradict each other, it waits for
-// further ones that outvote the wrong ones. At the deadline it ends the round in any case.
+// it ends the round a turn later with these: [Config.MinAnswers] that agree are enough. If the sums
+// contradict each other, it waits for further ones that outvote the wrong ones. At the deadline it ends the round in any case.
 func (r *round) finish(deadline bool) {
 	if r.over() {
 		return
@@ -59,7 +59,7 @@ func (r *round) finish(deadline bool) {
 			answers = append(answers, answer{point: element(rank + 1), values: sum})
 		}
 	}
-	if len(answers) <= r.e.cfg.Committee.Threshold {
+	if len(answers) < r.e.cfg.MinAnswers {
 		if deadline {
 			r.abort(r.shortage())
 		}
@@ -81,6 +81,12 @@ func (r *round) finish(deadline bool) {
 	}
 	if err != nil {
 		r.abort(err)
+		return
+	}
+	if len(answers)-len(wrong) < r.e.cfg.MinAnswers {
+		if r.contradicted = len(answers); deadline {
+			r.abort(ErrTooFewSums)
+		}
 		return
 	}
 	outcome := Outcome{Round: r.number, Sum: make([]int64, len(total)), Answers: len(answers) - len(wrong)}

@@ -22,6 +22,7 @@ type Outcome struct {
 	Contributors []peer.ID // sorted
 	Answers      int       // number of members' sums that agreed; at least Config.MinAnswers; if it is threshold+1, nothing checks them
 	Outvoted     []peer.ID // members whose sums did not fit; they are dishonest or faulty, since honest members add up only parts that fit
+	Dealt        []peer.ID // if Err is set: contributors whose parts a quorum of the committee reports to hold, sorted
 	Disqualified []peer.ID // dealers against which there is a proof, from this round or an earlier one
 	Err          error     // wraps one of the errors of this package
 }
@@ -133,6 +134,14 @@ func (e *Exchange) Next() (round uint64, ok bool) {
 		return e.current.number, !e.current.dealt
 	}
 	return e.current.number + 1, e.current.number < e.cfg.Rounds
+}
+
+// Able reports whether the agent can contribute to any round from now on, at the latest to the next.
+func (e *Exchange) Able() bool {
+	if e.current != nil && e.current.number == e.cfg.Rounds && (e.current.dealt || e.current.over()) {
+		return false
+	}
+	return e.broken == nil && !e.disqualified.has(e.self)
 }
 
 // Underway reports whether the round that Next returns has begun, by messages of peers.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -122,7 +124,23 @@ func (r *round) shortage() error {
 }
 
 func (r *round) abort(reason error) {
-	r.end(Outcome{Round: r.number, Err: fmt.Errorf("round %d: %w", r.number, reason)})
+	r.end(Outcome{Round: r.number, Err: fmt.Errorf("round %d: %w", r.number, reason), Dealt: r.dealers()})
+}
+
+// dealers returns the contributors whose parts a quorum of the committee reports to hold.
+func (r *round) dealers() (ids []peer.ID) {
+	for i, id := range r.e.cfg.Roster {
+		holders := 0
+		for _, row := range r.rows {
+			if row.held != nil && row.held.has(i) {
+				holders++
+			}
+		}
+		if holders >= r.e.cfg.Committee.Quorum {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func (r *round) end(o Outcome) {

@@ -63,11 +63,20 @@
 // one. Colluding committee members can choose the contributors within min_contributors.
 //
 // If all other contributors of a sum collude, more than t, they learn the contribution of the
-// remaining one. All members see who contributes, when and how often. A contributor can add any
-// numbers within the bound; receivers only check that a sum is within the bound of its contributors.
+// remaining one. A contributor can add any numbers within the bound; receivers only check that a sum
+// is within the bound of its contributors.
+//
+// A State is a share of the task. All nodes that receive the task's shares see it, also those outside
+// of the roster: who contributes, when and how often, and when b observations are complete. Only
+// members send States that count; agents drop those of other authors.
+//
 // A member that claims to be ready and does not contribute can make rounds fail and waste the
-// observations of others, never disclose them. After such a round others no longer rely on its claim
-// until it reports a further contribution.
+// observations of others, never disclose them. After a failed round a contributor no longer relies on
+// the claims of members that dealt to no quorum of the committee, until a sum of a later round
+// contains them or a time is over. The time is two minutes at first, and twice as long after each
+// further failed round. So one such member wastes batches whose number grows with the logarithm of the
+// time. It starts anew after a restart. Colluding committee members that vote and send no sum are not
+// doubted: if others are absent as well, they can waste a batch in each round.
 //
 // While enough members are ready and no quorum of a committee answers, a round without contributions
 // ends every Deadline of package securesum, and the next has another committee. With the default
@@ -75,9 +84,11 @@
 //
 // A member with an old or lost journal could contribute an observation twice or vote twice. Peers
 // send back its latest State: if that counts more contributions than the journal, the member
-// contributes nothing more and serves on no committee, for good. Until enough present members have
+// contributes nothing more and serves on no committee, for good. It then publishes that it is not
+// ready, with the counts of the latest State. Until enough present members have
 // sent the shares of this member that they store, it takes part in no round. Enough are more than half,
 // or one after a minute. An old journal is detected if one of these stores the State. A journal that
-// lacks only votes is not detected; such a member counts as one of the t. The same holds after a repair of the journal, and after proofs that two processes
-// use one key.
+// lacks only votes is not detected; such a member counts as one of the t. The same holds after a repair
+// of the journal, and after proofs that two processes use one key. The journal does not contain
+// States: an agent could otherwise publish an old one that replaces the newer one of its peers.
 package sums

@@ -94,7 +94,7 @@ func reveals(t *task.Task) string {
 		"absences: a round needs %s and %d of the %d committee members; the others may be absent and receive the sum later.\n"+
 		"secrecy: if at most %s, the colluding nodes learn only sums over %d other nodes or more, with %s of each. No difference of sums isolates fewer nodes.\n"+
 		"what remains: %s If all other contributors of a sum collude, they learn the same of the remaining one. "+
-		"All nodes see the contributors of each sum, its time, and how often each node contributes.",
+		"All nodes with the task, also outside of the roster, see who contributes to each sum, its time, how often each node contributes, and when it is ready.",
 		s.MinContributors, len(s.Roster),
 		sanitize.Count(every, "observation"), sanitize.Count(numbers, "number"), size(securesum.DealBytes(committee, numbers)), sanitize.Count(s.Committee, "committee member"),
 		sanitize.Count(s.MinContributors, "contributor"), committee.Quorum, s.Committee,

@@ -51,7 +51,8 @@
 //
 // Therefore no linear combination of all that t members know depends on fewer than three honest
 // members. A member that joins late or has many observations contributes b in each round, as all
-// others do. A round that fails adds no row.
+// others do. A round without a certified set adds no row. An observation is a trial of one journal: a
+// result that two nodes import, or one node twice, can be in two sums.
 //
 // # Limits
 //
@@ -78,17 +79,17 @@
 // time. It starts anew after a restart. Colluding committee members that vote and send no sum are not
 // doubted: if others are absent as well, they can waste a batch in each round.
 //
-// While enough members are ready and no quorum of a committee answers, a round without contributions
-// ends every Deadline of package securesum, and the next has another committee. With the default
-// committee these are 40 s, so that 1000 rounds last 11 hours. Then the task has no further sums.
+// While enough members are ready and no quorum of a committee answers, rounds end without contributions,
+// since the next one has another committee. With the default committee the first takes 80 s, and the
+// wait doubles up to 43 minutes. So 1000 rounds last 30 days; then the task has no further sums.
 //
 // A member with an old or lost journal could contribute an observation twice or vote twice. Peers
 // send back its latest State: if that counts more contributions than the journal, the member
 // contributes nothing more and serves on no committee, for good. It then publishes that it is not
-// ready, with the counts of the latest State. Until enough present members have
-// sent the shares of this member that they store, it takes part in no round. Enough are more than half,
-// or one after a minute. An old journal is detected if one of these stores the State. A journal that
-// lacks only votes is not detected; such a member counts as one of the t. The same holds after a repair
-// of the journal, and after proofs that two processes use one key. The journal does not contain
-// States: an agent could otherwise publish an old one that replaces the newer one of its peers.
+// ready, with the counts of the latest State. Until enough present members have sent the shares of this
+// member that they store, it takes part in no round. Enough are more than half, or one after a minute.
+// An old journal is detected if one of these stores the State. A journal that lacks only votes is not
+// detected; such a member counts as one of the t. The same holds after a repair of the journal, and
+// after proofs that two processes use one key. The journal does not contain States: an agent could
+// otherwise publish an old one that replaces the newer one of its peers.
 package sums

@@ -48,6 +48,7 @@ type Exchange struct {
 	lastReports []lastReport // by roster index: round and time of each peer's latest message
 	elected     elected      // committee of the round that was last requested
 	unmet       lastReport   // the round whose committee lacked a quorum when last asked, and the time since when
+	passed      int          // number of rounds in a row that the agent has opened since their committees lacked a quorum
 	called      lastReport   // round and time of the latest call to a committee
 
 	disqualified set      // dealers against which there is a proof; permanent

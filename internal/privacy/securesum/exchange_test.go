@@ -217,6 +217,22 @@ func TestOnePeerDoesNotMoveTheRest(t *testing.T) {
 	}
 }
 
+// TestALongAbsenceUsesFewRounds lets one agent ask committees that never have a quorum. The waits
+// double, so that few rounds pass.
+func TestALongAbsenceUsesFewRounds(t *testing.T) {
+	w := newWorld(t, configOf(t, 7, committeeOf(t, 5, 1)), 3)
+	e := w.agents[0].exchange
+	length := e.cfg.Deadline
+	for range 40 * length {
+		e.Gather()
+		e.Step(strategy.View{}, strategy.Timer{Name: tickTimer})
+	}
+	// Round k waits 2^(k-1) lengths and takes one more: 1+1, 2+1, 4+1, 8+1, and 16+1 make 36.
+	if next, ok := e.Next(); !ok || next != 6 {
+		t.Errorf("the next round is %d, expected 6", next)
+	}
+}
+
 // TestFollowsMany checks which messages open the next round of an agent that follows many: those of
 // more peers than may collude, or of one peer if the agent calls the committee itself.
 func TestFollowsMany(t *testing.T) {

@@ -45,6 +45,9 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, b
 	if share.Kind == protocol.ReceiptKind && a.evidence.releases > 0 && share.Author != a.self {
 		return a.acceptReceipt(now, share, age)
 	}
+	if roster := a.cfg.Task.Roster(); roster != nil && !slices.Contains(roster, share.Author) {
+		return Stale, nil // only these nodes take part in the task
+	}
 	if share.Author == a.self || age >= share.TTL {
 		return Stale, nil
 	}

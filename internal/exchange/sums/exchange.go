@@ -24,7 +24,20 @@ const (
 	// patience is the number of beats after which one present member that has sent its shares
 	// suffices for a contribution. Before that, more than half of the present members must have.
 	patience = 6
+	// firstDoubt is the number of beats for which a member is doubted the first time. Each further time
+	// doubles it, at most maxDoublings times.
+	firstDoubt   = 12
+	maxDoublings = 12
 )
+
+// doubt is about a member that claimed to be ready and made a round fail. The member counts as not
+// ready until a sum of a later round contains it or a time is over: without an end, members with a
+// poor connection could stop a roster that needs all of them.
+type doubt struct {
+	round int // the latest round that failed
+	times int // number of failed rounds in a row
+	until int // beat at which the doubt ends
+}
 
 // The first byte of a direct message is the type of its content.
 const (
@@ -54,8 +67,10 @@ type Exchange struct {
 
 	reported  map[peer.ID]bool // members that have sent all their shares in this run
 	beats     int
-	doubted   map[peer.ID]int // members that did not contribute to a failed round although they were ready: their contributions by then
-	announced *State          // the latest published in this run
+	relied    []peer.ID         // members whose claims to be ready the latest contribution relied on
+	doubted   map[peer.ID]doubt // members that did not deal in a failed round although the node relied on them
+	announced *State            // the latest published in this run
+	echoed    State             // what peers have stored of this node: the maximum of each number
 
 	totals map[int]total
 	past   past
@@ -98,6 +113,8 @@ func NewExchange(env strategy.Env, s Statistic) (strategy.Exchange, error) {
 		MinContributors: settings.MinContributors,
 		Dimension:       s.Numbers(),
 		Rounds:          MaxRounds,
+		MinAnswers:      min(2*settings.MaxColluding+1, committee.Quorum),
+		FollowsMany:     true,
 		Random:          env.Entropy,
 		Sign:            securesum.Signer(env.Key),
 		Verify:          securesum.Verify,
@@ -108,7 +125,7 @@ func NewExchange(env strategy.Env, s Statistic) (strategy.Exchange, error) {
 	e := &Exchange{
 		statistic: s, roster: settings.Roster, self: index, every: every,
 		least: settings.MinContributors, colluding: settings.MaxColluding, sum: sum, refused: env.Unaccounted,
-		spent: map[uint64]bool{}, own: map[int][]int64{}, reported: map[peer.ID]bool{}, doubted: map[peer.ID]int{},
+		spent: map[uint64]bool{}, own: map[int][]int64{}, reported: map[peer.ID]bool{}, doubted: map[peer.ID]doubt{},
 		totals: map[int]total{}, warnings: securesum.Warnings{Self: self},
 	}
 	e.past.reset()
@@ -148,7 +165,11 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 			e.past.renew()
 		}
 	case strategy.Echo:
-		if s, ok := in.Share.Value.(State); ok && s.Contributions > e.contributions {
+		s, ok := in.Share.Value.(State)
+		if ok {
+			e.echoed = e.echoed.newest(s)
+		}
+		if ok && s.Contributions > e.contributions {
 			out = e.refuse(fmt.Sprintf("peers hold contribution %d of this node, and its journal has %d: the data directory was lost or restored from an old copy", s.Contributions, e.contributions))
 		}
 	case strategy.EquivocationFound:
@@ -226,22 +247,18 @@ func (e *Exchange) trusted(present []peer.ID) bool {
 	return reported > 0 && (2*reported > len(present)-1 || e.beats >= patience)
 }
 
-// ready returns the number of present members that can contribute to a round or have done so. The
-// node itself counts.
-func (e *Exchange) ready(view strategy.View, present []peer.ID, round int) int {
-	count := 1
+// ready returns the other present members that can contribute to a round or have done so, by their own
+// claims, without those that are doubted.
+func (e *Exchange) ready(view strategy.View, present []peer.ID, round int) (ready []peer.ID) {
 	for author, s := range e.states(view) {
-		if _, here := slices.BinarySearch(present, author); !here {
-			continue
-		}
-		if before, doubted := e.doubted[author]; doubted && s.Contributions <= before {
+		if _, here := slices.BinarySearch(present, author); !here || e.beats < e.doubted[author].until {
 			continue
 		}
 		if s.Ready || s.Round == round {
-			count++
+			ready = append(ready, author)
 		}
 	}
-	return count
+	return ready
 }
 
 // states returns the latest states of the other members.
@@ -264,7 +281,11 @@ func (e *Exchange) contribute(view strategy.View) []strategy.Output {
 	}
 	round, ok := e.sum.Next()
 	present := e.present(view)
-	if !ok || !e.trusted(present) || e.ready(view, present, int(round)) < e.least {
+	if !ok || !e.trusted(present) {
+		return nil
+	}
+	ready := e.ready(view, present, int(round))
+	if len(ready)+1 < e.least { // the node itself counts
 		return nil
 	}
 	asked, met := e.sum.Gather()
@@ -276,7 +297,7 @@ func (e *Exchange) contribute(view strategy.View) []strategy.Output {
 	d := dealt{Round: int(round), Trials: b.trials, Units: b.units, Vector: b.vector}
 	out = append(out, record(ofDealt, d))
 	e.spend(d)
-	e.left, e.shown = e.available(view), true
+	e.left, e.shown, e.relied = e.available(view), true, ready
 	out = append(out, e.publish(view))
 	sent, err := e.sum.Contribute(round, b.vector)
 	out = append(out, e.pass(sent, view)...)
@@ -296,15 +317,22 @@ func (e *Exchange) spend(d dealt) {
 	e.result.Contributed = len(e.spent)
 }
 
+// state returns what the node publishes. If its journal is old, it repeats the counts that peers have
+// stored: lower ones would hide from a later copy of the journal that it is old.
 func (e *Exchange) state() State {
-	return State{Contributions: e.contributions, Round: e.latest, Ready: e.left > 0 && e.refused == ""}
+	if s := (State{Contributions: e.contributions, Round: e.latest}); e.refused != "" {
+		s = s.newest(e.echoed)
+		s.Ready = false
+		return s
+	}
+	return State{Contributions: e.contributions, Round: e.latest, Ready: e.left > 0 && e.sum.Able()}
 }
 
 // announce publishes the node's state if it has changed. It waits until the journal can be trusted:
 // a state from an old copy would replace the newer one that peers store.
 func (e *Exchange) announce(view strategy.View) []strategy.Output {
-	state := e.state()
-	if e.refused != "" || e.announced != nil && *e.announced == state || e.announced == nil && state == (State{}) || !e.trusted(e.present(view)) {
+	state, unknown := e.state(), e.announced == nil && e.echoed == (State{})
+	if e.announced != nil && *e.announced == state || unknown && state == (State{}) || !e.trusted(e.present(view)) {
 		return nil
 	}
 	return []strategy.Output{e.publish(view)}
@@ -313,7 +341,9 @@ func (e *Exchange) announce(view strategy.View) []strategy.Output {
 func (e *Exchange) publish(strategy.View) strategy.Output {
 	state := e.state()
 	e.announced = &state
-	return strategy.Publish{Payload: state.Encode(), TTL: protocol.MaxTTL}
+	// The journal does not contain the share: after a restart the agent would publish it before the node
+	// knows whether peers have stored a newer one.
+	return strategy.Publish{Payload: state.Encode(), TTL: protocol.MaxTTL, Ephemeral: true}
 }
 
 // pass passes on the outputs of the exchange of secure sums. It tags records and messages, and
@@ -349,26 +379,29 @@ func (e *Exchange) take(o securesum.Outcome, view strategy.View) []strategy.Outp
 	}
 	if o.Err == nil && !e.plausible(t) {
 		o.Err = fmt.Errorf("round %d: a number of the sum is beyond the bound of its contributors", o.Round)
+		o.Dealt = o.Contributors
 	}
 	if o.Err != nil {
-		e.fail(o, view)
+		e.fail(o)
 		return out
 	}
 	return append(out, e.store(t)...)
 }
 
-// fail counts a round without a sum. If this node has contributed, it no longer relies on the
-// members that were ready and have not.
-func (e *Exchange) fail(o securesum.Outcome, view strategy.View) {
+// fail counts a round without a sum. If this node has contributed, it doubts the members that it
+// relied on and that have not dealt to a quorum of the committee, whatever they claim.
+func (e *Exchange) fail(o securesum.Outcome) {
 	e.result.Failed++
 	e.result.Reason, e.shown = o.Err.Error(), true
-	if e.own[int(o.Round)] == nil {
+	if e.latest != int(o.Round) {
 		return
 	}
-	for id, s := range e.states(view) {
-		if s.Ready && s.Round < int(o.Round) {
-			e.doubted[id] = s.Contributions
+	for _, id := range e.relied {
+		if slices.Contains(o.Dealt, id) {
+			continue
 		}
+		times := e.doubted[id].times + 1
+		e.doubted[id] = doubt{round: e.latest, times: times, until: e.beats + firstDoubt<<min(times-1, maxDoublings)}
 	}
 }
 
@@ -397,6 +430,11 @@ func (e *Exchange) add(t total) (ok bool) {
 	}
 	for i, v := range t.Vector {
 		s.Values[i] = float64(v-own[i]) * step
+	}
+	for _, i := range t.Contributors {
+		if id := e.roster[i]; t.Round > e.doubted[id].round {
+			delete(e.doubted, id)
+		}
 	}
 	s.Observations = s.Contributors * e.every
 	e.totals[t.Round], e.shown = t, true

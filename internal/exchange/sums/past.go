@@ -134,8 +134,12 @@ func (e *Exchange) answer(member int, request []byte) (out []strategy.Output) {
 
 // collect counts a sum that a member has sent on request.
 func (e *Exchange) collect(member int, data []byte) []strategy.Output {
+	r := reader{rest: data}
+	if !e.past.asked[r.number(MaxRounds)][member] {
+		return nil // before all numbers are decoded
+	}
 	t, ok := decodeTotal(data, len(e.roster), e.statistic.Numbers())
-	if !ok || !e.past.asked[t.Round][member] || !e.plausible(t) {
+	if !ok || !e.plausible(t) {
 		return nil
 	}
 	delete(e.past.asked[t.Round], member)

@@ -94,7 +94,7 @@ func reveals(t *task.Task) string {
 		"absences: a round needs %s and %d of the %d committee members; the others may be absent and receive the sum later.\n"+
 		"secrecy: if at most %s, the colluding nodes learn only sums over %d other nodes or more, with %s of each. No difference of sums isolates fewer nodes.\n"+
 		"what remains: %s If all other contributors of a sum collude, they learn the same of the remaining one. "+
-		"All nodes see the contributors of each sum, its time, and how often each node contributes.",
+		"All nodes with the task, also outside of the roster, see who contributes to each sum, its time, how often each node contributes, and when it is ready.",
 		s.MinContributors, len(s.Roster),
 		sanitize.Count(every, "observation"), sanitize.Count(numbers, "number"), size(securesum.DealBytes(committee, numbers)), sanitize.Count(s.Committee, "committee member"),
 		sanitize.Count(s.MinContributors, "contributor"), committee.Quorum, s.Committee,
@@ -118,7 +118,8 @@ func colludes(nodes int) string {
 func remains(c *Cells) string {
 	return fmt.Sprintf("a sum has the number of observations and the sum of their outputs in each of %d parts of the space. "+
 		"Peers learn in which part the design of each observation is, which with few designs is the design itself. "+
-		"Of an observation that is alone in its part they learn the output, in units that they do not receive. They do not learn whose it is.", len(c.Centres()))
+		"Of an observation that is alone in its part they learn the output, in units that they do not receive. "+
+		"One sum does not show whose an observation is. Several sums can, since their contributors are known: observations of one node resemble each other.", len(c.Centres()))
 }
 
 // size formats a number of bytes.

@@ -48,7 +48,7 @@ func TestDefaultsOfRosters(t *testing.T) {
 		for _, want := range []string{
 			fmt.Sprintf("exact sums over at least %d of the %d nodes", c.contributors, c.nodes),
 			fmt.Sprintf("only sums over %d other nodes", c.contributors-c.colluding),
-			"the sum of their outputs in each of ", "They do not learn whose it is.",
+			"the sum of their outputs in each of ", "Several sums can, since their contributors are known",
 		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%d nodes%s: the text lacks %q:\n%s", c.nodes, c.keys, want, text)

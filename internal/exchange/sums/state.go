@@ -17,6 +17,11 @@ type State struct {
 	Ready         bool // the member has enough new observations for a contribution
 }
 
+// newest returns the maximum of each number of two States. It is ready if one of them is.
+func (s State) newest(other State) State {
+	return State{max(s.Contributions, other.Contributions), max(s.Round, other.Round), s.Ready || other.Ready}
+}
+
 // Encode returns the payload: two unsigned varints and one byte.
 func (s State) Encode() []byte {
 	data := binary.AppendUvarint(nil, uint64(s.Contributions))

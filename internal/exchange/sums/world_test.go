@@ -224,6 +224,9 @@ func (w *world) effect(m *member, output strategy.Output) {
 			w.step(i, strategy.Direct{From: m.id, Data: output.Data})
 		})
 	case strategy.Publish:
+		if !output.Ephemeral {
+			w.t.Fatal("a State in the journal, expected none: an old one would replace the newer one that peers store")
+		}
 		value, err := m.exchange.Decode(output.Payload)
 		if err != nil {
 			w.t.Fatal(err)

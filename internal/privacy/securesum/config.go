@@ -37,6 +37,17 @@ type Config struct {
 	Dimension       int    // length of every vector
 	Rounds          uint64 // maximum number of rounds
 
+	// MinAnswers is the minimum number of members' sums that agree; 0 means threshold + 1. With
+	// 2·threshold + 1, the honest ones among them determine the sum, so that colluding members cannot set
+	// it. With fewer they can, if messages of the others are late.
+	MinAnswers int
+
+	// FollowsMany states how the agent enters the next round after its current one is over. If false, a
+	// message of one peer is sufficient, so one peer can use up all rounds. If true, the agent must
+	// itself have called the round's committee (Gather) within the length of a turn, or messages of more
+	// peers than may collude must belong to the round. Then all contributors have to begin by themselves.
+	FollowsMany bool
+
 	// Interval is the length of a tick; 0 means 2s. An agent counts ticks from the time at which it
 	// learns of the round. A tick should be much longer than the transmission of a message.
 	Interval time.Duration
@@ -98,8 +109,14 @@ func (c *Config) validate() error {
 		return fmt.Errorf("a member holds %d vectors of %d numbers, expected up to %d numbers", n, c.Dimension, MaxNumbers)
 	case c.Rounds < 1 || c.Rounds > MaxRounds:
 		return fmt.Errorf("%d rounds, expected 1 to %d", c.Rounds, MaxRounds)
+	case c.MinAnswers != 0 && (c.MinAnswers <= c.Committee.Threshold || c.MinAnswers > c.Committee.Quorum):
+		return fmt.Errorf("at least %d agreeing sums: expected more than the threshold %d, and at most the quorum %d, since no more members need to be present",
+			c.MinAnswers, c.Committee.Threshold, c.Committee.Quorum)
 	case c.Random == nil || c.Sign == nil || c.Verify == nil:
 		return errors.New("Config.Random, Sign and Verify are needed")
+	}
+	if c.MinAnswers == 0 {
+		c.MinAnswers = c.Committee.Threshold + 1
 	}
 	return c.validateTimes()
 }

@@ -20,8 +20,9 @@ type Outcome struct {
 	Round        uint64
 	Sum          []int64   // sum of the contributors' vectors; nil if Err is set
 	Contributors []peer.ID // sorted
-	Answers      int       // number of members' sums that agreed; if it is threshold+1, nothing checks them
+	Answers      int       // number of members' sums that agreed; at least Config.MinAnswers; if it is threshold+1, nothing checks them
 	Outvoted     []peer.ID // members whose sums did not fit; they are dishonest or faulty, since honest members add up only parts that fit
+	Dealt        []peer.ID // if Err is set: contributors whose parts a quorum of the committee reports to hold, sorted
 	Disqualified []peer.ID // dealers against which there is a proof, from this round or an earlier one
 	Err          error     // wraps one of the errors of this package
 }
@@ -47,6 +48,7 @@ type Exchange struct {
 	lastReports []lastReport // by roster index: round and time of each peer's latest message
 	elected     elected      // committee of the round that was last requested
 	unmet       lastReport   // the round whose committee lacked a quorum when last asked, and the time since when
+	passed      int          // number of rounds in a row that the agent has opened since their committees lacked a quorum
 	called      lastReport   // round and time of the latest call to a committee
 
 	disqualified set      // dealers against which there is a proof; permanent
@@ -133,6 +135,14 @@ func (e *Exchange) Next() (round uint64, ok bool) {
 		return e.current.number, !e.current.dealt
 	}
 	return e.current.number + 1, e.current.number < e.cfg.Rounds
+}
+
+// Able reports whether the agent can contribute to any round from now on, at the latest to the next.
+func (e *Exchange) Able() bool {
+	if e.current != nil && e.current.number == e.cfg.Rounds && (e.current.dealt || e.current.over()) {
+		return false
+	}
+	return e.broken == nil && !e.disqualified.has(e.self)
 }
 
 // Underway reports whether the round that Next returns has begun, by messages of peers.
@@ -281,24 +291,28 @@ func (e *Exchange) receive(from peer.ID, data []byte) {
 }
 
 // follow opens a round that peers' messages belong to. If the current round is over, one peer is
-// sufficient to open the next one. A round that is further ahead, or any round during the current
-// one, needs more peers than may collude. In that case the agent has missed at least one round, and
-// those peers no longer need the agent's current one.
+// sufficient to open the next one, unless [Config.FollowsMany] is set. A round that is further ahead,
+// or any round during the current one, needs more peers than may collude. In that case the agent has
+// missed at least one round, and those peers no longer need the agent's current one.
 func (e *Exchange) follow(spoken uint64) {
 	number, over := uint64(0), true
 	if e.current != nil {
 		number, over = e.current.number, e.current.over()
 	}
-	if over && spoken == number+1 {
+	if over && spoken == number+1 && (!e.cfg.FollowsMany || e.calls(spoken)) {
 		e.open(spoken)
 		return
 	}
-	if spoken < number+2 {
+	earliest := number + 2
+	if over && e.cfg.FollowsMany {
+		earliest = number + 1
+	}
+	if spoken < earliest {
 		return
 	}
 	newest := slices.Sorted(slices.Values(e.ahead))
 	credible := newest[len(newest)-1-e.cfg.Committee.Threshold]
-	if credible < number+2 {
+	if credible < earliest {
 		return
 	}
 	if !over {

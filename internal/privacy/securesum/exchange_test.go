@@ -217,6 +217,57 @@ func TestOnePeerDoesNotMoveTheRest(t *testing.T) {
 	}
 }
 
+// TestALongAbsenceUsesFewRounds lets one agent ask committees that never have a quorum. The waits
+// double, so that few rounds pass.
+func TestALongAbsenceUsesFewRounds(t *testing.T) {
+	w := newWorld(t, configOf(t, 7, committeeOf(t, 5, 1)), 3)
+	e := w.agents[0].exchange
+	length := e.cfg.Deadline
+	for range 40 * length {
+		e.Gather()
+		e.Step(strategy.View{}, strategy.Timer{Name: tickTimer})
+	}
+	// Round k waits 2^(k-1) lengths and takes one more: 1+1, 2+1, 4+1, 8+1, and 16+1 make 36.
+	if next, ok := e.Next(); !ok || next != 6 {
+		t.Errorf("the next round is %d, expected 6", next)
+	}
+}
+
+// TestFollowsMany checks which messages open the next round of an agent that follows many: those of
+// more peers than may collude, or of one peer if the agent calls the committee itself.
+func TestFollowsMany(t *testing.T) {
+	cfg := configOf(t, 7, committeeOf(t, 5, 2))
+	cfg.FollowsMany = true
+	for name, c := range map[string]struct {
+		from  []int
+		calls bool
+		wait  int // ticks after the call
+		next  bool
+	}{
+		"two peers":                {from: []int{3, 4, 3}},
+		"three peers":              {from: []int{3, 4, 5}, next: true},
+		"one peer, own call":       {from: []int{3}, calls: true, next: true},
+		"one peer, fresh own call": {from: []int{3}, calls: true, wait: 3, next: true},
+		"one peer, old own call":   {from: []int{3}, calls: true, wait: 4},
+	} {
+		w := newWorld(t, cfg, 8)
+		e := w.agents[1].exchange
+		if c.calls {
+			w.carry(1, func() []strategy.Output { out, _ := e.Gather(); return out }())
+		}
+		for range c.wait {
+			e.Step(strategy.View{}, strategy.Timer{Name: tickTimer})
+		}
+		m := message{round: 1, kind: kindStatus, status: status{held: newSet(7), sums: newSet(5)}}
+		for _, from := range c.from {
+			w.step(1, strategy.Direct{From: w.cfg.Roster[from], Data: e.shape.encode(m)})
+		}
+		if e.Underway() != c.next {
+			t.Errorf("%s: the round has begun: %t, expected %t", name, e.Underway(), c.next)
+		}
+	}
+}
+
 func TestStrangersAndGarbageAreIgnored(t *testing.T) {
 	w := newWorld(t, configOf(t, 7, committeeOf(t, 5, 2)), 9)
 	e := w.agents[1].exchange
@@ -393,6 +444,8 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 		{"vectors of 30001", func(c *Config) { c.Dimension = 30_001 }},
 		{"up to 8388608 numbers", func(c *Config) { c.Roster, c.Dimension = rosterOf(1000), 10_000 }},
 		{"0 rounds", func(c *Config) { c.Rounds = 0 }},
+		{"at least 2 agreeing", func(c *Config) { c.MinAnswers = 2 }},
+		{"at least 5 agreeing", func(c *Config) { c.MinAnswers = 5 }},
 		{"are needed", func(c *Config) { c.Random = nil }},
 		{"are needed", func(c *Config) { c.Sign = nil }},
 		{"are needed", func(c *Config) { c.Verify = nil }},

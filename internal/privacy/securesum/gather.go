@@ -10,6 +10,9 @@ import (
 // present. A contribution costs privacy budget even if the round fails, and without a quorum the
 // round must fail. An answer is not binding.
 
+// maxPassed is the maximum number of times that the wait for a quorum doubles.
+const maxPassed = 6
+
 // lastReport holds the round and the time of a peer's latest message. Round 0 means that there is
 // none.
 type lastReport struct {
@@ -52,7 +55,8 @@ func (e *Exchange) receiveMessage(sender int, m message) {
 // The caller must return the outputs in the same step. Gather asks at most once in a tick, so it
 // may be called in every step in which the agent wishes to contribute. If a committee has lacked a
 // quorum for the duration of a round, the round is opened anyway and ends without a sum, because
-// the next round has another committee.
+// the next round has another committee. Each further such round in a row waits twice as long, up to
+// 64 times, so that a long absence does not use up the rounds.
 func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 	round, ok := e.Next()
 	if !ok {
@@ -75,13 +79,19 @@ func (e *Exchange) Gather() (out []strategy.Output, met bool) {
 	}
 	switch met = there >= e.cfg.Committee.Quorum; {
 	case met:
-		e.unmet = lastReport{}
+		e.unmet, e.passed = lastReport{}, 0
 	case e.unmet.round != round:
 		e.unmet = lastReport{round, e.clock}
-	case e.clock-e.unmet.tick >= e.cfg.Deadline && !e.Underway():
+	case e.clock-e.unmet.tick >= e.cfg.Deadline<<min(e.passed, maxPassed) && !e.Underway():
+		e.passed++
 		e.open(round)
 	}
 	return e.take(), met
+}
+
+// calls reports whether the agent has called the committee of a round within the length of a turn.
+func (e *Exchange) calls(round uint64) bool {
+	return e.called.round == round && e.clock-e.called.tick <= e.cfg.Turn
 }
 
 // answerCall answers a call: the agent is present. It answers each sender at most once in a tick.

@@ -370,6 +370,40 @@ func TestRoundWithFewerSumsThanQuorum(t *testing.T) {
 	}
 }
 
+// TestColludersCannotSetASum lets the sums of colluding members and of one honest member arrive
+// first. The false polynomial of degree t has the honest point. With MinAnswers 2t+1 the round waits
+// for the others, which outvote the false sums, and has no sum without them.
+func TestColludersCannotSetASum(t *testing.T) {
+	for name, c := range map[string]struct {
+		least, honest int
+		want          int64 // the sum, 0 for none
+	}{
+		"threshold + 1":              {0, 1, 9},
+		"2·threshold + 1":            {3, 3, 7},
+		"2·threshold + 1, too few":   {3, 2, 0},
+		"2·threshold + 1, no others": {3, 1, 0},
+	} {
+		a := newAlone(t, 3)
+		a.me.exchange.cfg.MinAnswers = max(c.least, a.me.exchange.cfg.Committee.Threshold+1)
+		cert := a.certificate(fullSet(5), 1, 0, 1, 3, 4)
+		// The line through the honest answer of rank 1, which is 7+3·2, with the value 9 at 0.
+		a.tell(0, message{kind: kindSum, certificate: cert, vector: []element{9 + 2, 9 + 2}})
+		for _, rank := range []int{1, 2, 4}[:c.honest] {
+			honest := 7 + 3*element(rank+1) // 7 is the sum
+			a.tell(rank, message{kind: kindSum, certificate: cert, vector: []element{honest, honest}})
+			a.ticks(a.me.exchange.cfg.Turn) // late for a round with enough answers
+		}
+		a.ticks(a.me.exchange.cfg.Deadline)
+		o := a.me.outcomes
+		if len(o) != 1 {
+			t.Fatalf("%s: outcomes %+v, expected one", name, o)
+		}
+		if (o[0].Err == nil) != (c.want != 0) || c.want != 0 && o[0].Sum[0] != c.want {
+			t.Errorf("%s: %+v, expected %d", name, o[0], c.want)
+		}
+	}
+}
+
 // Contributor and member that lack most are struck off, never more members than
 // can be spared.
 func TestCommonSetsDropFewestMembers(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -45,8 +47,8 @@ func (r *round) sendSum(receivers []int) {
 }
 
 // finish ends the round when the sums of a quorum have arrived. If fewer, but enough, have arrived,
-// it ends the round a turn later with these. If the sums contradict each other, it waits for
-// further ones that outvote the wrong ones. At the deadline it ends the round in any case.
+// it ends the round a turn later with these: [Config.MinAnswers] that agree are enough. If the sums
+// contradict each other, it waits for further ones that outvote the wrong ones. At the deadline it ends the round in any case.
 func (r *round) finish(deadline bool) {
 	if r.over() {
 		return
@@ -59,7 +61,7 @@ func (r *round) finish(deadline bool) {
 			answers = append(answers, answer{point: element(rank + 1), values: sum})
 		}
 	}
-	if len(answers) <= r.e.cfg.Committee.Threshold {
+	if len(answers) < r.e.cfg.MinAnswers {
 		if deadline {
 			r.abort(r.shortage())
 		}
@@ -81,6 +83,12 @@ func (r *round) finish(deadline bool) {
 	}
 	if err != nil {
 		r.abort(err)
+		return
+	}
+	if len(answers)-len(wrong) < r.e.cfg.MinAnswers {
+		if r.contradicted = len(answers); deadline {
+			r.abort(ErrTooFewSums)
+		}
 		return
 	}
 	outcome := Outcome{Round: r.number, Sum: make([]int64, len(total)), Answers: len(answers) - len(wrong)}
@@ -116,7 +124,23 @@ func (r *round) shortage() error {
 }
 
 func (r *round) abort(reason error) {
-	r.end(Outcome{Round: r.number, Err: fmt.Errorf("round %d: %w", r.number, reason)})
+	r.end(Outcome{Round: r.number, Err: fmt.Errorf("round %d: %w", r.number, reason), Dealt: r.dealers()})
+}
+
+// dealers returns the contributors whose parts a quorum of the committee reports to hold.
+func (r *round) dealers() (ids []peer.ID) {
+	for i, id := range r.e.cfg.Roster {
+		holders := 0
+		for _, row := range r.rows {
+			if row.held != nil && row.held.has(i) {
+				holders++
+			}
+		}
+		if holders >= r.e.cfg.Committee.Quorum {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func (r *round) end(o Outcome) {

@@ -66,7 +66,7 @@ func TestRungsOfTasks(t *testing.T) {
 		"surrogate: {hyperparameters: shared}\n":                                                           strategy.RungExact,
 		"strategy: {type: peer-prior, share: results}\nsurrogate: {hyperparameters: shared}\n":             strategy.RungResults,
 		"strategy: {type: peer-prior, share: sum, " + roster + "}\nsurrogate: {hyperparameters: shared}\n": strategy.RungExact,
-		"strategy: {type: alone}\nstop: {type: asha, share: quartiles}\n":                                strategy.RungExact,
+		"strategy: {type: alone}\nstop: {type: asha, share: quartiles}\n":                                  strategy.RungExact,
 	} {
 		if line := lineOf(t, sections); !strings.HasPrefix(line, fmt.Sprintf("sharing     %s: %s; ", want, want.Content())) || strings.Count(line, "\n") != 1 {
 			t.Errorf("%s: expected %s, got %s", sections, want, line)

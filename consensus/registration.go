@@ -17,6 +17,7 @@ func Register() strategy.Registration {
 		Describe:     describe,
 		BudgetKey:    "rounds",
 		Disclosures: []strategy.Disclosure{{
+			Rung: strategy.RungDesign,
 			Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 				exchange, err := NewExchange(env.Task)
 				return []strategy.Exchange{exchange}, err

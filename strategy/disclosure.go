@@ -46,6 +46,8 @@ type Disclosure struct {
 	// Applies reports whether the other keys of a task select this disclosure.
 	Applies func(t *task.Task) bool
 
+	// Rung is the place of the disclosure among all, by how much it discloses. It is required.
+	Rung Rung
 	// New returns the strategy of a task with this disclosure. It replaces Registration.New.
 	New func(t *task.Task) (Strategy, error)
 	// Exchanges returns new exchanges for one agent. It is required.

@@ -20,6 +20,7 @@ func readWidth(s *task.Section) task.StrategySettings { return width{s.Within("w
 func said(share, reveals string) strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:     share,
+		Rung:      strategy.RungDesign,
 		Exchanges: func(strategy.Env) ([]strategy.Exchange, error) { return nil, nil },
 		Reveals:   func(*task.Task) string { return reveals },
 	}

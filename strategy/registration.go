@@ -152,6 +152,8 @@ func (s Set) Check() error {
 			return fmt.Errorf("registration %q needs New and Describe", r.Name)
 		case slices.ContainsFunc(r.Disclosures, func(d Disclosure) bool { return d.Exchanges == nil || d.Reveals == nil }):
 			return fmt.Errorf("registration %q has a disclosure that needs Exchanges and Reveals", r.Name)
+		case slices.ContainsFunc(r.Disclosures, func(d Disclosure) bool { return d.Rung.Content() == "" }):
+			return fmt.Errorf("registration %q has a disclosure without a rung; expected one of %q", r.Name, Rungs())
 		case slices.ContainsFunc(r.Disclosures, func(d Disclosure) bool { return (d.Release == nil) != (d.Debit == nil) }):
 			return fmt.Errorf("registration %q has a disclosure with one of Release and Debit, which needs both", r.Name)
 		case r.unreachable() >= 0:

@@ -35,6 +35,10 @@ func TestSetCheck(t *testing.T) {
 		`"own" has a disclosure that needs Exchanges and Reveals`: without(func(r *strategy.Registration) {
 			r.Disclosures = []strategy.Disclosure{{Exchanges: func(strategy.Env) ([]strategy.Exchange, error) { return nil, nil }}}
 		}),
+		`"own" has a disclosure without a rung; expected one of ["results" "exact" "sum" "design" "coarse" "DP" "alone"]`: without(func(r *strategy.Registration) {
+			r.Disclosures = choices()
+			r.Disclosures[1].Rung = "much"
+		}),
 		`"own" has a disclosure with one of Release and Debit`: without(func(r *strategy.Registration) {
 			r.Disclosures = choices()
 			r.Disclosures[2].Debit = nil

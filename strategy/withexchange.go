@@ -17,6 +17,7 @@ type ExchangeAddition struct {
 	New     func(*task.Task) (Exchange, error)
 	Kind    string
 
+	Rung      Rung   // how much a share discloses; the disclosure of a task has the larger of this and its own
 	Described string // clause for people that describes the content of a share, as Disclosure.Holds returns it
 	Reveals   string // complete sentences that describe what peers can learn from a share
 
@@ -126,6 +127,7 @@ func (r Registration) WithExchange(a ExchangeAddition) Registration {
 
 func (d Disclosure) with(a ExchangeAddition) Disclosure {
 	extended := d
+	extended.Rung = d.Rung.most(a.Rung)
 	extended.Exchanges = func(env Env) (list []Exchange, err error) {
 		if d.Exchanges != nil {
 			if list, err = d.Exchanges(env); err != nil {

@@ -117,6 +117,7 @@ func disclosures() []strategy.Disclosure {
 func discloseBest(threshold, beside string) strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:    "best",
+		Rung:     strategy.RungDesign,
 		Implied:  true,
 		Every:    true,
 		Settings: readDesigns,
@@ -185,6 +186,7 @@ func discloseCoarse() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:    coarsen.Share,
 		Coarse:   true,
+		Rung:     strategy.RungCoarse,
 		Settings: readCoarse,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			grid, err := coarsen.New(env.Key, env.Task.Space)

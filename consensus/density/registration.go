@@ -114,6 +114,7 @@ func disclosures() []strategy.Disclosure {
 func discloseBest() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:   "best",
+		Rung:    strategy.RungDesign,
 		Implied: true,
 		Every:   true,
 		Settings: func(s *task.Section) task.StrategySettings {

@@ -16,6 +16,7 @@ func Register() strategy.Registration {
 		Roster:       true,
 		Describe:     describe,
 		Disclosures: []strategy.Disclosure{{
+			Rung: strategy.RungResults,
 			Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 				exchange, err := NewExchange(env.Task, env.Key)
 				if err != nil {

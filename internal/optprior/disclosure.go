@@ -12,6 +12,7 @@ func CoarseDisclosure(spread func(t *task.Task) float64) strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:      coarsen.Share,
 		Coarse:     true,
+		Rung:       strategy.RungCoarse,
 		Objectives: true,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			coarse, err := NewCoarse(env, spread(env.Task))

@@ -152,6 +152,7 @@ func (alarm) Step(_ strategy.View, in strategy.Input) []strategy.Output {
 func TestWarningsOfWhoUnderstatesAreCounted(t *testing.T) {
 	own := ownStrategies()
 	own[0].Disclosures = []strategy.Disclosure{{
+		Rung:      strategy.RungDesign,
 		Exchanges: func(strategy.Env) ([]strategy.Exchange, error) { return []strategy.Exchange{alarm{}}, nil },
 		Reveals:   func(*task.Task) string { return "nothing" },
 	}}

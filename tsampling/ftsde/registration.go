@@ -38,6 +38,7 @@ func disclosures() []strategy.Disclosure {
 func discloseSums(share, of string, norm float64) strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:     share,
+		Rung:      strategy.RungDP,
 		Every:     true,
 		Forecasts: func(t *task.Task) bool { return settingsOf(t).Weights == weightsEvidence },
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {

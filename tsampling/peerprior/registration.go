@@ -78,6 +78,7 @@ func discloseCoarse() strategy.Disclosure {
 func discloseExact() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:     "exact",
+		Rung:      strategy.RungExact,
 		Implied:   true,
 		Forecasts: forecasts,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {

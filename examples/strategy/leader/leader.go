@@ -33,6 +33,7 @@ func Register() strategy.Registration {
 		},
 		Describe: func(*task.Task) string { return "half of the time a step from the best design of all" },
 		Disclosures: []strategy.Disclosure{{
+			Rung: strategy.RungDesign,
 			Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 				return []strategy.Exchange{latest.New(latest.Spec{
 					Kind: "best-trial", From: 1, TTL: 24 * time.Hour,

@@ -15,6 +15,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -65,16 +66,18 @@ the differences are shown, and what is carried over.`,
 					ID      string             `json:"id"`
 					Tag     string             `json:"tag,omitempty"`
 					Task    json.RawMessage    `json:"task"`
+					Rung    strategy.Rung      `json:"rung"`
 					Privacy *PrivacyReport     `json:"privacy,omitempty"` // as privacy --json prints it
 					Told    *past.Disclosures  `json:"other_task_disclosure,omitempty"`
 					Former  *past.Continuation `json:"continues,omitempty"`
-				}{t.ID().String(), tag, t.File(), promised, disclosed, continued})
+				}{t.ID().String(), tag, t.File(), base.RegistrationOf(t).Rung(t), promised, disclosed, continued})
 			}
 			describeTask(command.OutOrStdout(), t)
 			continued.Write(command.OutOrStdout())
 			if tag != "" {
 				fmt.Fprintf(command.OutOrStdout(), "invitation  to this task; nodes that have it announce the task as %s\n", tag)
 			}
+			describeSharing(command.OutOrStdout(), t)
 			describePrivacy(command.OutOrStdout(), t, promised)
 			disclosed.Write(command.OutOrStdout())
 			return nil
@@ -270,6 +273,16 @@ func describeListing(l *task.Listing, maxMoves int) string {
 
 func describeStrategy(t *task.Task) string {
 	return fmt.Sprintf("%d random designs, then %s (%s)", t.Strategy.InitialDesigns, base.RegistrationOf(t).Summary(t), t.Strategy.Type)
+}
+
+// describeSharing writes the rung of a task's disclosure, beside all others.
+func describeSharing(out io.Writer, t *task.Task) {
+	rung := base.RegistrationOf(t).Rung(t)
+	var all []string
+	for _, r := range strategy.Rungs() {
+		all = append(all, string(r))
+	}
+	fmt.Fprintf(out, "sharing     %s: %s; rungs from most to least disclosed: %s (docs/sharing.md)\n", rung, rung.Content(), strings.Join(all, ", "))
 }
 
 func describeConstraint(c task.Constraint) string {

@@ -16,6 +16,7 @@ import (
 func Disclosure(plain strategy.Disclosure, kind string, newExchange func(t *task.Task, entropy io.Reader) (*Exchange, error), release func(t *task.Task) task.Release) strategy.Disclosure {
 	d := plain
 	d.Applies = nil
+	d.Rung = strategy.RungDP
 	d.Release = release
 	d.Exchanges = func(env strategy.Env) ([]strategy.Exchange, error) {
 		e, err := newExchange(env.Task, env.Entropy)

@@ -14,6 +14,7 @@ func Disclosure(uses string) strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:       "feasibility",
 		Constrained: true,
+		Rung:        strategy.RungDesign,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			return []strategy.Exchange{NewSharing(env.Task)}, nil
 		},

@@ -41,6 +41,7 @@ func addition() strategy.ExchangeAddition {
 	return strategy.ExchangeAddition{
 		New:       func(t *task.Task) (strategy.Exchange, error) { return New(t) },
 		Kind:      protocol.HyperparametersKind,
+		Rung:      strategy.RungExact,
 		Described: "peers share what their results imply for lengthscales and noise",
 		Reveals:   "Peers learn how smooth this node's results are along each parameter, how noisy, and how certain that is. A peer that stores all of this may be able to compute designs and results from it, up to shift and scale.",
 		Forge:     forge,

@@ -16,6 +16,7 @@ const Share = "results"
 func Disclosure() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share: Share,
+		Rung:  strategy.RungResults,
 		Every: true,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			return []strategy.Exchange{NewSharing(env.Task)}, nil

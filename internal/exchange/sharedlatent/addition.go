@@ -40,6 +40,7 @@ func addition() strategy.ExchangeAddition {
 	return strategy.ExchangeAddition{
 		New:       func(t *task.Task) (strategy.Exchange, error) { return New(t) },
 		Kind:      protocol.LatentKind,
+		Rung:      strategy.RungExact,
 		Described: "peers share what their results imply for a common latent function",
 		Reveals:   "Peers receive what the results of each node imply for a common latent function. Designs and results can be computed from it: in effect they are published to all nodes that can take part.",
 		Forge:     forge,

@@ -23,6 +23,7 @@ func Addition() strategy.ExchangeAddition {
 		Applies:   func(t *task.Task) bool { return t.Stop.Shares() },
 		New:       func(t *task.Task) (strategy.Exchange, error) { return New(t), nil },
 		Kind:      protocol.CurvesKind,
+		Rung:      strategy.RungExact,
 		Described: fmt.Sprintf("peers share quartiles of their values by step, from %d evaluations on", protocol.MinCurves),
 		Reveals:   "Peers learn how many evaluations reached which step, the quartiles of their values there, and of the changes from there to the outcomes. They learn no curve and no best value.",
 		Forge:     forge,

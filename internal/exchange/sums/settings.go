@@ -54,6 +54,7 @@ func SettingsOf(t *task.Task) (s Settings, ok bool) {
 func Disclosure() strategy.Disclosure {
 	return strategy.Disclosure{
 		Share:        Share,
+		Rung:         strategy.RungSum,
 		Every:        true,
 		EveryDefault: DefaultEvery,
 		Roster:       true,

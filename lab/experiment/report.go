@@ -72,6 +72,9 @@ type Report struct {
 	// 0 if the operating system does not report it.
 	Memory int64 `json:"memory_bytes"`
 
+	// Objectives lists the objectives of tasks with several. A regret is then the missing part of the
+	// largest hypervolume.
+	Objectives []string `json:"objectives,omitempty"`
 	// Constraints lists the constraints, as in "c1 at most 0".
 	Constraints []string `json:"constraints,omitempty"`
 	// Infeasible is true if no design can satisfy the constraints. Regrets are then replaced by
@@ -392,6 +395,9 @@ func (p Plan) report(samples []sample) Report {
 		Checkpoints:       p.Checkpoints,
 		Confidence:        confidence,
 		Infeasible:        samples[0].records[0].Infeasible,
+	}
+	for _, o := range p.Family.Objectives {
+		r.Objectives = append(r.Objectives, fmt.Sprintf("%s %s", o.Goal, o.Name))
 	}
 	for _, c := range p.Family.Constraints {
 		r.Constraints = append(r.Constraints, fmt.Sprintf("%s %s", c.Output, c))

@@ -74,6 +74,11 @@ func (r Report) writeMeasure(w io.Writer, who string) {
 		fmt.Fprintf(w, "No design keeps them. In place of regrets stands the least violation so far, noise-free; %s.\n", who)
 		return
 	}
+	if len(r.Objectives) > 0 {
+		fmt.Fprintf(w, "Objectives: %s. In place of regrets stands the part of the largest hypervolume, %s, that the designs so far lack, noise-free; %s.\n",
+			strings.Join(r.Objectives, ", "), short(r.Deviation), who)
+		return
+	}
 	fmt.Fprintf(w, "Simple regret: noise-free, of %s; %s; an objective's standard deviation is %s.\n", best, who, short(r.Deviation))
 }
 

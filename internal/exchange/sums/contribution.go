@@ -68,7 +68,6 @@ func median(values []float64) float64 {
 // observation is one measured trial.
 type observation struct {
 	trial uint64
-	x     []float64
 	y     float64 // larger is better
 }
 

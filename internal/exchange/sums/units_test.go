@@ -48,11 +48,10 @@ strategy: {type: summing, share: sum, share_every: 3, roster: [%s]}`, rosterText
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		e, err := NewExchange(strategy.Env{Task: definition, Key: w.keys[0]}, statistic)
-		if err == nil {
+		if _, err := NewExchange(strategy.Env{Task: definition, Key: w.keys[0]}, statistic); err == nil {
 			t.Fatal("an exchange without a source of random bytes")
 		}
-		e, err = NewExchange(strategy.Env{Task: definition, Key: w.keys[0], Entropy: zeros{}}, statistic)
+		e, err := NewExchange(strategy.Env{Task: definition, Key: w.keys[0], Entropy: zeros{}}, statistic)
 		if err != nil {
 			t.Fatal(err)
 		}

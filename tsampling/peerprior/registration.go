@@ -32,7 +32,7 @@ func Register() strategy.Registration {
 			case results.Share:
 				return "expected improvement averaged over a model of own results and one of all nodes' results, weighted by how well each predicted own results"
 			case sums.Share:
-				return "expected improvement and max-value entropy search in turns, on a model of own results"
+				return "expected improvement averaged over models with and without the sums of peers' results, each weighted by how well it predicts own results"
 			}
 			return "expected improvement averaged over models with and without peers' information, each weighted by how well it predicts own results, with a prior at the peers' estimated optima"
 		},

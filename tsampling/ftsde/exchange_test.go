@@ -10,6 +10,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/privacy/securesum"
 	"github.com/fbo-node/fbo/privacy"
 	"github.com/fbo-node/fbo/protocol"
@@ -38,7 +39,7 @@ func TestWhenARoundIsBegun(t *testing.T) {
 		n := newNode(t, definition, 1)
 		n.present(definition.Privacy.Aggregate.Roster[:c.present]...)
 		n.step(strategy.Start{})
-		n.told(c.told)
+		n.caughtUp(c.told)
 		n.observe(c.observations)
 		if got := len(n.works) > 0; got != c.want {
 			t.Errorf("%s: begun is %v", name, got)
@@ -52,7 +53,7 @@ func TestARoundIsBegunByWhateverComesLast(t *testing.T) {
 	roster := definition.Privacy.Aggregate.Roster
 	deeds := map[string]func(n *node){
 		"observed": func(n *node) { n.observe(2) },
-		"told":     func(n *node) { n.told(5) },
+		"told":     func(n *node) { n.caughtUp(5) },
 		"present":  func(n *node) { n.present(roster...); n.step(strategy.Timer{Name: "tick"}) },
 	}
 	for last := range deeds {
@@ -94,7 +95,7 @@ func TestStrangersNeitherHelpNorHinder(t *testing.T) {
 	} {
 		n := newNode(t, definition, 1)
 		n.present(slices.Concat(roster[:c.present], strangers)...)
-		n.told(c.told)
+		n.caughtUp(c.told)
 		if c.lies {
 			for _, id := range strangers {
 				n.step(strategy.CaughtUp{Peer: id})
@@ -114,7 +115,7 @@ func TestStrangersDoNotFillTheLedger(t *testing.T) {
 	for i := range 5000 {
 		n.exchange.Step(n.view, strategy.CaughtUp{Peer: peer.ID(fmt.Sprint("stranger ", i))})
 	}
-	n.told(3)
+	n.caughtUp(3)
 	if n.observe(2); n.pending() != 1 {
 		t.Error("no round is begun")
 	}
@@ -124,7 +125,7 @@ func TestStrangersDoNotFillTheLedger(t *testing.T) {
 // node has.
 func TestRoundsFollowThePlan(t *testing.T) {
 	n := newNode(t, newTask(t, setting{strategy: "share_every: 3", privacy: "releases: 3"}), 1)
-	n.told(3)
+	n.caughtUp(3)
 	var begun []int
 	for n.view.Observations < 20 {
 		n.observe(1)
@@ -149,7 +150,7 @@ func TestRoundsFollowThePlan(t *testing.T) {
 func TestRoundsThatAreDueTogether(t *testing.T) {
 	n := newNode(t, newTask(t, setting{strategy: "share_every: 1"}), 1)
 	n.view.Observations = 40
-	n.told(3)
+	n.caughtUp(3)
 	n.finish()
 	next := func() {
 		n.sum.closed = false
@@ -179,7 +180,7 @@ func TestRoundsThatAreDueTogether(t *testing.T) {
 func TestOthersRoundsAreJoined(t *testing.T) {
 	definition := newTask(t, setting{strategy: "share_every: 3, cells: 2"})
 	n := newNode(t, definition, 1)
-	n.told(3)
+	n.caughtUp(3)
 	n.sum.round = 4
 	if n.step(strategy.Direct{From: "b", Data: []byte("ours")}); len(n.works) != 0 {
 		t.Fatal("a vector for a round that nobody has begun")
@@ -204,7 +205,7 @@ func TestOthersRoundsAreJoined(t *testing.T) {
 
 func TestOneVectorAtATime(t *testing.T) {
 	n := newNode(t, newTask(t, setting{}), 1)
-	n.told(3)
+	n.caughtUp(3)
 	n.observe(9)
 	if n.pending() != 1 {
 		t.Fatalf("%d vectors are being drawn", n.pending())
@@ -220,7 +221,7 @@ func TestOneVectorAtATime(t *testing.T) {
 // it, then what the sum records and sends.
 func TestTheDebitIsFirst(t *testing.T) {
 	n := newNode(t, newTask(t, setting{}), 1)
-	n.told(3)
+	n.caughtUp(3)
 	n.observe(2)
 	n.finish()
 	if len(n.outputs) < 4 {
@@ -259,7 +260,7 @@ func TestAResultThatComesTooLateSpendsNothing(t *testing.T) {
 		},
 	} {
 		n := newNode(t, newTask(t, setting{}), 1)
-		n.told(3)
+		n.caughtUp(3)
 		n.observe(2)
 		late(n)
 		n.done = max(n.done, 1)
@@ -278,7 +279,7 @@ func TestAResultThatComesTooLateSpendsNothing(t *testing.T) {
 // After a result that came too late the next round is drawn for as ever.
 func TestTheNextVectorIsDrawnAfterALateOne(t *testing.T) {
 	n := newNode(t, newTask(t, setting{strategy: "share_every: 1"}), 1)
-	n.told(3)
+	n.caughtUp(3)
 	n.observe(4)
 	n.sum.round = 2
 	n.finish()
@@ -296,7 +297,7 @@ func TestAVectorThatFailsIsNotDrawnAgainAtOnce(t *testing.T) {
 		"a message":      strategy.Direct{From: "b", Data: []byte("ours")},
 	} {
 		n := newNode(t, newTask(t, setting{}), 1)
-		n.told(3)
+		n.caughtUp(3)
 		n.sum.underway = true
 		n.step(strategy.Timer{Name: "tick"})
 		n.done = len(n.works)
@@ -316,7 +317,7 @@ func TestAVectorThatFailsIsNotDrawnAgainAtOnce(t *testing.T) {
 // would fare no better.
 func TestAContributionThatFailsIsTheLast(t *testing.T) {
 	n := newNode(t, newTask(t, setting{}), 1)
-	n.told(3)
+	n.caughtUp(3)
 	n.sum.fails = true
 	n.observe(2)
 	n.finish()
@@ -332,7 +333,7 @@ func TestAContributionThatFailsIsTheLast(t *testing.T) {
 
 func TestNoMoreThanPlanned(t *testing.T) {
 	n := newNode(t, newTask(t, setting{strategy: "share_every: 1", privacy: "releases: 2"}), 1)
-	n.told(3)
+	n.caughtUp(3)
 	for n.sum.round < 30 {
 		n.observe(1)
 		n.finish()
@@ -395,23 +396,23 @@ func TestContributionsThatTheTaskDoesNotPlan(t *testing.T) {
 
 func TestWhoMayTakePart(t *testing.T) {
 	definition := newTask(t, setting{})
-	stranger := keysOf(9)[8]
-	for _, key := range keysOf(9) {
-		if !slices.Contains(definition.Privacy.Aggregate.Roster, idOf(key)) {
+	stranger := fbotest.RosterKeys(t, 9)[8]
+	for _, key := range fbotest.RosterKeys(t, 9) {
+		if !slices.Contains(definition.Privacy.Aggregate.Roster, fbotest.PeerID(t, key)) {
 			stranger = key
 		}
 	}
 	if _, err := NewExchange(definition, stranger, entropy(1)); err == nil || !strings.Contains(err.Error(), "is not on the task's roster") {
 		t.Errorf("a stranger: %v", err)
 	}
-	if _, err := NewExchange(definition, keysOf(4)[0], nil); err == nil {
+	if _, err := NewExchange(definition, fbotest.RosterKeys(t, 4)[0], nil); err == nil {
 		t.Error("an exchange without a source of noise")
 	}
 	definition.Privacy.Epsilon, definition.Privacy.Delta, definition.Privacy.Releases = 0.01, privacy.MinDelta, 1000
-	if _, err := NewExchange(definition, keysOf(4)[0], entropy(1)); err == nil {
+	if _, err := NewExchange(definition, fbotest.RosterKeys(t, 4)[0], entropy(1)); err == nil {
 		t.Error("a promise that cannot be kept")
 	}
-	e, err := NewExchange(newTask(t, setting{}), keysOf(4)[0], entropy(1))
+	e, err := NewExchange(newTask(t, setting{}), fbotest.RosterKeys(t, 4)[0], entropy(1))
 	if err != nil || e.Name() != protocol.AggregateKind {
 		t.Errorf("the exchange %v, %v", e, err)
 	}
@@ -421,7 +422,7 @@ func TestWhoMayTakePart(t *testing.T) {
 // round is begun once it is there, without another observation.
 func TestNothingIsSpentWithoutACommittee(t *testing.T) {
 	n := newNode(t, newTask(t, setting{}), 1)
-	n.told(3)
+	n.caughtUp(3)
 	n.sum.deserted = true
 	n.observe(2)
 	for range 5 {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -26,14 +27,14 @@ func FuzzReplay(f *testing.F) {
 	}
 	definition := newTask(f, setting{strategy: "share_every: 1", privacy: "releases: 3"})
 	chooser := newStrategy(f, definition)
-	key := keysOf(4)[0]
+	key := fbotest.RosterKeys(f, 4)[0]
 	f.Fuzz(func(t *testing.T, data []byte) {
 		e, err := NewExchange(definition, key, entropy(1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		records := append([][]byte{[]byte(`b{"release":1,"name":"0000000000000001"}`), []byte(`b{"release":2,"name":"0000000000000002"}`)}, bytes.Split(data, []byte("\n"))...)
-		n := node{t: t, exchange: e, view: strategy.View{Task: definition, Self: idOf(key)}}
+		n := node{t: t, exchange: e, view: strategy.View{Task: definition, Self: fbotest.PeerID(t, key)}}
 		var debits [][]byte
 		for i, record := range records {
 			before := e.ledger.State()
@@ -54,7 +55,7 @@ func FuzzReplay(f *testing.F) {
 		}
 		n.present(definition.Privacy.Aggregate.Roster...)
 		n.step(strategy.Start{})
-		n.told(3)
+		n.caughtUp(3)
 		n.observe(3)
 		n.finish()
 		made := e.ledger.State().Released - state.Released

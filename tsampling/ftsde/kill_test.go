@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -32,7 +33,7 @@ func (w *world) playOn(pause, again int) {
 			continue
 		}
 		if down++; down > pause {
-			m.fuse, again, down = again, -1, 0
+			m.fuse, again, down = strategytest.Fuse(again), -1, 0
 			w.boot(0)
 		}
 	}
@@ -102,7 +103,7 @@ func TestNoCrashContributesTwice(t *testing.T) {
 		for fuse := 0; ; fuse += c.stride {
 			w := newWorld(t, definition)
 			m := w.members[0]
-			m.fuse, m.torn = fuse, c.torn
+			m.fuse, m.torn = strategytest.Fuse(fuse), c.torn
 			w.playOn(c.pause, c.again)
 			w.checkSpent(fmt.Sprintf("%+v, crash after %d outputs", c, fuse))
 			if len(m.warnings) > 0 && !c.torn {

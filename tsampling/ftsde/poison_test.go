@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/privacy/securesum"
 	"github.com/fbo-node/fbo/internal/random"
@@ -106,7 +107,7 @@ func (c crooked) Contribute(round uint64, vector []int64) ([]strategy.Output, er
 	var header []byte
 	for _, o := range out {
 		send, ok := o.(strategy.Send)
-		if !ok || send.Data[kindAt] != dealing {
+		if !ok || send.Data[strategytest.DealKindAt] != strategytest.DealKind {
 			continue
 		}
 		if header == nil {
@@ -123,7 +124,7 @@ func (c crooked) Contribute(round uint64, vector []int64) ([]strategy.Output, er
 		copy(header[32*rank:], commitment[:])
 	}
 	for _, o := range out {
-		if send, ok := o.(strategy.Send); ok && send.Data[kindAt] == dealing {
+		if send, ok := o.(strategy.Send); ok && send.Data[strategytest.DealKindAt] == strategytest.DealKind {
 			statement := append(context("fbo-securesum-deal-1", send.Data), header...)
 			signature, err := c.key.Sign(statement)
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 	"github.com/fbo-node/fbo/tsampling"
@@ -28,7 +29,7 @@ func TestParseFTSDE(t *testing.T) {
 		{"cells: 8, weights: schedule, schedule: own-only",
 			task.Strategy{InitialDesigns: 3, Settings: Settings{Cells: 8, Weights: "schedule", Choice: strategy.Choice{Share: "mean", ShareEvery: 1}, Schedule: tsampling.Schedule{Name: "own-only"}}}},
 	} {
-		got, err := strategy.Set{Register()}.Parse("", []byte(summing(c.keys)))
+		got, err := strategy.Set{Register()}.Parse("", []byte(summing(t, c.keys)))
 		if err != nil {
 			t.Errorf("%s: %v", c.keys, err)
 			continue
@@ -69,7 +70,7 @@ func TestFTSDEErrors(t *testing.T) {
 		{"weights: scheduled, schedule: constant, own_probability: 1, x: 1", `5:35: strategy: weights must be one of evidence, schedule, not the text "scheduled"
 5:86: strategy: unknown key "x"; accepted: type, cells, weights, share, share_every, schedule, own_probability, initial_designs`},
 	} {
-		_, err := strategy.Set{Register()}.Parse("task.yaml", []byte(summing(c.keys)))
+		_, err := strategy.Set{Register()}.Parse("task.yaml", []byte(summing(t, c.keys)))
 		if want := "task.yaml:" + strings.ReplaceAll(c.want, "\n", "\ntask.yaml:"); err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", c.keys, err, want)
 		}
@@ -77,11 +78,10 @@ func TestFTSDEErrors(t *testing.T) {
 }
 
 // summing returns a task file with further keys of the section strategy, which begin at 5:26.
-func summing(keys string) string {
+func summing(t testing.TB, keys string) string {
 	if keys != "" {
 		keys = ", " + keys
 	}
-	roster := idOf(keysOf(2)[0]).String() + ", " + idOf(keysOf(2)[1]).String()
 	return "name: a\ngoal: minimize\nparameters:\n  - {name: x, type: float, low: 0, high: 1}\nstrategy: {type: fts-de" + keys + "}\n" +
-		"privacy: {mechanism: aggregate, epsilon: 4, roster: [" + roster + "]}\n"
+		"privacy: {mechanism: aggregate, epsilon: 4, roster: [" + fbotest.Roster(t, 2) + "]}\n"
 }

@@ -3,19 +3,16 @@ package ftsde
 import (
 	"cmp"
 	"context"
-	"crypto/ed25519"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
@@ -41,10 +38,6 @@ type setting struct {
 
 func newTask(t testing.TB, s setting) *task.Task {
 	t.Helper()
-	var names []string
-	for _, key := range keysOf(cmp.Or(s.nodes, 4)) {
-		names = append(names, idOf(key).String())
-	}
 	keys := func(more string) string {
 		if more == "" {
 			return ""
@@ -58,31 +51,7 @@ parameters: [%s]
 surrogate: {type: rff, features: %d, lengthscale: 0.2, kernel: se}
 strategy: {type: fts-de, initial_designs: 2%s}
 privacy: {mechanism: aggregate, epsilon: %g%s, roster: [%s]}`,
-		cmp.Or(s.parameters, line), cmp.Or(s.features, 2), keys(s.strategy), cmp.Or(s.epsilon, 4), keys(s.privacy), strings.Join(names, ", "))
-}
-
-// keysOf returns the keys of so many nodes, always the same, in order of the
-// roster.
-func keysOf(nodes int) []crypto.PrivKey {
-	var keys []crypto.PrivKey
-	for i := range nodes {
-		std := ed25519.NewKeyFromSeed(fmt.Appendf(nil, "the key of node %16d", i))
-		key, _, err := crypto.KeyPairFromStdKey(&std)
-		if err != nil {
-			panic(err)
-		}
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b crypto.PrivKey) int { return cmp.Compare(idOf(a), idOf(b)) })
-	return keys
-}
-
-func idOf(key crypto.PrivKey) peer.ID {
-	id, err := peer.IDFromPrivateKey(key)
-	if err != nil {
-		panic(err)
-	}
-	return id
+		cmp.Or(s.parameters, line), cmp.Or(s.features, 2), keys(s.strategy), cmp.Or(s.epsilon, 4), keys(s.privacy), fbotest.Roster(t, cmp.Or(s.nodes, 4)))
 }
 
 // entropy is repeatable, as it must never be outside of tests.
@@ -103,10 +72,10 @@ func (f fixed) Weights(context.Context, *rand.Rand) ([]float64, error) {
 	return slices.Clone(f.sample), nil
 }
 
-// adder is a summer that does as the test says.
+// adder is a summer whose answers a test sets.
 type adder struct {
 	round    uint64
-	deserted bool // the committee is not there
+	deserted bool // the committee is absent
 	closed   bool // there is no round to contribute to
 	underway bool
 	fails    bool
@@ -159,8 +128,7 @@ type node struct {
 	result   Result
 }
 
-// newNode is the first of the roster; everybody is present, and nobody has told
-// anything.
+// newNode returns the first node of the roster. All others are present, and have sent nothing.
 func newNode(t testing.TB, definition *task.Task, seed byte) *node {
 	t.Helper()
 	n := &node{t: t, sum: &adder{round: 1}}
@@ -211,8 +179,8 @@ func recordAt(outputs []strategy.Output, i int) []byte {
 	return nil
 }
 
-// told lets the others of the roster, as many as count, tell what they hold.
-func (n *node) told(count int) {
+// caughtUp reports that so many others of the roster have sent what they store.
+func (n *node) caughtUp(count int) {
 	n.t.Helper()
 	for _, id := range n.view.Task.Privacy.Aggregate.Roster[1 : count+1] {
 		n.step(strategy.CaughtUp{Peer: id})

@@ -1,9 +1,7 @@
 package ftsde
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"testing"
@@ -12,6 +10,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
@@ -19,18 +19,18 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// world lets exchanges add up among themselves, with signatures and all. Messages
-// arrive in the order in which they were sent; members crash as told.
+// world connects the exchanges of a roster, with signatures. Messages arrive in the order in which
+// they were sent; members crash when their fuses end.
 type world struct {
 	t       testing.TB
 	task    *task.Task
 	keys    []crypto.PrivKey
 	members []*member // in order of the roster
-	queue   []func()
+	queue   strategytest.Queue
 	tamper  func(i int, sum summer) summer
 }
 
-// member is an exchange with what survives its crashes.
+// member is an exchange with the data that survives its crashes.
 type member struct {
 	index    int
 	id       peer.ID
@@ -42,31 +42,24 @@ type member struct {
 	warnings []string
 
 	journal [][]byte
-	steps   []int // how long the journal was after each step
-	fuse    int   // outputs until the next crash; negative: none
-	torn    bool  // a crash may come between two records of one step
+	steps   []int             // how long the journal was after each step
+	fuse    strategytest.Fuse // outputs until the next crash
+	torn    bool              // a crash may come between two records of one step
 
-	// What others have of it:
+	// Stored by the others:
 	published []protocol.Contribution
 	receipt   *protocol.Receipt // the latest
-	dealt     map[deal][]byte
-}
-
-// deal names a share message: what one contributor sends one member of the
-// committee in one round.
-type deal struct {
-	round uint64
-	to    peer.ID
+	dealt     strategytest.Deals
 }
 
 // newWorld boots all but those absent.
 func newWorld(t testing.TB, definition *task.Task, absent ...int) *world {
 	t.Helper()
-	w := &world{t: t, task: definition, keys: keysOf(len(definition.Privacy.Aggregate.Roster))}
+	w := &world{t: t, task: definition, keys: fbotest.RosterKeys(t, len(definition.Privacy.Aggregate.Roster))}
 	w.tamper = func(_ int, sum summer) summer { return sum }
 	for i, id := range definition.Privacy.Aggregate.Roster {
 		w.members = append(w.members, &member{
-			index: i, id: id, fuse: -1, dealt: map[deal][]byte{},
+			index: i, id: id, fuse: -1, dealt: strategytest.Deals{},
 			view: strategy.View{Task: definition, Self: id},
 		})
 	}
@@ -78,8 +71,8 @@ func newWorld(t testing.TB, definition *task.Task, absent ...int) *world {
 	return w
 }
 
-// boot starts a member, anew or from its journal, and lets it and the others tell
-// each other what they hold.
+// boot starts a member, anew or from its journal, and lets it and the others exchange what they
+// store.
 func (w *world) boot(i int) {
 	w.t.Helper()
 	m := w.members[i]
@@ -110,10 +103,10 @@ func (w *world) boot(i int) {
 		w.step(i, strategy.CaughtUp{Peer: other.id})
 		w.step(j, strategy.CaughtUp{Peer: m.id})
 	}
-	w.drain()
+	w.queue.Drain()
 }
 
-// meet lets everybody know who is present.
+// meet sets which members are present in all views.
 func (w *world) meet() {
 	var present []peer.ID
 	for _, m := range w.members {
@@ -137,16 +130,10 @@ func (w *world) step(i int, in strategy.Input) {
 	}
 }
 
-// carry carries outputs out, records first, until the fuse has burnt down.
+// carry carries out outputs, records first, until the fuse ends.
 func (w *world) carry(m *member, outputs []strategy.Output) {
-	var records [][]byte
-	for _, output := range outputs {
-		if record, ok := output.(strategy.Record); ok {
-			records = append(records, record.Data)
-		}
-	}
-	for i, record := range records {
-		if m.burnt() && (m.torn || i == 0) {
+	for i, record := range strategytest.Records(outputs) {
+		if m.fuse.Burnt() && (m.torn || i == 0) {
 			w.crash(m.index)
 			return
 		}
@@ -154,7 +141,7 @@ func (w *world) carry(m *member, outputs []strategy.Output) {
 	}
 	m.steps = append(m.steps, len(m.journal))
 	for _, output := range outputs {
-		if _, ok := output.(strategy.Record); !ok && m.burnt() {
+		if _, ok := output.(strategy.Record); !ok && m.fuse.Burnt() {
 			w.crash(m.index)
 			return
 		}
@@ -162,20 +149,11 @@ func (w *world) carry(m *member, outputs []strategy.Output) {
 	}
 }
 
-// burnt counts an output.
-func (m *member) burnt() bool {
-	if m.fuse == 0 {
-		return true
-	}
-	m.fuse--
-	return false
-}
-
 func (w *world) effect(m *member, output strategy.Output) {
 	switch output := output.(type) {
 	case strategy.Send:
-		w.remember(m, output)
-		w.queue = append(w.queue, func() {
+		m.dealt.Add(w.t, m.index, output.To, output.Data)
+		w.queue.Add(func() {
 			w.step(w.indexOf(output.To), strategy.Direct{From: m.id, Data: output.Data})
 		})
 	case strategy.Publish:
@@ -192,7 +170,7 @@ func (w *world) effect(m *member, output strategy.Output) {
 		m.receipt = &r
 	case strategy.Work:
 		run := m.runs
-		w.queue = append(w.queue, func() {
+		w.queue.Add(func() {
 			if result, err := output.Run(context.Background(), m.view, random.SeedOf(uint64(m.index))); run == m.runs {
 				w.step(m.index, strategy.WorkDone{Name: output.Name, Result: result, Err: err})
 			}
@@ -204,31 +182,11 @@ func (w *world) effect(m *member, output strategy.Output) {
 	}
 }
 
-// Where messages of secure sums have their kind and round, and the kind of a share.
-const (
-	kindAt  = 1
-	roundAt = 34
-	dealing = 1
-)
-
-// remember fails when a member deals twice in one round: to send the same bytes
-// again is right, and any others belong to a second contribution.
-func (w *world) remember(m *member, send strategy.Send) {
-	if send.Data[kindAt] != dealing {
-		return
-	}
-	d := deal{binary.BigEndian.Uint64(send.Data[roundAt:]), send.To}
-	if before, ok := m.dealt[d]; ok && !bytes.Equal(before, send.Data) {
-		w.t.Fatalf("member %d contributes twice to round %d", m.index, d.round)
-	}
-	m.dealt[d] = send.Data
-}
-
-// seen lists the rounds that anybody knows the member to have contributed to.
+// seen returns the rounds to which the member has contributed according to its messages.
 func (m *member) seen() map[uint64]bool {
 	rounds := map[uint64]bool{}
 	for d := range m.dealt {
-		rounds[d.round] = true
+		rounds[d.Round] = true
 	}
 	for _, c := range m.published {
 		rounds[uint64(c.Round)] = true
@@ -236,7 +194,7 @@ func (m *member) seen() map[uint64]bool {
 	return rounds
 }
 
-// spent is what the journal counts.
+// spent returns the budget that the journal counts.
 func (m *member) spent(t *task.Task) ledger.State {
 	var debits [][]byte
 	for _, record := range m.journal {
@@ -251,21 +209,13 @@ func (w *world) indexOf(id peer.ID) int {
 	return slices.IndexFunc(w.members, func(m *member) bool { return m.id == id })
 }
 
-func (w *world) drain() {
-	for len(w.queue) > 0 {
-		do := w.queue[0]
-		w.queue = w.queue[1:]
-		do()
-	}
-}
-
 // tick lets time pass.
 func (w *world) tick(times int) {
 	for range times {
 		for i := range w.members {
 			w.step(i, strategy.Timer{Name: "tick"})
 		}
-		w.drain()
+		w.queue.Drain()
 	}
 }
 
@@ -274,7 +224,7 @@ func (w *world) observe(members ...int) {
 	for _, i := range members {
 		w.members[i].view.Observations++
 		w.step(i, strategy.TrialsEnded{})
-		w.drain()
+		w.queue.Drain()
 	}
 }
 
@@ -286,8 +236,7 @@ func (w *world) all() []int {
 	return indices
 }
 
-// play lets everybody evaluate as often as it takes until a round is due, and the
-// round end.
+// play lets all members evaluate until a round is due, and the round end.
 func (w *world) play(rounds int) {
 	initial, every := w.task.Strategy.InitialDesigns, settingsOf(w.task).ShareEvery
 	for round := range rounds {

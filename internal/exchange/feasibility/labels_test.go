@@ -12,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -57,42 +58,6 @@ func trialsOf(spec *task.Task, states string, scale float64) []strategy.Trial {
 	return trials
 }
 
-func viewOf(spec *task.Task, trials []strategy.Trial) strategy.View {
-	view := strategy.View{Task: spec, Self: "me", Trials: trials}
-	for _, trial := range trials {
-		if trial.State == strategy.Done {
-			view.Observations++
-		}
-	}
-	return view
-}
-
-// published is what an exchange that has just started sends of a view; nil when nothing.
-func published(t testing.TB, view strategy.View) []byte {
-	t.Helper()
-	s := NewSharing(view.Task)
-	outs := s.Step(view, strategy.Start{})
-	if len(outs) == 0 {
-		return nil
-	}
-	result, err := outs[0].(strategy.Work).Run(t.Context(), view, random.SeedOf(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	outs = s.Step(view, strategy.WorkDone{Result: result})
-	if len(outs) != 1 {
-		t.Fatalf("%d outputs", len(outs))
-	}
-	publish := outs[0].(strategy.Publish)
-	if publish.Ephemeral || publish.Slot != 0 || publish.TTL != protocol.MaxTTL {
-		t.Errorf("published as %+v", publish)
-	}
-	if again := s.Step(view, strategy.TrialsEnded{}); len(again) != 0 {
-		t.Errorf("without news: %v", again)
-	}
-	return publish.Payload
-}
-
 func TestWhatIsShared(t *testing.T) {
 	for _, c := range []struct {
 		keys, states string
@@ -109,7 +74,7 @@ func TestWhatIsShared(t *testing.T) {
 	} {
 		spec := newTask(t, c.keys)
 		trials := trialsOf(spec, c.states, 1)
-		payload := published(t, viewOf(spec, trials))
+		payload := strategytest.Published(t, NewSharing, strategytest.ViewOf(spec, trials))
 		if (payload == nil) != (c.want == "") {
 			t.Errorf("%s %s: a share of %d bytes", c.keys, c.states, len(payload))
 		}
@@ -138,7 +103,7 @@ func TestTheNewestLabels(t *testing.T) {
 	states := bytes.Repeat([]byte("o"), 2*protocol.MaxLabels)
 	states[protocol.MaxLabels] = 'f'
 	trials := trialsOf(spec, string(states), 1)
-	got, err := protocol.DecodeFeasibility(published(t, viewOf(spec, trials)), spec.Space)
+	got, err := protocol.DecodeFeasibility(strategytest.Published(t, NewSharing, strategytest.ViewOf(spec, trials)), spec.Space)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +116,7 @@ func TestTheNewestLabels(t *testing.T) {
 // Nothing of the objective, nor of the numbers behind the constraints, is in the bytes.
 func TestValuesAreNotShared(t *testing.T) {
 	spec := newTask(t, "")
-	one, other := published(t, viewOf(spec, trialsOf(spec, "fgof", 1))), published(t, viewOf(spec, trialsOf(spec, "fgof", 1e6)))
+	one, other := strategytest.Published(t, NewSharing, strategytest.ViewOf(spec, trialsOf(spec, "fgof", 1))), strategytest.Published(t, NewSharing, strategytest.ViewOf(spec, trialsOf(spec, "fgof", 1e6)))
 	if !bytes.Equal(one, other) {
 		t.Error("other values with the same labels give another share")
 	}
@@ -164,7 +129,7 @@ func TestEachLabelIsShared(t *testing.T) {
 		s, shares := NewSharing(spec), 0
 		trials := trialsOf(spec, "fgoxff", 1)
 		for n := range len(trials) + 1 {
-			view := viewOf(spec, trials[:n])
+			view := strategytest.ViewOf(spec, trials[:n])
 			for _, out := range s.Step(view, strategy.TrialsEnded{}) {
 				result, err := out.(strategy.Work).Run(t.Context(), view, random.SeedOf(1))
 				if err != nil {
@@ -192,7 +157,7 @@ func shareOf(t testing.TB, spec *task.Task, author string, payload []byte) *stra
 func TestWhatPeersSay(t *testing.T) {
 	spec := newTask(t, "failures: constraint")
 	trials := trialsOf(spec, "fgox", 1)
-	view := strategy.View{Task: spec, Shares: []*strategy.Share{shareOf(t, spec, "peer", published(t, viewOf(spec, trials)))}}
+	view := strategy.View{Task: spec, Shares: []*strategy.Share{shareOf(t, spec, "peer", strategytest.Published(t, NewSharing, strategytest.ViewOf(spec, trials)))}}
 	all := Of(view)
 	if len(all) != 1 || all[0].Share != view.Shares[0] || all[0].Observations != 4 || !slices.Equal(all[0].Feasible, []bool{true, false, false, false}) {
 		t.Fatalf("%+v", all)
@@ -231,7 +196,7 @@ func TestLimitFollowsLabels(t *testing.T) {
 
 func TestDecodeRejects(t *testing.T) {
 	spec := newTask(t, "")
-	payload := published(t, viewOf(spec, trialsOf(spec, "fgo", 1)))
+	payload := strategytest.Published(t, NewSharing, strategytest.ViewOf(spec, trialsOf(spec, "fgo", 1)))
 	other, err := task.Parse("test", []byte("name: a\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]\nconstraints: [{name: ok, type: bool}]\n"),
 		[]task.StrategyType{{Name: "some", Constraints: true}})
 	if err != nil {
@@ -252,7 +217,7 @@ func TestDecodeRejects(t *testing.T) {
 // is happens once in 2^40 seeds.
 func TestForgeKeepsNumberOfLabels(t *testing.T) {
 	spec := newTask(t, "")
-	payload := published(t, viewOf(spec, trialsOf(spec, string(bytes.Repeat([]byte("f"), 40)), 1)))
+	payload := strategytest.Published(t, NewSharing, strategytest.ViewOf(spec, trialsOf(spec, string(bytes.Repeat([]byte("f"), 40)), 1)))
 	forged, err := forge(spec, protocol.FeasibilityKind, payload, strategy.Forgery{Rand: random.SeedOf(1).Stream("forge", 0)})
 	if err != nil {
 		t.Fatal(err)
@@ -288,7 +253,7 @@ func TestLabelsBeyondTheNodesOwnDesigns(t *testing.T) {
 	if own.Space, err = spec.Space.Within([][]task.Value{here.Values()}); err != nil {
 		t.Fatal(err)
 	}
-	view := viewOf(&own, nil)
+	view := strategytest.ViewOf(&own, nil)
 	view.Shares = []*strategy.Share{{Value: protocol.Feasibility{Observations: 1,
 		Labels: []protocol.Label{{Point: protocol.PointOf(spec.Space, there), Feasible: true}}}}}
 	x, want := Of(view)[0].X[0], spec.Space.Encode(there)

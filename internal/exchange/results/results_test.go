@@ -11,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -60,39 +61,6 @@ func trialsOf(spec *task.Task, states string, scale float64) []strategy.Trial {
 	return trials
 }
 
-func viewOf(spec *task.Task, trials []strategy.Trial) strategy.View {
-	view := strategy.View{Task: spec, Self: "me", Trials: trials}
-	for _, trial := range trials {
-		if trial.State == strategy.Done {
-			view.Observations++
-		}
-	}
-	return view
-}
-
-// published returns what an exchange that has just started sends of a view, or nil.
-func published(t testing.TB, view strategy.View) []byte {
-	t.Helper()
-	s := NewSharing(view.Task)
-	outs := s.Step(view, strategy.Start{})
-	if len(outs) == 0 {
-		return nil
-	}
-	result, err := outs[0].(strategy.Work).Run(t.Context(), view, random.SeedOf(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	outs = s.Step(view, strategy.WorkDone{Result: result})
-	if len(outs) != 1 {
-		t.Fatalf("%d outputs", len(outs))
-	}
-	publish := outs[0].(strategy.Publish)
-	if publish.Ephemeral || publish.Slot != 0 || publish.TTL != protocol.MaxTTL {
-		t.Errorf("published as %+v", publish)
-	}
-	return publish.Payload
-}
-
 func TestWhatIsShared(t *testing.T) {
 	for _, c := range []struct {
 		constraints, states string
@@ -106,7 +74,7 @@ func TestWhatIsShared(t *testing.T) {
 	} {
 		spec := newTask(t, "minimize", c.constraints)
 		trials := trialsOf(spec, c.states, 1)
-		payload := published(t, viewOf(spec, trials))
+		payload := strategytest.Published(t, NewSharing, strategytest.ViewOf(spec, trials))
 		if (payload == nil) != (c.want == nil) {
 			t.Errorf("%s: a share of %d bytes", c.states, len(payload))
 		}
@@ -139,7 +107,7 @@ func TestNewestAndBestResults(t *testing.T) {
 	for goal, first := range map[string]float64{"minimize": 0, "maximize": 100} {
 		spec := newTask(t, goal, "")
 		trials := trialsOf(spec, strings.Repeat("d", protocol.MaxResults+100), 1)
-		got, err := protocol.DecodeResults(published(t, viewOf(spec, trials)), spec.Space, nil)
+		got, err := protocol.DecodeResults(strategytest.Published(t, NewSharing, strategytest.ViewOf(spec, trials)), spec.Space, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,9 +133,9 @@ func received(t testing.TB, spec *task.Task, author string, payload []byte) *str
 func TestReceivedObservations(t *testing.T) {
 	for _, goal := range []string{"minimize", "maximize"} {
 		spec := newTask(t, goal, limited)
-		view := viewOf(spec, trialsOf(spec, "dxdd", 1))
+		view := strategytest.ViewOf(spec, trialsOf(spec, "dxdd", 1))
 		want := view.Observed(task.Objective)
-		peers := Of(strategy.View{Task: spec, Shares: []*strategy.Share{received(t, spec, "peer", published(t, view))}})
+		peers := Of(strategy.View{Task: spec, Shares: []*strategy.Share{received(t, spec, "peer", strategytest.Published(t, NewSharing, view))}})
 		if len(peers) != 1 || peers[0].Observations != 4 {
 			t.Fatalf("%+v", peers)
 		}
@@ -187,7 +155,7 @@ func TestReceivedObservations(t *testing.T) {
 
 func TestDecodeRefuses(t *testing.T) {
 	spec, other := newTask(t, "minimize", limited), newTask(t, "minimize", "")
-	payload := published(t, viewOf(spec, trialsOf(spec, "ddd", 1)))
+	payload := strategytest.Published(t, NewSharing, strategytest.ViewOf(spec, trialsOf(spec, "ddd", 1)))
 	for name, decode := range map[string]func() (any, error){
 		"half a payload":          func() (any, error) { return NewSharing(spec).Decode(payload[:len(payload)/2]) },
 		"nothing":                 func() (any, error) { return NewSharing(spec).Decode(nil) },
@@ -202,7 +170,7 @@ func TestDecodeRefuses(t *testing.T) {
 func TestForgedResultsAreDecoded(t *testing.T) {
 	for _, constraints := range []string{"", limited} {
 		spec := newTask(t, "minimize", constraints)
-		payload := published(t, viewOf(spec, trialsOf(spec, "dxdd", 1)))
+		payload := strategytest.Published(t, NewSharing, strategytest.ViewOf(spec, trialsOf(spec, "dxdd", 1)))
 		for name, attack := range map[string]strategy.Forgery{
 			"random": {}, "corner": {Corner: true}, "extreme": {Extreme: true},
 		} {

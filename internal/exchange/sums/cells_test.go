@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -14,7 +15,7 @@ import (
 
 func cellTask(t *testing.T, parameters string) *task.Task {
 	t.Helper()
-	return strategytest.Task(t, strategy.Set{register()}, "name: summed\ngoal: minimize\nparameters: [%s]\nstrategy: {type: summing, share: sum, roster: [%s]}\n", parameters, rosterText(5))
+	return strategytest.Task(t, strategy.Set{register()}, "name: summed\ngoal: minimize\nparameters: [%s]\nstrategy: {type: summing, share: sum, roster: [%s]}\n", parameters, fbotest.Roster(t, 5))
 }
 
 // designs draws encoded designs.

@@ -85,7 +85,7 @@
 //
 // A member with an old or lost journal could contribute an observation twice or vote twice. Peers
 // send back its latest State: if that counts more contributions than the journal, the member
-// contributes nothing more and serves on no committee, for good. It then publishes that it is not
+// contributes nothing more and serves on no committee, permanently. It then publishes that it is not
 // ready, with the counts of the latest State. Until enough present members have sent the shares of this
 // member that they store, it takes part in no round. Enough are more than half, or one after a minute.
 // An old journal is detected if one of these stores the State. A journal that lacks only votes is not

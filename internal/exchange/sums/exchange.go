@@ -210,7 +210,7 @@ func (e *Exchange) receive(view strategy.View, in strategy.Direct) (forwarded st
 
 func (e *Exchange) index(id peer.ID) (int, bool) { return slices.BinarySearch(e.roster, id) }
 
-// refuse ends the node's contributions and its work on committees for good. Its earlier
+// refuse ends the node's contributions and its work on committees permanently. Its earlier
 // contributions and votes are unknown: it could contribute an observation twice, or vote twice.
 func (e *Exchange) refuse(why string) []strategy.Output {
 	if e.refused != "" {

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -107,7 +108,7 @@ func TestKillsInEachPhase(t *testing.T) {
 		for fuse := 0; ; fuse += stride {
 			w := newWorld(t, 6, ", min_contributors: 4")
 			m := w.members[0]
-			m.fuse = fuse
+			m.fuse = strategytest.Fuse(fuse)
 			down := 0
 			for tick := range 3*longest + 20 {
 				if tick%longest == 0 {

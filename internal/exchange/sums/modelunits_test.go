@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/strategy"
@@ -19,7 +20,7 @@ name: summed
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}, {name: y, type: float, low: 0, high: 1}]
 surrogate: {features: 8}
-strategy: {type: summing, share: sum, share_every: 3, roster: [%s]}`, rosterText(5))
+strategy: {type: summing, share: sum, share_every: 3, roster: [%s]}`, fbotest.Roster(t, 5))
 	f := func(x []float64) float64 { return 30 + 7*math.Sin(5*x[0]) + 3*math.Cos(4*x[1]) }
 	var robust, model, level scatter
 	for node := range uint64(240) {

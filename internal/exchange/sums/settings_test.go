@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -37,7 +38,7 @@ func TestDefaultsOfRosters(t *testing.T) {
 		{", max_colluding: 2", 5, 5, 5, 2, 4},
 		{", min_contributors: 20", 40, 20, 7, 2, 4},
 	} {
-		text, s, every, err := parse("share: sum, roster: [" + rosterText(c.nodes) + "]" + c.keys)
+		text, s, every, err := parse("share: sum, roster: [" + fbotest.Roster(t, c.nodes) + "]" + c.keys)
 		if err != nil {
 			t.Errorf("%d nodes%s: %v", c.nodes, c.keys, err)
 			continue
@@ -55,7 +56,7 @@ func TestDefaultsOfRosters(t *testing.T) {
 			}
 		}
 	}
-	if text, _, _, _ := parse("share: sum, min_contributors: 5, roster: [" + rosterText(5) + "]"); !strings.Contains(text, "one absent node stops all sums") {
+	if text, _, _, _ := parse("share: sum, min_contributors: 5, roster: [" + fbotest.Roster(t, 5) + "]"); !strings.Contains(text, "one absent node stops all sums") {
 		t.Error(text)
 	}
 }
@@ -64,12 +65,12 @@ func TestDefaultsOfRosters(t *testing.T) {
 func TestErrorsOfRosters(t *testing.T) {
 	for want, keys := range map[string]string{
 		"missing key \"roster\"":                                           "share: sum",
-		"roster must name 5 to 1024 nodes, not 4":                          "share: sum, roster: [" + rosterText(4) + "]",
-		"min_contributors 3 must be at least 3 more than max_colluding, 1": "share: sum, min_contributors: 3, roster: [" + rosterText(5) + "]",
-		"min_contributors 6 must be at most the 5 nodes":                   "share: sum, min_contributors: 6, roster: [" + rosterText(5) + "]",
-		"min_contributors 5 must be at least 3 more than max_colluding, 3": "share: sum, max_colluding: 3, roster: [" + rosterText(5) + "]",
-		"committee 6 must be at most the 5 nodes":                          "share: sum, committee: 6, roster: [" + rosterText(5) + "]",
-		"share_every 0 must be a whole number from 1 to 10000":             "share: sum, share_every: 0, roster: [" + rosterText(5) + "]",
+		"roster must name 5 to 1024 nodes, not 4":                          "share: sum, roster: [" + fbotest.Roster(t, 4) + "]",
+		"min_contributors 3 must be at least 3 more than max_colluding, 1": "share: sum, min_contributors: 3, roster: [" + fbotest.Roster(t, 5) + "]",
+		"min_contributors 6 must be at most the 5 nodes":                   "share: sum, min_contributors: 6, roster: [" + fbotest.Roster(t, 5) + "]",
+		"min_contributors 5 must be at least 3 more than max_colluding, 3": "share: sum, max_colluding: 3, roster: [" + fbotest.Roster(t, 5) + "]",
+		"committee 6 must be at most the 5 nodes":                          "share: sum, committee: 6, roster: [" + fbotest.Roster(t, 5) + "]",
+		"share_every 0 must be a whole number from 1 to 10000":             "share: sum, share_every: 0, roster: [" + fbotest.Roster(t, 5) + "]",
 	} {
 		if _, _, _, err := parse(keys); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, expected %q", keys[:min(len(keys), 60)], err, want)

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -42,7 +43,7 @@ name: summed
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}, {name: c, type: categorical, choices: [a, b]}]
 surrogate: {features: 8}
-strategy: {type: summing, share: sum, share_every: 3, roster: [%s]}`, rosterText(5))
+strategy: {type: summing, share: sum, share_every: 3, roster: [%s]}`, fbotest.Roster(t, 5))
 	statistic, err := NewStatistic(definition)
 	if err != nil {
 		t.Fatal(err)
@@ -92,16 +93,6 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-func rosterText(members int) (text string) {
-	for i, key := range keysOf(members) {
-		if i > 0 {
-			text += ", "
-		}
-		text += idOf(key).String()
-	}
-	return text
-}
-
 // FuzzDecodeState checks that a state that can be decoded has one encoding.
 func FuzzDecodeState(f *testing.F) {
 	for _, s := range []State{{}, {1, 1, true}, {3, 900, false}, {MaxRounds, MaxRounds, true}} {
@@ -138,7 +129,7 @@ func FuzzMessagesAndRecords(f *testing.F) {
 		f.Add(data, true)
 	}
 	for _, data := range w.members[1].deals {
-		f.Add(data, false)
+		f.Add(append([]byte{ofRound}, data...), false)
 	}
 	f.Add([]byte("q\x02\x01\x02"), false)
 	f.Add(append([]byte("t"), total{Round: 1, Contributors: []int{0, 1, 2, 3}, Vector: make([]int64, 5*trialsEach)}.encode(5)...), false)

@@ -2,21 +2,18 @@ package sums
 
 import (
 	"bytes"
-	"cmp"
-	"crypto/ed25519"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -51,38 +48,11 @@ func register() strategy.Registration {
 
 func newTask(t testing.TB, members int, keys string) *task.Task {
 	t.Helper()
-	var names []string
-	for _, key := range keysOf(members) {
-		names = append(names, idOf(key).String())
-	}
 	return strategytest.Task(t, strategy.Set{register()}, `
 name: summed
 goal: maximize
 parameters: [{name: x, type: int, low: 0, high: %d}]
-strategy: {type: summing, share: sum, initial_designs: 3%s, roster: [%s]}`, members*trialsEach-1, keys, strings.Join(names, ", "))
-}
-
-// keysOf returns the keys of a roster, always the same, in its order.
-func keysOf(members int) []crypto.PrivKey {
-	var keys []crypto.PrivKey
-	for i := range members {
-		std := ed25519.NewKeyFromSeed(fmt.Appendf(nil, "the key of node %16d", i))
-		key, _, err := crypto.KeyPairFromStdKey(&std)
-		if err != nil {
-			panic(err)
-		}
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b crypto.PrivKey) int { return cmp.Compare(idOf(a), idOf(b)) })
-	return keys
-}
-
-func idOf(key crypto.PrivKey) peer.ID {
-	id, err := peer.IDFromPrivateKey(key)
-	if err != nil {
-		panic(err)
-	}
-	return id
+strategy: {type: summing, share: sum, initial_designs: 3%s, roster: [%s]}`, members*trialsEach-1, keys, fbotest.Roster(t, members))
 }
 
 // world connects the exchanges of a roster. Messages arrive in the order in which they were sent.
@@ -91,7 +61,7 @@ type world struct {
 	task    *task.Task
 	keys    []crypto.PrivKey
 	members []*member // in order of the roster
-	queue   []func()
+	queue   strategytest.Queue
 	every   int
 }
 
@@ -107,19 +77,19 @@ type member struct {
 	warnings []string
 
 	journal [][]byte
-	fuse    int // outputs until the next crash; negative: none
+	fuse    strategytest.Fuse // outputs until the next crash
 
-	published *State            // the latest that peers hold
-	deals     map[string][]byte // by round and receiver: the deal that was sent
-	sent      int               // outputs so far
+	published *State // the latest that peers hold
+	deals     strategytest.Deals
+	sent      int // outputs so far
 }
 
 func newWorld(t testing.TB, members int, keys string, absent ...int) *world {
 	t.Helper()
 	definition := newTask(t, members, keys)
-	w := &world{t: t, task: definition, keys: keysOf(members), every: strategy.ChoiceOf(definition).ShareEvery}
+	w := &world{t: t, task: definition, keys: fbotest.RosterKeys(t, members), every: strategy.ChoiceOf(definition).ShareEvery}
 	for i, key := range w.keys {
-		w.members = append(w.members, &member{index: i, id: idOf(key), fuse: -1, deals: map[string][]byte{}})
+		w.members = append(w.members, &member{index: i, id: fbotest.PeerID(t, key), fuse: -1, deals: strategytest.Deals{}})
 	}
 	for i := range w.members {
 		if !slices.Contains(absent, i) {
@@ -155,7 +125,7 @@ func (w *world) boot(i int) {
 		w.step(i, strategy.CaughtUp{Peer: other.id})
 		w.step(j, strategy.CaughtUp{Peer: m.id})
 	}
-	w.drain()
+	w.queue.Drain()
 }
 
 func (w *world) view(m *member) strategy.View {
@@ -183,12 +153,7 @@ func (w *world) step(i int, in strategy.Input) {
 
 // carry carries out outputs. The records of a step are written together, before all else.
 func (w *world) carry(m *member, outputs []strategy.Output) {
-	var records [][]byte
-	for _, output := range outputs {
-		if r, ok := output.(strategy.Record); ok {
-			records = append(records, r.Data)
-		}
-	}
+	records := strategytest.Records(outputs)
 	if len(records) > 0 && m.burnt() {
 		w.crash(m.index)
 		return
@@ -208,18 +173,14 @@ func (w *world) carry(m *member, outputs []strategy.Output) {
 
 func (m *member) burnt() bool {
 	m.sent++
-	if m.fuse == 0 {
-		return true
-	}
-	m.fuse--
-	return false
+	return m.fuse.Burnt()
 }
 
 func (w *world) effect(m *member, output strategy.Output) {
 	switch output := output.(type) {
 	case strategy.Send:
 		w.inspect(m, output)
-		w.queue = append(w.queue, func() {
+		w.queue.Add(func() {
 			i, _ := m.exchange.index(output.To)
 			w.step(i, strategy.Direct{From: m.id, Data: output.Data})
 		})
@@ -235,7 +196,7 @@ func (w *world) effect(m *member, output strategy.Output) {
 		m.published = &state
 		for j := range w.members {
 			if j != m.index {
-				w.queue = append(w.queue, func() { w.step(j, strategy.Received{Share: strategy.Share{Value: state}}) })
+				w.queue.Add(func() { w.step(j, strategy.Received{Share: strategy.Share{Value: state}}) })
 			}
 		}
 	case strategy.Warn:
@@ -244,13 +205,6 @@ func (w *world) effect(m *member, output strategy.Output) {
 		m.result = output.Value.(Result)
 	}
 }
-
-// Positions in messages of secure sums behind the tag, and the kind of a deal.
-const (
-	kindAt  = 2
-	roundAt = 35
-	dealing = 1
-)
 
 // inspect fails if a message contains a vector in clear, or if a member deals two different vectors
 // in one round.
@@ -264,21 +218,8 @@ func (w *world) inspect(m *member, send strategy.Send) {
 			w.t.Fatalf("a message of member %d contains its vector of round %d", m.index, round)
 		}
 	}
-	if send.Data[0] != ofRound || send.Data[kindAt] != dealing {
-		return
-	}
-	name := fmt.Sprint(binary.BigEndian.Uint64(send.Data[roundAt:]), send.To)
-	if before, ok := m.deals[name]; ok && !bytes.Equal(before, send.Data) {
-		w.t.Fatalf("member %d deals twice: %s", m.index, name)
-	}
-	m.deals[name] = send.Data
-}
-
-func (w *world) drain() {
-	for len(w.queue) > 0 {
-		do := w.queue[0]
-		w.queue = w.queue[1:]
-		do()
+	if send.Data[0] == ofRound {
+		m.deals.Add(w.t, m.index, send.To, send.Data[1:])
 	}
 }
 
@@ -291,7 +232,7 @@ func (w *world) tick(times int) {
 				w.step(i, strategy.Timer{Name: beatTimer})
 			}
 		}
-		w.drain()
+		w.queue.Drain()
 	}
 }
 
@@ -308,7 +249,7 @@ func (w *world) observe(times int, members ...int) {
 			m.trials = append(slices.Clone(m.trials), strategy.Trial{ID: uint64(n + 1), Design: design, State: strategy.Done, Outcome: &strategy.Outcome{Value: math.Sin(float64(7*n + i))}})
 			w.step(i, strategy.TrialsEnded{})
 		}
-		w.drain()
+		w.queue.Drain()
 	}
 }
 

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bytes"
-	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/privacy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -21,26 +19,13 @@ import (
 // parseSum is a task whose nodes give 8 weights for each of two cells to sums.
 func parseSum(t testing.TB, nodes int, privacy string) *task.Task {
 	t.Helper()
-	var names []string
-	for i := range nodes {
-		std := ed25519.NewKeyFromSeed(fmt.Appendf(nil, "the key of node %16d", i))
-		key, _, err := crypto.KeyPairFromStdKey(&std)
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := peer.IDFromPrivateKey(key)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, id.String())
-	}
 	parsed, err := task.Parse("task", fmt.Appendf(nil, `
 name: summed
 goal: minimize
 parameters: [{name: x, type: float, low: 0, high: 1}]
 surrogate: {features: 8}
 strategy: {type: fts-de, cells: 2}
-privacy: {mechanism: aggregate, clip: 3, %s, roster: [%s]}`, privacy, strings.Join(names, ", ")), strategies())
+privacy: {mechanism: aggregate, clip: 3, %s, roster: [%s]}`, privacy, fbotest.Roster(t, nodes)), strategies())
 	if err != nil {
 		t.Fatal(err)
 	}

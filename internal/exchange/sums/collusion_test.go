@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/strategy"
 )
 
@@ -37,8 +38,8 @@ func TestFalseStatesUseUpNoRequests(t *testing.T) {
 func forged(w *world, round int) []byte {
 	for _, m := range w.members {
 		for _, deal := range m.deals {
-			data := slices.Clone(deal[:roundAt])
-			data[kindAt] = 2
+			data := append([]byte{ofRound}, deal[:strategytest.DealRoundAt]...)
+			data[1+strategytest.DealKindAt] = 2
 			data = binary.BigEndian.AppendUint64(data, uint64(round))
 			return append(data, 0, 0, 0) // flags, contributors, members
 		}
@@ -57,7 +58,7 @@ func TestOneMemberUsesUpNoRounds(t *testing.T) {
 		for i := range 7 {
 			w.step(i, strategy.Direct{From: w.members[7].id, Data: forged(w, 2+n)})
 		}
-		w.drain()
+		w.queue.Drain()
 		w.tick(longest)
 	}
 	next, _ := w.members[0].exchange.sum.Next()
@@ -176,7 +177,7 @@ func TestRefusedMemberIsNotReady(t *testing.T) {
 		t.Fatalf("published %v, expected a ready member", s)
 	}
 	w.step(0, strategy.EquivocationFound{})
-	w.drain()
+	w.queue.Drain()
 	if s := w.members[0].published; *s != (State{}) {
 		t.Errorf("published %+v after a refusal, expected a member that is not ready", *s)
 	}

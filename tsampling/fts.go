@@ -16,9 +16,12 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// FTS is the strategy of federated Thompson sampling on one task. It is immutable.
+// FTS is the strategy of federated Thompson sampling on one task. With several objectives all samples are of
+// random scalarisations (Knowles 2006, as in [alone.ParEGO]): each node draws weights for each sample. It is
+// immutable.
 type FTS struct {
 	own      alone.TS
+	engine   alone.Engine
 	search   search.Search
 	settings Settings
 	features *rff.Map
@@ -29,7 +32,7 @@ var _ strategy.Strategy = (*FTS)(nil)
 // NewFTS returns the strategy of a task of type fts. features must be the shared features
 // of the task.
 func NewFTS(t *task.Task, features *rff.Map) *FTS {
-	return &FTS{own: alone.NewTS(t), search: search.New(t), settings: settingsOf(t), features: features}
+	return &FTS{own: alone.NewTS(t), engine: alone.NewEngine(t), search: search.New(t), settings: settingsOf(t), features: features}
 }
 
 // Suggest implements strategy.Strategy. When it uses the agent's own sample, it suggests
@@ -40,11 +43,11 @@ func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, see
 	}
 	own := s.settings.Schedule.Own(s.search.AfterStart(trial))
 	if seed.Stream("whose sample", trial).Float64() < own {
-		return s.own.OwnSample(ctx, view, trial, seed, &own)
+		return s.ownSample(ctx, view, trial, seed, &own)
 	}
 	share := s.settings.Peers.choose(s.usable(view), view, s.features, seed.Stream("which peer", trial))
 	if share == nil {
-		return s.own.OwnSample(ctx, view, trial, seed, &own)
+		return s.ownSample(ctx, view, trial, seed, &own)
 	}
 	weights := share.Value.(protocol.Weights)
 	return s.search.Maximise(ctx, view, trial, seed, s.features.Function(weights.Values), strategy.Why{
@@ -55,6 +58,22 @@ func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, see
 		Stamp:          &share.Stamp,
 		Observations:   weights.Observations,
 	})
+}
+
+// ownSample suggests the maximiser of a sample of the own posterior, with several objectives of a random
+// scalarisation.
+func (s *FTS) ownSample(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, own *float64) (strategy.Suggestion, error) {
+	if view.Task.Several() {
+		scalar, ok, err := s.engine.Scalarised(ctx, view, seed.Stream("scalarisation", trial))
+		if err != nil {
+			return strategy.Suggestion{}, err
+		}
+		if !ok {
+			return s.search.Start(view, trial, seed)
+		}
+		view = scalar
+	}
+	return s.own.OwnSample(ctx, view, trial, seed, own)
 }
 
 // usable returns the shares from which Suggest may choose, at most one per peer. In concurrent mode

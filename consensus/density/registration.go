@@ -6,6 +6,8 @@ import (
 	"github.com/fbo-node/fbo/internal/exchange/dprelease"
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/optprior/frontprior"
+	"github.com/fbo-node/fbo/internal/optprior/pooling"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -14,6 +16,7 @@ import (
 
 const (
 	defaultBeta = 5 // as in πBO: a tenth of the budget, here of 50 evaluations
+	frontBeta   = 1 // the default with several objectives; larger ones harm nodes with dissimilar fronts
 	maxBeta     = 1000
 
 	defaultComponents = 1
@@ -30,7 +33,8 @@ const (
 
 // Settings are the keys of a task file for strategy density.
 type Settings struct {
-	// Beta is β of the exponent γ_t = β/t of the peers' densities: 0 to 1000.
+	// Beta is β of the exponent γ_t = β/t of the peers' densities: 0 to 1000. The default is 5, with
+	// several objectives 1.
 	Beta float64
 	// Pooling selects how the densities of peers are combined: "evidence" (the default) by own
 	// outcomes, "product" as in equation 8, "mean" by the geometric mean.
@@ -41,8 +45,12 @@ type Settings struct {
 var _ task.Releaser = Settings{}
 
 func readSettings(s *task.Section) task.StrategySettings {
+	beta := float64(defaultBeta)
+	if s.Several() {
+		beta = frontBeta
+	}
 	return Settings{
-		Beta:    s.Within("beta", defaultBeta, 0, maxBeta),
+		Beta:    s.Within("beta", beta, 0, maxBeta),
 		Pooling: s.Word("pooling", poolingEvidence, poolingEvidence, poolingProduct, poolingMean),
 		Choice:  strategy.ReadChoice(s, disclosures()),
 	}
@@ -70,15 +78,16 @@ type Shape struct {
 	// 10. It is 0 with more components.
 	Spread float64
 	Coarse bool // share is coarse; the task then has no key components
+	Front  bool // the task has several objectives; normals are around designs of the Pareto front
 }
 
 // Keys implements task.StrategySettings.
 func (s Shape) Keys() map[string]any {
 	keys := map[string]any{}
-	if !s.Coarse {
+	if !s.Coarse && !s.Front {
 		keys["components"] = s.Components
 	}
-	if s.Components == 1 {
+	if s.Components == 1 || s.Front {
 		keys["spread"] = s.Spread
 	}
 	return keys
@@ -91,14 +100,34 @@ func shapeOf(t *task.Task) Shape { return strategy.ChosenSettings[Shape](t) }
 // Register returns the registration of the strategy density.
 func Register() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "density", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true},
-		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
+		StrategyType: task.StrategyType{Name: "density", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true, Objectives: true},
+		New: func(t *task.Task) (strategy.Strategy, error) {
+			if t.Several() {
+				return frontprior.New(t, frontSettings(settingsOf(t))), nil
+			}
+			return New(t), nil
+		},
 		Describe: func(t *task.Task) string {
+			if t.Several() {
+				return fmt.Sprintf("expected improvement of the hypervolume, weighed by %s around their Pareto fronts, to the power %g/t", strategy.DisclosureOf(disclosures(), t).Uses, settingsOf(t).Beta)
+			}
 			return fmt.Sprintf("expected improvement weighed by %s to the power %g/t", strategy.DisclosureOf(disclosures(), t).Uses, settingsOf(t).Beta)
 		},
 		Disclosures:  disclosures(),
 		PriorDesigns: true,
 	}
+}
+
+// frontSettings returns the settings of a task with several objectives.
+func frontSettings(settings Settings) frontprior.Settings {
+	front := frontprior.Evidence("density", settings.Beta)
+	switch settings.Pooling {
+	case poolingProduct:
+		front.Rules, front.Learned = pooling.Only(pooling.Product), false
+	case poolingMean:
+		front.Rules, front.Learned = pooling.Only(pooling.Geometric), false
+	}
+	return front
 }
 
 func disclosures() []strategy.Disclosure {
@@ -113,11 +142,16 @@ func disclosures() []strategy.Disclosure {
 // discloseBest returns the disclosure in which nodes share exact densities.
 func discloseBest() strategy.Disclosure {
 	return strategy.Disclosure{
-		Share:   "best",
-		Rung:    strategy.RungDesign,
-		Implied: true,
-		Every:   true,
+		Share:      "best",
+		Rung:       strategy.RungDesign,
+		Implied:    true,
+		Every:      true,
+		Objectives: true,
 		Settings: func(s *task.Section) task.StrategySettings {
+			if s.Several() {
+				s.Refuse("components", "one objective")
+				return Shape{Components: optprior.FrontComponents, Spread: s.Within("spread", defaultSpread, minSpread, maxSpread), Front: true}
+			}
 			d := Shape{Components: s.Whole("components", defaultComponents, 1, maxComponents)}
 			if d.Components == 1 {
 				d.Spread = s.Within("spread", defaultSpread, minSpread, maxSpread)
@@ -137,7 +171,10 @@ func discloseBest() strategy.Disclosure {
 			}
 			return text
 		},
-		Reveals: func(*task.Task) string {
+		Reveals: func(t *task.Task) string {
+			if t.Several() {
+				return fmt.Sprintf("Peers receive up to %d designs of this node's Pareto front, which show where its best results are, but no results. This is no privacy guarantee.", shapeOf(t).Components)
+			}
 			return "Peers receive designs of this node, which show where it searches and which designs its model prefers, but no results. This is no privacy guarantee."
 		},
 		Forge: optprior.Forge,
@@ -145,6 +182,9 @@ func discloseBest() strategy.Disclosure {
 }
 
 func holds(t *task.Task) string {
+	if t.Several() {
+		return fmt.Sprintf("a share holds up to %d normals, around designs on the Pareto front", shapeOf(t).Components)
+	}
 	return "a share holds " + sanitize.Count(shapeOf(t).Components, "normal")
 }
 
@@ -167,7 +207,11 @@ func discloseNoisy() strategy.Disclosure {
 func discloseCoarse() strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(t *task.Task) float64 { return shapeOf(t).Spread })
 	d.Settings = func(s *task.Section) task.StrategySettings {
-		return Shape{Components: 1, Spread: s.Within("spread", defaultSpread, minSpread, maxSpread), Coarse: true}
+		shape := Shape{Components: 1, Spread: s.Within("spread", defaultSpread, minSpread, maxSpread), Coarse: true, Front: s.Several()}
+		if shape.Front {
+			shape.Components = optprior.FrontComponents
+		}
+		return shape
 	}
 	d.Uses = discloseBest().Uses
 	d.Holds = func(t *task.Task) string { return holds(t) + ", coarsely placed" }

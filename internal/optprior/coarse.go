@@ -72,7 +72,7 @@ func newExchange(t *task.Task, spread float64, published func(best protocol.Poin
 		},
 		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
 			if t.Several() {
-				return ofFront(find, view, wide, published)
+				return OfFront(view, wide, published)
 			}
 			if view.Posterior == nil {
 				return nil, nil // the surrogate could not be fitted; there is nothing to share yet
@@ -96,11 +96,13 @@ func newExchange(t *task.Task, spread float64, published func(best protocol.Poin
 	})
 }
 
-// ofFront returns the share of a task with several objectives, nil while no outcome is feasible.
-func ofFront(find search.Search, view strategy.View, wide float64, published func(protocol.Point) protocol.Point) ([]byte, error) {
+// OfFront returns the payload of a share on a task with several objectives, nil while no outcome is
+// feasible: a protocol.Density with up to FrontComponents normals of equal weight and standard deviation
+// wide. published maps a design of the Pareto front to the point that is shared.
+func OfFront(view strategy.View, wide float64, published func(protocol.Point) protocol.Point) ([]byte, error) {
 	space := view.Task.Space
 	var centres []protocol.Point
-	for _, x := range find.FrontDesigns(view, FrontComponents) {
+	for _, x := range search.New(view.Task).FrontDesigns(view, FrontComponents) {
 		centre := published(protocol.PointOf(space, space.Decode(x)))
 		same := func(other protocol.Point) bool { return reflect.DeepEqual(other, centre) }
 		if !slices.ContainsFunc(centres, same) {

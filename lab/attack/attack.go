@@ -19,6 +19,9 @@ type Attack struct {
 	// shares.
 	Applies func(t *task.Task) bool
 
+	// Several means that the attack reads shares of a task with several objectives, otherwise of one.
+	Several bool
+
 	// Most is the largest number of observations for which the attack is fast enough; 0 means any.
 	Most int
 
@@ -69,19 +72,22 @@ type Guess struct {
 	Y    []float64   // value of each design in the objective's units, larger is better; nil means no guess
 	Best []float64   // the best design; nil means the design with the largest Y, or without Y the estimated optimum
 	Note string      // other findings, as a phrase; often empty
+
+	own int // number of designs in X that the attack itself guesses, before others complete them; 0 means all
 }
 
 // Truth holds the data that the attacker wants to know.
 type Truth struct {
 	X                [][]float64
-	Y                []float64 // larger is better
-	EstimatedOptimum []float64 // the node's own estimate of the optimum
-	Noise            float64   // variance of the noise in the node's process, in standardised units
+	Y                []float64   // larger is better
+	EstimatedOptimum []float64   // the node's own estimate of the optimum; with several objectives the design with the best first one
+	Front            [][]float64 // with several objectives, the designs of the Pareto front in the order of the first
+	Noise            float64     // variance of the noise in the node's process, in standardised units
 }
 
 // Attacks returns all attacks.
 func Attacks() []Attack {
-	return slices.Concat(meanAttacks(), resultsAttacks(), sampleAttacks(), designAttacks(), coarseAttacks(), replayAttacks(), steerAttacks(), exactSumAttacks())
+	return slices.Concat(meanAttacks(), resultsAttacks(), sampleAttacks(), designAttacks(), coarseAttacks(), replayAttacks(), steerAttacks(), exactSumAttacks(), frontAttacks())
 }
 
 // decode decodes the payload of a share by its kind. value is nil for kinds without an attack.

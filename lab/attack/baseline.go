@@ -26,7 +26,7 @@ const baselineDraws = 10 // for each combination; the scores are averaged
 // baseline returns the score of an attacker that knows the number of designs, how starting designs
 // are drawn, and the exact estimated optimum.
 func baseline(t *task.Task, truth Truth, rng *rand.Rand) Score {
-	best := Score{Distance: 1}
+	best := Score{Distance: 1, FrontDistance: 1}
 	for _, part := range baselineParts {
 		for _, spread := range baselineSpreads {
 			var scores []Score
@@ -35,7 +35,8 @@ func baseline(t *task.Task, truth Truth, rng *rand.Rand) Score {
 			}
 			s := average(scores)
 			best.Found, best.Distance = max(best.Found, s.Found), min(best.Distance, s.Distance)
-			best.Inputs, best.Values, best.ValueError, best.BestInput = s.Inputs, s.Values, s.ValueError, s.BestInput
+			best.FrontFound, best.FrontDistance = max(best.FrontFound, s.FrontFound), min(best.FrontDistance, s.FrontDistance)
+			best.Front, best.Inputs, best.Values, best.ValueError, best.BestInput = s.Front, s.Inputs, s.Values, s.ValueError, s.BestInput
 		}
 	}
 	return best

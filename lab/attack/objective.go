@@ -25,10 +25,11 @@ type objectives struct {
 	seed      random.Seed
 	functions []*rff.Function
 	limits    [][]*rff.Function // for each member, one function for each constraint
+	further   [][]*rff.Function // for each member, one function for each objective but the first
 }
 
 func newObjectives(t *task.Task, count int, seed random.Seed) (*objectives, error) {
-	o := &objectives{task: t, seed: seed, limits: make([][]*rff.Function, count)}
+	o := &objectives{task: t, seed: seed, limits: make([][]*rff.Function, count), further: make([][]*rff.Function, count)}
 	lengthscales := make([]float64, t.Space.Dim())
 	for _, block := range t.Space.Blocks() {
 		for i := block.Start; i < block.Start+block.Len; i++ {
@@ -52,6 +53,11 @@ func newObjectives(t *task.Task, count int, seed random.Seed) (*objectives, erro
 	}
 	for k := range count {
 		o.functions = append(o.functions, draw("objective", k))
+		for i := range t.Objectives {
+			if i > 0 {
+				o.further[k] = append(o.further[k], draw("objective "+t.Objectives[i].Name, k))
+			}
+		}
 		for _, c := range t.Constraints {
 			o.limits[k] = append(o.limits[k], draw(string(c.Output), k))
 		}
@@ -70,6 +76,19 @@ func (o *objectives) member(k int, noise float64) sim.Member {
 		}
 		return sign * value
 	}}
+	if o.task.Several() {
+		m.Metrics = func(d task.Design, trial uint64) map[string]float64 {
+			metrics := map[string]float64{}
+			for i, goal := range o.task.Objectives[1:] {
+				value := o.further[k][i].Value(space.Encode(d))
+				if noise > 0 {
+					value += noise * o.seed.Derive("noise "+goal.Name, uint64(k)).Stream("trial", trial).NormFloat64()
+				}
+				metrics[goal.Name] = goal.Goal.Sign() * value
+			}
+			return metrics
+		}
+	}
 	if len(o.task.Constraints) > 0 {
 		m.Constraints = func(d task.Design, _ uint64) map[string]task.Reading {
 			readings := map[string]task.Reading{}

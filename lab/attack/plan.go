@@ -69,8 +69,8 @@ func (p Plan) Check() error {
 	switch {
 	case registration.Roster:
 		return fmt.Errorf("task %q has a roster (strategy %s), whose parties send each other everything; expected strategies without one, and fts-de", p.Task.Name, p.Task.Strategy.Type)
-	case p.Task.Several():
-		return fmt.Errorf("task %q has %d objectives, and no attack here reads shares of fronts; expected a task with one", p.Task.Name, len(p.Task.Objectives))
+	case p.Task.Several() && p.Task.Strategy.Type == "fts":
+		return fmt.Errorf("task %q has %d objectives, and no attack here reads samples of scalarisations; expected share coarse or density", p.Task.Name, len(p.Task.Objectives))
 	case p.Task.Surrogate.Extended():
 		return fmt.Errorf("task %q has %s in the section surrogate, and no attack here reads the shares of that; expected a surrogate without", p.Task.Name, p.Task.Surrogate.Extension)
 	case p.Task.Stop.Shares():
@@ -169,6 +169,9 @@ func (p Plan) attack(ctx context.Context, noise float64, seed random.Seed, entri
 		if !strings.Contains(a.Name, p.Filter) || !slices.ContainsFunc(a.Kinds, func(kind string) bool { return slices.Contains(kinds, kind) }) {
 			continue
 		}
+		if a.Several != p.Task.Several() {
+			continue
+		}
 		if a.Applies != nil && !a.Applies(p.Task) {
 			continue
 		}
@@ -237,6 +240,7 @@ func (e *entry) add(found, baseline Score, note string) {
 // baseline. Missing values become the mean of the guessed ones.
 func (g *Guess) complete(t *task.Task, truth Truth, seed uint64) {
 	n := len(truth.X)
+	g.own = min(len(g.X), n)
 	if g.Best == nil && g.Y == nil {
 		g.Best = truth.EstimatedOptimum
 	}
@@ -285,6 +289,9 @@ func (s Score) text(values bool) string {
 		text += fmt.Sprintf(", values to %.2g of their range (%s within %g %%)", s.ValueError, count(s.Values), 100*Close)
 	} else {
 		text += ", no values"
+	}
+	if s.Front > 0 {
+		return text + fmt.Sprintf(", %s of %s designs of the front within %g (median distance %.2g)", count(s.FrontFound), count(s.Front), Near, s.FrontDistance)
 	}
 	return text + fmt.Sprintf(", the best input to %.2g", s.BestInput)
 }

@@ -120,6 +120,14 @@ func truthOf(ctx context.Context, t *task.Task, view strategy.View, seed random.
 	if best := search.New(t).Optimum(ctx, view, seed.Derive("believed", 0)); !best.IsZero() {
 		truth.EstimatedOptimum = t.Space.Encode(best)
 	}
+	if t.Several() {
+		for _, trial := range strategy.SortedFront(t, view.Trials) {
+			truth.Front = append(truth.Front, t.Space.Encode(trial.Design))
+		}
+		if len(truth.Front) > 0 {
+			truth.EstimatedOptimum = truth.Front[0]
+		}
+	}
 	return truth
 }
 

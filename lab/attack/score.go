@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -22,6 +23,13 @@ type Score struct {
 	ValueError float64 `json:"value_error"`  // median error over inputs, as a fraction of the values' range
 	BestInput  float64 `json:"best_input"`   // distance of the guess for the best input from that input
 	HasValues  bool    `json:"values_known"` // whether the attack guesses values itself; otherwise the mean counts as guess
+
+	// With several objectives, of the designs on the Pareto front: their number, how many were found, and
+	// the median distance to the nearest guess. Only guesses of the attack itself count, and at most as many
+	// as the front has designs.
+	Front         float64 `json:"front,omitempty"`
+	FrontFound    float64 `json:"front_found,omitempty"`
+	FrontDistance float64 `json:"front_distance,omitempty"`
 }
 
 // score compares a guess with the truth. There must be as many guesses as inputs.
@@ -48,7 +56,26 @@ func score(truth Truth, guess Guess) Score {
 	}
 	s.Distance, s.ValueError = median(distances), median(errors)
 	s.BestInput = distance(guess.best(), truth.X[argmax(truth.Y)])
+	if len(truth.Front) > 0 {
+		s.scoreFront(truth.Front, guess.X[:min(cmp.Or(guess.own, len(guess.X)), len(truth.Front))])
+	}
 	return s
+}
+
+// scoreFront compares guesses with the designs of the Pareto front.
+func (s *Score) scoreFront(front, guesses [][]float64) {
+	var distances []float64
+	for _, x := range front {
+		nearest := math.Inf(1)
+		for _, g := range guesses {
+			nearest = min(nearest, distance(x, g))
+		}
+		if nearest <= Near {
+			s.FrontFound++
+		}
+		distances = append(distances, nearest)
+	}
+	s.Front, s.FrontDistance = float64(len(front)), median(distances)
 }
 
 func (g Guess) best() []float64 {
@@ -91,6 +118,9 @@ func average(scores []Score) Score {
 		a.ValueError += s.ValueError / n
 		a.BestInput += s.BestInput / n
 		a.HasValues = a.HasValues || s.HasValues
+		a.Front += s.Front / n
+		a.FrontFound += s.FrontFound / n
+		a.FrontDistance += s.FrontDistance / n
 	}
 	return a
 }

@@ -2,6 +2,7 @@ package alone
 
 import (
 	"context"
+	"math/rand/v2"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/pareto"
@@ -42,29 +43,13 @@ func (s ParEGO) Suggest(ctx context.Context, view strategy.View, trial uint64, s
 // scalarised returns the logarithm of the expected improvement of a random scalarisation, which has a
 // model of its own. In it, the outcome of a pending design equals the mean.
 func (s Engine) scalarised(ctx context.Context, view strategy.View, f front, trial uint64, seed strategy.Seed) (search.Function, strategy.Why, error) {
-	rng := seed.Stream("scalarisation", trial)
-	values := pareto.Chebyshev(f.scores, pareto.Weights(len(f.models), rng))
-	obs := surrogate.Observations{Y: values}
-	for i, at := range view.ExactlyModelled() {
-		if f.counted[i] {
-			obs.X = append(obs.X, view.Task.Space.Encode(view.Trials[at].Design))
-		}
-	}
-	model, err := surrogate.New(view.Task)
-	if err != nil {
-		return nil, strategy.Why{}, err
-	}
-	h, err := model.Fit(ctx, obs, nil, rng)
-	if err != nil {
-		return nil, strategy.Why{}, err
-	}
-	scalar, err := model.Condition(obs, h, nil)
+	scalar, evaluated, err := scalarise(ctx, view, f, seed.Stream("scalarisation", trial))
 	if err != nil {
 		return nil, strategy.Why{}, err
 	}
 	view = s.search.WithPending(view)
 	limits := search.Limits(view)
-	reached := s.search.WithLikelyPending(view, obs.X)
+	reached := s.search.WithLikelyPending(view, evaluated)
 	if pending, ok := scalar.(surrogate.Pending); ok && len(f.pending) > 0 {
 		if scalar, err = pending.WithPending(f.pending); err != nil {
 			return nil, strategy.Why{}, err
@@ -75,4 +60,40 @@ func (s Engine) scalarised(ctx context.Context, view strategy.View, f front, tri
 		gain = acquisition.Sum(gain, acquisition.LogFeasibility(limits...))
 	}
 	return gain, strategy.Why{Source: "parego", Phrase: "expected improvement of a random scalarisation"}, nil
+}
+
+// scalarise returns the posterior of a random scalarisation ([pareto.Chebyshev]), to be maximised, and the
+// encodings of the designs that it models. f must have scores.
+func scalarise(ctx context.Context, view strategy.View, f front, rng *rand.Rand) (strategy.Posterior, [][]float64, error) {
+	obs := surrogate.Observations{Y: pareto.Chebyshev(f.scores, pareto.Weights(len(f.models), rng))}
+	for i, at := range view.ExactlyModelled() {
+		if f.counted[i] {
+			obs.X = append(obs.X, view.Task.Space.Encode(view.Trials[at].Design))
+		}
+	}
+	model, err := surrogate.New(view.Task)
+	if err != nil {
+		return nil, nil, err
+	}
+	h, err := model.Fit(ctx, obs, nil, rng)
+	if err != nil {
+		return nil, nil, err
+	}
+	scalar, err := model.Condition(obs, h, nil)
+	return scalar, obs.X, err
+}
+
+// Scalarised returns the view, with the posterior of a random scalarisation of its objectives
+// ([pareto.Chebyshev]) in place of that of the first one. ok is false while no outcome of all objectives is
+// feasible.
+func (s Engine) Scalarised(ctx context.Context, view strategy.View, rng *rand.Rand) (scalar strategy.View, ok bool, err error) {
+	if view.Objectives == nil {
+		return view, false, nil
+	}
+	f, err := s.frontOf(view)
+	if err != nil || len(f.scores) == 0 {
+		return view, false, err
+	}
+	view.Posterior, _, err = scalarise(ctx, view, f, rng)
+	return view, err == nil, err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/fbo-node/fbo/internal/exchange/results"
 	"github.com/fbo-node/fbo/internal/exchange/sums"
 	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/optprior/frontprior"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/rff"
@@ -59,7 +60,7 @@ func discloseCoarse() strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(*task.Task) float64 { return spread })
 	d.New = func(t *task.Task) (strategy.Strategy, error) {
 		if t.Several() {
-			return NewFront(t), nil
+			return frontprior.New(t, frontprior.Evidence(Source, 1)), nil
 		}
 		return made(t, NewCoarse)
 	}

@@ -20,7 +20,7 @@ func Reveals(space *task.Space) string {
 // RevealsFront is Reveals for shares with up to this number of designs of a Pareto front.
 func RevealsFront(space *task.Space, designs int) string {
 	return reveals(space, fmt.Sprintf("the approximate locations of up to %d designs on this node's Pareto front", designs),
-		"That discloses more than one optimum, and attacks on fronts were not measured.")
+		"That discloses more than one optimum; docs/privacy.md has the attacks.")
 }
 
 func reveals(space *task.Space, what, attacks string) string {

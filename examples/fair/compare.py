@@ -16,10 +16,6 @@ import tables
 
 HERE = Path(__file__).parent
 
-# Methods for several objectives, which minimise the criteria of the limits beside the error and do not know the
-# limits, and their strategies. fts without peers is Thompson sampling of random scalarisations.
-FRONTS = {"parego": "parego", "hypervolume": "alone", "thompson": "fts"}
-
 # What decides which results belong together; the limits only where a method knows them.
 KEY = ("data", "sensitive", "model", "rows", "evals", "method", "constraints", "merge", "split")
 
@@ -29,7 +25,7 @@ def main():
     fair.add_problem(parser)
     fair.add_evaluation(parser)
     parser.add_argument("--methods", default="random,free,logei", help="random, free (no constraints in the task), untuned, "
-                        "strategies under constraints such as logei, mes, ts, or for several objectives parego, hypervolume, thompson; default %(default)s")
+                        "or strategies under constraints such as logei, mes, ts; default %(default)s")
     parser.add_argument("--splits", type=int, default=10, help="how many, from --seed on; default %(default)s")
     parser.add_argument("--evals", type=int, default=100, help="evaluations in each run, five random ones included; default %(default)s")
     parser.add_argument("--results", default="results.jsonl", help="file that lines are added to; what it has is not run again")
@@ -70,7 +66,7 @@ def wanted(args, limits, method, seed):
     return {
         "data": args.data, "sensitive": args.sensitive or next(iter(data.SENSITIVE[args.data])),
         "model": args.model, "rows": args.rows, "evals": 1 if method == "untuned" else args.evals, "method": method,
-        "constraints": dict.fromkeys(limits, "objective") if method in FRONTS else limits if tells else {}, "merge": args.merge and tells, "split": seed,
+        "constraints": limits if tells else {}, "merge": args.merge and tells, "split": seed,
     }
 
 
@@ -132,9 +128,6 @@ def tune(args, limits, method, seed):
         if trials is None:
             sys.exit("compare.py: the other methods start with designs of random; expected --methods with random before them")
         (folder / "first.json").write_text(json.dumps([first["parameters"] for first in trials[:5]]))
-        if method in FRONTS:
-            task = fair.task(args.data, args.model, {}, strategy=FRONTS[method], sensitive=args.sensitive, objectives=tuple(limits))
-            return node(args, folder, task, {}, seed, "--enqueue", str(folder / "first.json"))
         known = {} if method == "free" else limits
         strategy = "logei" if method == "free" else method
         task = fair.task(args.data, args.model, known, args.merge and method != "free", strategy, sensitive=args.sensitive)

@@ -37,19 +37,14 @@ def evaluate(split, model, seed, limits, merge, parameters):
     }
 
 
-def task(data_name, model, limits, merge=False, strategy="logei", initial=5, sensitive=None, objectives=()):
-    """Return a task file. Its name contains everything else that must be the same on all nodes.
-
-    objectives are criteria to be minimised beside the error; there are then no limits.
-    """
+def task(data_name, model, limits, merge=False, strategy="logei", initial=5, sensitive=None):
+    """Return a task file. Its name contains everything else that must be the same on all nodes."""
     name = f"fair-{data_name}-{model}"
     if sensitive not in (None, next(iter(data.SENSITIVE[data_name]))):
         name += f"-{sensitive}"
     if merge:
         name += "".join(f"-{criterion}{limit}" for criterion, limit in sorted(limits.items()))
     lines = [f"name: {name}", "goal: minimize              # the validation error", "parameters:"]
-    if objectives:
-        lines[1] = "objectives: [" + ", ".join(f"{{name: {one}, goal: minimize}}" for one in ("error", *objectives)) + "]"
     lines += [f"  - {parameter}" for parameter in models.SPACES[model]]
     if merge:
         lines += ["constraints:", "  - {name: fair, type: bool}"]

@@ -24,15 +24,6 @@ def interval(statistic, *columns):
     return statistic(*columns), *np.percentile(values, [2.5, 97.5])
 
 
-def dominated(trials, name, corner=0.5):
-    """Return the area below corner in the error and in a criterion that the trials dominate, as a part of the whole."""
-    area, lowest = 0.0, corner
-    for value, gap in sorted((trial["value"], trial[name]) for trial in trials if max(trial["value"], trial[name]) < corner):
-        if gap < lowest:
-            area, lowest = area + (corner - value) * (lowest - gap), gap
-    return area / corner**2
-
-
 def show(statistic, *columns, form=".4f"):
     if len(columns[0]) == 0:
         return "-"
@@ -58,8 +49,8 @@ def compare(runs, limits):
     shown = [at for at in CHECKPOINTS if at < length] + [length]
     print("limits:", ", ".join(f"{name} at most {limit:g}" for name, limit in limits.items()), f"; {len(splits)} splits")
     print("| method |", *(f"error after {at} |" for at in shown), "nothing feasible | dsp, deo, dfp of the best |",
-          "not reached | evaluations | random / method | feasible |", *(f"front of error and {name} |" for name in limits))
-    print("|---|" + "---|" * (len(shown) + 6 + len(limits)))
+          "not reached | evaluations | random / method |")
+    print("|---|" + "---|" * (len(shown) + 5))
     for method, by_split in runs.items():
         cells = []
         for at in shown:
@@ -70,11 +61,9 @@ def compare(runs, limits):
         cells += [str(sum(number > len(by_split[split]) for number, split in zip(spent[method], splits)))]
         cells += [f"{np.mean(spent[method]):.0f}"]
         cells += [show(lambda a, b: np.mean(a) / np.mean(b), spent["random"], spent[method], form=".2f") if "random" in runs else "-"]
-        cells += [f"{np.mean([np.mean([feasible(trial, limits) for trial in by_split[split]]) for split in splits]):.2f}"]
-        cells += [show(np.mean, [dominated(by_split[split], name) for split in splits], form=".3f") for name in limits]
         print("|", method, "|", " | ".join(cells), "|")
-    for other in runs:
-        if other != "logei" and "logei" in runs:
+    for other in ("random", "free", "mes"):
+        if other in runs and "logei" in runs:
             pairs = [(best(runs["logei"][split], limits), best(runs[other][split], limits)) for split in splits]
             pairs = [(ours["value"], theirs["value"]) for ours, theirs in pairs if ours and theirs]
             if pairs:

@@ -1,30 +1,22 @@
-"""Compare optimisers on problems with several objectives.
+"""Compare samplers of Optuna on problems with several objectives.
 
     python benchmarks/several.py --seeds 10 --json benchmarks/several.jsonl
 
 All objectives are minimised. A result is the common logarithm of the hypervolume regret: the maximal hypervolume
-above the reference point, less that of the evaluated designs. Where the maximum is unknown, it is the hypervolume
-itself. The table has its mean over the seeds after 40 and 80 evaluations, and the 95 % bounds of the mean (of
-Student's t).
+above the reference point, less that of the evaluated designs. The table has its mean over the seeds after 40 and 80
+evaluations, and the 95 % bounds of the mean (of Student's t).
 
 | problem | parameters | objectives | reference | maximal hypervolume |
 | branin-currin | 2 | 2 | 18, 6 | 59.406612 |
 | zdt1, zdt2 | 6 | 2 | 11, 11 | 121 - 1/3, 121 - 2/3 |
 | zdt3 | 6 | 2 | 11, 11 | 128.778116 |
 | dtlz2 | 6 | 3 | 1.1, 1.1, 1.1 | 1.331 - pi/6 |
-| forest | 4 | 2 | .5, 3.5 | unknown |
-
-forest is a real training: a random forest on scikit-learn's images of digits. The objectives are the error of a
-threefold cross-validation and the common logarithm of the nodes that the prediction of an image visits. The nodes stand
-for the time of a prediction, which a clock would not measure twice alike. The parameters are trees (1 to 200, log),
-depth (1 to 20), features and samples of a tree (.05 to 1 and .1 to 1).
 
 The reference points are those of BoTorch, whose maximum of branin-currin, 59.360119, is an estimate from below.
 `lab/testfunc` has the same problems in Go, with sources and a test that computes the maxima without a closed form.
 NSGA-II has a population of 20: with the default of 50 its first 50 designs are random. Results are appended to the
 file as they are made; a second call with the same file makes only those that it does not have. The method qlognehvi
-is that of BoTorch, with the settings of its tutorial; fbo and parego are nodes alone. Needs optuna 5.0.0 and scipy, for forest
-scikit-learn 1.9.1, and for qlognehvi botorch 0.18.1
+is that of BoTorch, with the settings of its tutorial. Needs optuna 5.0.0 and scipy, and for qlognehvi botorch 0.18.1
 with torch 2.15.0, whose wheels bring several GB of libraries.
 """
 
@@ -34,18 +26,14 @@ import argparse
 import json
 import math
 import statistics
-import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import optuna
-
-import fbo
 
 BUDGETS = (40, 80)
 
@@ -71,41 +59,14 @@ def dtlz2(x: Sequence[float]) -> tuple[float, ...]:
     return g * math.cos(first) * math.cos(second), g * math.cos(first) * math.sin(second), g * math.sin(first)
 
 
-@cache
-def folds() -> list[tuple[Any, ...]]:
-    from sklearn.datasets import load_digits
-    from sklearn.model_selection import StratifiedKFold
-
-    images, labels = load_digits(return_X_y=True)
-    parts = StratifiedKFold(3, shuffle=True, random_state=0).split(images, labels)
-    return [(images[train], labels[train], images[test], labels[test]) for train, test in parts]
-
-
-def forest(x: Sequence[float]) -> tuple[float, ...]:
-    from sklearn.ensemble import RandomForestClassifier
-
-    errors, nodes = [], []
-    for images, labels, others, truth in folds():
-        model = RandomForestClassifier(
-            n_estimators=round(200 ** x[0]),
-            max_depth=1 + round(19 * x[1]),
-            max_features=0.05 + 0.95 * x[2],
-            max_samples=0.1 + 0.9 * x[3],
-            random_state=0,
-        ).fit(images, labels)
-        errors.append(float((model.predict(others) != truth).mean()))
-        nodes.append(model.decision_path(others)[0].nnz / len(others))
-    return statistics.mean(errors), math.log10(statistics.mean(nodes))
-
-
 @dataclass(frozen=True)
 class Problem:
-    """Objectives of floats from 0 to 1, the reference point and the maximal hypervolume, None if it is unknown."""
+    """Objectives of floats from 0 to 1, the reference point and the maximal hypervolume."""
 
     values: Callable[[Sequence[float]], tuple[float, ...]]
     floats: int
     reference: tuple[float, ...]
-    maximum: float | None
+    maximum: float
 
 
 PROBLEMS = {
@@ -116,7 +77,6 @@ PROBLEMS = {
         partial(zdt, lambda f, g: 1 - math.sqrt(f / g) - f / g * math.sin(10 * math.pi * f)), 6, (11, 11), 128.778116
     ),
     "dtlz2": Problem(dtlz2, 6, (1.1, 1.1, 1.1), 1.1**3 - math.pi / 6),
-    "forest": Problem(forest, 4, (0.5, 3.5), None),
 }
 
 
@@ -184,34 +144,12 @@ def by_botorch(problem: Problem, seed: int) -> list[tuple[float, ...]]:
     return values
 
 
-def by_fbo(strategy: str, problem: Problem, seed: int) -> list[tuple[float, ...]]:
-    values: list[tuple[float, ...]] = []
-    names = [f"f{k + 1}" for k in range(len(problem.reference))]
-
-    def objective(**x: float) -> dict[str, float]:
-        values.append(problem.values(list(x.values())))
-        return dict(zip(names, values[-1]))
-
-    task = {
-        "name": f"several-{strategy}-{seed}",
-        "objectives": [{"name": name, "goal": "minimize", "reference": at} for name, at in zip(names, problem.reference)],
-        "parameters": [{"name": f"x{i + 1}", "type": "float", "low": 0, "high": 1} for i in range(problem.floats)],
-        "strategy": {"type": strategy},
-    }
-    flags = ["--mdns=false", "--listen", "/ip4/127.0.0.1/tcp/0", "--wait-for-peers", "0"]
-    with tempfile.TemporaryDirectory(prefix="fbo-") as directory, fbo.Node(Path(directory), flags=flags) as node:
-        fbo.minimize(objective, task, evals=BUDGETS[-1], node=node, seed=seed, progress=False)
-    return values
-
-
 # A method returns the values of the evaluated designs in order.
 METHODS: dict[str, Callable[[Problem, int], list[tuple[float, ...]]]] = {
     "random": partial(by_optuna, lambda seed: optuna.samplers.RandomSampler(seed=seed)),
     "nsga2": partial(by_optuna, lambda seed: optuna.samplers.NSGAIISampler(population_size=20, seed=seed)),
     "tpe": partial(by_optuna, lambda seed: optuna.samplers.TPESampler(seed=seed)),
     "qlognehvi": by_botorch,
-    "fbo": partial(by_fbo, "alone"),
-    "parego": partial(by_fbo, "parego"),
 }
 
 
@@ -259,10 +197,8 @@ def main() -> None:
                     one = {"problem": name, "method": method, "seed": seed, "evals": BUDGETS, "hypervolume": volumes}
                     with arguments.json.open("a", encoding="utf-8") as file:
                         file.write(json.dumps({**one, "seconds": round(time.monotonic() - begin, 2)}) + "\n")
-            results = [[known[name, method, seed][i] for seed in seeds] for i in range(len(BUDGETS))]
-            if problem.maximum is not None:
-                results = [[math.log10(problem.maximum - one) for one in volumes] for volumes in results]
-            print(f"{method:16}" + "".join(f"{interval(one):18}" for one in results), flush=True)
+            regrets = [[math.log10(problem.maximum - known[name, method, seed][i]) for seed in seeds] for i in range(len(BUDGETS))]
+            print(f"{method:16}" + "".join(f"{interval(one):18}" for one in regrets), flush=True)
 
 
 if __name__ == "__main__":

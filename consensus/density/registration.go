@@ -6,6 +6,7 @@ import (
 	"github.com/fbo-node/fbo/internal/exchange/dprelease"
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/optprior"
+	"github.com/fbo-node/fbo/internal/optprior/frontprior"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -42,10 +43,17 @@ var _ task.Releaser = Settings{}
 
 func readSettings(s *task.Section) task.StrategySettings {
 	return Settings{
-		Beta:    s.Within("beta", defaultBeta, 0, maxBeta),
+		Beta:    s.Within("beta", betaDefault(s), 0, maxBeta),
 		Pooling: s.Word("pooling", poolingEvidence, poolingEvidence, poolingProduct, poolingMean),
 		Choice:  strategy.ReadChoice(s, disclosures()),
 	}
+}
+
+func betaDefault(s *task.Section) float64 {
+	if s.Several() {
+		return frontprior.Exponent
+	}
+	return defaultBeta
 }
 
 // Keys implements task.StrategySettings.
@@ -70,12 +78,13 @@ type Shape struct {
 	// 10. It is 0 with more components.
 	Spread float64
 	Coarse bool // share is coarse; the task then has no key components
+	Front  bool // the task has several objectives, and no key components
 }
 
 // Keys implements task.StrategySettings.
 func (s Shape) Keys() map[string]any {
 	keys := map[string]any{}
-	if !s.Coarse {
+	if !s.Coarse && !s.Front {
 		keys["components"] = s.Components
 	}
 	if s.Components == 1 {
@@ -91,9 +100,17 @@ func shapeOf(t *task.Task) Shape { return strategy.ChosenSettings[Shape](t) }
 // Register returns the registration of the strategy density.
 func Register() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "density", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true},
-		New:          func(t *task.Task) (strategy.Strategy, error) { return New(t), nil },
+		StrategyType: task.StrategyType{Name: "density", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true, Objectives: true},
+		New: func(t *task.Task) (strategy.Strategy, error) {
+			if t.Several() {
+				return newFront(t), nil
+			}
+			return New(t), nil
+		},
 		Describe: func(t *task.Task) string {
+			if t.Several() {
+				return fmt.Sprintf("expected improvement of the hypervolume, weighted by densities around the peers' Pareto fronts to the power %g/t", settingsOf(t).Beta)
+			}
 			return fmt.Sprintf("expected improvement weighed by %s to the power %g/t", strategy.DisclosureOf(disclosures(), t).Uses, settingsOf(t).Beta)
 		},
 		Disclosures:  disclosures(),
@@ -113,11 +130,16 @@ func disclosures() []strategy.Disclosure {
 // discloseBest returns the disclosure in which nodes share exact densities.
 func discloseBest() strategy.Disclosure {
 	return strategy.Disclosure{
-		Share:   "best",
-		Rung:    strategy.RungDesign,
-		Implied: true,
-		Every:   true,
+		Share:      "best",
+		Rung:       strategy.RungDesign,
+		Implied:    true,
+		Every:      true,
+		Objectives: true,
 		Settings: func(s *task.Section) task.StrategySettings {
+			if s.Several() {
+				s.Refuse("components", "one objective; with several a share holds up to "+sanitize.Count(optprior.FrontComponents, "design")+" of the front")
+				return Shape{Components: 1, Spread: s.Within("spread", defaultSpread, minSpread, maxSpread), Front: true}
+			}
 			d := Shape{Components: s.Whole("components", defaultComponents, 1, maxComponents)}
 			if d.Components == 1 {
 				d.Spread = s.Within("spread", defaultSpread, minSpread, maxSpread)
@@ -127,6 +149,9 @@ func discloseBest() strategy.Disclosure {
 			return d
 		},
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			if env.Task.Several() {
+				return []strategy.Exchange{optprior.NewExact(env.Task, shapeOf(env.Task).Spread, settingsOf(env.Task).ShareEvery)}, nil
+			}
 			return []strategy.Exchange{newSharing(env.Task)}, nil
 		},
 		Uses: "the densities of peers",
@@ -137,7 +162,10 @@ func discloseBest() strategy.Disclosure {
 			}
 			return text
 		},
-		Reveals: func(*task.Task) string {
+		Reveals: func(t *task.Task) string {
+			if t.Several() {
+				return fmt.Sprintf("Peers receive up to %d designs on this node's Pareto front, exactly as evaluated, but no results. This is no privacy guarantee.", optprior.FrontComponents)
+			}
 			return "Peers receive designs of this node, which show where it searches and which designs its model prefers, but no results. This is no privacy guarantee."
 		},
 		Forge: optprior.Forge,
@@ -145,6 +173,9 @@ func discloseBest() strategy.Disclosure {
 }
 
 func holds(t *task.Task) string {
+	if t.Several() {
+		return fmt.Sprintf("a share holds up to %d normals around designs on the Pareto front", optprior.FrontComponents)
+	}
 	return "a share holds " + sanitize.Count(shapeOf(t).Components, "normal")
 }
 

@@ -34,18 +34,18 @@ func NewCoarse(env strategy.Env, spread float64) (*latest.Latest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newExchange(env.Task, math.Hypot(spread, grid.Deviation()), grid.Coarse), nil
+	return newExchange(env.Task, math.Hypot(spread, grid.Deviation()), 1, grid.Coarse), nil
 }
 
 // NewExact returns the same exchange as NewCoarse, but without the grid: shares contain the exact
-// estimate.
-func NewExact(t *task.Task, spread float64) *latest.Latest {
-	return newExchange(t, spread, func(best protocol.Point) protocol.Point { return best })
+// estimate. A share comes after every `every` observations.
+func NewExact(t *task.Task, spread float64, every int) *latest.Latest {
+	return newExchange(t, spread, every, func(best protocol.Point) protocol.Point { return best })
 }
 
 // newExchange returns the exchange of one agent that publishes its estimate of the optimum's
 // location. published maps the estimate to the point that is shared.
-func newExchange(t *task.Task, spread float64, published func(best protocol.Point) protocol.Point) *latest.Latest {
+func newExchange(t *task.Task, spread float64, every int, published func(best protocol.Point) protocol.Point) *latest.Latest {
 	find := search.New(t)
 	wide := float64(float32(min(spread, protocol.MaxSpread))) // as rounded in messages
 	most := 1
@@ -53,9 +53,10 @@ func newExchange(t *task.Task, spread float64, published func(best protocol.Poin
 		most = FrontComponents
 	}
 	return latest.New(latest.Spec{
-		Kind: protocol.DensityKind,
-		From: t.Strategy.InitialDesigns,
-		TTL:  TTL,
+		Kind:  protocol.DensityKind,
+		From:  t.Strategy.InitialDesigns,
+		Every: every,
+		TTL:   TTL,
 		Decode: func(payload []byte) (any, error) {
 			d, err := protocol.DecodeDensity(payload, t.Space)
 			if err != nil {

@@ -59,7 +59,7 @@ func discloseCoarse() strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(*task.Task) float64 { return spread })
 	d.New = func(t *task.Task) (strategy.Strategy, error) {
 		if t.Several() {
-			return NewFront(t), nil
+			return newFront(t), nil
 		}
 		return made(t, NewCoarse)
 	}
@@ -82,7 +82,7 @@ func discloseExact() strategy.Disclosure {
 		Implied:   true,
 		Forecasts: forecasts,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
-			return []strategy.Exchange{NewSharing(env.Task), optprior.NewExact(env.Task, nearby)}, nil
+			return []strategy.Exchange{NewSharing(env.Task), optprior.NewExact(env.Task, nearby, 1)}, nil
 		},
 		Holds: func(*task.Task) string {
 			return "a share holds the node's own mean and where it knows how much, from which all its results can be computed"

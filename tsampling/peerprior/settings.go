@@ -17,7 +17,6 @@ const (
 	trust            = 0.9  // probability that the optimum is near that of a peer, given that the experts with peers are right
 	nearby           = 0.14 // standard deviation of the own optimum around a peer's with exact shares, in the unit cube
 	spread           = 0.2  // the same with coarse shares, in addition to the size of a grid cell
-	frontExponent    = 2.0  // factor of the term for peers' Pareto fronts, divided by the number of own feasible observations
 	exponent         = 5.0  // factor of the term for peers' estimated optima; it is divided by the number of own feasible observations, as in strategy density
 	sumNoise         = 0.1  // minimum noise variance of a peer's observation in a sum, in standardised units
 )

@@ -78,7 +78,7 @@ func TestObjectiveErrors(t *testing.T) {
 		{list(two) + "constraints: [{name: b, low: 1}]\n", `4:14: constraint "b" is an objective too; expected its limit as reference of the objective`},
 		{list(two) + "stop: {type: asha}\n", `2:13: several objectives do not go with the section stop: its rules compare the values of one objective by step`},
 		{list(two) + "surrogate: {type: rff}\n", `2:13: several objectives need surrogate type exact with learned hyperparameters: each objective has its own model`},
-		{list(two) + "strategy: {type: consensus}\n", `4:18: strategy: type consensus takes one objective, and the task has 2; those that take several: peer-prior, density, alone, parego`},
+		{list(two) + "strategy: {type: consensus}\n", `4:18: strategy: type consensus takes one objective, and the task has 2; those that take several: peer-prior, fts, density, alone, parego`},
 	})
 }
 

@@ -34,6 +34,9 @@ type PeerDistribution struct {
 // readPeers reads the keys peers and peer_weights of a task file.
 func readPeers(s *task.Section) (p PeerDistribution) {
 	p.Kind = s.Word("peers", Uniform, Uniform, Weighted, Evidence)
+	if p.Kind == Evidence && s.Several() {
+		s.Errorf("peers", "peers %s compares a sample with the outcomes of one objective; expected with several: %s or %s", Evidence, Uniform, Weighted)
+	}
 	switch p.Kind {
 	case Weighted:
 		p.Weights, _ = s.PeerWeights("peer_weights", 0, MaxPeerWeight)

@@ -15,7 +15,7 @@ import (
 // RegisterFTS returns the registration of federated Thompson sampling.
 func RegisterFTS() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "fts", Settings: readSettings, Mechanism: task.MechanismLocal},
+		StrategyType: task.StrategyType{Name: "fts", Settings: readSettings, Mechanism: task.MechanismLocal, Objectives: true},
 		New: func(t *task.Task) (strategy.Strategy, error) {
 			features, err := surrogate.SharedMap(t)
 			if err != nil {
@@ -26,6 +26,9 @@ func RegisterFTS() strategy.Registration {
 		Describe: func(t *task.Task) string {
 			f := settingsOf(t)
 			text := fmt.Sprintf("federated Thompson sampling, %s, schedule %s", f.Mode, f.Schedule)
+			if t.Several() {
+				text += ", samples of random scalarisations"
+			}
 			if f.Peers.Kind != Uniform {
 				text += ", peers by " + f.Peers.Kind
 			}
@@ -42,7 +45,8 @@ func disclosures() []strategy.Disclosure {
 // discloseExact returns the disclosure in which nodes share samples without noise.
 func discloseExact() strategy.Disclosure {
 	return strategy.Disclosure{
-		Rung: strategy.RungExact, // several samples disclose inputs, see docs/privacy.md#attacks
+		Objectives: true,
+		Rung:       strategy.RungExact, // several samples disclose inputs, see docs/privacy.md#attacks
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
 			return []strategy.Exchange{NewSharing(env.Task)}, nil
 		},
@@ -53,7 +57,10 @@ func discloseExact() strategy.Disclosure {
 			}
 			return "a share after " + sanitize.Every(f.ShareEvery, "observation")
 		},
-		Reveals: func(*task.Task) string {
+		Reveals: func(t *task.Task) string {
+			if t.Several() {
+				return "Peers receive samples of models of this node's scalarised objectives, from which some of its designs can be computed. This is no privacy guarantee."
+			}
 			return "Peers receive samples of this node's model, from which some of its results can be computed. This is no privacy guarantee."
 		},
 		Outdated: outdated,

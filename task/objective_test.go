@@ -79,6 +79,8 @@ func TestObjectiveErrors(t *testing.T) {
 		{list(two) + "stop: {type: asha}\n", `2:13: several objectives do not go with the section stop: its rules compare the values of one objective by step`},
 		{list(two) + "surrogate: {type: rff}\n", `2:13: several objectives need surrogate type exact with learned hyperparameters: each objective has its own model`},
 		{list(two) + "strategy: {type: consensus}\n", `4:18: strategy: type consensus takes one objective, and the task has 2; those that take several: peer-prior, fts, density, alone, parego`},
+		{list(two) + "strategy: {type: constrained-gp}\n", `4:18: strategy: type constrained-gp takes one objective, and the task has 2; those that take several: peer-prior, fts, density, alone, parego`},
+		{list(two) + "strategy: {type: density}\nprivacy: {mechanism: local, epsilon: 4, releases: 3}\n", `2:13: several objectives do not go with the section privacy: its noise is for the share of one objective`},
 	})
 }
 

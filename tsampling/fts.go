@@ -16,12 +16,10 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// FTS is the strategy of federated Thompson sampling on one task. With several objectives all samples are of
-// random scalarisations (Knowles 2006, as in [alone.ParEGO]): each node draws weights for each sample. It is
-// immutable.
+// FTS is the strategy of federated Thompson sampling on one task. It is immutable.
 type FTS struct {
 	own      alone.TS
-	engine   alone.Engine
+	engine   alone.Engine // scalarises several objectives
 	search   search.Search
 	settings Settings
 	features *rff.Map
@@ -37,17 +35,21 @@ func NewFTS(t *task.Task, features *rff.Map) *FTS {
 
 // Suggest implements strategy.Strategy. When it uses the agent's own sample, it suggests
 // exactly the design of [alone.TS] for the same view, trial and seed.
+//
+// With several objectives, a sample is one of a random scalarisation of them ([alone.Engine.Scalarised]):
+// own samples have weights drawn anew for each trial, and peers' samples the weights that their author has
+// drawn for the share. Both have the same distribution, so a peer's weights can take the place of own ones.
 func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
 	if s.search.Starting(view, trial) {
 		return s.own.Suggest(ctx, view, trial, seed)
 	}
 	own := s.settings.Schedule.Own(s.search.AfterStart(trial))
 	if seed.Stream("whose sample", trial).Float64() < own {
-		return s.ownSample(ctx, view, trial, seed, &own)
+		return s.ownSample(ctx, view, trial, seed, own)
 	}
 	share := s.settings.Peers.choose(s.usable(view), view, s.features, seed.Stream("which peer", trial))
 	if share == nil {
-		return s.ownSample(ctx, view, trial, seed, &own)
+		return s.ownSample(ctx, view, trial, seed, own)
 	}
 	weights := share.Value.(protocol.Weights)
 	return s.search.Maximise(ctx, view, trial, seed, s.features.Function(weights.Values), strategy.Why{
@@ -60,20 +62,20 @@ func (s *FTS) Suggest(ctx context.Context, view strategy.View, trial uint64, see
 	})
 }
 
-// ownSample suggests the maximiser of a sample of the own posterior, with several objectives of a random
-// scalarisation.
-func (s *FTS) ownSample(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, own *float64) (strategy.Suggestion, error) {
-	if view.Task.Several() {
-		scalar, ok, err := s.engine.Scalarised(ctx, view, seed.Stream("scalarisation", trial))
-		if err != nil {
-			return strategy.Suggestion{}, err
-		}
-		if !ok {
-			return s.search.Start(view, trial, seed)
-		}
-		view = scalar
+// ownSample suggests the maximiser of a sample of the agent's own posterior: with several objectives, of that
+// of a random scalarisation.
+func (s *FTS) ownSample(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed, probability float64) (strategy.Suggestion, error) {
+	if !view.Task.Several() {
+		return s.own.OwnSample(ctx, view, trial, seed, &probability)
 	}
-	return s.own.OwnSample(ctx, view, trial, seed, own)
+	scalar, ok, err := s.engine.Scalarised(ctx, view, seed.Stream("scalarisation", trial))
+	switch {
+	case err != nil:
+		return strategy.Suggestion{}, err
+	case !ok:
+		return s.search.Start(view, trial, seed)
+	}
+	return s.own.OwnSample(ctx, scalar, trial, seed, &probability)
 }
 
 // usable returns the shares from which Suggest may choose, at most one per peer. In concurrent mode

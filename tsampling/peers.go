@@ -33,11 +33,10 @@ type PeerDistribution struct {
 
 // readPeers reads the keys peers and peer_weights of a task file.
 func readPeers(s *task.Section) (p PeerDistribution) {
-	kinds := []string{Uniform, Weighted, Evidence}
-	if s.Several() {
-		kinds = kinds[:2] // a peer's sample is of another scalarisation than the own outcomes
+	p.Kind = s.Word("peers", Uniform, Uniform, Weighted, Evidence)
+	if p.Kind == Evidence && s.Several() {
+		s.Errorf("peers", "peers %s compares a sample with the outcomes of one objective; expected with several: %s or %s", Evidence, Uniform, Weighted)
 	}
-	p.Kind = s.Word("peers", Uniform, kinds...)
 	switch p.Kind {
 	case Weighted:
 		p.Weights, _ = s.PeerWeights("peer_weights", 0, MaxPeerWeight)

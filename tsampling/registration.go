@@ -26,11 +26,11 @@ func RegisterFTS() strategy.Registration {
 		Describe: func(t *task.Task) string {
 			f := settingsOf(t)
 			text := fmt.Sprintf("federated Thompson sampling, %s, schedule %s", f.Mode, f.Schedule)
+			if t.Several() {
+				text += ", samples of random scalarisations"
+			}
 			if f.Peers.Kind != Uniform {
 				text += ", peers by " + f.Peers.Kind
-			}
-			if t.Several() {
-				text += ", of random scalarisations of the objectives"
 			}
 			return text
 		},
@@ -59,7 +59,7 @@ func discloseExact() strategy.Disclosure {
 		},
 		Reveals: func(t *task.Task) string {
 			if t.Several() {
-				return "Peers receive samples of models of this node's scalarised objectives, from which some of its results can be computed. This is no privacy guarantee."
+				return "Peers receive samples of models of this node's scalarised objectives, from which some of its designs can be computed. This is no privacy guarantee."
 			}
 			return "Peers receive samples of this node's model, from which some of its results can be computed. This is no privacy guarantee."
 		},

@@ -155,16 +155,18 @@ func (s *Sharing) draw(view strategy.View) []strategy.Output {
 	return []strategy.Output{strategy.Work{Name: "draw", Run: s.drawWeights}}
 }
 
+// drawWeights returns a sample of the agent's posterior, as weights over the shared features. With several
+// objectives it is a sample of a random scalarisation.
 func (s *Sharing) drawWeights(ctx context.Context, view strategy.View, seed strategy.Seed) (any, error) {
+	if view.Posterior == nil {
+		return nil, nil // the surrogate could not be fitted, so there is nothing to share yet
+	}
 	if view.Task.Several() {
 		scalar, ok, err := alone.NewEngine(view.Task).Scalarised(ctx, view, seed.Stream("shared scalarisation", uint64(view.Observations)))
 		if err != nil || !ok {
 			return nil, err
 		}
 		view = scalar
-	}
-	if view.Posterior == nil {
-		return nil, nil // the surrogate could not be fitted, so there is nothing to share yet
 	}
 	draw := view.Posterior.WeightDraw
 	if s.settings.Message == Projection {

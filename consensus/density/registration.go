@@ -7,7 +7,6 @@ import (
 	"github.com/fbo-node/fbo/internal/exchange/feasibility"
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/optprior/frontprior"
-	"github.com/fbo-node/fbo/internal/optprior/pooling"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -16,7 +15,6 @@ import (
 
 const (
 	defaultBeta = 5 // as in πBO: a tenth of the budget, here of 50 evaluations
-	frontBeta   = 1 // the default with several objectives; larger ones harm nodes with dissimilar fronts
 	maxBeta     = 1000
 
 	defaultComponents = 1
@@ -33,8 +31,7 @@ const (
 
 // Settings are the keys of a task file for strategy density.
 type Settings struct {
-	// Beta is β of the exponent γ_t = β/t of the peers' densities: 0 to 1000. The default is 5, with
-	// several objectives 1.
+	// Beta is β of the exponent γ_t = β/t of the peers' densities: 0 to 1000.
 	Beta float64
 	// Pooling selects how the densities of peers are combined: "evidence" (the default) by own
 	// outcomes, "product" as in equation 8, "mean" by the geometric mean.
@@ -45,15 +42,18 @@ type Settings struct {
 var _ task.Releaser = Settings{}
 
 func readSettings(s *task.Section) task.StrategySettings {
-	beta := float64(defaultBeta)
-	if s.Several() {
-		beta = frontBeta
-	}
 	return Settings{
-		Beta:    s.Within("beta", beta, 0, maxBeta),
+		Beta:    s.Within("beta", betaDefault(s), 0, maxBeta),
 		Pooling: s.Word("pooling", poolingEvidence, poolingEvidence, poolingProduct, poolingMean),
 		Choice:  strategy.ReadChoice(s, disclosures()),
 	}
+}
+
+func betaDefault(s *task.Section) float64 {
+	if s.Several() {
+		return frontprior.Exponent
+	}
+	return defaultBeta
 }
 
 // Keys implements task.StrategySettings.
@@ -78,7 +78,7 @@ type Shape struct {
 	// 10. It is 0 with more components.
 	Spread float64
 	Coarse bool // share is coarse; the task then has no key components
-	Front  bool // the task has several objectives; normals are around designs of the Pareto front
+	Front  bool // the task has several objectives, and no key components
 }
 
 // Keys implements task.StrategySettings.
@@ -87,7 +87,7 @@ func (s Shape) Keys() map[string]any {
 	if !s.Coarse && !s.Front {
 		keys["components"] = s.Components
 	}
-	if s.Components == 1 || s.Front {
+	if s.Components == 1 {
 		keys["spread"] = s.Spread
 	}
 	return keys
@@ -103,31 +103,19 @@ func Register() strategy.Registration {
 		StrategyType: task.StrategyType{Name: "density", Settings: readSettings, Mechanism: task.MechanismLocal, Constraints: true, Objectives: true},
 		New: func(t *task.Task) (strategy.Strategy, error) {
 			if t.Several() {
-				return frontprior.New(t, frontSettings(settingsOf(t))), nil
+				return newFront(t), nil
 			}
 			return New(t), nil
 		},
 		Describe: func(t *task.Task) string {
 			if t.Several() {
-				return fmt.Sprintf("expected improvement of the hypervolume, weighed by %s around their Pareto fronts, to the power %g/t", strategy.DisclosureOf(disclosures(), t).Uses, settingsOf(t).Beta)
+				return fmt.Sprintf("expected improvement of the hypervolume, weighted by densities around the peers' Pareto fronts to the power %g/t", settingsOf(t).Beta)
 			}
 			return fmt.Sprintf("expected improvement weighed by %s to the power %g/t", strategy.DisclosureOf(disclosures(), t).Uses, settingsOf(t).Beta)
 		},
 		Disclosures:  disclosures(),
 		PriorDesigns: true,
 	}
-}
-
-// frontSettings returns the settings of a task with several objectives.
-func frontSettings(settings Settings) frontprior.Settings {
-	front := frontprior.Evidence("density", settings.Beta)
-	switch settings.Pooling {
-	case poolingProduct:
-		front.Rules, front.Learned = pooling.Only(pooling.Product), false
-	case poolingMean:
-		front.Rules, front.Learned = pooling.Only(pooling.Geometric), false
-	}
-	return front
 }
 
 func disclosures() []strategy.Disclosure {
@@ -149,8 +137,8 @@ func discloseBest() strategy.Disclosure {
 		Objectives: true,
 		Settings: func(s *task.Section) task.StrategySettings {
 			if s.Several() {
-				s.Refuse("components", "one objective")
-				return Shape{Components: optprior.FrontComponents, Spread: s.Within("spread", defaultSpread, minSpread, maxSpread), Front: true}
+				s.Refuse("components", "one objective; with several a share holds up to "+sanitize.Count(optprior.FrontComponents, "design")+" of the front")
+				return Shape{Components: 1, Spread: s.Within("spread", defaultSpread, minSpread, maxSpread), Front: true}
 			}
 			d := Shape{Components: s.Whole("components", defaultComponents, 1, maxComponents)}
 			if d.Components == 1 {
@@ -161,6 +149,9 @@ func discloseBest() strategy.Disclosure {
 			return d
 		},
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
+			if env.Task.Several() {
+				return []strategy.Exchange{optprior.NewExact(env.Task, shapeOf(env.Task).Spread, settingsOf(env.Task).ShareEvery)}, nil
+			}
 			return []strategy.Exchange{newSharing(env.Task)}, nil
 		},
 		Uses: "the densities of peers",
@@ -173,7 +164,7 @@ func discloseBest() strategy.Disclosure {
 		},
 		Reveals: func(t *task.Task) string {
 			if t.Several() {
-				return fmt.Sprintf("Peers receive up to %d designs of this node's Pareto front, which show where its best results are, but no results. This is no privacy guarantee.", shapeOf(t).Components)
+				return fmt.Sprintf("Peers receive up to %d designs on this node's Pareto front, exactly as evaluated, but no results. This is no privacy guarantee.", optprior.FrontComponents)
 			}
 			return "Peers receive designs of this node, which show where it searches and which designs its model prefers, but no results. This is no privacy guarantee."
 		},
@@ -183,7 +174,7 @@ func discloseBest() strategy.Disclosure {
 
 func holds(t *task.Task) string {
 	if t.Several() {
-		return fmt.Sprintf("a share holds up to %d normals, around designs on the Pareto front", shapeOf(t).Components)
+		return fmt.Sprintf("a share holds up to %d normals around designs on the Pareto front", optprior.FrontComponents)
 	}
 	return "a share holds " + sanitize.Count(shapeOf(t).Components, "normal")
 }
@@ -207,11 +198,7 @@ func discloseNoisy() strategy.Disclosure {
 func discloseCoarse() strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(t *task.Task) float64 { return shapeOf(t).Spread })
 	d.Settings = func(s *task.Section) task.StrategySettings {
-		shape := Shape{Components: 1, Spread: s.Within("spread", defaultSpread, minSpread, maxSpread), Coarse: true, Front: s.Several()}
-		if shape.Front {
-			shape.Components = optprior.FrontComponents
-		}
-		return shape
+		return Shape{Components: 1, Spread: s.Within("spread", defaultSpread, minSpread, maxSpread), Coarse: true}
 	}
 	d.Uses = discloseBest().Uses
 	d.Holds = func(t *task.Task) string { return holds(t) + ", coarsely placed" }

@@ -36,9 +36,6 @@ func newSharing(t *task.Task) *latest.Latest {
 		TTL:    optprior.TTL,
 		Decode: func(payload []byte) (any, error) { return decode(t, payload) },
 		Compute: func(ctx context.Context, view strategy.View, seed strategy.Seed) ([]byte, error) {
-			if t.Several() {
-				return optprior.OfFront(view, shapeOf(t).Spread, func(p protocol.Point) protocol.Point { return p })
-			}
 			if view.Posterior == nil {
 				return nil, nil // the surrogate could not be fitted, so there is nothing to share yet
 			}

@@ -155,7 +155,7 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (
 	if why.PeerCount > 0 {
 		why.Phrase = "expected improvement, weighed by what " + sanitize.Count(why.PeerCount, "peer") + " found feasible"
 	}
-	told := choose(view, trial, seed)
+	told := optprior.Peers(view, maxPeers, seed.Stream("which peers", trial))
 	var noisy []protocol.Density // densities of DP releases
 	for _, d := range told {
 		why.PeerCount++
@@ -176,15 +176,6 @@ func (s Strategy) listen(view strategy.View, trial uint64, seed strategy.Seed) (
 		received.add(optprior.Around(s.layout, s.spread, s.task.Space.Encode(design)))
 	}
 	return received, why
-}
-
-// choose returns the densities of the peers that the agent uses in this trial.
-func choose(view strategy.View, trial uint64, seed strategy.Seed) []protocol.Density {
-	var all []protocol.Density
-	for _, d := range strategy.Shares[protocol.Density](view) {
-		all = append(all, d)
-	}
-	return search.AtMost(maxPeers, all, seed.Stream("which peers", trial))
 }
 
 // labelled returns the labels of the peers that the agent uses in this trial. If some peers have a

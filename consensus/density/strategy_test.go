@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/optprior/pooling"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
@@ -268,7 +269,7 @@ func TestVeryManyPeers(t *testing.T) {
 	}
 	received := map[int]bool{}
 	for trial := range uint64(30) {
-		chosen := choose(view, trial, random.SeedOf(1))
+		chosen := optprior.Peers(view, maxPeers, random.SeedOf(1).Stream("which peers", trial))
 		if len(chosen) != maxPeers {
 			t.Fatalf("%d peers are heard", len(chosen))
 		}

@@ -34,18 +34,18 @@ func NewCoarse(env strategy.Env, spread float64) (*latest.Latest, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newExchange(env.Task, math.Hypot(spread, grid.Deviation()), grid.Coarse), nil
+	return newExchange(env.Task, math.Hypot(spread, grid.Deviation()), 1, grid.Coarse), nil
 }
 
 // NewExact returns the same exchange as NewCoarse, but without the grid: shares contain the exact
-// estimate.
-func NewExact(t *task.Task, spread float64) *latest.Latest {
-	return newExchange(t, spread, func(best protocol.Point) protocol.Point { return best })
+// estimate. A share comes after every `every` observations.
+func NewExact(t *task.Task, spread float64, every int) *latest.Latest {
+	return newExchange(t, spread, every, func(best protocol.Point) protocol.Point { return best })
 }
 
 // newExchange returns the exchange of one agent that publishes its estimate of the optimum's
 // location. published maps the estimate to the point that is shared.
-func newExchange(t *task.Task, spread float64, published func(best protocol.Point) protocol.Point) *latest.Latest {
+func newExchange(t *task.Task, spread float64, every int, published func(best protocol.Point) protocol.Point) *latest.Latest {
 	find := search.New(t)
 	wide := float64(float32(min(spread, protocol.MaxSpread))) // as rounded in messages
 	most := 1
@@ -53,9 +53,10 @@ func newExchange(t *task.Task, spread float64, published func(best protocol.Poin
 		most = FrontComponents
 	}
 	return latest.New(latest.Spec{
-		Kind: protocol.DensityKind,
-		From: t.Strategy.InitialDesigns,
-		TTL:  TTL,
+		Kind:  protocol.DensityKind,
+		From:  t.Strategy.InitialDesigns,
+		Every: every,
+		TTL:   TTL,
 		Decode: func(payload []byte) (any, error) {
 			d, err := protocol.DecodeDensity(payload, t.Space)
 			if err != nil {
@@ -72,7 +73,7 @@ func newExchange(t *task.Task, spread float64, published func(best protocol.Poin
 		},
 		Compute: func(ctx context.Context, view strategy.View, seed random.Seed) ([]byte, error) {
 			if t.Several() {
-				return OfFront(view, wide, published)
+				return ofFront(find, view, wide, published)
 			}
 			if view.Posterior == nil {
 				return nil, nil // the surrogate could not be fitted; there is nothing to share yet
@@ -96,13 +97,11 @@ func newExchange(t *task.Task, spread float64, published func(best protocol.Poin
 	})
 }
 
-// OfFront returns the payload of a share on a task with several objectives, nil while no outcome is
-// feasible: a protocol.Density with up to FrontComponents normals of equal weight and standard deviation
-// wide. published maps a design of the Pareto front to the point that is shared.
-func OfFront(view strategy.View, wide float64, published func(protocol.Point) protocol.Point) ([]byte, error) {
+// ofFront returns the share of a task with several objectives, nil while no outcome is feasible.
+func ofFront(find search.Search, view strategy.View, wide float64, published func(protocol.Point) protocol.Point) ([]byte, error) {
 	space := view.Task.Space
 	var centres []protocol.Point
-	for _, x := range search.New(view.Task).FrontDesigns(view, FrontComponents) {
+	for _, x := range find.FrontDesigns(view, FrontComponents) {
 		centre := published(protocol.PointOf(space, space.Decode(x)))
 		same := func(other protocol.Point) bool { return reflect.DeepEqual(other, centre) }
 		if !slices.ContainsFunc(centres, same) {

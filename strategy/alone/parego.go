@@ -43,7 +43,7 @@ func (s ParEGO) Suggest(ctx context.Context, view strategy.View, trial uint64, s
 // scalarised returns the logarithm of the expected improvement of a random scalarisation, which has a
 // model of its own. In it, the outcome of a pending design equals the mean.
 func (s Engine) scalarised(ctx context.Context, view strategy.View, f front, trial uint64, seed strategy.Seed) (search.Function, strategy.Why, error) {
-	scalar, evaluated, err := scalarise(ctx, view, f, seed.Stream("scalarisation", trial))
+	scalar, evaluated, err := f.scalarise(ctx, view, seed.Stream("scalarisation", trial))
 	if err != nil {
 		return nil, strategy.Why{}, err
 	}
@@ -62,9 +62,9 @@ func (s Engine) scalarised(ctx context.Context, view strategy.View, f front, tri
 	return gain, strategy.Why{Source: "parego", Phrase: "expected improvement of a random scalarisation"}, nil
 }
 
-// scalarise returns the posterior of a random scalarisation ([pareto.Chebyshev]), to be maximised, and the
-// encodings of the designs that it models. f must have scores.
-func scalarise(ctx context.Context, view strategy.View, f front, rng *rand.Rand) (strategy.Posterior, [][]float64, error) {
+// scalarise returns a model of the objectives' scalarisation with random weights, and the encoded
+// designs that it learns from.
+func (f front) scalarise(ctx context.Context, view strategy.View, rng *rand.Rand) (scalar strategy.Posterior, evaluated [][]float64, err error) {
 	obs := surrogate.Observations{Y: pareto.Chebyshev(f.scores, pareto.Weights(len(f.models), rng))}
 	for i, at := range view.ExactlyModelled() {
 		if f.counted[i] {
@@ -79,13 +79,13 @@ func scalarise(ctx context.Context, view strategy.View, f front, rng *rand.Rand)
 	if err != nil {
 		return nil, nil, err
 	}
-	scalar, err := model.Condition(obs, h, nil)
+	scalar, err = model.Condition(obs, h, nil)
 	return scalar, obs.X, err
 }
 
-// Scalarised returns the view, with the posterior of a random scalarisation of its objectives
-// ([pareto.Chebyshev]) in place of that of the first one. ok is false while no outcome of all objectives is
-// feasible.
+// Scalarised returns the view of an agent whose objective is a random scalarisation of the objectives, with
+// its model as Posterior. The weights are uniform on the simplex, as with [ParEGO]. ok is false while no
+// evaluated design is feasible, or not all objectives have a posterior.
 func (s Engine) Scalarised(ctx context.Context, view strategy.View, rng *rand.Rand) (scalar strategy.View, ok bool, err error) {
 	if view.Objectives == nil {
 		return view, false, nil
@@ -94,6 +94,8 @@ func (s Engine) Scalarised(ctx context.Context, view strategy.View, rng *rand.Ra
 	if err != nil || len(f.scores) == 0 {
 		return view, false, err
 	}
-	view.Posterior, _, err = scalarise(ctx, view, f, rng)
-	return view, err == nil, err
+	if view.Posterior, _, err = f.scalarise(ctx, view, rng); err != nil {
+		return view, false, err
+	}
+	return view, true, nil
 }

@@ -6,7 +6,6 @@ import (
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/search"
 )
 
 // peerInput holds the peer information for one suggestion.
@@ -42,7 +41,7 @@ func fromMeans(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed
 			h.add(p, said.Observations)
 		}
 	}
-	h.densityPeers = s.densities(peerDensities(view, trial, seed))
+	h.densityPeers = s.densities(optprior.Peers(view, maxPeers, seed.Stream("which places", trial)))
 	return h
 }
 
@@ -50,7 +49,7 @@ func fromMeans(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed
 // optimum's location into one statement. The average of the densities serves as the mean of the
 // objective.
 func fromDensities(s *Strategy, view strategy.View, trial uint64, seed strategy.Seed, own [][]float64) (h peerInput) {
-	said := peerDensities(view, trial, seed)
+	said := optprior.Peers(view, maxPeers, seed.Stream("which places", trial))
 	if len(said) == 0 {
 		return h
 	}
@@ -64,15 +63,6 @@ func fromDensities(s *Strategy, view strategy.View, trial uint64, seed strategy.
 		h.count(d.Observations)
 	}
 	return h
-}
-
-// peerDensities returns the peers' shared densities of the optimum's location, at most maxPeers.
-func peerDensities(view strategy.View, trial uint64, seed strategy.Seed) []protocol.Density {
-	var all []protocol.Density
-	for _, d := range strategy.Shares[protocol.Density](view) {
-		all = append(all, d)
-	}
-	return search.AtMost(maxPeers, all, seed.Stream("which places", trial))
 }
 
 func (s *Strategy) densities(said []protocol.Density) (all []*optprior.Mixture) {

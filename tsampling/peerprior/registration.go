@@ -7,7 +7,6 @@ import (
 	"github.com/fbo-node/fbo/internal/exchange/results"
 	"github.com/fbo-node/fbo/internal/exchange/sums"
 	"github.com/fbo-node/fbo/internal/optprior"
-	"github.com/fbo-node/fbo/internal/optprior/frontprior"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/rff"
@@ -60,7 +59,7 @@ func discloseCoarse() strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(*task.Task) float64 { return spread })
 	d.New = func(t *task.Task) (strategy.Strategy, error) {
 		if t.Several() {
-			return frontprior.New(t, frontprior.Evidence(Source, 1)), nil
+			return newFront(t), nil
 		}
 		return made(t, NewCoarse)
 	}
@@ -83,7 +82,7 @@ func discloseExact() strategy.Disclosure {
 		Implied:   true,
 		Forecasts: forecasts,
 		Exchanges: func(env strategy.Env) ([]strategy.Exchange, error) {
-			return []strategy.Exchange{NewSharing(env.Task), optprior.NewExact(env.Task, nearby)}, nil
+			return []strategy.Exchange{NewSharing(env.Task), optprior.NewExact(env.Task, nearby, 1)}, nil
 		},
 		Holds: func(*task.Task) string {
 			return "a share holds the node's own mean and where it knows how much, from which all its results can be computed"

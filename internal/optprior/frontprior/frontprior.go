@@ -1,6 +1,5 @@
-// Package frontprior chooses designs on tasks with several objectives: by the improvement of the
-// hypervolume, attracted to densities around designs of peers' Pareto fronts. The strategies peer-prior and
-// density use it.
+// Package frontprior contains the part of a strategy for several objectives in which peers share
+// densities around designs of their Pareto fronts ([Strategy]).
 package frontprior
 
 import (
@@ -12,59 +11,71 @@ import (
 	"github.com/fbo-node/fbo/internal/optprior/pooling"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sanitize"
-	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
-	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
 
+// Exponent is the usual factor β of the term for peers' fronts. With 2, dissimilar nodes lost more in
+// simulations (docs/strategies/objectives.md).
+const Exponent = 1
+
 const (
-	maxPeers       = 20  // maximum number of peers whose densities one suggestion uses
-	uniformDesigns = 128 // designs among which draws have their Pareto sets
-	priorSpread    = 0.2 // standard deviation of the density around a prior design, in the unit cube
+	maxPeers = 20  // maximum number of densities of peers that one suggestion uses
+	designs  = 400 // number of uniform designs among which draws have their Pareto sets
 )
 
-// Settings define how peers' densities affect designs.
-type Settings struct {
-	// Source is the source of designs (Why.Source).
-	Source strategy.Source
-	// Beta is the factor of the term for peers' densities, divided by the number of own feasible
-	// observations.
-	Beta float64
-	// Rules has the weights of the rules of package pooling before the first outcome.
-	Rules pooling.Weights
-	// Learned means that the weights follow from the evidence of own outcomes ([pooling.Evidence]).
-	Learned bool
+// Own chooses designs from own outcomes only, as alone.Engine does.
+type Own interface {
+	strategy.Strategy
+
+	// Volume returns the logarithm of the expected improvement of the hypervolume, and the Why of its
+	// maximiser. The view has the posteriors of all objectives.
+	Volume(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (search.Function, strategy.Why, error)
 }
 
-// Evidence returns the Settings in which own outcomes decide between peers' densities by rule Arithmetic
-// and none, with equal weights at first. Rules that take peers' fronts for independent evidence are left
-// out: similar nodes have similar fronts.
-func Evidence(source strategy.Source, beta float64) Settings {
-	s := Settings{Source: source, Beta: beta, Learned: true}
-	s.Rules[pooling.Alone], s.Rules[pooling.Arithmetic] = 0.5, 0.5
-	return s
+// Spec describes a [Strategy].
+type Spec struct {
+	Own    Own
+	Source strategy.Source // of designs that depend on densities
+	Beta   float64         // β, at least 0
+
+	// Weights are the weights of the rules that combine the densities.
+	Weights pooling.Weights
+
+	// Fixed means that Weights stay. Otherwise they follow from the evidence of the own outcomes.
+	Fixed bool
+
+	// PriorSpread is the deviation of a density around each prior design of the user. If it is 0, prior
+	// designs are not used.
+	PriorSpread float64
 }
 
-// Strategy is a strategy on one task with several objectives. It maximises
+// EvidenceWeights returns the weights before the first outcome if evidence changes them: rules Alone and
+// Arithmetic have 1/2 each. Rules that take peers' fronts for independent evidence are left out: similar
+// nodes have similar fronts.
+func EvidenceWeights() (w pooling.Weights) {
+	w[pooling.Alone], w[pooling.Arithmetic] = 0.5, 0.5
+	return w
+}
+
+// Strategy chooses designs on one task with several objectives. It maximises
 //
 //	ln NEHVI(x) + (β/t)·Σ_h w_h·g_h(x).
 //
-// The first term is the improvement of the hypervolume ([alone.Engine.Volume]). The second attracts designs
-// to the densities of the peers, each around designs of its Pareto front, and of prior designs. g_h is their
-// pool by rule h of package pooling. Its weight w_h may follow from the evidence of the own outcomes: how
-// likely a design of the own Pareto set lies where the density is large. t is the number of own feasible
-// outcomes, at least 1.
+// The first term is the improvement of the hypervolume ([Own]). The second attracts designs to the
+// densities of the peers, each around designs of its Pareto front: g_h is the logarithm of the density that
+// rule h pools from them (package pooling). The weights w_h are those of [Spec], or follow from the evidence
+// of the own outcomes: how likely a design of the own Pareto set lies where the densities are large. t is
+// the number of own feasible outcomes, at least 1.
 //
 // Strategy is immutable.
 type Strategy struct {
-	settings Settings
-	alone    alone.Engine
-	search   search.Search
-	task     *task.Task
-	layout   *optprior.Layout
-	evenly   func() [][]float64 // uniform designs among which draws have their Pareto sets; computed once
+	spec   Spec
+	search search.Search
+	task   *task.Task
+	layout *optprior.Layout
+	evenly func() [][]float64 // uniform designs among which draws have their Pareto sets; computed once
 }
 
 var (
@@ -73,16 +84,15 @@ var (
 )
 
 // New returns the strategy of a task with several objectives.
-func New(t *task.Task, settings Settings) *Strategy {
+func New(t *task.Task, spec Spec) *Strategy {
 	return &Strategy{
-		settings: settings,
-		alone:    alone.NewEngine(t),
-		search:   search.New(t),
-		task:     t,
-		layout:   optprior.NewLayout(t.Space),
+		spec:   spec,
+		search: search.New(t),
+		task:   t,
+		layout: optprior.NewLayout(t.Space),
 		evenly: sync.OnceValue(func() (x [][]float64) {
 			rng := random.SeedOf(0).Stream("designs of fronts", 0)
-			for range uniformDesigns {
+			for range designs {
 				x = append(x, acquisition.Sample(t.Space, rng))
 			}
 			return x
@@ -93,52 +103,65 @@ func New(t *task.Task, settings Settings) *Strategy {
 // UsesSharesFromStart implements strategy.SharesFromStart.
 func (s *Strategy) UsesSharesFromStart() bool { return true }
 
-// Suggest implements strategy.Strategy. Without peers' shares it suggests exactly the designs of
-// [alone.Engine].
+// Suggest implements strategy.Strategy. Without densities it suggests exactly the designs of Spec.Own. Own
+// starting designs come first, unless a peer has more observations than they give.
 func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64, seed strategy.Seed) (strategy.Suggestion, error) {
-	var densities []acquisition.Function
-	var centres [][]float64
-	add := func(m *optprior.Mixture) { densities, centres = append(densities, m), append(centres, m.Centres()...) }
-	why, most := strategy.Why{Source: s.settings.Source}, 0
-	for _, d := range peerDensities(view, trial, seed) {
-		add(optprior.NewMixture(s.layout, s.task.Space, d))
-		why.PeerCount++
-		why.Observations = strategy.AddObservations(why.Observations, d.Observations)
-		most = max(most, d.Observations)
+	p := s.priors(view, trial, seed)
+	factor := s.spec.Beta / float64(max(s.search.CountFeasible(view), 1))
+	if len(p.densities) == 0 || factor == 0 || s.search.Starting(view, trial) && p.most <= s.task.Strategy.InitialDesigns {
+		return s.spec.Own.Suggest(ctx, view, trial, seed)
 	}
-	for _, design := range view.PriorDesigns {
-		add(optprior.Around(s.layout, priorSpread, s.task.Space.Encode(design)))
+	why := strategy.Why{Source: s.spec.Source, PeerCount: p.peers, Observations: p.observations}
+	informed := ", informed by prior designs"
+	if p.peers > 0 {
+		informed = ", informed by " + sanitize.Count(p.peers, "peer")
 	}
-	if len(densities) == 0 || s.search.Starting(view, trial) && most <= s.task.Strategy.InitialDesigns {
-		return s.alone.Suggest(ctx, view, trial, seed)
-	}
-	informed := ", informed by " + sanitize.Count(why.PeerCount, "peer")
-	if why.PeerCount == 0 {
-		informed = ", informed by the prior designs"
-	}
-	factor := s.settings.Beta / float64(max(s.search.CountFeasible(view), 1))
 	if view.Objectives == nil {
 		why.Phrase = "best guess" + informed
-		return s.search.Maximise(ctx, view, trial, seed, pooling.New(densities, s.settings.Rules, factor), why)
+		return s.search.Maximise(ctx, view, trial, seed, pooling.New(p.densities, s.spec.Weights, factor), why)
 	}
-	f, own, err := s.alone.Volume(ctx, view, trial, seed)
+	f, own, err := s.spec.Own.Volume(ctx, view, trial, seed)
 	if err != nil {
 		return strategy.Suggestion{}, err
 	}
-	weights := s.settings.Rules
-	if s.settings.Learned {
-		designs := pooling.Candidates(s.layout, s.evenly(), centres, seed.Stream("candidates", trial))
-		weights = pooling.Evidence(view, weights, densities, designs, seed.Stream("evidence", trial))
-	}
 	why.Phrase = own.Phrase + informed
-	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(f, pooling.New(densities, weights, factor)), why)
+	return s.search.Maximise(ctx, view, trial, seed, acquisition.Sum(f, pooling.New(p.densities, s.weights(view, p, trial, seed), factor)), why)
 }
 
-// peerDensities returns the densities of the peers that the agent uses in this trial.
-func peerDensities(view strategy.View, trial uint64, seed strategy.Seed) []protocol.Density {
-	var all []protocol.Density
-	for _, d := range strategy.Shares[protocol.Density](view) {
-		all = append(all, d)
+// weights returns the weights of the rules given the own outcomes.
+func (s *Strategy) weights(view strategy.View, p priors, trial uint64, seed strategy.Seed) pooling.Weights {
+	if s.spec.Fixed {
+		return s.spec.Weights
 	}
-	return search.AtMost(maxPeers, all, seed.Stream("which places", trial))
+	among := pooling.Candidates(s.layout, s.evenly(), p.centres, seed.Stream("candidates", trial))
+	return pooling.Evidence(view, s.spec.Weights, p.densities, among, seed.Stream("evidence", trial))
+}
+
+// priors holds the densities for one suggestion.
+type priors struct {
+	densities    []acquisition.Function
+	centres      [][]float64
+	peers        int
+	observations int // of all peers
+	most         int // largest number of observations of one peer
+}
+
+func (p *priors) add(m *optprior.Mixture) {
+	p.densities, p.centres = append(p.densities, m), append(p.centres, m.Centres()...)
+}
+
+// priors returns the densities of at most maxPeers peers, and one around each prior design.
+func (s *Strategy) priors(view strategy.View, trial uint64, seed strategy.Seed) (p priors) {
+	for _, d := range optprior.Peers(view, maxPeers, seed.Stream("which places", trial)) {
+		p.add(optprior.NewMixture(s.layout, s.task.Space, d))
+		p.peers++
+		p.observations = strategy.AddObservations(p.observations, d.Observations)
+		p.most = max(p.most, d.Observations)
+	}
+	if s.spec.PriorSpread > 0 {
+		for _, design := range view.PriorDesigns {
+			p.add(optprior.Around(s.layout, s.spec.PriorSpread, s.task.Space.Encode(design)))
+		}
+	}
+	return p
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -115,7 +116,8 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 }
 
 func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invited *invitation.Invitation, earlier trialfile.Imported, show *display) (err error) {
-	options := node.JoinOptions{Keep: o.from.File == "", Importing: o.from.File != "", Wait: -1, Invitation: invited, OnEvent: show.Event, OnFailure: endsCommand}
+	shared := o.from.File != "" && sharedLately(n.Dir)
+	options := node.JoinOptions{Keep: o.from.File == "" || shared, Importing: o.from.File != "", Wait: -1, Invitation: invited, OnEvent: show.Event, OnFailure: endsCommand}
 	m, err := takePart(ctx, n, t, options, o.metrics, "", show)
 	defer func() { err = m.close(err) }()
 	if err != nil {
@@ -126,7 +128,7 @@ func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invit
 		show.metrics(m.metrics.url())
 	}
 	if o.from.File != "" {
-		if err := shareStudy(ctx, m.session, earlier, show); err != nil {
+		if err := shareStudy(ctx, m.session, earlier, n.Dir, shared, show); err != nil {
 			return err
 		}
 	}
@@ -162,25 +164,53 @@ func (o keepOptions) studyDir(t *task.Task, dir string, trials int) (string, err
 // studiesDir is the folder of a data directory with the data directories of past studies.
 const studiesDir = "studies"
 
-// shareStudy publishes the share that follows from the trials of a past study, and makes the node a
-// keeper.
-func shareStudy(ctx context.Context, session *node.Session, earlier trialfile.Imported, show *display) error {
-	added, err := session.Import(ctx, earlier.Trials)
-	if err != nil {
-		return err
+// sharedFile is the file in the data directory of a past study that is written once its share is
+// published. Later starts send the same share, until it is renewed.
+const sharedFile = "study-shared"
+
+// renewAfter is the age of a study's share at which a start publishes it again. It is less than the life
+// of a share.
+const renewAfter = 60 * 24 * time.Hour
+
+// sharedLately reports whether the share of a past study is published, and young enough to be kept.
+func sharedLately(dir string) bool {
+	info, err := os.Lstat(filepath.Join(dir, sharedFile))
+	return err == nil && time.Since(info.ModTime()) < renewAfter
+}
+
+// shareStudy publishes the share that follows from the trials of a past study, unless that is done, and
+// makes the node a keeper.
+func shareStudy(ctx context.Context, session *node.Session, earlier trialfile.Imported, dir string, shared bool, show *display) (err error) {
+	added := 0
+	if !shared {
+		if added, err = session.Import(ctx, earlier.Trials); err != nil {
+			return err
+		}
+		if err := session.Settle(ctx); err != nil {
+			return err
+		}
 	}
 	show.imported(earlier, added)
-	if err := session.Settle(ctx); err != nil {
-		return err
-	}
 	status, err := session.Status(ctx)
 	if err != nil {
 		return err
 	}
-	if status.Stored.OwnShares == 0 {
+	marker := filepath.Join(dir, sharedFile)
+	switch {
+	case status.Stored.OwnShares == 0 && shared: // the journal was lost
+		if err := os.Remove(marker); err != nil {
+			return err
+		}
+		return fmt.Errorf("--from %s: data directory %s has lost the share of the study; the same command publishes it again", earlier.File, dir)
+	case status.Stored.OwnShares == 0:
 		return fmt.Errorf("--from %s: no share follows from its %s; a node with these trials shares nothing either", earlier.File, sanitize.Count(len(earlier.Trials), "trial"))
+	case shared:
+		return nil
 	}
-	return session.Keep(ctx)
+	if err := session.Keep(ctx); err != nil {
+		return err
+	}
+	return datadir.Replace(marker, func(io.Writer) error { return nil })
 }
 
 // readKeptTask reads a task whose strategy publishes shares.

@@ -109,7 +109,8 @@ func (s *Session) importShares(now time.Time, b sharebundle.Bundle) (counts Impo
 		stored[string(share.Envelope)] = true
 	}
 	for _, share := range shares {
-		if s.agent.Holds(share.Share) && !stored[string(share.Share.Envelope)] && counts.New > 0 {
+		peers := share.Share.Author != s.node.ID() // own shares are in the journal
+		if peers && s.agent.Holds(share.Share) && !stored[string(share.Share.Envelope)] && counts.New > 0 {
 			counts.New, counts.NoRoom = counts.New-1, counts.NoRoom+1
 		}
 	}

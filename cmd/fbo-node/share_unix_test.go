@@ -70,6 +70,12 @@ func TestSitesThatNeverConnectExchangeFiles(t *testing.T) {
 	if text := must(t, "share", "import", "--data-dir", a, old); !strings.Contains(text, "1 of this node; nothing has changed") {
 		t.Errorf("an own bundle: %q", text)
 	}
+	evaluatedAlone(t, file, b, "8")
+	both := filepath.Join(media, "both.shares")
+	must(t, "share", "export", file, "--data-dir", b, "--all", "--out", both)
+	if text := must(t, "share", "import", "--data-dir", a, both); !strings.Contains(text, "1 new, 1 of this node; used from the next start") {
+		t.Errorf("a bundle of both sites: %q", text)
+	}
 	again := filepath.Join(media, "again.shares")
 	must(t, "share", "export", file, "--data-dir", a, "--out", again)
 	if text := must(t, "share", "import", "--data-dir", b, again); !strings.Contains(text, "1 already known") {

@@ -313,3 +313,58 @@ func TestFirstDesignDoesNotWaitForNobody(t *testing.T) {
 		t.Errorf("--keep-after without --evals: exit code %d, %s", e.code, e.stderr)
 	}
 }
+
+// TestKeepFromStudy keeps a past study as a member: a newcomer's first design is informed by it, a
+// restart has the same identity and share, and the directory's own node is not mixed with it.
+func TestKeepFromStudy(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", bundledTask), shortTempDir(t)
+	past := shortTempDir(t)
+	evaluatedAlone(t, file, past, "12", "--seed", "3")
+	study := writeFile(t, "study.csv", must(t, "history", "--format", "csv", "--data-dir", past))
+	own := must(t, "peer-id", "--data-dir", dir)
+	bundles := []string{filepath.Join(past, "1.shares"), filepath.Join(past, "2.shares")}
+	var id, address string
+	for i, bundle := range bundles {
+		keeper := start(t, keepLine(file, dir, "--from", study)...)
+		started := keeper.await(t, "its start", isEvent("keeper_started"))
+		keeper.await(t, "its share", func(e event) bool { return e.Event == "shares_stored" && e.OwnShares == 1 })
+		address = started.Addresses[0]
+		studies, err := filepath.Glob(filepath.Join(dir, "studies", "*"))
+		if err != nil || len(studies) != 1 {
+			t.Fatalf("data directories of studies: %v, %v", studies, err)
+		}
+		now := strings.TrimSpace(must(t, "peer-id", "--data-dir", studies[0]))
+		if id != "" && now != id || now == strings.TrimSpace(own) {
+			t.Errorf("the member's identity is %s, before %s; that of the data directory is %s", now, id, own)
+		}
+		id = now
+		must(t, "share", "export", file, "--data-dir", studies[0], "--out", bundle)
+		if i == 1 {
+			newcomer := shortTempDir(t)
+			if first := evaluatedAlone(t, file, newcomer, "1", "--peer", address)[0]; !strings.Contains(first.Why.String(), "informed by 1 peer") {
+				t.Errorf("the newcomer's first design: %s", first.Why)
+			}
+		}
+		keeper.signal(t, os.Kill)
+		keeper.wait(t)
+	}
+	reader := shortTempDir(t)
+	must(t, "share", "import", "--task", file, "--data-dir", reader, bundles[0])
+	if text := must(t, "share", "import", "--data-dir", reader, bundles[1]); !strings.Contains(text, "1 already known") {
+		t.Errorf("after a restart the study has another share: %q", text)
+	}
+}
+
+func TestKeepFromRefusesStudies(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", bundledTask), shortTempDir(t)
+	for text, want := range map[string]string{
+		"value,x,y\n1,0.5,7\n": "--import-outside skip",
+		"value,x,y\n":          "no ended trials",
+	} {
+		refused(t, text, want, keepLine(file, dir, "--from", writeFile(t, "study.csv", text))...)
+	}
+	consensus := writeFile(t, "consensus.yaml", bundledTask+"strategy: {type: consensus}\n")
+	refused(t, "a study for consensus", "absent nodes", keepLine(consensus, dir, "--from", writeFile(t, "study.csv", "value,x,y\n1,0.5,0.5\n"))...)
+}

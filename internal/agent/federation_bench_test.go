@@ -114,7 +114,7 @@ strategy: {type: fts, schedule: %s}`, schedule))
 	return total
 }
 
-func evaluateOnce(b *testing.B, d *driver, f *rff.Function) {
+func evaluateOnce(b testing.TB, d *driver, f *rff.Function) {
 	d.requests++
 	d.agent.Ask(d.now, d.requests)
 	d.carryOut()
@@ -155,7 +155,7 @@ func simpleRegret(d *driver, f *rff.Function) float64 {
 
 // likeFunctions draws one federation's functions, as weights over very many
 // random features.
-func likeFunctions(b *testing.B, seed random.Seed, unlike float64) []*rff.Function {
+func likeFunctions(b testing.TB, seed random.Seed, unlike float64) []*rff.Function {
 	const features = 600
 	m, err := rff.NewMap(seed.Derive("features", 0), rff.Spec{Kernel: "se", Features: features, Lengthscales: []float64{0.2, 0.2}})
 	if err != nil {

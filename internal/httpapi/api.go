@@ -80,6 +80,7 @@ func New(d *trialserver.Server, o Options) http.Handler {
 	a.addTrials()
 	a.addSteps()
 	a.addQueue()
+	a.addShares()
 	a.addAnnotate()
 	a.addAnswers()
 	a.addEvents()
@@ -116,7 +117,7 @@ func tagOf(path string) string {
 		return "trials"
 	case "model", "contour", "recommendation":
 		return "model"
-	case "peers", "contributions", "rounds", "privacy":
+	case "peers", "contributions", "rounds", "privacy", "shares":
 		return "peers"
 	}
 	return "tasks"

@@ -74,6 +74,7 @@ var layers = map[string]int{
 	"internal/journal":              12,
 	"internal/ratelimitlog":         12,
 	"internal/sharecache":           12,
+	"internal/sharebundle":          12,
 	"internal/nethost":              12,
 	"internal/tasknames":            12,
 	"internal/evaluator":            12,

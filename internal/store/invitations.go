@@ -90,3 +90,22 @@ func (s *Store) KeepInvitation(i invitation.Invitation) error {
 	}
 	return nil
 }
+
+// InvitedTasks returns the IDs of the tasks with a stored invitation in a data directory.
+func InvitedTasks(dir string) (ids []string, err error) {
+	folder := filepath.Join(dir, invitationDir)
+	if err := datadir.NoLink(folder); err != nil {
+		return nil, fmt.Errorf("invitations: %w", err)
+	}
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("invitations: %w", err)
+	}
+	for _, entry := range entries {
+		ids = append(ids, entry.Name())
+	}
+	return ids, nil
+}

@@ -94,6 +94,22 @@ func (c *ShareCache) Ended(written error) error {
 	return nil
 }
 
+// Flush writes the content now, after a write in progress. Then the content is on disk.
+func (c *ShareCache) Flush(contents sharecache.Contents) error {
+	c.timer.Stop()
+	if c.writing != nil {
+		<-c.writing
+		c.writing = nil
+	}
+	c.changed = false
+	if err := sharecache.Write(c.path, contents); err != nil {
+		c.changed = true
+		c.plan()
+		return err
+	}
+	return nil
+}
+
 // Finish waits for a write in progress, and then writes the content if there are later changes. It
 // must be the owner's last call.
 func (c *ShareCache) Finish(contents sharecache.Contents) error {

@@ -59,7 +59,7 @@ Ctrl-C stops it; nodes come back to it when it starts again.`,
 	flags := command.Flags()
 	flags.StringVar(&o.dir, "data-dir", "", "directory of the hub's identity (default \"hub\" in the data directory of a node)")
 	flags.StringArrayVar(&o.listen, "listen", nil, "multiaddress to listen on, repeatable (default: port 4001 by QUIC and TCP)")
-	addAllow(command, &o.allow)
+	base.AddAllow(command, &o.allow)
 	flags.StringArrayVar(&o.keep, "keep", nil, "task `FILE` of which to keep what the nodes share, for those who come later, repeatable; see fbo-node keep --help")
 	flags.StringArrayVar(&o.invites, "invite", nil, "file with the invitation to a task of --keep, repeatable; the hub's directory keeps it for later starts")
 	flags.BoolVar(&o.json, "json", false, "print one JSON object per event")
@@ -72,7 +72,7 @@ func (o hubOptions) run(ctx context.Context, out io.Writer) error {
 	if _, err := peeraddr.ParseListen(o.listen); err != nil {
 		return base.Usagef("--listen: %w", err)
 	}
-	allowed, err := readAllow(o.allow)
+	allowed, err := base.ReadAllow(o.allow)
 	if err != nil {
 		return err
 	}

@@ -2,15 +2,22 @@ package run
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/past"
+	"github.com/fbo-node/fbo/internal/cli/trialfile"
+	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/node"
@@ -20,6 +27,7 @@ import (
 // keepOptions are the flags of keep.
 type keepOptions struct {
 	dir      string
+	from     trialfile.Flags // a past study, which the keeper shares as a member
 	network  networkOptions
 	invite   string
 	json     bool
@@ -41,8 +49,13 @@ of each node for as long as they are valid, up to 90 days, over restarts too. Wh
 nodes run with --allow, the keeper's peer ID must be on their lists. With the data
 directory of a node that has ended it passes on what that node has shared as well.
 
+With --from the keeper publishes one share of its own: that of a node which has made
+the trials of a past study. It has an identity of its own, in the directory studies
+of the data directory, and evaluates nothing.
+
 Ctrl-C stops it; the same command continues.`,
 		Example: `  fbo-node keep task.yaml
+  fbo-node keep task.yaml --from study.csv
   fbo-node keep task.yaml --hub /ip4/198.51.100.7/udp/4001/quic-v1/p2p/12D3Koo…`,
 		Args: base.Exactly(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -50,6 +63,7 @@ Ctrl-C stops it; the same command continues.`,
 		},
 	}
 	base.AddDataDir(command, &o.dir)
+	o.from.AddAs(command.Flags(), "from", "past study to share as a member: a file of trials, .csv, .json, or .log of Optuna's JournalFileBackend")
 	addNetwork(command, &o.network)
 	base.AddInvite(command, &o.invite)
 	command.Flags().BoolVar(&o.json, "json", false, "print one JSON object per event")
@@ -66,7 +80,7 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 	if err := base.SetLogLevel(o.logLevel); err != nil {
 		return err
 	}
-	allowed, err := readAllow(o.network.allow)
+	allowed, err := base.ReadAllow(o.network.allow)
 	if err != nil {
 		return err
 	}
@@ -82,9 +96,18 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	earlier, err := o.from.Read(t)
+	if err != nil {
+		return err
+	}
+	if o.from.File != "" {
+		if dir, err = o.studyDir(t, dir, len(earlier.Trials)); err != nil {
+			return err
+		}
+	}
 	show := newDisplay(os.Stdout, t, o.json)
 	n := o.network.node(dir, allowed, show.Warning)
-	err = o.keep(ctx, t, n, invited, show)
+	err = o.keep(ctx, t, n, invited, earlier, show)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		show.interrupted()
 		return nil
@@ -92,18 +115,102 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 	return err
 }
 
-func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invited *invitation.Invitation, show *display) (err error) {
-	options := node.JoinOptions{Keep: true, Invitation: invited, OnEvent: show.Event, OnFailure: endsCommand}
+func (o keepOptions) keep(ctx context.Context, t *task.Task, n *node.Node, invited *invitation.Invitation, earlier trialfile.Imported, show *display) (err error) {
+	shared := o.from.File != "" && sharedLately(n.Dir)
+	options := node.JoinOptions{Keep: o.from.File == "" || shared, Importing: o.from.File != "", Wait: -1, Invitation: invited, OnEvent: show.Event, OnFailure: endsCommand}
 	m, err := takePart(ctx, n, t, options, o.metrics, "", show)
 	defer func() { err = m.close(err) }()
 	if err != nil {
 		return err
 	}
-	show.keeping(ctx, n, m.session)
+	show.keeping(ctx, n, m.session, o.from.File)
 	if m.metrics != nil {
 		show.metrics(m.metrics.url())
 	}
+	if o.from.File != "" {
+		if err := shareStudy(ctx, m.session, earlier, n.Dir, shared, show); err != nil {
+			return err
+		}
+	}
 	return show.watchKeeping(ctx, m.session, o.network.seeks())
+}
+
+// studyDir returns the data directory of the member that shares a past study. Each study has its own,
+// with its own identity, so that neither the identity nor the trials of this node's own are mixed with it.
+func (o keepOptions) studyDir(t *task.Task, dir string, trials int) (string, error) {
+	if why := base.UnusableReason(t); why != "" {
+		return "", base.Usagef("--from: task %q cannot use the shares of absent nodes, and a past study has no others: %s", t.Name, why)
+	}
+	if base.RegistrationOf(t).Rostered(t) {
+		return "", base.Usagef("--from: the nodes of task %q are those of its roster, and the member of a past study has an identity of its own", t.Name)
+	}
+	if trials == 0 {
+		return "", base.Usagef("--from %s: it has no ended trials, expected at least one", o.from.File)
+	}
+	print, err := o.from.Fingerprint()
+	if err != nil {
+		return "", err
+	}
+	if err := datadir.Make(dir); err != nil {
+		return "", err
+	}
+	if _, err := datadir.Folder(dir, studiesDir); err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(t.ID().String() + " " + print))
+	return filepath.Join(dir, studiesDir, hex.EncodeToString(sum[:6])), nil
+}
+
+// studiesDir is the folder of a data directory with the data directories of past studies.
+const studiesDir = "studies"
+
+// sharedFile is the file in the data directory of a past study that is written once its share is
+// published. Later starts send the same share, until it is renewed.
+const sharedFile = "study-shared"
+
+// renewAfter is the age of a study's share at which a start publishes it again. It is less than the life
+// of a share.
+const renewAfter = 60 * 24 * time.Hour
+
+// sharedLately reports whether the share of a past study is published, and young enough to be kept.
+func sharedLately(dir string) bool {
+	info, err := os.Lstat(filepath.Join(dir, sharedFile))
+	return err == nil && time.Since(info.ModTime()) < renewAfter
+}
+
+// shareStudy publishes the share that follows from the trials of a past study, unless that is done, and
+// makes the node a keeper.
+func shareStudy(ctx context.Context, session *node.Session, earlier trialfile.Imported, dir string, shared bool, show *display) (err error) {
+	added := 0
+	if !shared {
+		if added, err = session.Import(ctx, earlier.Trials); err != nil {
+			return err
+		}
+		if err := session.Settle(ctx); err != nil {
+			return err
+		}
+	}
+	show.imported(earlier, added)
+	status, err := session.Status(ctx)
+	if err != nil {
+		return err
+	}
+	marker := filepath.Join(dir, sharedFile)
+	switch {
+	case status.Stored.OwnShares == 0 && shared: // the journal was lost
+		if err := os.Remove(marker); err != nil {
+			return err
+		}
+		return fmt.Errorf("--from %s: data directory %s has lost the share of the study; the same command publishes it again", earlier.File, dir)
+	case status.Stored.OwnShares == 0:
+		return fmt.Errorf("--from %s: no share follows from its %s; a node with these trials shares nothing either", earlier.File, sanitize.Count(len(earlier.Trials), "trial"))
+	case shared:
+		return nil
+	}
+	if err := session.Keep(ctx); err != nil {
+		return err
+	}
+	return datadir.Replace(marker, func(io.Writer) error { return nil })
 }
 
 // readKeptTask reads a task whose strategy publishes shares.
@@ -115,16 +222,22 @@ func readKeptTask(ctx context.Context, dir, file string) (*task.Task, error) {
 	return t, err
 }
 
-// keeping prints the first lines of keep.
-func (p *display) keeping(ctx context.Context, n *node.Node, session *node.Session) {
+// keeping prints the first lines of keep. The study is the file of --from; empty if there is none.
+func (p *display) keeping(ctx context.Context, n *node.Node, session *node.Session, study string) {
 	lines := append(p.hello(n), p.terms(ctx, n, session)...)
 	lines[0] += ", kept for others; this node evaluates nothing"
+	if study != "" {
+		lines[0] += ", and shares what follows from the trials in " + study
+		if reveals := base.RegistrationOf(p.Task).Disclosure(p.Task).Reveals; reveals != nil && !slices.Contains(lines, reveals(p.Task)) {
+			lines = append(lines, reveals(p.Task))
+		}
+	}
 	if why := base.UnusableReason(p.Task); why != "" {
 		lines = append(lines, "This task cannot use the shares of absent nodes: "+why+".")
 	}
 	p.PrintLine(base.Object{
 		"event": "keeper_started", "task": p.Task.ID().String(), "name": p.Task.Name,
-		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session), "unusable_reason": base.UnusableReason(p.Task),
+		"peer_id": n.ID().String(), "addresses": n.Addresses(), "data_dir": n.Dir, "open": isOpen(n, session), "tag": tagOf(session), "unusable_reason": base.UnusableReason(p.Task), "study": study,
 	}, "%s", text(lines))
 	p.Begin()
 }

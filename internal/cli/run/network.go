@@ -25,7 +25,7 @@ func addNetwork(command *cobra.Command, o *networkOptions) {
 	flags.StringArrayVar(&o.peers, "peer", nil, "address of another node, as it prints it, repeatable")
 	flags.StringArrayVar(&o.hubs, "hub", nil, "address of a hub, as it prints it, through which nodes find and reach each other, repeatable")
 	flags.BoolVar(&o.mdns, "mdns", true, "find nodes on the local network")
-	addAllow(command, &o.allow)
+	base.AddAllow(command, &o.allow)
 	base.FromEnvironment(command, "listen", "peer", "hub", "mdns")
 }
 

@@ -173,7 +173,7 @@ func (o options) run(ctx context.Context, file string, args []string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	allowed, err := readAllow(o.network.allow)
+	allowed, err := base.ReadAllow(o.network.allow)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (o serveOptions) run(ctx context.Context) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	allowed, err := readAllow(o.network.allow)
+	allowed, err := base.ReadAllow(o.network.allow)
 	if err != nil {
 		return err
 	}

@@ -2,8 +2,13 @@
 package trialfile
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -21,6 +26,7 @@ const importing = "import"
 // Flags holds the values of run's flags about past trials.
 type Flags struct {
 	File     string
+	flag     string // names the file
 	outside  string
 	columns  []string
 	ignored  []string
@@ -29,11 +35,17 @@ type Flags struct {
 
 // Add defines the flags.
 func (f *Flags) Add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.File, "import", "", "file of past trials, .csv, .json, or .log of Optuna's JournalFileBackend")
-	base.AddChoice(flags, &f.outside, "import-outside", "error", []string{"error", "skip"}, "rows of --import outside the task's space")
-	flags.StringSliceVar(&f.columns, "import-columns", nil, "what columns of --import hold, such as value=loss,C=params_C")
-	flags.StringSliceVar(&f.ignored, "import-ignore", nil, "columns of --import to leave out, separated by commas")
-	flags.StringArrayVar(&f.defaults, "import-default", nil, "NAME=VALUE of a parameter where --import has none, repeatable")
+	f.AddAs(flags, "import", "file of past trials, .csv, .json, or .log of Optuna's JournalFileBackend")
+}
+
+// AddAs defines the flags of a command that calls the flag of the file by another name.
+func (f *Flags) AddAs(flags *pflag.FlagSet, name, usage string) {
+	f.flag = name
+	flags.StringVar(&f.File, name, "", usage)
+	base.AddChoice(flags, &f.outside, "import-outside", "error", []string{"error", "skip"}, "rows of --"+name+" outside the task's space")
+	flags.StringSliceVar(&f.columns, "import-columns", nil, "what columns of --"+name+" hold, such as value=loss,C=params_C")
+	flags.StringSliceVar(&f.ignored, "import-ignore", nil, "columns of --"+name+" to leave out, separated by commas")
+	flags.StringArrayVar(&f.defaults, "import-default", nil, "NAME=VALUE of a parameter where --"+name+" has none, repeatable")
 }
 
 // Imported holds the content of a file of past trials.
@@ -50,7 +62,7 @@ func (f Flags) Read(t *task.Task) (Imported, error) {
 	got := Imported{File: f.File}
 	if f.File == "" {
 		if len(f.columns)+len(f.ignored)+len(f.defaults) > 0 || f.outside == "skip" {
-			return got, base.Usagef("--import-columns, --import-ignore, --import-default and --import-outside go with --import FILE")
+			return got, base.Usagef("--import-columns, --import-ignore, --import-default and --import-outside go with --%s FILE", cmp.Or(f.flag, "import"))
 		}
 		return got, nil
 	}
@@ -63,6 +75,22 @@ func (f Flags) Read(t *task.Task) (Imported, error) {
 		return got, base.BadUsage(err)
 	}
 	return got, nil
+}
+
+// Fingerprint returns a hash of the file and of the flags about it. Equal fingerprints for one task mean
+// equal trials.
+func (f Flags) Fingerprint() (string, error) {
+	file, err := os.Open(f.File)
+	if err != nil {
+		return "", base.BadUsage(err)
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "", fmt.Errorf("%s: %w", f.File, err)
+	}
+	fmt.Fprintf(hash, "\n%q %q %q %q", f.outside, f.columns, f.ignored, f.defaults)
+	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
 // goalsOf returns the goal of each objective.

@@ -1,4 +1,4 @@
-package run
+package base
 
 import (
 	"os"
@@ -6,29 +6,28 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/spf13/cobra"
 
-	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/node"
 )
 
-// addAllow adds the flag of commands that take connections.
-func addAllow(command *cobra.Command, file *string) {
+// AddAllow adds the flag of commands that take connections.
+func AddAllow(command *cobra.Command, file *string) {
 	command.Flags().StringVar(file, "allow", "", "file of the peer IDs, one a line, of the only nodes that may connect (default: all may)")
-	base.FromEnvironment(command, "allow")
+	FromEnvironment(command, "allow")
 }
 
-// readAllow reads the list; no file means all nodes.
-func readAllow(path string) ([]peer.ID, error) {
+// ReadAllow reads the list of AddAllow; no file means all nodes.
+func ReadAllow(path string) ([]peer.ID, error) {
 	if path == "" {
 		return nil, nil
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, base.Usagef("--allow: %w", err)
+		return nil, Usagef("--allow: %w", err)
 	}
 	defer file.Close()
 	allowed, err := node.ParseAllow(file)
 	if err != nil {
-		return nil, base.Usagef("--allow: %s:%w", path, err)
+		return nil, Usagef("--allow: %s:%w", path, err)
 	}
 	return allowed, nil
 }

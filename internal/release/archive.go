@@ -110,14 +110,14 @@ const sumsFile = "SHA256SUMS"
 type sum struct{ digits, name string }
 
 // sumsOf returns the checksums of the files in a folder, sorted by name. It omits the file of
-// checksums itself.
+// checksums itself, and its signature.
 func sumsOf(dir string) (all []sum, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, entry := range entries {
-		if entry.Name() == sumsFile {
+		if entry.Name() == sumsFile || entry.Name() == signatureFile {
 			continue
 		}
 		data, err := os.ReadFile(filepath.Join(dir, entry.Name()))

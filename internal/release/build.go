@@ -185,6 +185,12 @@ func (b builder) forPlatform(ctx context.Context, p platform, stage, out, cache 
 	if err := pack(filepath.Join(out, p.archive(version)), p.folder(version), b.source.time, files); err != nil {
 		return err
 	}
+	if deb := p.deb(version); deb != "" {
+		if err := packDeb(filepath.Join(out, deb), version, p.arch, b.source.time, files); err != nil {
+			return err
+		}
+		fmt.Println(deb)
+	}
 	list := filepath.Join(out, p.folder(version)+".cdx.json")
 	// GOPROXY=off: the modules are already in Go's cache, and the list must not depend on the
 	// network.

@@ -35,6 +35,7 @@ func run(ctx context.Context, args []string) error {
 	names := flags.StringSlice("platform", nil, "build for this platform only (may be repeated)")
 	wheels := flags.Bool("wheels", true, "build the wheels, where python/build_wheels.py exists")
 	python := flags.String("python", "python3", "the Python that builds the wheels, with pip")
+	key := flags.String("sign-key", "", "sign SHA256SUMS with this Ed25519 key of OpenSSH (default: no signature)")
 	out := flags.String("out", "dist", "the folder to make; it must not exist or be empty")
 	flags.SetOutput(io.Discard) // main prints errors
 	if err := flags.Parse(args); err != nil {
@@ -52,6 +53,11 @@ func run(ctx context.Context, args []string) error {
 	}
 	if err := mustBeEmpty(*out); err != nil {
 		return err
+	}
+	if *key != "" {
+		if err := mustBeSigningKey(ctx, *key); err != nil {
+			return err
+		}
 	}
 	source, err := look(ctx, ".", flags.Arg(0), *snapshot)
 	if err != nil {
@@ -73,15 +79,26 @@ func run(ctx context.Context, args []string) error {
 	if err := b.build(ctx, *out, ""); err != nil {
 		return errors.Join(err, os.RemoveAll(*out))
 	}
-	if !*twice {
+	if *twice {
+		if err := b.again(ctx, *out); err != nil {
+			return err
+		}
+	}
+	if *key == "" {
 		return nil
 	}
+	return sign(ctx, *out, *key)
+}
+
+// again builds a second time with an empty build cache, and returns an error if bytes differ from
+// those in a folder.
+func (b builder) again(ctx context.Context, out string) error {
 	fmt.Println("once more, with an empty build cache …")
-	again := filepath.Join(temp, "again")
-	if err := b.build(ctx, again, filepath.Join(temp, "cache")); err != nil {
+	again := filepath.Join(b.temp, "again")
+	if err := b.build(ctx, again, filepath.Join(b.temp, "cache")); err != nil {
 		return err
 	}
-	if err := same(*out, again); err != nil {
+	if err := same(out, again); err != nil {
 		return err
 	}
 	fmt.Println("both times the same bytes")

@@ -55,8 +55,27 @@ func pythonVersion(dir, version string) error {
 	if found == nil {
 		return fmt.Errorf(`%s has no line __version__ = "…"`, versionFile)
 	}
-	if got := string(found[1]); got != version {
-		return fmt.Errorf("%s has version %s, not %s", versionFile, got, version)
+	wanted, err := pep440(version)
+	if err != nil {
+		return err
+	}
+	if got := string(found[1]); got != wanted {
+		return fmt.Errorf("%s has version %s, not %s", versionFile, got, wanted)
 	}
 	return nil
+}
+
+// candidate matches a version with one of the pre-releases that Python also has.
+var candidate = regexp.MustCompile(`^([0-9.]+)-(alpha|beta|rc)\.(0|[1-9][0-9]*)$`)
+
+// pep440 returns a version in the form of Python packages: 0.1.0rc1 for 0.1.0-rc.1.
+func pep440(version string) (string, error) {
+	if !strings.Contains(version, "-") {
+		return version, nil
+	}
+	parts := candidate.FindStringSubmatch(version)
+	if parts == nil {
+		return "", fmt.Errorf("version %s has no form for Python packages; expected -alpha.N, -beta.N or -rc.N", version)
+	}
+	return parts[1] + map[string]string{"alpha": "a", "beta": "b", "rc": "rc"}[parts[2]] + parts[3], nil
 }

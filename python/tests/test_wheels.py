@@ -23,6 +23,9 @@ SYSTEM = {
     ("darwin", "x86_64"): "macos-amd64",
 }.get((sys.platform, platform.machine()))
 
+# Pre-releases in the words of Python packages and of the program.
+KINDS = {"a": "alpha", "b": "beta", "rc": "rc"}
+
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
@@ -77,7 +80,8 @@ def test_pip_install_and_the_readme(wheels: list[Path], tmp_path: Path) -> None:
     assert of_package == of_wheel == fbo.__version__ == wheels[0].name.split("-")[1]
     # A program that is built without the tag of a release has the version of its commit.
     of_program = versions[0].split()[1].rstrip(",")
-    assert of_program == f"v{of_package}" or re.search("[0-9a-f]{7}|unreleased", of_program)
+    of_tag = "v" + re.sub(r"(?<=\d)(a|b|rc)(?=\d)", lambda at: f"-{KINDS[at[1]]}.", of_package)
+    assert of_program == of_tag or re.search("[0-9a-f]{7}|unreleased", of_program)
 
 
 def test_the_command_is_the_program(wheels: list[Path], tmp_path: Path) -> None:

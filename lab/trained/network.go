@@ -30,8 +30,11 @@ func networkKind() family.Kind {
 			Keys: []family.Key{
 				{Name: "common", Type: family.Number, Default: "0", Low: 0, High: 1,
 					Meaning: "fraction of the variance of the true weights that members share; 1: members differ by their samples only"},
-				{Name: "samples", Type: family.Whole, Default: "400", Low: 20, High: 100000, Meaning: "of a member"},
-				{Name: "search", Type: family.Whole, Default: "2048", Low: 1, High: 1000000,
+				{Name: "samples", Type: family.Whole, Default: "1000", Low: 20, High: 100000,
+					Meaning: "of a member, a fifth for training; the others make the error a smooth function"},
+				{Name: "trainings", Type: family.Whole, Default: "3", Low: 1, High: 100,
+					Meaning: "whose errors are averaged; they differ in the first weights and the order of the samples"},
+				{Name: "search", Type: family.Whole, Default: "512", Low: 1, High: 1000000,
 					Meaning: "trained designs whose front has a member's largest hypervolume; other fronts may have more by a few hundredths"},
 				noiseKey(), newcomerKey(),
 			},
@@ -75,7 +78,7 @@ func buildNetwork(v family.Values) (*task.Space, family.DrawFunc, error) {
 		}
 		members, objectives := make([]*network, agents), make([]objective, agents)
 		for k, data := range all {
-			members[k] = &network{data: data, weights: config.Seed, known: map[string]float64{}}
+			members[k] = &network{data: forValidation(data), seed: config.Seed, trainings: v.Whole("trainings"), known: map[string]float64{}}
 			objectives[k] = objective{members[k].error, func() float64 {
 				return members[k].hypervolume(space, v.Whole("search"), seed.Derive("search", uint64(k)))
 			}}
@@ -91,10 +94,20 @@ func buildNetwork(v family.Values) (*task.Space, family.DrawFunc, error) {
 	}, nil
 }
 
+// forValidation returns data with a fifth of the samples for training.
+func forValidation(d *synthetic.Data) *synthetic.Data {
+	moved := *d
+	n := max((len(d.TrainX)+len(d.ValidX))/5, 1)
+	moved.TrainX, moved.TrainY = d.TrainX[:n], d.TrainY[:n]
+	moved.ValidX, moved.ValidY = slices.Concat(d.ValidX, d.TrainX[n:]), slices.Concat(d.ValidY, d.TrainY[n:])
+	return &moved
+}
+
 // network holds the objectives of one member. It caches errors, like loss.
 type network struct {
-	data    *synthetic.Data
-	weights uint64 // seed for the first weights and the order of the samples
+	data      *synthetic.Data
+	seed      uint64 // of the first training, for its first weights and the order of the samples
+	trainings int
 
 	mu    sync.Mutex
 	known map[string]float64 // errors by the key of the design
@@ -109,7 +122,8 @@ func (n *network) cost(d task.Design) float64 {
 	return math.Log10(float64(sizeOf(d).Multiplications(n.data.Classes)))
 }
 
-// error returns the part of the validation samples with a wrong prediction, 1 if training diverged.
+// error returns the part of the validation samples with a wrong prediction, 1 if a
+// training diverged.
 func (n *network) error(d task.Design) float64 {
 	key := d.Key()
 	n.mu.Lock()
@@ -129,14 +143,18 @@ func (n *network) compute(d task.Design) float64 {
 		LearningRate: d.Float("learning_rate"), L2: d.Float("l2"), Momentum: momentum,
 		BatchSize: int(d.Int("batch_size")), Epochs: epochs,
 	}
-	score, err := synthetic.TrainNetwork(context.Background(), n.data, sizeOf(d), h, n.weights)
-	switch {
-	case errors.Is(err, synthetic.ErrDiverged):
-		return 1
-	case err != nil:
-		panic(err) // the space has only what is accepted
+	mean := 0.0
+	for i := range n.trainings {
+		score, err := synthetic.TrainNetwork(context.Background(), n.data, sizeOf(d), h, n.seed+uint64(i))
+		switch {
+		case errors.Is(err, synthetic.ErrDiverged):
+			return 1
+		case err != nil:
+			panic(err) // the space has only what is accepted
+		}
+		mean += (1 - score.Accuracy) / float64(n.trainings)
 	}
-	return 1 - score.Accuracy
+	return mean
 }
 
 // hypervolume returns that of the front of a search. Its second half is near random designs of the

@@ -89,14 +89,15 @@ FIRST_SEED = 1001
 
 
 @contextmanager
-def problem_of(name: str, seed: int, program: str | None) -> Iterator[Problem]:
-    """Return a problem of PROBLEMS, or one that the program lab/objectives evaluates."""
+def problem_of(name: str, seed: int, program: str | None, maximum: float | None) -> Iterator[Problem]:
+    """Return a problem of PROBLEMS, or one that the program lab/objectives evaluates, which searches an unknown maximum."""
     if name in PROBLEMS:
         yield PROBLEMS[name]
         return
     if program is None:
         raise SystemExit(f"several.py: problem {name}: expected --objectives with the program of lab/objectives")
-    command = [program, "--family", name, "--seed", "9201", "--repeat", str(seed - FIRST_SEED)]
+    family = name if maximum is None else f"{name}:search=1"
+    command = [program, "--family", family, "--seed", "9201", "--repeat", str(seed - FIRST_SEED)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
 
         def answer(point: Sequence[float]) -> tuple[float, ...]:
@@ -104,7 +105,7 @@ def problem_of(name: str, seed: int, program: str | None) -> Iterator[Problem]:
             return tuple(json.loads(process.stdout.readline()))
 
         about = json.loads(process.stdout.readline())
-        yield Problem(answer, about["coordinates"], tuple(about["reference"]), about["hypervolume"])
+        yield Problem(answer, about["coordinates"], tuple(about["reference"]), maximum or about["hypervolume"])
 
 
 def hypervolume(points: Sequence[tuple[float, ...]], reference: tuple[float, ...]) -> float:
@@ -238,11 +239,13 @@ def main() -> None:
             for seed in seeds:
                 if arguments.table or any(one["seed"] == seed and set(budgets) <= set(one["evals"]) for one in mine):
                     continue
-                with problem_of(name, seed, arguments.objectives) as problem:
+                known = next((one["maximum"] for one in lines if (one["problem"], one["seed"]) == (name, seed) and "maximum" in one), None)
+                with problem_of(name, seed, arguments.objectives, known) as problem:
                     line = {"problem": name, "method": method, **measure(problem, method, seed, budgets)}
                     if name not in PROBLEMS:  # differs by seed
                         line["maximum"] = problem.maximum
                 mine = [one for one in mine if one["seed"] != seed] + [line]
+                lines.append(line)
                 if arguments.json is not None:
                     with arguments.json.open("a", encoding="utf-8") as file:
                         file.write(json.dumps(line) + "\n")

@@ -19,17 +19,22 @@ HERE = Path(__file__).parent
 # What decides which results belong together; the limits only where a method knows them.
 KEY = ("data", "sensitive", "model", "rows", "evals", "method", "constraints", "merge", "split")
 
+# Methods that search the front of error and differences, and know no limit; by the type of strategy.
+FRONT = {"parego": "parego", "nehvi": "alone"}
+
 
 def main():
     parser = argparse.ArgumentParser(description="Tune by several methods on several splits; results are lines of JSON in a file.")
     fair.add_problem(parser)
     fair.add_evaluation(parser)
     parser.add_argument("--methods", default="random,free,logei", help="random, free (no constraints in the task), untuned, "
-                        "or strategies under constraints such as logei, mes, ts; default %(default)s")
+                        "parego or nehvi (error and differences as objectives, without limits), or strategies under constraints "
+                        "such as logei, mes, ts; default %(default)s")
     parser.add_argument("--splits", type=int, default=10, help="how many, from --seed on; default %(default)s")
     parser.add_argument("--evals", type=int, default=100, help="evaluations in each run, five random ones included; default %(default)s")
     parser.add_argument("--results", default="results.jsonl", help="file that lines are added to; what it has is not run again")
     parser.add_argument("--table", action="store_true", help="run nothing; print a table of what the file has")
+    parser.add_argument("--fronts", action="store_true", help="run nothing; print how much of the front each method finds, within the limits and in all")
     parser.add_argument("--again", type=int, default=0, metavar="N", help="tune nothing; train the best of each run once more on N other splits")
     parser.add_argument("--fbo-node", default="fbo-node", help="the program")
     args = parser.parse_args()
@@ -39,8 +44,11 @@ def main():
     if args.table:
         tables.compare(collect(args, limits), limits)
         return
+    if args.fronts:
+        tables.fronts(collect(args, limits), limits)
+        return
     if not args.dir:
-        parser.error("expected --dir, or --table")
+        parser.error("expected --dir, --table or --fronts")
     if args.again:
         again(args, limits)
         return
@@ -66,7 +74,7 @@ def wanted(args, limits, method, seed):
     return {
         "data": args.data, "sensitive": args.sensitive or next(iter(data.SENSITIVE[args.data])),
         "model": args.model, "rows": args.rows, "evals": 1 if method == "untuned" else args.evals, "method": method,
-        "constraints": limits if tells else {}, "merge": args.merge and tells, "split": seed,
+        "constraints": dict.fromkeys(limits) if method in FRONT else limits if tells else {}, "merge": args.merge and tells and method not in FRONT, "split": seed,
     }
 
 
@@ -128,9 +136,10 @@ def tune(args, limits, method, seed):
         if trials is None:
             sys.exit("compare.py: the other methods start with designs of random; expected --methods with random before them")
         (folder / "first.json").write_text(json.dumps([first["parameters"] for first in trials[:5]]))
-        known = {} if method == "free" else limits
-        strategy = "logei" if method == "free" else method
-        task = fair.task(args.data, args.model, known, args.merge and method != "free", strategy, sensitive=args.sensitive)
+        known = {} if method == "free" or method in FRONT else limits
+        strategy = "logei" if method == "free" else FRONT.get(method, method)
+        objectives = list(limits) if method in FRONT else []
+        task = fair.task(args.data, args.model, known, args.merge and bool(known), strategy, sensitive=args.sensitive, objectives=objectives)
         return node(args, folder, task, known, seed, "--enqueue", str(folder / "first.json"))
 
 

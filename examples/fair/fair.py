@@ -37,14 +37,22 @@ def evaluate(split, model, seed, limits, merge, parameters):
     }
 
 
-def task(data_name, model, limits, merge=False, strategy="logei", initial=5, sensitive=None):
-    """Return a task file. Its name contains everything else that must be the same on all nodes."""
+def task(data_name, model, limits, merge=False, strategy="logei", initial=5, sensitive=None, objectives=()):
+    """Return a task file. Its name contains everything else that must be the same on all nodes.
+
+    objectives are criteria to be minimised beside the error, in place of limits.
+    """
     name = f"fair-{data_name}-{model}"
     if sensitive not in (None, next(iter(data.SENSITIVE[data_name]))):
         name += f"-{sensitive}"
     if merge:
         name += "".join(f"-{criterion}{limit}" for criterion, limit in sorted(limits.items()))
-    lines = [f"name: {name}", "goal: minimize              # the validation error", "parameters:"]
+    lines = [f"name: {name}"]
+    if objectives:
+        lines += ["objectives:", *(f"  - {{name: {one}, goal: minimize}}" for one in ("error", *objectives))]
+    else:
+        lines += ["goal: minimize              # the validation error"]
+    lines += ["parameters:"]
     lines += [f"  - {parameter}" for parameter in models.SPACES[model]]
     if merge:
         lines += ["constraints:", "  - {name: fair, type: bool}"]

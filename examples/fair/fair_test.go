@@ -157,7 +157,8 @@ func TestTaskFilesOfAllModelsParse(t *testing.T) {
 	compute(t, python, "", &texts, `
 import json, fair, models
 print(json.dumps({model: fair.task("adult", model, {"dsp": 0.05, "deo": 0.1}) for model in models.SPACES}
-                 | {"README": fair.task("adult", "rf", {"dsp": 0.05}), "merged": fair.task("adult", "rf", {"dsp": 0.05, "deo": 0.1}, merge=True)}))`)
+                 | {"README": fair.task("adult", "rf", {"dsp": 0.05}), "merged": fair.task("adult", "rf", {"dsp": 0.05, "deo": 0.1}, merge=True),
+                    "front": fair.task("adult", "rf", {}, strategy="parego", objectives=("dsp", "deo"))}))`)
 	// The numbers of parameters are those that the paper's appendix A.1 states, less a frozen one.
 	dimensions := map[string]int{"rf": 4, "xgb": 7, "nn": 11, "linear": 6, "rf-frozen": 3, "xgb-frozen": 6, "nn-frozen": 10, "linear-frozen": 5}
 	for model, text := range texts {
@@ -325,6 +326,27 @@ tables.compare({
 	}
 }
 
+// TestShareOfFrontsByHand checks the areas on two fronts. Together they end at (.36, .12), a tenth of
+// their range beyond (.35, .11).
+func TestShareOfFrontsByHand(t *testing.T) {
+	python := need(t)
+	output := run(t, "", python, "-B", "-c", `
+import tables
+def run(*trials):
+    return [{"value": .9, "dsp": .9}] * 5 + [{"value": value, "dsp": dsp} for value, dsp in trials]
+tables.fronts({"logei": {0: run((.35, .01), (.5, .5))}, "nehvi": {0: run((.25, .11), (.3, .08), (.35, .02), (.26, .2))}}, {"dsp": .05})`)
+	// The areas are .0011 and .0011 + .0018 + .0006 of .0036 together, and within the limit .0004 and
+	// .0003 of .0004.
+	for _, want := range []string{
+		"| logei | 0.50 [0.50, 0.50] | 0.31 [0.31, 0.31] | 1.00 [1.00, 1.00] |",
+		"| nehvi | 0.25 [0.25, 0.25] | 0.97 [0.97, 0.97] | 0.75 [0.75, 0.75] |",
+	} {
+		if !strings.Contains(output, want) {
+			t.Errorf("no %q in\n%s", want, output)
+		}
+	}
+}
+
 // TestREADMEProgramsRun runs the programs of the README with few evaluations, in one process, since
 // every start imports scikit-learn.
 func TestREADMEProgramsRun(t *testing.T) {
@@ -343,24 +365,25 @@ def call(module, *args):
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         module.main()
     return printed.getvalue()
-compared = [*problem, *where, "--results", results + "/c", *"--splits 1 --evals 8 --methods random,logei".split()]
+compared = [*problem, *where, "--results", results + "/c", *"--splits 1 --evals 8 --methods random,logei,parego".split()]
 nodes = [*problem, *where, "--results", results + "/f", *"--repeats 1 --clients 2 --evals 6".split()]
 print(json.dumps({
     "first": call(compare, *compared), "again": call(compare, *compared), "table": call(compare, *compared, "--table"),
+    "fronts": call(compare, *compared, "--fronts"),
     "lines": compare.read(results + "/c"),
     "merged": call(compare, *compared[:-1], "logei", "--merge"),
     "importance": call(importance, *"--data compas --model linear --results".split(), results + "/c"),
     "nodes": call(federated, *nodes), "nodestable": call(federated, *nodes, "--table"),
 }))`
 	var got struct {
-		First, Again, Table, Merged, Importance, Nodes, NodesTable string
-		Lines                                                      []struct {
+		First, Again, Table, Fronts, Merged, Importance, Nodes, NodesTable string
+		Lines                                                              []struct {
 			Method string
 			Trials []trial
 		}
 	}
 	compute(t, python, "", &got, script, folder, binary, dir)
-	if strings.Count(got.First, "\n") != 2 || got.Again != "" || len(got.Lines) != 2 {
+	if strings.Count(got.First, "\n") != 3 || got.Again != "" || len(got.Lines) != 3 {
 		t.Errorf("compare.py prints %q, when called again %q", got.First, got.Again)
 	}
 	if !strings.Contains(got.Merged, "method=logei constraints={'dsp': 0.1} merge=True split=0 ") {
@@ -377,8 +400,11 @@ print(json.dumps({
 			}
 		}
 	}
-	if strings.Count(got.Table, "\n| ") != 3 {
+	if strings.Count(got.Table, "\n| ") != 4 {
 		t.Errorf("compare.py --table prints %s", got.Table)
+	}
+	if strings.Count(got.Fronts, "\n| ") != 4 {
+		t.Errorf("compare.py --fronts prints %s", got.Fronts)
 	}
 	if !strings.HasPrefix(got.Importance, "8 designs\n") || !strings.Contains(got.Importance, "\n| alpha | ") {
 		t.Errorf("importance.py prints %s", got.Importance)

@@ -62,7 +62,7 @@ def compare(runs, limits):
         cells += [f"{np.mean(spent[method]):.0f}"]
         cells += [show(lambda a, b: np.mean(a) / np.mean(b), spent["random"], spent[method], form=".2f") if "random" in runs else "-"]
         print("|", method, "|", " | ".join(cells), "|")
-    for other in ("random", "free", "mes"):
+    for other in ("random", "free", "mes", "parego", "nehvi"):
         if other in runs and "logei" in runs:
             pairs = [(best(runs["logei"][split], limits), best(runs[other][split], limits)) for split in splits]
             pairs = [(ours["value"], theirs["value"]) for ours, theirs in pairs if ours and theirs]
@@ -72,3 +72,45 @@ def compare(runs, limits):
                 print("error, mes / logei:", show(lambda a, b: np.mean(b) / np.mean(a), *zip(*pairs), form=".3f"))
     if "mes" in runs and "logei" in runs:
         print("evaluations, mes / logei:", show(lambda a, b: np.mean(a) / np.mean(b), spent["mes"], spent["logei"], form=".2f"))
+
+
+def volume(points, reference):
+    """Return the area that minimised points of two numbers dominate below a reference."""
+    area, height = 0.0, reference[1]
+    for x, y in sorted(points):
+        if x < reference[0] and y < height:
+            area += (reference[0] - x) * (height - y)
+            height = y
+    return area
+
+
+def front(points):
+    """Return the points that no other one dominates."""
+    return [p for p in set(points) if not any(q != p and all(a <= b for a, b in zip(q, p)) for q in points)]
+
+
+def fronts(runs, limits):
+    """Print the share of fair evaluations, and of the area below the front of all methods together.
+
+    The area of the front ends a tenth of its range beyond its worst values, that of fair designs at the limit.
+    """
+    (name, limit), *_ = limits.items()
+    splits = sorted(set.intersection(*(set(by_split) for by_split in runs.values())))
+    shares = {method: ([], [], []) for method in runs}
+    for split in splits:
+        points = {method: [(trial["value"], trial[name]) for trial in by_split[split]] for method, by_split in runs.items()}
+        together = front([point for ones in points.values() for point in ones])
+        worst = [max(column) + 0.1 * (max(column) - min(column)) for column in zip(*together)]
+        ends = [(worst[0], worst[1]), (worst[0], min(worst[1], limit))]
+        for method, ones in points.items():
+            fair, *areas = shares[method]
+            later = ones[5:]  # without the common starts
+            fair.append(sum(gap <= limit for _, gap in later) / len(later))
+            for area, end in zip(areas, ends):
+                most = volume(together, end)
+                area.append(volume(ones, end) / most if most > 0 else 1.0)
+    print(f"limit: {name} at most {limit:g}; {len(splits)} splits")
+    print("| method | evaluations within the limit | area of the front | area within the limit |")
+    print("|---|---|---|---|")
+    for method, columns in shares.items():
+        print("|", method, "|", " | ".join(show(np.mean, column, form=".2f") for column in columns), "|")

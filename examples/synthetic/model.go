@@ -2,6 +2,13 @@ package synthetic
 
 import "math"
 
+// learner is a model with parameters that gradients fit.
+type learner interface {
+	flat() []float64 // the parameters
+	scores(dst, x []float64)
+	gradient(grad []float64, rows []int, x [][]float64, y []int, l2 float64, scores []float64) float64
+}
+
 // model is multinomial logistic regression: p(class | x) = softmax(W x + b).
 type model struct {
 	classes, dim int
@@ -65,19 +72,27 @@ func (m *model) gradient(grad []float64, rows []int, x [][]float64, y []int, l2 
 			g[m.dim] += s
 		}
 	}
+	return loss + m.decay(grad, l2)
+}
+
+// decay returns l2/2 times the squared norm of the weights, and adds its gradient to grad.
+func (m *model) decay(grad []float64, l2 float64) float64 {
+	sum := 0.0
 	for c := range m.classes {
 		row, g := m.row(c)[:m.dim], grad[c*(m.dim+1):]
 		for j, w := range row {
-			loss += l2 / 2 * w * w
+			sum += l2 / 2 * w * w
 			g[j] += l2 * w
 		}
 	}
-	return loss
+	return sum
 }
 
-// score returns the mean cross-entropy and the accuracy on the rows of x.
-func (m *model) score(x [][]float64, y []int) Score {
-	scores := make([]float64, m.classes)
+func (m *model) flat() []float64 { return m.parameters }
+
+// scoreOf returns the mean cross-entropy and the accuracy on the rows of x.
+func scoreOf(m learner, classes int, x [][]float64, y []int) Score {
+	scores := make([]float64, classes)
 	var loss, right float64
 	for i, row := range x {
 		m.scores(scores, row)

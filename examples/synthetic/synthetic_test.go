@@ -188,23 +188,57 @@ func TestGradientAgreesWithDifferences(t *testing.T) {
 			x[i] = append(x[i], rng.NormFloat64())
 		}
 	}
-	m := newModel(classes, dim)
-	for i := range m.parameters {
-		m.parameters[i] = rng.NormFloat64()
+	for name, m := range map[string]learner{
+		"regression": newModel(classes, dim),
+		"network":    newNetwork(Network{Inputs: 3, Hidden: 6}, classes, rng),
+	} {
+		parameters := m.flat()
+		for i := range parameters {
+			parameters[i] = rng.NormFloat64()
+		}
+		batch := []int{0, 2, 3, 6}
+		grad, scores := make([]float64, len(parameters)), make([]float64, classes)
+		scratch := make([]float64, len(parameters))
+		m.gradient(grad, batch, x, y, l2, scores)
+		const step = 1e-5 // the error of the difference is about step squared
+		for i, p := range parameters {
+			parameters[i] = p + step
+			above := m.gradient(scratch, batch, x, y, l2, scores)
+			parameters[i] = p - step
+			below := m.gradient(scratch, batch, x, y, l2, scores)
+			parameters[i] = p
+			if want := (above - below) / (2 * step); math.Abs(grad[i]-want) > 1e-8 {
+				t.Errorf("%s, parameter %d: gradient %.10f, difference %.10f", name, i, grad[i], want)
+			}
+		}
 	}
-	batch := []int{0, 2, 3, 6}
-	grad, scores := make([]float64, len(m.parameters)), make([]float64, classes)
-	scratch := make([]float64, len(m.parameters))
-	m.gradient(grad, batch, x, y, l2, scores)
-	const step = 1e-5 // the error of the difference is about step squared
-	for i, p := range m.parameters {
-		m.parameters[i] = p + step
-		above := m.gradient(scratch, batch, x, y, l2, scores)
-		m.parameters[i] = p - step
-		below := m.gradient(scratch, batch, x, y, l2, scores)
-		m.parameters[i] = p
-		if want := (above - below) / (2 * step); math.Abs(grad[i]-want) > 1e-8 {
-			t.Errorf("parameter %d: gradient %.10f, difference %.10f", i, grad[i], want)
+}
+
+// A network with all inputs learns more than a guess, the same again for the same seed, and refuses
+// sizes that it cannot have.
+func TestTrainNetwork(t *testing.T) {
+	h := Hyperparameters{LearningRate: 0.02, L2: 1e-5, Momentum: 0.8, BatchSize: 8, Epochs: 20}
+	d := mustGenerate(t, Config{Seed: 1, Alpha: 1, Beta: 1})
+	full := Network{Inputs: d.Dim, Hidden: 32}
+	score, err := TrainNetwork(t.Context(), d, full, h, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if majority, entropy := baseline(d); score.Loss >= entropy || score.Accuracy <= majority {
+		t.Errorf("loss %.3f (class frequencies: %.3f), accuracy %.3f (majority: %.3f)", score.Loss, entropy, score.Accuracy, majority)
+	}
+	if again, err := TrainNetwork(t.Context(), d, full, h, 1); err != nil || again != score {
+		t.Errorf("again %v, %v; expected %v", again, err, score)
+	}
+	if other, err := TrainNetwork(t.Context(), d, full, h, 2); err != nil || other == score {
+		t.Errorf("another seed gives %v, %v", other, err)
+	}
+	if n := (Network{Inputs: 3, Hidden: 4}).Multiplications(10); n != 4*3+10*4 {
+		t.Errorf("%d multiplications", n)
+	}
+	for _, wrong := range []Network{{Inputs: 0, Hidden: 1}, {Inputs: d.Dim + 1, Hidden: 1}, {Inputs: 1, Hidden: 0}} {
+		if _, err := TrainNetwork(t.Context(), d, wrong, h, 1); err == nil {
+			t.Errorf("accepted %+v", wrong)
 		}
 	}
 }

@@ -56,14 +56,17 @@ var ErrDiverged = errors.New("training diverged")
 // evens that out. Train ends early, with the
 // context's cause, when ctx is done.
 func Train(ctx context.Context, d *Data, h Hyperparameters, seed uint64) (Score, error) {
+	return fit(ctx, d, newModel(d.Classes, d.Dim), h, seed)
+}
+
+func fit(ctx context.Context, d *Data, m learner, h Hyperparameters, seed uint64) (Score, error) {
 	h, err := h.validate()
 	if err != nil {
 		return Score{}, err
 	}
 	rng := random.SeedOf(seed).Stream("batches", 0)
-	m := newModel(d.Classes, d.Dim)
-	step := newStepper(h, len(m.parameters))
-	grad := make([]float64, len(m.parameters))
+	step := newStepper(h, len(m.flat()))
+	grad := make([]float64, len(m.flat()))
 	scores := make([]float64, d.Classes)
 	total := h.Epochs * ((len(d.TrainX) + h.BatchSize - 1) / h.BatchSize)
 	for range h.Epochs {
@@ -76,10 +79,10 @@ func Train(ctx context.Context, d *Data, h Hyperparameters, seed uint64) (Score,
 			if loss := m.gradient(grad, batch, d.TrainX, d.TrainY, h.L2, scores); !finite(loss) {
 				return Score{}, ErrDiverged
 			}
-			step.apply(m.parameters, grad, h.LearningRate*(1-float64(step.done)/float64(total)))
+			step.apply(m.flat(), grad, h.LearningRate*(1-float64(step.done)/float64(total)))
 		}
 	}
-	score := m.score(d.ValidX, d.ValidY)
+	score := scoreOf(m, d.Classes, d.ValidX, d.ValidY)
 	if !finite(score.Loss) {
 		return Score{}, ErrDiverged
 	}

@@ -92,6 +92,7 @@ var layers = map[string]int{
 	"lab/experiment":                14,
 	"lab/attack":                    14,
 	"lab/trained":                   14,
+	"lab/objectives":                15,
 	"internal/trialserver":          15,
 	"internal/httpapi":              16,
 	"internal/cli":                  17,

@@ -27,11 +27,25 @@ type federation struct {
 	deviations []float64   // standard deviation by member; set at least for members that count and have a name
 }
 
-func (p Plan) draw(repeat int) (*federation, error) {
-	seed := random.SeedOf(p.Seed).Derive("repeat", uint64(repeat))
-	drawn, err := p.Family.Draw(seed.Derive("federation", 0), p.Agents)
+// Federation draws the federation of a repeat, counted from 0. Of the plan it needs the family, the
+// seed and the number of agents only.
+func (p Plan) Federation(repeat int) (family.Federation, error) {
+	drawn, err := p.Family.Draw(p.seedOf(repeat).Derive("federation", 0), p.Agents)
 	if err != nil {
-		return nil, fmt.Errorf("%s, repeat %d: %w", p.Family.Name, repeat, err)
+		return drawn, fmt.Errorf("%s, repeat %d: %w", p.Family.Name, repeat, err)
+	}
+	return drawn, nil
+}
+
+func (p Plan) seedOf(repeat int) random.Seed {
+	return random.SeedOf(p.Seed).Derive("repeat", uint64(repeat))
+}
+
+func (p Plan) draw(repeat int) (*federation, error) {
+	seed := p.seedOf(repeat)
+	drawn, err := p.Federation(repeat)
+	if err != nil {
+		return nil, err
 	}
 	f := &federation{Federation: drawn, seed: seed, deviations: make([]float64, len(drawn.Members))}
 	counting := 0

@@ -21,21 +21,35 @@ func search(space *task.Space, count int, seed random.Seed, better func(d task.D
 		}
 	}
 	wide := spread(count)
-	strata := make([][]int, space.Dim())
-	for i := range strata {
-		strata[i] = rng.Perm(wide)
-	}
-	for n := range wide {
-		u := make([]float64, space.Dim())
-		for i := range u {
-			u[i] = (float64(strata[i][n]) + rng.Float64()) / float64(wide)
-		}
-		space.Snap(u)
+	for _, u := range latin(space, wide, rng) {
 		try(u)
 	}
 	for n := range count - wide {
-		try(neighbour(space, best, firstWidth*math.Pow(lastWidth/firstWidth, float64(n)/float64(count-wide)), rng))
+		try(neighbour(space, best, width(n, count-wide), rng))
 	}
+}
+
+// latin returns designs that a Latin hypercube spreads over the space.
+func latin(space *task.Space, count int, rng *rand.Rand) [][]float64 {
+	strata := make([][]int, space.Dim())
+	for i := range strata {
+		strata[i] = rng.Perm(count)
+	}
+	all := make([][]float64, count)
+	for n := range all {
+		u := make([]float64, space.Dim())
+		for i := range u {
+			u[i] = (float64(strata[i][n]) + rng.Float64()) / float64(count)
+		}
+		space.Snap(u)
+		all[n] = u
+	}
+	return all
+}
+
+// width returns the standard deviation of the n-th of count steps of the second half.
+func width(n, count int) float64 {
+	return firstWidth * math.Pow(lastWidth/firstWidth, float64(n)/float64(count))
 }
 
 func spread(count int) int { return (count + 1) / 2 }

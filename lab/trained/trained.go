@@ -12,7 +12,7 @@ import (
 // Kinds returns the kinds of this package that run no programs. Programs.Kind returns the kind that
 // does.
 func Kinds() family.Catalogue {
-	return family.Catalogue{syntheticKind(), tableKind(), trafficKind()}
+	return family.Catalogue{syntheticKind(), networkKind(), tableKind(), trafficKind()}
 }
 
 // measuredFloor is the fraction of the standard deviation of measured values below which regrets do

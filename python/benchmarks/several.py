@@ -1,22 +1,27 @@
 """Compare samplers of Optuna on problems with several objectives.
 
-    python benchmarks/several.py --seeds 10 --json benchmarks/several.jsonl
+    go build -o objectives ../lab/objectives
+    python benchmarks/several.py --seeds 10 --json benchmarks/several.jsonl --objectives ./objectives
 
-All objectives are minimised. A result is the common logarithm of the hypervolume regret: the maximal hypervolume
-above the reference point, less that of the evaluated designs. The table has its mean over the seeds after 40 and 80
-evaluations, and the 95 % bounds of the mean (of Student's t).
+All objectives are minimised. A result is the missing hypervolume: the maximal one above the reference point, less
+that of the evaluated designs. The table has its mean over the seeds and the standard error, after 40 and 80
+evaluations, and the mean of its common logarithm. The last column has the processor's seconds for a suggestion.
 
 | problem | parameters | objectives | reference | maximal hypervolume |
 | branin-currin | 2 | 2 | 18, 6 | 59.406612 |
 | zdt1, zdt2 | 6 | 2 | 11, 11 | 121 - 1/3, 121 - 2/3 |
 | zdt3 | 6 | 2 | 11, 11 | 128.778116 |
 | dtlz2 | 6 | 3 | 1.1, 1.1, 1.1 | 1.331 - pi/6 |
+| network | 5 | 2 | 0.8, 4 | by a search, differs by seed |
+
+`network` is the family of that name of `fbo-node simulate`: a real training, done by the program `lab/objectives`.
+Seed 1001 is the first federation of `--seed 9201` there, and so on.
 
 The reference points are those of BoTorch, whose maximum of branin-currin, 59.360119, is an estimate from below.
 `lab/testfunc` has the same problems in Go, with sources and a test that computes the maxima without a closed form.
 NSGA-II has a population of 20: with the default of 50 its first 50 designs are random. Results are appended to the
 file as they are made; a second call with the same file makes only those that it does not have. The method qlognehvi
-is that of BoTorch, with the settings of its tutorial. Needs optuna 5.0.0 and scipy, and for qlognehvi botorch 0.18.1
+is that of BoTorch, with the settings of its tutorial. Needs optuna 5.0.0, and for qlognehvi botorch 0.18.1
 with torch 2.15.0, whose wheels bring several GB of libraries.
 """
 
@@ -26,16 +31,16 @@ import argparse
 import json
 import math
 import statistics
+import subprocess
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import optuna
-
-BUDGETS = (40, 80)
 
 
 def branin_currin(x: Sequence[float]) -> tuple[float, ...]:
@@ -80,6 +85,29 @@ PROBLEMS = {
 }
 
 
+FIRST_SEED = 1001
+
+
+@contextmanager
+def problem_of(name: str, seed: int, program: str | None, maximum: float | None) -> Iterator[Problem]:
+    """Return a problem of PROBLEMS, or one that the program lab/objectives evaluates, which searches an unknown maximum."""
+    if name in PROBLEMS:
+        yield PROBLEMS[name]
+        return
+    if program is None:
+        raise SystemExit(f"several.py: problem {name}: expected --objectives with the program of lab/objectives")
+    family = name if maximum is None else f"{name}:search=1"
+    command = [program, "--family", family, "--seed", "9201", "--repeat", str(seed - FIRST_SEED)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
+
+        def answer(point: Sequence[float]) -> tuple[float, ...]:
+            print(json.dumps(list(point)), file=process.stdin)
+            return tuple(json.loads(process.stdout.readline()))
+
+        about = json.loads(process.stdout.readline())
+        yield Problem(answer, about["coordinates"], tuple(about["reference"]), maximum or about["hypervolume"])
+
+
 def hypervolume(points: Sequence[tuple[float, ...]], reference: tuple[float, ...]) -> float:
     """Return the volume that minimised points dominate. It sums slices along the last objective."""
     inside = sorted((p for p in points if all(a < b for a, b in zip(p, reference))), key=lambda p: p[-1])
@@ -97,7 +125,7 @@ def front(points: Sequence[tuple[float, ...]]) -> list[tuple[float, ...]]:
     return [p for p in set(points) if not any(q != p and all(a <= b for a, b in zip(q, p)) for q in points)]
 
 
-def by_optuna(sampler: Callable[[int], optuna.samplers.BaseSampler], problem: Problem, seed: int) -> list[tuple[float, ...]]:
+def by_optuna(sampler: Callable[[int], optuna.samplers.BaseSampler], problem: Problem, seed: int, evals: int) -> list[tuple[float, ...]]:
     study = optuna.create_study(directions=["minimize"] * len(problem.reference), sampler=sampler(seed))
     values: list[tuple[float, ...]] = []
 
@@ -105,11 +133,11 @@ def by_optuna(sampler: Callable[[int], optuna.samplers.BaseSampler], problem: Pr
         values.append(problem.values([trial.suggest_float(f"x{i + 1}", 0, 1) for i in range(problem.floats)]))
         return values[-1]
 
-    study.optimize(objective, n_trials=BUDGETS[-1])
+    study.optimize(objective, n_trials=evals)
     return values
 
 
-def by_botorch(problem: Problem, seed: int) -> list[tuple[float, ...]]:
+def by_botorch(problem: Problem, seed: int, evals: int) -> list[tuple[float, ...]]:
     """Maximise qLogNEHVI as BoTorch's tutorial does, after 2 (d + 1) Sobol points, with one process for each objective."""
     import torch
     from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
@@ -126,7 +154,7 @@ def by_botorch(problem: Problem, seed: int) -> list[tuple[float, ...]]:
     x = torch.quasirandom.SobolEngine(problem.floats, scramble=True, seed=seed).draw(start, dtype=torch.double)
     values = [problem.values(row) for row in x.tolist()]
     bounds = torch.stack([torch.zeros(problem.floats), torch.ones(problem.floats)]).double()
-    while len(values) < BUDGETS[-1]:
+    while len(values) < evals:
         y = -torch.tensor(values, dtype=torch.double)
         model = ModelListGP(*[SingleTaskGP(x, y[:, k : k + 1], outcome_transform=Standardize(1)) for k in range(y.shape[1])])
         fit_gpytorch_mll(SumMarginalLogLikelihood(model.likelihood, model))
@@ -145,7 +173,7 @@ def by_botorch(problem: Problem, seed: int) -> list[tuple[float, ...]]:
 
 
 # A method returns the values of the evaluated designs in order.
-METHODS: dict[str, Callable[[Problem, int], list[tuple[float, ...]]]] = {
+METHODS: dict[str, Callable[[Problem, int, int], list[tuple[float, ...]]]] = {
     "random": partial(by_optuna, lambda seed: optuna.samplers.RandomSampler(seed=seed)),
     "nsga2": partial(by_optuna, lambda seed: optuna.samplers.NSGAIISampler(population_size=20, seed=seed)),
     "tpe": partial(by_optuna, lambda seed: optuna.samplers.TPESampler(seed=seed)),
@@ -153,52 +181,76 @@ METHODS: dict[str, Callable[[Problem, int], list[tuple[float, ...]]]] = {
 }
 
 
-def read(path: Path | None) -> dict[tuple[str, str, int], list[float]]:
+def measure(problem: Problem, method: str, seed: int, budgets: Sequence[int]) -> dict[str, object]:
+    """Return what a run comes to. Its seconds are those of this process, for all suggestions together."""
+    begin = time.process_time()
+    values = METHODS[method](problem, seed, budgets[-1])
+    seconds = time.process_time() - begin
+    volumes = [round(hypervolume(front(values[:budget]), problem.reference), 7) for budget in budgets]
+    return {"seed": seed, "evals": budgets, "hypervolume": volumes, "seconds": round(seconds, 2)}
+
+
+def read(path: Path | None) -> list[dict]:
     if path is None or not path.exists():
-        return {}
-    lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
-    return {(one["problem"], one["method"], one["seed"]): one["hypervolume"] for one in lines}
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def interval(values: Sequence[float]) -> str:
-    mean = statistics.mean(values)
-    if len(values) < 2:
-        return f"{mean:6.3f}"
-    from scipy import stats
+def maximum_of(line: dict) -> float:
+    return line["maximum"] if "maximum" in line else PROBLEMS[line["problem"]].maximum
 
-    half = stats.t.ppf(0.975, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
-    return f"{mean:6.3f} ± {half:.3f}"
+
+def row(lines: Sequence[dict], budgets: Sequence[int]) -> str:
+    """Return a row of the table. Each line has at least one of the budgets."""
+    cells = []
+    for budget in budgets:
+        ones = [one for one in lines if budget in one["evals"]]
+        missing = [maximum_of(one) - one["hypervolume"][one["evals"].index(budget)] for one in ones]
+        if not missing:
+            cells.append("-")
+            continue
+        error = statistics.stdev(missing) / math.sqrt(len(missing)) if len(missing) > 1 else math.nan
+        # A search may find less than a method; such a volume is not missing.
+        logarithm = statistics.mean(math.log10(max(one, 1e-4)) for one in missing)
+        cells.append(f"{statistics.mean(missing):.3f} ± {error:.3f} ({logarithm:.2f}, {len(missing)} seeds)")
+    return "".join(f"{cell:36}" for cell in cells)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=10, help="number of seeds (default: 10)")
-    parser.add_argument("--first-seed", type=int, default=1001, help="the first seed (default: 1001)")
-    parser.add_argument("--problems", default=",".join(PROBLEMS), help="a list with commas (default: all)")
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED, help="the first seed (default: %(default)s)")
+    parser.add_argument("--problems", default=",".join([*PROBLEMS, "network"]), help="a list with commas (default: all)")
     parser.add_argument("--methods", default="random,nsga2,tpe", help=f"a list with commas, of {', '.join(METHODS)} (default: those of Optuna)")
+    parser.add_argument("--evals", default="40,80", help="evaluations of the table's columns, the most last (default: 40,80)")
+    parser.add_argument("--objectives", help="the program of lab/objectives, for the problem network")
+    parser.add_argument("--table", action="store_true", help="run nothing; print the results of the file")
     parser.add_argument("--json", type=Path, help="file to which each result is appended as a line")
     arguments = parser.parse_args()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.simplefilter("ignore")
-    known = read(arguments.json)
+    budgets = [int(one) for one in arguments.evals.split(",")]
+    lines = read(arguments.json)
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     for name in arguments.problems.split(","):
-        problem = PROBLEMS[name]
-        print(f"{name:16}" + "".join(f"{f'{budget} evaluations':18}" for budget in BUDGETS))
+        print(f"{name:16}" + "".join(f"{f'{budget} evaluations':36}" for budget in budgets) + "seconds")
         for method in arguments.methods.split(","):
+            mine = [one for one in lines if (one["problem"], one["method"]) == (name, method) and one["seed"] in seeds]
             for seed in seeds:
-                if (name, method, seed) in known:
+                if arguments.table or any(one["seed"] == seed and set(budgets) <= set(one["evals"]) for one in mine):
                     continue
-                begin = time.monotonic()
-                values = METHODS[method](problem, seed)
-                volumes = [round(hypervolume(front(values[:budget]), problem.reference), 7) for budget in BUDGETS]
-                known[name, method, seed] = volumes
+                known = next((one["maximum"] for one in lines if (one["problem"], one["seed"]) == (name, seed) and "maximum" in one), None)
+                with problem_of(name, seed, arguments.objectives, known) as problem:
+                    line = {"problem": name, "method": method, **measure(problem, method, seed, budgets)}
+                    if name not in PROBLEMS:  # differs by seed
+                        line["maximum"] = problem.maximum
+                mine = [one for one in mine if one["seed"] != seed] + [line]
+                lines.append(line)
                 if arguments.json is not None:
-                    one = {"problem": name, "method": method, "seed": seed, "evals": BUDGETS, "hypervolume": volumes}
                     with arguments.json.open("a", encoding="utf-8") as file:
-                        file.write(json.dumps({**one, "seconds": round(time.monotonic() - begin, 2)}) + "\n")
-            regrets = [[math.log10(problem.maximum - known[name, method, seed][i]) for seed in seeds] for i in range(len(BUDGETS))]
-            print(f"{method:16}" + "".join(f"{interval(one):18}" for one in regrets), flush=True)
+                        file.write(json.dumps(line) + "\n")
+            spent = [one["seconds"] / one["evals"][-1] for one in mine if "seconds" in one]
+            print(f"{method:16}{row(mine, budgets)}{statistics.mean(spent or [math.nan]):.4f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,9 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	if err := o.network.recall(dir, t); err != nil {
+		return err
+	}
 	show := newDisplay(os.Stdout, t, o.json)
 	n := o.network.node(dir, allowed, show.Warning)
 	err = o.keep(ctx, t, n, invited, show)

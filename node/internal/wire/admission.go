@@ -171,7 +171,8 @@ func (n *Network) RequestAdmission(ctx context.Context, from peer.ID, t admissio
 		_ = stream.Reset()
 		return nil, nil, err
 	}
-	return canonical, invited, stream.Close()
+	_ = stream.Close() // an error means that the peer has closed the stream first
+	return canonical, invited, nil
 }
 
 // Introduce registers the node at a connected hub under a name, and returns the nodes that the hub

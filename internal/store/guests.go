@@ -210,7 +210,7 @@ func guestOf(dir string, tag cid.Cid) (*Guest, error) {
 		err = json.Unmarshal(data, &g.UsedBy)
 	}
 	if err != nil || g.UsedBy == nil {
-		return nil, fmt.Errorf("guest: %s is damaged (%w); expected the list of uses that the node has written", path+usesEnding, errors.Join(err))
+		return nil, fmt.Errorf("guest: %s is damaged; expected the list of uses that the node has written", path+usesEnding)
 	}
 	return g, nil
 }

@@ -64,6 +64,8 @@ Without --out the line is printed.`,
 				return base.Usagef("--expires and --uses need --guest: a member string has the secret itself, which no program can take back")
 			case o.open && (o.guest != "" || o.invite != ""):
 				return base.Usagef("--open makes a string to an open task; expected it without --guest and --invite")
+			case o.list && o.revoke != "" || (o.list || o.revoke != "") && (o.open || o.guest != ""):
+				return base.Usagef("--list, --revoke and the flags of a new string: expected one of them")
 			case o.expires <= 0:
 				return base.Usagef("--expires %v: expected times above 0 such as 48h", o.expires)
 			case o.uses < 1 || o.uses > store.MaxGuestUses:
@@ -100,7 +102,6 @@ Without --out the line is printed.`,
 	flags.BoolVar(&o.qr, "qr", false, "print the string as a QR code too (default: at a terminal)")
 	flags.BoolVar(&o.list, "list", false, "list the guest strings to the task, and the nodes that used them")
 	flags.StringVar(&o.revoke, "revoke", "", "end admissions by the guest string of this `NAME`")
-	command.MarkFlagsMutuallyExclusive("list", "revoke", "guest", "open")
 	return command
 }
 

@@ -162,19 +162,19 @@ func TestAddGuestRefuses(t *testing.T) {
 
 func TestJoinAddressesAreReadAgain(t *testing.T) {
 	dir, _ := guestBook(t)
-	if hubs, peers, err := store.JoinAddresses(dir, taskID); len(hubs)+len(peers) != 0 || err != nil {
+	if _, hubs, peers, err := store.JoinAddresses(dir, taskID); len(hubs)+len(peers) != 0 || err != nil {
 		t.Errorf("%v, %v, %v", hubs, peers, err)
 	}
-	if err := store.KeepJoinAddresses(dir, taskID, []string{"/a"}, []string{"/b", "/c"}); err != nil {
+	if err := store.KeepJoinAddresses(dir, taskID, "name", []string{"/a"}, []string{"/b", "/c"}); err != nil {
 		t.Fatal(err)
 	}
-	if hubs, peers, err := store.JoinAddresses(dir, taskID); err != nil || fmt.Sprint(hubs, peers) != "[/a] [/b /c]" {
-		t.Errorf("%v, %v, %v", hubs, peers, err)
+	if name, hubs, peers, err := store.JoinAddresses(dir, taskID); err != nil || fmt.Sprint(name, hubs, peers) != "name[/a] [/b /c]" {
+		t.Errorf("%s, %v, %v, %v", name, hubs, peers, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "join-addresses", taskID), []byte("what\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := store.JoinAddresses(dir, taskID); err == nil || !strings.Contains(err.Error(), "is damaged") {
+	if _, _, _, err := store.JoinAddresses(dir, taskID); err == nil || !strings.Contains(err.Error(), "is damaged") {
 		t.Error(err)
 	}
 }

@@ -128,14 +128,12 @@ func (o options) joinBy(ctx context.Context, argument string, yes bool, args []s
 				return err
 			}
 		}
-	}
-	if err := store.KeepJoinAddresses(dir, id, ticket.Hubs, ticket.Peers); err != nil {
-		return err
-	}
-	if i := o.joined.invitation; i != nil { // the next start needs no admission, even if this one ends here
-		if err := store.KeepInvitation(dir, *i); err != nil {
+		if err := o.replaceInvitation(dir, id); err != nil {
 			return err
 		}
+	}
+	if err := store.KeepJoinAddresses(dir, id, ticket.Name().String(), ticket.Hubs, ticket.Peers); err != nil {
+		return err
 	}
 	o.network.hubs = append(o.network.hubs, ticket.Hubs...)
 	o.network.peers = append(o.network.peers, ticket.Peers...)
@@ -148,6 +146,10 @@ func findJoined(ctx context.Context, dir string, ticket admission.Ticket) (*join
 	id := ticket.Task.String()
 	invited := ticket.Invitation()
 	if ticket.Kind == admission.Guest {
+		name, _, _, err := store.JoinAddresses(dir, id)
+		if err != nil || name != ticket.Name().String() {
+			return nil, err // the invitation that is kept may be an earlier one
+		}
 		kept, err := store.JoinedBy(dir, id)
 		if err != nil || kept == nil {
 			return nil, err
@@ -159,6 +161,20 @@ func findJoined(ctx context.Context, dir string, ticket admission.Ticket) (*join
 		return nil, nil // the data directory does not have it; the node's start reports damage
 	}
 	return &joined{t, invited}, nil
+}
+
+// replaceInvitation replaces an earlier invitation that the data directory keeps by the one that the
+// node has received, since the next start takes the one that is kept. Without an earlier one, the
+// session stores it.
+func (o options) replaceInvitation(dir, id string) error {
+	kept, err := store.JoinedBy(dir, id)
+	if err != nil || kept == nil || o.joined.invitation == nil || kept.Equal(*o.joined.invitation) {
+		return err
+	}
+	if !o.json {
+		fmt.Println("warning: the invitation is another than before; nodes that have the earlier one are not met any more")
+	}
+	return store.KeepInvitation(dir, *o.joined.invitation)
 }
 
 // request gets the task of a string from a node that works on it.

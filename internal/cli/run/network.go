@@ -50,7 +50,7 @@ func (o *networkOptions) recall(dir string, t *task.Task) error {
 	if len(o.hubs)+len(o.peers) > 0 {
 		return nil
 	}
-	hubs, peers, err := store.JoinAddresses(dir, t.ID().String())
+	_, hubs, peers, err := store.JoinAddresses(dir, t.ID().String())
 	o.hubs, o.peers = hubs, peers
 	return err
 }

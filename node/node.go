@@ -268,6 +268,7 @@ func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
 func (n *Node) openNetwork(ctx context.Context) error {
 	c := wire.Config{
 		Host: n.host, Foreign: n.Host != nil, MDNS: n.MDNS, Policy: n.policy, Gate: n.gate, Hubs: n.hubs, Log: n.log, Warn: n.warn,
+		Guests: n.store.GuestBook(),
 	}
 	if n.metrics != nil {
 		c.Tracers = append(c.Tracers, tracer{metrics: n.metrics})

@@ -59,7 +59,7 @@ func Command() *cobra.Command {
 	addVersion(root)
 	demo := democmd.New()
 	demo.PreRun = func(*cobra.Command, []string) { base.ClearEnvironment(root) } // its nodes are a network of their own
-	root.AddCommand(run.New(), run.NewServe(), run.NewKeep(), run.NewHub(), sharecmd.New(), demo, taskcmd.NewTask(), show.NewStatus(), show.NewWatch(), run.NewWeb(), show.NewHistory(), show.NewExport(), show.NewBest(), show.NewLog(), trialcmd.NewAsk(), trialcmd.NewTell(), trialcmd.NewNote(), taskcmd.NewPrivacy(),
+	root.AddCommand(run.New(), run.NewJoin(), run.NewServe(), run.NewKeep(), run.NewHub(), sharecmd.New(), demo, taskcmd.NewTask(), show.NewStatus(), show.NewWatch(), run.NewWeb(), show.NewHistory(), show.NewExport(), show.NewBest(), show.NewLog(), trialcmd.NewAsk(), trialcmd.NewTell(), trialcmd.NewNote(), taskcmd.NewPrivacy(),
 		doctorcmd.New(), newPeerID(), newVersion(), democmd.NewTrain(), simulate.New(), base.NewSupervisor())
 	addCompletion(root)
 	return root

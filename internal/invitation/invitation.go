@@ -12,7 +12,6 @@ import (
 )
 
 const (
-	secretBytes   = 32
 	checksumBytes = 4   // one in 4·10⁹ mistyped lines is not detected
 	maxTaskBytes  = 128 // maximum size of a task's ID
 	prefix        = "fbo-invite-"
@@ -20,6 +19,9 @@ const (
 
 	// MaxTextBytes is the maximum length of an invitation's text.
 	MaxTextBytes = 512
+
+	// SecretBytes is the length of a secret.
+	SecretBytes = 32
 )
 
 // accepted is the last part of errors about a text.
@@ -31,7 +33,7 @@ var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPaddin
 // Printing an Invitation with package fmt does not show the secret; Text returns it.
 type Invitation struct {
 	task   cid.Cid
-	secret [secretBytes]byte
+	secret [SecretBytes]byte
 }
 
 // New returns an invitation to a task, with a new random secret.
@@ -39,6 +41,11 @@ func New(task cid.Cid) Invitation {
 	i := Invitation{task: task}
 	_, _ = rand.Read(i.secret[:]) // Read of crypto/rand never returns an error
 	return i
+}
+
+// FromSecret returns the invitation to a task with the secret that Secret has returned.
+func FromSecret(task cid.Cid, secret [SecretBytes]byte) Invitation {
+	return Invitation{task: task, secret: secret}
 }
 
 // Parse is the inverse of Text, and allows surrounding white space. Errors do not quote the text,
@@ -69,14 +76,14 @@ func Parse(text string) (Invitation, error) {
 // decode parses the part after the version: the ID, the secret and a checksum.
 func decode(body string) (i Invitation, ok bool) {
 	raw, err := encoding.DecodeString(body)
-	if err != nil || len(raw) < secretBytes+checksumBytes || len(raw) > maxTaskBytes+secretBytes+checksumBytes {
+	if err != nil || len(raw) < SecretBytes+checksumBytes || len(raw) > maxTaskBytes+SecretBytes+checksumBytes {
 		return Invitation{}, false
 	}
 	content, sum := raw[:len(raw)-checksumBytes], raw[len(raw)-checksumBytes:]
 	if string(checksum(content)) != string(sum) {
 		return Invitation{}, false
 	}
-	id, secret := content[:len(content)-secretBytes], content[len(content)-secretBytes:]
+	id, secret := content[:len(content)-SecretBytes], content[len(content)-SecretBytes:]
 	if i.task, err = cid.Cast(id); err != nil {
 		return Invitation{}, false
 	}
@@ -96,6 +103,9 @@ func (i Invitation) Text() string {
 	content := append(i.task.Bytes(), i.secret[:]...)
 	return prefix + version + "-" + encoding.EncodeToString(append(content, checksum(content)...))
 }
+
+// Secret returns the secret. Any holder of it and of the task's ID can join the task.
+func (i Invitation) Secret() [SecretBytes]byte { return i.secret }
 
 // Task returns the ID of the task.
 func (i Invitation) Task() cid.Cid { return i.task }

@@ -23,17 +23,18 @@ const Overhead = 12 + 16
 // Keys holds the keys and names that are derived from an invitation. It may be used from any
 // goroutine.
 type Keys struct {
-	tag, meeting cid.Cid
-	messages     cipher.AEAD
-	proof        []byte
+	tag, meeting, reception cid.Cid
+	messages                cipher.AEAD
+	proof                   []byte
 }
 
 // Keys returns the keys and names that nodes use on the network.
 func (i Invitation) Keys() *Keys {
 	k := &Keys{
-		tag:     name(i.derive("name of topic and streams")),
-		meeting: name(i.derive("name at a hub")),
-		proof:   i.derive("proof"),
+		tag:       name(i.derive("name of topic and streams")),
+		meeting:   name(i.derive("name at a hub")),
+		reception: name(i.derive("name at a hub for guests")),
+		proof:     i.derive("proof"),
 	}
 	block, err := aes.NewCipher(i.derive("messages"))
 	if err == nil {
@@ -78,6 +79,11 @@ func (k *Keys) Tag() cid.Cid { return k.tag }
 // because every peer that connects to a node learns Tag and could otherwise use it to get the other
 // nodes from a hub.
 func (k *Keys) Meeting() cid.Cid { return k.meeting }
+
+// Reception returns the name by which hubs introduce holders of guest strings to nodes that admit
+// them. It differs from Meeting, because a guest string contains it: its finder must not get the
+// addresses of all nodes of the task.
+func (k *Keys) Reception() cid.Cid { return k.reception }
 
 // Seal encrypts a gossip message of its author. Nonces are random numbers of 96 bits. All nodes
 // together may seal 2³² messages with one invitation before the probability of a repeated nonce

@@ -36,6 +36,7 @@ var layers = map[string]int{
 	"internal/pareto":               1,
 	"protocol":                      2,
 	"internal/invitation":           2,
+	"internal/admission":            3,
 	"internal/taskref":              2,
 	"internal/peeraddr":             2,
 	"internal/curves":               3,

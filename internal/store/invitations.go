@@ -80,8 +80,11 @@ func JoinedBy(dir, task string) (*invitation.Invitation, error) {
 }
 
 // KeepInvitation stores an invitation for JoinedBy.
-func (s *Store) KeepInvitation(i invitation.Invitation) error {
-	folder, err := datadir.Folder(s.dir, invitationDir)
+func (s *Store) KeepInvitation(i invitation.Invitation) error { return KeepInvitation(s.dir, i) }
+
+// KeepInvitation stores an invitation for JoinedBy in a data directory.
+func KeepInvitation(dir string, i invitation.Invitation) error {
+	folder, err := datadir.Folder(dir, invitationDir)
 	if err != nil {
 		return fmt.Errorf("invitation: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/fbo-node/fbo/internal/datadir"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/task"
 )
@@ -96,11 +97,19 @@ func (o keepOptions) run(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	if err := o.network.recall(dir, t); err != nil {
+		return err
+	}
 	earlier, err := o.from.Read(t)
 	if err != nil {
 		return err
 	}
 	if o.from.File != "" {
+		if invited == nil { // the study's own directory would open the task
+			if invited, err = store.JoinedBy(dir, t.ID().String()); err != nil {
+				return err
+			}
+		}
 		if dir, err = o.studyDir(t, dir, len(earlier.Trials)); err != nil {
 			return err
 		}

@@ -6,8 +6,10 @@ import (
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/peeraddr"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy/all"
+	"github.com/fbo-node/fbo/task"
 )
 
 // networkOptions are the flags by which a node finds others and is found.
@@ -40,6 +42,17 @@ func (o networkOptions) validate() error {
 		return base.Usagef("--listen: %w", err)
 	}
 	return nil
+}
+
+// recall adds the addresses of the string by which the data directory has joined a task, unless flags
+// have others.
+func (o *networkOptions) recall(dir string, t *task.Task) error {
+	if len(o.hubs)+len(o.peers) > 0 {
+		return nil
+	}
+	_, hubs, peers, err := store.JoinAddresses(dir, t.ID().String())
+	o.hubs, o.peers = hubs, peers
+	return err
 }
 
 // seeks reports whether the node looks for others, rather than only being found.

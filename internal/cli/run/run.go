@@ -52,6 +52,8 @@ type options struct {
 	metrics          string
 	page             string
 	logLevel         string
+
+	joined *joined // what a string of join names; nil: run
 }
 
 // New returns the command run.
@@ -84,12 +86,24 @@ Ctrl-C; the same command continues where it stopped.`,
   fbo-node run task.yaml --peer /ip4/192.0.2.7/udp/4001/quic-v1/p2p/12D3Koo… -- ./measure`,
 		Args: runArguments,
 		RunE: func(command *cobra.Command, args []string) error {
-			given := command.Flags().Changed
-			o.seeded, o.evalsGiven, o.maxFailuresGiven = given("seed"), given("evals"), given("max-failures")
-			o.stopGiven, o.timeGiven, o.costGiven = given("stop-regret"), given("for"), given("cost")
+			o.note(command)
 			return o.run(command.Context(), args[0], args[1:])
 		},
 	}
+	o.add(command)
+	base.AddInvite(command, &o.invite)
+	return command
+}
+
+// note records which flags are set, where the value alone does not show it.
+func (o *options) note(command *cobra.Command) {
+	given := command.Flags().Changed
+	o.seeded, o.evalsGiven, o.maxFailuresGiven = given("seed"), given("evals"), given("max-failures")
+	o.stopGiven, o.timeGiven, o.costGiven = given("stop-regret"), given("for"), given("cost")
+}
+
+// add adds the flags that run and join have in common.
+func (o *options) add(command *cobra.Command) {
 	flags := command.Flags()
 	base.AddDataDir(command, &o.dir)
 	flags.IntVar(&o.evals, "evals", 0, "evaluations with an outcome or stopped early by this node in all, earlier runs included; 0: none (default: until Ctrl-C)")
@@ -101,7 +115,6 @@ Ctrl-C; the same command continues where it stopped.`,
 	flags.DurationVar(&o.trialTimeout, "trial-timeout", 0, "stop an evaluation after this time, such as 10m (default: never)")
 	flags.BoolVar(&o.worker, "worker", false, "COMMAND stays and evaluates one trial after the other, each a line of its standard input")
 	addNetwork(command, &o.network)
-	base.AddInvite(command, &o.invite)
 	flags.DurationVar(&o.wait, "wait-for-peers", node.DefaultWait, "time that the first design of a new node waits at most for what peers know; 0: not at all")
 	flags.BoolVar(&o.keepAfter, "keep-after", false, "after the evaluations store and send shares as a keeper, until Ctrl-C")
 	o.imports.Add(flags)
@@ -114,22 +127,34 @@ Ctrl-C; the same command continues where it stopped.`,
 	addPage(flags, &o.page)
 	base.AddLogLevel(command, &o.logLevel)
 	base.FromEnvironment(command, "evals", "cost", "for", "max-failures", "parallel", "trial-timeout", "wait-for-peers", "keep-after", "max-observations", "json", "metrics", "web")
-	return command
 }
 
 func runArguments(command *cobra.Command, args []string) error {
-	dash := command.ArgsLenAtDash()
+	return checkArguments(command, args, "task file", "task")
+}
+
+// checkArguments checks the arguments of run or join: one argument, which errors name, --, a command.
+func checkArguments(command *cobra.Command, args []string, missing, one string) error {
+	name, dash := command.Name(), command.ArgsLenAtDash()
 	switch {
 	case len(args) == 0 || dash == 0:
-		return base.Usagef("run: the task file is missing: %s", command.UseLine())
+		return base.Usagef("%s: the %s is missing: %s", name, missing, command.UseLine())
 	case dash < 0 && len(args) == 1, dash == len(args):
-		return base.Usagef("run: the command is missing; write it after --, as in `fbo-node run %s -- ./measure {x}`", args[0])
+		return base.Usagef("%s: the command is missing; write it after --, as in `fbo-node %s %s -- ./measure {x}`", name, name, shown(args[0]))
 	case dash < 0:
-		return base.Usagef("run: -- is missing before the command: write `fbo-node run %s -- %s`", args[0], strings.Join(args[1:], " "))
+		return base.Usagef("%s: -- is missing before the command: write `fbo-node %s %s -- %s`", name, name, shown(args[0]), strings.Join(args[1:], " "))
 	case dash != 1:
-		return base.Usagef("run: write one task, then --, then the command: %s%s", command.UseLine(), base.Surplus(args[1:dash]))
+		return base.Usagef("%s: write one %s, then --, then the command: %s%s", name, one, command.UseLine(), base.Surplus(args[1:dash]))
 	}
 	return nil
+}
+
+// shown returns an argument for an error, which must not quote the secret of a string.
+func shown(argument string) string {
+	if strings.HasPrefix(strings.ToLower(argument), "fbo-join-") {
+		return "STRING"
+	}
+	return argument
 }
 
 func (o options) validate() error {
@@ -177,7 +202,7 @@ func (o options) run(ctx context.Context, file string, args []string) error {
 	if err != nil {
 		return err
 	}
-	t, err := past.FindTask(ctx, o.dir, file)
+	t, err := o.findTask(ctx, file)
 	if err != nil {
 		return err
 	}
@@ -195,6 +220,9 @@ func (o options) run(ctx context.Context, file string, args []string) error {
 		return err
 	}
 	if err := checkRoster(t, dir); err != nil {
+		return err
+	}
+	if err := o.network.recall(dir, t); err != nil {
 		return err
 	}
 	show := newDisplay(os.Stdout, t, o.json)
@@ -224,6 +252,14 @@ func (o options) run(ctx context.Context, file string, args []string) error {
 		return nil
 	}
 	return err
+}
+
+// findTask returns the task that join has received, or that the argument of run names.
+func (o options) findTask(ctx context.Context, wanted string) (*task.Task, error) {
+	if o.joined != nil {
+		return o.joined.task, nil
+	}
+	return past.FindTask(ctx, o.dir, wanted)
 }
 
 func (o options) tune(ctx context.Context, t *task.Task, n *node.Node, program prepared, join node.JoinOptions, earlier trialfile.Imported, show *display) (err error) {
@@ -334,7 +370,9 @@ func (o options) join(t *task.Task) (options node.JoinOptions, err error) {
 	if o.seeded {
 		options.Seed = &o.seed
 	}
-	if options.Invitation, err = base.ReadInvite(o.invite, t); err != nil {
+	if o.joined != nil {
+		options.Invitation = o.joined.invitation
+	} else if options.Invitation, err = base.ReadInvite(o.invite, t); err != nil {
 		return options, err
 	}
 	if options.PriorDesigns, err = o.readPriorDesigns(t); err != nil || o.enqueue == "" {

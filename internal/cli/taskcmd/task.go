@@ -3,6 +3,7 @@
 package taskcmd
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -72,14 +73,7 @@ the differences are shown, and what is carried over.`,
 					Former  *past.Continuation `json:"continues,omitempty"`
 				}{t.ID().String(), tag, t.File(), base.RegistrationOf(t).Rung(t), promised, disclosed, continued})
 			}
-			describeTask(command.OutOrStdout(), t)
-			continued.Write(command.OutOrStdout())
-			if tag != "" {
-				fmt.Fprintf(command.OutOrStdout(), "invitation  to this task; nodes that have it announce the task as %s\n", tag)
-			}
-			describeSharing(command.OutOrStdout(), t)
-			describePrivacy(command.OutOrStdout(), t, promised)
-			disclosed.Write(command.OutOrStdout())
+			describe(command.OutOrStdout(), t, promised, tag, disclosed, continued)
 			return nil
 		},
 	}
@@ -106,6 +100,28 @@ the differences are shown, and what is carried over.`,
 	base.AddJSON(id, &asJSON)
 	command.AddCommand(check, id, newInvite())
 	return command
+}
+
+// Describe prints what `task check` prints about a task that others have sent. The tag is that of the
+// task's invitation, if there is one.
+func Describe(ctx context.Context, out io.Writer, dir string, t *task.Task, tag string) error {
+	promised, err := planOf(t)
+	if err != nil {
+		return err
+	}
+	describe(out, t, promised, tag, past.FindDisclosures(ctx, dir, t, nil), past.FindContinuation(ctx, dir, t))
+	return nil
+}
+
+func describe(out io.Writer, t *task.Task, promised *PrivacyReport, tag string, disclosed *past.Disclosures, continued *past.Continuation) {
+	describeTask(out, t)
+	continued.Write(out)
+	if tag != "" {
+		fmt.Fprintf(out, "invitation  to this task; nodes that have it announce the task as %s\n", tag)
+	}
+	describeSharing(out, t)
+	describePrivacy(out, t, promised)
+	disclosed.Write(out)
 }
 
 // tagBy reads an invitation to a task and returns its tag; no file, no tag.

@@ -155,6 +155,12 @@ func CircuitThrough(id peer.ID) multiaddr.Multiaddr {
 
 const maxTried = 8 // addresses of one record that are dialled
 
+// WorthTrying returns the addresses of a record that may be dialled, if a peer at the address by has
+// sent the record.
+func (p *Policy) WorthTrying(addresses []multiaddr.Multiaddr, by multiaddr.Multiaddr) []multiaddr.Multiaddr {
+	return p.worthTrying(addresses, ScopeOf(by))
+}
+
 // worthTrying returns the addresses of a record that may be dialled. Their scope must be at least
 // sentTo, the scope of the address of the peer that sent the record: a public peer introduces no
 // private addresses. Host names are left out, since otherwise peers could make this node look up

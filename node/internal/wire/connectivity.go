@@ -233,8 +233,10 @@ func (t *Topic) learn(sealed []byte, by network.Conn) error {
 }
 
 // recordOf returns the signed record of this node or of a connected peer; nil if there is none.
-func (t *Topic) recordOf(id peer.ID) []byte {
-	book, ok := peerstore.GetCertifiedAddrBook(t.net.Host.Peerstore())
+func (t *Topic) recordOf(id peer.ID) []byte { return t.net.recordOf(id) }
+
+func (n *Network) recordOf(id peer.ID) []byte {
+	book, ok := peerstore.GetCertifiedAddrBook(n.Host.Peerstore())
 	if !ok {
 		return nil
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/admission"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/internal/tasknames"
 	"github.com/fbo-node/fbo/node/internal/access"
 	"github.com/fbo-node/fbo/node/internal/gossip"
@@ -34,26 +36,29 @@ type Config struct {
 	Log     *slog.Logger
 	Warn    func(message string)
 	Tracers []pubsub.RawTracer
+	Guests  *store.GuestBook // strings by which the node admits others
 }
 
 // Network is a node's part of the network, for all of its tasks.
 type Network struct {
 	Config
-	gossip  *pubsub.PubSub
-	syncing *access.Limiter // limits sync requests
-	naming  *access.Limiter // limits requests for task names
-	untried atomic.Int32    // configured peers and hubs whose first dial has not ended
+	gossip    *pubsub.PubSub
+	syncing   *access.Limiter // limits sync requests
+	naming    *access.Limiter // limits requests for task names
+	admitting *access.Limiter // limits requests for admission
+	untried   atomic.Int32    // configured peers and hubs whose first dial has not ended
 
 	mu     sync.Mutex
 	topics map[string]*Topic // by task ID
 }
 
 // Open starts gossipsub, which runs until the context ends. It also answers requests for task names
-// until stop is called.
+// and for admission until stop is called.
 func Open(ctx context.Context, c Config) (n *Network, stop func(), err error) {
 	n = &Network{
 		Config: c, topics: map[string]*Topic{},
 		syncing: newSyncLimiter(), naming: access.NewSmallLimiter("fbo.task-mismatch", tasknames.Timeout),
+		admitting: newAdmissionLimiter(),
 	}
 	unfollow := access.Follow(c.Policy, c.Host.Network())
 	n.gossip, err = gossip.New(ctx, gossip.Config{Host: c.Host, Policy: c.Policy, Report: n.ReportViolation, Tracers: c.Tracers})
@@ -62,7 +67,12 @@ func Open(ctx context.Context, c Config) (n *Network, stop func(), err error) {
 		return nil, nil, fmt.Errorf("gossip: %w", err)
 	}
 	c.Host.SetStreamHandler(tasknames.Protocol, n.serveTaskNames)
-	return n, func() { c.Host.RemoveStreamHandler(tasknames.Protocol); unfollow() }, nil
+	c.Host.SetStreamHandler(admission.Protocol, n.serveAdmission)
+	return n, func() {
+		c.Host.RemoveStreamHandler(admission.Protocol)
+		c.Host.RemoveStreamHandler(tasknames.Protocol)
+		unfollow()
+	}, nil
 }
 
 func (n *Network) add(t *Topic) {

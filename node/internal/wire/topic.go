@@ -158,6 +158,9 @@ func (t *Topic) Start() {
 	t.running.Go(t.compareTaskNames)
 	for _, h := range t.net.Hubs {
 		t.running.Go(func() { t.registerAtHub(h) })
+		if t.keys != nil {
+			t.running.Go(func() { t.registerForGuests(h) })
+		}
 	}
 	if t.wait > 0 {
 		t.running.Go(func() { t.awaitPeers(t.wait) })

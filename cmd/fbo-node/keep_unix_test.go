@@ -368,3 +368,17 @@ func TestKeepFromRefusesStudies(t *testing.T) {
 	consensus := writeFile(t, "consensus.yaml", bundledTask+"strategy: {type: consensus}\n")
 	refused(t, "a study for consensus", "absent nodes", keepLine(consensus, dir, "--from", writeFile(t, "study.csv", "value,x,y\n1,0.5,0.5\n"))...)
 }
+
+// TestKeepFromUsesTheKeptInvitation shares a study of a task that the data directory has joined by
+// invitation. The study's own directory has no invitation, and the task must not become open.
+func TestKeepFromUsesTheKeptInvitation(t *testing.T) {
+	t.Parallel()
+	file, dir := writeFile(t, "task.yaml", bundledTask), shortTempDir(t)
+	invitation, i := invite(t, file)
+	evaluatedAlone(t, file, dir, "3", "--invite", invitation)
+	study := writeFile(t, "study.csv", must(t, "history", "--format", "csv", "--data-dir", dir))
+	keeper := start(t, keepLine(file, dir, "--from", study)...)
+	if started := keeper.await(t, "its start", isEvent("keeper_started")); started.Tag != i.Keys().Tag().String() {
+		t.Errorf("the study's member announces the tag %q, expected that of the invitation", started.Tag)
+	}
+}

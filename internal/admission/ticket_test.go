@@ -109,7 +109,7 @@ func TestErrorsNameTheFault(t *testing.T) {
 		strings.Repeat(text, 10):              "the limit is 1500",
 		text[:60]:                             "checksum",
 		text + text:                           "checksum",
-		strings.Title(text):                   "does not begin with",
+		"F" + text[1:]:                        "does not begin with",
 		invitation.New(taskOf(t, "a")).Text(): "does not begin with fbo-join-",
 	} {
 		if _, err := admission.Parse(typed); err == nil || !strings.Contains(err.Error(), want) {

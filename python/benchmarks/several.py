@@ -39,6 +39,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import optuna
 
@@ -100,11 +101,14 @@ def problem_of(name: str, seed: int, program: str | None, maximum: float | None)
     command = [program, "--family", family, "--seed", "9201", "--repeat", str(seed - FIRST_SEED)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1) as process:
 
+        answers = process.stdout
+        assert answers is not None  # by the argument stdout
+
         def answer(point: Sequence[float]) -> tuple[float, ...]:
             print(json.dumps(list(point)), file=process.stdin)
-            return tuple(json.loads(process.stdout.readline()))
+            return tuple(json.loads(answers.readline()))
 
-        about = json.loads(process.stdout.readline())
+        about = json.loads(answers.readline())
         yield Problem(answer, about["coordinates"], tuple(about["reference"]), maximum or about["hypervolume"])
 
 
@@ -190,17 +194,17 @@ def measure(problem: Problem, method: str, seed: int, budgets: Sequence[int]) ->
     return {"seed": seed, "evals": budgets, "hypervolume": volumes, "seconds": round(seconds, 2)}
 
 
-def read(path: Path | None) -> list[dict]:
+def read(path: Path | None) -> list[dict[str, Any]]:
     if path is None or not path.exists():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def maximum_of(line: dict) -> float:
+def maximum_of(line: dict[str, Any]) -> float:
     return line["maximum"] if "maximum" in line else PROBLEMS[line["problem"]].maximum
 
 
-def row(lines: Sequence[dict], budgets: Sequence[int]) -> str:
+def row(lines: Sequence[dict[str, Any]], budgets: Sequence[int]) -> str:
     """Return a row of the table. Each line has at least one of the budgets."""
     cells = []
     for budget in budgets:

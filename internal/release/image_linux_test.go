@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,9 +13,10 @@ import (
 	"testing"
 )
 
-// The program starts in the image's layer as its user, with nothing else on the file system, and may
-// write to the volume only.
-func TestLongImageRuns(t *testing.T) {
+// The program of an archive, a Debian package and an image starts. In the image it is the only program,
+// runs as the image's user, and may
+// write to the volume.
+func TestLongDownloadsRun(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("a change of the root directory needs root")
 	}
@@ -37,6 +39,7 @@ func TestLongImageRuns(t *testing.T) {
 	if err := os.Chmod(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	installed(t, p, imageFiles(string(contentsOf(t, built))))
 	config, layer := openImage(t, image, p.arch)
 	unpackLayer(t, root, layer)
 	start := func(args ...string) string {
@@ -55,5 +58,29 @@ func TestLongImageRuns(t *testing.T) {
 	start("peer-id") // makes the identity in the volume
 	if made, err := os.ReadDir(filepath.Join(root, "data")); err != nil || len(made) == 0 {
 		t.Errorf("the volume has %v, %v; want the identity", made, err)
+	}
+}
+
+// installed unpacks the archive and the Debian package of these files, and starts the program of each.
+func installed(t *testing.T, p platform, files []file) {
+	t.Helper()
+	dir, s := t.TempDir(), imageSource()
+	archive, deb := filepath.Join(dir, p.archive(s.version)), filepath.Join(dir, p.deb(s.version))
+	if err := errors.Join(pack(archive, p.folder(s.version), s.time, files), packDeb(deb, s.version, p.arch, s.time, files)); err != nil {
+		t.Fatal(err)
+	}
+	programs := map[string][]string{
+		filepath.Join(dir, p.folder(s.version), "fbo-node"): {"tar", "-xzf", archive, "-C", dir},
+	}
+	if _, err := exec.LookPath("dpkg-deb"); err == nil {
+		programs[filepath.Join(dir, "root/usr/bin/fbo-node")] = []string{"dpkg-deb", "--extract", deb, filepath.Join(dir, "root")}
+	}
+	for program, install := range programs {
+		if out, err := exec.Command(install[0], install[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%q: %v\n%s", install, err, out)
+		}
+		if out, err := exec.Command(program, "version").CombinedOutput(); err != nil || !strings.Contains(string(out), runtime.Version()) {
+			t.Errorf("%s version: %v, %q", program, err, out)
+		}
 	}
 }

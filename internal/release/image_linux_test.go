@@ -14,8 +14,7 @@ import (
 )
 
 // The program of an archive, a Debian package and an image starts. In the image it is the only program,
-// runs as the image's user, and may
-// write to the volume.
+// runs as the image's user, and may write to the volume.
 func TestLongDownloadsRun(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("a change of the root directory needs root")

@@ -144,11 +144,23 @@ func (b builder) build(ctx context.Context, out, cache string) error {
 	if err := b.source.stage(ctx, stage); err != nil {
 		return err
 	}
+	var variants []variant
 	for _, p := range b.platforms {
-		if err := b.forPlatform(ctx, p, stage, out, cache); err != nil {
+		files, err := b.forPlatform(ctx, p, stage, out, cache)
+		if err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 		fmt.Println(p.archive(b.source.version))
+		if p.inImage() {
+			variants = append(variants, variant{p.arch, files})
+		}
+	}
+	if len(variants) > 0 {
+		name := imageName(b.source.version)
+		if err := packImage(filepath.Join(out, name), b.source, variants); err != nil {
+			return err
+		}
+		fmt.Println(name)
 	}
 	if err := b.sources(ctx, stage, out); err != nil {
 		return err
@@ -171,30 +183,31 @@ func (s source) at() string {
 	return s.stamped
 }
 
-// forPlatform builds the archive of one platform and the list of its program's components.
-func (b builder) forPlatform(ctx context.Context, p platform, stage, out, cache string) error {
+// forPlatform builds the archive of one platform and the list of its program's components. It returns
+// the files of the archive.
+func (b builder) forPlatform(ctx context.Context, p platform, stage, out, cache string) ([]file, error) {
 	built := filepath.Join(filepath.Dir(stage), p.name, p.program())
 	if err := b.compile(ctx, p, stage, built, cache); err != nil {
-		return err
+		return nil, err
 	}
 	files, err := b.contents(ctx, p, stage, built, cache)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	version := b.source.version
 	if err := pack(filepath.Join(out, p.archive(version)), p.folder(version), b.source.time, files); err != nil {
-		return err
+		return nil, err
 	}
 	if deb := p.deb(version); deb != "" {
 		if err := packDeb(filepath.Join(out, deb), version, p.arch, b.source.time, files); err != nil {
-			return err
+			return nil, err
 		}
 		fmt.Println(deb)
 	}
 	list := filepath.Join(out, p.folder(version)+".cdx.json")
 	// GOPROXY=off: the modules are already in Go's cache, and the list must not depend on the
 	// network.
-	return command(ctx, stage, append(p.environment(cache), "GOPROXY=off"), b.sbom, "app", "-json", "-noserial", "-notimestamp",
+	return files, command(ctx, stage, append(p.environment(cache), "GOPROXY=off"), b.sbom, "app", "-json", "-noserial", "-notimestamp",
 		"-std", "-licenses", "-assert-licenses", "-main", "cmd/fbo-node", "-output", list, ".")
 }
 

@@ -7,5 +7,5 @@
 // in the archives have the time of the commit, so that the same commit and the same version of Go give
 // the same bytes. docs/releases.md describes how to make a release.
 //
-// With --sign-key it signs the checksums. It publishes nothing and builds no container image.
+// With --sign-key it signs the checksums. It publishes nothing.
 package main

@@ -83,7 +83,7 @@ func TestJoinByOneString(t *testing.T) {
 		p.signal(t, os.Interrupt)
 		p.wait(t)
 	}
-	// Nobody runs that could send the task.
+	// No node runs that could send the task.
 	again := start(t, join(joinLine(guestFile, guestDir, "--json"), objective("steady"))...)
 	if e := again.await(t, "its start", isEvent("node_started")); e.Open || e.PeerID != id {
 		t.Errorf("%+v", e)

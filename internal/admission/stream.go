@@ -200,7 +200,7 @@ func Serve(stream io.ReadWriter, ends invitation.Ends, find func(name cid.Cid) *
 	if entry == nil {
 		entry = &Entry{Answer: func() Response { return Response{Status: Unknown} }}
 		if invitation.IsName(name) {
-			entry.Keys = invitation.New(name).Keys() // nobody has them
+			entry.Keys = invitation.New(name).Keys() // of a new secret, which no node has
 		}
 	}
 	if entry.Keys != nil {

@@ -20,6 +20,8 @@
 //     that the optimum is in a corner or on an edge of the space. The key decoy adds a second,
 //     worse minimum in the opposite corner. These functions were made for this package, because
 //     optima on bounds are frequent in tuning.
+//   - guide: the twelve functions of the experiments of GUIDE-FBO (arXiv 2609.35038) with the shifts, rotations and
+//     units published there.
 //   - limits: a sample of a Gaussian process as in gp for the objective, and one for each of up to
 //     three constraints, whose limits are at 0. The feasible share of the space is set for the
 //     functions that the members have in common.

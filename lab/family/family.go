@@ -163,7 +163,7 @@ func (f Family) Draw(seed random.Seed, agents int) (Federation, error) {
 
 // Kinds returns the kinds of this package.
 func Kinds() Catalogue {
-	all := Catalogue{gpKind(), cornerKind()}
+	all := Catalogue{gpKind(), cornerKind(), guideKind()}
 	all = append(all, classicKinds()...)
 	return append(append(all, limitsKind(), gramacyKind(), conditionalKind()), severalKinds()...)
 }

@@ -28,5 +28,12 @@ func All() []Named {
 		{"griewank", "Griewank's wide bowl with many dents", 5, 1, Griewank},
 		{"michalewicz", "Michalewicz's steep narrow valleys", 5, 1, Michalewicz},
 		{"rosenbrock", "Rosenbrock's curved valley", 5, 2, Rosenbrock},
+		{"sphere", "the sum of squares", 5, 1, Sphere},
+		{"ellipsoid", "a sum of squares with growing weights", 5, 1, Ellipsoid},
+		{"rastrigin", "Rastrigin's bowl with regular deep dents", 5, 1, Rastrigin},
+		{"styblinskitang", "the function of Styblinski and Tang with two wells along each float", 5, 1, StyblinskiTang},
+		{"weierstrass", "Weierstrass's function, rugged everywhere", 5, 1, Weierstrass},
+		{"zakharov", "Zakharov's plate with a very steep side", 5, 1, Zakharov},
+		{"powell", "Powell's valley, flat at its bottom", 4, 4, Powell},
 	}
 }

@@ -1,6 +1,10 @@
 package testfunc
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/combin"
+)
 
 // The standard deviations of the functions at a uniform point of their published spaces. All digits
 // are correct, except for the last one or two of ackleyDeviations.
@@ -68,18 +72,84 @@ func griewankDeviation(d int) float64 {
 }
 
 // michalewiczDeviation adds variances, because Michalewicz's function is a sum over coordinates.
-// Each variance is computed by the midpoint rule.
 func michalewiczDeviation(d int) float64 {
-	const points = 10000
 	variance := 0.0
 	for i := range d {
-		mean, square := 0.0, 0.0
-		for n := range points {
-			value := michalewiczTerm(i, (float64(n)+0.5)*math.Pi/points)
-			mean += value / points
-			square += value * value / points
-		}
-		variance += square - mean*mean
+		variance += varianceOf(0, math.Pi, func(v float64) float64 { return michalewiczTerm(i, v) })
 	}
 	return math.Sqrt(variance)
+}
+
+// sumDeviation returns the deviation of a sum of the same term over d coordinates in [low, high].
+func sumDeviation(d int, low, high float64, term func(v float64) float64) float64 {
+	return math.Sqrt(float64(d) * varianceOf(low, high, term))
+}
+
+// varianceOf returns the variance of a term at a uniform point of [low, high], by the midpoint rule.
+func varianceOf(low, high float64, term func(v float64) float64) float64 {
+	const points = 10000
+	mean, square := 0.0, 0.0
+	for n := range points {
+		value := term(low + (float64(n)+0.5)*(high-low)/points)
+		mean += value / points
+		square += value * value / points
+	}
+	return square - mean*mean
+}
+
+// squaresDeviation is exact: x² has the variance 4r⁴/45 if x is uniform in [-r, r].
+func squaresDeviation(d int, weight func(i int) float64) float64 {
+	const r = 5.12
+	weights := 0.0
+	for i := range d {
+		weights += weight(i) * weight(i)
+	}
+	return math.Sqrt(4 * r * r * r * r / 45 * weights)
+}
+
+// weierstrassDeviation is exact: over the space the waves are orthogonal.
+func weierstrassDeviation(d int) float64 {
+	variance := 0.0
+	for k := range weierstrassWaves {
+		variance += math.Pow(0.25, float64(k)) / 2
+	}
+	return math.Sqrt(float64(d) * variance)
+}
+
+// powellDeviation adds the variances of the blocks. That of one block is an exact integral of a polynomial.
+func powellDeviation(d int) float64 {
+	const variance = 101305954.761
+	return math.Sqrt(float64(d/powellBlock) * variance)
+}
+
+// zakharovDeviation is exact. It computes the moments of q = Σ x_i² and s = Σ i·x_i/2, adding one coordinate at a
+// time by the binomial theorem.
+func zakharovDeviation(d int) float64 {
+	const low, high = -5.0, 10.0
+	const squares, sums = 2, 8               // largest powers of q and s
+	var moment [2*squares + sums + 1]float64 // of one coordinate
+	for k := range moment {
+		n := float64(k + 1)
+		moment[k] = (math.Pow(high, n) - math.Pow(low, n)) / (n * (high - low))
+	}
+	var mean [squares + 1][sums + 1]float64 // of q^a·s^b
+	mean[0][0] = 1
+	for i := range d {
+		weight := float64(i+1) / 2
+		var next [squares + 1][sums + 1]float64
+		for a := range next {
+			for b := range next[a] {
+				for p := range a + 1 {
+					for r := range b + 1 {
+						next[a][b] += float64(combin.Binomial(a, p)*combin.Binomial(b, r)) * mean[a-p][b-r] *
+							math.Pow(weight, float64(r)) * moment[2*p+r]
+					}
+				}
+			}
+		}
+		mean = next
+	}
+	first := mean[1][0] + mean[0][2] + mean[0][4]
+	second := mean[2][0] + mean[0][4] + mean[0][8] + 2*(mean[1][2]+mean[1][4]+mean[0][6])
+	return math.Sqrt(second - first*first)
 }

@@ -29,6 +29,12 @@ func TestDeviations(t *testing.T) {
 		{Michalewicz(3), 100, 1e-5},
 		{Rosenbrock(2), 6, 1e-5},
 		{Rosenbrock(4), 6, 1e-5},
+		{Sphere(3), 6, 1e-5},
+		{Ellipsoid(3), 6, 1e-5},
+		{Rastrigin(2), 200, 1e-5},
+		{StyblinskiTang(2), 20, 1e-5},
+		{Zakharov(3), 10, 1e-5},
+		{Powell(4), 6, 1e-5},
 	} {
 		if found := deviationByProduct(test.f, test.points); !(math.Abs(test.f.Deviation/found-1) < test.tolerance) {
 			t.Errorf("%s: deviation %.9g, here %.9g", test.f.Name, test.f.Deviation, found)

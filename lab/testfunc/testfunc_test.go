@@ -19,6 +19,7 @@ func everything() []Function {
 		Branin(), Hartmann3(), Hartmann6(), Shekel4(5), Shekel4(7), Shekel4(10), Mixed(),
 		Ackley(1), Ackley(5), Levy(1), Levy(6), Rosenbrock(2), Rosenbrock(4), Griewank(5),
 		Michalewicz(1), Michalewicz(2), Michalewicz(5), Michalewicz(10),
+		Sphere(3), Ellipsoid(4), Rastrigin(1), Rastrigin(5), StyblinskiTang(3), Weierstrass(2), Zakharov(3), Powell(4), Powell(10),
 	}
 }
 
@@ -42,6 +43,9 @@ func TestPublishedOptima(t *testing.T) {
 		{Michalewicz(2), -1.8013, 4},
 		{Michalewicz(5), -4.687658, 6},
 		{Michalewicz(10), -9.66015, 5},
+		{StyblinskiTang(2), -78.33233, 5},
+		{Rastrigin(4), 0, 15},
+		{Powell(8), 0, 15},
 	}
 	for _, test := range tests {
 		if off := math.Abs(test.f.Optimum - test.optimum); off > 0.51*math.Pow(10, -test.decimals) {
@@ -63,6 +67,13 @@ func TestValues(t *testing.T) {
 		{Rosenbrock(3), []float64{1, 2, 3}, 100 + 0 + 100 + 1},
 		{Griewank(2), []float64{math.Pi, 0}, math.Pi*math.Pi/4000 + 2},
 		{Michalewicz(1), []float64{math.Pi / 2}, -math.Pow(math.Sin(math.Pi/4), 20)},
+		{Sphere(2), []float64{3, -4}, 25},
+		{Ellipsoid(3), []float64{1, -2, 3}, 1 + 8 + 27},
+		{Rastrigin(2), []float64{0.5, 1}, 0.25 + 20 + 1},
+		{StyblinskiTang(1), []float64{2}, (16 - 64 + 10) / 2.},
+		{Weierstrass(1), []float64{0.5}, 2 * (2 - math.Pow(0.5, 20))},
+		{Zakharov(2), []float64{2, -2}, 8 + 1 + 1},
+		{Powell(4), []float64{3, -1, 0, 1}, 49 + 5 + 1 + 160},
 		{Mixed(), []float64{0, 0, 16, 0}, 0.15 + 1 + 2.25 + 4*math.Pow(0.75+math.Sin(3)/2, 2)},
 		{Shekel4(5), []float64{0, 0, 0, 0}, -(1/64.1 + 1/4.2 + 1/256.2 + 1/144.4 + 1/116.4)},
 		{Hartmann3(), []float64{0.3689, 0.1170, 0.2673}, hartmann3AtFirstCentre()},
@@ -246,6 +257,7 @@ func TestWhatCannotBeBuiltPanics(t *testing.T) {
 	for name, build := range map[string]func(){
 		"no dimension":       func() { Ackley(0) },
 		"Rosenbrock of one":  func() { Rosenbrock(1) },
+		"Powell of three":    func() { Powell(3) },
 		"Shekel of six":      func() { Shekel4(6) },
 		"shift beyond reach": func() { Shifted(short, rng) },
 		"shift of a log":     func() { Shifted(logarithmic, rng) },

@@ -4,7 +4,9 @@
 //   - two ensembles that weight the models of peers ([NewRGPE], [NewTAF]);
 //   - Gaussian processes of all members' raw observations ([NewPooled], [NewMultitask]);
 //   - sums of samples by a trusted server ([NewTrusted]);
-//   - one design for all members ([NewGlobal]).
+//   - one design for all members ([NewGlobal]);
+//   - two methods with a server that members of similar functions compare with: places of optima
+//     ([NewGuide]) and averages of hyperparameters ([NewFMTBO]).
 //
 // They are for simulations only. The data that their agents exchange is too large or discloses too
 // much for the network of a node. They therefore read it from a [Pool], which the simulator fills.

@@ -11,6 +11,8 @@ import "fmt"
 //   - dp-fts-de: one draw of weights.
 //   - pooled, multitask: one observation.
 //   - global: one design.
+//   - guide: a weight, a value, means and variances.
+//   - fmtbo: lengthscales, output scale, mean, and the ranks at 30 points for each dimension.
 //   - random: 0, because it sends nothing.
 //
 // It panics on an unknown name.
@@ -24,6 +26,10 @@ func MessageNumbers(name string, features, dim int) int {
 		return features + features*features
 	case "global":
 		return dim
+	case "guide":
+		return 2*dim + 2
+	case "fmtbo":
+		return dim + 2 + fmtboPoints*dim
 	case "pooled", "multitask":
 		return dim + 1
 	}

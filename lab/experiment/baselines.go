@@ -51,6 +51,8 @@ func methods() []method {
 		{name: "pooled", pool: true, units: true, messages: always, make: baseline.NewPooled},
 		{name: "multitask", pool: true, units: true, messages: always, make: baseline.NewMultitask},
 		{name: "dp-fts-de", messages: always, central: &central{meaning: meaningOfTrusted, install: installServer}},
+		{name: "guide", pool: true, messages: always, central: &central{meaning: noSettings, install: installGuide}},
+		{name: "fmtbo", pool: true, messages: always, central: &central{meaning: noSettings, install: installFMTBO}},
 		{name: "global", pool: true, messages: always, central: &central{meaning: meaningOfGlobal, install: installGlobal, common: true}},
 	}
 }
@@ -212,7 +214,7 @@ func (m method) key(s Spec) string {
 		if err != nil {
 			panic(err) // unexpected: Complete has checked the settings
 		}
-		return m.name + ":" + meaning
+		return strings.TrimSuffix(m.name+":"+meaning, ":")
 	}
 	if !m.units {
 		return m.name

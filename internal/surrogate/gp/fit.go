@@ -33,6 +33,14 @@ func Fit(ctx context.Context, spec Spec, x [][]float64, y []float64, starts []Hy
 	return FitUnder(ctx, spec, nil, x, y, nil, starts, rng)
 }
 
+// FitFrom is Fit with one search, which begins at start. It returns the nearest maximum, which need not be the largest.
+func FitFrom(ctx context.Context, spec Spec, x [][]float64, y []float64, start Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
+	if err := start.validate(spec); err != nil {
+		return Hyperparameters{}, err
+	}
+	return climb(ctx, newUnequalEvidence(spec, x, y, nil, maxFitted, rng), [][]float64{encode(start)})
+}
+
 // startingPoints returns the mode of the prior and the caller's starts. If there are no starts, it
 // adds random points.
 func startingPoints(spec Spec, starts []Hyperparameters, rng *rand.Rand) ([][]float64, error) {

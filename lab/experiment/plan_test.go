@@ -92,7 +92,7 @@ func TestPlansAreCheckedInTheWordsOfTheCommandLine(t *testing.T) {
 		{set("fts,fts:peers=all"), "--strategy fts:peers=all: it is the same as fts"},
 		{func(p *Plan) { p.Strategies = nil }, "--strategy is missing, expected"},
 		{set("tsx"), "--strategy tsx: strategy: type must be one of peer-prior, fts, "},
-		{set("tsx"), "; or one of the baselines random, rgpe, taf, pooled, multitask, dp-fts-de, global"},
+		{set("tsx"), "; or one of the baselines random, rgpe, taf, pooled, multitask, dp-fts-de, guide, fmtbo, global"},
 		{set("global:by=gradients"), `--strategy global:by=gradients: unknown key "by"; accepted: from`},
 		{set("global:from=means"), `--strategy global:from=means: from must be one of gradients, candidates, not "means"`},
 		{set("global,global:from=gradients"), "--strategy global:from=gradients: it is the same as global"},

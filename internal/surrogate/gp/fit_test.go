@@ -143,6 +143,38 @@ func TestFitFindsWhatGeneratedTheData(t *testing.T) {
 	}
 }
 
+// One observation at each of eight places that alternate has two maxima: all is signal with a short
+// lengthscale, or all is noise. FitFrom stays in that of its start.
+func TestFitFromStaysNear(t *testing.T) {
+	spec := separate(SE, 1)
+	var x [][]float64
+	var y []float64
+	for i := range 8 {
+		x, y = append(x, []float64{float64(i) / 7}), append(y, float64(2*(i%2)-1))
+	}
+	rng := random.SeedOf(1).Stream("t", 0)
+	var noise []float64
+	for _, start := range []Hyperparameters{{Lengthscales: []float64{0.05}, Noise: 1e-4}, {Lengthscales: []float64{3}, Noise: 1}} {
+		h, err := FitFrom(t.Context(), spec, x, y, start, rng)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, gradient, _ := logPosterior(spec, x, y, h)
+		for i, g := range gradient {
+			if math.Abs(g) > 0.05 {
+				t.Errorf("from %+v: gradient %d is %g at %+v", start, i, g, h)
+			}
+		}
+		noise = append(noise, h.Noise)
+	}
+	if noise[0] > 0.1 || noise[1] < 0.3 {
+		t.Errorf("noise %g from a small one and %g from a large one, want below 0.1 and above 0.3", noise[0], noise[1])
+	}
+	if _, err := FitFrom(t.Context(), spec, x, y, Hyperparameters{}, rng); err == nil {
+		t.Error("a start without lengthscales: no error")
+	}
+}
+
 func TestFitIsDeterministicAndKeepsFloors(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		seed := random.SeedOf(rapid.Uint64().Draw(rt, "seed"))

@@ -8,7 +8,6 @@ import (
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/internal/random"
-	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/latest"
 )
@@ -67,18 +66,7 @@ func TestPriorDesignsOfAFront(t *testing.T) {
 		view.Trials = append(view.Trials, strategy.Trial{ID: uint64(i + 1), Design: spec.Space.Decode([]float64{x}), State: strategy.Done,
 			Outcome: &strategy.Outcome{Value: (x - .25) * (x - .25), Metrics: map[string]float64{"b": (x - .75) * (x - .75)}}})
 	}
-	for _, output := range spec.ObjectiveOutputs() {
-		model, err := surrogate.New(spec)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := model.Condition(strategy.Observed(spec, view.Trials, output), surrogate.Hyperparameters{Lengthscales: []float64{0.3}, Noise: 1e-4}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		view.Objectives = append(view.Objectives, p)
-	}
-	view.Posterior = view.Objectives[0]
+	strategytest.ConditionObjectives(t, &view)
 	view.PriorDesigns = append(view.PriorDesigns, spec.Space.Decode([]float64{0.1}))
 	got, err := newFront(spec).Suggest(t.Context(), view, 3, random.SeedOf(1))
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/fbo-node/fbo/examples/synthetic"
 	"github.com/fbo-node/fbo/internal/pareto"
@@ -78,7 +77,7 @@ func buildNetwork(v family.Values) (*task.Space, family.DrawFunc, error) {
 		}
 		members, objectives := make([]*network, agents), make([]objective, agents)
 		for k, data := range all {
-			members[k] = &network{data: forValidation(data), seed: config.Seed, trainings: v.Whole("trainings"), known: map[string]float64{}}
+			members[k] = &network{data: forValidation(data), seed: config.Seed, trainings: v.Whole("trainings")}
 			objectives[k] = objective{members[k].error, func() float64 {
 				return members[k].hypervolume(space, v.Whole("search"), seed.Derive("search", uint64(k)))
 			}}
@@ -103,14 +102,12 @@ func forValidation(d *synthetic.Data) *synthetic.Data {
 	return &moved
 }
 
-// network holds the objectives of one member. It caches errors, like loss.
+// network holds the objectives of one member. It caches errors.
 type network struct {
 	data      *synthetic.Data
 	seed      uint64 // of the first training, for its first weights and the order of the samples
 	trainings int
-
-	mu    sync.Mutex
-	known map[string]float64 // errors by the key of the design
+	known     cache
 }
 
 func sizeOf(d task.Design) synthetic.Network {
@@ -125,17 +122,7 @@ func (n *network) cost(d task.Design) float64 {
 // error returns the part of the validation samples with a wrong prediction, 1 if a
 // training diverged.
 func (n *network) error(d task.Design) float64 {
-	key := d.Key()
-	n.mu.Lock()
-	value, ok := n.known[key]
-	n.mu.Unlock()
-	if !ok {
-		value = n.compute(d)
-		n.mu.Lock()
-		n.known[key] = value
-		n.mu.Unlock()
-	}
-	return value
+	return n.known.at(d, n.compute)
 }
 
 func (n *network) compute(d task.Design) float64 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/fbo-node/fbo/examples/synthetic"
 	"github.com/fbo-node/fbo/internal/random"
@@ -73,7 +72,7 @@ func buildSynthetic(v family.Values) (*task.Space, family.DrawFunc, error) {
 		}
 		objectives := make([]objective, agents)
 		for k, data := range all {
-			l := &loss{data: data, orders: config.Seed, trainings: v.Whole("trainings"), known: map[string]float64{}}
+			l := &loss{data: data, orders: config.Seed, trainings: v.Whole("trainings")}
 			objectives[k] = objective{l.at, func() float64 {
 				return l.least(space, v.Whole("search"), seed.Derive("search", uint64(k)))
 			}}
@@ -111,29 +110,16 @@ func largestClass(data *synthetic.Data) float64 {
 	return float64(slices.Max(counts)) / float64(len(data.TrainY))
 }
 
-// loss is the objective of one member. It caches its values, because the computation of regrets
-// needs each design again.
+// loss is the objective of one member. It caches its values.
 type loss struct {
 	data      *synthetic.Data
 	orders    uint64 // seed for the order of the samples
 	trainings int
-
-	mu    sync.Mutex
-	known map[string]float64 // by the key of the design
+	known     cache
 }
 
 func (l *loss) at(d task.Design) float64 {
-	key := d.Key()
-	l.mu.Lock()
-	value, ok := l.known[key]
-	l.mu.Unlock()
-	if !ok {
-		value = l.compute(d)
-		l.mu.Lock()
-		l.known[key] = value
-		l.mu.Unlock()
-	}
-	return value
+	return l.known.at(d, l.compute)
 }
 
 func (l *loss) compute(d task.Design) float64 {

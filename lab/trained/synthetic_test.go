@@ -109,12 +109,12 @@ func TestOptimaAreTheBestOfASearch(t *testing.T) {
 	}
 	gain := 0.0
 	for k, data := range all {
-		l := &loss{data: data, trainings: 1, known: map[string]float64{}}
+		l := &loss{data: data, trainings: 1}
 		least := l.least(space, 60, random.SeedOf(uint64(k)))
-		if lowest := slices.Min(slices.Collect(maps.Values(l.known))); lowest != least || len(l.known) < 50 || len(l.known) > 60 {
-			t.Errorf("member %d: optimum %g; the least of %d designs is %g", k, least, len(l.known), lowest)
+		if lowest := slices.Min(slices.Collect(maps.Values(l.known.values))); lowest != least || len(l.known.values) < 50 || len(l.known.values) > 60 {
+			t.Errorf("member %d: optimum %g; the least of %d designs is %g", k, least, len(l.known.values), lowest)
 		}
-		spread := &loss{data: data, trainings: 1, known: map[string]float64{}}
+		spread := &loss{data: data, trainings: 1}
 		lowest := math.Inf(1)
 		for _, d := range designs(space, 60) {
 			lowest = min(lowest, spread.at(d))

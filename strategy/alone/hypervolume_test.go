@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/strategy"
@@ -29,18 +30,7 @@ func severalView(t *testing.T, keys string, x ...float64) strategy.View {
 		}
 		view.Trials = append(view.Trials, strategy.Trial{ID: uint64(i + 1), Design: of.Space.Decode([]float64{at}), State: strategy.Done, Outcome: outcome})
 	}
-	for _, output := range of.ObjectiveOutputs() {
-		model, err := surrogate.New(of)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := model.Condition(strategy.Observed(of, view.Trials, output), surrogate.Hyperparameters{Lengthscales: []float64{0.3}, Noise: 1e-4}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		view.Objectives = append(view.Objectives, p)
-	}
-	view.Posterior = view.Objectives[0]
+	strategytest.ConditionObjectives(t, &view)
 	for _, c := range of.Constraints {
 		model, err := surrogate.NewConstraint(of, c)
 		if err != nil {

@@ -116,6 +116,22 @@ func condition(t testing.TB, view *strategy.View, h surrogate.Hyperparameters) {
 	view.Posterior = posterior
 }
 
+// ConditionObjectives sets the posteriors of all objectives of a view that has trials. The noise has the variance 1e-4,
+// and all lengthscales are 0.3.
+func ConditionObjectives(t testing.TB, view *strategy.View) {
+	t.Helper()
+	h := surrogate.Hyperparameters{Lengthscales: slices.Repeat([]float64{0.3}, view.Task.Space.Len()), Noise: 1e-4}
+	view.Objectives = nil
+	for _, output := range view.Task.ObjectiveOutputs() {
+		posterior, err := model(t, view).Condition(strategy.Observed(view.Task, view.Trials, output), h, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		view.Objectives = append(view.Objectives, posterior)
+	}
+	view.Posterior = view.Objectives[0]
+}
+
 // CheckSettings checks how the section strategy is parsed. Each key of cases is the content of the
 // section; its value is the expected Strategy of a task with one float parameter.
 func CheckSettings(t *testing.T, strategies strategy.Set, cases map[string]task.Strategy) {

@@ -35,8 +35,8 @@ func (s *server) addTasks() {
 	add(s, "leave_task", "Leave a task. Its trials stay on the disk, and create_task continues it.", removes, s.leaveTask)
 }
 
-// Key makes a request repeatable.
-type Key struct {
+// Once makes a request repeatable.
+type Once struct {
 	Key string `json:"key,omitempty" jsonschema:"1 to 128 visible ASCII characters, another one for each request: the same request with the same key is carried out once"`
 }
 
@@ -51,7 +51,7 @@ func (in InTrial) path(action string) string { return fmt.Sprintf("/trials/%d/%s
 // AskInput is the input of ask.
 type AskInput struct {
 	InTask
-	Key
+	Once
 	Count int `json:"count,omitempty" jsonschema:"number of trials that you then hold, 1 to 100; default 1"`
 }
 
@@ -72,7 +72,7 @@ func (s *server) ask(ctx context.Context, in AskInput) (Asked, error) {
 		Trials   []shown `json:"trials"`
 		WaitsFor string  `json:"waits_for"`
 	}
-	err := s.postOf(ctx, in.InTask, "/ask", in.Key.Key, object{
+	err := s.postOf(ctx, in.InTask, "/ask", in.Key, object{
 		"client": s.options.Client, "count": in.Count, "lease_seconds": s.options.Lease.Seconds(), "wait_seconds": waitSeconds,
 	}, &answer)
 	return Asked{trialsOf(answer.Trials, s.options.Client), answer.WaitsFor}, err
@@ -81,7 +81,7 @@ func (s *server) ask(ctx context.Context, in AskInput) (Asked, error) {
 // TellInput is the input of tell.
 type TellInput struct {
 	InTrial
-	Key
+	Once
 	Outcome
 	Cost *float64 `json:"cost,omitempty" jsonschema:"cost of the evaluation, in a unit of yours; peers never receive it"`
 }
@@ -103,19 +103,19 @@ func (s *server) tell(ctx context.Context, in TellInput) (Trial, error) {
 }
 
 // end ends a trial by a request to one of its paths.
-func (s *server) end(ctx context.Context, in InTrial, key Key, action string, body object, cost *float64) (Trial, error) {
+func (s *server) end(ctx context.Context, in InTrial, key, action string, body object, cost *float64) (Trial, error) {
 	if cost != nil {
 		body["cost"] = *cost
 	}
 	var stored shown
-	err := s.postOf(ctx, in.InTask, in.path(action), key.Key, body, &stored)
+	err := s.postOf(ctx, in.InTask, in.path(action), key, body, &stored)
 	return stored.of(s.options.Client), err
 }
 
 // FailInput is the input of fail.
 type FailInput struct {
 	InTrial
-	Key
+	Once
 	Reason string   `json:"reason" jsonschema:"why there is no outcome, 1 to 1000 characters"`
 	Cost   *float64 `json:"cost,omitempty" jsonschema:"cost of the evaluation, in a unit of yours"`
 }
@@ -146,7 +146,7 @@ func (s *server) reportSteps(ctx context.Context, in StepsInput) (r Reported, er
 // StopInput is the input of stop_trial.
 type StopInput struct {
 	InTrial
-	Key
+	Once
 	Reason string   `json:"reason,omitempty" jsonschema:"why, if you have decided it"`
 	Cost   *float64 `json:"cost,omitempty" jsonschema:"cost of the evaluation, in a unit of yours"`
 }
@@ -158,7 +158,7 @@ func (s *server) stopTrial(ctx context.Context, in StopInput) (Trial, error) {
 // ReturnInput is the input of return_trial.
 type ReturnInput struct {
 	InTrial
-	Key
+	Once
 }
 
 func (s *server) returnTrial(ctx context.Context, in ReturnInput) (Trial, error) {
@@ -168,19 +168,19 @@ func (s *server) returnTrial(ctx context.Context, in ReturnInput) (Trial, error)
 // EnqueueInput is the input of enqueue.
 type EnqueueInput struct {
 	InTask
-	Key
+	Once
 	Parameters map[string]json.RawMessage `json:"parameters" jsonschema:"the design: a value for each active parameter of the task"`
 }
 
 func (s *server) enqueue(ctx context.Context, in EnqueueInput) (q Queued, err error) {
-	err = s.postOf(ctx, in.InTask, "/enqueue", in.Key.Key, object{"parameters": in.Parameters}, &q)
+	err = s.postOf(ctx, in.InTask, "/enqueue", in.Key, object{"parameters": in.Parameters}, &q)
 	return q, err
 }
 
 // WithdrawInput is the input of withdraw.
 type WithdrawInput struct {
 	InTask
-	Key
+	Once
 	ID uint64 `json:"id" jsonschema:"ID of the queued design"`
 }
 
@@ -192,7 +192,7 @@ type Done struct {
 func (s *server) withdraw(ctx context.Context, in WithdrawInput) (Done, error) {
 	at, err := s.path(ctx, in.InTask)
 	if err == nil {
-		err = s.node.Do(ctx, Request{Method: http.MethodDelete, Path: fmt.Sprintf("%s/queue/%d", at, in.ID), Key: in.Key.Key}, nil)
+		err = s.node.Do(ctx, Request{Method: http.MethodDelete, Path: fmt.Sprintf("%s/queue/%d", at, in.ID), Key: in.Key}, nil)
 	}
 	return Done{err == nil}, err
 }

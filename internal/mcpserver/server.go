@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -200,5 +201,16 @@ func (s *server) postOf(ctx context.Context, in InTask, path, key string, body, 
 	if err != nil {
 		return err
 	}
-	return s.node.Do(ctx, Request{http.MethodPost, at + path, key, body}, into)
+	return s.change(ctx, Request{http.MethodPost, at + path, key, body}, into)
+}
+
+// keys are the accepted keys of requests.
+var keys = regexp.MustCompile(`^[!-~]{0,128}$`)
+
+// change sends a request that may have a key.
+func (s *server) change(ctx context.Context, r Request, into any) error {
+	if !keys.MatchString(r.Key) {
+		return fmt.Errorf("key %.50q: expected at most 128 visible ASCII characters", r.Key)
+	}
+	return s.node.Do(ctx, r, into)
 }

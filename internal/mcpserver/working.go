@@ -192,7 +192,7 @@ type Done struct {
 func (s *server) withdraw(ctx context.Context, in WithdrawInput) (Done, error) {
 	at, err := s.path(ctx, in.InTask)
 	if err == nil {
-		err = s.node.Do(ctx, Request{Method: http.MethodDelete, Path: fmt.Sprintf("%s/queue/%d", at, in.ID), Key: in.Key}, nil)
+		err = s.change(ctx, Request{Method: http.MethodDelete, Path: fmt.Sprintf("%s/queue/%d", at, in.ID), Key: in.Key}, nil)
 	}
 	return Done{err == nil}, err
 }

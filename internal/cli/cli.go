@@ -13,6 +13,7 @@ import (
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/democmd"
 	"github.com/fbo-node/fbo/internal/cli/doctorcmd"
+	"github.com/fbo-node/fbo/internal/cli/mcpcmd"
 	"github.com/fbo-node/fbo/internal/cli/run"
 	"github.com/fbo-node/fbo/internal/cli/sharecmd"
 	"github.com/fbo-node/fbo/internal/cli/show"
@@ -59,7 +60,7 @@ func Command() *cobra.Command {
 	addVersion(root)
 	demo := democmd.New()
 	demo.PreRun = func(*cobra.Command, []string) { base.ClearEnvironment(root) } // its nodes are a network of their own
-	root.AddCommand(run.New(), run.NewJoin(), run.NewServe(), run.NewKeep(), run.NewHub(), sharecmd.New(), demo, taskcmd.NewTask(), show.NewStatus(), show.NewWatch(), run.NewWeb(), show.NewHistory(), show.NewExport(), show.NewBest(), show.NewLog(), trialcmd.NewAsk(), trialcmd.NewTell(), trialcmd.NewNote(), taskcmd.NewPrivacy(),
+	root.AddCommand(run.New(), run.NewJoin(), run.NewServe(), run.NewKeep(), run.NewHub(), sharecmd.New(), demo, taskcmd.NewTask(), show.NewStatus(), show.NewWatch(), run.NewWeb(), show.NewHistory(), show.NewExport(), show.NewBest(), show.NewLog(), trialcmd.NewAsk(), trialcmd.NewTell(), trialcmd.NewNote(), mcpcmd.New(), taskcmd.NewPrivacy(),
 		doctorcmd.New(), newPeerID(), newVersion(), democmd.NewTrain(), simulate.New(), base.NewSupervisor())
 	addCompletion(root)
 	return root

@@ -10,6 +10,7 @@ import (
 func TestCommandsHaveJSON(t *testing.T) {
 	t.Parallel()
 	without := map[string]string{ // and why
+		"mcp":   "its output is the messages of a protocol in JSON",
 		"log":   "it prints the output of another program unchanged, except for what it escapes",
 		"train": "its output is the line that run reads from a command",
 	}

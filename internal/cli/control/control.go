@@ -127,17 +127,27 @@ func Within(ctx context.Context, patience time.Duration) (context.Context, conte
 
 // AskSocket reads the object of a socket's answer; ok is false if no program listens.
 func AskSocket(ctx context.Context, socket, path string, into any) (ok bool, err error) {
-	return send(ctx, socket, http.MethodGet, path, nil, into)
+	return send(ctx, socket, Request{Method: http.MethodGet, Path: path}, into)
 }
 
-// Post sends an object to a running node and reads the object of its answer; ok is false if no node
-// listens, and then nothing was sent. The error of a node that refuses is a RefusedError.
+// Request is a request of the HTTP interface.
+type Request struct {
+	Method string
+	Path   string
+	Key    string // Idempotency-Key; empty: none
+	Body   any    // in JSON; nil: none
+}
+
+// Post sends an object to a running node and reads the object of its answer, as Do does.
 func Post(ctx context.Context, dir, path string, body, into any) (ok bool, err error) {
-	data, err := json.Marshal(body)
-	if err != nil {
-		return false, err
-	}
-	if ok, err = send(ctx, filepath.Join(dir, Socket), http.MethodPost, path, data, into); err != nil {
+	return Do(ctx, dir, Request{Method: http.MethodPost, Path: path, Body: body}, into)
+}
+
+// Do sends a request to a running node and reads the object of its answer, unless into is nil; ok is
+// false if no node listens, and then nothing was sent. The error of a node that refuses is a
+// RefusedError.
+func Do(ctx context.Context, dir string, r Request, into any) (ok bool, err error) {
+	if ok, err = send(ctx, filepath.Join(dir, Socket), r, into); err != nil {
 		return false, fmt.Errorf("the running node: %w", err)
 	}
 	return ok, nil
@@ -151,19 +161,28 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return "it answers: " + e.Reason }
 
-// send sends a request, without a body if it is nil, and reads the object of the answer; ok is false
-// if no program listens.
-func send(ctx context.Context, socket, method, path string, body []byte, into any) (ok bool, err error) {
+// send sends a request and reads the object of the answer, unless into is nil; ok is false if no
+// program listens.
+func send(ctx context.Context, socket string, r Request, into any) (ok bool, err error) {
+	var body []byte
+	if r.Body != nil {
+		if body, err = json.Marshal(r.Body); err != nil {
+			return false, err
+		}
+	}
 	ctx, cancel := Within(ctx, answerPatience)
 	defer cancel()
 	client := Client(socket)
 	defer client.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(ctx, method, "http://node"+path, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, r.Method, "http://node"+r.Path, bytes.NewReader(body))
 	if err != nil {
 		return false, err
 	}
-	if body != nil {
+	if r.Body != nil {
 		request.Header.Set("Content-Type", "application/json")
+	}
+	if r.Key != "" {
+		request.Header.Set("Idempotency-Key", r.Key)
 	}
 	response, err := client.Do(request)
 	switch {
@@ -171,15 +190,20 @@ func send(ctx context.Context, socket, method, path string, body []byte, into an
 		return false, context.Cause(ctx)
 	case errors.Is(err, os.ErrPermission):
 		return false, fmt.Errorf("it may be asked by its own user only: %w", err)
-	case err != nil && (body == nil || notConnected(err)):
+	case err != nil && (r.Method == http.MethodGet || notConnected(err)):
 		return false, nil // no listener: no node runs
 	case err != nil:
 		return false, fmt.Errorf("the connection ended before its answer: %w", err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusCreated {
+	switch response.StatusCode {
+	case http.StatusOK, http.StatusCreated, http.StatusNoContent:
+	default:
 		message, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
 		return false, &RefusedError{response.StatusCode, Refusal(message)}
+	}
+	if into == nil {
+		return true, nil
 	}
 	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
 		return false, fmt.Errorf("its answer: %w", err)

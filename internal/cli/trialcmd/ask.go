@@ -14,6 +14,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 	"github.com/fbo-node/fbo/internal/cli/control"
+	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/cli/render"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/task"
@@ -143,7 +144,7 @@ func (o askOptions) create(ctx context.Context, dir, file string, t *task.Task, 
 	var joined struct{}
 	ok, err := control.Post(ctx, dir, "/v1/tasks", body, &joined)
 	if err == nil && !ok {
-		err = noNode(dir)
+		err = past.NoNode(dir)
 	}
 	if err == nil {
 		fmt.Fprintf(notes, "task %q (%s) is joined, also at later starts of the node\n", t.Name, t.ID())

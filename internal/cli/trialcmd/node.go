@@ -35,19 +35,13 @@ type place struct {
 	task   *task.Task
 }
 
-// startPatience is the maximum time to wait for a node that joins the tasks of its last start.
-const startPatience = time.Minute
-
-// startPause is the time between two requests to such a node.
-const startPause = 200 * time.Millisecond
-
 // find returns the place of a task that an argument names. create joins a task whose file the
 // argument names, and on which the node does not work yet; nil: this is an error.
 func find(ctx context.Context, dir, client, wanted string, create func(context.Context, *task.Task) error) (place, error) {
 	if err := agent.CheckClient(client); err != nil {
 		return place{}, base.Usagef("--client: %w", err)
 	}
-	found, err := findServed(ctx, dir, wanted)
+	found, err := past.FindServed(ctx, dir, wanted)
 	if of, isFile := base.FileTask(wanted); errors.Is(err, taskref.ErrUnknown) && create != nil && isFile == nil && of != nil {
 		found, err = taskref.Ref{ID: of.ID().String()}, create(ctx, of)
 	}
@@ -66,48 +60,6 @@ func find(ctx context.Context, dir, client, wanted string, create func(context.C
 	}
 	p.task, err = all.Strategies().Parse("running node", shown.Task)
 	return p, err
-}
-
-// findServed returns the task of the running node that an argument names. A task that is not found
-// may be one of the last start that the node has not joined yet.
-func findServed(ctx context.Context, dir, wanted string) (taskref.Ref, error) {
-	patience, cancel := context.WithTimeout(ctx, startPatience)
-	defer cancel()
-	for {
-		var at struct {
-			Starting string `json:"starting"`
-		}
-		ok, err := control.Ask(ctx, dir, "/v1/node", &at)
-		if err != nil {
-			return taskref.Ref{}, err
-		}
-		tasks, listed, err := control.Tasks(ctx, dir)
-		if err != nil {
-			return taskref.Ref{}, err
-		}
-		if !ok || !listed {
-			return taskref.Ref{}, past.OrMissingFile(wanted, noNode(dir))
-		}
-		found, err := past.Served(dir, tasks, wanted)
-		if err == nil || at.Starting == "" {
-			return found, err
-		}
-		select {
-		case <-patience.Done():
-			return taskref.Ref{}, fmt.Errorf("%w; the node is %s", err, at.Starting)
-		case <-time.After(startPause):
-		}
-	}
-}
-
-// noNode returns the error of a data directory on which no node runs, with the command that starts
-// one.
-func noNode(dir string) error {
-	start := "fbo-node serve"
-	if otherwise, err := base.NameDataDir(""); err != nil || otherwise != dir {
-		start += " --data-dir " + base.ShellQuote(dir)
-	}
-	return fmt.Errorf("no node runs on data directory %s; `%s` starts one", dir, start)
 }
 
 // tellLine returns a command tell about a trial of the place; dir is the flag --data-dir.
@@ -137,7 +89,7 @@ func (p place) path(path string) string { return "/v1/tasks/" + p.id + path }
 
 func (p place) answered(ok bool, err error) error {
 	if err == nil && !ok {
-		err = noNode(p.dir)
+		err = past.NoNode(p.dir)
 	}
 	return err
 }

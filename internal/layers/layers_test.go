@@ -96,6 +96,7 @@ var layers = map[string]int{
 	"lab/objectives":                15,
 	"internal/trialserver":          15,
 	"internal/httpapi":              16,
+	"internal/vizierapi":            16,
 	"internal/cli":                  17,
 	"cmd":                           18,
 	"examples":                      17,

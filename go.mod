@@ -3,6 +3,7 @@ module github.com/fbo-node/fbo
 go 1.26.0
 
 require (
+	connectrpc.com/connect v1.21.1
 	github.com/cloudflare/circl v1.6.5
 	github.com/danielgtaylor/huma/v2 v2.37.2
 	github.com/expr-lang/expr v1.17.8

@@ -220,6 +220,7 @@ type event struct {
 	Name             string   `json:"name"`
 	Tasks            int      `json:"tasks"`
 	Socket           string   `json:"socket"`
+	Vizier           string   `json:"vizier"`
 
 	Stamp protocol.Stamp      `json:"stamp"`
 	Item  strategy.StatusItem `json:"item"`

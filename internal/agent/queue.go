@@ -51,6 +51,24 @@ func (a *Agent) Enqueue(now time.Time, design task.Design) (Queued, error) {
 	return q, nil
 }
 
+// Prepare makes a waiting trial of a design of the user, so that the design has a trial's ID before any
+// client evaluates it. The next Asks get such trials, the oldest first, before queued designs. Each call
+// makes a trial. Errors: ErrKeeping, ErrQueueFull.
+func (a *Agent) Prepare(now time.Time, design task.Design) (id uint64, err error) {
+	if a.keeping {
+		return 0, ErrKeeping
+	}
+	if err := a.cfg.Task.Space.Check(design); err != nil {
+		return 0, err
+	}
+	if len(a.offers) >= MaxQueued {
+		return 0, ErrQueueFull
+	}
+	id = a.trials.next()
+	a.record(Record{Trial: a.trialRecord(now, design, strategy.Why{Source: strategy.Enqueued})})
+	return id, a.Requeue(now, id)
+}
+
 // Withdraw removes a design from the queue. Error: ErrNotQueued.
 func (a *Agent) Withdraw(id uint64) error {
 	q, ok := a.trials.queued(id)

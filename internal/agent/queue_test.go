@@ -54,6 +54,50 @@ func TestFirstDesignsThatWereTried(t *testing.T) {
 	}
 }
 
+// TestPreparedTrials: a design of the user has a trial before any client asks, which the next clients get in
+// order, before queued designs, also after a restart.
+func TestPreparedTrials(t *testing.T) {
+	spec := newTask(t, "bowl", concurrent)
+	designs := designsOf(t, spec, `{"a":1,"b":"left"}`, `{"a":2,"b":"left"}`)
+	d := newDriver(t, configOf(t, spec, 1))
+	if _, err := d.agent.Enqueue(d.now, designs[1]); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		id, err := d.agent.Prepare(d.now, designs[0])
+		if err != nil || id != uint64(i+1) {
+			t.Fatalf("trial %d, %v", id, err)
+		}
+		d.carryOut()
+	}
+	if first := d.agent.Trials()[0]; first.State != strategy.Waiting || first.Attempts != 0 || !first.Design.Equal(designs[0]) {
+		t.Errorf("prepared %v with %d attempts", first, first.Attempts)
+	}
+	if trial := d.ask(); trial.ID != 1 || trial.State != strategy.Running || trial.Attempts != 1 {
+		t.Errorf("first %v with %d attempts", trial, trial.Attempts)
+	}
+	d.tell(1, 1)
+	d.journal = compact(t, d.journal)
+	d.start()
+	for _, want := range []uint64{2, 3, 4} {
+		if trial := d.ask(); trial.ID != want {
+			t.Errorf("%v, expected trial %d", trial, want)
+		}
+	}
+	other := designsOf(t, newTask(t, "coin", concurrent), `{"side":"heads"}`)
+	if _, err := d.agent.Prepare(d.now, other[0]); err == nil {
+		t.Error("a design of another task is accepted")
+	}
+	for range MaxQueued {
+		if _, err := d.agent.Prepare(d.now, designs[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := d.agent.Prepare(d.now, designs[0]); !errors.Is(err, ErrQueueFull) {
+		t.Errorf("one more than fit: %v", err)
+	}
+}
+
 func TestFirstDesignsAreChecked(t *testing.T) {
 	spec, other := newTask(t, "bowl", concurrent), newTask(t, "coin", concurrent)
 	cfg := configOf(t, spec, 1)

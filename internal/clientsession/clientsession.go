@@ -126,6 +126,19 @@ func (s *Session) Enqueue(ctx context.Context, once agent.Once, design task.Desi
 	return queued, err
 }
 
+// Prepare makes a waiting trial of a design, which the next Ask gets, and returns its ID. Errors:
+// agent.ErrKeeping, agent.ErrQueueFull.
+func (s *Session) Prepare(ctx context.Context, once agent.Once, design task.Design) (id uint64, err error) {
+	reply, err := s.once(ctx, once, func(a *agent.Agent, now time.Time) (agent.Reply, error) {
+		id, err := a.Prepare(now, design)
+		return agent.Reply{Trials: []uint64{id}}, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return reply.Trials[0], nil
+}
+
 // Withdraw removes a design from the queue. Error: agent.ErrNotQueued.
 func (s *Session) Withdraw(ctx context.Context, once agent.Once, id uint64) error {
 	_, err := s.once(ctx, once, func(a *agent.Agent, _ time.Time) (agent.Reply, error) {

@@ -97,6 +97,7 @@ var layers = map[string]int{
 	"internal/trialserver":          15,
 	"internal/httpapi":              16,
 	"internal/mcpserver":            16,
+	"internal/vizierapi":            16,
 	"internal/cli":                  17,
 	"cmd":                           18,
 	"examples":                      17,

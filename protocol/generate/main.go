@@ -1,9 +1,9 @@
-// Command generate writes internal/pb/fbo.pb.go from fbo.proto. It compiles
-// the definitions with protocompile and hands them to protoc-gen-go, so that
-// nothing but Go is needed. It is a module of its own to keep its dependencies
-// out of the node's.
+// Command generate writes the Go code of the one .proto file in a directory. It
+// compiles the definitions with protocompile and hands them to protoc-gen-go, so
+// that nothing but Go is needed. It is a module of its own to keep its
+// dependencies out of the node's.
 //
-// Run it as `go generate ./protocol`.
+// Run it as `go generate ./protocol ./internal/vizierapi`.
 package main
 
 import (
@@ -17,15 +17,14 @@ import (
 	"github.com/bufbuild/protocompile"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-const source = "fbo.proto"
-
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: generate DIRECTORY-OF-FBO.PROTO")
+		fmt.Fprintln(os.Stderr, "usage: generate DIRECTORY")
 		os.Exit(2)
 	}
 	if err := generate(os.Args[1]); err != nil {
@@ -35,8 +34,16 @@ func main() {
 }
 
 func generate(dir string) error {
+	found, err := filepath.Glob(filepath.Join(dir, "*.proto"))
+	if err != nil {
+		return err
+	}
+	if len(found) != 1 {
+		return fmt.Errorf("%s has %d .proto files, expected one", dir, len(found))
+	}
+	source := filepath.Base(found[0])
 	compiler := protocompile.Compiler{
-		Resolver:       &protocompile.SourceResolver{ImportPaths: []string{dir}},
+		Resolver:       protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: []string{dir}}),
 		SourceInfoMode: protocompile.SourceInfoStandard,
 	}
 	files, err := compiler.Compile(context.Background(), source)
@@ -46,7 +53,7 @@ func generate(dir string) error {
 	request, err := proto.Marshal(&pluginpb.CodeGeneratorRequest{
 		FileToGenerate: []string{source},
 		Parameter:      proto.String("paths=source_relative"),
-		ProtoFile:      []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(files[0])},
+		ProtoFile:      withImports(files[0], map[string]bool{}),
 	})
 	if err != nil {
 		return err
@@ -71,4 +78,16 @@ func generate(dir string) error {
 		}
 	}
 	return nil
+}
+
+// withImports returns a file after the files that it imports, each once.
+func withImports(file protoreflect.FileDescriptor, seen map[string]bool) (all []*descriptorpb.FileDescriptorProto) {
+	if seen[file.Path()] {
+		return nil
+	}
+	seen[file.Path()] = true
+	for i := range file.Imports().Len() {
+		all = append(all, withImports(file.Imports().Get(i).FileDescriptor, seen)...)
+	}
+	return append(all, protodesc.ToFileDescriptorProto(file))
 }

@@ -79,7 +79,7 @@ It listens on control.sock in the data directory, which only its owner can reach
 	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
 	addPage(command.Flags(), &o.page)
 	base.AddLogLevel(command, &o.logLevel)
-	base.FromEnvironment(command, "http", "http-host", "origin", "tls-cert", "tls-key", "rate-limit", "lease", "wait-for-peers", "max-observations", "json", "metrics", "web")
+	base.FromEnvironment(command, "http", "http-host", "origin", "tls-cert", "tls-key", "rate-limit", "vizier", "vizier-token", "lease", "wait-for-peers", "max-observations", "json", "metrics", "web")
 	return command
 }
 
@@ -188,6 +188,15 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *display) (e
 	failed := w.serve(ctx, api, counter)
 	ends = append(ends, w.close, func() error { d.Close(); return nil })
 	start.web = w
+	vizier, vizierFailed, err := o.web.serveVizier(ctx, d, counter)
+	if err != nil {
+		return err
+	}
+	if vizier != nil {
+		ends = append(ends, vizier.close)
+		start.vizier = vizier.url
+		w.warnings = append(w.warnings, vizier.warnings...)
+	}
 	start.listening(d.Count())
 	if o.page != "" {
 		page, err := ServePage(ctx, o.page, n.Dir, api)
@@ -213,6 +222,8 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *display) (e
 		}
 		return ctx.Err()
 	case err := <-failed:
+		return err
+	case err := <-vizierFailed:
 		return err
 	}
 }
@@ -245,6 +256,8 @@ type startReport struct {
 	node *node.Node
 	web  *web
 
+	vizier string // address of the service of OSS Vizier; empty without it
+
 	mu      sync.Mutex
 	ready   bool
 	joined  int
@@ -262,6 +275,9 @@ func (r *startReport) listening(tasks int) {
 	if r.web.url != "" {
 		lines = append(lines, fmt.Sprintf("programs that have the token in %s ask it at %s", filepath.Join(r.node.Dir, tokenFile), r.web.url))
 	}
+	if r.vizier != "" {
+		lines = append(lines, "programs with the client of OSS Vizier ask it at "+r.vizier)
+	}
 	if tasks > 0 {
 		lines = append(lines, fmt.Sprintf("starting: 0 of %d", tasks))
 	}
@@ -278,6 +294,9 @@ func (r *startReport) event(name string, tasks int) base.Object {
 	}
 	if r.web.url != "" {
 		event["url"] = r.web.url
+	}
+	if r.vizier != "" {
+		event["vizier"] = r.vizier
 	}
 	return event
 }

@@ -41,14 +41,16 @@ type webOptions struct {
 	cert      string
 	key       string
 	rateLimit float64
+	vizier    vizierOptions
 }
 
 func (o *webOptions) add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.address, "http", "", "address to serve HTTP at too, such as 127.0.0.1:7070, for programs that have the token (default: only the socket)")
 	flags.StringArrayVar(&o.hosts, "http-host", nil, "host name that requests to --http may name, besides addresses and localhost, repeatable")
 	flags.StringArrayVar(&o.origins, "origin", nil, "origin of web pages that may ask, such as https://board.example, repeatable (default: none)")
-	flags.StringVar(&o.cert, "tls-cert", "", "file with the certificate for --http, in PEM")
+	flags.StringVar(&o.cert, "tls-cert", "", "file with the certificate for --http and --vizier-token, in PEM")
 	flags.StringVar(&o.key, "tls-key", "", "file with its key")
+	o.vizier.add(flags)
 	flags.Float64Var(&o.rateLimit, "rate-limit", defaultRateLimit, "requests a second that are answered")
 }
 
@@ -62,8 +64,14 @@ func (o webOptions) validate() error {
 	if !(o.rateLimit > 0) {
 		return base.Usagef("--rate-limit %g: expected positive numbers", o.rateLimit)
 	}
+	if (o.cert == "") != (o.key == "") {
+		return base.Usagef("--tls-cert and --tls-key belong together; one of them is missing")
+	}
+	if err := o.vizier.validate(); err != nil {
+		return err
+	}
 	if o.address == "" {
-		if o.cert != "" || o.key != "" || len(o.hosts) > 0 || len(o.origins) > 0 {
+		if o.cert != "" && !o.vizier.token || len(o.hosts) > 0 || len(o.origins) > 0 {
 			return base.Usagef("--tls-cert, --tls-key, --http-host and --origin are about --http, which is missing")
 		}
 		return nil
@@ -71,10 +79,19 @@ func (o webOptions) validate() error {
 	if _, err := httpaccess.CheckAddress(o.address); err != nil {
 		return base.Usagef("--http %w", err)
 	}
-	if (o.cert == "") != (o.key == "") {
-		return base.Usagef("--tls-cert and --tls-key belong together; one of them is missing")
-	}
 	return nil
+}
+
+// tls returns the settings for connections with these protocols; nil without a certificate.
+func (o webOptions) tls(protocols ...string) (*tls.Config, error) {
+	if o.cert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+	if err != nil {
+		return nil, base.Usagef("--tls-cert, --tls-key: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: protocols}, nil
 }
 
 // limits returns the limits of each listener; copies of one policy share a budget of bodies. A body
@@ -97,6 +114,8 @@ type door struct {
 	listener net.Listener
 	policy   httpaccess.Policy
 	secure   *tls.Config // nil without TLS
+
+	protocols *http.Protocols // nil: HTTP/1
 }
 
 // listen opens the socket and, if asked for, the port. A system without Unix sockets needs
@@ -115,7 +134,7 @@ func (o webOptions) listen(dir string) (w *web, err error) {
 	socket, err := httpaccess.ListenSocket(path)
 	switch {
 	case err == nil:
-		w.socket, w.doors = path, append(w.doors, door{socket, policy, nil})
+		w.socket, w.doors = path, append(w.doors, door{socket, policy, nil, nil})
 	case o.address == "":
 		return nil, fmt.Errorf("the socket %s cannot be made: %w; --http 127.0.0.1:7070 serves at a port instead", path, err)
 	default:
@@ -136,21 +155,20 @@ func (o webOptions) listenPort(dir string, policy httpaccess.Policy, w *web) err
 		return fmt.Errorf("token: %w", err)
 	}
 	policy.Token = token
-	var secure *tls.Config
+	secure, err := o.tls("http/1.1")
+	if err != nil {
+		return err
+	}
 	scheme := "http"
-	if o.cert != "" {
-		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
-		if err != nil {
-			return base.Usagef("--tls-cert, --tls-key: %w", err)
-		}
-		scheme, secure = "https", &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}
+	if secure != nil {
+		scheme = "https"
 	}
 	listener, err := net.Listen("tcp", o.address)
 	if err != nil {
 		return fmt.Errorf("--http %s: %w", o.address, err)
 	}
 	w.url = scheme + "://" + listener.Addr().String()
-	w.doors = append(w.doors, door{listener, policy, secure})
+	w.doors = append(w.doors, door{listener, policy, secure, nil})
 	if local, _ := httpaccess.CheckAddress(o.address); !local && secure == nil { // it was checked before
 		w.warnings = append(w.warnings, fmt.Sprintf("%s can be reached from other machines, and without --tls-cert the token and all else can be read on the way", w.url))
 	}
@@ -162,6 +180,7 @@ func (w *web) serve(ctx context.Context, handler http.Handler, counter *httpacce
 	ended := make(chan error, len(w.doors))
 	for _, d := range w.doors {
 		server := httpaccess.NewServer(counter.Count(d.policy.Protect(handler)), quietLog())
+		server.Protocols = d.protocols
 		listener := d.listener
 		if d.policy.Token != "" {
 			listener = httpaccess.KeepOut(server, listener)

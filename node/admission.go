@@ -16,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/nethost"
 	"github.com/fbo-node/fbo/internal/peeraddr"
 	"github.com/fbo-node/fbo/internal/sanitize"
+	"github.com/fbo-node/fbo/node/internal/hub"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/task"
 )
@@ -24,10 +25,16 @@ import (
 // (peers.Sync).
 const admissionPause = time.Second
 
+// ErrNoTask means that none of the nodes that RequestTask has asked has sent the task.
+var ErrNoTask = errors.New("no node has sent task")
+
 // RequestTask gets the task that a string of `fbo-node task invite` names, and its invitation, from
-// nodes that work on the task. The invitation is nil if the task is open. The node's fields Hubs and
-// Peers must have the addresses of the string, which JoinAddresses returns. RequestTask tries until
-// the context ends. If the node that admits refuses the string, it returns at once.
+// nodes that work on the task. The invitation is nil if the task is open. RequestTask connects the
+// node to the addresses of the string, and tries until the context ends. If the node that admits
+// refuses the string, it returns at once. To join the task, pass JoinOptions the addresses, which
+// JoinAddresses returns.
+//
+// The error wraps ErrNoTask if no node has sent the task before the context ended.
 func (n *Node) RequestTask(ctx context.Context, text string) (*task.Task, *Invitation, error) {
 	if ctx == nil {
 		return nil, nil, needsContext("Node.RequestTask")
@@ -39,7 +46,16 @@ func (n *Node) RequestTask(ctx context.Context, text string) (*task.Task, *Invit
 	if err != nil {
 		return nil, nil, err
 	}
-	r := requester{node: n, ticket: ticket, foreign: map[peer.ID]bool{}}
+	hubs, named, err := n.parseContacts("the string", ticket.Hubs, ticket.Peers)
+	if err != nil {
+		return nil, nil, err
+	}
+	links, release, err := n.contacts.retain(hubs, named)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer release()
+	r := requester{node: n, ticket: ticket, hubs: allLinks(n.hubs, links), foreign: map[peer.ID]bool{}}
 	for {
 		canonical, invited, err := r.round(ctx)
 		if err != nil {
@@ -54,14 +70,14 @@ func (n *Node) RequestTask(ctx context.Context, text string) (*task.Task, *Invit
 		}
 		select {
 		case <-ctx.Done():
-			return nil, nil, fmt.Errorf("no node has sent task %v: %w", ticket.Task, r.reason())
+			return nil, nil, fmt.Errorf("%w %v: %w", ErrNoTask, ticket.Task, r.reason())
 		case <-time.After(admissionPause):
 		}
 	}
 }
 
 // JoinAddresses returns the addresses of hubs and peers in a string of `fbo-node task invite`, for
-// Node.Hubs and Node.Peers.
+// JoinOptions.
 func JoinAddresses(text string) (hubs, peers []string, err error) {
 	t, err := admission.Parse(text)
 	return t.Hubs, t.Peers, err
@@ -71,6 +87,7 @@ func JoinAddresses(text string) (hubs, peers []string, err error) {
 type requester struct {
 	node    *Node
 	ticket  admission.Ticket
+	hubs    []*hub.Link
 	foreign map[peer.ID]bool // peers that do not know the secret
 	last    error
 }
@@ -104,6 +121,9 @@ func (r *requester) round(ctx context.Context) (canonical []byte, invited *invit
 		case errors.Is(err, admission.ErrMalformed):
 			r.foreign[id] = true
 			r.node.network.ReportViolation(id, 1, err)
+			if r.ticket.Kind == admission.Guest {
+				return nil, nil, err
+			}
 		case !errors.As(err, &refusal):
 			err = fmt.Errorf("peer %v: %s", id, sanitize.Text(nethost.DialReason(err), nethost.MaxReason))
 		}
@@ -133,7 +153,7 @@ func (r *requester) candidates(ctx context.Context) (ids []peer.ID) {
 			ids = append(ids, info.ID)
 		}
 	}
-	for _, h := range n.hubs {
+	for _, h := range r.hubs {
 		if n.host.Network().Connectedness(h.ID) != network.Connected {
 			continue // KeepConnected dials it
 		}

@@ -13,8 +13,8 @@ import (
 
 func (n *Node) newHost(listen []string) (host.Host, error) {
 	c := nethost.Config{
-		Key: n.key, Listen: listen, Traffic: &n.traffic, Connections: nethost.MaxConnections, Gate: n.gate, Relayed: len(n.hubs) > 0,
-		Options: []libp2p.Option{libp2p.AddrsFactory(func(own []multiaddr.Multiaddr) []multiaddr.Multiaddr { return hub.Advertise(n.hubs, own) })},
+		Key: n.key, Listen: listen, Traffic: &n.traffic, Connections: nethost.MaxConnections, Gate: n.gate, Relayed: true,
+		Options: []libp2p.Option{libp2p.AddrsFactory(func(own []multiaddr.Multiaddr) []multiaddr.Multiaddr { return hub.Advertise(n.contacts.hubs(), own) })},
 	}
 	resources, err := nethost.NewResources(nethost.MaxConnections, rcmgr.PartialLimitConfig{})
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -60,6 +59,7 @@ type Node struct {
 
 	// Hubs holds the multiaddresses, ending in /p2p/ID, of hubs. They introduce the node to peers
 	// on its tasks, and relay connections from peers that cannot reach it directly.
+	// JoinOptions.Hubs has those of one task.
 	Hubs []string
 
 	// MDNS enables discovery of nodes on the local network by multicast DNS.
@@ -109,7 +109,8 @@ type Node struct {
 	key        crypto.PrivKey
 	host       host.Host
 	gate       *access.Gate
-	hubs       []*hub.Link
+	contacts   *contacts
+	hubs       []*hub.Link // of Hubs
 	store      *store.Store
 	network    *wire.Network
 	policy     *peers.Policy
@@ -129,10 +130,11 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	if n.started {
 		return errors.New("Node.Start: already started")
 	}
-	configured, err := n.validate()
+	hubs, named, err := n.validate()
 	if err != nil {
 		return err
 	}
+	n.contacts = newContacts(n)
 	n.strategies = n.Strategies
 	n.parts = cmp.Or(n.parts, newParts())
 	n.started = true
@@ -146,7 +148,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	if err := n.openStore(); err != nil {
 		return err
 	}
-	if err := n.openHost(configured); err != nil {
+	if err := n.openHost(); err != nil {
 		return err
 	}
 	n.log = n.log.With("node", strategy.ShortID(n.ID()))
@@ -155,8 +157,11 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	}
 	running, cancel := context.WithCancel(context.Background())
 	n.onClose(func() error { n.tasks.Wait(); return nil })
-	n.onClose(func() error { cancel(); return nil })
+	n.onClose(func() error { n.contacts.close(); cancel(); return nil })
 	if err := n.openNetwork(running); err != nil {
+		return err
+	}
+	if err := n.contacts.start(running); err != nil {
 		return err
 	}
 	if n.MDNS {
@@ -168,65 +173,34 @@ func (n *Node) Start(ctx context.Context) (err error) {
 		}
 	}
 	n.log.Info("node started", "id", n.ID(), "addresses", n.Addresses())
-	for _, target := range configured {
-		if target.ID != n.host.ID() {
-			n.network.Expect()
-			n.host.ConnManager().Protect(target.ID, "named")
-			n.background(func() { n.network.KeepConnected(running, "peer", target) })
-		}
-	}
-	if err := n.startHubs(running); err != nil {
+	if n.hubs, _, err = n.contacts.retain(hubs, named); err != nil {
 		return err
 	}
 	return ctx.Err()
 }
 
-func (n *Node) validate() ([]peer.AddrInfo, error) {
+func (n *Node) validate() (hubs, named []peer.AddrInfo, err error) {
 	if n.Dir == "" {
-		return nil, errors.New("Node.Dir is missing: a node needs a directory for its identity and journal")
+		return nil, nil, errors.New("Node.Dir is missing: a node needs a directory for its identity and journal")
 	}
 	if _, err := peeraddr.ParseListen(n.Listen); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if n.MaxObservations != 0 && n.MaxObservations < strategy.MinMaxObservations {
-		return nil, fmt.Errorf("Node.MaxObservations is %d, expected 0 (the default, %d) or at least %d", n.MaxObservations, strategy.DefaultMaxObservations, strategy.MinMaxObservations)
+		return nil, nil, fmt.Errorf("Node.MaxObservations is %d, expected 0 (the default, %d) or at least %d", n.MaxObservations, strategy.DefaultMaxObservations, strategy.MinMaxObservations)
 	}
 	if len(n.Strategies) == 0 {
-		return nil, needsStrategies("Node")
+		return nil, nil, needsStrategies("Node")
 	}
 	if err := n.Strategies.Check(); err != nil {
-		return nil, fmt.Errorf("Node.Strategies: %w", err)
+		return nil, nil, fmt.Errorf("Node.Strategies: %w", err)
 	}
 	n.log = limitedLogger(n.Log)
-	configured, err := peeraddr.ParsePeers(n.Peers)
-	if err != nil {
-		return nil, err
-	}
-	hubs, err := peeraddr.ParseHubs(n.Hubs)
-	if err != nil {
-		return nil, err
-	}
-	n.hubs = nil
-	for _, info := range hubs {
-		n.hubs = append(n.hubs, hub.NewLink(info))
-	}
-	policy := n.newPolicy("", configured)
-	for _, target := range configured {
-		if !policy.MayConnect(target.ID) {
-			return nil, fmt.Errorf("peer %v is in Node.Peers and not in Node.Allow", target.ID)
-		}
-	}
-	return configured, nil
+	return n.parseContacts("Node.Peers", n.Hubs, n.Peers)
 }
 
-// newPolicy creates the policy on peers from the fields that the user set.
-func (n *Node) newPolicy(self peer.ID, configured []peer.AddrInfo) *peers.Policy {
-	c := peers.Config{Self: self, Listed: n.Allow, Named: slices.Clone(configured)}
-	for _, h := range n.hubs {
-		c.Named = append(c.Named, h.AddrInfo)
-		c.Hubs = append(c.Hubs, h.ID)
-	}
-	return access.NewPolicy(c)
+func (n *Node) newPolicy(self peer.ID) *peers.Policy {
+	return access.NewPolicy(peers.Config{Self: self, Listed: n.Allow})
 }
 
 func (n *Node) openStore() error {
@@ -239,13 +213,13 @@ func (n *Node) openStore() error {
 	return nil
 }
 
-func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
+func (n *Node) openHost() (err error) {
 	if n.Host != nil {
 		n.host = n.Host
 		if n.key = n.host.Peerstore().PrivKey(n.host.ID()); n.key == nil {
 			return errors.New("Node.Host does not know its own private key")
 		}
-		n.policy = n.newPolicy(n.host.ID(), configured)
+		n.policy = n.newPolicy(n.host.ID())
 		n.gate = &access.Gate{Policy: n.policy, MayDial: n.mayDial}
 		return nil
 	}
@@ -256,7 +230,7 @@ func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
 	if err != nil {
 		return fmt.Errorf("identity: %w", err)
 	}
-	n.policy = n.newPolicy(self, configured)
+	n.policy = n.newPolicy(self)
 	n.gate = &access.Gate{Policy: n.policy, MayDial: n.mayDial}
 	if n.host, err = n.listen(); err != nil {
 		return err
@@ -267,7 +241,7 @@ func (n *Node) openHost(configured []peer.AddrInfo) (err error) {
 
 func (n *Node) openNetwork(ctx context.Context) error {
 	c := wire.Config{
-		Host: n.host, Foreign: n.Host != nil, MDNS: n.MDNS, Policy: n.policy, Gate: n.gate, Hubs: n.hubs, Log: n.log, Warn: n.warn,
+		Host: n.host, Foreign: n.Host != nil, MDNS: n.MDNS, Policy: n.policy, Gate: n.gate, Log: n.log, Warn: n.warn,
 		Guests: n.store.GuestBook(),
 	}
 	if n.metrics != nil {

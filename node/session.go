@@ -16,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/ratelimitlog"
 	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/hub"
 	"github.com/fbo-node/fbo/node/internal/wire"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
@@ -57,6 +58,10 @@ type JoinOptions struct {
 	// ReadInvitation reads an invitation from a file.
 	Invitation *Invitation
 
+	// Hubs and Peers hold addresses in addition to those of the node, for this task only. JoinAddresses
+	// returns those of a string.
+	Hubs, Peers []string
+
 	// Importing announces that the caller imports past trials next. The node then does not warn of
 	// previous tasks of the same name.
 	Importing bool
@@ -77,6 +82,8 @@ type Session struct {
 	task          *task.Task
 	id            string
 	keys          *invitation.Keys // nil if the task is open
+	hubs          []*hub.Link      // of the node and of the options
+	release       func()           // ends the use of the peers and hubs of the options
 	options       JoinOptions
 	log           *journal.Log
 	topic         *wire.Topic
@@ -105,7 +112,7 @@ type Session struct {
 	awaited []waiter
 }
 
-func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions) (*Session, error) {
+func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions) (_ *Session, err error) {
 	s := &Session{
 		node:    n,
 		task:    t,
@@ -157,9 +164,17 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	if s.agent.Held() {
 		s.wait = max(options.wait(s.agent.EvaluationTime()), 1)
 	}
+	if err := s.connect(); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.release()
+		}
+	}()
 	s.metrics = newTaskMetrics(s)
 	s.topic, err = n.network.Join(ctx, wire.TopicConfig{
-		Task: t, Keys: s.keys, Wait: s.wait, Log: s.logger,
+		Task: t, Keys: s.keys, Hubs: s.hubs, Wait: s.wait, Log: s.logger,
 		Exchanges: s.agent.Kinds(), Store: n.store, Metrics: s.metrics,
 		Do: s.doWithAgent, Receive: n.parts.receive,
 	})
@@ -183,6 +198,17 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 	n.background(s.loop)
 	s.topic.Start()
 	return s, nil
+}
+
+// connect connects the node to the hubs and peers of the options.
+func (s *Session) connect() error {
+	hubs, named, err := s.node.parseContacts("JoinOptions.Peers", s.options.Hubs, s.options.Peers)
+	if err != nil {
+		return fmt.Errorf("task %q: %w", s.task.Name, err)
+	}
+	own, release, err := s.node.contacts.retain(hubs, named)
+	s.hubs, s.release = allLinks(s.node.hubs, own), release
+	return err
 }
 
 func seedOf(n *uint64) random.Seed {
@@ -378,6 +404,7 @@ func (s *Session) Close() error {
 		for _, name := range s.works.end(time.Until(closing.Add(slowWork))) {
 			s.node.warn(fmt.Sprintf("task %q is left without waiting for %s, which did not end when it was stopped", s.task.Name, name))
 		}
+		s.release()
 		s.node.forget(s.id)
 		for shape, left := range s.warned.Left() {
 			s.logger.Warn("warnings were left out", "like", shape, "left_out", left)

@@ -28,7 +28,7 @@ type Status struct {
 
 	TopicPeers     []peer.ID    `json:"topic_peers"`     // connected peers on this task
 	Peers          []Link       `json:"peers"`           // connections to TopicPeers
-	Hubs           []HubLink    `json:"hubs"`            // hubs of the node, in the order of Node.Hubs
+	Hubs           []HubLink    `json:"hubs"`            // hubs of the task: those of Node.Hubs, then those of JoinOptions.Hubs
 	Present        []peer.ID    `json:"present"`         // nodes that take part, including this one unless it is a keeper
 	PresenceAgreed bool         `json:"presence_agreed"` // all present nodes report the same set of present nodes
 	Keeping        bool         `json:"keeping"`         // the node is a keeper: it evaluates nothing, and stores and forwards shares
@@ -102,7 +102,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 			status.Peers = append(status.Peers, link)
 		}
 	}
-	for _, h := range s.node.hubs {
+	for _, h := range s.hubs {
 		connected := s.node.host.Network().Connectedness(h.ID) == network.Connected
 		status.Hubs = append(status.Hubs, HubLink{ID: h.ID, Connected: connected, Reachable: h.Reachable()})
 	}

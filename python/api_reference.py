@@ -22,7 +22,7 @@ CALLS = (
     "minimize", "maximize", "Objective", "Result", "Run", "Float", "Int", "Categorical", "Bool", "Fixed", "Parameter", "Asha", "Median", "Forecast",
     "Patience", "StopRule",
 )  # fmt: skip
-NODES = ("Node", "Task", "Trial", "Stop", "Recommendation", "File", "Note", "Event", "Client")
+NODES = ("Node", "JoinPreview", "Task", "Trial", "Stop", "Recommendation", "File", "Note", "Event", "Client")
 HEAD = """# API of the Python package
 
 `python/api_reference.py` makes this page of the docstrings. [python/README.md](../python/README.md) has the first steps,

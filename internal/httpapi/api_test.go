@@ -467,7 +467,7 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	same(t, "operations", count, 38)
+	same(t, "operations", count, 39)
 	same(t, "the program's version", r.body["info"].(m)["version"], "1.2")
 	servers, _ := r.body["servers"].([]any)
 	if len(servers) != 1 || servers[0].(m)["url"] != "http://127.0.0.1:7070" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/fbo-node/fbo/internal/admission"
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/curves"
 	"github.com/fbo-node/fbo/internal/httpaccess"
@@ -25,6 +26,7 @@ func problem(err error) error {
 	}
 	var field *trialserver.FieldError
 	var starting *trialserver.StartingError
+	var refusal *admission.Refusal
 	status := http.StatusInternalServerError
 	switch {
 	case errors.As(err, &field):
@@ -43,10 +45,29 @@ func problem(err error) error {
 		status = http.StatusNotFound
 	case errors.Is(err, agent.ErrFinished), errors.Is(err, agent.ErrNotHeld), errors.Is(err, agent.ErrKeeping), errors.Is(err, agent.ErrQueueFull), errors.Is(err, trialserver.ErrFixed), errors.Is(err, trialserver.ErrTooMany):
 		status = http.StatusConflict
+	case errors.Is(err, trialserver.ErrOtherString):
+		status = http.StatusConflict
+	case errors.As(err, &refusal):
+		status = statusOf(refusal)
+	case errors.Is(err, admission.ErrMalformed):
+		status = http.StatusBadGateway
+	case errors.Is(err, node.ErrNoTask):
+		status = http.StatusGatewayTimeout
 	case errors.Is(err, node.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		status = http.StatusServiceUnavailable
 	}
 	return huma.NewError(status, plainText(err))
+}
+
+// statusOf returns the status of a request that the node which admits by a string has refused.
+func statusOf(r *admission.Refusal) int {
+	switch r.Status {
+	case admission.Expired, admission.UsedUp, admission.Revoked:
+		return http.StatusGone
+	case admission.Unknown:
+		return http.StatusNotFound
+	}
+	return http.StatusBadGateway
 }
 
 // invalid returns an error with the wrong field. It lists the errors of a task file one by one.

@@ -36,8 +36,9 @@ type taskBody struct {
 }
 
 type orderBody struct {
-	Text         string            `json:"text,omitempty" nullable:"true" minLength:"1" doc:"A task file, in YAML or JSON. Either this or task."`
+	Text         string            `json:"text,omitempty" nullable:"true" minLength:"1" doc:"A task file, in YAML or JSON. One of this, task and join."`
 	Task         object            `json:"task,omitempty" nullable:"true" doc:"The same as an object."`
+	Join         string            `json:"join,omitempty" nullable:"true" doc:"The string of fbo-node task invite. The node gets the task from a node that works on it."`
 	Tables       map[string]string `json:"tables,omitempty" nullable:"true" doc:"The files of designs that the task file names, by name."`
 	Enqueue      []object          `json:"enqueue,omitempty" nullable:"true" maxItems:"10000" doc:"Designs to evaluate first, such as today's settings."`
 	PriorDesigns []object          `json:"prior_designs,omitempty" nullable:"true" maxItems:"10000" doc:"Designs that are expected to be good, for strategies that use them."`
@@ -54,8 +55,19 @@ func (b orderBody) field() string {
 }
 
 func (b orderBody) order() (trialserver.Order, error) {
-	if (b.Text == "") == (b.Task == nil) {
-		return trialserver.Order{}, invalid("body", errors.New("expected either a text, or in task an object"))
+	given := 0
+	for _, is := range []bool{b.Text != "", b.Task != nil, b.Join != ""} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return trialserver.Order{}, invalid("body", errors.New("expected either a text, an object in task, or a string in join"))
+	case b.Join != "" && b.Invitation != "":
+		return trialserver.Order{}, invalid("body.invitation", errors.New("expected none: the string in join has the invitation, or leads to it"))
+	case b.Join != "" && len(b.Tables) > 0:
+		return trialserver.Order{}, invalid("body.tables", errors.New("expected none: the task of the string in join names no files"))
 	}
 	raw := func(objects []object) (all []json.RawMessage) {
 		for _, o := range objects {
@@ -77,11 +89,12 @@ func (a *api) addTasks() {
 	huma.Register(a.API, op(http.MethodGet, "/v1/node", "get-node", "Who answers"), a.getNode)
 	huma.Register(a.API, op(http.MethodGet, "/v1/tasks", "list-tasks", "List the tasks that the node serves"), a.listTasks)
 	huma.Register(a.API, op(http.MethodGet, "/v1/known-tasks", "list-known-tasks", "List all tasks in the node's data directory, served or not, the latest change first"), a.listKnown)
-	create := large(op(http.MethodPost, "/v1/tasks", "create-task", "Join a task, until it is left, also after restarts. One that is served already stays as it is.", http.StatusConflict))
+	create := large(op(http.MethodPost, "/v1/tasks", "create-task", "Join a task, until it is left, also after restarts. One that is served already stays as it is. Statuses 404, 410, 502 and 504 are only for join.", append([]int{http.StatusConflict}, joinErrors...)...))
 	body := map[string]*huma.MediaType{"application/json": {Schema: a.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[taskBody](), true, "")}}
 	create.Responses = map[string]*huma.Response{"200": {Description: "It is served already", Content: body}, "201": {Description: "It is joined", Content: body}}
 	create.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/json": {Example: map[string]any{"text": exampleTask}}}}
 	huma.Register(a.API, create, a.createTask)
+	huma.Register(a.API, op(http.MethodPost, "/v1/joins/preview", "preview-join", "Show the task of a string, and join nothing. The string of a guest then has one use less, which a join by this node takes.", append([]int{http.StatusConflict}, joinErrors...)...), a.previewJoin)
 	huma.Register(a.API, op(http.MethodGet, "/v1/tasks/{task}", "get-task", "Show a task", http.StatusNotFound), a.getTask)
 	leave := op(http.MethodDelete, "/v1/tasks/{task}", "leave-task", "Leave a task. What is known of it stays on the disk.", http.StatusNotFound, http.StatusConflict)
 	leave.DefaultStatus = http.StatusNoContent
@@ -174,7 +187,13 @@ func (a *api) createTask(ctx context.Context, in *createInput) (*createOutput, e
 	if err != nil {
 		return nil, err
 	}
-	t, created, err := a.server.Create(ctx, order, in.Body.Invitation)
+	var t *trialserver.Task
+	var created bool
+	if in.Body.Join != "" {
+		t, created, err = a.server.CreateFrom(ctx, order, in.Body.Join)
+	} else {
+		t, created, err = a.server.Create(ctx, order, in.Body.Invitation)
+	}
 	if field := (*trialserver.FieldError)(nil); errors.As(err, &field) && field.Field == "text" {
 		return nil, invalid("body."+in.Body.field(), field.Err)
 	}
@@ -189,6 +208,39 @@ func (a *api) createTask(ctx context.Context, in *createInput) (*createOutput, e
 		return nil, problem(err)
 	}
 	return out, nil
+}
+
+// joinErrors are the statuses of strings that cannot be used: no node knows it, it has ended, a node
+// answers wrongly, no node answers.
+var joinErrors = []int{http.StatusNotFound, http.StatusGone, http.StatusBadGateway, http.StatusGatewayTimeout}
+
+type previewInput struct {
+	Unhurried
+	Body struct {
+		Join string `json:"join" minLength:"1" doc:"The string of fbo-node task invite."`
+	}
+}
+
+type previewBody struct {
+	ID         string   `json:"id"`
+	Name       string   `json:"name"`
+	Goal       string   `json:"goal" enum:"minimize,maximize" doc:"Of the objective; of several, the goal of the first."`
+	Objectives []string `json:"objectives,omitempty" nullable:"false" doc:"The names of several objectives."`
+	Open       bool     `json:"open" doc:"Whether every node that knows the task can join it."`
+	Served     bool     `json:"served" doc:"Whether this node serves the task already."`
+	Reveals    string   `json:"reveals" doc:"What peers receive of a node, and what they can compute from it. Empty if nothing is sent."`
+	File       object   `json:"task" doc:"The task, defaults filled in."`
+}
+
+func (a *api) previewJoin(ctx context.Context, in *previewInput) (*answer[previewBody], error) {
+	p, err := a.server.Preview(ctx, in.Body.Join)
+	if err != nil {
+		return nil, problem(err)
+	}
+	t := p.Task
+	return &answer[previewBody]{previewBody{
+		t.ID().String(), t.Name, string(t.Goal), objectivesOf(t), p.Open, p.Served, p.Reveals, t.File(),
+	}}, nil
 }
 
 func (a *api) getTask(ctx context.Context, in *InTask) (*answer[taskBody], error) {

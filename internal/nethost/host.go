@@ -46,7 +46,7 @@ type Config struct {
 	Traffic     metrics.Reporter
 	Connections int                     // maximum number of connections; above it, the least valuable ones are closed
 	Gate        connmgr.ConnectionGater // nil: all connections are allowed
-	Relayed     bool                    // the host uses hubs to reach peers and to be reached
+	Relayed     bool                    // the host can use hubs to reach peers and, once it listens on /p2p-circuit, to be reached
 	Options     []libp2p.Option
 }
 
@@ -75,7 +75,6 @@ func New(c Config) (host.Host, error) {
 	}
 	if c.Relayed {
 		options = append(options, libp2p.EnableRelay(), libp2p.EnableHolePunching(), libp2p.SwarmOpts(swarm.WithDialRanker(directFirst)))
-		addresses = append(addresses, multiaddr.StringCast("/p2p-circuit"))
 	} else {
 		options = append(options, libp2p.DisableRelay())
 	}

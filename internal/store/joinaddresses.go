@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/fbo-node/fbo/internal/admission"
 	"github.com/fbo-node/fbo/internal/datadir"
+	"github.com/fbo-node/fbo/internal/invitation"
 )
 
 // addressDir is the folder in a data directory with the addresses by which the node has joined tasks,
@@ -62,4 +64,23 @@ func JoinAddresses(dir, task string) (name string, hubs, peers []string, err err
 		}
 	}
 	return name, hubs, peers, nil
+}
+
+// InvitationOf returns the invitation with which the node of a data directory joins by a string
+// without another admission: nil for an open task. ok is false if a node must admit it first.
+func InvitationOf(dir string, t admission.Ticket) (i *invitation.Invitation, ok bool, err error) {
+	if t.Kind != admission.Guest {
+		return t.Invitation(), true, nil
+	}
+	name, _, _, err := JoinAddresses(dir, t.Task.String())
+	if err != nil || name != t.Name().String() { // the invitation that is kept may be an earlier one
+		return nil, false, err
+	}
+	i, err = JoinedBy(dir, t.Task.String())
+	return i, i != nil, err
+}
+
+// KeepTicketAddresses is KeepJoinAddresses with the content of a string.
+func KeepTicketAddresses(dir string, t admission.Ticket) error {
+	return KeepJoinAddresses(dir, t.Task.String(), t.Name().String(), t.Hubs, t.Peers)
 }

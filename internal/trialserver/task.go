@@ -9,6 +9,7 @@ import (
 	"github.com/fbo-node/fbo/internal/eventlog"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
+	"github.com/fbo-node/fbo/task"
 )
 
 // Task is a served task.
@@ -45,13 +46,15 @@ func (t *Task) Session() *node.Session { return t.session }
 
 // Reveals describes what peers receive of this node and what they can learn from it. It is empty
 // if the strategy sends nothing.
-func (t *Task) Reveals() string {
-	r, err := t.strategies.Of(t.session.Task())
+func (t *Task) Reveals() string { return reveals(t.strategies, t.session.Task()) }
+
+func reveals(strategies strategy.Set, t *task.Task) string {
+	r, err := strategies.Of(t)
 	if err != nil {
-		return "" // a session has a strategy of this set
+		return "" // a task has a strategy of the set that has parsed it
 	}
-	if reveals := r.Disclosure(t.session.Task()).Reveals; reveals != nil {
-		return reveals(t.session.Task())
+	if reveals := r.Disclosure(t).Reveals; reveals != nil {
+		return reveals(t)
 	}
 	return ""
 }

@@ -10,10 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fbo-node/fbo/internal/admission"
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/eventlog"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/invitation"
+	"github.com/fbo-node/fbo/internal/store"
 	"github.com/fbo-node/fbo/internal/taskref"
 	"github.com/fbo-node/fbo/node"
 	"github.com/fbo-node/fbo/strategy"
@@ -77,15 +79,24 @@ type Options struct {
 	// OnWarning receives warnings for the user. It must not block.
 	OnWarning func(string)
 
+	// RequestTime is the maximum time in which the Server gets the task of a string; default a minute.
+	RequestTime time.Duration
+
 	// Patience is the time without an answer to an Ask after which the Server warns; default 20 s.
 	Patience time.Duration
 }
 
-const defaultPatience = 20 * time.Second
+const (
+	defaultPatience    = 20 * time.Second
+	defaultRequestTime = time.Minute
+)
 
 func (o Options) withDefaults() Options {
 	if o.Patience == 0 {
 		o.Patience = defaultPatience
+	}
+	if o.RequestTime == 0 {
+		o.RequestTime = defaultRequestTime
 	}
 	if o.OnWarning == nil {
 		o.OnWarning = func(string) {}
@@ -168,7 +179,7 @@ func (d *Server) rejoin(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	session, err := d.join(ctx, t, o, nil)
+	session, err := d.join(ctx, t, o, nil, nil)
 	if err == nil {
 		d.joined(session)
 	}
@@ -214,13 +225,8 @@ func (d *Server) Create(ctx context.Context, o Order, invited string) (t *Task, 
 	if err != nil {
 		return nil, false, err
 	}
-	if l := asked.Space.Listing(); l.Absent() {
-		return nil, false, &FieldError{"text", errors.New("it has the digest of a table of designs and not the table, which a node needs to choose")}
-	}
-	if d.options.Check != nil {
-		if err := d.options.Check(asked); err != nil {
-			return nil, false, &FieldError{"text", err}
-		}
+	if err := d.check(asked); err != nil {
+		return nil, false, &FieldError{"text", err}
 	}
 	var by *invitation.Invitation
 	if invited != "" {
@@ -233,6 +239,22 @@ func (d *Server) Create(ctx context.Context, o Order, invited string) (t *Task, 
 		}
 		by = &i
 	}
+	return d.create(ctx, asked, o, by, nil)
+}
+
+// check returns an error for a task that this node cannot serve.
+func (d *Server) check(asked *task.Task) error {
+	if l := asked.Space.Listing(); l.Absent() {
+		return errors.New("it has the digest of a table of designs and not the table, which a node needs to choose")
+	}
+	if d.options.Check != nil {
+		return d.options.Check(asked)
+	}
+	return nil
+}
+
+// create joins a task that has been checked, by a string or, if it is nil, without.
+func (d *Server) create(ctx context.Context, asked *task.Task, o Order, by *invitation.Invitation, from *admission.Ticket) (t *Task, created bool, err error) {
 	if _, err := o.options(asked); err != nil {
 		return nil, false, err
 	}
@@ -243,18 +265,24 @@ func (d *Server) Create(ctx context.Context, o Order, invited string) (t *Task, 
 	d.joining.Lock()
 	defer d.joining.Unlock()
 	if t, err := d.Task(id); err == nil {
-		return t, false, nil
+		return t, false, d.checkSame(t, from)
 	}
 	if d.Count() >= MaxTasks {
 		return nil, false, ErrTooMany
 	}
-	session, err := d.join(ctx, asked, o, by)
+	session, err := d.join(ctx, asked, o, by, from)
 	if err != nil {
 		return nil, false, err
 	}
 	// Stored after it is joined, so that a task that cannot be joined is not tried for ever. If the
 	// process ends in between, nothing was acknowledged.
-	if err := writeServed(d.node.Dir, asked, o); err != nil {
+	if from != nil {
+		err = store.KeepTicketAddresses(d.node.Dir, *from)
+	}
+	if err == nil {
+		err = writeServed(d.node.Dir, asked, o)
+	}
+	if err != nil {
 		return nil, false, errors.Join(err, d.remove(id).Close())
 	}
 	d.joined(session)
@@ -262,9 +290,16 @@ func (d *Server) Create(ctx context.Context, o Order, invited string) (t *Task, 
 	return t, true, err
 }
 
-func (d *Server) join(ctx context.Context, t *task.Task, o Order, by *invitation.Invitation) (*node.Session, error) {
+// join joins a task at the addresses of a string, which is nil if there is none. Then it joins at those
+// of the string by which the data directory has joined the task earlier.
+func (d *Server) join(ctx context.Context, t *task.Task, o Order, by *invitation.Invitation, from *admission.Ticket) (*node.Session, error) {
 	options, err := o.options(t)
 	if err != nil {
+		return nil, err
+	}
+	if from != nil {
+		options.Hubs, options.Peers = from.Hubs, from.Peers
+	} else if _, options.Hubs, options.Peers, err = store.JoinAddresses(d.node.Dir, t.ID().String()); err != nil {
 		return nil, err
 	}
 	events := NewEvents()

@@ -132,7 +132,7 @@ func (o options) joinBy(ctx context.Context, argument string, yes bool, args []s
 			return err
 		}
 	}
-	if err := store.KeepJoinAddresses(dir, id, ticket.Name().String(), ticket.Hubs, ticket.Peers); err != nil {
+	if err := store.KeepTicketAddresses(dir, ticket); err != nil {
 		return err
 	}
 	o.network.hubs = append(o.network.hubs, ticket.Hubs...)
@@ -144,17 +144,9 @@ func (o options) joinBy(ctx context.Context, argument string, yes bool, args []s
 // nil.
 func findJoined(ctx context.Context, dir string, ticket admission.Ticket) (*joined, error) {
 	id := ticket.Task.String()
-	invited := ticket.Invitation()
-	if ticket.Kind == admission.Guest {
-		name, _, _, err := store.JoinAddresses(dir, id)
-		if err != nil || name != ticket.Name().String() {
-			return nil, err // the invitation that is kept may be an earlier one
-		}
-		kept, err := store.JoinedBy(dir, id)
-		if err != nil || kept == nil {
-			return nil, err
-		}
-		invited = kept
+	invited, ok, err := store.InvitationOf(dir, ticket)
+	if err != nil || !ok {
+		return nil, err
 	}
 	t, err := past.FindTask(ctx, dir, id)
 	if err != nil {
@@ -187,7 +179,7 @@ func (o *options) request(ctx context.Context, dir string, ticket admission.Tick
 		fmt.Printf("asks for task %s at %s\n", ticket.Task, sanitize.Count(len(ticket.Hubs)+len(ticket.Peers), "address"))
 	}
 	network := o.network
-	network.hubs, network.peers, network.mdns = append(network.hubs, ticket.Hubs...), append(network.peers, ticket.Peers...), false
+	network.mdns = false
 	n := network.node(dir, allowed, func(message string) {
 		if !o.json {
 			fmt.Println("warning:", sanitize.Lines(message))

@@ -14,7 +14,8 @@ import (
 
 // Gate refuses connections with banned peers and with peers that are not on the allow list. It
 // refuses to dial peers that are not on the list. It closes all other such connections after the
-// handshake, which proves the peer's identity.
+// handshake, which proves the peer's identity. It also closes connections that other nodes than the
+// hubs of this one relay to it.
 type Gate struct {
 	Policy  *peers.Policy
 	MayDial func(time.Time, peer.ID, multiaddr.Multiaddr) bool // nil: dials are not limited
@@ -32,7 +33,10 @@ func (g *Gate) InterceptAddrDial(id peer.ID, address multiaddr.Multiaddr) bool {
 // handshake.
 func (g *Gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
-func (g *Gate) InterceptSecured(_ network.Direction, id peer.ID, between network.ConnMultiaddrs) bool {
+func (g *Gate) InterceptSecured(direction network.Direction, id peer.ID, between network.ConnMultiaddrs) bool {
+	if direction == network.DirInbound && !g.Policy.MayArriveAt(between.RemoteMultiaddr()) {
+		return false
+	}
 	return g.Policy.MayConnect(id) && !g.Policy.Blocked(time.Now(), id, between.RemoteMultiaddr())
 }
 

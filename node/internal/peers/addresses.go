@@ -141,10 +141,17 @@ func (p *Policy) throughHub(address multiaddr.Multiaddr) multiaddr.Multiaddr {
 	if err != nil {
 		return nil
 	}
-	if id, err := peer.Decode(relay); err == nil && p.hubs[id] {
+	if id, err := peer.Decode(relay); err == nil && p.hubs.has(id) {
 		return CircuitThrough(id)
 	}
 	return nil
+}
+
+// MayArriveAt reports whether a connection from this address is accepted: a direct one, or one that a
+// hub of the node relays. Otherwise any peer could relay connections to this node, and all of them
+// would count as coming from a group of the peer's choice.
+func (p *Policy) MayArriveAt(address multiaddr.Multiaddr) bool {
+	return !IsCircuit(address) || p.throughHub(address) != nil
 }
 
 // CircuitThrough returns the relayed address through a hub, without the ID of a target. So it is

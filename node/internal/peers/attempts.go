@@ -35,13 +35,13 @@ const (
 // range gets 16 at once and then one in 5 s. The peer that introduced the address has a budget too.
 type attempts struct {
 	random *rand.Rand
-	always []multiaddr.Multiaddr // addresses that the user has configured
-	exempt map[peer.ID]bool      // peers that the user has configured with a host name
+	always []multiaddr.Multiaddr // addresses that the user has configured, once for each time
+	exempt map[peer.ID]int       // peers that the user has configured with a host name, with the number of such addresses
 
 	addresses *counter[netip.Prefix]
 	ranges    *counter[netip.Prefix]
 	referrers *counter[peer.ID]
-	namedOnes map[peer.ID]bool
+	namedOnes map[peer.ID]int   // peers that the user has configured, with the number of times
 	byNamed   *counter[peer.ID] // budgets of the referrers in namedOnes
 	made      map[peer.ID][]attempt
 	answers   map[peer.ID][]multiaddr.Multiaddr // addresses at which a peer has answered, newest last
@@ -54,29 +54,42 @@ type attempt struct {
 	at time.Time
 }
 
-// newAttempts returns attempts without limits for the peers and addresses that the user has named.
-func newAttempts(random *rand.Rand, named []peer.AddrInfo) *attempts {
-	b := &attempts{
+func newAttempts(random *rand.Rand) *attempts {
+	return &attempts{
 		random:    random,
-		exempt:    map[peer.ID]bool{},
+		exempt:    map[peer.ID]int{},
 		addresses: newCounter[netip.Prefix](MaxAtAddress, AddressPause),
 		ranges:    newCounter[netip.Prefix](MaxInRange, RangePause),
 		referrers: newCounter[peer.ID](MaxByReferrer, ReferrerPause),
-		namedOnes: map[peer.ID]bool{},
+		namedOnes: map[peer.ID]int{},
 		byNamed:   newCounter[peer.ID](MaxByNamed, NamedPause),
 		made:      map[peer.ID][]attempt{},
 		answers:   map[peer.ID][]multiaddr.Multiaddr{},
 	}
-	for _, info := range named {
-		b.namedOnes[info.ID] = true
-		for _, a := range info.Addrs {
-			b.always = append(b.always, a)
-			if _, ok := IP(a); !ok {
-				b.exempt[info.ID] = true // the name's IP addresses are unknown here
-			}
+}
+
+// name ends the limits for a peer and its addresses.
+func (b *attempts) name(info peer.AddrInfo) {
+	b.namedOnes[info.ID]++
+	for _, a := range info.Addrs {
+		b.always = append(b.always, a)
+		if _, ok := IP(a); !ok {
+			b.exempt[info.ID]++ // the name's IP addresses are unknown here
 		}
 	}
-	return b
+}
+
+// unname undoes one call of name with the same argument.
+func (b *attempts) unname(info peer.AddrInfo) {
+	decrement(b.namedOnes, info.ID)
+	for _, a := range info.Addrs {
+		if i := slices.IndexFunc(b.always, a.Equal); i >= 0 {
+			b.always = slices.Delete(b.always, i, i+1)
+		}
+		if _, ok := IP(a); !ok {
+			decrement(b.exempt, info.ID)
+		}
+	}
 }
 
 // allow takes one dial from the budgets of an address, and returns false if a budget is empty.
@@ -84,7 +97,7 @@ func newAttempts(random *rand.Rand, named []peer.AddrInfo) *attempts {
 // peer has answered are free.
 func (b *attempts) allow(now time.Time, id peer.ID, a multiaddr.Multiaddr) bool {
 	ip, ok := IP(a)
-	if !ok || b.exempt[id] || b.isNamed(a) || b.hasAnswered(id, a) {
+	if !ok || b.exempt[id] > 0 || b.isNamed(a) || b.hasAnswered(id, a) {
 		return true
 	}
 	if !b.addresses.has(single(ip), now) || !b.ranges.has(wideRange(ip), now) {
@@ -175,7 +188,7 @@ func (b *attempts) reached(now time.Time, referrer peer.ID) {
 }
 
 func (b *attempts) addReferrer(referrer peer.ID) *counter[peer.ID] {
-	if b.namedOnes[referrer] {
+	if b.namedOnes[referrer] > 0 {
 		return b.byNamed
 	}
 	return b.referrers

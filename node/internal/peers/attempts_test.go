@@ -14,7 +14,11 @@ type clock struct{ at time.Time }
 
 func bookAt(named ...peer.AddrInfo) (*attempts, *clock) {
 	c := &clock{time.Unix(1_700_000_000, 0)}
-	return newAttempts(rand.New(rand.NewPCG(1, 2)), named), c
+	b := newAttempts(rand.New(rand.NewPCG(1, 2)))
+	for _, info := range named {
+		b.name(info)
+	}
+	return b, c
 }
 
 func at(format string, values ...any) multiaddr.Multiaddr {

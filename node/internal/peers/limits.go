@@ -94,7 +94,7 @@ func (p *Policy) allowCheck(now time.Time, id, author peer.ID, group string) boo
 	if author == id {
 		group = "own words, " + group
 	}
-	return p.named[id] || p.checks.allow(now, group, 1)
+	return p.named[id] > 0 || p.checks.allow(now, group, 1)
 }
 
 // AllowItem reports whether to accept an item of the given size from a peer's sync response. The
@@ -106,7 +106,7 @@ func (p *Policy) AllowItem(now time.Time, id peer.ID, from multiaddr.Multiaddr, 
 }
 
 func (p *Policy) allowItem(now time.Time, id peer.ID, group string, bytes int) bool {
-	return p.named[id] || p.items.allow(now, group, 1+bytes/itemBytes)
+	return p.named[id] > 0 || p.items.allow(now, group, 1+bytes/itemBytes)
 }
 
 // Budgets for work that peers can cause before the node knows whether it is useful, counted in

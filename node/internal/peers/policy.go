@@ -24,12 +24,12 @@ type Config struct {
 type Policy struct {
 	self   peer.ID
 	listed map[peer.ID]bool
-	hubs   map[peer.ID]bool
+	hubs   hubs
 
 	mu          sync.Mutex
 	latest      time.Time // latest time reported to the policy
 	random      *rand.Rand
-	named       map[peer.ID]bool
+	named       map[peer.ID]int          // number of reasons for which the user has named a peer
 	connections map[peer.ID][]connection // open connections of a peer, oldest first
 	attempts    *attempts
 
@@ -57,14 +57,18 @@ type connection struct {
 func New(c Config) *Policy {
 	random := rand.New(c.Random)
 	p := &Policy{
-		self: c.Self, hubs: setOf(c.Hubs), random: random,
-		named: setOf(c.Listed), connections: map[peer.ID][]connection{}, attempts: newAttempts(random, c.Named),
+		self: c.Self, random: random,
+		named: map[peer.ID]int{}, connections: map[peer.ID][]connection{}, attempts: newAttempts(random),
 		peers: newPeerTable(), authors: newPeerTable(), ranges: newTable[netip.Prefix, *rangeRecord](MaxRanges),
 		checks: newCheckBudget(), items: newItemBudget(),
 		topics: newTopics(), registry: newRegistry(random), reservations: newReservations(random, 0),
 	}
+	p.Name(c.Listed...)
 	for _, info := range c.Named {
-		p.named[info.ID] = true
+		p.Configure(info)
+	}
+	for _, id := range c.Hubs {
+		p.hubs.add(id)
 	}
 	if c.Listed != nil {
 		p.listed = setOf(c.Listed)
@@ -97,7 +101,7 @@ func (p *Policy) lock(now time.Time) time.Time {
 func (p *Policy) MayTakePart(id peer.ID) bool { return p.listed == nil || p.listed[id] }
 
 // MayConnect reports whether a node or hub may be connected with this one.
-func (p *Policy) MayConnect(id peer.ID) bool { return p.MayTakePart(id) || p.hubs[id] }
+func (p *Policy) MayConnect(id peer.ID) bool { return p.MayTakePart(id) || p.hubs.has(id) }
 
 // Listed reports whether the allow list has a peer.
 func (p *Policy) Listed(id peer.ID) bool { return p.listed[id] }
@@ -108,7 +112,47 @@ func (p *Policy) Name(ids ...peer.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, id := range ids {
-		p.named[id] = true
+		p.named[id]++
+	}
+}
+
+// Configure adds a peer or hub whose addresses the user has configured. Dials to it are not limited.
+func (p *Policy) Configure(info peer.AddrInfo) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.named[info.ID]++
+	p.attempts.name(info)
+}
+
+// Unconfigure undoes one call of Configure with the same argument.
+func (p *Policy) Unconfigure(info peer.AddrInfo) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	decrement(p.named, info.ID)
+	p.attempts.unname(info)
+}
+
+// AddHub adds a hub of the node. It may connect even if the allow list does not have it.
+func (p *Policy) AddHub(id peer.ID) { p.hubs.add(id) }
+
+// RemoveHub undoes AddHub.
+func (p *Policy) RemoveHub(id peer.ID) { p.hubs.remove(id) }
+
+// hubs is the set of the node's hubs. The zero value is empty.
+type hubs struct{ ids sync.Map }
+
+func (h *hubs) add(id peer.ID)    { h.ids.Store(id, true) }
+func (h *hubs) remove(id peer.ID) { h.ids.Delete(id) }
+
+func (h *hubs) has(id peer.ID) bool {
+	_, has := h.ids.Load(id)
+	return has
+}
+
+// decrement subtracts one from a count, and deletes the entry at zero.
+func decrement[K comparable](counts map[K]int, key K) {
+	if counts[key]--; counts[key] <= 0 {
+		delete(counts, key)
 	}
 }
 
@@ -117,7 +161,7 @@ func (p *Policy) Name(ids ...peer.ID) {
 func (p *Policy) Named(id peer.ID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.named[id]
+	return p.named[id] > 0
 }
 
 // Connected records a new connection. Its key must be unique among open connections. A second call

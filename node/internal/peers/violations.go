@@ -120,7 +120,7 @@ func (p *Policy) violation(now time.Time, id peer.ID, weight int, from ...netip.
 	}
 	v := Verdict{Banned: true}
 	for _, r := range from {
-		if r.IsValid() && !r.Addr().IsLoopback() && !p.named[id] && p.noteBanInRange(r, id, now) {
+		if r.IsValid() && !r.Addr().IsLoopback() && p.named[id] == 0 && p.noteBanInRange(r, id, now) {
 			v.Ranges = append(v.Ranges, r)
 		}
 	}
@@ -174,5 +174,5 @@ func (p *Policy) Blocked(now time.Time, id peer.ID, address multiaddr.Multiaddr)
 	r, _ := p.ranges.get(rangeOf(address))
 	a, _ := p.peers.records.get(id)
 	blocked := r != nil && now.Before(r.end) && !(a != nil && a.violations == 0 && now.Sub(a.delivered) < ActiveTime)
-	return blocked && !p.named[id]
+	return blocked && p.named[id] == 0
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/fbo-node/fbo/internal/tasknames"
 	"github.com/fbo-node/fbo/node/internal/access"
 	"github.com/fbo-node/fbo/node/internal/gossip"
-	"github.com/fbo-node/fbo/node/internal/hub"
 	"github.com/fbo-node/fbo/node/internal/peers"
 )
 
@@ -32,7 +31,6 @@ type Config struct {
 	MDNS    bool // the node also discovers nodes on the local network
 	Policy  *peers.Policy
 	Gate    *access.Gate
-	Hubs    []*hub.Link
 	Log     *slog.Logger
 	Warn    func(message string)
 	Tracers []pubsub.RawTracer

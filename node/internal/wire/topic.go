@@ -16,6 +16,7 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/invitation"
 	"github.com/fbo-node/fbo/internal/store"
+	"github.com/fbo-node/fbo/node/internal/hub"
 	"github.com/fbo-node/fbo/node/internal/peers"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
@@ -33,6 +34,7 @@ const (
 type TopicConfig struct {
 	Task *task.Task
 	Keys *invitation.Keys // nil: the task is open
+	Hubs []*hub.Link      // hubs that introduce the node to members
 	Wait time.Duration    // maximum delay of the first design; zero: no delay
 	Log  *slog.Logger
 
@@ -57,6 +59,7 @@ type Topic struct {
 	keys    *invitation.Keys // nil: the task is open
 	called  cid.Cid          // ID or tag in the names of the topic and protocols; see the function called
 	meeting cid.Cid          // stands for the task at hubs: its ID, or the invitation's meeting point
+	hubs    []*hub.Link
 	wait    time.Duration
 	log     *slog.Logger
 	store   *store.Store
@@ -91,7 +94,7 @@ func (n *Network) Join(ctx context.Context, c TopicConfig) (t *Topic, err error)
 		meeting = c.Keys.Meeting()
 	}
 	t = &Topic{
-		net: n, task: c.Task, id: c.Task.ID().String(), keys: c.Keys, called: called(c.Task, c.Keys), meeting: meeting, wait: c.Wait, log: c.Log,
+		net: n, task: c.Task, id: c.Task.ID().String(), keys: c.Keys, called: called(c.Task, c.Keys), meeting: meeting, hubs: c.Hubs, wait: c.Wait, log: c.Log,
 		store: c.Store, metrics: c.Metrics, do: c.Do, deliver: c.Receive,
 
 		policy:     n.Policy.NewTask(rosterOf(c.Task)),
@@ -156,7 +159,7 @@ func (t *Topic) Start() {
 	t.running.Go(t.reconcile)
 	t.running.Go(t.maintainConnections)
 	t.running.Go(t.compareTaskNames)
-	for _, h := range t.net.Hubs {
+	for _, h := range t.hubs {
 		t.running.Go(func() { t.registerAtHub(h) })
 		if t.keys != nil {
 			t.running.Go(func() { t.registerForGuests(h) })

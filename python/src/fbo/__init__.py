@@ -10,6 +10,7 @@ from .errors import (
     Failed,
     Field,
     Interrupted,
+    NotAdmitted,
     NotFound,
     NotStarted,
     Problem,
@@ -19,7 +20,7 @@ from .errors import (
     Unreachable,
 )
 from .http import Client
-from .node import Node
+from .node import JoinPreview, Node
 from .objectives import Objective
 from .optimize import maximize, minimize
 from .result import Result
@@ -51,8 +52,10 @@ __all__ = [
     "Forecast",
     "Int",
     "Interrupted",
+    "JoinPreview",
     "Median",
     "Node",
+    "NotAdmitted",
     "NotFound",
     "NotStarted",
     "Note",

@@ -15,6 +15,7 @@ import asyncio
 import functools
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 from types import TracebackType
 from typing import Any, SupportsFloat, SupportsIndex, TypeVar
 
@@ -72,6 +73,14 @@ class Node:
     async def task(self, task: TaskFile, **keywords: Any) -> Task:
         """Join a task. The keywords are those of `fbo.Node.task`."""
         return Task(self, await self._call(self._node.task, task, **keywords))
+
+    async def join(self, string: str | Path, **keywords: Any) -> Task:
+        """Join the task of a string. The keywords are those of `fbo.Node.join`."""
+        return Task(self, await self._call(self._node.join, string, **keywords))
+
+    async def preview(self, string: str | Path) -> _node.JoinPreview:
+        """Return the task of a string, and join nothing."""
+        return await self._call(self._node.preview, string)
 
     async def find(self, task: str, **keywords: Any) -> Task:
         """Return a task that the node serves already, by its ID or name."""

@@ -114,7 +114,11 @@ class Denied(Problem):
 
 
 class NotFound(Problem):
-    """The node has no such task or trial (status 404)."""
+    """The node has no such task or trial, or no node knows a string to join (status 404)."""
+
+
+class NotAdmitted(Problem):
+    """A string to join has expired, is used up or was revoked (status 410)."""
 
 
 class Conflict(Problem):
@@ -122,7 +126,10 @@ class Conflict(Problem):
 
 
 class Unavailable(Problem):
-    """The node fails, is shutting down or is overloaded (status 429, and from 500 on)."""
+    """The node fails, is shutting down or is overloaded (status 429, and from 500 on).
+
+    Status 502 and 504 are of strings to join: another node answers wrongly, or none answers.
+    """
 
 
 def _shown(field: Field) -> str:
@@ -152,6 +159,8 @@ def _class_of(status: int) -> type[Problem]:
         return NotFound
     if status == 409:
         return Conflict
+    if status == 410:
+        return NotAdmitted
     if status == 429 or status >= 500:
         return Unavailable
     return Refused

@@ -8,6 +8,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -25,6 +26,27 @@ _log = logging.getLogger("fbo")
 
 LEASE = 600.0  # seconds
 _PATIENCE = 10.0  # seconds that another program may take to start the node that both want
+
+
+@dataclass(frozen=True)
+class JoinPreview:
+    """The task of a string to join.
+
+    Attributes:
+        id: The task's ID.
+        name: The task's name.
+        task: The task file as a dictionary, defaults filled in.
+        open: Whether every node that knows the task can join it.
+        served: Whether the node works on the task already.
+        reveals: What peers receive of a node, and what they can compute from it.
+    """
+
+    id: str
+    name: str
+    task: dict[str, Any]
+    open: bool
+    served: bool
+    reveals: str
 
 
 class Node:
@@ -182,17 +204,59 @@ class Node:
             order["task"] = definition_to_task(task)
         else:
             order["text"] = _text_of(task)
-        for name, value in (
-            ("tables", dict(tables or {})),
-            ("enqueue", [keys_to_task(one) for one in enqueue]),
-            ("prior_designs", [keys_to_task(one) for one in prior_designs]),
-            ("invitation", invitation),
-        ):
-            if value:
-                order[name] = value
-        if seed is not None:
-            order["seed"] = seed
-        return self._open(self._client.post("/v1/tasks", order), client, lease)
+        if tables:
+            order["tables"] = dict(tables)
+        if invitation:
+            order["invitation"] = invitation
+        return self._open(self._client.post("/v1/tasks", _with_choices(order, enqueue, prior_designs, seed)), client, lease)
+
+    def join(
+        self,
+        string: str | Path,
+        *,
+        client: str | None = None,
+        lease: float = LEASE,
+        enqueue: Iterable[Mapping[str, Value]] = (),
+        prior_designs: Iterable[Mapping[str, Value]] = (),
+        seed: int | None = None,
+    ) -> Task:
+        """Join the task of a string that `fbo-node task invite` has printed.
+
+        The node gets the task from a node that works on it, and checks it against the ID in the string. Later
+        starts of the node need no string. The same string again returns the same task.
+
+        Args:
+            string: The string, `fbo-join-1-…`. As a Path it is a file with the string.
+            client: As in `task`.
+            lease: As in `task`.
+            enqueue: As in `task`.
+            prior_designs: As in `task`.
+            seed: As in `task`.
+
+        Raises:
+            BadInput: The file cannot be read.
+            Refused: The string is mistyped.
+            NotAdmitted: The string has expired, is used up or was revoked.
+            NotFound: No node knows the string, or works on its task.
+            Conflict: The node works on the task already, and has not joined it by this string.
+            Unavailable: No node has sent the task within a minute, or a node has sent another task.
+        """
+        order: dict[str, Any] = {"join": _string_of(string)}
+        return self._open(self._client.post("/v1/tasks", _with_choices(order, enqueue, prior_designs, seed)), client, lease)
+
+    def preview(self, string: str | Path) -> JoinPreview:
+        """Return the task that `join` would join, and join nothing.
+
+        A preview takes a use of a guest's string, and a later `join` by this node takes no other.
+
+        Args:
+            string: As in `join`.
+
+        Raises:
+            Problem: As in `join`.
+        """
+        shown = self._client.post("/v1/joins/preview", {"join": _string_of(string)})
+        return JoinPreview(shown["id"], shown["name"], shown["task"], shown["open"], shown["served"], shown["reveals"])
 
     def find(self, task: str, *, client: str | None = None, lease: float = LEASE) -> Task:
         """Return a task that the node serves already.
@@ -309,6 +373,30 @@ def _locked(directory: Path) -> UserLock | None:
         # A node that runs can be used; fbo-node itself explains why it does not start.
         _log.info("%s: no lock: %s", directory, error)
         return None
+
+
+def _with_choices(
+    order: dict[str, Any],
+    enqueue: Iterable[Mapping[str, Value]],
+    prior_designs: Iterable[Mapping[str, Value]],
+    seed: int | None,
+) -> dict[str, Any]:
+    """Add this node's own choices for a task to the body of a request."""
+    for name, designs in (("enqueue", enqueue), ("prior_designs", prior_designs)):
+        if given := [keys_to_task(one) for one in designs]:
+            order[name] = given
+    if seed is not None:
+        order["seed"] = seed
+    return order
+
+
+def _string_of(given: str | Path) -> str:
+    if not isinstance(given, Path):
+        return given
+    try:
+        return given.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"string {str(given)!r}: {error}; expected a file with the string of fbo-node task invite") from error
 
 
 def _token_of(given: str | Path | None) -> str | None:

@@ -301,7 +301,7 @@ func licenceDir(stage string) string { return filepath.Join(filepath.Dir(stage),
 
 // wheels builds the Python wheels, if the source has them.
 func (b builder) wheels(ctx context.Context, stage, out, cache string) error {
-	if _, err := os.Stat(filepath.Join(stage, wheelScript)); err != nil || b.python == "" {
+	if !hasPythonPackage(stage) || b.python == "" {
 		fmt.Println("no wheels")
 		return nil
 	}

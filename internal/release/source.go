@@ -49,19 +49,15 @@ func look(ctx context.Context, dir, version string, snapshot bool) (s source, er
 	}
 	if snapshot {
 		s.version += "-snapshot"
-		s.notes, err = cutNotes(string(changelog), version, unreleased)
+		s.notes, err = cutNotes(string(changelog), version, unreleased, newest(string(changelog)))
 		return s, err
 	}
 	s.stamped = "v" + version
 	if s.notes, err = cutNotes(string(changelog), version); err != nil {
 		return s, err
 	}
-	changed, err := git(ctx, s.dir, "status", "--porcelain")
-	if err != nil {
+	if err := mustBeCommitted(ctx, s.dir, "commit them, or build with --snapshot"); err != nil {
 		return s, err
-	}
-	if changed != "" {
-		return s, fmt.Errorf("the working tree has changes, which no commit holds; commit them, or build with --snapshot:\n%s", changed)
 	}
 	tagged, err := git(ctx, s.dir, "rev-parse", "--verify", "--quiet", "refs/tags/"+s.stamped+"^{commit}")
 	if err != nil {
@@ -71,6 +67,18 @@ func look(ctx context.Context, dir, version string, snapshot bool) (s source, er
 		return s, fmt.Errorf("the tag %s is at commit %s, the working tree at %s; check out the tag, or build with --snapshot", s.stamped, tagged, s.commit)
 	}
 	return s, pythonVersion(s.dir, version)
+}
+
+// mustBeCommitted returns an error, with a remedy, unless the commit holds the whole working tree.
+func mustBeCommitted(ctx context.Context, root, remedy string) error {
+	changed, err := git(ctx, root, "status", "--porcelain")
+	if err != nil {
+		return err
+	}
+	if changed != "" {
+		return fmt.Errorf("the working tree has changes, which no commit holds; %s:\n%s", remedy, changed)
+	}
+	return nil
 }
 
 // stage clones the commit to a folder. For a snapshot it then replaces the files by those of the

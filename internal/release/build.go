@@ -199,7 +199,7 @@ func (b builder) forPlatform(ctx context.Context, p platform, stage, out, cache 
 		return nil, err
 	}
 	if deb := p.deb(version); deb != "" {
-		if err := packDeb(filepath.Join(out, deb), version, p.arch, b.source.time, files); err != nil {
+		if err := packDeb(filepath.Join(out, deb), b.source, p.arch, files); err != nil {
 			return nil, err
 		}
 		fmt.Println(deb)

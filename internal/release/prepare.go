@@ -44,7 +44,7 @@ func prepare(ctx context.Context, dir, version string, date time.Time) error {
 		return errors.Join(err, reset, restored)
 	}
 	fmt.Printf(`made a commit of %s with the version %s; nothing is tagged or pushed
-review:  git show    (git commit --amend takes corrections, git reset --hard HEAD~ undoes it)
+review:  git show --format=full    (git commit --amend takes corrections, git reset --hard HEAD~ undoes it)
 tag:     git tag %s
 build:   go run ./internal/release %s --twice
 `, strings.Join(names, " and "), version, tag, version)

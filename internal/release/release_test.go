@@ -218,7 +218,7 @@ func TestATreeThatIsNotTheTagIsRefused(t *testing.T) {
 			c.change(dir)
 			s, err := look(t.Context(), filepath.Join(dir, "deploy"), c.version, false)
 			mustFail(t, err, c.fail)
-			if c.fail == "" && (s.stamped != "v0.1.0" || s.version != "0.1.0" || s.at() != "v0.1.0" || !strings.HasPrefix(s.notes, "- First")) {
+			if c.fail == "" && (s.stamped != "v0.1.0" || s.version != "0.1.0" || s.at() != "v0.1.0" || s.committer != "a <a@example.org>" || !strings.HasPrefix(s.notes, "- First")) {
 				t.Errorf("found %+v", s)
 			}
 			if s, err = look(t.Context(), dir, c.version, true); err != nil || s.version != c.version+"-snapshot" || s.at() != s.commit {

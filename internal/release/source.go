@@ -16,13 +16,16 @@ const home = "https://github.com/fbo-node/fbo"
 
 // source describes the source of a release.
 type source struct {
-	dir      string // root of the working tree
-	commit   string
-	time     time.Time // time of the commit
-	version  string    // version in the names of files
-	stamped  string    // version that the program must report; empty in a snapshot
-	notes    string
-	snapshot bool
+	dir    string // root of the working tree
+	commit string
+	time   time.Time // time of the commit
+	// committer is the name and address, "NAME <ADDRESS>", of the person who made the commit: the
+	// maintainer of the release.
+	committer string
+	version   string // version in the names of files
+	stamped   string // version that the program must report; empty in a snapshot
+	notes     string
+	snapshot  bool
 }
 
 // look determines the source of a release. It returns an error if that source cannot be released.
@@ -34,10 +37,12 @@ func look(ctx context.Context, dir, version string, snapshot bool) (s source, er
 	if s.commit, err = git(ctx, s.dir, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
 		return s, err
 	}
-	seconds, err := git(ctx, s.dir, "log", "-1", "--format=%ct", s.commit)
+	made, err := git(ctx, s.dir, "log", "-1", "--format=%ct %cn <%ce>", s.commit)
 	if err != nil {
 		return s, err
 	}
+	seconds, committer, _ := strings.Cut(made, " ")
+	s.committer = committer
 	at, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {
 		return s, fmt.Errorf("the time of commit %s: %w", s.commit, err)

@@ -199,7 +199,7 @@ func (b builder) forPlatform(ctx context.Context, p platform, stage, out, cache 
 		return nil, err
 	}
 	if deb := p.deb(version); deb != "" {
-		if err := packDeb(filepath.Join(out, deb), version, p.arch, b.source.time, files); err != nil {
+		if err := packDeb(filepath.Join(out, deb), b.source, p.arch, files); err != nil {
 			return nil, err
 		}
 		fmt.Println(deb)
@@ -301,7 +301,7 @@ func licenceDir(stage string) string { return filepath.Join(filepath.Dir(stage),
 
 // wheels builds the Python wheels, if the source has them.
 func (b builder) wheels(ctx context.Context, stage, out, cache string) error {
-	if _, err := os.Stat(filepath.Join(stage, wheelScript)); err != nil || b.python == "" {
+	if !hasPythonPackage(stage) || b.python == "" {
 		fmt.Println("no wheels")
 		return nil
 	}

@@ -32,12 +32,11 @@ func (p platform) deb(version string) string {
 // older than 0.1.0.
 func debVersion(version string) string { return strings.ReplaceAll(version, "-", "~") }
 
-// debControl is the description of the package. The project has no address for mail yet, so that of
-// the maintainers is one that cannot exist. The program is static, and so depends on nothing.
+// debControl is the description of the package. The program is static, and so depends on nothing.
 const debControl = `Package: fbo-node
 Version: %s
 Architecture: %s
-Maintainer: The fbo maintainers <maintainers@fbo-node.invalid>
+Maintainer: %s
 Installed-Size: %d
 Section: science
 Priority: optional
@@ -50,7 +49,10 @@ Description: peer-to-peer federated Bayesian optimisation
 
 // packDeb writes the Debian package with the files of a platform's archive. Its bytes depend only
 // on the arguments. It has no scripts: an installation starts no unit and makes no user.
-func packDeb(to, version, arch string, at time.Time, files []file) error {
+//
+// Debian's policy (5.6.2) requires the name and address of a person who answers for the package. The
+// project has no address for mail, and so the package has that of the person who made the commit.
+func packDeb(to string, s source, arch string, files []file) error {
 	installed, err := debFiles(files)
 	if err != nil {
 		return fmt.Errorf("%s: %w", to, err)
@@ -61,12 +63,12 @@ func packDeb(to, version, arch string, at time.Time, files []file) error {
 		fmt.Fprintf(&sums, "%x  %s\n", md5.Sum(f.data), f.name)
 		size += (len(f.data) + 1023) / 1024
 	}
-	control := fmt.Sprintf(debControl, debVersion(version), debArchitectures[arch], size)
-	about, err := debTar(at, []file{{"control", []byte(control), false}, {"md5sums", []byte(sums.String()), false}})
+	control := fmt.Sprintf(debControl, debVersion(s.version), debArchitectures[arch], s.committer, size)
+	about, err := debTar(s.time, []file{{"control", []byte(control), false}, {"md5sums", []byte(sums.String()), false}})
 	if err != nil {
 		return fmt.Errorf("%s: %w", to, err)
 	}
-	data, err := debTar(at, installed, "etc/fbo")
+	data, err := debTar(s.time, installed, "etc/fbo")
 	if err != nil {
 		return fmt.Errorf("%s: %w", to, err)
 	}
@@ -75,7 +77,7 @@ func packDeb(to, version, arch string, at time.Time, files []file) error {
 	for _, member := range []file{
 		{"debian-binary", []byte("2.0\n"), false}, {"control.tar.gz", about, false}, {"data.tar.gz", data, false},
 	} {
-		fmt.Fprintf(b, "%-16s%-12d%-6d%-6d%-8s%-10d`\n", member.name, at.Unix(), 0, 0, "100644", len(member.data))
+		fmt.Fprintf(b, "%-16s%-12d%-6d%-6d%-8s%-10d`\n", member.name, s.time.Unix(), 0, 0, "100644", len(member.data))
 		b.Write(member.data)
 		if len(member.data)%2 == 1 {
 			b.WriteByte('\n')

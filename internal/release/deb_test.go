@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestDebNames(t *testing.T) {
@@ -24,7 +23,8 @@ func TestDebNames(t *testing.T) {
 
 // dpkg installs the package into a root of its own, where the program runs, and removes it.
 func TestDpkgInstallsThePackage(t *testing.T) {
-	at := time.Date(2026, 12, 1, 12, 30, 58, 0, time.UTC)
+	s := imageSource()
+	s.version = "0.1.0-rc.1"
 	program := "#!/bin/sh\necho fbo-node \"$@\"\n"
 	files := []file{
 		{"fbo-node", []byte(program), true}, {"LICENSE", []byte("own"), false}, {licencesFile, []byte("others"), false},
@@ -34,17 +34,17 @@ func TestDpkgInstallsThePackage(t *testing.T) {
 	}
 	dir := t.TempDir()
 	one, other := filepath.Join(dir, "one.deb"), filepath.Join(dir, "other.deb")
-	if err := packDeb(one, "0.1.0-rc.1", "arm", at, files); err != nil {
+	if err := packDeb(one, s, "arm", files); err != nil {
 		t.Fatal(err)
 	}
 	slices.Reverse(files)
-	if err := packDeb(other, "0.1.0-rc.1", "arm", at, files); err != nil {
+	if err := packDeb(other, s, "arm", files); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(contentsOf(t, one), contentsOf(t, other)) {
 		t.Error("the order of files changes the bytes")
 	}
-	mustFail(t, packDeb(other, "0.1.0", "arm", at, []file{{"more", nil, false}}), "more has no place")
+	mustFail(t, packDeb(other, s, "arm", []file{{"more", nil, false}}), "more has no place")
 
 	if _, err := exec.LookPath("dpkg"); err != nil || os.Getuid() != 0 {
 		t.Skip("an installation needs dpkg and root")
@@ -57,7 +57,7 @@ func TestDpkgInstallsThePackage(t *testing.T) {
 		return string(out)
 	}
 	about := dpkg("dpkg-deb", "--info", one)
-	for _, line := range []string{" Version: 0.1.0~rc.1\n", " Architecture: armhf\n", " Package: fbo-node\n"} {
+	for _, line := range []string{" Version: 0.1.0~rc.1\n", " Architecture: armhf\n", " Package: fbo-node\n", " Maintainer: A Person <a@example.org>\n"} {
 		if !strings.Contains(about, line) {
 			t.Errorf("no line %q in\n%s", line, about)
 		}

@@ -7,5 +7,7 @@
 // in the archives have the time of the commit, so that the same commit and the same version of Go give
 // the same bytes. docs/releases.md describes how to make a release.
 //
+// With --prepare it makes the commit of a version, for a person to review and tag, and builds nothing.
+//
 // With --sign-key it signs the checksums. It publishes nothing.
 package main

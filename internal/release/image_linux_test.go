@@ -65,7 +65,7 @@ func installed(t *testing.T, p platform, files []file) {
 	t.Helper()
 	dir, s := t.TempDir(), imageSource()
 	archive, deb := filepath.Join(dir, p.archive(s.version)), filepath.Join(dir, p.deb(s.version))
-	if err := errors.Join(pack(archive, p.folder(s.version), s.time, files), packDeb(deb, s.version, p.arch, s.time, files)); err != nil {
+	if err := errors.Join(pack(archive, p.folder(s.version), s.time, files), packDeb(deb, s, p.arch, files)); err != nil {
 		t.Fatal(err)
 	}
 	programs := map[string][]string{

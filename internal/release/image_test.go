@@ -70,7 +70,7 @@ func TestImageEqualsTheDockerfile(t *testing.T) {
 }
 
 func imageSource() source {
-	return source{version: "0.1.0", commit: "abc", time: time.Date(2026, 12, 1, 12, 30, 58, 0, time.UTC)}
+	return source{version: "0.1.0", commit: "abc", time: time.Date(2026, 12, 1, 12, 30, 58, 0, time.UTC), committer: "A Person <a@example.org>"}
 }
 
 func imageFiles(program string) []file {

@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 )
@@ -30,6 +32,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := pflag.NewFlagSet("release", pflag.ContinueOnError)
+	preparing := flags.Bool("prepare", false, "make the commit of VERSION: date its changes, set the version of the Python package; build nothing")
 	snapshot := flags.Bool("snapshot", false, "build the working tree as it is, without a tag or a section of the changelog")
 	twice := flags.Bool("twice", false, "build a second time elsewhere, with an empty build cache, and compare the bytes")
 	names := flags.StringSlice("platform", nil, "build for this platform only (may be repeated)")
@@ -46,6 +49,18 @@ func run(ctx context.Context, args []string) error {
 	}
 	if flags.NArg() != 1 || !versions.MatchString(flags.Arg(0)) {
 		return fmt.Errorf("one VERSION is needed, such as 0.1.0 or 0.2.0-rc.1, without a v; got %q", flags.Args())
+	}
+	if *preparing {
+		var others []string
+		flags.Visit(func(f *pflag.Flag) {
+			if f.Name != "prepare" {
+				others = append(others, "--"+f.Name)
+			}
+		})
+		if len(others) > 0 {
+			return fmt.Errorf("--prepare with %s: expected --prepare only, since it builds nothing", strings.Join(others, ", "))
+		}
+		return prepare(ctx, ".", flags.Arg(0), time.Now())
 	}
 	wanted, err := platformsOf(*names)
 	if err != nil {

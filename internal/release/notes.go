@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,9 @@ import (
 
 // unreleased is the title of the section of the changelog for changes without a version.
 const unreleased = "Unreleased"
+
+// errNoSection is in the errors of cutNotes about a changelog without any of the sections.
+var errNoSection = errors.New("CHANGELOG.md has no section")
 
 // cutNotes returns a section of the changelog: the text under the heading "## TITLE", which may
 // have a date after the title. It takes the first of the titles that has a section.
@@ -26,7 +30,17 @@ func cutNotes(changelog string, titles ...string) (string, error) {
 		}
 		return section + "\n", nil
 	}
-	return "", fmt.Errorf("CHANGELOG.md has no section %q; give what stands under %q that title", "## "+titles[0], "## "+unreleased)
+	return "", fmt.Errorf("%w %q; expected one, which --prepare makes of %q", errNoSection, "## "+titles[0], "## "+unreleased)
+}
+
+// newest returns the title of a changelog's first section, or "" if it has none. After a release no
+// section has the title of unreleased.
+func newest(changelog string) string {
+	heading := regexp.MustCompile(`(?m)^## (\S+)`).FindStringSubmatch(changelog)
+	if heading == nil {
+		return ""
+	}
+	return heading[1]
 }
 
 var relativeLink = regexp.MustCompile(`\]\(([^()#:]+)(#[^()]*)?\)`)
@@ -42,27 +56,41 @@ var packageVersion = regexp.MustCompile(`(?m)^__version__ = "(.*)"$`)
 // versionFile is the only place of the Python package's version.
 const versionFile = "python/src/fbo/version.py"
 
+// hasPythonPackage reports whether a source has the Python package.
+func hasPythonPackage(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, wheelScript))
+	return err == nil
+}
+
 // pythonVersion returns an error if the Python package, if there is one, has another version.
 func pythonVersion(dir, version string) error {
-	if _, err := os.Stat(filepath.Join(dir, wheelScript)); err != nil {
+	if !hasPythonPackage(dir) {
 		return nil
 	}
 	text, err := os.ReadFile(filepath.Join(dir, versionFile))
 	if err != nil {
 		return err
 	}
-	found := packageVersion.FindSubmatch(text)
-	if found == nil {
-		return fmt.Errorf(`%s has no line __version__ = "…"`, versionFile)
-	}
-	wanted, err := pep440(version)
+	wanted, err := withPythonVersion(string(text), version)
 	if err != nil {
 		return err
 	}
-	if got := string(found[1]); got != wanted {
-		return fmt.Errorf("%s has version %s, not %s", versionFile, got, wanted)
+	if wanted != string(text) {
+		return fmt.Errorf("%s has version %s, not that of %s", versionFile, packageVersion.FindStringSubmatch(string(text))[1], version)
 	}
 	return nil
+}
+
+// withPythonVersion returns the text of versionFile with a version, in the form of Python packages.
+func withPythonVersion(text, version string) (string, error) {
+	if !packageVersion.MatchString(text) {
+		return "", fmt.Errorf(`%s has no line __version__ = "…"`, versionFile)
+	}
+	python, err := pep440(version)
+	if err != nil {
+		return "", err
+	}
+	return packageVersion.ReplaceAllLiteralString(text, `__version__ = "`+python+`"`), nil
 }
 
 // candidate matches a version with one of the pre-releases that Python also has.

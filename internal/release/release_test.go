@@ -153,6 +153,7 @@ func TestVersionsAndFoldersThatAreRefused(t *testing.T) {
 	}
 	mustFail(t, run(t.Context(), []string{"0.1.0", "--platform", "linux-mips"}), "expected")
 	mustFail(t, run(t.Context(), []string{"0.1.0", "--fast"}), "--fast")
+	mustFail(t, run(t.Context(), []string{"0.1.0", "--prepare", "--twice", "--out=x"}), "--prepare with --out, --twice")
 	if err := os.Mkdir("dist", 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,7 @@ func TestATreeThatIsNotTheTagIsRefused(t *testing.T) {
 		{"a later commit", "0.1.0", "the tag v0.1.0 is at commit", func(dir string) {
 			runGit(t, dir, "commit", "--quiet", "--allow-empty", "--message", "two")
 		}},
-		{"another version of the wheels", "0.1.0", "version.py has version 0.0.9, not 0.1.0", func(dir string) {
+		{"another version of the wheels", "0.1.0", "version.py has version 0.0.9, not that of 0.1.0", func(dir string) {
 			write(t, filepath.Join(dir, wheelScript), "")
 			write(t, filepath.Join(dir, versionFile), "__version__ = \"0.0.9\"\n")
 			runGit(t, dir, "add", "--all")
@@ -217,7 +218,7 @@ func TestATreeThatIsNotTheTagIsRefused(t *testing.T) {
 			c.change(dir)
 			s, err := look(t.Context(), filepath.Join(dir, "deploy"), c.version, false)
 			mustFail(t, err, c.fail)
-			if c.fail == "" && (s.stamped != "v0.1.0" || s.version != "0.1.0" || s.at() != "v0.1.0" || !strings.HasPrefix(s.notes, "- First")) {
+			if c.fail == "" && (s.stamped != "v0.1.0" || s.version != "0.1.0" || s.at() != "v0.1.0" || s.committer != "a <a@example.org>" || !strings.HasPrefix(s.notes, "- First")) {
 				t.Errorf("found %+v", s)
 			}
 			if s, err = look(t.Context(), dir, c.version, true); err != nil || s.version != c.version+"-snapshot" || s.at() != s.commit {

@@ -16,13 +16,16 @@ const home = "https://github.com/fbo-node/fbo"
 
 // source describes the source of a release.
 type source struct {
-	dir      string // root of the working tree
-	commit   string
-	time     time.Time // time of the commit
-	version  string    // version in the names of files
-	stamped  string    // version that the program must report; empty in a snapshot
-	notes    string
-	snapshot bool
+	dir    string // root of the working tree
+	commit string
+	time   time.Time // time of the commit
+	// committer is the name and address, "NAME <ADDRESS>", of the person who made the commit: the
+	// maintainer of the release.
+	committer string
+	version   string // version in the names of files
+	stamped   string // version that the program must report; empty in a snapshot
+	notes     string
+	snapshot  bool
 }
 
 // look determines the source of a release. It returns an error if that source cannot be released.
@@ -34,10 +37,12 @@ func look(ctx context.Context, dir, version string, snapshot bool) (s source, er
 	if s.commit, err = git(ctx, s.dir, "rev-parse", "--verify", "HEAD^{commit}"); err != nil {
 		return s, err
 	}
-	seconds, err := git(ctx, s.dir, "log", "-1", "--format=%ct", s.commit)
+	made, err := git(ctx, s.dir, "log", "-1", "--format=%ct %cn <%ce>", s.commit)
 	if err != nil {
 		return s, err
 	}
+	seconds, committer, _ := strings.Cut(made, " ")
+	s.committer = committer
 	at, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {
 		return s, fmt.Errorf("the time of commit %s: %w", s.commit, err)
@@ -49,19 +54,15 @@ func look(ctx context.Context, dir, version string, snapshot bool) (s source, er
 	}
 	if snapshot {
 		s.version += "-snapshot"
-		s.notes, err = cutNotes(string(changelog), version, unreleased)
+		s.notes, err = cutNotes(string(changelog), version, unreleased, newest(string(changelog)))
 		return s, err
 	}
 	s.stamped = "v" + version
 	if s.notes, err = cutNotes(string(changelog), version); err != nil {
 		return s, err
 	}
-	changed, err := git(ctx, s.dir, "status", "--porcelain")
-	if err != nil {
+	if err := mustBeCommitted(ctx, s.dir, "commit them, or build with --snapshot"); err != nil {
 		return s, err
-	}
-	if changed != "" {
-		return s, fmt.Errorf("the working tree has changes, which no commit holds; commit them, or build with --snapshot:\n%s", changed)
 	}
 	tagged, err := git(ctx, s.dir, "rev-parse", "--verify", "--quiet", "refs/tags/"+s.stamped+"^{commit}")
 	if err != nil {
@@ -71,6 +72,18 @@ func look(ctx context.Context, dir, version string, snapshot bool) (s source, er
 		return s, fmt.Errorf("the tag %s is at commit %s, the working tree at %s; check out the tag, or build with --snapshot", s.stamped, tagged, s.commit)
 	}
 	return s, pythonVersion(s.dir, version)
+}
+
+// mustBeCommitted returns an error, with a remedy, unless the commit holds the whole working tree.
+func mustBeCommitted(ctx context.Context, root, remedy string) error {
+	changed, err := git(ctx, root, "status", "--porcelain")
+	if err != nil {
+		return err
+	}
+	if changed != "" {
+		return fmt.Errorf("the working tree has changes, which no commit holds; %s:\n%s", remedy, changed)
+	}
+	return nil
 }
 
 // stage clones the commit to a folder. For a snapshot it then replaces the files by those of the

@@ -67,6 +67,22 @@ type Recommender interface {
 	Recommend(ctx context.Context, view View, seed Seed) task.Design
 }
 
+// CommonRecommender is an optional interface of a Strategy for federations that need one design for all
+// agents. RecommendCommon takes the place of [Recommender].
+type CommonRecommender interface {
+	// RecommendCommon returns the design that is recommended to all agents. Agents whose views have the
+	// same shares, the own one included, return the same. The result is the zero value while too
+	// little is known. A call may take as long as Suggest.
+	RecommendCommon(ctx context.Context, view View) (Common, error)
+}
+
+// Common is a design that is recommended to all agents.
+type Common struct {
+	Design    task.Design
+	Predicted float64 // predicted average of the agents' objectives there, in the task's units
+	Agents    int     // number of agents whose results the recommendation uses
+}
+
 // SharesFromStart is an optional interface of a Strategy. UsesSharesFromStart reports whether
 // peers' shares can already influence the first design. An agent then profits from receiving shares
 // before it asks for that design.

@@ -2,10 +2,12 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
 	"github.com/fbo-node/fbo/internal/recoverpanic"
+	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/alone"
 	"github.com/fbo-node/fbo/strategy/search"
@@ -28,6 +30,9 @@ func (a *Agent) Recommend(ctx context.Context, view strategy.View) (task.Design,
 	if a.cfg.Task.Several() {
 		return task.Design{}, ctx.Err()
 	}
+	if common, ok, err := a.common(ctx, view); ok {
+		return common.Design, err
+	}
 	seed := a.cfg.Seed.Derive("recommend", uint64(view.Observations))
 	return recoverpanic.Call("the strategy", func() (task.Design, error) {
 		if own, ok := a.strategy.(strategy.Recommender); ok {
@@ -37,12 +42,24 @@ func (a *Agent) Recommend(ctx context.Context, view strategy.View) (task.Design,
 	})
 }
 
+// common returns the design that the strategy recommends to all agents. ok is false for strategies that
+// recommend a design to each.
+func (a *Agent) common(ctx context.Context, view strategy.View) (common strategy.Common, ok bool, err error) {
+	s, ok := a.strategy.(strategy.CommonRecommender)
+	if !ok {
+		return common, false, nil
+	}
+	common, err = recoverpanic.Call("the strategy", func() (strategy.Common, error) { return s.RecommendCommon(ctx, view) })
+	return common, true, err
+}
+
 // Recommendation is a recommended design with the model's prediction.
 type Recommendation struct {
 	Design    task.Design `json:"parameters"`
-	Predicted *float64    `json:"predicted"`        // objective that this node's own model predicts for the design; nil if the model's values have no units
+	Predicted *float64    `json:"predicted"`        // objective that this node's own model predicts for the design, or if Agents is set the average of theirs; nil if the model's values have no units
+	Agents    int         `json:"agents,omitempty"` // number of agents whose results the recommendation uses, if it is one design for all (strategy.CommonRecommender)
 	Noisy     bool        `json:"noisy"`            // outcomes are so noisy that the best one is mostly luck (search.Noisy)
-	Reason    string      `json:"reason,omitempty"` // why the design is preferable to the best observed one; empty unless Noisy
+	Reason    string      `json:"reason,omitempty"` // why the design is preferable to the best observed one; empty unless Noisy or Agents is set
 }
 
 // noisyReason is the Reason of all recommendations that are Noisy.
@@ -51,6 +68,12 @@ const noisyReason = "the noise of outcomes is larger than the differences betwee
 // Recommendation is Recommend with the model's prediction for the design. Without a posterior in
 // the view it is the zero value.
 func (a *Agent) Recommendation(ctx context.Context, view strategy.View) (Recommendation, error) {
+	if common, ok, err := a.common(ctx, view); ok {
+		if err != nil || common.Design.IsZero() {
+			return Recommendation{}, err
+		}
+		return Recommendation{Design: common.Design, Predicted: &common.Predicted, Agents: common.Agents, Noisy: search.Noisy(view), Reason: commonReason(common)}, nil
+	}
 	design, err := a.Recommend(ctx, view)
 	if err != nil || design.IsZero() {
 		return Recommendation{}, err
@@ -65,11 +88,19 @@ func (a *Agent) Recommendation(ctx context.Context, view strategy.View) (Recomme
 	return r, nil
 }
 
-// Preferred returns the recommendation if outcomes are so noisy that it is preferable to the best
-// observed design (search.Noisy). Otherwise, and while no trial is feasible, it quickly returns
-// nil.
+// commonReason is the Reason of a design for all agents.
+func commonReason(common strategy.Common) string {
+	return "one design for all: it maximises a lower bound of the average objective of " + sanitize.Count(common.Agents, "agent")
+}
+
+// Preferred returns the recommendation if it is preferable to the best observed design: it is one
+// design for all agents, or outcomes are noisy (search.Noisy). Otherwise, and while no trial is
+// feasible, it quickly returns nil.
 func (a *Agent) Preferred(ctx context.Context, view strategy.View) (*Recommendation, error) {
-	if a.cfg.Task.Several() || strategy.Best(a.cfg.Task, view.Trials) == nil || !search.Noisy(view) {
+	if a.cfg.Task.Several() || strategy.Best(a.cfg.Task, view.Trials) == nil {
+		return nil, nil
+	}
+	if _, common := a.strategy.(strategy.CommonRecommender); !common && !search.Noisy(view) {
 		return nil, nil
 	}
 	r, err := a.Recommendation(ctx, view)
@@ -79,8 +110,12 @@ func (a *Agent) Preferred(ctx context.Context, view strategy.View) (*Recommendat
 	return &r, nil
 }
 
+// ErrNeedsPeers means that the recommended design is one for all agents, and depends on shares of peers
+// that a journal does not contain.
+var ErrNeedsPeers = errors.New("the design for all agents depends on peers' shares, which only a running node has; expected a running node: fbo-node keep starts one without evaluations")
+
 // Preferred is Agent.Preferred for an agent with the trials of the history and without peers. Its
-// models have the hyperparameters in the journal.
+// models have the hyperparameters in the journal. Error: ErrNeedsPeers.
 func (h History) Preferred(ctx context.Context) (*Recommendation, error) {
 	if h.Best == nil || h.Task.Space.Listing().Absent() { // designs of an absent listing cannot be encoded
 		return nil, nil
@@ -88,6 +123,9 @@ func (h History) Preferred(ctx context.Context) (*Recommendation, error) {
 	a := &Agent{cfg: Config{Task: h.Task, Strategies: h.strategies, MaxObservations: strategy.DefaultMaxObservations, Exchanges: []strategy.Exchange{}}, trials: h.table}
 	if err := a.cfg.complete(); err != nil {
 		return nil, err
+	}
+	if _, common := a.strategy.(strategy.CommonRecommender); common {
+		return nil, ErrNeedsPeers
 	}
 	var err error
 	if a.models, err = newModels(h.Task, a.cfg.Model, a.cfg.Strategy); err != nil {

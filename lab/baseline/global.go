@@ -52,7 +52,10 @@ type Global struct {
 	rounds map[uint64]decision
 }
 
-var _ strategy.Strategy = (*Global)(nil)
+var (
+	_ strategy.Strategy    = (*Global)(nil)
+	_ strategy.Recommender = (*Global)(nil)
+)
 
 // decision is the design of one round.
 type decision struct {
@@ -73,6 +76,48 @@ func (g *Global) Suggest(ctx context.Context, view strategy.View, trial uint64, 
 	}
 	decided, err := g.round(ctx, g.search.AfterStart(trial))
 	return strategy.Suggestion{Design: decided.design, Why: decided.why}, err
+}
+
+// Recommend implements strategy.Recommender. The design has the largest lower bound of the average of
+// the members' posteriors, which are independent. It is the same for all members that recommend one at
+// the same time.
+func (g *Global) Recommend(ctx context.Context, _ strategy.View, _ random.Seed) task.Design {
+	members, err := utilities(g.pool.now())
+	if err != nil || len(members) == 0 {
+		return task.Design{}
+	}
+	var average mean
+	for _, m := range members {
+		average = append(average, m.process)
+	}
+	x, _, err := g.search.Maximizer.Maximize(ctx, acquisition.LCB(average, 1), nil, g.seed.Stream("recommend", 0))
+	if err != nil {
+		return task.Design{}
+	}
+	return g.task.Space.Decode(x)
+}
+
+// mean is the posterior of the average of independent functions.
+type mean []*gp.Posterior
+
+func (m mean) Predict(x []float64) (value, variance float64) {
+	return m.PredictGradient(make([]float64, len(x)), make([]float64, len(x)), x)
+}
+
+func (m mean) PredictGradient(dMean, dVariance, x []float64) (value, variance float64) {
+	clear(dMean)
+	clear(dVariance)
+	count := float64(len(m))
+	byMean, byVariance := make([]float64, len(x)), make([]float64, len(x))
+	for _, p := range m {
+		at, v := p.PredictGradient(byMean, byVariance, x)
+		value, variance = value+at/count, variance+v/(count*count)
+		for i := range x {
+			dMean[i] += byMean[i] / count
+			dVariance[i] += byVariance[i] / (count * count)
+		}
+	}
+	return value, variance
 }
 
 // round returns the decision of a round, counted from 1. The first caller computes it.

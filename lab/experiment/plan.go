@@ -69,6 +69,10 @@ type Plan struct {
 	// contain it anyway.
 	Fairness bool
 
+	// OneDesign requests StrategyReport.OneDesign, for families that are not costly, with one objective
+	// and without constraints.
+	OneDesign bool
+
 	// Checkpoints are the numbers of evaluations, ascending, after which strategies are compared
 	// and designs are recommended. Complete always adds Evaluations. Nil means 10, 15, 25 and 50.
 	Checkpoints []int
@@ -113,6 +117,9 @@ func (p Plan) Complete() (Plan, error) {
 		}
 	}
 	if err := p.checkSections(); err != nil {
+		return p, err
+	}
+	if err := p.checkOneDesign(); err != nil {
 		return p, err
 	}
 	if err := p.chooseControl(); err != nil {
@@ -300,6 +307,7 @@ type header struct {
 	Initial     int
 	Network     sim.Network
 	Checkpoints []int
+	OneDesign   bool `json:",omitempty"`
 
 	Schedule // result of Schedule.distinct
 }
@@ -321,6 +329,7 @@ func (p Plan) header() []byte {
 		Initial:     p.Initial,
 		Network:     p.Network,
 		Checkpoints: p.Checkpoints,
+		OneDesign:   p.OneDesign,
 		Schedule:    p.distinct(p.Evaluations),
 	})
 	if err != nil {

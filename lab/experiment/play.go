@@ -24,6 +24,7 @@ type federation struct {
 	family.Federation
 	seed       random.Seed // of the repeat
 	deviation  float64     // mean of the members' standard deviations
+	topAverage float64     // largest average of the objectives of the members that count, larger is better; only with Plan.OneDesign
 	deviations []float64   // standard deviation by member; set at least for members that count and have a name
 }
 
@@ -60,7 +61,10 @@ func (p Plan) draw(repeat int) (*federation, error) {
 		return nil, fmt.Errorf("%s, repeat %d: no member's regret counts", p.Family.Name, repeat)
 	}
 	f.deviation /= float64(counting)
-	return f, nil
+	if p.OneDesign {
+		f.topAverage, err = newAverageObjective(f.Federation).top(context.Background(), seed)
+	}
+	return f, err
 }
 
 // deviation returns the standard deviation of the noise-free objective over the space. It estimates
@@ -270,6 +274,7 @@ func (p Plan) record(f *federation, t *task.Task, result sim.Result) Record {
 		r.Noise += noiseOf(f, i)
 	}
 	r.Noise /= float64(max(len(r.Members), 1))
+	r.OneDesign = p.oneDesign(f, result)
 	return r
 }
 

@@ -28,6 +28,9 @@ type Record struct {
 	// ThompsonBound is set for runs of fts to which the theorem applies.
 	ThompsonBound *ThompsonBound `json:"thompson_bound,omitempty"`
 
+	// OneDesign is set if the plan requests it.
+	OneDesign *OneDesignRecord `json:"one_design,omitempty"`
+
 	// Warnings is the number of warnings of agents about other agents, if agent 0 understates.
 	Warnings int `json:"warnings,omitempty"`
 

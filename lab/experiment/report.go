@@ -178,6 +178,9 @@ type StrategyReport struct {
 	// counting agents must have the same number of evaluations.
 	Fairness *Fairness `json:"fairness,omitempty"`
 
+	// OneDesign is set if Plan.OneDesign requests it.
+	OneDesign *OneDesign `json:"one_design,omitempty"`
+
 	// ThompsonBound is set for strategy fts, if the theorem applies to all its runs.
 	ThompsonBound *ThompsonBound `json:"thompson_bound,omitempty"`
 
@@ -290,6 +293,7 @@ func NewReport(p Plan, store *Store, command string) (Report, error) {
 		gapsClosed(r.Strategies, r.Strategies[pooled].Compared)
 	}
 	p.addFairness(&r, samples, control.reference)
+	p.addOneDesign(&r, samples, control)
 	return r, nil
 }
 

@@ -19,6 +19,7 @@ func (r Report) WriteTable(w io.Writer) error {
 	r.writeRegrets(out)
 	r.writeComparisons(out)
 	r.writeFairness(out)
+	r.writeOneDesign(out)
 	if err := out.Flush(); err != nil {
 		return err
 	}
@@ -308,6 +309,7 @@ feasible without noise, quartiles; beside it the ratio to the control's, a geome
 `, over)
 	}
 	r.explainFairness(w)
+	r.explainOneDesign(w)
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}

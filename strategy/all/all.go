@@ -3,6 +3,7 @@ package all
 
 import (
 	"github.com/fbo-node/fbo/consensus"
+	"github.com/fbo-node/fbo/consensus/averageobjective"
 	"github.com/fbo-node/fbo/consensus/constrainedgp"
 	"github.com/fbo-node/fbo/consensus/density"
 	"github.com/fbo-node/fbo/consensus/fair"
@@ -29,6 +30,7 @@ func Strategies() strategy.Set {
 		constrainedgp.Register(),
 		density.Register(),
 		fair.Register(),
+		averageobjective.Register(),
 		alone.Register(),
 		alone.RegisterParEGO(),
 		alone.RegisterTS(),

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/exchange/posteriormean"
 	"github.com/fbo-node/fbo/internal/exchange/sharedlatent/latent"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
@@ -405,7 +406,7 @@ func predictions(b testing.TB, f family.Federation, count int, seed random.Seed)
 // meanShare is what a node with this view shares, after the journey over the wire.
 func meanShare(b testing.TB, t *task.Task, view strategy.View) *strategy.Share {
 	b.Helper()
-	mean, ok, err := meanOf(t, view)
+	mean, ok, err := posteriormean.Of(t, view)
 	if !ok || err != nil {
 		b.Fatal("nothing to share: ", err)
 	}

@@ -2,8 +2,8 @@ package peerprior
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/fbo-node/fbo/internal/exchange/posteriormean"
 	"github.com/fbo-node/fbo/internal/exchange/results"
 	"github.com/fbo-node/fbo/internal/exchange/sums"
 	"github.com/fbo-node/fbo/internal/optprior"
@@ -96,25 +96,11 @@ func discloseExact() strategy.Disclosure {
 
 func forecasts(*task.Task) bool { return true }
 
-// forge replaces the weights of a mean by a draw of the prior. With attack.Extreme it replaces them
-// by the largest allowed weights with random signs. It replaces an estimated optimum by a design of
-// the attack.
+// forge replaces an estimated optimum by a design of the attack, and a mean as [posteriormean.Forge]
+// does.
 func forge(t *task.Task, kind string, payload []byte, attack strategy.Forgery) ([]byte, error) {
 	if kind == protocol.DensityKind {
 		return optprior.Forge(t, kind, payload, attack)
 	}
-	mean, err := protocol.DecodeMean(payload, t.Surrogate.Features, t.Space.Len())
-	if err != nil {
-		return nil, err
-	}
-	for i := range mean.Values {
-		mean.Values[i] = attack.Rand.NormFloat64()
-		if attack.Extreme {
-			mean.Values[i], mean.ExplainedWeights[i] = math.Copysign(protocol.MaxWeight, mean.Values[i]), protocol.MaxWeight
-		}
-	}
-	if attack.Extreme {
-		mean.Observations, mean.Explained, mean.Level, mean.Scale = math.MaxInt32, 1, protocol.MaxUnit, protocol.MaxUnit
-	}
-	return mean.Encode()
+	return posteriormean.Forge(t, payload, attack)
 }

@@ -33,5 +33,4 @@ const (
 	referenceRidge  = 0.05  // ridge of the consensus' projection onto the shared features
 	maxEvidence     = 50.0  // maximum ratio of the densities of one outcome under the models with and without peers' results
 	initialNoise    = 0.01  // noise variance before the first observation
-	minObservations = 3     // an agent with fewer does not share a mean: its level would nearly disclose a value
 )

@@ -8,6 +8,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
+	"github.com/fbo-node/fbo/internal/exchange/posteriormean"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
@@ -99,7 +100,7 @@ func (l *lab) view(x [][]float64, f func([]float64) float64) strategy.View {
 // mean is what an agent with this view shares, after the journey over the wire.
 func (l *lab) mean(view strategy.View) protocol.Mean {
 	l.t.Helper()
-	mean, ok, err := meanOf(l.task, view)
+	mean, ok, err := posteriormean.Of(l.task, view)
 	if !ok || err != nil {
 		l.t.Fatal("nothing to share: ", err)
 	}

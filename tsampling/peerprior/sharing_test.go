@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/fbo-node/fbo/internal/exchange/posteriormean"
 	"github.com/fbo-node/fbo/internal/fbotest/strategytest"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/protocol"
@@ -64,10 +65,10 @@ func TestOneShareForEachObservation(t *testing.T) {
 				in = strategy.TrialsEnded{}
 			}
 			e.step(view, view, in)
-			if want := max(n-minObservations+1, 0); len(e.published) != want {
+			if want := max(n-posteriormean.MinObservations+1, 0); len(e.published) != want {
 				t.Fatalf("%s: %d shares after %d observations, want %d", model, len(e.published), n, want)
 			}
-			if n >= minObservations && e.published[len(e.published)-1].Observations != n {
+			if n >= posteriormean.MinObservations && e.published[len(e.published)-1].Observations != n {
 				t.Errorf("the share after %d observations is stamped %d", n, e.published[len(e.published)-1].Observations)
 			}
 			// Nothing comes of what tells nothing new.
@@ -185,7 +186,7 @@ func TestEqualOutputsAreNotShared(t *testing.T) {
 	}
 	fitless := e.view(x, bump(0.3))
 	fitless.Posterior = nil
-	if result, ok, err := meanOf(e.task, fitless); ok || err != nil {
+	if result, ok, err := posteriormean.Of(e.task, fitless); ok || err != nil {
 		t.Errorf("without a posterior: %v, %v", result, err)
 	}
 }
@@ -236,7 +237,7 @@ func TestDecodeRejects(t *testing.T) {
 func TestPayloadHoldsNothingMeasured(t *testing.T) {
 	for _, goal := range []string{"maximize", "minimize"} {
 		l := newLab(t, goal, plane, exact)
-		for n := minObservations; n < 12; n++ {
+		for n := posteriormean.MinObservations; n < 12; n++ {
 			x := l.designs(n, random.SeedOf(uint64(n)))
 			f := func(p []float64) float64 { return 0.1234567 + math.Sin(5*p[0]) + p[1] }
 			payload := encode(t, l.mean(l.view(x, f)))

@@ -92,6 +92,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.plan.Parallel, "parallel", 1, fmt.Sprintf("evaluations that each agent makes at a time, 1 to %d: it asks for this number of designs at once, and for further ones when all have ended", experiment.MaxParallel))
 	flags.BoolVar(&o.plan.Asynchronous, "asynchronous", false, "with --parallel: agents ask for a design as soon as an evaluation has ended, and evaluations last from nothing to twice as long as on average, at random")
 	flags.BoolVar(&o.plan.Fairness, "fairness", false, "also tell how regrets are spread over agents; strategies with a roster always do")
+	flags.BoolVar(&o.plan.OneDesign, "one-design", false, "also report the regret of one design for all agents: of the average of their objectives, at the designs that they recommend")
 	flags.IntVar(&o.workers, "workers", 0, "runs at a time; changes no result (default: one per processor)")
 	flags.StringVar(&o.dir, "out", "", "directory that keeps finished runs (default "+describeSimulateDir()+")")
 	flags.BoolVar(&o.fresh, "fresh", false, "forget the finished runs of these settings, of all strategies and builds of this program")

@@ -106,6 +106,10 @@ func TestJoinStringErrors(t *testing.T) {
 	if again := strings.TrimSpace(must(t, "task", "invite", file, "--data-dir", dir, "--hub", hub)); again != member {
 		t.Error("a second string has another invitation")
 	}
+	table := writeFile(t, "listed.yaml", bowlTask+"designs: {file: designs.csv}\n")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(table), "designs.csv"), []byte("x,y\n0,0\n1,1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	mistyped := member[:60] + string(member[60]^1) + member[61:]
 	invite := []string{"task", "invite", file, "--data-dir", dir}
 	for name, c := range map[string]struct {
@@ -121,6 +125,7 @@ func TestJoinStringErrors(t *testing.T) {
 		"another's address": {join(invite, []string{"--guest", "lab", "--peer", hub}), "the node that admits"},
 		"a wrong name":      {join(invite, []string{"--guest", "a/b", "--hub", hub}), "expected a name"},
 		"nobody to revoke":  {join(invite, []string{"--revoke", "lab"}), "no guest string of this name"},
+		"a table":           {[]string{"task", "invite", table, "--data-dir", dir, "--hub", hub}, "lists its designs in a table, which a string does not carry"},
 		"a wrong hub":       {join(invite, []string{"--hub", "hub"}), "--hub: "},
 		"open and guest":    {join(invite, []string{"--open", "--guest", "lab", "--hub", hub}), ""},
 	} {

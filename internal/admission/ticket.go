@@ -31,6 +31,9 @@ const (
 // accepted is the last part of errors about a text.
 const accepted = "expected the string that `fbo-node task invite` has printed"
 
+// ErrTable means that the task of a string lists its designs in a table.
+var ErrTable = errors.New("the task lists its designs in a table, which a string does not carry; expected copies of the task file, of the table and of the file that `fbo-node task invite TASK --out FILE` writes")
+
 var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
 // Kind is the kind of a string.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ipfs/go-cid"
 	"github.com/multiformats/go-multihash"
-	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/fbotest"
 	"github.com/fbo-node/fbo/internal/invitation"
 )
 
@@ -38,28 +38,7 @@ func TestTextIsReadAgain(t *testing.T) {
 // cut: one error, and it does not quote the text.
 func TestParseRefusesMistypedText(t *testing.T) {
 	text := invitation.New(taskOf(t, "a")).Text()
-	rapid.Check(t, func(t *rapid.T) {
-		at := rapid.IntRange(0, len(text)-1).Draw(t, "at")
-		other := rapid.SampledFrom(strings.Split("abcdefghijklmnopqrstuvwxyz234567ABC 1890-", "")).Draw(t, "character")
-		wrong := map[string]string{
-			"replaced": text[:at] + other + text[at+1:],
-			"doubled":  text[:at] + text[at:at+1] + text[at:],
-			"left out": text[:at] + text[at+1:],
-			"cut":      text[:at],
-		}
-		for how, typed := range wrong {
-			if typed == text || strings.TrimSpace(typed) == text {
-				continue
-			}
-			_, err := invitation.Parse(typed)
-			if err == nil {
-				t.Fatalf("%s at %d is accepted", how, at)
-			}
-			if strings.Contains(err.Error(), text[60:90]) || strings.Contains(err.Error(), "\n") {
-				t.Fatalf("%s: %v", how, err)
-			}
-		}
-	})
+	fbotest.CheckMistyped(t, text, text[60:90], func(typed string) error { _, err := invitation.Parse(typed); return err })
 }
 
 func TestErrorsSayWhatIsWrong(t *testing.T) {

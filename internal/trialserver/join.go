@@ -62,6 +62,9 @@ func (d *Server) CreateFrom(ctx context.Context, o Order, text string) (t *Task,
 	if err != nil {
 		return nil, false, err
 	}
+	if asked.Space.Listing() != nil {
+		return nil, false, &FieldError{"join", admission.ErrTable}
+	}
 	if err := d.check(asked); err != nil {
 		return nil, false, &FieldError{"join", err}
 	}

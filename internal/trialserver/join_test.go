@@ -87,6 +87,18 @@ func TestJoinsByAString(t *testing.T) {
 	}
 }
 
+// A task with a table of designs is refused by one error, in place of a task that cannot choose.
+func TestAStringCarriesNoTable(t *testing.T) {
+	t.Parallel()
+	first := started(t, t.TempDir())
+	asked := create(t, open(t, first), Order{Text: listed, Tables: map[string]string{"designs.csv": "x\n0\n1\n"}})
+	ticket := admission.Ticket{Task: asked.Session().Task().ID(), Peers: first.Addresses()[:1]}
+	d := open(t, started(t, t.TempDir()))
+	if _, _, err := d.CreateFrom(t.Context(), Order{}, ticket.Text()); !isField(err, "join") || !errors.Is(err, admission.ErrTable) || d.Count() != 0 {
+		t.Errorf("%v, %d tasks", err, d.Count())
+	}
+}
+
 func meets(t *testing.T, of *Task, other *node.Node) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {

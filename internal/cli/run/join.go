@@ -198,6 +198,9 @@ func (o *options) request(ctx context.Context, dir string, ticket admission.Tick
 		}
 		return fmt.Errorf("join: %w", err)
 	}
+	if t.Space.Listing() != nil {
+		return fmt.Errorf("join: %w", admission.ErrTable)
+	}
 	o.joined = &joined{t, invited}
 	return nil
 }

@@ -92,10 +92,10 @@ func whatBecomes(t *task.Task, connected int, shared bool) []string {
 	}
 	if connected == 0 {
 		return []string{"No peers are connected: the shares of this node exist only in its data directory. " +
-			"A machine that joins later gets them while `fbo-node keep` runs here, with this task file and data directory; a node with `run --keep-after` serves them by itself."}
+			"A machine that joins later gets them while `fbo-node keep` runs here, with this task and data directory; a node with `run --keep-after` serves them by itself."}
 	}
 	return []string{fmt.Sprintf("The shares of this node are stored by %s for up to 90 days. "+
-		"A machine that joins later gets them from one of these while it runs, or while `fbo-node keep` runs here or there, with this task file and the node's data directory.", sanitize.Count(connected, "connected node"))}
+		"A machine that joins later gets them from one of these while it runs, or while `fbo-node keep` runs here or there, with this task and the node's data directory.", sanitize.Count(connected, "connected node"))}
 }
 
 func summarise(t *task.Task, trials []strategy.Trial) summary {

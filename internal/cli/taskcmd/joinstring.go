@@ -29,6 +29,9 @@ import (
 // makeString makes a string with which fbo-node join needs nothing else.
 func (o inviteOptions) makeString(command *cobra.Command, t *task.Task) error {
 	ctx, out := command.Context(), command.OutOrStdout()
+	if t.Space.Listing() != nil {
+		return base.BadUsage(admission.ErrTable)
+	}
 	if _, err := peeraddr.ParseHubs(o.hubs); err != nil {
 		return base.Usagef("--hub: %w", err)
 	}

@@ -214,7 +214,7 @@ bash -c '. /usr/share/bash-completion/completions/fbo-node && complete -p fbo-no
 if command -v man; then man --pager=cat fbo-node-run | grep -q -e --evals; fi
 if command -v systemd-analyze; then
   systemd-analyze verify --man=no fbo-hub.service fbo-serve.service fbo-keep@a.service fbo-node@a.service 2>&1 | tee /units
-  ! grep fbo- /units
+  if grep fbo- /units; then exit 1; fi
 fi
 install -m 644 /task.yaml /etc/fbo/a.yaml
 install -d -o 65532 /var/lib/fbo

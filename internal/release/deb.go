@@ -53,7 +53,7 @@ Description: peer-to-peer federated Bayesian optimisation
 // Debian's policy (5.6.2) requires the name and address of a person who answers for the package. The
 // project has no address for mail, and so the package has that of the person who made the commit.
 func packDeb(to string, s source, arch string, files []file) error {
-	installed, err := debFiles(files)
+	installed, err := debFiles(s, files)
 	if err != nil {
 		return fmt.Errorf("%s: %w", to, err)
 	}
@@ -86,9 +86,18 @@ func packDeb(to string, s source, arch string, files []file) error {
 	return os.WriteFile(to, b.Bytes(), 0o644)
 }
 
-// debFiles returns the files of an archive where Debian installs them, and the completions, sorted
-// by name.
-func debFiles(files []file) (all []file, err error) {
+// debChangelog is the changelog in the form that Debian's policy (4.4) requires: one entry, which refers to
+// that of the project.
+const debChangelog = `fbo-node (%s) unstable; urgency=medium
+
+  * This version of fbo-node: CHANGELOG.md.gz has its changes.
+
+ -- %s  %s
+`
+
+// debFiles returns the files of an archive where Debian installs them, the Debian changelog and the
+// completions, sorted by name.
+func debFiles(s source, files []file) (all []file, err error) {
 	var own, others string
 	for _, f := range files {
 		name, data, base := "", f.data, path.Base(f.name)
@@ -100,7 +109,7 @@ func debFiles(files []file) (all []file, err error) {
 		case f.name == licencesFile:
 			others = string(f.data)
 		case f.name == "CHANGELOG.md":
-			name = "usr/share/doc/fbo-node/changelog.gz"
+			name = "usr/share/doc/fbo-node/CHANGELOG.md.gz"
 		case f.name == "README.md":
 			name = "usr/share/doc/fbo-node/README.md"
 		case strings.HasPrefix(f.name, "man/man1/"):
@@ -121,6 +130,11 @@ func debFiles(files []file) (all []file, err error) {
 		}
 	}
 	all = append(all, file{"usr/share/doc/fbo-node/copyright", []byte(home + "\n\n" + own + "\n" + others), false})
+	changes, err := zipped(fmt.Appendf(nil, debChangelog, debVersion(s.version), s.committer, s.time.Format(time.RFC1123Z)))
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, file{"usr/share/doc/fbo-node/changelog.gz", changes, false})
 	root := cli.Command()
 	for name, generate := range map[string]func(io.Writer) error{
 		"usr/share/bash-completion/completions/fbo-node":    func(w io.Writer) error { return root.GenBashCompletionV2(w, true) },

@@ -85,9 +85,18 @@ func TestDpkgInstallsThePackage(t *testing.T) {
 		"usr/share/fish/vendor_completions.d/fbo-node.fish": "fbo-node",
 		"usr/share/man/man1/fbo-node.1.gz":                  "\x1f\x8b",
 		"usr/share/doc/fbo-node/changelog.gz":               "\x1f\x8b",
+		"usr/share/doc/fbo-node/CHANGELOG.md.gz":            "\x1f\x8b",
 	} {
 		if got := string(contentsOf(t, filepath.Join(root, name))); !strings.Contains(got, part) {
 			t.Errorf("%s holds %.200q, want %q in it", name, got, part)
+		}
+	}
+	if _, err := exec.LookPath("dpkg-parsechangelog"); err == nil { // of dpkg-dev
+		parsed := dpkg("dpkg-parsechangelog", "--all", "--file", filepath.Join(root, "usr/share/doc/fbo-node/changelog.gz"))
+		for _, line := range []string{"Version: 0.1.0~rc.1\n", "Maintainer: A Person <a@example.org>\n", "Date: Tue, 01 Dec 2026 12:30:58 +0000\n"} {
+			if !strings.Contains(parsed, line) || strings.Contains(parsed, "warning") {
+				t.Errorf("no line %q in, or a warning about, the changelog:\n%s", line, parsed)
+			}
 		}
 	}
 	if out := dpkg(append(install, "--verify", "fbo-node")...); out != "" {

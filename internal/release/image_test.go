@@ -95,7 +95,7 @@ func TestImageHasBothPlatforms(t *testing.T) {
 		t.Error("the order of files changes the bytes")
 	}
 	for arch, program := range map[string]string{"amd64": "x", "arm64": "arm"} {
-		config, layer := openImage(t, one, arch)
+		config, layer := openImage(t, one, arch, imageSource().time)
 		labels := config.Config.Labels
 		config.Config.Labels = nil
 		if !reflect.DeepEqual(config.Config, dockerConfig()) || config.Architecture != arch || config.OS != "linux" || !config.Created.Equal(imageSource().time) {
@@ -130,7 +130,8 @@ type entry struct {
 	data []byte
 }
 
-func entriesOf(t *testing.T, r io.Reader) (all []entry) {
+// entriesOf returns the entries of a tar archive, which all must have one time.
+func entriesOf(t *testing.T, r io.Reader, at time.Time) (all []entry) {
 	t.Helper()
 	archive := tar.NewReader(r)
 	for {
@@ -145,8 +146,8 @@ func entriesOf(t *testing.T, r io.Reader) (all []entry) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !header.ModTime.Equal(imageSource().time) {
-			t.Errorf("%s has the time %v", header.Name, header.ModTime)
+		if !header.ModTime.Equal(at) {
+			t.Errorf("%s has the time %v, want %v", header.Name, header.ModTime, at)
 		}
 		all = append(all, entry{*header, data})
 	}
@@ -154,10 +155,10 @@ func entriesOf(t *testing.T, r io.Reader) (all []entry) {
 
 // openImage follows the descriptors of an image from oci-layout to the layer of one processor, and
 // compares every size and digest.
-func openImage(t *testing.T, path, arch string) (config imageDocument, layer []entry) {
+func openImage(t *testing.T, path, arch string, made time.Time) (config imageDocument, layer []entry) {
 	t.Helper()
 	files := map[string][]byte{}
-	for _, e := range entriesOf(t, bytes.NewReader(contentsOf(t, path))) {
+	for _, e := range entriesOf(t, bytes.NewReader(contentsOf(t, path)), made) {
 		files[e.Name] = e.data
 	}
 	decode := func(data []byte, to any) {
@@ -201,7 +202,7 @@ func openImage(t *testing.T, path, arch string) (config imageDocument, layer []e
 	if want := []string{fmt.Sprintf("sha256:%x", sha256.Sum256(plain))}; !slices.Equal(config.RootFS.DiffIDs, want) {
 		t.Errorf("diff_ids are %q, want %q", config.RootFS.DiffIDs, want)
 	}
-	return config, entriesOf(t, bytes.NewReader(plain))
+	return config, entriesOf(t, bytes.NewReader(plain), made)
 }
 
 // unpackLayer writes a layer to a folder.

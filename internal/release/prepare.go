@@ -38,7 +38,8 @@ func prepare(ctx context.Context, dir, version string, date time.Time) error {
 		names = append(names, e.name)
 	}
 	if err := commitEdits(ctx, root, tag, edits, names); err != nil {
-		// Both calls are made after a failed write too: they leave unchanged files as they are.
+		// An interrupt must not keep the files from being restored.
+		ctx := context.WithoutCancel(ctx)
 		_, reset := git(ctx, root, append([]string{"reset", "--quiet", "--"}, names...)...)
 		_, restored := git(ctx, root, append([]string{"checkout", "--quiet", "--"}, names...)...)
 		return errors.Join(err, reset, restored)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
@@ -192,6 +193,45 @@ func TestVizierAccess(t *testing.T) {
 	} {
 		if e := call(t, serveLine(shortTempDir(t), c.flags...)...); e.code != base.ExitUsage || !strings.Contains(e.stderr, c.text) {
 			t.Errorf("%q: %d, %s", c.flags, e.code, e.stderr)
+		}
+	}
+}
+
+// TestVizierFederation: studies of different owners on two nodes are one task, and peers' shares arrive.
+func TestVizierFederation(t *testing.T) {
+	t.Parallel()
+	dirs, flags := []string{shortTempDir(t), shortTempDir(t)}, []string{"--vizier", "127.0.0.1:0"}
+	for i, dir := range dirs {
+		_, serving := startServe(t, dir, flags...)
+		c := newVizierClient(serving.Vizier, nil)
+		create := vizierBowl("bowl")
+		create.Parent = fmt.Sprintf("owners/site-%d", i)
+		create.Study.StudySpec.Metrics = create.Study.StudySpec.Metrics[:1]
+		study := mustAskVizier[vizierpb.Study](t, c, "CreateStudy", create).GetName()
+		for range 4 {
+			for _, trial := range suggestedBy(t, c, study, "a", 1) {
+				mustAskVizier[vizierpb.Trial](t, c, "CompleteTrial", &vizierpb.CompleteTrialRequest{Name: trial.GetName(),
+					FinalMeasurement: &vizierpb.Measurement{Metrics: []*vizierpb.Measurement_Metric{{MetricId: "loss", Value: trial.GetParameters()[0].GetValue().GetNumberValue()}}}})
+			}
+		}
+		flags = append(flags, "--peer", serving.Addresses[0])
+	}
+	for end := time.Now().Add(patienceOfTests); ; time.Sleep(100 * time.Millisecond) {
+		var status [2]struct {
+			Task     string
+			Received int `json:"shares_received"`
+		}
+		for i, dir := range dirs {
+			decode(t, must(t, "status", "--json", "--data-dir", dir), &status[i])
+		}
+		if status[0].Task != status[1].Task {
+			t.Fatalf("tasks %s and %s, expected one", status[0].Task, status[1].Task)
+		}
+		if status[0].Received > 0 && status[1].Received > 0 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("no shares of the other node after %v: %+v", patienceOfTests, status)
 		}
 	}
 }

@@ -194,6 +194,10 @@ func TestHostileAgent(t *testing.T) {
 	tool := func(name string, arguments any) string {
 		return request("tools/call", object{"name": name, "arguments": arguments})
 	}
+	many := object{} // unknown parameters, each of which the node lists
+	for i := range 20 {
+		many[fmt.Sprint(strings.Repeat("x", 60), i)] = 1
+	}
 	wrong := []string{
 		`{"jsonrpc":`, `[]`, `null`, "\x00\xff", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, strings.Repeat("[", 100_000), strings.Repeat("x", 3<<20),
 		request("no/such/method", nil), request("tools/call", 7), request("tools/call", object{"name": 7}), request("resources/read", object{"uri": "file:///etc/passwd"}),
@@ -205,7 +209,7 @@ func TestHostileAgent(t *testing.T) {
 		tool("tell", object{"trial": held.ID, "value": 1}), tool("fail", object{"trial": held.ID, "reason": "x"}), tool("return_trial", object{"trial": held.ID}),
 		tool("stop_trial", object{"trial": held.ID}), tool("report_steps", object{"trial": held.ID, "steps": []object{{"step": 1, "value": 1}}}), tool("report_steps", object{"trial": held.ID, "steps": nil}),
 		tool("fail", object{"trial": held.ID, "reason": strings.Repeat("x", 100_000)}),
-		tool("enqueue", object{"parameters": object{"x": 1e300, "y": 0}}), tool("enqueue", object{"parameters": object{"../x": 1}}),
+		tool("enqueue", object{"parameters": object{"x": 1e300, "y": 0}}), tool("enqueue", object{"parameters": object{"../x": 1}}), tool("enqueue", object{"parameters": many}),
 		tool("check_task", object{"text": strings.Repeat("a: ", 30_000)}), tool("check_task", object{"text": "name: x\ngoal: minimize\ndesigns: {file: /etc/passwd}\n"}),
 		tool("history", object{"limit": 1e6}), tool("history", object{"state": "done&client=owner"}), tool("history", object{"after": -5}),
 	}
@@ -256,7 +260,7 @@ func TestHostileAgent(t *testing.T) {
 			errors++
 		case answer.Result.IsError:
 			errors++
-			if text := answer.Result.Content[0].Text; strings.Contains(text, "\n") || strings.Contains(text, "root:x:") || len(text) > 20_000 {
+			if text := answer.Result.Content[0].Text; strings.HasPrefix(text, "{") || strings.Contains(text, "\n") || strings.Contains(text, "root:x:") || len(text) > 20_000 {
 				t.Errorf("an error of a tool: %.300q", text)
 			}
 		default:

@@ -199,7 +199,7 @@ func send(ctx context.Context, socket string, r Request, into any) (ok bool, err
 	switch response.StatusCode {
 	case http.StatusOK, http.StatusCreated, http.StatusNoContent:
 	default:
-		message, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
+		message, _ := io.ReadAll(io.LimitReader(response.Body, 64<<10))
 		return false, &RefusedError{response.StatusCode, Refusal(message)}
 	}
 	if into == nil {

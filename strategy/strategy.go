@@ -6,6 +6,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/task"
 )
 
@@ -14,14 +15,15 @@ import (
 type View struct {
 	Task            *task.Task
 	Self            peer.ID
-	Trials          []Trial        // the agent's own trials in order of ID, without those that SetAside counts
-	SetAside        int            // number of own trials that are not in Trials: they precede all others and failed in earlier runs, before any trial had an outcome
-	Observations    int            // number of Trials that have an outcome
-	Posterior       Posterior      // of the objective, or of the first of several; nil until there is an observation
-	Shares          []*Share       // peers' shares that have not expired, in order of author, kind and slot
-	Results         map[string]any // the latest Result of each exchange, by the name of the exchange
-	MaxObservations int            // maximum number of observations that an exact model learns from; 0 means DefaultMaxObservations
-	PriorDesigns    []task.Design  // designs that the user expects to be near-optimal
+	Trials          []Trial          // the agent's own trials in order of ID, without those that SetAside counts
+	SetAside        int              // number of own trials that are not in Trials: they precede all others and failed in earlier runs, before any trial had an outcome
+	Observations    int              // number of Trials that have an outcome
+	Posterior       Posterior        // of the objective, or of the first of several; nil until there is an observation
+	Shares          []*Share         // peers' shares that have not expired, in order of author, kind and slot
+	Own             []protocol.Share // the agent's own shares that have not expired and that peers store, in order of kind and slot; their payloads are not decoded
+	Results         map[string]any   // the latest Result of each exchange, by the name of the exchange
+	MaxObservations int              // maximum number of observations that an exact model learns from; 0 means DefaultMaxObservations
+	PriorDesigns    []task.Design    // designs that the user expects to be near-optimal
 
 	// Objectives are the posteriors of all objectives of a task with several, in the order of
 	// task.ObjectiveOutputs; the first is Posterior. It is nil until each has an observation, and for a

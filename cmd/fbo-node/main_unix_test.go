@@ -54,6 +54,12 @@ func play(mode string, args []string) int {
 	switch mode {
 	case "bowl":
 		fmt.Println(bowlValue())
+	case "shifted": // a bowl in x with its minimum at the argument
+		var x, optimum float64
+		if _, err := fmt.Sscan(os.Getenv("FBO_PARAM_X")+" "+args[0], &x, &optimum); err != nil {
+			panic(err)
+		}
+		fmt.Println((x - optimum) * (x - optimum))
 	case "steady": // leaves the machine to others
 		time.Sleep(50 * time.Millisecond)
 		fmt.Println(bowlValue())

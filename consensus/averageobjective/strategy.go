@@ -98,11 +98,7 @@ func (s *Strategy) Suggest(ctx context.Context, view strategy.View, trial uint64
 // objective minus one standard deviation, over the agents whose shares the view has, and this agent.
 func (s *Strategy) RecommendCommon(ctx context.Context, view strategy.View) (strategy.Common, error) {
 	all := means(view)
-	own, ok, err := s.own(view)
-	if err != nil {
-		return strategy.Common{}, err
-	}
-	if ok {
+	if own, ok := posteriormean.Own(view); ok { // as peers have it, even if the posterior is newer
 		all = append(all, author{view.Self, own})
 	}
 	if len(all) == 0 {
@@ -116,20 +112,4 @@ func (s *Strategy) RecommendCommon(ctx context.Context, view strategy.View) (str
 	}
 	mean, _ := a.Predict(x)
 	return strategy.Common{Design: s.task.Space.Decode(x), Predicted: s.task.Goal.Sign() * a.output(mean), Agents: len(all)}, nil
-}
-
-// own returns the agent's own mean, rounded as peers receive it. ok is false while it shares none.
-func (s *Strategy) own(view strategy.View) (mean protocol.Mean, ok bool, err error) {
-	if view.Observations < posteriormean.MinObservations {
-		return mean, false, nil
-	}
-	if mean, ok, err = posteriormean.Of(s.task, view); !ok || err != nil {
-		return mean, false, err
-	}
-	payload, err := mean.Encode()
-	if err != nil {
-		return mean, false, nil // the mean exceeds the limits of the format, so peers have none of it
-	}
-	mean, err = protocol.DecodeMean(payload, s.task.Surrogate.Features, s.task.Space.Len())
-	return mean, err == nil, err
 }

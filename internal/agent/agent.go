@@ -464,6 +464,7 @@ func (a *Agent) view(now time.Time) strategy.View {
 		Completion:      a.completion(),
 		Cost:            a.cost(),
 		Shares:          a.peerShares(now),
+		Own:             a.shares.own(now),
 		Results:         a.exchanges.results,
 		MaxObservations: a.cfg.MaxObservations,
 		PriorDesigns:    a.cfg.PriorDesigns,

@@ -90,7 +90,7 @@ func (a *Agent) Recommendation(ctx context.Context, view strategy.View) (Recomme
 
 // commonReason is the Reason of a design for all agents.
 func commonReason(common strategy.Common) string {
-	return "one design for all: it maximises a lower bound of the average objective of " + sanitize.Count(common.Agents, "agent")
+	return "one design for all: predicted is the average objective of " + sanitize.Count(common.Agents, "agent") + ", and the design maximises a lower bound of it"
 }
 
 // Preferred returns the recommendation if it is preferable to the best observed design: it is one
@@ -124,7 +124,7 @@ func (h History) Preferred(ctx context.Context) (*Recommendation, error) {
 	if err := a.cfg.complete(); err != nil {
 		return nil, err
 	}
-	if _, common := a.strategy.(strategy.CommonRecommender); common {
+	if _, common := a.cfg.Strategy.(strategy.CommonRecommender); common {
 		return nil, ErrNeedsPeers
 	}
 	var err error

@@ -270,6 +270,16 @@ func (s *shares) valid(now time.Time) []*strategy.Share {
 	return valid
 }
 
+// own returns the agent's own shares that have not expired, without ephemeral ones, sorted by key.
+func (s *shares) own(now time.Time) (own []protocol.Share) {
+	for _, share := range s.of(s.self) {
+		if !share.ephemeral && share.expires.After(now) {
+			own = append(own, share.Share.Share)
+		}
+	}
+	return own
+}
+
 // since returns the relayed shares that a peer does not have, given the IDs of those that it has.
 // In general they are valid, with two additions. It includes an expired share if the peer has an
 // older one with its key: an author that has lost its journal learns from it which stamps it has

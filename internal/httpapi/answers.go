@@ -20,7 +20,7 @@ func (a *api) addAnswers() {
 	get := func(name, id, summary string) huma.Operation {
 		return op(http.MethodGet, "/v1/tasks/{task}/"+name, id, summary, gone)
 	}
-	huma.Register(a.API, get("best", "get-best", "The best feasible trial so far, and where outcomes are noisy the recommended design. That takes as long as a suggestion."), a.best)
+	huma.Register(a.API, get("best", "get-best", "The best feasible trial so far, and the recommended design where outcomes are noisy or it is one for all agents. That takes as long as a suggestion."), a.best)
 	huma.Register(a.API, get("front", "get-front", "The Pareto front of a task with several objectives: the feasible trials that none dominates, in the order of the first objective"), a.front)
 	huma.Register(a.API, get("recommendation", "get-recommendation", "The design that the model holds for the best, which is the better choice where outcomes are noisy. It takes as long as a suggestion."), a.recommendation)
 	huma.Register(a.API, get("status", "get-status", "Where the node stands on the task"), a.status)
@@ -31,7 +31,7 @@ func (a *api) addAnswers() {
 
 type bestBody struct {
 	Trial       *trial              `json:"trial" doc:"The best observed one; null while no trial is feasible."`
-	Recommended *recommendationBody `json:"recommended,omitempty" doc:"The recommended design, only where outcomes are so noisy that it is to be preferred."`
+	Recommended *recommendationBody `json:"recommended,omitempty" doc:"The recommended design, only where it is to be preferred: outcomes are noisy, or it is one design for all agents."`
 }
 
 // TransformSchema states that the trial may be null.
@@ -69,14 +69,15 @@ func (a *api) best(ctx context.Context, in *InTask) (*answer[bestBody], error) {
 
 type recommendationBody struct {
 	Parameters *object  `json:"parameters" nullable:"true" doc:"null while there is no model."`
-	Predicted  *float64 `json:"predicted,omitempty" doc:"The objective there, as far as the node's own model knows."`
+	Predicted  *float64 `json:"predicted,omitempty" doc:"The objective there, as far as the node's own model knows; with agents, the average of theirs."`
+	Agents     int      `json:"agents,omitempty" doc:"The number of agents whose results it uses, where it is one design for all (strategy average-objective)."`
 	Noisy      bool     `json:"noisy,omitempty" doc:"Outcomes are so noisy that the best one is mostly luck: prefer this design."`
 	Reason     string   `json:"reason,omitempty" doc:"Why, where it is to be preferred to the best trial."`
 }
 
 func showRecommendation(r agent.Recommendation) (*recommendationBody, error) {
 	shown, err := objectOf(r.Design)
-	return &recommendationBody{&shown, r.Predicted, r.Noisy, r.Reason}, err
+	return &recommendationBody{&shown, r.Predicted, r.Agents, r.Noisy, r.Reason}, err
 }
 
 func (a *api) recommendation(ctx context.Context, in *InTask) (*answer[recommendationBody], error) {

@@ -106,7 +106,7 @@ func (p Plan) checkOneDesign() error {
 	case !p.OneDesign:
 		return nil
 	case p.Family.Costly:
-		return fmt.Errorf("--one-design: the largest average objective is searched for with thousands of evaluations, each of which is costly in family %s", p.Family.Name)
+		return fmt.Errorf("--one-design: family %s is costly, and the search for the largest average objective takes thousands of evaluations; expected another family", p.Family.Name)
 	case len(p.Family.Objectives) > 0 || len(p.Family.Constraints) > 0:
 		return fmt.Errorf("--one-design: expected a family with one objective and no constraints, not %s", p.Family.Name)
 	}

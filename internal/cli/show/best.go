@@ -2,6 +2,7 @@ package show
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -28,7 +29,8 @@ func NewBest() *cobra.Command {
 		Short: "Print the best design so far of a task (a file, an ID or a name), while the node runs or after",
 		Long: `Print the design with the best observed value of this node's feasible trials, imported
 ones included. Where the noise of outcomes is larger than the differences between designs, the first line
-names the recommended design, as in the summary of run, and flags and env print that one.
+names the recommended design, as in the summary of run, and flags and env print that one. So it does with
+strategy average-objective, whose design is one for all agents; then a node must run on the task.
 
 With several objectives it prints the Pareto front; --trial chooses the design that flags and env print.
 
@@ -109,9 +111,13 @@ func writeFront(out io.Writer, p past.History, format string, chosen bool, numbe
 	return base.Usagef("--format %s prints one design, and the Pareto front has %s: choose with --trial", format, sanitize.Count(len(front), "design"))
 }
 
-// recommended returns the preferred design; errors of the node or its model cause only a warning.
+// recommended returns the preferred design; errors of the node or its model cause only a warning. If a
+// design for all agents is not known, no design of this node can take its place.
 func recommended(ctx context.Context, p past.History, warnings io.Writer) (*agent.Recommendation, error) {
 	r, err := p.Preferred(ctx)
+	if errors.Is(err, agent.ErrNeedsPeers) {
+		return nil, fmt.Errorf("task %q has no recommended design here: %w; `fbo-node history` prints the trials of this node", p.Task.Name, err)
+	}
 	if err != nil && ctx.Err() == nil {
 		_, err = fmt.Fprintf(warnings, "fbo-node: the recommended design is not known, this is the best observed one: %s\n", sanitize.Text(err.Error(), render.MaxReason))
 	}

@@ -380,7 +380,7 @@ func commandLine(command *cobra.Command) string {
 		case "out", "fresh", "other-builds", "json", "csv", "raw", "plot", "workers":
 		case "strategy", "checkpoints":
 			add(f.Name, strings.Join(f.Value.(pflag.SliceValue).GetSlice(), ","))
-		case "fairness", "asynchronous":
+		case "fairness", "asynchronous", "one-design":
 			line += " --" + f.Name + "=" + f.Value.String()
 		default:
 			add(f.Name, f.Value.String())

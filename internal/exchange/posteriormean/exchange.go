@@ -80,6 +80,18 @@ func Of(t *task.Task, view strategy.View) (mean protocol.Mean, ok bool, err erro
 	return mean, true, nil
 }
 
+// Own returns the mean that the agent has published last, as peers receive it. ok is false if there
+// is none.
+func Own(view strategy.View) (mean protocol.Mean, ok bool) {
+	for _, share := range view.Own {
+		if share.Kind == protocol.MeanKind {
+			mean, err := protocol.DecodeMean(share.Payload, view.Task.Surrogate.Features, view.Task.Space.Len())
+			return mean, err == nil
+		}
+	}
+	return mean, false
+}
+
 // Forge replaces the weights of a mean by a draw of the prior. With attack.Extreme it replaces them
 // by the largest allowed weights with random signs, and all other numbers by their bounds.
 func Forge(t *task.Task, payload []byte, attack strategy.Forgery) ([]byte, error) {

@@ -336,15 +336,15 @@ class Task:
     def best(self) -> Trial | None:
         """Return the best feasible trial so far, or None. Of several objectives it is the best of the first.
 
-        If outcomes are noisy, its `recommended` is the design to prefer. The call then takes as long as a
-        suggestion.
+        If outcomes are noisy, its `recommended` is the design to prefer, and with strategy average-objective the
+        design for all agents. The call then takes as long as a suggestion.
         """
         given = self._http.get(self._path + "/best")
         if given["trial"] is None:
             return None
         best = from_json(given["trial"], self._floats)
         if r := given.get("recommended"):
-            found = Recommendation(design(r["parameters"], self._floats), r.get("predicted"), r.get("reason", ""))
+            found = Recommendation(design(r["parameters"], self._floats), r.get("predicted"), r.get("reason", ""), r.get("agents", 0))
             best = replace(best, recommended=found)
         return best
 

@@ -29,17 +29,20 @@ _PHRASES = {
 
 @dataclass(frozen=True)
 class Recommendation:
-    """The design to prefer to the best observed one, since outcomes are noisy.
+    """The design to prefer to the best observed one: outcomes are noisy, or it is one design for all agents.
 
     Attributes:
         parameters: The parameters of the design, by name.
         predicted: The value that the node's model predicts there, in the units of the objective, or None.
         reason: Why this design is preferable.
+        agents: The number of agents whose results it uses if it is one design for all, else 0. Then `predicted` is
+            the average of their objectives.
     """
 
     parameters: dict[str, Value]
     predicted: float | None
     reason: str
+    agents: int = 0
 
     def __str__(self) -> str:
         design = display_design(self.parameters)

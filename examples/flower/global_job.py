@@ -52,17 +52,16 @@ def tune(node: fbo.Node, federation: inprocess.Federation | loopback.Federation,
         seed=seed,
     )
     found = [measure(federation.run(seed=seed, rounds=rounds, arms=""))]
-    best = None
+    best = found[0]  # the defaults stay until something is better
     for count in range(1, evals + 1):
         (trial,) = task.ask()
         try:
             outcome = measure(federation.run(seed=seed, rounds=rounds, arms="", **trial.parameters))
         except RuntimeError as error:  # the federation has failed, perhaps because of these settings
             task.fail(trial, str(error)[:500])
-            continue
-        task.tell(trial, outcome["valid_loss"], metrics={key: outcome[key] for key in ("test_loss", "test_error")})
-        if best is None or outcome["valid_loss"] < best["valid_loss"]:
-            best = outcome
+        else:
+            task.tell(trial, outcome["valid_loss"], metrics={key: outcome[key] for key in ("test_loss", "test_error")})
+            best = min(best, outcome, key=lambda one: one["valid_loss"])
         if count in (evals // 4, evals // 2, evals):
             found.append(best)
     print(f"seed {seed}: {json.dumps(task.best().parameters)}", flush=True)

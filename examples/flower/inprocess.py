@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -15,10 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nodes
-from flwr.app import Context, Message, RecordDict
-from flwr.serverapp import Grid
-from flwr.supercore.task_identity import TaskIdentity
-from sites import client_app, server_app, training
+
+os.environ |= {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}  # before the import, which may send telemetry
+
+from flwr.app import Context, Error, Message, RecordDict  # noqa: E402
+from flwr.serverapp import Grid  # noqa: E402
+from flwr.supercore.task_identity import TaskIdentity  # noqa: E402
+from sites import client_app, server_app, training  # noqa: E402
 
 DIRECTORIES = [f"fbo{site}" for site in range(training.SITES)]  # data directories of the nodes
 CONFIG = tomllib.loads((Path(__file__).parent / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["flwr"]["app"]["config"]
@@ -63,7 +67,13 @@ class Direct(Grid):
         """Return the replies of the ClientApps. All nodes work at the same time."""
         messages = list(messages)
         with ThreadPoolExecutor(len(messages) or 1) as pool:
-            return list(pool.map(lambda one: client_app.app(one, self._contexts[one.metadata.dst_node_id]), messages))
+            return list(pool.map(self._answer, messages))
+
+    def _answer(self, message: Message) -> Message:
+        try:
+            return client_app.app(message, self._contexts[message.metadata.dst_node_id])
+        except Exception as error:  # becomes an error reply, as in a SuperNode
+            return Message(Error(0, f"{type(error).__name__}: {error}"), reply_to=message)
 
 
 class Federation:
@@ -77,6 +87,7 @@ class Federation:
 
         Raises:
             ValueError: The app has no such value in its config.
+            RuntimeError: A site has failed.
         """
         values = {name.replace("_", "-"): value for name, value in config.items()}
         if unknown := values.keys() - CONFIG.keys():
@@ -89,7 +100,10 @@ class Federation:
         }
         TaskIdentity.task_id, TaskIdentity.run_id, TaskIdentity.node_id = 1, 1, 0  # of new messages, as a SuperLink sets them
         server_app.app(Direct(contexts), Context(1, 0, {}, RecordDict(), values))
-        return json.loads(out.read_text(encoding="utf-8"))
+        result = json.loads(out.read_text(encoding="utf-8"))
+        if result["failed"]:
+            raise RuntimeError(f"sites failed: {result['failed']}")
+        return result
 
 
 @contextlib.contextmanager

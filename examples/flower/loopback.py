@@ -64,8 +64,6 @@ def federation() -> Iterator[Federation]:
         ports = _free_ports(training.SITES + 1)
         environment = os.environ | {
             "FLWR_HOME": str(folder / "flwr"),
-            "FLWR_TELEMETRY_ENABLED": "0",
-            "FLWR_DISABLE_UPDATE_CHECK": "1",
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "OMP_NUM_THREADS": "1",  # the sites share the processors
             "OPENBLAS_NUM_THREADS": "1",

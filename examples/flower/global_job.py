@@ -54,7 +54,9 @@ def tune(node: fbo.Node, federation: inprocess.Federation | loopback.Federation,
     found = [measure(federation.run(seed=seed, rounds=rounds, arms=""))]
     best = found[0]  # the defaults stay until something is better
     for count in range(1, evals + 1):
-        (trial,) = task.ask()
+        while not (asked := task.ask()):  # the node has no design yet
+            pass
+        (trial,) = asked
         try:
             outcome = measure(federation.run(seed=seed, rounds=rounds, arms="", **trial.parameters))
         except RuntimeError as error:  # the federation has failed, perhaps because of these settings

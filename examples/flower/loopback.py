@@ -14,12 +14,12 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
-import fbo
+import inprocess
+import nodes
 from sites import training
 
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent  # the commands of Flower are installed beside Python
-LOCAL = ["--mdns=false", "--listen", "/ip4/127.0.0.1/tcp/0", "--wait-for-peers", "0"]
 TIMEOUT = 900  # seconds of one run
 
 
@@ -64,8 +64,6 @@ def federation() -> Iterator[Federation]:
         ports = _free_ports(training.SITES + 1)
         environment = os.environ | {
             "FLWR_HOME": str(folder / "flwr"),
-            "FLWR_TELEMETRY_ENABLED": "0",
-            "FLWR_DISABLE_UPDATE_CHECK": "1",
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
             "OMP_NUM_THREADS": "1",  # the sites share the processors
             "OPENBLAS_NUM_THREADS": "1",
@@ -81,11 +79,9 @@ def federation() -> Iterator[Federation]:
             return process
 
         superlink = start("flower-superlink", "--disable-runtime-dependency-installation", "--port", str(ports[0]))
-        peers: list[str] = []
+        stack.enter_context(nodes.running(folder, inprocess.DIRECTORIES))
         for site in range(training.SITES):
-            node = stack.enter_context(fbo.Node(folder / f"fbo{site}", flags=LOCAL, peers=peers[:1]))
-            peers += [address for address in node.info()["addresses"] if "/tcp/" in address][:1]
-            own = f'site={site} fbo-dir="{folder / f"fbo{site}"}"'
+            own = f'site={site} fbo-dir="{folder / inprocess.DIRECTORIES[site]}"'
             start(f"flower-supernode {site}", "--superlink", f"127.0.0.1:{ports[0]}", "--port", str(ports[1 + site]), "--node-config", own)
         _await(superlink, f"http://127.0.0.1:{ports[0]}/health", folder / "flower-superlink.log")
         yield Federation(folder, environment)

@@ -26,7 +26,7 @@ def evaluate(message: Message, context: Context) -> Message:
     site, model = _site(context), _model(message)
     valid, test = training.measure(model, site.valid), training.measure(model, site.test)
     found = {"valid_loss": valid["loss"], "test_loss": test["loss"], "test_error": test["error"]}
-    return _reply(message, {"num-examples": len(site.valid[1]), **found})
+    return _reply(message, {"num-examples": len(site.valid[1]), "site": int(context.node_config["site"]), **found})
 
 
 @app.query("tune")
@@ -37,7 +37,8 @@ def tune(message: Message, context: Context) -> Message:
     config = message.content["config"]
     with fbo.Node(str(context.node_config["fbo-dir"])) as node:
         for arm in str(config["arms"]).split(","):
-            got = tuning.tune(node, str(config["task"]), arm, site, model, int(config["evals"]), seed)
+            own = training.SITES * seed + int(context.node_config["site"])  # sites do not begin with the same designs
+            got = tuning.tune(node, str(config["task"]), arm, site, model, int(config["evals"]), own)
             found |= {f"{key}_{arm}": value for key, value in got.items()}
     return _reply(message, found)
 

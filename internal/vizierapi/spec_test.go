@@ -170,6 +170,28 @@ func TestMetadataRoundTrip(t *testing.T) {
 	})
 }
 
+// TestStudyOfAnEarlierVersion: a study keeps its task when its specification has another meaning now.
+func TestStudyOfAnEarlierVersion(t *testing.T) {
+	message := &vizierpb.Study{Name: bowlStudy, DisplayName: "bowl", StudySpec: bowl()}
+	earlier := proto.CloneOf(message)
+	earlier.StudySpec.Algorithm = "fbo:alone" // as if that had been the default
+	p, err := newProblem(earlier, all.Strategies())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &store{dir: t.TempDir(), byName: map[string]*study{}}
+	if err := s.put(&study{message, p}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := openStore(s.dir, all.Strategies())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one, ok := again.get(bowlStudy); !ok || one.task.ID() != p.task.ID() || !proto.Equal(one.Study, message) {
+		t.Errorf("the study is %v", one)
+	}
+}
+
 func FuzzStudyFile(f *testing.F) {
 	f.Add([]byte(`{"format":1,"name":"owners/me/studies/bowl","task":"bag","study":"CgA="}`))
 	f.Add([]byte(`{"format":2}`))

@@ -46,6 +46,8 @@ type stored struct {
 	Name   string `json:"name"`   // for people
 	Task   string `json:"task"`   // ID
 	Study  []byte `json:"study"`  // the message
+
+	Canonical json.RawMessage `json:"canonical"` // the task, should a later version make another one of the study
 }
 
 // store has the studies of a node, in memory and on disk.
@@ -118,8 +120,13 @@ func decodeStudy(data []byte, strategies strategy.Set) (*study, error) {
 	if err != nil {
 		return nil, err
 	}
-	if id := p.task.ID().String(); id != s.Task {
-		return nil, fmt.Errorf("study %s is task %s in this version, and was task %s; remove the file, and create a study with another name", message.GetName(), id, s.Task)
+	if p.task.ID().String() != s.Task {
+		if p.task, err = strategies.ParseCanonical("task", s.Canonical); err != nil {
+			return nil, err
+		}
+		if id := p.task.ID().String(); id != s.Task {
+			return nil, fmt.Errorf("it is about task %s, and has task %s", s.Task, id)
+		}
 	}
 	return &study{message, p}, nil
 }
@@ -159,7 +166,7 @@ func (s *store) put(one *study) error {
 	if len(message) > maxStudy {
 		return invalid("study %.200q has %d bytes with its metadata; expected at most %d", one.GetName(), len(message), maxStudy)
 	}
-	data, err := json.Marshal(stored{1, one.GetName(), one.task.ID().String(), message})
+	data, err := json.Marshal(stored{1, one.GetName(), one.task.ID().String(), message, one.task.File()})
 	if err != nil {
 		return err
 	}

@@ -32,19 +32,21 @@ func (s *service) createStudy(ctx context.Context, r *vizierpb.CreateStudyReques
 	}
 	message.Name, message.State, message.CreateTime = studyName(owner, message.GetDisplayName()), vizierpb.Study_ACTIVE, timestamppb.Now()
 	one := &study{message, p}
-	id := p.task.ID().String()
 	s.changes.Lock()
 	defer s.changes.Unlock()
 	known, exists := s.store.get(message.GetName())
-	if exists && known.task.ID() != p.task.ID() {
+	if exists && known.task.ID() != p.task.ID() && !sameProblem(known.Study, message) {
 		return nil, connect.NewError(connect.CodeAlreadyExists, errors.New("study "+message.GetName()+" exists with another study_spec; expected the same one, or another study_id"))
-	}
-	others := s.store.all(func(other *study) bool { return other.task.ID() == p.task.ID() && other.GetName() != message.GetName() })
-	if len(others) > 0 {
-		return nil, refused("study %s is the same task as study %s of this node; expected another study_id", message.GetName(), others[0].GetName())
 	}
 	if !exists {
 		known = one
+	}
+	id := known.task.ID().String()
+	others := s.store.all(func(other *study) bool {
+		return other.task.ID() == known.task.ID() && other.GetName() != message.GetName()
+	})
+	if len(others) > 0 {
+		return nil, refused("study %s is the same task as study %s of this node; expected another study_id", message.GetName(), others[0].GetName())
 	}
 	if _, err := s.server.Task(id); err != nil {
 		if _, _, err := s.server.Create(ctx, trialserver.Order{Text: string(known.task.File())}, ""); err != nil {
@@ -55,6 +57,14 @@ func (s *service) createStudy(ctx context.Context, r *vizierpb.CreateStudyReques
 		return known.Study, nil
 	}
 	return message, s.store.put(one)
+}
+
+// sameProblem reports whether two studies differ in metadata only. A later version may make another task of
+// the same specification, since defaults change.
+func sameProblem(a, b *vizierpb.Study) bool {
+	x, y := proto.CloneOf(a.GetStudySpec()), proto.CloneOf(b.GetStudySpec())
+	x.Metadata, y.Metadata = nil, nil
+	return proto.Equal(x, y)
 }
 
 // study returns a study that exists.

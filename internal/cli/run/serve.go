@@ -60,7 +60,8 @@ and report what they measured. Tasks, trials and who evaluates them survive the 
 this process: start it again with the same data directory. docs/http.md has an example.
 
 It listens on control.sock in the data directory, which only its owner can reach. With
---http it listens on a port too, for programs that have the token in http.token there.`,
+--http it listens on a port too, for programs that have the token in http.token there.
+With --vizier it serves programs that use the client of OSS Vizier (docs/vizier.md).`,
 		Example: `  fbo-node serve
   fbo-node serve --http 127.0.0.1:7070
   curl --unix-socket ~/.local/share/fbo/control.sock http://node/v1/tasks`,

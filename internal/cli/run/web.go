@@ -46,7 +46,7 @@ type webOptions struct {
 
 func (o *webOptions) add(flags *pflag.FlagSet) {
 	flags.StringVar(&o.address, "http", "", "address to serve HTTP at too, such as 127.0.0.1:7070, for programs that have the token (default: only the socket)")
-	flags.StringArrayVar(&o.hosts, "http-host", nil, "host name that requests to --http may name, besides addresses and localhost, repeatable")
+	flags.StringArrayVar(&o.hosts, "http-host", nil, "host name that requests to --http and --vizier-token may name, besides addresses and localhost, repeatable")
 	flags.StringArrayVar(&o.origins, "origin", nil, "origin of web pages that may ask, such as https://board.example, repeatable (default: none)")
 	flags.StringVar(&o.cert, "tls-cert", "", "file with the certificate for --http and --vizier-token, in PEM")
 	flags.StringVar(&o.key, "tls-key", "", "file with its key")
@@ -71,7 +71,7 @@ func (o webOptions) validate() error {
 		return err
 	}
 	if o.address == "" {
-		if o.cert != "" && !o.vizier.token || len(o.hosts) > 0 || len(o.origins) > 0 {
+		if (o.cert != "" || len(o.hosts) > 0) && !o.vizier.token || len(o.origins) > 0 {
 			return base.Usagef("--tls-cert, --tls-key, --http-host and --origin are about --http, which is missing")
 		}
 		return nil

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -74,7 +75,7 @@ def federation() -> Iterator[Federation]:
 
         def start(name: str, *flags: str) -> subprocess.Popen:
             log = stack.enter_context(open(folder / f"{name}.log", "w", encoding="utf-8"))
-            process = subprocess.Popen([str(BIN / name.split(" ")[0]), "--insecure", *flags], env=environment, stdout=log, stderr=log)
+            process = subprocess.Popen([str(BIN / name.split(" ")[0]), "--insecure", *flags], env=environment, stdout=log, stderr=log, start_new_session=True)
             stack.callback(_end, process)
             return process
 
@@ -105,6 +106,8 @@ def _end(process: subprocess.Popen) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # the processes of apps that it has started, and not ended
 
 
 def _free_ports(count: int) -> list[int]:

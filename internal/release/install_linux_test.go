@@ -8,8 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -269,6 +269,9 @@ func (c madeRelease) testImage(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("a change of the root directory needs root")
 	}
+	if _, err := exec.LookPath("unshare"); err != nil {
+		t.Skip("the mounts of a container need unshare (util-linux)")
+	}
 	p := here(t)
 	if !p.inImage() {
 		t.Skipf("the image has no program for %s", p.arch)
@@ -293,6 +296,15 @@ func rootForOthers(t *testing.T) string {
 	return root
 }
 
+// inImage starts a program in a root directory with the folders that every engine makes. Its arguments
+// are the directory, the user and the command.
+const inImage = `root=$1 user=$2
+shift 2
+mkdir -p "$root/dev" "$root/proc"
+mount --bind /dev "$root/dev"
+mount -t proc proc "$root/proc"
+exec chroot --userspec="$user" "$root" "$@"`
+
 // runImage starts the program of an image's root directory as an engine does, and runs a task with it.
 func runImage(t *testing.T, root, task string, config imageConfig, version string) {
 	t.Helper()
@@ -301,9 +313,8 @@ func runImage(t *testing.T, root, task string, config imageConfig, version strin
 	}
 	start := func(args ...string) string {
 		t.Helper()
-		command := exec.Command(config.Entrypoint[0], args...)
-		command.Dir, command.Env = "/", config.Env
-		command.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: imageUser, Gid: imageUser}}
+		command := exec.Command("unshare", slices.Concat([]string{"--mount", "sh", "-euc", inImage, "enter", root, config.User}, config.Entrypoint, args)...)
+		command.Env = append([]string{"PATH=" + os.Getenv("PATH")}, config.Env...)
 		return finished(t, command)
 	}
 	if out := start("version"); !strings.Contains(out, version) {

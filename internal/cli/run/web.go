@@ -64,16 +64,16 @@ func (o webOptions) validate() error {
 	if !(o.rateLimit > 0) {
 		return base.Usagef("--rate-limit %g: expected positive numbers", o.rateLimit)
 	}
-	if (o.cert == "") != (o.key == "") {
-		return base.Usagef("--tls-cert and --tls-key belong together; one of them is missing")
-	}
 	if err := o.vizier.validate(); err != nil {
 		return err
 	}
+	if o.address == "" && ((o.cert != "" || o.key != "" || len(o.hosts) > 0) && !o.vizier.token || len(o.origins) > 0) {
+		return base.Usagef("--tls-cert, --tls-key, --http-host and --origin are about --http, which is missing")
+	}
+	if (o.cert == "") != (o.key == "") {
+		return base.Usagef("--tls-cert and --tls-key belong together; one of them is missing")
+	}
 	if o.address == "" {
-		if (o.cert != "" || len(o.hosts) > 0) && !o.vizier.token || len(o.origins) > 0 {
-			return base.Usagef("--tls-cert, --tls-key, --http-host and --origin are about --http, which is missing")
-		}
 		return nil
 	}
 	if _, err := httpaccess.CheckAddress(o.address); err != nil {

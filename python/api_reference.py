@@ -41,7 +41,7 @@ def page() -> str:
     errors = [one for one in package.exports or () if str(one) not in (*CALLS, *NODES, "TrialPruned", "__version__")]
     parts = [HEAD, "## Optimisation", *_objects(package, CALLS, "fbo"), "## Nodes and tasks", *_objects(package, NODES, "fbo")]
     parts += ["## Errors", *_errors(package, [str(one) for one in errors])]
-    for module, names in (("optuna", ["Sampler", "Pruner"]), ("ray", ["Search", "Scheduler"]), ("aio", ["Node", "Task"])):
+    for module, names in (("optuna", ["Sampler", "Pruner"]), ("ray", ["Search", "Scheduler"]), ("trackers", ["MLflow", "WandB", "TensorBoard"]), ("aio", ["Node", "Task"])):
         parts += [f"## fbo.{module}", *_objects(package[module], names, f"fbo.{module}")]
     rows = [f"| `{name}` | `{package[module][name].value}` |".replace(" | None", " \\| None") for module, name in TYPES]
     parts += ["## Types", "| name | type |\n|---|---|\n" + "\n".join(rows)]

@@ -709,20 +709,28 @@ async function many() {
   await until('10,000 trials', async () => /8,5\d\d/.test(await text(page)));
   const client = await page.createCDPSession();
   await client.send('Performance.enable');
+  // The processor time of the page's thread, which other programs of the machine do not add to.
+  const threadTime = async () => (await client.send('Performance.getMetrics')).metrics.find((x) => x.name === 'ThreadTime').value;
+  // Updates are compared with sorting a million numbers on the same processor: machines differ.
+  const sorting = async () => {
+    const before = await threadTime();
+    await page.evaluate(() => Float64Array.from({ length: 1e6 }, (_, i) => Math.sin(i * i)).sort()[0]);
+    return 1000 * ((await threadTime()) - before);
+  };
   for (const view of ['progress', 'trials', 'curves', 'timeline', 'model', 'constraints']) {
     await go(page, `#/task/${encodeURIComponent(m.id)}/${view}`);
     await pause(300);
     await settled(page);
-    // The processor time of the page's thread, which other programs of the machine do not add to.
-    const threadTime = async () => (await client.send('Performance.getMetrics')).metrics.find((x) => x.name === 'ThreadTime').value;
     const updates = 10;
+    const sorted = await sorting();
     const before = await threadTime();
     for (let i = 0; i < updates; i++) {
       m.burst(5);
       await pause(600); // one update each
     }
     const each = (1000 * ((await threadTime()) - before)) / updates;
-    check(each < 100, `many ${view}: an update takes ${each.toFixed(0)} ms of the processor, expected less than 100`);
+    const most = Math.max(sorted, await sorting());
+    check(each < most, `many ${view}: an update takes ${each.toFixed(0)} ms of the processor, expected less than sorting a million numbers, ${most.toFixed(0)} ms`);
     if (view === 'trials') {
       check((await page.evaluate(() => document.querySelectorAll('tbody tr').length)) < 100, 'many trials: only rows in sight are elements');
       await page.evaluate(() => { const s = document.querySelector('.trials'); s.scrollTop = s.scrollHeight; });

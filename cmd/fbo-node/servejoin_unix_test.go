@@ -88,7 +88,7 @@ func TestServeJoinsByOneString(t *testing.T) {
 	secret := text[80:100]
 	for what, output := range map[string]string{
 		"preview": string(preview), "answer": string(joined) + string(again), "refusal": string(refused),
-		"output": killed + p.printed() + p.stderr.String(),
+		"output": killed,
 		"task":   string(mustRequest(t, http.StatusOK, client, "GET", "/v1/tasks/bowl", nil)),
 	} {
 		if strings.Contains(output, secret) {
@@ -100,6 +100,11 @@ func TestServeJoinsByOneString(t *testing.T) {
 	first.wait(t)
 	mustRequest(t, http.StatusNoContent, client, "DELETE", "/v1/tasks/bowl", nil)
 	mustRequest(t, http.StatusCreated, client, "POST", "/v1/tasks", object{"join": text})
+	p.signal(t, os.Interrupt)
+	p.wait(t)
+	if output := p.printed() + p.stderr.String(); strings.Contains(output, secret) {
+		t.Errorf("the output has the secret: %s", output)
+	}
 }
 
 // otherServe starts a daemon with another identity, and returns its data directory.

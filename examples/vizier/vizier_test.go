@@ -1,5 +1,5 @@
-// Package vizier tests the example for users of OSS Vizier. Its test installs nothing: it skips, and says why,
-// without a Python that has the package google-vizier. FBO_PYTHON names the interpreter; the default is python3.
+// Package vizier tests the example for users of OSS Vizier. Its test installs nothing: it skips
+// with the reason without a Python that has the package google-vizier. FBO_PYTHON names the interpreter; the default is python3.
 package vizier
 
 import (

@@ -78,10 +78,9 @@ func TestGuideWidens(t *testing.T) {
 	if got := math.Sqrt(wide / plain); math.Abs(got-want) > 1e-9 {
 		t.Errorf("deviation times %g, want %g", got, want)
 	}
-	if _, wide = w.Predict(own[0]); true {
-		if _, plain = w.process.Predict(own[0]); wide != plain {
-			t.Errorf("variance %g at an own observation, want %g", wide, plain)
-		}
+	_, wide = w.Predict(own[0])
+	if _, plain = w.process.Predict(own[0]); wide != plain {
+		t.Errorf("variance %g at an own observation, want %g", wide, plain)
 	}
 	x = []float64{0.55, 0.4}
 	dMean, dVariance := make([]float64, 2), make([]float64, 2)

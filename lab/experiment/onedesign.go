@@ -49,11 +49,8 @@ type Ratio struct {
 	High  Number `json:"ratio_high"`
 }
 
-// slopeStep is the distance of the two values from which a partial derivative is estimated.
-const slopeStep = 1e-5
-
-// averageObjective is the average of the objectives of a federation's counting members as a function
-// of encodings; larger is better.
+// averageObjective is the average of the objectives of a federation's counting members; larger is
+// better.
 type averageObjective struct {
 	space   *task.Space
 	goal    task.Goal
@@ -77,26 +74,12 @@ func (a averageObjective) at(d task.Design) (value float64) {
 	return value
 }
 
-// Value implements acquisition.Function.
-func (a averageObjective) Value(x []float64) float64 { return a.at(a.space.Decode(x)) }
-
-// Gradient implements acquisition.Function by central differences.
-func (a averageObjective) Gradient(grad, x []float64) float64 {
-	moved := append([]float64(nil), x...)
-	for i := range x {
-		low, high := max(x[i]-slopeStep, 0), min(x[i]+slopeStep, 1)
-		moved[i] = high
-		above := a.Value(moved)
-		moved[i] = low
-		grad[i] = (above - a.Value(moved)) / (high - low)
-		moved[i] = x[i]
-	}
-	return a.Value(x)
-}
+// encoded returns the average at an encoded design.
+func (a averageObjective) encoded(x []float64) float64 { return a.at(a.space.Decode(x)) }
 
 // top returns the largest value that a search finds.
 func (a averageObjective) top(ctx context.Context, seed random.Seed) (float64, error) {
-	_, value, err := acquisition.Maximizer{Space: a.space}.Maximize(ctx, a, nil, seed.Stream("average objective", 0))
+	_, value, err := acquisition.Maximizer{Space: a.space}.Maximize(ctx, family.Differentiable(a.encoded), nil, seed.Stream("average objective", 0))
 	return value, err
 }
 
@@ -141,7 +124,7 @@ func (p Plan) oneDesign(f *federation, result sim.Result) *OneDesignRecord {
 			continue
 		}
 		r.Recommended = append(r.Recommended, Number(max(sum/count, 0)))
-		r.Midpoint = append(r.Midpoint, Number(max(f.topAverage-average.Value(middle), 0)))
+		r.Midpoint = append(r.Midpoint, Number(max(f.topAverage-average.encoded(middle), 0)))
 	}
 	return r
 }

@@ -207,7 +207,7 @@ func (c classic) optimum(f testfunc.Function, m movement, outer func(float64) fl
 		}
 		near = append(near, u)
 	}
-	negative := differentiable(func(u []float64) float64 { return -value(u) })
+	negative := Differentiable(func(u []float64) float64 { return -value(u) })
 	_, best := largest(c.Space, negative, near, seed)
 	return -best
 }

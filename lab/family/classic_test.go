@@ -34,7 +34,7 @@ func TestClassicOptimaAreOptimal(t *testing.T) {
 			for u := range chunks(dense(1000, f.Space.Dim()), f.Space.Dim()) {
 				lowest = min(lowest, m.Objective.Value(f.Space.Decode(u)))
 			}
-			negative := differentiable(func(u []float64) float64 { return -m.Objective.Value(f.Space.Decode(u)) })
+			negative := Differentiable(func(u []float64) float64 { return -m.Objective.Value(f.Space.Decode(u)) })
 			search := acquisition.Maximizer{Space: f.Space, Candidates: 500, Searches: 16}
 			_, best, _ := search.Maximize(t.Context(), negative, nil, random.SeedOf(5).Stream(spec, uint64(k)))
 			optimum := m.Objective.Optimum

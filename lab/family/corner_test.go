@@ -17,7 +17,7 @@ func TestCornerOptimaAreOptimal(t *testing.T) {
 	} {
 		f := mustDraw(t, spec, uint64(i), 3)
 		for k, m := range f.Members {
-			negative := differentiable(func(u []float64) float64 { return -m.Objective.Value(f.Space.Decode(u)) })
+			negative := Differentiable(func(u []float64) float64 { return -m.Objective.Value(f.Space.Decode(u)) })
 			u, best := largest(f.Space, negative, nil, random.SeedOf(5).Derive(spec, uint64(k)))
 			if m.Objective.Optimum != 0 || math.Abs(best) > 1e-6 {
 				t.Errorf("%s: member %d: found %g, stated %g", spec, k, -best, m.Objective.Optimum)

@@ -117,7 +117,7 @@ func TestDistanceIsKept(t *testing.T) {
 func heavier(g gp, s source, k, searches int) float64 {
 	member := s.member(0, k)
 	search := acquisition.Maximizer{Space: g.space, Candidates: 16 * searches, Searches: searches}
-	_, best, _ := search.Maximize(context.Background(), differentiable(member.value), nil, random.SeedOf(99).Stream("heavier", uint64(k)))
+	_, best, _ := search.Maximize(context.Background(), Differentiable(member.value), nil, random.SeedOf(99).Stream("heavier", uint64(k)))
 	return best - member.optimum()
 }
 

@@ -79,9 +79,9 @@ func gramacyMember(space *task.Space, shift float64, seed random.Seed, cluster, 
 	g.optimum = func() float64 {
 		var bounds []acquisition.Bounded
 		for _, limit := range g.limits {
-			bounds = append(bounds, acquisition.Bounded{Function: differentiable(limit), Low: math.Inf(-1), High: 0})
+			bounds = append(bounds, acquisition.Bounded{Function: Differentiable(limit), Low: math.Inf(-1), High: 0})
 		}
-		negated := differentiable(func(u []float64) float64 { return -g.value(u) })
+		negated := Differentiable(func(u []float64) float64 { return -g.value(u) })
 		return -largestFeasible(space, negated, bounds, own.Derive("optimum", 0))
 	}
 	return g

@@ -146,7 +146,7 @@ func (g guide) optimum(f testfunc.Function, m rigidMotion, value func([]float64)
 		}
 		near = append(near, u)
 	}
-	negative := differentiable(func(u []float64) float64 { return -value(u) })
+	negative := Differentiable(func(u []float64) float64 { return -value(u) })
 	_, best := largest(g.Space, negative, near, seed)
 	return -best
 }

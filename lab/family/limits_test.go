@@ -173,7 +173,7 @@ func TestOptimumLiesOnBorder(t *testing.T) {
 			if feasibleShare(f, k) == 0 {
 				t.Errorf("%s: member %d: nothing is feasible", spec, k)
 			}
-			value := differentiable(func(u []float64) float64 { return m.Objective.Value(f.Space.Decode(u)) })
+			value := Differentiable(func(u []float64) float64 { return m.Objective.Value(f.Space.Decode(u)) })
 			u, _ := largest(f.Space, value, nil, random.SeedOf(7))
 			if beyond := !keeps(f, m, f.Space.Decode(u)); beyond != want {
 				t.Errorf("%s: member %d: the optimum without constraints is infeasible: %t", spec, k, beyond)
@@ -194,7 +194,7 @@ func TestNothingIsFeasible(t *testing.T) {
 				t.Errorf("%s: member %d has the optimum %g", spec, k, m.Objective.Optimum)
 			}
 			for i, c := range m.Constraints {
-				down := differentiable(func(u []float64) float64 { return -c.Value(f.Space.Decode(u)) })
+				down := Differentiable(func(u []float64) float64 { return -c.Value(f.Space.Decode(u)) })
 				if _, value := largest(f.Space, down, nil, random.SeedOf(7)); value >= 0 {
 					t.Errorf("%s: member %d: constraint %d reaches %g", spec, k, i+1, -value)
 				}

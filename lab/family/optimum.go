@@ -31,13 +31,15 @@ func largest(space *task.Space, f acquisition.Function, near [][]float64, seed r
 	return u, value
 }
 
-// differentiable makes an acquisition.Function of a function on the unit cube. It computes
+// Differentiable makes an acquisition.Function of a function on the unit cube. It computes
 // gradients by finite differences.
-type differentiable func(u []float64) float64
+type Differentiable func(u []float64) float64
 
-func (f differentiable) Value(u []float64) float64 { return f(u) }
+// Value implements acquisition.Function.
+func (f Differentiable) Value(u []float64) float64 { return f(u) }
 
-func (f differentiable) Gradient(grad, u []float64) float64 {
+// Gradient implements acquisition.Function.
+func (f Differentiable) Gradient(grad, u []float64) float64 {
 	const step = 1e-6
 	moved := append([]float64(nil), u...)
 	for i, v := range u {

@@ -19,5 +19,5 @@ func TestWorkerOutlivesItsNode(t *testing.T) {
 	if output, err := exec.CommandContext(t.Context(), rscript, "-e", "library(curl); library(jsonlite)").CombinedOutput(); err != nil {
 		t.Skipf("R lacks curl or jsonlite: %v, %s", err, output)
 	}
-	outage.Check(t, map[string]any{"learning_rate": 100, "penalty": 0.000001, "steps": 400, "standardize": false}, rscript, "worker.R")
+	outage.Check(t, map[string]any{"learning_rate": 10, "penalty": 1, "steps": 400, "standardize": false}, rscript, "worker.R")
 }

@@ -58,7 +58,7 @@ func parseFlags(arguments []string, stderr io.Writer) (config, error) {
 	c := config{command: "go run ./solo " + strings.Join(arguments, " ")}
 	set := flag.NewFlagSet("solo", flag.ContinueOnError)
 	set.SetOutput(stderr)
-	functions := set.String("functions", strings.Join(known, ","), "functions, by comma")
+	functions := set.String("functions", strings.Join(known, ","), "functions, by comma; those of ten and twenty floats run only if named, such as levy20 and hartmann6in20")
 	methods := set.String("methods", defaultMethods, "methods, by comma; STRATEGY-SURROGATE may go on with +KEY=VALUE of the task file")
 	set.IntVar(&c.seeds, "seeds", 30, "how many seeds")
 	set.IntVar(&c.first, "first-seed", 1, "the first seed")

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/lab/testfunc"
@@ -32,9 +33,22 @@ func problems() []problem {
 	}
 }
 
+// largeProblems lists those of ten and twenty floats, which take long and run only if named.
+func largeProblems() (all []problem) {
+	for _, d := range []int{10, 20} {
+		for _, f := range []testfunc.Function{
+			testfunc.Ackley(d), testfunc.Levy(d), testfunc.Rosenbrock(d),
+			testfunc.Michalewicz(d), testfunc.StyblinskiTang(d), testfunc.Embedded(testfunc.Hartmann6(), d),
+		} {
+			all = append(all, problem{f.Name, f, 0})
+		}
+	}
+	return all
+}
+
 func problemNamed(name string) (problem, error) {
 	var names []string
-	for _, p := range problems() {
+	for _, p := range slices.Concat(problems(), largeProblems()) {
 		if p.name == name {
 			return p, nil
 		}

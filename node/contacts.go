@@ -30,7 +30,7 @@ type contacts struct {
 	mu      sync.Mutex
 	closed  bool
 	circuit bool            // the host accepts relayed connections
-	dials   map[string]*use // by dialKey
+	dials   map[string]*use // by what dial is for, and its addresses
 	links   []*linkUse
 }
 

@@ -92,6 +92,7 @@ func modelsOf(t testing.TB, spec *task.Task) map[task.Output]surrogate.Model {
 func learn(t testing.TB, spec *task.Task, models map[task.Output]surrogate.Model, view *strategy.View, seed random.Seed) {
 	t.Helper()
 	view.Constraints = nil
+	view.Observations = len(strategy.Observed(spec, view.Trials, task.Objective).Y)
 	for _, output := range spec.Outputs() {
 		obs := strategy.Observed(spec, view.Trials, output)
 		if len(obs.Y) == 0 {

@@ -31,7 +31,9 @@ const (
 // Expected improvement is the fastest to find narrow optima in many dimensions, but it keeps
 // evaluating near the best observed design. Under noise that design is partly the best by chance,
 // and fitted hyperparameters are overconfident. Entropy search explores other parts of the space
-// when little improvement is left near the best designs.
+// when little improvement is left near the best designs. With few outcomes for the number of
+// dimensions the optimum is uncertain everywhere, and entropy search evaluates designs at the border.
+// So it takes no turn before there are as many outcomes as a quadratic function has coefficients.
 //
 // The improvement is measured over the best value of a function drawn from the posterior, at the
 // evaluated designs: Letham et al., "Constrained Bayesian Optimization with Noisy Experiments"
@@ -83,11 +85,11 @@ func (s Engine) suggest(ctx context.Context, view strategy.View, trial uint64, s
 }
 
 // SeeksInformation reports whether Suggest uses entropy search in this trial instead of expected
-// improvement. It returns false while designs are pending, since their outcomes will give
-// information.
+// improvement. It returns false with fewer outcomes than the coefficients of a quadratic function,
+// and while designs are pending, since their outcomes will give information.
 func (s Engine) SeeksInformation(view strategy.View, trial uint64) bool {
-	after := s.search.AfterStart(trial)
-	return after > 0 && after%2 == 0 && len(s.search.Pending(view)) == 0
+	after, d := s.search.AfterStart(trial), view.Task.Space.Len()
+	return after > 0 && after%2 == 0 && view.Observations >= (d+1)*(d+2)/2 && len(s.search.Pending(view)) == 0
 }
 
 // Improvement returns the logarithm of the average noisy expected improvement, and the Why of its

@@ -64,6 +64,7 @@ func tune(t *testing.T, definition *task.Task, s strategy.Strategy, seed random.
 		value := valley(got.Design)
 		view.Trials = append(view.Trials, strategy.Trial{ID: id, Design: got.Design, Why: got.Why, State: strategy.Done, Outcome: &strategy.Outcome{Value: value}})
 		obs.X, obs.Y = append(obs.X, definition.Space.Encode(got.Design)), append(obs.Y, -value)
+		view.Observations = len(obs.Y)
 		h, err := model.Fit(t.Context(), obs, nil, seed.Stream("fit", id))
 		if err != nil {
 			t.Fatal(err)

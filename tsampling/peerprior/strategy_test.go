@@ -77,13 +77,20 @@ func TestEntropyTakesTurnsWithoutBelief(t *testing.T) {
 		if o := l.considered(view); (o.peerOdds > 0.5) != c.peerOdds {
 			t.Fatalf("%s: believed are %g", name, o.peerOdds)
 		}
+		turns := 0
 		for trial := uint64(41); trial < 49; trial++ {
 			seed := random.SeedOf(trial)
 			got, want := l.suggest(view, trial, seed).Design, l.suggestAlone(view, trial, seed).Design
-			entropy := l.strategy.alone.SeeksInformation(view, trial) && !c.peerOdds
-			if got.Equal(want) != entropy {
+			turn := l.strategy.alone.SeeksInformation(view, trial)
+			if turn {
+				turns++
+			}
+			if got.Equal(want) != (turn && !c.peerOdds) {
 				t.Errorf("%s, trial %d: %v, alone %v", name, trial, got, want)
 			}
+		}
+		if turns != 4 {
+			t.Errorf("%s: entropy has %d turns of 8, expected 4", name, turns)
 		}
 	}
 }

@@ -111,11 +111,18 @@ func (g *Guide) extract(k *known, rng *rand.Rand) (upload, error) {
 	if err != nil {
 		return upload{}, err
 	}
-	maximisers := make([][]float64, guideSamples)
-	for s := range maximisers {
-		maximisers[s] = points[floats.MaxIdx(draws.RawRowView(s))]
+	times := make([]float64, guidePoints)
+	for s := range guideSamples {
+		times[floats.MaxIdx(draws.RawRowView(s))]++
 	}
-	u := upload{location: heaviest(maximisers, g.task.Space.Dim(), rng)}
+	var maximisers [][]float64
+	for i, n := range times {
+		if n > 0 {
+			maximisers = append(maximisers, points[i])
+		}
+	}
+	times = slices.DeleteFunc(times, func(n float64) bool { return n == 0 })
+	u := upload{location: heaviest(maximisers, times, g.task.Space.Dim(), rng)}
 	process, err := k.process()
 	if err != nil {
 		return upload{}, err

@@ -27,11 +27,11 @@ const (
 )
 
 // heaviest returns the component with the largest weight in a mixture of at most `most` components.
-// The mixture is fitted to the points (at least 2) by variational inference under a Dirichlet
-// process (Blei and Jordan, "Variational inference for Dirichlet process mixtures" (2006), with the
+// The mixture is fitted to the points (at least 2, each with the number of times that it occurs) by
+// variational inference under a Dirichlet process (Blei and Jordan, "Variational inference for Dirichlet process mixtures" (2006), with the
 // normal-Wishart priors of Bishop (2006), chapter 10.2, for independent coordinates).
-func heaviest(points [][]float64, most int, rng *rand.Rand) location {
-	m := newDirichletMixture(points)
+func heaviest(points [][]float64, times []float64, most int, rng *rand.Rand) location {
+	m := newDirichletMixture(points, times)
 	responsibilities := m.assign(m.spread(most, rng))
 	for range maxIterations {
 		m.maximise(responsibilities)
@@ -51,6 +51,7 @@ func heaviest(points [][]float64, most int, rng *rand.Rand) location {
 // mean, and the expected variances.
 type dirichletMixture struct {
 	points        [][]float64
+	times         []float64 // how often each point occurs
 	priorMean     []float64
 	priorVariance []float64
 
@@ -59,14 +60,14 @@ type dirichletMixture struct {
 	variances [][]float64
 }
 
-func newDirichletMixture(points [][]float64) *dirichletMixture {
-	m := &dirichletMixture{points: points}
+func newDirichletMixture(points [][]float64, times []float64) *dirichletMixture {
+	m := &dirichletMixture{points: points, times: times}
 	column := make([]float64, len(points))
 	for i := range points[0] {
 		for n, p := range points {
 			column[n] = p[i]
 		}
-		mean, variance := stat.MeanVariance(column, nil)
+		mean, variance := stat.MeanVariance(column, times)
 		m.priorMean, m.priorVariance = append(m.priorMean, mean), append(m.priorVariance, variance)
 	}
 	return m
@@ -75,24 +76,31 @@ func newDirichletMixture(points [][]float64) *dirichletMixture {
 // spread chooses points far from each other, each with a probability proportional to the squared
 // distance from those chosen before (Arthur and Vassilvitskii, "k-means++" (2007)).
 func (m *dirichletMixture) spread(most int, rng *rand.Rand) [][]float64 {
-	chosen := [][]float64{m.points[rng.IntN(len(m.points))]}
+	sums := make([]float64, len(m.points))
+	floats.CumSum(sums, m.times)
+	chosen := [][]float64{m.drawn(sums, rng)}
 	for len(chosen) < most {
-		total, sums := 0.0, make([]float64, len(m.points))
+		total := 0.0
 		for n, p := range m.points {
 			nearest := math.Inf(1)
 			for _, c := range chosen {
 				nearest = min(nearest, floats.Distance(p, c, 2))
 			}
-			total += nearest * nearest
+			total += m.times[n] * nearest * nearest
 			sums[n] = total
 		}
 		if total == 0 { // fewer different points
 			break
 		}
-		n, _ := slices.BinarySearch(sums, rng.Float64()*total)
-		chosen = append(chosen, m.points[min(n, len(m.points)-1)])
+		chosen = append(chosen, m.drawn(sums, rng))
 	}
 	return chosen
+}
+
+// drawn returns a point, drawn with probabilities whose cumulative sums are given.
+func (m *dirichletMixture) drawn(sums []float64, rng *rand.Rand) []float64 {
+	n, _ := slices.BinarySearch(sums, rng.Float64()*sums[len(sums)-1])
+	return m.points[min(n, len(m.points)-1)]
 }
 
 // assign gives each point to the nearest centre.
@@ -117,7 +125,7 @@ func (m *dirichletMixture) maximise(responsibilities [][]float64) {
 	column := make([]float64, len(m.points))
 	for c := range k {
 		for n := range m.points {
-			weights[n] = responsibilities[n][c] + 1e-12 // a component without points keeps the prior
+			weights[n] = m.times[n] * (responsibilities[n][c] + 1e-12) // a component without points keeps the prior
 		}
 		count := floats.Sum(weights)
 		m.counts[c] = count

@@ -94,9 +94,9 @@ func deviationOf(left float64) float64 {
 // project returns the weights over the shared features whose function fits these values at the
 // reference points best, by ridge regression.
 func (s *Strategy) project(values []float64) []float64 {
-	moment := make([]float64, s.features.Features())
-	blas64.Gemv(blas.Trans, 1, s.reference().phi.RawMatrix(), linalg.Vector(values), 0, linalg.Vector(moment))
-	return s.reference().projection.FromMoment(moment)
+	r, moment := s.reference(), make([]float64, s.features.Features())
+	blas64.Gemv(blas.Trans, 1, r.phi.RawMatrix(), linalg.Vector(values), 0, linalg.Vector(moment))
+	return r.projection.FromMoment(moment)
 }
 
 func moments(values []float64) (mean, variance float64) {

@@ -81,8 +81,9 @@ func newPeerSignal(explained float64, mean, known []float64, says func(x []float
 // atReference returns the values at the reference points of the function with these weights over
 // the shared features.
 func (s *Strategy) atReference(weights []float64) []float64 {
-	values := make([]float64, len(s.reference().points))
-	blas64.Gemv(blas.NoTrans, 1, s.reference().phi.RawMatrix(), linalg.Vector(weights), 0, linalg.Vector(values))
+	r := s.reference()
+	values := make([]float64, len(r.points))
+	blas64.Gemv(blas.NoTrans, 1, r.phi.RawMatrix(), linalg.Vector(weights), 0, linalg.Vector(values))
 	return values
 }
 

@@ -48,13 +48,14 @@ func (s *Strategy) ownStatement(said Statement, own [][]float64) *peerSignal {
 	if said.Explained < minExplained {
 		return nil
 	}
+	points := s.reference().points
 	var mean []float64
-	for _, x := range s.reference().points {
+	for _, x := range points {
 		mean = append(mean, said.Value(x))
 	}
-	known := slices.Repeat([]float64{min(said.Explained, maxKnown)}, len(s.reference().points))
+	known := slices.Repeat([]float64{min(said.Explained, maxKnown)}, len(points))
 	if said.Known != nil {
-		for i, x := range s.reference().points {
+		for i, x := range points {
 			known[i] = min(max(said.Known(x), 0), maxKnown)
 		}
 	}

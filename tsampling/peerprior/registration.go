@@ -16,14 +16,15 @@ import (
 
 // Register returns the registration of the strategy peer-prior.
 func Register() strategy.Registration {
+	shared := newReferences()
 	return strategy.Registration{
 		StrategyType: task.StrategyType{
 			Name:        "peer-prior",
-			Settings:    func(s *task.Section) task.StrategySettings { return strategy.ReadChoice(s, disclosures()) },
+			Settings:    func(s *task.Section) task.StrategySettings { return strategy.ReadChoice(s, disclosures(shared)) },
 			Constraints: true,
 			Objectives:  true,
 		},
-		New: func(t *task.Task) (strategy.Strategy, error) { return made(t, New) },
+		New: func(t *task.Task) (strategy.Strategy, error) { return shared.made(t, New) },
 		Describe: func(t *task.Task) string {
 			if t.Several() {
 				return "expected improvement of the hypervolume, weighted by densities around the peers' Pareto fronts as far as own results agree with them"
@@ -36,32 +37,37 @@ func Register() strategy.Registration {
 			}
 			return "expected improvement averaged over models with and without peers' information, each weighted by how well it predicts own results, with a prior at the peers' estimated optima"
 		},
-		Disclosures: disclosures(),
+		Disclosures: disclosures(shared),
 	}
 }
 
-// made calls make with a task and its shared features.
-func made(t *task.Task, make func(t *task.Task, features *rff.Map) (*Strategy, error)) (strategy.Strategy, error) {
+// made calls make with a task and its shared features. The strategy uses the cache r.
+func (r *references) made(t *task.Task, make func(t *task.Task, features *rff.Map) (*Strategy, error)) (strategy.Strategy, error) {
 	features, err := surrogate.SharedMap(t)
 	if err != nil {
 		return nil, err
 	}
-	return make(t, features)
+	s, err := make(t, features)
+	if err != nil {
+		return nil, err
+	}
+	s.references = r
+	return s, nil
 }
 
-func disclosures() []strategy.Disclosure {
-	return []strategy.Disclosure{discloseCoarse(), discloseExact(), discloseResults(), discloseSum()}
+func disclosures(shared *references) []strategy.Disclosure {
+	return []strategy.Disclosure{discloseCoarse(shared), discloseExact(), discloseResults(), discloseSum(shared)}
 }
 
 // discloseCoarse returns the disclosure in which a node shares the grid cell of its estimated
 // optimum.
-func discloseCoarse() strategy.Disclosure {
+func discloseCoarse(shared *references) strategy.Disclosure {
 	d := optprior.CoarseDisclosure(func(*task.Task) float64 { return spread })
 	d.New = func(t *task.Task) (strategy.Strategy, error) {
 		if t.Several() {
 			return newFront(t), nil
 		}
-		return made(t, NewCoarse)
+		return shared.made(t, NewCoarse)
 	}
 	d.Forecasts = func(t *task.Task) bool { return !t.Several() }
 	d.Holds = func(t *task.Task) string {

@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 
-	"gonum.org/v1/gonum/mat"
+	"github.com/ipfs/go-cid"
 
 	"github.com/fbo-node/fbo/internal/acquisition"
 	"github.com/fbo-node/fbo/internal/optprior"
-	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/sanitize"
 	"github.com/fbo-node/fbo/internal/surrogate"
 	"github.com/fbo-node/fbo/internal/surrogate/gp"
@@ -23,15 +21,16 @@ import (
 
 // Strategy is the strategy peer-prior on one task. It is immutable.
 type Strategy struct {
-	alone     alone.Engine
-	search    search.Search
-	task      *task.Task
-	spec      gp.Spec
-	features  *rff.Map
-	reference func() reference // computed once, when the first share is used
-	layout    *optprior.Layout
-	inputOf   inputMode
-	ofPeers   bool // the input comes from peers' shares
+	alone      alone.Engine
+	search     search.Search
+	task       *task.Task
+	spec       gp.Spec
+	features   *rff.Map
+	id         cid.Cid     // of the task
+	references *references // cache; strategies of several tasks may share it
+	layout     *optprior.Layout
+	inputOf    inputMode
+	ofPeers    bool // the input comes from peers' shares
 }
 
 var (
@@ -65,32 +64,16 @@ func newStrategy(t *task.Task, features *rff.Map, inputOf inputMode, ofPeers boo
 		layout:   optprior.NewLayout(t.Space),
 		inputOf:  inputOf,
 		ofPeers:  ofPeers,
+
+		id:         t.ID(),
+		references: newReferences(),
 	}
-	s.reference = sync.OnceValue(func() reference { return newReference(t.Space, features) })
 	return s, nil
 }
 
-// reference holds points of the space at which a strategy compares functions. It is large, so a
-// node with a thousand tasks stores it only for the tasks on which peers share.
-type reference struct {
-	points     [][]float64
-	phi        *mat.Dense // row i has the values of all features at point i
-	projection *rff.Projection
-}
-
-func newReference(space *task.Space, features *rff.Map) reference {
-	rng := random.SeedOf(0).Stream("reference points", 0)
-	r := reference{points: make([][]float64, max(referencePoints, features.Features()*3/2))}
-	r.phi = mat.NewDense(len(r.points), features.Features(), nil)
-	for i := range r.points {
-		r.points[i] = acquisition.Sample(space, rng)
-		features.Phi(r.phi.RawRowView(i), r.points[i])
-	}
-	var err error
-	if r.projection, err = rff.NewProjection(features, r.points, referenceRidge); err != nil {
-		panic(err) // cannot happen: the ridge makes the matrix positive definite
-	}
-	return r
+// reference returns the reference of the task. It computes it if the cache does not have it.
+func (s *Strategy) reference() *reference {
+	return s.references.of(s.id, func() *reference { return newReference(s.task.Space, s.features) })
 }
 
 // Suggest implements strategy.Strategy. Without peers' shares it suggests

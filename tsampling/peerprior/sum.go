@@ -57,9 +57,9 @@ func averageOver(points [][]float64, f func(x []float64) float64) (average float
 }
 
 // discloseSum returns the disclosure in which nodes share sums over nodes without noise.
-func discloseSum() strategy.Disclosure {
+func discloseSum(shared *references) strategy.Disclosure {
 	d := sums.Disclosure()
-	d.New = func(t *task.Task) (strategy.Strategy, error) { return made(t, NewSum) }
+	d.New = func(t *task.Task) (strategy.Strategy, error) { return shared.made(t, NewSum) }
 	d.Forecasts = forecasts
 	return d
 }

@@ -11,8 +11,8 @@ import (
 // Rates per second, and bursts, for one peer or author.
 const (
 	RelayRate, RelayBurst                 = 200, 1000 // gossip messages that a peer relays
-	AuthorRate, AuthorBurst               = 10, 100   // shares of an author
-	SyncRate, SyncBurst                   = 1, 10     // requests to compare shares
+	AuthorRate, AuthorBurst               = 10, 100   // shares of an author, for each task of the node
+	SyncRate, SyncBurst                   = 1, 10     // requests to compare shares, for each task of the node
 	ExcessStreamRate, ExcessStreamBurst   = 10, 500   // requests above SyncRate and streams without a slot; each one beyond this rate is a violation
 	DirectRate, DirectBurst               = 10, 100   // direct messages
 	DirectRefusalRate, DirectRefusalBurst = 10, 200   // refused direct messages; each one beyond this rate is a violation
@@ -24,8 +24,10 @@ const (
 	AnnounceRate, AnnounceBurst = 20, 4096
 
 	// TopicChurnRate and TopicChurnBurst limit how often a peer joins or leaves the node's own
-	// topics, since the node reacts to each change. No honest node exceeds them.
+	// topics, since the node reacts to each change. No honest node exceeds them. With many tasks the
+	// burst is TaskChurnBurst for each of them, because a peer joins all topics whenever it connects.
 	TopicChurnRate, TopicChurnBurst = 5, 512
+	TaskChurnBurst                  = 4
 )
 
 // Op is an operation of a peer that Policy.Allow limits.
@@ -45,26 +47,29 @@ const (
 	ops
 )
 
-func (o Op) limiter() *rate.Limiter {
+// limits returns the rate and the burst of an operation for a node with the given number of tasks.
+// Peers with many common tasks need more requests and publish more shares.
+func (o Op) limits(tasks int) (rate.Limit, int) {
+	tasks = max(tasks, 1)
 	switch o {
 	case Relay:
-		return rate.NewLimiter(RelayRate, RelayBurst)
+		return RelayRate, RelayBurst
 	case Sync:
-		return rate.NewLimiter(SyncRate, SyncBurst)
+		return rate.Limit(SyncRate * tasks), SyncBurst * tasks
 	case ExcessStream:
-		return rate.NewLimiter(ExcessStreamRate, ExcessStreamBurst)
+		return ExcessStreamRate, ExcessStreamBurst
 	case Announce:
-		return rate.NewLimiter(AnnounceRate, AnnounceBurst)
+		return AnnounceRate, AnnounceBurst
 	case TopicChurn:
-		return rate.NewLimiter(TopicChurnRate, TopicChurnBurst)
+		return TopicChurnRate, max(TopicChurnBurst, TaskChurnBurst*tasks)
 	case Direct:
-		return rate.NewLimiter(DirectRate, DirectBurst)
+		return DirectRate, DirectBurst
 	case DirectByte:
-		return rate.NewLimiter(DirectByteRate, DirectByteBurst)
+		return DirectByteRate, DirectByteBurst
 	case DirectRefusal:
-		return rate.NewLimiter(DirectRefusalRate, DirectRefusalBurst)
+		return DirectRefusalRate, DirectRefusalBurst
 	}
-	return rate.NewLimiter(AuthorRate, AuthorBurst)
+	return rate.Limit(AuthorRate * tasks), AuthorBurst * tasks
 }
 
 // Allow reports whether a peer may do an operation the given number of times, and counts these.
@@ -76,8 +81,9 @@ func (p *Policy) Allow(now time.Time, id peer.ID, op Op, times int) bool {
 		table = &p.authors
 	}
 	a := table.of(id, now)
-	if a.limiters[op] == nil {
-		a.limiters[op] = op.limiter()
+	limit, burst := op.limits(len(p.topics.own))
+	if l := a.limiters[op]; l == nil || l.Burst() < burst { // the node has joined more tasks
+		a.limiters[op] = rate.NewLimiter(limit, burst)
 	}
 	return a.limiters[op].AllowN(now, times)
 }

@@ -44,6 +44,7 @@ type Network struct {
 	syncing   *access.Limiter // limits sync requests
 	naming    *access.Limiter // limits requests for task names
 	admitting *access.Limiter // limits requests for admission
+	fetching  *requestSlots   // limits the node's own sync requests
 	untried   atomic.Int32    // configured peers and hubs whose first dial has not ended
 
 	mu     sync.Mutex
@@ -56,7 +57,7 @@ func Open(ctx context.Context, c Config) (n *Network, stop func(), err error) {
 	n = &Network{
 		Config: c, topics: map[string]*Topic{},
 		syncing: newSyncLimiter(), naming: access.NewSmallLimiter("fbo.task-mismatch", tasknames.Timeout),
-		admitting: newAdmissionLimiter(),
+		admitting: newAdmissionLimiter(), fetching: newRequestSlots(maxFetchesFromPeer),
 	}
 	unfollow := access.Follow(c.Policy, c.Host.Network())
 	n.gossip, err = gossip.New(ctx, gossip.Config{Host: c.Host, Policy: c.Policy, Report: n.ReportViolation, Tracers: c.Tracers})

@@ -22,7 +22,8 @@ const syncTimeout = 10 * time.Second
 // Limits of concurrent streams with sync requests.
 const (
 	maxSyncStreams       = 16 // each may use protocol.MaxSyncRequestBytes of memory
-	maxSyncStreamsOfPeer = 8  // an honest peer opens one for each common task
+	maxSyncStreamsOfPeer = 8  // an honest peer opens at most maxFetchesFromPeer
+	maxFetchesFromPeer   = 4  // concurrent sync requests to one peer, on all common tasks
 )
 
 func newSyncLimiter() *access.Limiter {
@@ -43,9 +44,14 @@ func (t *Topic) fetch(from peer.ID) {
 }
 
 func (t *Topic) fetchOnce(from peer.ID) {
+	leave, err := t.net.fetching.enter(t.ctx, from)
+	if err != nil {
+		return
+	}
+	defer leave()
 	ctx, cancel := context.WithTimeout(t.ctx, syncTimeout)
 	defer cancel()
-	err := t.fetchShares(ctx, from)
+	err = t.fetchShares(ctx, from)
 	if err == nil {
 		err = t.do(ctx, func(a *agent.Agent, now time.Time) { a.CaughtUp(now, from) })
 	}

@@ -26,9 +26,11 @@ func shortTask(id string) string { return id[max(0, len(id)-shortLength):] }
 type nodeMetrics struct {
 	collectors
 	droppedRPCs prometheus.Counter
+	total       *taskSeries // of all tasks; nil if each task has series of its own
 
-	mu    sync.RWMutex
-	tasks map[string]*taskMetrics // by topic
+	mu      sync.RWMutex
+	tasks   map[string]*taskMetrics // by topic
+	started map[*taskMetrics]bool   // those whose sessions answer calls, if there is a total
 }
 
 // startMetrics registers the metrics of the node that belong to no task.
@@ -39,11 +41,20 @@ func (n *Node) startMetrics() error {
 	m := &nodeMetrics{
 		collectors: collectors{registerer: prometheus.WrapRegistererWith(prometheus.Labels{nodeLabel: strategy.ShortID(n.ID())}, n.Metrics)},
 		tasks:      map[string]*taskMetrics{},
+		started:    map[*taskMetrics]bool{},
 	}
 	m.droppedRPCs = m.counter("fbo_gossip_dropped_rpcs_total", "Gossip packets to a peer that were given up because its queue was full.")
 	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "fbo_connected_peers", Help: "Peers with a connection to this node, on any task or none.",
 	}, func() float64 { return float64(len(n.host.Network().Peers())) }))
+	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "fbo_tasks", Help: "Tasks that the node takes part in.",
+	}, func() float64 { return float64(m.taskCount()) }))
+	if n.SumMetrics {
+		m.total = newTaskSeries(m.registerer)
+		m.list = append(m.list, m.total.list...)
+		m.add(newSumState(m))
+	}
 	if n.Host == nil { // bytes of the user's host are not counted
 		m.add(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "fbo_sent_bytes_total", Help: "Bytes sent on all streams.",
@@ -65,6 +76,12 @@ func (m *nodeMetrics) ofTopic(topic string) *taskMetrics {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.tasks[topic]
+}
+
+func (m *nodeMetrics) taskCount() int {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return len(m.tasks)
 }
 
 // closedStream removes a disconnected peer from the meshes of all tasks, because gossipsub reports

@@ -94,6 +94,10 @@ type Node struct {
 	// one registry.
 	Metrics prometheus.Registerer
 
+	// SumMetrics makes the metrics of tasks sums over all tasks, without the label task. Otherwise
+	// each task has series of its own, more than a hundred.
+	SumMetrics bool
+
 	// OnWarning receives warnings for the user about all tasks; nil discards them. It must not
 	// block.
 	OnWarning func(message string)

@@ -23,13 +23,9 @@ var (
 // scrapeTimeout is the maximum time for which a scrape waits for a session's loop.
 const scrapeTimeout = time.Second
 
-// taskMetrics holds the collectors of one session. A nil *taskMetrics counts nothing.
-type taskMetrics struct {
+// taskSeries holds the counters and histograms of one task, or of all tasks of a node.
+type taskSeries struct {
 	collectors
-	node  *nodeMetrics
-	topic string
-	kinds map[string]bool
-
 	sent            *prometheus.CounterVec // by kind
 	received        *prometheus.CounterVec // by kind and result
 	publishFailures prometheus.Counter
@@ -42,30 +38,43 @@ type taskMetrics struct {
 	journal         prometheus.Histogram
 	suggestion      prometheus.Histogram
 	evaluation      *prometheus.HistogramVec // by state
+}
+
+// taskMetrics holds the metrics of one session. A nil *taskMetrics counts nothing.
+type taskMetrics struct {
+	*taskSeries
+	node    *nodeMetrics
+	session *Session
+	topic   string
+	kinds   map[string]bool
 
 	begun map[uint64]time.Time // start times of running trials; owned by the session's loop
 
 	mu   sync.Mutex
 	mesh map[peer.ID]bool
+	last agentNumbers // of the last scrape that the session answered, without a label task
 }
 
 // newTaskMetrics creates a session's metrics, and adds them to the metrics that the gossip tracer
-// updates. They are not registered yet.
+// updates. Those with the label task are not registered yet.
 func newTaskMetrics(s *Session) *taskMetrics {
 	n := s.node.metrics
 	if n == nil {
 		return nil
 	}
 	m := &taskMetrics{
-		collectors: collectors{registerer: prometheus.WrapRegistererWith(prometheus.Labels{taskLabel: shortTask(s.id)}, n.registerer)},
+		taskSeries: n.total,
 		node:       n,
+		session:    s,
 		topic:      wire.TopicName(s.task, s.keys),
 		kinds:      map[string]bool{},
 		begun:      map[uint64]time.Time{},
 		mesh:       map[peer.ID]bool{},
 	}
-	m.define()
-	m.defineStates(s)
+	if n.total == nil {
+		m.taskSeries = newTaskSeries(prometheus.WrapRegistererWith(prometheus.Labels{taskLabel: shortTask(s.id)}, n.registerer))
+		m.defineStates()
+	}
 	m.initialise(s.agent.Kinds())
 	n.mu.Lock()
 	n.tasks[m.topic] = m
@@ -73,7 +82,8 @@ func newTaskMetrics(s *Session) *taskMetrics {
 	return m
 }
 
-func (m *taskMetrics) define() {
+func newTaskSeries(registerer prometheus.Registerer) *taskSeries {
+	m := &taskSeries{collectors: collectors{registerer: registerer}}
 	m.sent = m.counters("fbo_shares_sent_total", "Shares of this node given to gossip.", "kind")
 	m.received = m.counters("fbo_shares_received_total", "Shares received by gossip or by catching up, by the result of their validation.", "kind", "result")
 	m.publishFailures = m.counter("fbo_share_publish_failures_total", "Shares of this node that gossip could not publish; peers get them by catching up.")
@@ -89,6 +99,7 @@ func (m *taskMetrics) define() {
 		Name: "fbo_evaluation_duration_seconds", Help: "Time from getting a trial to its end: the report of its outcome or failure, or an early stop.", Buckets: evaluationBuckets,
 	}, []string{"state"})
 	m.add(m.evaluation)
+	return m
 }
 
 // initialise creates every series with the value zero, so that rates and alerts count the first
@@ -113,24 +124,33 @@ func (m *taskMetrics) initialise(kinds []string) {
 	}
 }
 
-// close unregisters the metrics. Counting after close is harmless.
+// close unregisters the metrics with the label task. Counting after close is harmless.
 func (m *taskMetrics) close() {
 	if m == nil {
 		return
 	}
-	m.unregister()
+	if m.taskSeries != m.node.total {
+		m.unregister()
+	}
 	m.node.mu.Lock()
 	defer m.node.mu.Unlock()
 	delete(m.node.tasks, m.topic)
+	delete(m.node.started, m)
 }
 
-// start registers the metrics. The session must already answer calls, because a scrape asks it for
-// its state.
+// start registers the metrics with the label task, or adds the session to the sums. The session's
+// loop must begin next, because a scrape asks it for its state.
 func (m *taskMetrics) start() error {
 	if m == nil {
 		return nil
 	}
-	return m.register()
+	if m.taskSeries != m.node.total {
+		return m.register()
+	}
+	m.node.mu.Lock()
+	defer m.node.mu.Unlock()
+	m.node.started[m] = true
+	return nil
 }
 
 func (m *taskMetrics) shareSent(kind string) {
@@ -212,14 +232,24 @@ func (m *taskMetrics) meshSize() int {
 	return len(m.mesh)
 }
 
-// defineStates registers the gauges.
-func (m *taskMetrics) defineStates(s *Session) {
-	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "fbo_topic_peers", Help: "Connected peers that take part in the task's gossip.",
-	}, func() float64 { return float64(len(s.topic.OnTask())) }))
-	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "fbo_mesh_peers", Help: "Those of them to which whole messages are passed on.",
-	}, func() float64 { return float64(m.meshSize()) }))
+// topicPeers returns the number of connected peers on the topic.
+func (m *taskMetrics) topicPeers() int { return len(m.session.topic.OnTask()) }
+
+// Names and meanings of the gauges that sums have too.
+const (
+	topicPeersName, topicPeersHelp = "fbo_topic_peers", "Connected peers that take part in the task's gossip."
+	meshPeersName, meshPeersHelp   = "fbo_mesh_peers", "Those of them to which whole messages are passed on."
+	presentName, presentHelp       = "fbo_present_nodes", "Nodes that this node knows to take part in the task, itself included."
+	storedName, storedHelp         = "fbo_stored_shares", "Shares that the node stores, its own included."
+	evaluationsName                = "fbo_evaluations"
+	evaluationsHelp                = "Evaluations of the task by this node with an outcome or stopped early, imported ones left out."
+)
+
+// defineStates adds the gauges of one task.
+func (m *taskMetrics) defineStates() {
+	s := m.session
+	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: topicPeersName, Help: topicPeersHelp}, func() float64 { return float64(m.topicPeers()) }))
+	m.add(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: meshPeersName, Help: meshPeersHelp}, func() float64 { return float64(m.meshSize()) }))
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "fbo_task_info", Help: "Always 1; the labels have the full name and IDs.",
 		ConstLabels: prometheus.Labels{"name": s.task.Name, "task_id": s.id, "peer_id": s.node.ID().String()},
@@ -228,14 +258,34 @@ func (m *taskMetrics) defineStates(s *Session) {
 	m.add(info)
 	m.add(agentState{
 		session: s,
-		present: prometheus.NewDesc("fbo_present_nodes", "Nodes that this node knows to take part in the task, itself included.", nil, nil),
-		stored:  prometheus.NewDesc("fbo_stored_shares", "Shares that the node stores, its own included.", nil, nil),
-		evals:   prometheus.NewDesc("fbo_evaluations", "Evaluations of the task by this node with an outcome or stopped early, imported ones left out.", nil, nil),
+		present: prometheus.NewDesc(presentName, presentHelp, nil, nil),
+		stored:  prometheus.NewDesc(storedName, storedHelp, nil, nil),
+		evals:   prometheus.NewDesc(evaluationsName, evaluationsHelp, nil, nil),
 		cost:    prometheus.NewDesc("fbo_cost", "Cost of the evaluations of the task by this node, in the unit that they report; running ones included.", nil, nil),
 		limits:  prometheus.NewDesc("fbo_run_budget", "Limits of the present run, of evaluations and of cost; 0 without one.", []string{"of"}, nil),
 		left:    prometheus.NewDesc("fbo_run_left_seconds", "Estimate of the time until the budget of the present run is spent; 0 while it is unknown.", nil, nil),
 		items:   prometheus.NewDesc("fbo_status", "Numbers of the status items that the task's exchanges report.", []string{"item", "field"}, nil),
 	})
+}
+
+// agentNumbers are the numbers of an agent's state.
+type agentNumbers struct {
+	present, stored int
+	progress        Progress
+	items           []strategy.StatusItem
+}
+
+// agentNumbers returns the numbers with one call to the session's loop.
+func (s *Session) agentNumbers(ctx context.Context) (numbers agentNumbers, err error) {
+	err = s.do(ctx, func(now time.Time) {
+		numbers = agentNumbers{
+			present:  len(s.agent.Present(now).Present),
+			stored:   len(s.agent.Digest()),
+			progress: s.budget.Progress(s.agent.Trials(), now),
+			items:    s.agent.Status(),
+		}
+	})
+	return numbers, err
 }
 
 // agentState collects the gauges from the agent, with one call to the session's loop per scrape. If
@@ -263,26 +313,20 @@ func (a agentState) Describe(to chan<- *prometheus.Desc) {
 func (a agentState) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	var present, stored int
-	var items []strategy.StatusItem
-	var progress Progress
-	if err := a.session.do(ctx, func(now time.Time) {
-		present, stored = len(a.session.agent.Present(now).Present), len(a.session.agent.Digest())
-		items = a.session.agent.Status()
-		progress = a.session.budget.Progress(a.session.agent.Trials(), now)
-	}); err != nil {
+	numbers, err := a.session.agentNumbers(ctx)
+	if err != nil {
 		return
 	}
-	to <- prometheus.MustNewConstMetric(a.present, prometheus.GaugeValue, float64(present))
-	to <- prometheus.MustNewConstMetric(a.stored, prometheus.GaugeValue, float64(stored))
-	a.collectProgress(to, progress)
+	to <- prometheus.MustNewConstMetric(a.present, prometheus.GaugeValue, float64(numbers.present))
+	to <- prometheus.MustNewConstMetric(a.stored, prometheus.GaugeValue, float64(numbers.stored))
+	a.collectProgress(to, numbers.progress)
 	seen := map[string]bool{} // a duplicate key would make the whole scrape fail
-	for _, item := range items {
+	for _, item := range numbers.items {
 		if seen[item.Key] {
 			continue
 		}
 		seen[item.Key] = true
-		for field, value := range numbersOf(items, item.Key) {
+		for field, value := range numbersOf(numbers.items, item.Key) {
 			if metric, err := prometheus.NewConstMetric(a.items, prometheus.GaugeValue, value, item.Key, field); err == nil {
 				to <- metric
 			}

@@ -43,6 +43,7 @@ type serveOptions struct {
 	untilEOF        bool
 	unused          bool
 	metrics         string
+	taskLabel       bool
 	page            string
 	logLevel        string
 }
@@ -78,9 +79,10 @@ With --vizier it serves programs that use the client of OSS Vizier (docs/vizier.
 	command.Flags().BoolVar(&o.untilEOF, "until-eof", false, "end when standard input ends, and so with the program that holds its other end")
 	command.Flags().BoolVar(&o.unused, "until-unused", false, "end when no program holds a shared lock (flock) on "+usersLock+" in the data directory")
 	command.Flags().StringVar(&o.metrics, "metrics", "", "serve Prometheus metrics at this address, such as 127.0.0.1:9464 (default: not)")
+	command.Flags().BoolVar(&o.taskLabel, "metrics-task-label", false, "give each task metrics of its own, with the label task, instead of sums over all tasks")
 	addPage(command.Flags(), &o.page)
 	base.AddLogLevel(command, &o.logLevel)
-	base.FromEnvironment(command, "http", "http-host", "origin", "tls-cert", "tls-key", "rate-limit", "vizier", "vizier-token", "lease", "wait-for-peers", "max-observations", "json", "metrics", "web")
+	base.FromEnvironment(command, "http", "http-host", "origin", "tls-cert", "tls-key", "rate-limit", "vizier", "vizier-token", "lease", "wait-for-peers", "max-observations", "json", "metrics", "metrics-task-label", "web")
 	return command
 }
 
@@ -88,6 +90,8 @@ func (o serveOptions) validate() error {
 	switch {
 	case o.lease < time.Second:
 		return base.Usagef("--lease %v: expected times from 1s, such as 10m", o.lease)
+	case o.taskLabel && o.metrics == "":
+		return base.Usagef("--metrics-task-label needs --metrics")
 	case o.wait < 0:
 		return base.Usagef("--wait-for-peers %v: expected positive times such as 10s (0: not at all)", o.wait)
 	}
@@ -159,7 +163,7 @@ func (o serveOptions) serve(ctx context.Context, n *node.Node, show *display) (e
 			return err
 		}
 		ends = append(ends, func() error { metrics.close(); return nil })
-		n.Metrics = metrics.registry
+		n.Metrics, n.SumMetrics = metrics.registry, !o.taskLabel
 		if counter, err = httpaccess.NewCounter(metrics.registry); err != nil {
 			return err
 		}

@@ -69,6 +69,14 @@ func (t *Task) OnTopic(id peer.ID) bool {
 	return t.onTopic[id]
 }
 
+// Alone reports whether the node knows no member of the task and no peer is on its topic. All plans
+// are empty until that changes.
+func (t *Task) Alone() bool {
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	return len(t.onTopic)+len(t.peers)+len(t.known)+len(t.kept) == 0
+}
+
 // Joined records that a peer has joined the task, and returns false if it was on the task before.
 // Until the next plan, the caller gives the peer ValueOnTask at the connection manager.
 func (t *Task) Joined(now time.Time, id peer.ID) bool {

@@ -31,12 +31,36 @@ func (t *Topic) maintainConnections() {
 	t.recallAnchors()
 	pause := t.policy.Start(time.Now())
 	for {
+		if !t.awaitMember() {
+			return
+		}
 		select {
 		case <-t.ctx.Done():
 			return
-		case <-time.After(pause):
+		case <-t.net.clock.after(pause):
 		}
 		pause = t.carryOut(t.policy.Plan(time.Now(), t.OnTask()))
+	}
+}
+
+// awaitMember waits until the node knows a member of the task or has a peer on its topic, since
+// before that every plan is empty. It returns false after the end of the session.
+func (t *Topic) awaitMember() bool {
+	for t.policy.Alone() {
+		select {
+		case <-t.ctx.Done():
+			return false
+		case <-t.found:
+		}
+	}
+	return true
+}
+
+// wake ends the wait of awaitMember.
+func (t *Topic) wake() {
+	select {
+	case t.found <- struct{}{}:
+	default:
 	}
 }
 
@@ -229,6 +253,7 @@ func (t *Topic) memberRecords() [][]byte {
 
 // learn passes a record that arrived over a connection to the policy.
 func (t *Topic) learn(sealed []byte, by network.Conn) error {
+	defer t.wake()
 	return t.policy.Learn(sealed, by.RemotePeer(), by.RemoteMultiaddr())
 }
 

@@ -45,6 +45,7 @@ type Network struct {
 	naming    *access.Limiter // limits requests for task names
 	admitting *access.Limiter // limits requests for admission
 	fetching  *requestSlots   // limits the node's own sync requests
+	clock     clock           // of the timers of tasks
 	untried   atomic.Int32    // configured peers and hubs whose first dial has not ended
 
 	mu     sync.Mutex
@@ -57,7 +58,7 @@ func Open(ctx context.Context, c Config) (n *Network, stop func(), err error) {
 	n = &Network{
 		Config: c, topics: map[string]*Topic{},
 		syncing: newSyncLimiter(), naming: access.NewSmallLimiter("fbo.task-mismatch", tasknames.Timeout),
-		admitting: newAdmissionLimiter(), fetching: newRequestSlots(maxFetchesFromPeer),
+		admitting: newAdmissionLimiter(), fetching: newRequestSlots(maxFetchesFromPeer), clock: clock{time.Now()},
 	}
 	unfollow := access.Follow(c.Policy, c.Host.Network())
 	n.gossip, err = gossip.New(ctx, gossip.Config{Host: c.Host, Policy: c.Policy, Report: n.ReportViolation, Tracers: c.Tracers})
@@ -67,7 +68,12 @@ func Open(ctx context.Context, c Config) (n *Network, stop func(), err error) {
 	}
 	c.Host.SetStreamHandler(tasknames.Protocol, n.serveTaskNames)
 	c.Host.SetStreamHandler(admission.Protocol, n.serveAdmission)
+	comparing, end := context.WithCancel(ctx)
+	var compared sync.WaitGroup
+	compared.Go(func() { n.compareTaskNames(comparing) })
 	return n, func() {
+		end()
+		compared.Wait()
 		c.Host.RemoveStreamHandler(admission.Protocol)
 		c.Host.RemoveStreamHandler(tasknames.Protocol)
 		unfollow()

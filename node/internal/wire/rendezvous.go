@@ -18,7 +18,7 @@ func (t *Topic) registerAtHub(h *hub.Link) {
 		select {
 		case <-t.ctx.Done():
 			return
-		case <-time.After(n.Policy.Jittered(peers.ConnectPause)):
+		case <-n.clock.after(n.Policy.Jittered(peers.ConnectPause)):
 		}
 		record, connected := t.recordOf(n.Host.ID()), n.Host.Network().Connectedness(h.ID) == network.Connected
 		if !meeting.IsDue(time.Now(), connected, h.Connections(), record) {

@@ -1,9 +1,11 @@
 package wire
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -91,6 +93,7 @@ type mismatches struct {
 	own string // ID of the session's task
 
 	mu     sync.Mutex
+	busy   bool // requests are in progress
 	asked  map[peer.ID]question
 	found  map[peer.ID][]string
 	warned map[peer.ID]bool
@@ -104,6 +107,21 @@ type question struct {
 
 func newMismatches(own string) *mismatches {
 	return &mismatches{own: own, asked: map[peer.ID]question{}, found: map[peer.ID][]string{}, warned: map[peer.ID]bool{}}
+}
+
+// begin reports whether requests may begin: none are in progress. The caller must call end after them.
+func (m *mismatches) begin() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	free := !m.busy
+	m.busy = true
+	return free
+}
+
+func (m *mismatches) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.busy = false
 }
 
 // list returns the mismatches for Status, sorted by peer and task.
@@ -162,28 +180,56 @@ func (m *mismatches) forget(keep func(peer.ID) bool) {
 }
 
 // compareTaskNames asks connected peers that take part only in other tasks whether one of these has
-// this task's name. A task file with a typing error has another ID, so it is another task.
-func (t *Topic) compareTaskNames() {
-	h := t.net.Host
+// the name of a task of this node. A task file with a typing error has another ID, so it is another
+// task.
+func (n *Network) compareTaskNames(ctx context.Context) {
 	for {
 		select {
-		case <-t.ctx.Done():
+		case <-ctx.Done():
 			return
-		case <-time.After(t.net.Policy.Jittered(taskNamePause)):
+		case <-time.After(n.Policy.Jittered(taskNamePause)):
 		}
-		others := map[peer.ID][]string{}
-		for _, id := range h.Network().Peers() {
-			if p := tasknames.Of(h, id); t.isUnrelated(p) {
-				others[id] = p.Tasks
-			}
+		summaries := map[peer.ID]tasknames.Summary{}
+		for _, id := range n.Host.Network().Peers() {
+			summaries[id] = tasknames.Of(n.Host, id)
 		}
-		t.mismatches.forget(func(id peer.ID) bool { return others[id] != nil })
-		for id, tasks := range others {
-			if t.mismatches.due(id, tasks, time.Now()) {
+		n.startComparisons(summaries)
+	}
+}
+
+// startComparisons starts the requests that are due. A topic that is removed starts none.
+func (n *Network) startComparisons(summaries map[peer.ID]tasknames.Summary) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, t := range n.topics {
+		if !t.mismatches.begin() {
+			continue // earlier requests are in progress
+		}
+		due := t.comparisonsDue(summaries)
+		if len(due) == 0 {
+			t.mismatches.end()
+			continue
+		}
+		t.running.Go(func() {
+			defer t.mismatches.end()
+			for id, tasks := range due {
 				t.compareTaskName(id, tasks)
 			}
+		})
+	}
+}
+
+// comparisonsDue returns the tasks of each peer that the node asks about this task's name now.
+func (t *Topic) comparisonsDue(summaries map[peer.ID]tasknames.Summary) map[peer.ID][]string {
+	others := map[peer.ID][]string{}
+	for id, p := range summaries {
+		if t.isUnrelated(p) {
+			others[id] = p.Tasks
 		}
 	}
+	t.mismatches.forget(func(id peer.ID) bool { return others[id] != nil })
+	maps.DeleteFunc(others, func(id peer.ID, tasks []string) bool { return !t.mismatches.due(id, tasks, time.Now()) })
+	return others
 }
 
 // isUnrelated reports whether a peer takes part in other tasks only, one of which may have this

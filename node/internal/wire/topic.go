@@ -74,6 +74,7 @@ type Topic struct {
 	dialBacks  chan struct{} // semaphore for dial-backs in progress
 	mismatches *mismatches
 	direct     *directMessenger
+	found      chan struct{} // receives a signal when the node may have learned of a member
 	joined     chan struct{} // receives a signal when a peer joins
 	admissions chan peer.ID  // receives peers that have proven the invitation
 	proofs     coalescer     // runs askProof for a peer
@@ -100,6 +101,7 @@ func (n *Network) Join(ctx context.Context, c TopicConfig) (t *Topic, err error)
 		policy:     n.Policy.NewTask(rosterOf(c.Task)),
 		dialBacks:  make(chan struct{}, maxDialBacks),
 		mismatches: newMismatches(c.Task.ID().String()),
+		found:      make(chan struct{}, 1),
 		joined:     make(chan struct{}, 1),
 		admissions: make(chan peer.ID, outboxSize),
 		outbox:     make(chan protocol.Share, outboxSize),
@@ -158,7 +160,6 @@ func (t *Topic) Start() {
 	t.running.Go(t.receiveUnadmitted)
 	t.running.Go(t.reconcile)
 	t.running.Go(t.maintainConnections)
-	t.running.Go(t.compareTaskNames)
 	for _, h := range t.hubs {
 		t.running.Go(func() { t.registerAtHub(h) })
 		if t.keys != nil {
@@ -181,9 +182,14 @@ func (t *Topic) Publish(share protocol.Share) {
 	}
 }
 
+// send publishes shares. Without peers on the topic it publishes none: a peer that joins requests
+// the shares that it does not have.
 func (t *Topic) send() {
 	defer close(t.drained)
 	for share := range t.outbox {
+		if len(t.topic.ListPeers()) == 0 {
+			continue
+		}
 		message := share.Envelope
 		if keys := t.keys; keys != nil {
 			message = keys.Seal(t.net.Host.ID(), message)
@@ -220,6 +226,7 @@ func (t *Topic) follow() {
 			continue
 		}
 		t.policy.Arrived(event.Peer)
+		t.wake()
 		if !t.net.Policy.Admitted(event.Peer, t.name()) {
 			t.running.Go(func() { t.proofs.run(event.Peer, func() { t.askProof(event.Peer) }) })
 			continue

@@ -349,6 +349,48 @@ func TestScrapeOfABusyOrEndedSession(t *testing.T) {
 	}
 }
 
+// TestSumMetrics: without the label task the series are sums over all tasks, and their number does
+// not grow with the tasks.
+func TestSumMetrics(t *testing.T) {
+	t.Parallel()
+	registry := prometheus.NewRegistry()
+	n := &node.Node{Strategies: all.Strategies(), Dir: t.TempDir(), Listen: loopbackAddresses(), Metrics: registry, SumMetrics: true}
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.Close() })
+	series := func() (count int) {
+		for _, samples := range gather(t, registry) {
+			count += len(samples)
+		}
+		return count
+	}
+	first := join(t, n, bowl, 1)
+	one := series()
+	second := join(t, n, strings.Replace(bowl, "name: bowl", "name: other", 1), 1)
+	if two := series(); two != one {
+		t.Errorf("%d series with one task, %d with two", one, two)
+	}
+	evaluate(t, first, 2)
+	evaluate(t, second, 3)
+	for name, want := range map[string]float64{"fbo_tasks": 2, "fbo_evaluations": 5, "fbo_present_nodes": 2, "fbo_evaluation_duration_seconds": 5, "fbo_topic_peers": 0} {
+		for _, s := range gather(t, registry)[name] {
+			if _, labelled := s.labels["task"]; labelled {
+				t.Errorf("%s has the labels %v", name, s.labels)
+			}
+		}
+		if got := value(t, registry, name); got != want {
+			t.Errorf("%s: %g, want %g", name, got, want)
+		}
+	}
+	if err := second.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if tasks, ended := value(t, registry, "fbo_tasks"), value(t, registry, "fbo_evaluation_duration_seconds"); tasks != 1 || ended != 5 {
+		t.Errorf("after one task was left: %g tasks, %g evaluations", tasks, ended)
+	}
+}
+
 // The numbers of status items are metrics.
 func TestMetricsOfStatusItems(t *testing.T) {
 	t.Parallel()

@@ -9,8 +9,10 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -23,77 +25,125 @@ parameters:
   - {name: y, type: float, low: -2, high: 2}
 `
 
+const (
+	manyTasks   = 200
+	trialsOf    = 3                // outcomes of each task
+	settleTime  = 10 * time.Second // before idle processor time is measured
+	idleTime    = 30 * time.Second
+	clockTicks  = 100 // per second, in /proc/PID/stat
+	metricsName = "fbo_"
+)
+
 // BenchmarkServeTasks reports what serve needs for 200 tasks of its last start, with three outcomes
 // each: the time of the start, the resident memory, the processor time while idle, and the number of
 // series of metrics.
 func BenchmarkServeTasks(b *testing.B) {
-	const (
-		tasks   = 200
-		trials  = 3
-		settle  = 10 * time.Second
-		idle    = 30 * time.Second
-		ticks   = 100 // per second, in /proc/PID/stat
-		metrics = "fbo_"
-	)
+	program, line := released(b), serveLine(benchmarkDir(b), "--metrics", "127.0.0.1:0")
+	first := startReleased(b, program, line)
+	first.fill(b)
+	first.end(b)
+	var sum footprint
+	for b.Loop() {
+		p := startReleased(b, program, line)
+		sum.add(b, p)
+		p.end(b)
+	}
+	sum.report(b)
+}
+
+// BenchmarkServeCommonTasks reports the same for a node whose only peer has the same 200 tasks, and
+// the number of connected peers. The time of the start is that without tasks.
+func BenchmarkServeCommonTasks(b *testing.B) {
 	program := released(b)
+	var sum footprint
+	for b.Loop() {
+		nodes := []*releasedServe{startReleased(b, program, serveLine(benchmarkDir(b), "--metrics", "127.0.0.1:0"))}
+		nodes = append(nodes, startReleased(b, program, serveLine(benchmarkDir(b), "--metrics", "127.0.0.1:0", "--peer", nodes[0].address)))
+		var filling sync.WaitGroup
+		for _, p := range nodes {
+			filling.Go(func() { p.fill(b) })
+		}
+		filling.Wait()
+		sum.add(b, nodes[0])
+		for _, p := range nodes {
+			p.end(b)
+		}
+	}
+	sum.report(b)
+}
+
+func benchmarkDir(b *testing.B) string {
+	b.Helper()
 	dir, err := os.MkdirTemp("", "fbo") // short enough for the name of a socket
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
-	line := serveLine(dir, "--metrics", "127.0.0.1:0")
-	first := startReleased(b, program, line)
-	client := socketClient(dir)
-	for i := range tasks {
-		mustRequest(b, 201, client, "POST", "/v1/tasks", object{"text": fmt.Sprintf(smallTask, i)})
-		for trial := range trials {
-			mustRequest(b, 200, client, "POST", fmt.Sprintf("/v1/tasks/small%d/ask", i), object{"client": "a"})
-			mustRequest(b, 200, client, "POST", fmt.Sprintf("/v1/tasks/small%d/trials/%d/tell", i, trial+1), object{"value": trial})
+	b.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// footprint sums the figures of several processes.
+type footprint struct {
+	runs                             int
+	start, processor                 time.Duration
+	resident, series, connectedPeers float64
+}
+
+// add measures a process while it is idle.
+func (f *footprint) add(b *testing.B, p *releasedServe) {
+	b.Helper()
+	pid := p.command.Process.Pid
+	time.Sleep(settleTime)
+	before := cpuTicks(b, pid)
+	time.Sleep(idleTime)
+	f.processor += time.Duration(cpuTicks(b, pid)-before) * time.Second / clockTicks
+	f.resident += residentMB(b, pid)
+	response, err := http.Get(p.metrics)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		b.Fatal(err)
+	}
+	f.series += float64(strings.Count(string(text), "\n"+metricsName))
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "fbo_connected_peers") {
+			_, value, _ := strings.Cut(line, " ")
+			peers, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err != nil {
+				b.Fatal(err)
+			}
+			f.connectedPeers += peers
 		}
 	}
-	first.end(b)
-	var start, processor time.Duration
-	var resident, series float64
-	runs := 0
-	for b.Loop() {
-		p := startReleased(b, program, line)
-		start += p.took
-		time.Sleep(settle)
-		before := cpuTicks(b, p.command.Process.Pid)
-		time.Sleep(idle)
-		processor += time.Duration(cpuTicks(b, p.command.Process.Pid)-before) * time.Second / ticks
-		resident += residentMB(b, p.command.Process.Pid)
-		response, err := http.Get(p.metrics)
-		if err != nil {
-			b.Fatal(err)
-		}
-		text, err := io.ReadAll(response.Body)
-		response.Body.Close()
-		if err != nil {
-			b.Fatal(err)
-		}
-		series += float64(strings.Count(string(text), "\n"+metrics))
-		p.end(b)
-		runs++
-	}
-	b.ReportMetric(start.Seconds()/float64(runs), "s-to-serve")
-	b.ReportMetric(resident/float64(runs), "MB-resident")
-	b.ReportMetric(100*processor.Seconds()/float64(runs)/idle.Seconds(), "%-of-a-core")
-	b.ReportMetric(series/float64(runs), "series")
+	f.start += p.took
+	f.runs++
+}
+
+func (f *footprint) report(b *testing.B) {
+	runs := float64(f.runs)
+	b.ReportMetric(f.start.Seconds()/runs, "s-to-serve")
+	b.ReportMetric(f.resident/runs, "MB-resident")
+	b.ReportMetric(100*f.processor.Seconds()/runs/idleTime.Seconds(), "%-of-a-core")
+	b.ReportMetric(f.series/runs, "series")
+	b.ReportMetric(f.connectedPeers/runs, "peers")
 	b.ReportMetric(0, "ns/op")
 }
 
 // releasedServe is a process of the released form of serve.
 type releasedServe struct {
-	command *exec.Cmd
-	took    time.Duration // from the start of the process until it served all tasks
-	metrics string        // address of its metrics
-	drained chan struct{}
+	dir, address string
+	command      *exec.Cmd
+	took         time.Duration // from the start of the process until it served all tasks
+	metrics      string        // address of its metrics
+	drained      chan struct{}
 }
 
 func startReleased(b *testing.B, program string, line []string) *releasedServe {
 	b.Helper()
-	p := &releasedServe{command: exec.Command(program, line...), drained: make(chan struct{})}
+	p := &releasedServe{dir: line[slices.Index(line, "--data-dir")+1], command: exec.Command(program, line...), drained: make(chan struct{})}
 	out, err := p.command.StdoutPipe()
 	if err != nil {
 		b.Fatal(err)
@@ -112,6 +162,7 @@ func startReleased(b *testing.B, program string, line []string) *releasedServe {
 			p.metrics = e.URL
 		}
 		if e.Event == "serving" {
+			p.address = e.Addresses[0]
 			break
 		}
 	}
@@ -121,6 +172,19 @@ func startReleased(b *testing.B, program string, line []string) *releasedServe {
 		_, _ = io.Copy(io.Discard, out)
 	}()
 	return p
+}
+
+// fill creates the tasks with their outcomes.
+func (p *releasedServe) fill(b *testing.B) {
+	b.Helper()
+	client := socketClient(p.dir)
+	for i := range manyTasks {
+		mustRequest(b, 201, client, "POST", "/v1/tasks", object{"text": fmt.Sprintf(smallTask, i)})
+		for trial := range trialsOf {
+			mustRequest(b, 200, client, "POST", fmt.Sprintf("/v1/tasks/small%d/ask", i), object{"client": "a"})
+			mustRequest(b, 200, client, "POST", fmt.Sprintf("/v1/tasks/small%d/trials/%d/tell", i, trial+1), object{"value": trial})
+		}
+	}
 }
 
 func (p *releasedServe) end(b *testing.B) {

@@ -39,7 +39,7 @@ func newReference(space *task.Space, features *rff.Map) *reference {
 
 // minReferences is the minimum number of references in a cache. Experiments run a task on each
 // processor, so the cache holds more with many processors.
-const minReferences = 16
+const minReferences = 4
 
 // references is a cache of the references that were used last. The strategies of a registration
 // share it. A reference depends on the task alone, so computing it again changes no result. It may be

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -62,6 +63,36 @@ func TestViolationsExpire(t *testing.T) {
 			t.Fatal("banned for a violation in each ten minutes")
 		}
 		now = now.Add(violationLifetime + time.Second)
+	}
+}
+
+// Peers with many common tasks may do more.
+func TestRatesGrowWithTasks(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	c := policyAt(&now)
+	for range SyncBurst {
+		c.may(Sync, 1)("peer")
+	}
+	const tasks = 200
+	for i := range tasks {
+		c.JoinTopic(TopicName(strconv.Itoa(i)))
+	}
+	for name, limit := range map[string]struct {
+		may   func(peer.ID) bool
+		burst int
+	}{
+		"written": {c.may(Publish, 1), AuthorBurst * tasks},
+		"synced":  {c.may(Sync, 1), SyncBurst * tasks},
+		"moved":   {c.may(TopicChurn, 1), TaskChurnBurst * tasks},
+		"relayed": {c.may(Relay, 1), RelayBurst},
+	} {
+		count := 0
+		for limit.may("peer") {
+			count++
+		}
+		if count != limit.burst {
+			t.Errorf("%s: %d at once, want %d", name, count, limit.burst)
+		}
 	}
 }
 

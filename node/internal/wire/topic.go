@@ -81,7 +81,7 @@ type Topic struct {
 	fetches    coalescer     // runs sync requests to a peer
 	renewals   coalescer
 
-	outbox  chan protocol.Share
+	outbox  chan outgoing
 	drained chan struct{} // closed when outbox is closed and empty
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -104,7 +104,7 @@ func (n *Network) Join(ctx context.Context, c TopicConfig) (t *Topic, err error)
 		found:      make(chan struct{}, 1),
 		joined:     make(chan struct{}, 1),
 		admissions: make(chan peer.ID, outboxSize),
-		outbox:     make(chan protocol.Share, outboxSize),
+		outbox:     make(chan outgoing, outboxSize),
 		drained:    make(chan struct{}),
 	}
 	t.direct = newDirectMessenger(t, c.Exchanges)
@@ -171,11 +171,18 @@ func (t *Topic) Start() {
 	}
 }
 
+// outgoing is what send needs of a share. It is small, since the outbox of each task has room for
+// many.
+type outgoing struct {
+	kind     string
+	envelope []byte
+}
+
 // Publish queues a share for gossipsub and never blocks. If the queue is full or gossipsub loses
 // the share, peers get it by sync requests.
 func (t *Topic) Publish(share protocol.Share) {
 	select {
-	case t.outbox <- share:
+	case t.outbox <- outgoing{share.Kind, share.Envelope}:
 	default:
 		t.metrics.ShareUnpublished()
 		t.log.Warn("outbox full, share not gossiped", "kind", share.Kind)
@@ -190,13 +197,13 @@ func (t *Topic) send() {
 		if len(t.topic.ListPeers()) == 0 {
 			continue
 		}
-		message := share.Envelope
+		message := share.envelope
 		if keys := t.keys; keys != nil {
 			message = keys.Seal(t.net.Host.ID(), message)
 		}
 		if err := t.topic.Publish(t.ctx, message); err != nil {
 			t.metrics.ShareUnpublished()
-			t.log.Warn("share not gossiped", "kind", share.Kind, "error", err)
+			t.log.Warn("share not gossiped", "kind", share.kind, "error", err)
 		}
 	}
 }

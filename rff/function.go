@@ -14,9 +14,10 @@ const onStack = 64
 // Function is the function x -> phi(x)·w. It is immutable and safe for
 // concurrent use.
 type Function struct {
-	m     *Map
-	level float64      // contribution of the constant feature
-	sum   *fourier.Sum // the function itself, or its numerator in the basis RandomPhase
+	m      *Map
+	level  float64      // contribution of the constant feature
+	sum    *fourier.Sum // the function itself, or its numerator in the basis RandomPhase
+	square *fourier.Sum // that of the Map
 }
 
 // Function returns the function with weights w (length M), of which it keeps a copy. It panics on a
@@ -30,22 +31,23 @@ func (m *Map) Function(w []float64) *Function {
 		level = m.constant * w[m.varying]
 		w = w[:m.varying]
 	}
-	if m.phases != nil {
-		return &Function{m: m, level: level, sum: m.numerator(w)}
+	s := m.derived()
+	if s.phases != nil {
+		return &Function{m: m, level: level, sum: s.numerator(w), square: s.square}
 	}
 	scaled := make([]float64, len(w))
 	for i, v := range w {
 		scaled[i] = m.amplitude * v
 	}
-	return &Function{m: m, level: level, sum: m.waves.Sum(scaled)}
+	return &Function{m: m, level: level, sum: s.waves.Sum(scaled)}
 }
 
 // Value returns phi(x)·w for x of length d.
 func (f *Function) Value(x []float64) float64 {
 	f.m.checkLengths("features", f.m.features, x)
 	value := f.sum.Value(x)
-	if f.m.square != nil {
-		value /= math.Sqrt(f.m.squareOf(f.m.square.Value(x)))
+	if f.square != nil {
+		value /= math.Sqrt(f.m.squareOf(f.square.Value(x)))
 	}
 	return f.level + value
 }
@@ -59,8 +61,8 @@ func (f *Function) Values(dst, points []float64) {
 	}
 	f.sum.Values(dst, points)
 	for i := range dst {
-		if f.m.square != nil {
-			dst[i] /= math.Sqrt(f.m.squareOf(f.m.square.Value(points[i*dim : (i+1)*dim])))
+		if f.square != nil {
+			dst[i] /= math.Sqrt(f.m.squareOf(f.square.Value(points[i*dim : (i+1)*dim])))
 		}
 		dst[i] += f.level
 	}
@@ -71,7 +73,7 @@ func (f *Function) Gradient(grad, x []float64) float64 {
 	f.m.checkLengths("features", f.m.features, x)
 	grad = grad[:f.m.dim]
 	value := f.sum.Gradient(grad, x)
-	if f.m.square == nil {
+	if f.square == nil {
 		return f.level + value
 	}
 	var few [onStack]float64
@@ -80,7 +82,7 @@ func (f *Function) Gradient(grad, x []float64) float64 {
 		inner = make([]float64, len(grad))
 	}
 	inner = inner[:len(grad)]
-	square := f.m.squareOf(f.m.square.Gradient(inner, x))
+	square := f.m.squareOf(f.square.Gradient(inner, x))
 	norm := math.Sqrt(square)
 	for k, g := range inner {
 		grad[k] = (grad[k] - value/(2*square)*g) / norm

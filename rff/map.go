@@ -81,18 +81,24 @@ func (s Spec) basis() string {
 // Map is a feature map phi from d coordinates to M features, with phi(x)·phi(x) = 1 and
 // phi(x)·phi(y) close to the kernel k(x, y). The constant feature, if there is one, comes last and
 // counts towards M; it adds its square to both products. A Map is immutable and safe for concurrent
-// use.
+// use. It derives its frequencies when they are first used: of the maps of a node with hundreds of
+// tasks, few are.
 type Map struct {
-	dim         int
-	features    int // M
-	varying     int // number of features without the constant one
-	constant    float64
+	dim       int
+	features  int // M
+	varying   int // number of features without the constant one
+	constant  float64
+	amplitude float64         // sqrt(2/varying)
+	derived   func() *waveSet // the same value for all calls
+	scratch   *sync.Pool
+}
+
+// waveSet holds the frequencies of a Map and what is computed from them.
+type waveSet struct {
 	frequencies []float64      // rows of dim, row-major
 	phases      []float64      // one per frequency in the basis RandomPhase, else nil
-	amplitude   float64        // sqrt(2/varying)
 	waves       *fourier.Waves // cosines and sines of the frequencies
 	square      *fourier.Sum   // in the basis RandomPhase, the sum of squared cosines minus varying/2; else nil
-	scratch     *sync.Pool
 }
 
 // NewMap returns the features of spec, with frequencies derived from seed. The frequencies have the
@@ -101,25 +107,28 @@ func NewMap(seed Seed, spec Spec) (*Map, error) {
 	if err := spec.validate(); err != nil {
 		return nil, err
 	}
-	m := &Map{
-		dim:       len(spec.Lengthscales),
+	spec.Lengthscales = slices.Clone(spec.Lengthscales)
+	dim := len(spec.Lengthscales)
+	return &Map{
+		dim:       dim,
 		features:  spec.count(),
 		varying:   spec.Features,
 		constant:  spec.Constant,
 		amplitude: math.Sqrt(2 / float64(spec.Features)),
-		scratch:   &sync.Pool{New: func() any { return new(workspace) }},
-	}
-	m.frequencies, m.phases = derive(spec, seed.Stream("frequencies", 0))
-	m.prepare()
-	return m, nil
+		derived: sync.OnceValue(func() *waveSet {
+			frequencies, phases := derive(spec, seed.Stream("frequencies", 0))
+			return newWaveSet(dim, frequencies, phases)
+		}),
+		scratch: &sync.Pool{New: func() any { return new(workspace) }},
+	}, nil
 }
 
-// prepare sets the fields that are computed from the frequencies and phases.
-func (m *Map) prepare() {
-	m.waves = fourier.NewWaves(m.dim, m.frequencies)
-	if m.phases != nil {
-		m.square = squares(m.dim, m.frequencies, m.phases)
+func newWaveSet(dim int, frequencies, phases []float64) *waveSet {
+	s := &waveSet{frequencies: frequencies, phases: phases, waves: fourier.NewWaves(dim, frequencies)}
+	if phases != nil {
+		s.square = squares(dim, frequencies, phases)
 	}
+	return s
 }
 
 // Rescaled returns a map whose lengthscales are those of m times the given factors, one factor for
@@ -131,13 +140,15 @@ func (m *Map) Rescaled(factors []float64) (*Map, error) {
 	if err := checkLengthscales(factors); err != nil {
 		return nil, err
 	}
-	next := *m
+	next, factors := *m, slices.Clone(factors)
 	next.scratch = &sync.Pool{New: func() any { return new(workspace) }}
-	next.frequencies = slices.Clone(m.frequencies)
-	for i := range next.frequencies {
-		next.frequencies[i] /= factors[i%m.dim]
-	}
-	next.prepare()
+	next.derived = sync.OnceValue(func() *waveSet {
+		frequencies := slices.Clone(m.derived().frequencies)
+		for i := range frequencies {
+			frequencies[i] /= factors[i%m.dim]
+		}
+		return newWaveSet(m.dim, frequencies, m.derived().phases)
+	})
 	return &next, nil
 }
 
@@ -149,11 +160,11 @@ func (m *Map) Dim() int { return m.dim }
 
 // Frequencies returns a copy of the frequencies, row-major with d columns. It has M rows in the
 // basis RandomPhase and M/2 rows in the other bases, without the constant feature.
-func (m *Map) Frequencies() []float64 { return slices.Clone(m.frequencies) }
+func (m *Map) Frequencies() []float64 { return slices.Clone(m.derived().frequencies) }
 
 // Phases returns a copy of the M phases of the basis RandomPhase, in [0, 2 pi). It returns nil for
 // the other bases.
-func (m *Map) Phases() []float64 { return slices.Clone(m.phases) }
+func (m *Map) Phases() []float64 { return slices.Clone(m.derived().phases) }
 
 // Phi fills dst (length M, allocated if nil) with the features of x (length d) and returns dst.
 // Features 2i and 2i+1 are the cosine and the sine of frequency i. In the basis RandomPhase,
@@ -166,12 +177,13 @@ func (m *Map) Phi(dst, x []float64) []float64 {
 	if m.varying < m.features {
 		dst[m.varying] = m.constant
 	}
-	if m.phases != nil {
-		m.shifted(dst[:m.varying], x)
+	s := m.derived()
+	if s.phases != nil {
+		s.shifted(dst[:m.varying], x)
 		return dst
 	}
 	waves := dst[:m.varying]
-	m.waves.Features(waves, x)
+	s.waves.Features(waves, x)
 	for i := range waves {
 		waves[i] *= m.amplitude
 	}
@@ -182,13 +194,14 @@ func (m *Map) Phi(dst, x []float64) []float64 {
 // phi(x), which saves the evaluation of cosines.
 func (m *Map) pullBack(grad, w, phi, x []float64) {
 	clear(grad)
-	if m.phases != nil {
-		m.pullBackShifted(grad, w, phi[:m.varying], x)
+	set := m.derived()
+	if set.phases != nil {
+		set.pullBackShifted(grad, w, phi[:m.varying], x)
 		return
 	}
 	for i := range m.varying / 2 {
 		slope := w[2*i+1]*phi[2*i] - w[2*i]*phi[2*i+1]
-		for k, s := range m.frequencies[i*m.dim : (i+1)*m.dim] {
+		for k, s := range set.frequencies[i*m.dim : (i+1)*m.dim] {
 			grad[k] += slope * s
 		}
 	}
@@ -199,12 +212,12 @@ func (m *Map) pullBack(grad, w, phi, x []float64) {
 // Therefore a sum over points at one frequency is a sum of waves that has the points as its
 // frequencies, and gather neither computes nor stores features.
 func (m *Map) gather(points []float64, prepared *fourier.Waves, values []float64) []float64 {
-	count := len(values)
+	s, count := m.derived(), len(values)
 	weights := make([]float64, 2*count)
 	scaled := values
-	if m.phases != nil {
+	if s.phases != nil {
 		scaled = make([]float64, count)
-		m.square.Values(scaled, points)
+		s.square.Values(scaled, points)
 		for i, v := range values {
 			scaled[i] = v / math.Sqrt(m.squareOf(scaled[i]))
 		}
@@ -212,21 +225,21 @@ func (m *Map) gather(points []float64, prepared *fourier.Waves, values []float64
 	for i, v := range scaled {
 		weights[2*i] = v
 	}
-	rows := len(m.frequencies) / m.dim
+	rows := len(s.frequencies) / m.dim
 	cos, sin := make([]float64, rows), make([]float64, rows)
-	prepared.Sum(weights).Values(cos, m.frequencies)
+	prepared.Sum(weights).Values(cos, s.frequencies)
 	for i, v := range scaled {
 		weights[2*i], weights[2*i+1] = 0, v
 	}
-	prepared.Sum(weights).Values(sin, m.frequencies)
+	prepared.Sum(weights).Values(sin, s.frequencies)
 	w := make([]float64, m.features)
 	if m.varying < m.features {
 		for _, v := range values {
 			w[m.varying] += m.constant * v
 		}
 	}
-	if m.phases != nil {
-		for i, b := range m.phases {
+	if s.phases != nil {
+		for i, b := range s.phases {
 			w[i] = math.Cos(b)*cos[i] - math.Sin(b)*sin[i]
 		}
 		return w

@@ -19,10 +19,10 @@ import (
 const leastSquare = 1e-12
 
 // shifted fills dst with phi(x) in the basis RandomPhase.
-func (m *Map) shifted(dst, x []float64) {
+func (s *waveSet) shifted(dst, x []float64) {
 	square := 0.0
 	for i := range dst {
-		dst[i] = math.Cos(m.phase(i, x))
+		dst[i] = math.Cos(s.phase(i, x))
 		square += dst[i] * dst[i]
 	}
 	scale := 1 / math.Sqrt(max(square, leastSquare))
@@ -31,28 +31,28 @@ func (m *Map) shifted(dst, x []float64) {
 	}
 }
 
-func (m *Map) phase(i int, x []float64) float64 {
-	phase := m.phases[i]
-	for k, s := range m.frequencies[i*m.dim : (i+1)*m.dim] {
-		phase += s * x[k]
+func (s *waveSet) phase(i int, x []float64) float64 {
+	phase, dim := s.phases[i], len(x)
+	for k, f := range s.frequencies[i*dim : (i+1)*dim] {
+		phase += f * x[k]
 	}
 	return phase
 }
 
 // pullBackShifted is pullBack for the basis RandomPhase. The factor w_i - value·phi_i is the
 // derivative of phi·w by cosine i, up to the scale; it includes the derivative of the norm.
-func (m *Map) pullBackShifted(grad, w, phi, x []float64) {
-	value, square := 0.0, 0.0
+func (s *waveSet) pullBackShifted(grad, w, phi, x []float64) {
+	value, square, dim := 0.0, 0.0, len(x)
 	for i, v := range phi {
 		value += w[i] * v
-		cos := math.Cos(m.phase(i, x))
+		cos := math.Cos(s.phase(i, x))
 		square += cos * cos
 	}
 	scale := 1 / math.Sqrt(max(square, leastSquare))
 	for i, v := range phi {
-		slope := -math.Sin(m.phase(i, x)) * (w[i] - value*v) * scale
-		for k, s := range m.frequencies[i*m.dim : (i+1)*m.dim] {
-			grad[k] += slope * s
+		slope := -math.Sin(s.phase(i, x)) * (w[i] - value*v) * scale
+		for k, f := range s.frequencies[i*dim : (i+1)*dim] {
+			grad[k] += slope * f
 		}
 	}
 }
@@ -77,11 +77,11 @@ func (m *Map) squareOf(waves float64) float64 {
 }
 
 // numerator returns the sum over i of w_i cos(s_i·x + b_i) as a sum of waves.
-func (m *Map) numerator(w []float64) *fourier.Sum {
+func (s *waveSet) numerator(w []float64) *fourier.Sum {
 	weights := make([]float64, 2*len(w))
-	for i, b := range m.phases {
+	for i, b := range s.phases {
 		sin, cos := math.Sincos(b)
 		weights[2*i], weights[2*i+1] = w[i]*cos, -w[i]*sin
 	}
-	return m.waves.Sum(weights)
+	return s.waves.Sum(weights)
 }

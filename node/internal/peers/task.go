@@ -77,6 +77,13 @@ func (t *Task) Alone() bool {
 	return len(t.onTopic)+len(t.peers)+len(t.known)+len(t.kept) == 0
 }
 
+// HasPeers reports whether a peer is on the gossip topic.
+func (t *Task) HasPeers() bool {
+	t.policy.mu.Lock()
+	defer t.policy.mu.Unlock()
+	return len(t.onTopic) > 0
+}
+
 // Joined records that a peer has joined the task, and returns false if it was on the task before.
 // Until the next plan, the caller gives the peer ValueOnTask at the connection manager.
 func (t *Task) Joined(now time.Time, id peer.ID) bool {

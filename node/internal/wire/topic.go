@@ -179,8 +179,12 @@ type outgoing struct {
 }
 
 // Publish queues a share for gossipsub and never blocks. If the queue is full or gossipsub loses
-// the share, peers get it by sync requests.
+// the share, peers get it by sync requests. Without peers on the topic it does nothing: a peer that
+// joins requests the shares that it does not have.
 func (t *Topic) Publish(share protocol.Share) {
+	if !t.policy.HasPeers() {
+		return
+	}
 	select {
 	case t.outbox <- outgoing{share.Kind, share.Envelope}:
 	default:
@@ -189,14 +193,9 @@ func (t *Topic) Publish(share protocol.Share) {
 	}
 }
 
-// send publishes shares. Without peers on the topic it publishes none: a peer that joins requests
-// the shares that it does not have.
 func (t *Topic) send() {
 	defer close(t.drained)
 	for share := range t.outbox {
-		if len(t.topic.ListPeers()) == 0 {
-			continue
-		}
 		message := share.envelope
 		if keys := t.keys; keys != nil {
 			message = keys.Seal(t.net.Host.ID(), message)

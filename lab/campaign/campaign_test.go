@@ -1,0 +1,134 @@
+package campaign
+
+import (
+	"context"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var replay = flag.String("replay", "", "file with the text of a schedule, which TestReplay carries out")
+
+// memory returns an empty directory, in memory where the system has such a place.
+func memory(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "campaign")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// runs carries out a schedule.
+func runs(t testing.TB, s Schedule, o Options) Result {
+	t.Helper()
+	o.Dir = memory(t)
+	result, err := Run(context.Background(), s, o)
+	_ = os.RemoveAll(o.Dir)
+	if err != nil {
+		t.Fatalf("%v\n%v", s, err)
+	}
+	return result
+}
+
+// shrunk reports a failure with the smallest schedule for it.
+func shrunk(t testing.TB, s Schedule, o Options) (Schedule, Result) {
+	t.Helper()
+	s = Shrink(context.Background(), s, func(s Schedule) bool { return runs(t, s, o).Failure != "" })
+	return s, runs(t, s, o)
+}
+
+// check carries out schedules of seeds and reports the failures.
+func check(t *testing.T, first, count uint64) Summary {
+	t.Helper()
+	var sum Summary
+	for seed := first; seed < first+count; seed++ {
+		s := Generate(seed)
+		r := runs(t, s, Options{})
+		if sum.Add(r); r.Failure != "" {
+			small, again := shrunk(t, s, Options{})
+			t.Errorf("seed %d, at %v: %s\nThe smallest schedule, at %v: %s\n%s", seed, r.Occurred, r.Failure, again.Occurred, again.Failure, small)
+		}
+	}
+	return sum
+}
+
+// TestCampaign runs one seed of each kind of task.
+func TestCampaign(t *testing.T) { t.Log(check(t, 1, uint64(len(Tasks())))) }
+
+// TestReplay carries out the schedule in a file and logs what happens. Without a file it does nothing.
+func TestReplay(t *testing.T) {
+	if *replay == "" {
+		t.Skip("no -replay")
+	}
+	text, err := os.ReadFile(*replay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Parse(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := runs(t, s, Options{Log: t.Logf}); r.Failure != "" {
+		t.Errorf("at %v: %s", r.Occurred, r.Failure)
+	}
+}
+
+// A disk that loses the latest acknowledged append is found, and the schedule shrinks to one fault.
+func TestFindsDiskThatForgets(t *testing.T) {
+	o := Options{Forgets: true}
+	found := map[string]int{}
+	for seed := range uint64(2 * len(Tasks())) {
+		s := Generate(seed)
+		if runs(t, s, o).Failure == "" {
+			continue
+		}
+		found[s.Task]++
+		if len(found) > 1 || found[s.Task] > 1 {
+			continue // shrinking is slow
+		}
+		small, r := shrunk(t, s, o)
+		t.Logf("%s\n%s", r.Failure, small)
+		if len(small.Faults) != 1 || small.Faults[0].Kind != Crash && small.Faults[0].Kind != Stop {
+			t.Errorf("seed %d shrinks to\n%s", seed, small)
+		}
+		if again, err := Parse(small.String()); err != nil || again.String() != small.String() || runs(t, again, o).Failure != r.Failure {
+			t.Errorf("the text of the schedule is another schedule: %v\n%s", err, again)
+		}
+	}
+	if len(found) < len(Tasks())-1 {
+		t.Errorf("found on the tasks %v, expected nearly all of %v", found, Tasks())
+	}
+}
+
+func TestSchedulesAreText(t *testing.T) {
+	for seed := range uint64(200) {
+		s := Generate(seed)
+		if again, err := Parse(s.String()); err != nil || again.String() != s.String() {
+			t.Errorf("%v\n%s\n%s", err, s, again)
+		}
+	}
+	for _, wrong := range []string{
+		"", "campaign seed=1 task=none members=0", "campaign seed=1 task=fts members=3", "campaign seed=1 task=fts members=1,0",
+		"campaign seed=1 task=fts members=0\nflood", "campaign seed=1 task=fts members=0\ncut at=now", "campaign seed=1 task=fts members=0\ncut when=1s",
+	} {
+		if s, err := Parse(wrong); err == nil {
+			t.Errorf("%q is read as %v", wrong, s)
+		}
+	}
+}
+
+// A run depends on nothing but its schedule.
+func TestRunsAreReproducible(t *testing.T) {
+	var logs [2]strings.Builder
+	for i := range logs {
+		s := Generate(2)
+		r := runs(t, s, Options{Log: func(format string, args ...any) { writef(&logs[i], format, args...) }})
+		writef(&logs[i], "%+v", r)
+	}
+	if logs[0].String() != logs[1].String() {
+		t.Errorf("%s\n\n%s", logs[0].String(), logs[1].String())
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -76,30 +77,43 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// A disk that loses the latest acknowledged append is found, and the schedule shrinks to one fault.
-func TestFindsDiskThatForgets(t *testing.T) {
-	o := Options{Forgets: true}
-	found := map[string]int{}
-	for seed := range uint64(2 * len(Tasks())) {
-		s := Generate(seed)
-		if runs(t, s, o).Failure == "" {
-			continue
+// Each broken duty of the driver is found within a few seeds, and the schedule shrinks to few faults.
+func TestFindsBrokenDrivers(t *testing.T) {
+	for _, test := range []struct {
+		broken Break
+		task   string
+		kinds  []FaultKind // one of them must remain
+		faults int         // maximum number of faults that remain
+	}{
+		{ForgetAppends, taskDefault, []FaultKind{Crash}, 1},
+		{SendFirst, taskFTS, []FaultKind{Crash}, 2},
+		{NeverSync, taskFTS, []FaultKind{Loss, Cut, Crash, Stop, Full}, 3},
+	} {
+		o := Options{Break: test.broken}
+		found := false
+		for seed := uint64(1); seed < 100 && !found; seed++ {
+			s := Generate(seed)
+			if s.Task != test.task {
+				continue
+			}
+			if found = runs(t, s, o).Failure != ""; !found {
+				continue
+			}
+			small, r := shrunk(t, s, o)
+			t.Logf("at %v: %s\n%s", r.Occurred, r.Failure, small)
+			if len(small.Faults) == 0 || len(small.Faults) > test.faults {
+				t.Errorf("%d: seed %d shrinks to\n%s", test.broken, seed, small)
+			}
+			if !slices.ContainsFunc(small.Faults, func(f Fault) bool { return slices.Contains(test.kinds, f.Kind) }) {
+				t.Errorf("%d: none of %v remains", test.broken, test.kinds)
+			}
+			if again, err := Parse(small.String()); err != nil || runs(t, again, o).Failure != r.Failure {
+				t.Errorf("the text of the schedule is another schedule: %v\n%s", err, again)
+			}
 		}
-		found[s.Task]++
-		if len(found) > 1 || found[s.Task] > 1 {
-			continue // shrinking is slow
+		if !found {
+			t.Errorf("%d is not found", test.broken)
 		}
-		small, r := shrunk(t, s, o)
-		t.Logf("%s\n%s", r.Failure, small)
-		if len(small.Faults) != 1 || small.Faults[0].Kind != Crash && small.Faults[0].Kind != Stop {
-			t.Errorf("seed %d shrinks to\n%s", seed, small)
-		}
-		if again, err := Parse(small.String()); err != nil || again.String() != small.String() || runs(t, again, o).Failure != r.Failure {
-			t.Errorf("the text of the schedule is another schedule: %v\n%s", err, again)
-		}
-	}
-	if len(found) < len(Tasks())-1 {
-		t.Errorf("found on the tasks %v, expected nearly all of %v", found, Tasks())
 	}
 }
 

@@ -9,13 +9,19 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("seeds", 125, "number of seeds of TestLongCampaign")
+	seeds = flag.Uint64("seeds", 100, "number of seeds of TestLongCampaign")
 	first = flag.Uint64("first", 1, "first seed of TestLongCampaign")
 )
 
-// TestLongCampaign runs the seeds of its flags and logs a summary.
+// reportEvery is the number of seeds after which TestLongCampaign logs a summary.
+const reportEvery = 100
+
+// TestLongCampaign runs the seeds of its flags and logs summaries.
 func TestLongCampaign(t *testing.T) {
+	var sum Summary
 	began := time.Now()
-	sum := check(t, *first, *seeds)
-	t.Logf("seeds %d to %d: %v; %.0f s", *first, *first+*seeds-1, sum, time.Since(began).Seconds())
+	for seed := *first; seed < *first+*seeds; seed += reportEvery {
+		sum.Join(check(t, seed, min(reportEvery, *first+*seeds-seed)))
+		t.Logf("from seed %d: %v; %.0f s", *first, sum, time.Since(began).Seconds())
+	}
 }

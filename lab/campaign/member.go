@@ -57,7 +57,7 @@ func newMember(w *world, number int, key crypto.PrivKey, dir string) (*member, e
 	if err != nil {
 		return nil, err
 	}
-	d, err := newDisk(dir, w.task.ID().String(), w.Forgets)
+	d, err := newDisk(dir, w.task.ID().String(), w.Break == ForgetAppends)
 	if err != nil {
 		return nil, err
 	}
@@ -338,6 +338,8 @@ func (m *member) write(records []agent.Record) (survives bool, outputs int) {
 	case Kept:
 		m.must(m.disk.append(records))
 		m.w.witness.wrote(m, records)
+	}
+	if f.State == Kept || m.w.Break == SendFirst {
 		outputs = f.Part
 	}
 	m.must(errors.Join(m.disk.crash(), m.down(f.For)))
@@ -395,6 +397,10 @@ const (
 // work asks for a trial.
 func (m *member) work() error {
 	if m.w.now > m.w.last()-time.Minute {
+		return nil
+	}
+	if m.w.now > m.w.quiet && m.w.now < Calm+Settling { // shares that were lost must arrive without newer ones
+		m.later(Calm+Settling-m.w.now, m.work)
 		return nil
 	}
 	if m.client != nil {

@@ -167,6 +167,9 @@ func (m *member) reconcile(pause time.Duration) {
 
 // fetch sends a sync request and handles the response. Both are encoded.
 func (m *member) fetch(from *member) {
+	if m.w.Break == NeverSync {
+		return
+	}
 	var request bytes.Buffer
 	sealed := protocol.SyncRequest{Have: m.agent.Digest()}
 	if m.must(protocol.WriteSyncRequest(&request, sealed)); m.w.lost() || !m.w.reach(m, from) {

@@ -50,10 +50,10 @@ const (
 type Fault struct {
 	Kind   FaultKind
 	Member int           // all but loss and delay; of a cut: the member that is cut off
-	At     time.Duration // begin; not of a crash at an append
+	At     time.Duration // begin
 	For    time.Duration // loss, delay, cut, full: duration. crash, stop: time until the next start
 
-	Append int    // crash: the member's append at which it happens, counted over all starts; 0: at a time
+	Append int    // crash: the member's append at which it happens, counted from At; 0: at a time
 	State  string // crash at an append: what is on disk; cache: the damage
 	Part   int    // crash: number of outputs that leave the member; loss: probability in per mille; cache: place in per mille
 
@@ -92,17 +92,22 @@ func Generate(seed uint64) Schedule {
 	for i := range rosterOf(s.Task) {
 		s.Members = append(s.Members, i)
 	}
+	begin, end := faultsBegin, faultsEnd
+	if rng.IntN(2) == 0 { // faults soon after each other
+		begin = between(rng, faultsBegin, faultsEnd-maxOutage)
+		end = begin + between(rng, 10*time.Second, maxOutage)
+	}
 	for range 2 + rng.IntN(9) {
-		s.Faults = append(s.Faults, draw(rng, len(s.Members)))
+		s.Faults = append(s.Faults, draw(rng, len(s.Members), begin, end))
 	}
 	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
 	return s
 }
 
 // draw returns a random fault. Half of them are crashes.
-func draw(rng *rand.Rand, members int) Fault {
+func draw(rng *rand.Rand, members int, begin, end time.Duration) Fault {
 	kinds := append(FaultKinds(), Crash, Crash, Crash, Crash, Crash, Cache)
-	f := Fault{Kind: kinds[rng.IntN(len(kinds))], At: between(rng, faultsBegin, faultsEnd)}
+	f := Fault{Kind: kinds[rng.IntN(len(kinds))], At: between(rng, begin, end)}
 	if f.Kind != Loss && f.Kind != Delay {
 		f.Member = rng.IntN(members)
 	}
@@ -127,7 +132,9 @@ func draw(rng *rand.Rand, members int) Fault {
 	case Crash:
 		f.For, f.Part = between(rng, time.Second, maxOutage/2), rng.IntN(5)
 		if rng.IntN(4) > 0 {
-			f.At, f.Append = 0, 1+rng.IntN(40)
+			if f.Append = 1 + rng.IntN(8); rng.IntN(4) == 0 {
+				f.At = 0 // during the first starts
+			}
 			f.State = []string{Lost, Torn, Kept, Kept}[rng.IntN(4)]
 		}
 	}

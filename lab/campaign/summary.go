@@ -16,15 +16,22 @@ type Summary struct {
 
 // Add adds the result of a run.
 func (s *Summary) Add(r Result) {
+	one := Summary{Seeds: 1, Steps: r.Steps, Starts: r.Starts, Trials: r.Trials, Shares: r.Shares, Faults: r.Faults}
+	if r.Failure != "" {
+		one.Failures = 1
+	}
+	s.Join(one)
+}
+
+// Join adds another summary.
+func (s *Summary) Join(o Summary) {
 	if s.Faults == nil {
 		s.Faults = map[FaultKind]int{}
 	}
-	s.Seeds, s.Steps, s.Starts, s.Trials, s.Shares = s.Seeds+1, s.Steps+r.Steps, s.Starts+r.Starts, s.Trials+r.Trials, s.Shares+r.Shares
-	for kind, count := range r.Faults {
+	s.Seeds, s.Steps, s.Starts = s.Seeds+o.Seeds, s.Steps+o.Steps, s.Starts+o.Starts
+	s.Trials, s.Shares, s.Failures = s.Trials+o.Trials, s.Shares+o.Shares, s.Failures+o.Failures
+	for kind, count := range o.Faults {
 		s.Faults[kind] += count
-	}
-	if r.Failure != "" {
-		s.Failures++
 	}
 }
 

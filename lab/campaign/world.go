@@ -17,14 +17,24 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
+// Break is a duty of the driver that is not kept, for tests of the invariants.
+type Break int
+
+// Broken duties.
+const (
+	Nothing       Break = iota
+	ForgetAppends       // a crash loses the latest acknowledged append
+	SendFirst           // outputs leave a member before its append is on disk
+	NeverSync           // members do not fetch missing shares
+)
+
 // Options change how a schedule is run.
 type Options struct {
 	// Dir is an empty directory for the members' data directories, preferably in memory. Required.
 	Dir string
 
-	// Forgets makes the members' disks lose the latest acknowledged append at each crash. The
-	// invariants must detect it.
-	Forgets bool
+	// Break breaks a duty of the driver. The invariants must detect it.
+	Break Break
 
 	// Log, if not nil, receives what happens, for the diagnosis of a failure.
 	Log func(format string, args ...any)
@@ -54,6 +64,7 @@ type world struct {
 	network    network
 	witness    witness
 	rng        *rand.Rand
+	quiet      time.Duration // no evaluation begins from then until the shares are delivered
 
 	now    time.Duration
 	events events
@@ -79,6 +90,9 @@ func Run(ctx context.Context, s Schedule, o Options) (Result, error) {
 		result: Result{Faults: map[FaultKind]int{}},
 	}
 	w.witness = newWitness(w)
+	if w.quiet = faultsEnd; w.rng.IntN(3) == 0 {
+		w.quiet = between(w.rng, 2*time.Minute, faultsEnd)
+	}
 	keys, err := keysOf(rosterOf(s.Task))
 	if err != nil {
 		return Result{}, err
@@ -101,10 +115,10 @@ func Run(ctx context.Context, s Schedule, o Options) (Result, error) {
 		w.members = append(w.members, m)
 		w.byID[m.id] = m
 	}
+	w.plan()
 	for _, m := range w.members {
 		w.after(time.Duration(m.number)*time.Second, m.start)
 	}
-	w.plan()
 	err = w.loop()
 	for _, m := range w.members {
 		err = cmp.Or(err, m.disk.close())
@@ -182,11 +196,15 @@ func (w *world) plan() {
 		case Stop:
 			w.at(f.At, func() error { return m.stop(f.For) })
 		case Crash:
-			if f.Append > 0 {
-				m.crashes = append(m.crashes, f)
-			} else {
-				w.at(f.At, func() error { return m.crash(f.For) })
-			}
+			w.at(f.At, func() error {
+				if f.Append == 0 {
+					return m.crash(f.For)
+				}
+				later := f
+				later.Append += m.appends
+				m.crashes = append(m.crashes, later)
+				return nil
+			})
 		}
 	}
 	w.at(Calm, func() error { w.witness.calm(); return nil })

@@ -378,6 +378,8 @@ func (m *member) compute(work agent.Work) {
 // Parts of warnings that an honest member may give under faults.
 var expected = []string{
 	"shares nothing before a peer is present that knows",
+	"private releases no longer wait for",
+	"its private releases wait again for the others",
 	"a private sum is due, and too few of the nodes that are to add it up answer",
 }
 

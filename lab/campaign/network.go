@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/fbo-node/fbo/internal/agent"
@@ -157,8 +158,9 @@ func (m *member) meet(other *member) {
 // reconcile fetches the missing shares of a random peer, at first often and then once a minute.
 func (m *member) reconcile(pause time.Duration) {
 	m.later(pause/2+upTo(m.w.rng, pause), func() error {
-		if other := m.w.members[m.w.rng.IntN(len(m.w.members))]; other != m {
-			m.fetch(other)
+		others := slices.DeleteFunc(slices.Clone(m.w.members), func(other *member) bool { return other == m || !m.w.reach(m, other) })
+		if len(others) > 0 {
+			m.fetch(others[m.w.rng.IntN(len(others))])
 		}
 		m.reconcile(min(2*pause, syncInterval))
 		return nil

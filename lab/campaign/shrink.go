@@ -7,7 +7,7 @@ import (
 )
 
 // maxAttempts is the maximum number of schedules that Shrink tries.
-const maxAttempts = 120
+const maxAttempts = 60
 
 // Shrink returns the smallest schedule that it finds for which fails returns true. It removes faults,
 // then members, and then makes the remaining faults shorter. fails must be true for s.

@@ -19,6 +19,7 @@ const (
 	taskDefault   = "default"   // peer-prior with coarse shares
 	taskFTS       = "fts"       // federated Thompson sampling
 	taskPrivate   = "private"   // the same with a privacy budget, mechanism local
+	taskSpent     = "spent"     // the same with a budget that a run spends
 	taskThreshold = "threshold" // constrained-gp, whose thresholds are compared in private
 	taskSum       = "sum"       // peer-prior with sums over a roster
 	taskAggregate = "aggregate" // fts-de with a privacy budget, mechanism aggregate
@@ -26,7 +27,7 @@ const (
 
 // Tasks returns the kinds of tasks.
 func Tasks() []string {
-	return []string{taskDefault, taskFTS, taskPrivate, taskThreshold, taskSum, taskAggregate}
+	return []string{taskDefault, taskFTS, taskPrivate, taskSpent, taskThreshold, taskSum, taskAggregate}
 }
 
 // rosterOf returns the number of members of a kind of task.
@@ -78,7 +79,9 @@ func taskOf(kind string, keys []crypto.PrivKey, strategies strategy.Set) (*task.
 	case taskFTS:
 		keysOf = "type: fts, initial_designs: 2"
 	case taskPrivate:
-		keysOf, rest = "type: fts, initial_designs: 2", "privacy: {mechanism: local, epsilon: 8, releases: 9}"
+		keysOf, rest = "type: fts, initial_designs: 2", "privacy: {mechanism: local, epsilon: 8, releases: 60}"
+	case taskSpent:
+		keysOf, rest = "type: fts, initial_designs: 2", "privacy: {mechanism: local, epsilon: 8, releases: 4}"
 	case taskThreshold:
 		model, keysOf = "type: exact, features: 8", "type: constrained-gp, initial_designs: 2, threshold: private, comparisons_per_hour: 3600"
 	case taskSum:

@@ -189,7 +189,7 @@ func (t *witness) published(m *member, share protocol.Share) {
 		t.w.fail("%v: stamp %v of a share %s is on another share", m, share.Stamp, share.Kind)
 	}
 	t.stamps[at] = share.Digest
-	if t.w.Task == taskPrivate && share.Kind != presence.Kind && share.Kind != protocol.ReceiptKind {
+	if (t.w.Task == taskPrivate || t.w.Task == taskSpent) && share.Kind != presence.Kind && share.Kind != protocol.ReceiptKind {
 		payloads := t.of(m).releases[share.Kind]
 		if payloads == nil {
 			payloads = map[string]bool{}
@@ -423,6 +423,9 @@ func (t *witness) missing() (list []string) {
 // end checks the state at the end of the run.
 func (t *witness) end() {
 	for _, m := range t.w.members {
+		if m.up() {
+			t.w.logf("%v: %+v now, %+v at calm, verdicts %v, spent %d, released %d", m, t.progress(m), t.of(m).atCalm, t.of(m).verdicts, len(t.of(m).spent), t.of(m).released)
+		}
 		if m.up() {
 			t.trials(m)
 			t.privacy(m)

@@ -99,7 +99,7 @@ func (c *client) tell() error {
 	id, once, outcome := c.trial.ID, c.once("tell"), m.evaluate(*c.trial)
 	_, known, err := m.agent.Replied(once)
 	if err == nil && !known {
-		m.w.witness.tells(m, id, outcome)
+		m.w.witness.reports(m, id, outcome)
 		if err = m.agent.Tell(m.clock(), id, outcome); err == nil {
 			m.agent.Remember(once, agent.Reply{Trials: []uint64{id}})
 		}

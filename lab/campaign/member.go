@@ -436,7 +436,7 @@ func (m *member) answered(a agent.Answer) {
 // tell reports the outcome of a trial that runs in the process.
 func (m *member) tell(trial strategy.Trial) {
 	outcome := m.evaluate(trial)
-	m.w.witness.tells(m, trial.ID, outcome)
+	m.w.witness.reports(m, trial.ID, outcome)
 	if err := m.agent.Tell(m.clock(), trial.ID, outcome); err != nil {
 		m.w.fail("%v: trial %d: %v", m, trial.ID, err)
 		return

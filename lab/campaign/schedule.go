@@ -97,7 +97,11 @@ func Generate(seed uint64) Schedule {
 		begin = between(rng, faultsBegin, faultsEnd-maxOutage)
 		end = begin + between(rng, 10*time.Second, maxOutage)
 	}
-	for range 2 + rng.IntN(9) {
+	count := 2 + rng.IntN(9)
+	if rng.IntN(4) == 0 {
+		count += rng.IntN(20)
+	}
+	for range count {
 		s.Faults = append(s.Faults, draw(rng, len(s.Members), begin, end))
 	}
 	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })

@@ -95,8 +95,8 @@ func (t *witness) replied(m *member, once agent.Once, id uint64) {
 	t.of(m).replies[once] = id
 }
 
-// tells notes that an outcome is reported, whether it is acknowledged or not.
-func (t *witness) tells(m *member, id uint64, outcome strategy.Outcome) {
+// reports notes that an outcome is reported, whether it is acknowledged or not.
+func (t *witness) reports(m *member, id uint64, outcome strategy.Outcome) {
 	f := t.of(m)
 	f.reported[id] = append(f.reported[id], outcome.Value)
 }

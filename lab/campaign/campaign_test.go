@@ -57,8 +57,8 @@ func check(t *testing.T, first, count uint64) Summary {
 	return sum
 }
 
-// TestCampaign runs one seed of each kind of task, and further ones.
-func TestCampaign(t *testing.T) { t.Log(check(t, 1, uint64(len(mixture)))) }
+// TestCampaign runs at least one seed of each kind of task.
+func TestCampaign(t *testing.T) { t.Log(check(t, 1, 8)) }
 
 // TestReplay carries out the schedule in a file and logs what happens. Without a file it does nothing.
 func TestReplay(t *testing.T) {

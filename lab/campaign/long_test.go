@@ -8,20 +8,35 @@ import (
 	"time"
 )
 
+// sliceSeeds is the number of seeds of each test below. There are eight tests, so that each part of the
+// long tests has one.
+const sliceSeeds = 125
+
 var (
-	seeds = flag.Uint64("seeds", 100, "number of seeds of TestLongCampaign")
+	seeds = flag.Uint64("seeds", sliceSeeds, "number of seeds of TestLongCampaign")
 	first = flag.Uint64("first", 1, "first seed of TestLongCampaign")
 )
 
-// reportEvery is the number of seeds after which TestLongCampaign logs a summary.
-const reportEvery = 100
+// TestLongCampaign runs the seeds of its flags.
+func TestLongCampaign(t *testing.T) { campaign(t, *first, *seeds) }
 
-// TestLongCampaign runs the seeds of its flags and logs summaries.
-func TestLongCampaign(t *testing.T) {
+func TestLongCampaignFrom126(t *testing.T) { campaign(t, 126, sliceSeeds) }
+func TestLongCampaignFrom251(t *testing.T) { campaign(t, 251, sliceSeeds) }
+func TestLongCampaignFrom376(t *testing.T) { campaign(t, 376, sliceSeeds) }
+func TestLongCampaignFrom501(t *testing.T) { campaign(t, 501, sliceSeeds) }
+func TestLongCampaignFrom626(t *testing.T) { campaign(t, 626, sliceSeeds) }
+func TestLongCampaignFrom751(t *testing.T) { campaign(t, 751, sliceSeeds) }
+func TestLongCampaignFrom876(t *testing.T) { campaign(t, 876, sliceSeeds) }
+
+// reportEvery is the number of seeds after which a campaign logs a summary.
+const reportEvery = 125
+
+// campaign runs seeds and logs a summary.
+func campaign(t *testing.T, first, seeds uint64) {
 	var sum Summary
 	began := time.Now()
-	for seed := *first; seed < *first+*seeds; seed += reportEvery {
-		sum.Join(check(t, seed, min(reportEvery, *first+*seeds-seed)))
-		t.Logf("from seed %d: %v; %.0f s", *first, sum, time.Since(began).Seconds())
+	for seed := first; seed < first+seeds; seed += reportEvery {
+		sum.Join(check(t, seed, min(reportEvery, first+seeds-seed)))
+		t.Logf("from seed %d: %v; %.0f s", first, sum, time.Since(began).Seconds())
 	}
 }

@@ -102,7 +102,16 @@ func Generate(seed uint64) Schedule {
 		count += rng.IntN(20)
 	}
 	for range count {
-		s.Faults = append(s.Faults, draw(rng, len(s.Members), begin, end))
+		f := draw(rng, len(s.Members), begin, end)
+		if s.Faults = append(s.Faults, f); (f.Kind == Loss || f.Kind == Cut) && rng.IntN(2) == 0 {
+			// What a member has sent may be known only to itself when it crashes.
+			crash := Fault{Kind: Crash, Member: f.Member, At: f.At + between(rng, 0, f.For), For: between(rng, time.Second, maxOutage/2)}
+			if f.Kind == Loss {
+				crash.Member = rng.IntN(len(s.Members))
+			}
+			crash.Append, crash.State, crash.Part = 1+rng.IntN(8), Kept, rng.IntN(5)
+			s.Faults = append(s.Faults, crash)
+		}
 	}
 	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
 	return s
@@ -117,7 +126,7 @@ func draw(rng *rand.Rand, members int, begin, end time.Duration) Fault {
 	}
 	switch f.Kind {
 	case Loss:
-		f.For, f.Part = between(rng, time.Second, maxOutage), 50+rng.IntN(850)
+		f.For, f.Part = between(rng, time.Second, maxOutage), 50+rng.IntN(951)
 	case Delay:
 		f.For, f.Jump = between(rng, time.Second, maxOutage), between(rng, time.Second, 20*time.Second)
 	case Cut, Full:

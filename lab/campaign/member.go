@@ -380,6 +380,8 @@ var expected = []string{
 	"shares nothing before a peer is present that knows",
 	"private releases no longer wait for",
 	"its private releases wait again for the others",
+	"it was passed over",
+	"is chosen without a result of exchange",
 	"a private sum is due, and too few of the nodes that are to add it up answer",
 }
 

@@ -82,7 +82,7 @@ const (
 
 // mixture lists the kinds of tasks of consecutive seeds. Those that take longer occur once.
 var mixture = []string{
-	taskDefault, taskFTS, taskPrivate, taskThreshold, taskSum, taskAggregate, taskDefault, taskFTS, taskSpent, taskSum,
+	taskDefault, taskFTS, taskPrivate, taskThreshold, taskSum, taskAggregate, taskFair, taskFTS, taskSpent, taskSum,
 }
 
 // Generate returns the schedule of a seed.

@@ -22,12 +22,13 @@ const (
 	taskSpent     = "spent"     // the same with a budget that a run spends
 	taskThreshold = "threshold" // constrained-gp, whose thresholds are compared in private
 	taskSum       = "sum"       // peer-prior with sums over a roster
+	taskFair      = "fair"      // fair batches for the parties of a roster
 	taskAggregate = "aggregate" // fts-de with a privacy budget, mechanism aggregate
 )
 
 // Tasks returns the kinds of tasks.
 func Tasks() []string {
-	return []string{taskDefault, taskFTS, taskPrivate, taskSpent, taskThreshold, taskSum, taskAggregate}
+	return []string{taskDefault, taskFTS, taskPrivate, taskSpent, taskThreshold, taskSum, taskAggregate, taskFair}
 }
 
 // rosterOf returns the number of members of a kind of task.
@@ -88,6 +89,9 @@ func taskOf(kind string, keys []crypto.PrivKey, strategies strategy.Set) (*task.
 		model, keysOf = "features: 8", "type: peer-prior, initial_designs: 2, share: sum, share_every: 2, "+roster
 	case taskAggregate:
 		keysOf, rest = "type: fts-de, initial_designs: 2, share_every: 2", "privacy: {mechanism: aggregate, epsilon: 8, releases: 60, "+roster+"}"
+	case taskFair:
+		model = "features: 8, hyperparameters: fixed, lengthscales: [0.2, 0.2], mean: 0, signal_std: 1, noise_std: 0.05"
+		keysOf = "type: fair, initial_designs: 1, " + roster
 	}
 	return strategies.Parse(kind, fmt.Appendf(nil, form, model, keysOf, rest))
 }

@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -147,3 +148,5 @@ func TestRunsAreReproducible(t *testing.T) {
 		t.Errorf("%s\n\n%s", logs[0].String(), logs[1].String())
 	}
 }
+
+func writef(to *strings.Builder, format string, args ...any) { fmt.Fprintf(to, format+"\n", args...) }

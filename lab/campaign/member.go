@@ -42,6 +42,7 @@ type member struct {
 	appends int     // number of appends in all lives
 	crashes []Fault // crashes at an append
 	damages []Fault // damages of the cache at the next start
+	damaged bool    // an earlier start has found the cache damaged
 	full    time.Duration
 
 	requests uint64
@@ -125,6 +126,7 @@ func (m *member) start() error {
 func (m *member) restore() error {
 	for _, f := range m.damages {
 		m.w.took(Cache)
+		m.damaged = true
 		if err := m.disk.damage(f); err != nil {
 			return err
 		}

@@ -391,7 +391,7 @@ func (t *witness) missing() (list []string) {
 			add("has ended %d trials", now.ended-f.atCalm.ended)
 		}
 		switch {
-		case t.w.Task == taskPrivate && len(t.w.members) > 1:
+		case t.w.Task == taskPrivate && t.remembered(m):
 			if now.released < t.w.task.Privacy.Releases && now.released == f.atCalm.released {
 				add("has made no release")
 			}
@@ -418,6 +418,12 @@ func (t *witness) missing() (list []string) {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// remembered reports whether another member has never lost what it stored about a member. Without such
+// a peer, a member whose peers have forgotten its releases makes no further ones, by design.
+func (t *witness) remembered(m *member) bool {
+	return slices.ContainsFunc(t.w.members, func(other *member) bool { return other != m && !other.damaged })
 }
 
 // end checks the state at the end of the run.

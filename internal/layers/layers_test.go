@@ -92,6 +92,7 @@ var layers = map[string]int{
 	"node":                          14,
 	"lab/experiment":                14,
 	"lab/attack":                    14,
+	"lab/campaign":                  14,
 	"lab/trained":                   14,
 	"lab/objectives":                15,
 	"internal/trialserver":          15,

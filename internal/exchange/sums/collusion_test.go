@@ -168,6 +168,28 @@ func TestDoubtEndsWithASum(t *testing.T) {
 	w.summed("doubt")
 }
 
+// TestMutualDoubtsEnd lets members doubt each other for different times, as after a fault. Members that
+// doubt too many are not ready, so that no other member relies on them, and no further doubt begins.
+func TestMutualDoubtsEnd(t *testing.T) {
+	w := newWorld(t, 5, ", min_contributors: 4")
+	for i, m := range w.members {
+		for _, other := range []int{1, 2} {
+			m.exchange.doubted[w.members[(i+other)%5].id] = doubt{times: 1, until: 15 + 10*i}
+		}
+	}
+	w.observe(4, w.all()...)
+	if w.tick(5 * 40); len(w.members[0].exchange.spent) != 0 {
+		t.Errorf("%d observations spent while members cannot rely on others, expected none", len(w.members[0].exchange.spent))
+	}
+	w.tick(5*20 + longest)
+	for i, m := range w.members {
+		if e := m.exchange; len(e.totals) != 1 || e.result.Failed != 0 {
+			t.Errorf("member %d: %d sums, %d rounds failed, doubts %v; expected one sum and no failure", i, len(e.totals), e.result.Failed, e.doubted)
+		}
+	}
+	w.summed("mutual doubts")
+}
+
 // TestRefusedMemberIsNotReady checks the State of a member that refuses to contribute: not ready, and
 // with the counts that peers have stored.
 func TestRefusedMemberIsNotReady(t *testing.T) {

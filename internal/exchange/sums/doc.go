@@ -9,7 +9,7 @@
 // # A round
 //
 // Each member publishes a [State]: how often it has contributed, and whether it has b further
-// observations. A member deals when three conditions hold. At least min_contributors members are
+// observations and doubts few enough members. A member deals when three conditions hold. At least min_contributors members are
 // present and ready, itself included. A quorum of the round's committee has answered its call. More
 // than half of the present members have sent the shares of this member that they store. The second
 // condition is checked in the step in which the member deals.
@@ -76,7 +76,8 @@
 // the claims of members that dealt to no quorum of the committee, until a sum of a later round
 // contains them or a time is over. The time is two minutes at first, and twice as long after each
 // further failed round. So one such member wastes batches whose number grows with the logarithm of the
-// time. It starts anew after a restart. Colluding committee members that vote and send no sum are not
+// time. It starts anew after a restart. A member that doubts so many others that it would not deal is
+// not ready itself: members that doubt each other would otherwise make rounds fail without end. Colluding committee members that vote and send no sum are not
 // doubted: if others are absent as well, they can waste a batch in each round.
 //
 // While enough members are ready and no quorum of a committee answers, rounds end without contributions,

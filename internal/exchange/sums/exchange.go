@@ -325,7 +325,20 @@ func (e *Exchange) state() State {
 		s.Ready = false
 		return s
 	}
-	return State{Contributions: e.contributions, Round: e.latest, Ready: e.left > 0 && e.sum.Able()}
+	return State{Contributions: e.contributions, Round: e.latest, Ready: e.left > 0 && e.sum.Able() && e.canRely()}
+}
+
+// canRely reports whether enough members for a contribution are not doubted. A member that claimed to
+// be ready without them would not deal, and would be doubted in turn: after a fault, members could
+// doubt each other without end.
+func (e *Exchange) canRely() bool {
+	relied := len(e.roster)
+	for _, d := range e.doubted {
+		if e.beats < d.until {
+			relied--
+		}
+	}
+	return relied >= e.least
 }
 
 // announce publishes the node's state if it has changed. It waits until the journal can be trusted:

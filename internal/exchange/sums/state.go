@@ -14,7 +14,7 @@ const MaxRounds = 1000
 type State struct {
 	Contributions int  // number of contributions so far
 	Round         int  // round of the latest contribution; 0 before the first
-	Ready         bool // the member has enough new observations for a contribution
+	Ready         bool // the member has enough new observations for a contribution, and relies on enough members
 }
 
 // newest returns the maximum of each number of two States. It is ready if one of them is.

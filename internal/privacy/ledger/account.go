@@ -19,7 +19,8 @@ type account struct {
 
 	opened    bool // the journal records that a peer stores a receipt, or that there was a release
 	earlier   bool // the journal has records of an earlier run
-	confirmed bool // in this run a peer has sent a receipt with the journal's last release, or the one before
+	stored    int  // 1 plus the number of releases in the longest receipt that a peer stored when it had all releases of the journal; 0 if the journal records none
+	confirmed bool // in this run a peer has sent a receipt with enough of the journal's releases (vouch)
 	announced int  // 1 plus the number of releases in the receipt that was last announced in this run; 0 if there was none
 	forked    bool // in this run another journal of this node with different releases has become known; the node that uses it must receive this receipt
 	warned    bool // the user was warned that releases wait until a peer confirms the account
@@ -47,9 +48,15 @@ func (a *account) count(name protocol.ReleaseName) {
 // possibly no peer has the last release, and a receipt up to the one before is sufficient.
 func (a *account) whole() bool { return !a.earlier || a.confirmed }
 
-// vouch records that a peer stores a receipt with this number of the journal's releases.
+// vouch records that a peer stores a receipt with this number of the journal's releases. It suffices
+// if that is at most one less than the journal's, or if the receipts of the releases after it may have
+// reached no peer: a network can fail for several releases before a crash.
 func (a *account) vouch(releases int) {
-	a.confirmed = a.confirmed || releases >= len(a.journal.Releases)-1
+	enough := len(a.journal.Releases) - 1
+	if a.stored > 0 {
+		enough = min(enough, a.stored-1)
+	}
+	a.confirmed = a.confirmed || releases >= enough
 }
 
 func newName(entropy io.Reader) (name protocol.ReleaseName, err error) {
@@ -95,11 +102,14 @@ func (l *Ledger) Reconcile(r protocol.Receipt) (record []byte, reason string) {
 	switch common := l.journal.Common(r); {
 	case common == len(r.Releases):
 		l.vouch(common)
-		if l.opened {
+		whole := common == len(l.journal.Releases) && common+1 > l.stored
+		if l.opened && !whole {
 			return nil, ""
 		}
-		l.opened = true
-		return mustMarshal(entry{Opened: true}), ""
+		if l.opened = true; whole {
+			l.stored = common + 1
+		}
+		return mustMarshal(entry{Opened: true, Stored: l.stored}), ""
 	case common < len(l.journal.Releases):
 		l.forked = true
 		l.note(r)

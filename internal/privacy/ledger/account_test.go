@@ -86,12 +86,37 @@ func TestAccountTrustsAfterReceipt(t *testing.T) {
 	receipts := []protocol.Receipt{first.reported}
 	for range 4 {
 		receipts = append(receipts, first.release())
+		first.note(first.ledger.Reconcile(first.reported))
 	}
 	for i, r := range receipts {
 		again := begin(t, 2, first.journal)
 		again.note(again.ledger.Reconcile(r))
 		if got, want := again.trusts(), i >= 3; got != want || again.tells != want || again.ledger.State().Refused != "" {
 			t.Errorf("told release %d of 4: trusted %v, tells %v, %+v", i, got, again.tells, again.ledger.State())
+		}
+	}
+}
+
+// After releases whose receipts no peer has stored, a peer confirms the account that stores as much as
+// any peer did. Otherwise a node that crashes while its network fails would release nothing more.
+func TestAccountTrustsAfterReceiptsThatNoPeerStored(t *testing.T) {
+	for _, unread := range []int{0, 1, 2, 3} {
+		first := begin(t, 1, nil)
+		receipts := []protocol.Receipt{first.reported}
+		for range 3 {
+			receipts = append(receipts, first.release())
+			first.note(first.ledger.Reconcile(first.reported))
+		}
+		for range unread {
+			receipts = append(receipts, first.release())
+			first.note(first.ledger.Reconcile(receipts[3])) // of a peer that the new receipt does not reach
+		}
+		for i, r := range receipts {
+			again := begin(t, 2, first.journal)
+			again.note(again.ledger.Reconcile(r))
+			if got, want := again.trusts(), i >= min(3, 2+unread); got != want || again.tells != want || again.ledger.State().Refused != "" {
+				t.Errorf("%d releases unread, receipt of %d: trusted %v, sends its own %v, %+v", unread, i, got, again.tells, again.ledger.State())
+			}
 		}
 	}
 }

@@ -15,7 +15,7 @@
 // peers store the receipt of an author's releases ([protocol.Receipt]), which never expires. A
 // Ledger makes no release before more than half of the present peers have sent all their shares in
 // this run. Unless its account began in this run, it also needs a peer's receipt that contains its
-// last release or the one before. If a peer reports a release that the journal lacks, the Ledger
+// last release or the one before, or all releases that a peer has stored by the journal. If a peer reports a release that the journal lacks, the Ledger
 // refuses all further releases permanently, and counts that release too.
 //
 // Present peers that send nothing delay releases for five minutes ([Patience]). After that, one

@@ -87,7 +87,8 @@ type State struct {
 // entry is a record of the journal. It holds one of three things: the fact that a peer stores a
 // receipt of this node, a release, or the reason why there are no more releases.
 type entry struct {
-	Opened  bool   `json:"opened,omitempty"`  // a peer stores a receipt without releases
+	Opened  bool   `json:"opened,omitempty"`  // a peer stores a receipt of this node
+	Stored  int    `json:"stored,omitempty"`  // with Opened: account.stored
 	Release int    `json:"release,omitempty"` // number of the release, from 1
 	Name    string `json:"name,omitempty"`    // name of the release, hexadecimal
 	Refused string `json:"refused,omitempty"`
@@ -146,7 +147,7 @@ func (l *Ledger) Replay(record []byte) {
 		}
 		l.count(name)
 	}
-	l.opened = true
+	l.opened, l.stored = true, max(l.stored, e.Stored)
 	l.state.Released = max(l.state.Released, e.Release, e.Known)
 	if e.Refused != "" {
 		l.state.Refused = e.Refused

@@ -49,8 +49,6 @@ func writeTable(t *testing.T, folder, dataset string, best float64, result func(
 	}
 }
 
-func published(float64, float64) string { return "" }
-
 func TestConvertedTablesSimulate(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not with -short: it builds fbo-node")

@@ -66,6 +66,8 @@ func TestNodeStartReturnsErrorForInvalidOptions(t *testing.T) {
 			n.Strategies = strategy.Set{{StrategyType: task.StrategyType{Name: "empty"}}}
 		}), `"empty" needs New`},
 		{"negative number of observations", start(func(n *node.Node) { n.MaxObservations = -1 }), "MaxObservations is -1"},
+		{"negative memory", start(func(n *node.Node) { n.MemoryLimit = -1 }), "MemoryLimit is -1"},
+		{"too little memory", start(func(n *node.Node) { n.MemoryLimit = 1 << 20 }), "MemoryLimit is 1048576, expected 0 (no limit) or at least 67108864"},
 		{"too few observations", start(func(n *node.Node) { n.MaxObservations = 1 }), "MaxObservations is 1"},
 		{"join before start", func() error {
 			_, err := (&node.Node{Strategies: all.Strategies()}).Join(t.Context(), parse(t, bowl), node.JoinOptions{})

@@ -113,3 +113,9 @@ func (h *Hub) Registrations() int { return h.server.Policy().Registrations() }
 // Places bounds how many nodes can be reached through the hub. It is called after Start and
 // before anybody comes.
 func (h *Hub) Places(most int) { h.server.Policy().LimitReservations(most) }
+
+// ShareBytes returns the limit of the bytes of peers' shares that the session's agent has.
+func (s *Session) ShareBytes(ctx context.Context) (bytes int, err error) {
+	err = s.doWithAgent(ctx, func(a *agent.Agent, _ time.Time) { bytes = a.Capacity().Bytes })
+	return bytes, err
+}

@@ -3,7 +3,6 @@ package node
 import (
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
-	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/fbo-node/fbo/internal/nethost"
@@ -13,10 +12,10 @@ import (
 
 func (n *Node) newHost(listen []string) (host.Host, error) {
 	c := nethost.Config{
-		Key: n.key, Listen: listen, Traffic: &n.traffic, Connections: nethost.MaxConnections, Gate: n.gate, Relayed: true,
+		Key: n.key, Listen: listen, Traffic: &n.traffic, Connections: n.room.connections, Gate: n.gate, Relayed: true,
 		Options: []libp2p.Option{libp2p.AddrsFactory(func(own []multiaddr.Multiaddr) []multiaddr.Multiaddr { return hub.Advertise(n.contacts.hubs(), own) })},
 	}
-	resources, err := nethost.NewResources(nethost.MaxConnections, rcmgr.PartialLimitConfig{})
+	resources, err := nethost.NewResources(n.room.connections, n.room.resources())
 	if err != nil {
 		return nil, err
 	}

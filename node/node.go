@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -79,6 +80,13 @@ type Node struct {
 	// default is strategy.DefaultMaxObservations. The time of a suggestion grows with its cube.
 	MaxObservations int
 
+	// MemoryLimit is the memory in bytes that the process should use at most, at least
+	// MinMemoryLimit; 0: no limit. Below some 176 MiB the node stores fewer shares, fewer authors
+	// and fewer connections, and answers fewer requests at the same time. The limit of shares is
+	// divided among the tasks. It is for one node in a process. A program should also pass
+	// HeapLimit to debug.SetMemoryLimit, which the node does not call.
+	MemoryLimit int64
+
 	// Strategies holds the strategies that the node's tasks may use. It is a list such as
 	// strategy.Set{peerprior.Register()}, so that the program links only these, or all.Strategies()
 	// of package strategy/all. A program with its own strategies appends them, and parses task
@@ -104,6 +112,7 @@ type Node struct {
 
 	mu       sync.Mutex
 	started  bool
+	room     room
 	sessions map[string]*Session
 	unwind   []func() error // functions that Close calls, last first
 
@@ -121,6 +130,7 @@ type Node struct {
 	traffic    nethost.Traffic // stays zero with a Host of the user
 	metrics    *nodeMetrics
 	tasks      sync.WaitGroup
+	ofTask     atomic.Int64 // bytes of shares of each task; 0: the default of an agent
 }
 
 // Start opens the journal and starts the network. If it fails, it closes everything that it has
@@ -139,6 +149,8 @@ func (n *Node) Start(ctx context.Context) (err error) {
 		return err
 	}
 	n.contacts = newContacts(n)
+	n.room = newRoom(n.MemoryLimit)
+	n.ofTask.Store(0)
 	n.strategies = n.Strategies
 	n.parts = cmp.Or(n.parts, newParts())
 	n.started = true
@@ -193,6 +205,9 @@ func (n *Node) validate() (hubs, named []peer.AddrInfo, err error) {
 	if n.MaxObservations != 0 && n.MaxObservations < strategy.MinMaxObservations {
 		return nil, nil, fmt.Errorf("Node.MaxObservations is %d, expected 0 (the default, %d) or at least %d", n.MaxObservations, strategy.DefaultMaxObservations, strategy.MinMaxObservations)
 	}
+	if n.MemoryLimit != 0 && n.MemoryLimit < MinMemoryLimit {
+		return nil, nil, fmt.Errorf("Node.MemoryLimit is %d, expected 0 (no limit) or at least %d", n.MemoryLimit, MinMemoryLimit)
+	}
 	if len(n.Strategies) == 0 {
 		return nil, nil, needsStrategies("Node")
 	}
@@ -246,7 +261,7 @@ func (n *Node) openHost() (err error) {
 func (n *Node) openNetwork(ctx context.Context) error {
 	c := wire.Config{
 		Host: n.host, Foreign: n.Host != nil, MDNS: n.MDNS, Policy: n.policy, Gate: n.gate, Log: n.log, Warn: n.warn,
-		Guests: n.store.GuestBook(),
+		Guests: n.store.GuestBook(), SyncStreams: n.room.syncStreams,
 	}
 	if n.metrics != nil {
 		c.Tracers = append(c.Tracers, tracer{metrics: n.metrics})
@@ -330,8 +345,10 @@ func (n *Node) Join(ctx context.Context, t *task.Task, options JoinOptions) (*Se
 	if n.sessions[id] != nil {
 		return nil, fmt.Errorf("task %q (%s) is joined already", t.Name, id)
 	}
+	n.divide(len(n.sessions) + 1)
 	session, err := newSession(ctx, n, t, options)
 	if err != nil {
+		n.divide(len(n.sessions))
 		return nil, err
 	}
 	n.sessions[id] = session
@@ -363,6 +380,7 @@ func (n *Node) forget(id string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.sessions, id)
+	n.divide(len(n.sessions))
 }
 
 // Close leaves all tasks in parallel, each as Session.Close does, and closes the node. It takes

@@ -148,6 +148,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Enqueue:         options.Enqueue,
 		Listed:          n.Allow,
 		MaxObservations: n.MaxObservations,
+		Capacity:        n.capacity(),
 		Strategies:      n.strategies,
 		Entropy:         rand.Reader,
 	}

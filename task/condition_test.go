@@ -181,6 +181,7 @@ func TestRuleOperators(t *testing.T) {
 	for text, want := range map[string]bool{
 		"n % 4 == 2": true, "n / 4 == 1.5": true, "n ** 2 < 36": false, "c == 'b' and b": true, "not b or c in ['a']": false,
 		"b ? n > 5 : n < 5": true, "max(n, 7) == 7": true, "round(x) == 1": true, "abs(x - 1) <= .5": true, "n * 9007199254740993 > 0": true,
+		"n > -9223372036854775807 and n < 2147483648": true, "3000000000.5 > 3000000000 + n - n": true,
 		"n * 1e300 * 1e300 > 1e308": true, "n % 0 == 0": false, "min(n, x) == x": true, "-n < 0": true, "1 <= n && n <= 6": true,
 	} {
 		s := &Space{index: map[string]int{}}

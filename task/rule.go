@@ -6,12 +6,14 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/parser/lexer"
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/fbo-node/fbo/internal/sanitize"
@@ -75,7 +77,8 @@ func (s *Space) compileRule(text string) (rule, error) {
 	fail := func(err error) (rule, error) {
 		return rule{}, fmt.Errorf("expression %s: %w", quote(text), err)
 	}
-	tree, err := parser.Parse(text)
+	portable := wideAsFloats(text)
+	tree, err := parser.Parse(portable)
 	if err != nil {
 		return fail(located(err, syntaxWords()))
 	}
@@ -104,10 +107,27 @@ func (s *Space) compileRule(text string) (rule, error) {
 	for _, name := range ruleFunctions() {
 		options = append(options, expr.EnableBuiltin(name))
 	}
-	if r.program, err = expr.Compile(text, options...); err != nil {
+	if r.program, err = expr.Compile(portable, options...); err != nil {
 		return fail(located(err, typeWords()))
 	}
 	return r, nil
+}
+
+// wideAsFloats returns an expression in which whole numbers above 32 bits are written as floats, which
+// they become anyway. The parser reads whole numbers as int, and would refuse them on processors of
+// 32 bits.
+func wideAsFloats(text string) string {
+	tokens, err := lexer.Lex(file.NewSource(text))
+	if err != nil {
+		return text // the parser reports it
+	}
+	runes := []rune(text)
+	for _, token := range slices.Backward(tokens) {
+		if n, err := strconv.ParseInt(token.Value, 10, 64); token.Kind == lexer.Number && err == nil && n > math.MaxInt32 {
+			runes = slices.Insert(runes, token.To, []rune(".0")...)
+		}
+	}
+	return string(runes)
 }
 
 // located returns an error of the expression library as one line, in the terms of a task file and

@@ -46,6 +46,9 @@ type Config struct {
 	// learns. Default strategy.DefaultMaxObservations.
 	MaxObservations int
 
+	// Capacity limits what the agent stores of peers' shares. SetCapacity changes it later.
+	Capacity Capacity
+
 	// Hold delays the first design of an agent without outcomes until Release, so that peers'
 	// shares can arrive first. It has an effect only if the strategy uses shares for its first
 	// design.
@@ -261,6 +264,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		counts:    Counts{Sent: map[string]int{}, Received: map[string]int{}},
 	}
 	a.shares.met = a.peers.met
+	a.shares.room.Capacity = cfg.Capacity
 	releases := 0
 	if cfg.Task.Privacy != nil {
 		releases = cfg.Task.Privacy.Releases

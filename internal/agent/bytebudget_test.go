@@ -138,3 +138,80 @@ func TestAccountOfBytesFollowsWhatIsHeld(t *testing.T) {
 		t.Errorf("%d bytes are on the account of nothing", s.room.all)
 	}
 }
+
+// A smaller capacity bounds bytes, those of an author, and authors, for shares that arrive and for
+// those that are stored already. Listed authors keep their places.
+func TestSmallCapacity(t *testing.T) {
+	const bytes, envelope = 64 << 10, 4096
+	small := func(s *hearsay) {
+		t.Helper()
+		all, authors := s.sum()
+		if all != s.room.all || all > bytes {
+			t.Errorf("%d bytes are stored, %d are counted, expected at most %d", all, s.room.all, bytes)
+		}
+		for author, stored := range authors {
+			if stored > bytes && !s.room.listed[author] {
+				t.Errorf("%d bytes of %s are stored, expected at most %d", stored, author, bytes)
+			}
+		}
+		if got, most := s.authors(), bytes/authorBytes+len(s.room.listed); got > most {
+			t.Errorf("%d authors are stored, expected at most %d", got, most)
+		}
+		if !s.has("listed 0") || !s.has("listed 39") {
+			t.Error("a listed author has no place")
+		}
+	}
+	fill := func(s *hearsay, size int) (taken int) {
+		for i := range 200 {
+			if s.tell(fmt.Sprint("author ", i), Source{Group: "203.0.113.7/32"}, size) {
+				taken++
+			}
+		}
+		return taken
+	}
+	for _, size := range []int{100, envelope} {
+		for name, before := range map[string]bool{"before": true, "after": false} {
+			t.Run(fmt.Sprint(size, " bytes, ", name), func(t *testing.T) {
+				var listed []peer.ID
+				for i := range 40 {
+					listed = append(listed, peer.ID(fmt.Sprint("listed ", i)))
+				}
+				s := newHearsay(listed...)
+				for _, id := range listed {
+					s.tell(string(id), Source{}, size)
+				}
+				if before {
+					s.setCapacity(s.now, Capacity{Bytes: bytes})
+				}
+				taken := fill(s, size)
+				if !before {
+					if taken != 200 {
+						t.Fatalf("%d authors were accepted without a limit", taken)
+					}
+					s.setCapacity(s.now, Capacity{Bytes: bytes})
+				} else if most := max(bytes/size, 1); taken == 0 || taken > most {
+					t.Errorf("%d shares of %d bytes were accepted, expected up to %d", taken, size, most)
+				}
+				small(s)
+				if s.tell("large", Source{Group: "198.51.100.9/32"}, bytes+1) || s.has("large") {
+					t.Error("a share above the limit of all is stored")
+				}
+				small(s)
+				s.setCapacity(s.now, Capacity{})
+				if fill(s, size); s.authors() != 240 {
+					t.Errorf("%d authors after the limit was raised, expected 240", s.authors())
+				}
+			})
+		}
+	}
+}
+
+// The zero capacity has the documented limits.
+func TestDefaultCapacity(t *testing.T) {
+	for _, c := range []Capacity{{}, {Bytes: maxShareBytes}, {Bytes: 1 << 40}} {
+		r := byteBudget{Capacity: c}
+		if c.bytes() != maxShareBytes || c.ofAuthor() != maxAuthorBytes || r.maxAuthors() != maxAuthors {
+			t.Errorf("%+v: %d bytes, %d of an author, %d authors", c, c.bytes(), c.ofAuthor(), r.maxAuthors())
+		}
+	}
+}

@@ -21,10 +21,9 @@ type Source struct {
 }
 
 const (
-	// If the agent knows crowded authors or more, it relays only maxRelayedAuthors of each group's
+	// If the agent knows half of the authors that it can store, it relays only maxRelayedAuthors of each group's
 	// unmet authors. Authors from a Named source do not count. Otherwise one peer that fabricates
 	// authors would also fill the places at this agent's peers.
-	crowded           = maxAuthors / 2
 	maxRelayedAuthors = 64
 )
 
@@ -69,7 +68,7 @@ func (s *shares) placeAuthor(author peer.ID, by Source) {
 			passed++
 		}
 	}
-	s.origins[author] = origin{group: by.Group, relays: by.Named || len(s.origins) < crowded || passed < maxRelayedAuthors}
+	s.origins[author] = origin{group: by.Group, relays: by.Named || len(s.origins) < s.room.maxAuthors()/2 || passed < maxRelayedAuthors}
 }
 
 // authors returns the number of authors with stored shares, without the agent itself.

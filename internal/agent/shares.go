@@ -201,8 +201,8 @@ func (s *shares) put(share strategy.Share, now time.Time, age time.Duration, by 
 
 func (s *shares) keep(share *held, now time.Time, by Source) {
 	before := slices.Clone(s.of(share.Author))
-	if len(before) == 0 && share.Author != s.self && len(s.held) >= maxAuthors {
-		if over := s.authors() + 1 - maxAuthors; over > 0 {
+	if len(before) == 0 && share.Author != s.self && len(s.held) >= s.room.maxAuthors() {
+		if over := s.authors() + 1 - s.room.maxAuthors(); over > 0 {
 			gone, _ := s.evict(now, share.Author, by, inAuthors, 1, over, true)
 			s.forget(gone)
 		}
@@ -248,10 +248,10 @@ func (s *shares) distrust(author peer.ID, epoch uint64) {
 
 // isFull reports whether the author is unknown and there is no place for it.
 func (s *shares) isFull(now time.Time, author peer.ID, by Source) bool {
-	if len(s.held) < maxAuthors || s.room.listed[author] || len(s.of(author)) > 0 {
+	if len(s.held) < s.room.maxAuthors() || s.room.listed[author] || len(s.of(author)) > 0 {
 		return false // fewer shares than maxAuthors also means fewer authors
 	}
-	over := s.authors() + 1 - maxAuthors
+	over := s.authors() + 1 - s.room.maxAuthors()
 	if over <= 0 {
 		return false
 	}

@@ -66,7 +66,8 @@ func flagProblem(err error) string {
 	if !errors.As(err, &invalid) {
 		return err.Error()
 	}
-	if _, is := invalid.GetFlag().Value.(*choice); is {
+	_, listed := invalid.GetFlag().Value.(*choice)
+	if listed || invalid.GetFlag().Value.Type() == "size" { // their own errors list the accepted values
 		return fmt.Sprintf("--%s %q: %v", invalid.GetFlag().Name, invalid.GetValue(), invalid.Unwrap())
 	}
 	accepted := map[string]string{

@@ -12,13 +12,15 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// networkOptions are the flags by which a node finds others and is found.
+// networkOptions are the flags by which a node finds others and is found, and what it may use for
+// them.
 type networkOptions struct {
 	listen []string
 	peers  []string
 	hubs   []string
 	mdns   bool
 	allow  string
+	memory memorySize
 }
 
 func addNetwork(command *cobra.Command, o *networkOptions) {
@@ -28,7 +30,8 @@ func addNetwork(command *cobra.Command, o *networkOptions) {
 	flags.StringArrayVar(&o.hubs, "hub", nil, "address of a hub, as it prints it, through which nodes find and reach each other, repeatable")
 	flags.BoolVar(&o.mdns, "mdns", true, "find nodes on the local network")
 	base.AddAllow(command, &o.allow)
-	base.FromEnvironment(command, "listen", "peer", "hub", "mdns")
+	addMemory(flags, &o.memory)
+	base.FromEnvironment(command, "listen", "peer", "hub", "mdns", "memory")
 }
 
 func (o networkOptions) validate() error {
@@ -60,8 +63,10 @@ func (o networkOptions) seeks() bool { return o.mdns || len(o.peers)+len(o.hubs)
 
 // node returns a node with these options.
 func (o networkOptions) node(dir string, allowed []peer.ID, onWarning func(string)) *node.Node {
-	return &node.Node{
+	n := &node.Node{
 		Dir: dir, Listen: o.listen, Peers: o.peers, Hubs: o.hubs, MDNS: o.mdns, Allow: allowed,
 		Strategies: all.Strategies(), Log: base.Logger(), OnWarning: onWarning,
 	}
+	o.memory.apply(n)
+	return n
 }

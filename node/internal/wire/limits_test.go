@@ -16,7 +16,7 @@ func TestDocumentedLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	seconds := func(d time.Duration) string { return strconv.Itoa(int(d / time.Second)) }
-	want := fmt.Sprintf("| %d streams at the same time, on all tasks, %d of a peer, each for %s s", maxSyncStreams, maxSyncStreamsOfPeer, seconds(syncTimeout))
+	want := fmt.Sprintf("| %d streams at the same time, on all tasks, %d of a peer, each for %s s", MaxSyncStreams, maxSyncStreamsOfPeer, seconds(syncTimeout))
 	if !strings.Contains(string(text), want) {
 		t.Errorf("docs/network.md lacks %q", want)
 	}

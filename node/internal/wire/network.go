@@ -35,6 +35,8 @@ type Config struct {
 	Warn    func(message string)
 	Tracers []pubsub.RawTracer
 	Guests  *store.GuestBook // strings by which the node admits others
+
+	SyncStreams int // maximum number of concurrent requests of peers to compare shares
 }
 
 // Network is a node's part of the network, for all of its tasks.
@@ -57,7 +59,7 @@ type Network struct {
 func Open(ctx context.Context, c Config) (n *Network, stop func(), err error) {
 	n = &Network{
 		Config: c, topics: map[string]*Topic{},
-		syncing: newSyncLimiter(), naming: access.NewSmallLimiter("fbo.task-mismatch", tasknames.Timeout),
+		syncing: newSyncLimiter(c.SyncStreams), naming: access.NewSmallLimiter("fbo.task-mismatch", tasknames.Timeout),
 		admitting: newAdmissionLimiter(), fetching: newRequestSlots(maxFetchesFromPeer), clock: clock{time.Now()},
 	}
 	unfollow := access.Follow(c.Policy, c.Host.Network())

@@ -21,13 +21,13 @@ const syncTimeout = 10 * time.Second
 
 // Limits of concurrent streams with sync requests.
 const (
-	maxSyncStreams       = 16 // each may use protocol.MaxSyncRequestBytes of memory
+	MaxSyncStreams       = 16 // each may use protocol.MaxSyncRequestBytes of memory
 	maxSyncStreamsOfPeer = 8  // an honest peer opens at most maxFetchesFromPeer
 	maxFetchesFromPeer   = 4  // concurrent sync requests to one peer, on all common tasks
 )
 
-func newSyncLimiter() *access.Limiter {
-	return access.NewLimiter("fbo.sync", maxSyncStreams, maxSyncStreamsOfPeer, protocol.MaxSyncRequestBytes, syncTimeout)
+func newSyncLimiter(streams int) *access.Limiter {
+	return access.NewLimiter("fbo.sync", streams, min(maxSyncStreamsOfPeer, streams), protocol.MaxSyncRequestBytes, syncTimeout)
 }
 
 // errEnough ends the reading of a sync response early. A later request gets the rest.

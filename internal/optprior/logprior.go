@@ -28,13 +28,18 @@ func (w *logPrior) Value(x []float64) float64 {
 }
 
 func (w *logPrior) Gradient(grad, x []float64) float64 {
-	value := w.Value(x)
-	total := math.Exp(value / w.weight)
 	clear(grad)
+	average := 0.0
 	var each Logs
 	for _, m := range w.densities {
 		log := m.Log(&each, x)
-		m.AddGradient(grad, x, &each, log, w.weight*w.trust*math.Exp(log)/float64(len(w.densities))/total)
+		density := math.Exp(log) / float64(len(w.densities))
+		average += density
+		m.AddGradient(grad, x, &each, log, density)
 	}
-	return value
+	total := 1 - w.trust + w.trust*average
+	for i := range grad {
+		grad[i] *= w.weight * w.trust / total
+	}
+	return w.weight * math.Log(total)
 }
